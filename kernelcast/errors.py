@@ -1,0 +1,148 @@
+"""Everything that a user of kernelcast can cause to go wrong, as one tree.
+
+* KernelcastError                     one clear message; the command line prints it and exits with 2
+  x SourceError                       has a place: file:line:column, the line and a caret
+    + PtxSyntaxError                  the text is not PTX, or ends too early
+    + UnsupportedInstruction          an opcode or modifier that kernelcast does not execute
+    + ExecutionError                  the kernel went wrong while it ran
+      - MemoryAccessError             outside of every buffer, or misaligned
+      - BarrierError                  threads of one thread block can never meet
+      - LimitExceeded                 instruction or time limit: most often an endless loop
+      - AssertionTriggered            the kernel executed `trap` or failed an assertion
+  x LaunchError                       grid, thread block, shared memory or arguments do not fit
+  x WorkloadError                     a workload file that cannot be used
+  x MetricsError                      a profiler file that cannot be used
+  x DeviceFileError                   a device file that cannot be used
+    + UnknownDevice                   no such device; lists the nearest names
+  x TraceFormatError                  a trace file that cannot be used
+  x ModelNotApplicable                the model says why it has nothing to say
+    + UnknownModel                    no such model; lists the nearest names
+
+Anything else that escapes is a defect of kernelcast and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSpan:
+    """A stretch of one line of a source text; `line` and `column` count from 1."""
+
+    file: str
+    line: int
+    column: int = 1
+    length: int = 1
+    text: str = ""
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+    def show(self) -> str:
+        """The source line with a caret under the span; empty when the text is not at hand."""
+        if not self.text:
+            return ""
+        line = self.text.expandtabs(1)
+        caret = " " * (self.column - 1) + "^" * max(1, min(self.length, len(line) - self.column + 1))
+        return f"{self.line:>6} | {line}\n       | {caret}"
+
+
+class KernelcastError(Exception):
+    """Base of the tree. `message` is one line; `str()` adds what is known about the place."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class SourceError(KernelcastError):
+    """An error with a place in a source text."""
+
+    def __init__(self, message: str, span: SourceSpan | None = None) -> None:
+        super().__init__(message)
+        self.span = span
+
+    def __str__(self) -> str:
+        if self.span is None:
+            return self.message
+        shown = self.span.show()
+        return f"{self.span.place}: {self.message}" + (f"\n{shown}" if shown else "")
+
+
+class PtxSyntaxError(SourceError):
+    """The text is not PTX."""
+
+
+class UnsupportedInstruction(SourceError):
+    """An opcode, modifier or feature that kernelcast does not execute."""
+
+
+class ExecutionError(SourceError):
+    """The kernel failed while it ran; `thread` names the first failing thread when known."""
+
+    def __init__(
+        self, message: str, span: SourceSpan | None = None, thread: str | None = None
+    ) -> None:
+        super().__init__(f"{message}, {thread}" if thread else message, span)
+        self.thread = thread
+
+
+class MemoryAccessError(ExecutionError):
+    """An access outside of every buffer, or at an address that its size does not divide."""
+
+
+class BarrierError(ExecutionError):
+    """Threads of one thread block wait for each other for ever."""
+
+
+class LimitExceeded(ExecutionError):
+    """The instruction or time limit ended the run."""
+
+
+class AssertionTriggered(ExecutionError):
+    """The kernel stopped itself with `trap`."""
+
+
+class LaunchError(KernelcastError):
+    """Grid, thread block, shared memory or arguments that the kernel or the device cannot take."""
+
+
+class WorkloadError(KernelcastError):
+    """A workload file that cannot be used; the message names the file and the key."""
+
+
+class MetricsError(KernelcastError):
+    """A profiler's file that cannot be used; the message names the file and the line or metric."""
+
+
+class DeviceFileError(KernelcastError):
+    """A device file that cannot be used; the message names the file and the key."""
+
+
+class UnknownDevice(DeviceFileError):
+    """No device of that name."""
+
+
+class TraceFormatError(KernelcastError):
+    """A trace file that cannot be used."""
+
+
+class ModelNotApplicable(KernelcastError):
+    """The model cannot say anything about this kernel on this device, and says why."""
+
+
+class UnknownModel(ModelNotApplicable):
+    """No model of that name."""
+
+
+def nearest(name: str, known: Iterable[str], count: int = 3) -> str:
+    """Half a sentence that names the known names nearest to `name`: ` (did you mean ...?)`."""
+    matches = difflib.get_close_matches(name, list(known), n=count, cutoff=0.5)
+    return f" (did you mean {', '.join(matches)}?)" if matches else ""

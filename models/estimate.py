@@ -1,0 +1,110 @@
+"""The result of every model: time as a tree of terms, so that number and explanation agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from kernelcast.simcore.profile import LaunchValidity
+
+__all__ = ["Combine", "Estimate", "Parameter", "Term"]
+
+
+class Combine(Enum):
+    """How the parts of a term make its time."""
+
+    LEAF = "leaf"
+    MAX = "max"
+    SUM = "sum"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A named share of the time. Only leaves carry seconds; the others are computed from parts."""
+
+    name: str
+    formula: str
+    combine: Combine = Combine.LEAF
+    leaf_seconds: float | None = None
+    parts: tuple[Term, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.combine is Combine.LEAF) != (self.leaf_seconds is not None and not self.parts):
+            raise ValueError(f"term {self.name}: leaves carry seconds, other terms carry parts")
+
+    @property
+    def seconds(self) -> float:
+        match self.combine:
+            case Combine.MAX:
+                return max(part.seconds for part in self.parts)
+            case Combine.SUM:
+                return sum(part.seconds for part in self.parts)
+            case Combine.LEAF:
+                assert self.leaf_seconds is not None
+                return self.leaf_seconds
+
+    @property
+    def bottleneck(self) -> Term:
+        """The leaf that the time goes to first."""
+        if not self.parts:
+            return self
+        return max(self.parts, key=lambda part: part.seconds).bottleneck
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "seconds": self.seconds,
+            "combine": self.combine.value,
+            "formula": self.formula,
+            "parts": [part.as_dict() for part in self.parts],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An intermediate quantity of a model under the name that its paper gives it."""
+
+    symbol: str
+    value: float | str
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a model says of one kernel on one device, for `repeats` launches together.
+
+    `time_low_s` and `time_high_s` bound the time; `basis` says where the bounds come from.
+    `parameters` are the model's intermediate results in the order of its equations.
+    """
+
+    kernel: str
+    device: str
+    model: str
+    terms: Term
+    bottleneck: str
+    time_low_s: float
+    time_high_s: float
+    basis: str
+    repeats: int = 1
+    parameters: tuple[Parameter, ...] = ()
+    causes: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    validity: LaunchValidity = field(default=LaunchValidity(None, None, None))
+
+    @property
+    def time_s(self) -> float:
+        return self.terms.seconds
+
+    @property
+    def is_valid(self) -> bool:
+        return not self.validity.reasons
+
+    def __getitem__(self, symbol: str) -> float | str:
+        """The value of a parameter by its symbol, `estimate["E_instr"]`; KeyError when absent."""
+        for parameter in self.parameters:
+            if parameter.symbol == symbol:
+                return parameter.value
+        raise KeyError(symbol)

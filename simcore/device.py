@@ -1,0 +1,181 @@
+"""A GPU as data: architecture facts and measured throughputs, SI units, a source for each value.
+
+Device files are `simcore/devices/<name>.toml`; see docs/devices.md for the format. Code reads plain
+values (`device.l2.capacity_bytes`); where a value comes from is in `device.provenance`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+__all__ = [
+    "ArchitectureFacts",
+    "CacheFacts",
+    "CoalescingRule",
+    "ConstantFacts",
+    "Device",
+    "DramFacts",
+    "MeasuredThroughput",
+    "PeakThroughput",
+    "Provenance",
+    "SharedMemoryFacts",
+    "SmFacts",
+    "Source",
+]
+
+
+class Source(Enum):
+    """How a value is known."""
+
+    MEASURED = "measured"
+    DATASHEET = "datasheet"
+    DERIVED = "derived"
+    ASSUMED = "assumed"
+    PUBLISHED = "published"
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    source: Source
+    reference: str
+
+
+class CoalescingRule(Enum):
+    """How lane addresses become transactions of the first level."""
+
+    SECTORS = "sectors"  # distinct sectors of a warp: Kepler and later, Fermi without L1
+    LINES = "lines"  # distinct whole L1 lines of a warp: Fermi with L1
+
+
+@dataclass(frozen=True, slots=True)
+class ArchitectureFacts:
+    vendor: str
+    name: str
+    compute_capability: str
+    sm_count: int
+    warp_width: int
+    clock_hz: float
+
+
+@dataclass(frozen=True, slots=True)
+class SmFacts:
+    """Limits of one streaming multiprocessor (compute unit)."""
+
+    max_threads: int
+    max_warps: int
+    max_thread_blocks: int
+    max_threads_per_thread_block: int
+    registers: int
+    register_allocation_unit: int
+    register_allocation_per: str  # "warp" or "thread block"
+    warp_allocation_granularity: int
+    max_registers_per_thread: int
+    shared_bytes: int
+    max_shared_bytes_per_thread_block: int
+    shared_allocation_bytes: int
+    fp32_lanes: int
+    fp64_lanes: int
+    warp_schedulers: int
+
+
+@dataclass(frozen=True, slots=True)
+class CacheFacts:
+    """One cache. `count` is how many independent ones the device has (L1: one per SM).
+
+    `caches_global_loads`: plain ld.global uses it; `caches_read_only_loads`: ld.global.nc does.
+    `write_allocate` stores put their sectors into it (L2); otherwise they pass through (L1).
+    `index` is how an address picks its set: "modulo" or "hashed".
+    """
+
+    capacity_bytes: int
+    line_bytes: int
+    sector_bytes: int
+    ways: int
+    replacement: str
+    index: str
+    caches_global_loads: bool
+    caches_read_only_loads: bool
+    caches_local: bool
+    write_allocate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SharedMemoryFacts:
+    banks: int
+    bank_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantFacts:
+    """Distinct words that one constant access serves per pass."""
+
+    words_per_pass: int
+    word_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DramFacts:
+    """`partial_write_fills`: a sector that was written in part is read before it is written back."""
+
+    bandwidth_bytes_per_s: float
+    transaction_bytes: int
+    capacity_bytes: int
+    ecc: bool
+    partial_write_fills: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PeakThroughput:
+    """Theoretical peaks, operations per second (a fused multiply-add is two)."""
+
+    fp32_flops_per_s: float
+    fp64_flops_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredThroughput:
+    """The six figures of the quantitative roofline (Konstantinidis thesis, section 4.2.3).
+
+    T_SP, T_DP: multiply-adds, two operations each; T_int: integer multiply-adds, two each;
+    T_add: single-precision additions; T_ldst: shared-memory loads and stores, all per second;
+    B_mem: mean of read, write and copy bandwidth.
+    """
+
+    fp32_ops_per_s: float
+    fp64_ops_per_s: float
+    int_ops_per_s: float
+    add_ops_per_s: float
+    load_store_ops_per_s: float
+    dram_bandwidth_bytes_per_s: float
+
+
+@dataclass(frozen=True)
+class Device:
+    """One GPU. `name` is its key (`gtx-480`); `measured` is None when nobody measured it."""
+
+    name: str
+    title: str
+    architecture: ArchitectureFacts
+    sm: SmFacts
+    coalescing: CoalescingRule
+    l1: CacheFacts | None
+    l2: CacheFacts
+    shared: SharedMemoryFacts
+    constant: ConstantFacts
+    dram: DramFacts
+    peak: PeakThroughput
+    measured: MeasuredThroughput | None
+    provenance: Mapping[str, Provenance] = field(compare=False, repr=False, default_factory=dict)
+
+    def seconds(self, cycles: float) -> float:
+        """SM cycles to seconds: the one place where clocks are used."""
+        return cycles / self.architecture.clock_hz
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """Dotted names of values that nobody measured or published."""
+        return tuple(
+            key for key, where in self.provenance.items() if where.source is Source.ASSUMED
+        )

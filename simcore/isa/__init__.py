@@ -1,0 +1,1 @@
+"""The instruction set: types, the opcode table and the intermediate representation."""

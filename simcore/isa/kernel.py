@@ -1,0 +1,326 @@
+"""The one SIMT intermediate representation: what every front end makes and every engine runs.
+
+A `Kernel` is a control-flow graph of `BasicBlock`s over untyped registers. Branches, barriers and
+exits end a basic block; every other instruction is straight-line and may carry a guard predicate.
+Nothing of a front end's syntax survives except `Instruction.mnemonic`, kept for counting, and the
+source spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import TypeAlias
+
+from kernelcast.errors import SourceSpan
+from kernelcast.simcore.isa.opcodes import Opcode
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+
+__all__ = [
+    "Address",
+    "Atomic",
+    "BarrierSync",
+    "BasicBlock",
+    "Branch",
+    "Compute",
+    "Exit",
+    "Fence",
+    "Guard",
+    "Immediate",
+    "Instruction",
+    "Jump",
+    "Kernel",
+    "Load",
+    "Module",
+    "Operand",
+    "Parameter",
+    "Register",
+    "Special",
+    "SpecialRegister",
+    "Store",
+    "Symbol",
+    "SymbolAddress",
+    "Terminator",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A per-thread register: `index` is unique in its kernel, `bits` is 1, 16, 32 or 64."""
+
+    index: int
+    bits: int
+    name: str = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """A constant as raw bits; the instruction's operand type says how to read them."""
+
+    bits: int
+
+
+class Special(Enum):
+    """The special registers of PTX that need no device state."""
+
+    TID_X = "%tid.x"
+    TID_Y = "%tid.y"
+    TID_Z = "%tid.z"
+    NTID_X = "%ntid.x"
+    NTID_Y = "%ntid.y"
+    NTID_Z = "%ntid.z"
+    CTAID_X = "%ctaid.x"
+    CTAID_Y = "%ctaid.y"
+    CTAID_Z = "%ctaid.z"
+    NCTAID_X = "%nctaid.x"
+    NCTAID_Y = "%nctaid.y"
+    NCTAID_Z = "%nctaid.z"
+    LANEID = "%laneid"
+    WARPID = "%warpid"
+    NWARPID = "%nwarpid"
+    SMID = "%smid"
+    NSMID = "%nsmid"
+    GRIDID = "%gridid"
+    LANEMASK_EQ = "%lanemask_eq"
+    LANEMASK_LT = "%lanemask_lt"
+    LANEMASK_LE = "%lanemask_le"
+    LANEMASK_GT = "%lanemask_gt"
+    LANEMASK_GE = "%lanemask_ge"
+    CLOCK = "%clock"
+    CLOCK64 = "%clock64"
+    GLOBALTIMER = "%globaltimer"
+    DYNAMIC_SMEM_SIZE = "%dynamic_smem_size"
+    TOTAL_SMEM_SIZE = "%total_smem_size"
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialRegister:
+    which: Special
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolAddress:
+    """The address of a module or kernel variable within its own space, plus a constant."""
+
+    symbol: str
+    offset: int = 0
+
+
+Operand: TypeAlias = Register | Immediate | SpecialRegister | SymbolAddress
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """`@p` or `@!p`: lanes where it is false do not execute the instruction."""
+
+    register: Register
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """[base + offset] in bytes; base is a register, a variable, or absent for PARAM offsets."""
+
+    space: AddressSpace
+    base: Register | SymbolAddress | None
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instruction:
+    """What all instructions share. `pc` counts instructions of the kernel from 0.
+
+    `mnemonic` is the instruction as the source spells it (`ld.global.nc.v2.f32`);
+    `span` is its place there; `origin` the place in the higher-level source when known (`.loc`).
+    """
+
+    pc: int
+    mnemonic: str
+    span: SourceSpan
+    origin: SourceSpan | None = None
+    guard: Guard | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compute(Instruction):
+    """destinations = opcode(sources), lane by lane.
+
+    `type` is the instruction type, `source_type` the second type of `cvt` (else equal to `type`).
+    `modifiers` are those that change the value and that the table does not name in the opcode:
+    `ftz`, `sat`, `approx`, rounding.
+    """
+
+    opcode: Opcode
+    type: ScalarType
+    source_type: ScalarType
+    destinations: tuple[Register | None, ...]
+    sources: tuple[Operand, ...]
+    modifiers: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load(Instruction):
+    """Reads `len(destinations)` neighbouring elements of `type`; a None destination is a sink.
+
+    `cache` is the cache operator (`ca`, `cg`, `cs`, `cv`, `nc`, or empty for the default).
+    """
+
+    type: ScalarType
+    address: Address
+    destinations: tuple[Register | None, ...]
+    cache: str = ""
+    volatile: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store(Instruction):
+    type: ScalarType
+    address: Address
+    sources: tuple[Operand, ...]
+    cache: str = ""
+    volatile: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Atomic(Instruction):
+    """destination = old value; memory = operation(old, sources). destination None: a reduction."""
+
+    operation: str
+    type: ScalarType
+    address: Address
+    destination: Register | None
+    sources: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fence(Instruction):
+    """A memory fence: counts as an instruction; the engines' memory is sequentially consistent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Jump(Instruction):
+    """Ends a basic block, unconditionally."""
+
+    target: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch(Instruction):
+    """Ends a basic block: lanes whose guard holds go to `target`, the others to `otherwise`."""
+
+    guard: Guard
+    target: int
+    otherwise: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BarrierSync(Instruction):
+    """Ends a basic block: waits for every thread of the thread block that has not exited."""
+
+    barrier: int
+    target: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exit(Instruction):
+    """Ends a basic block: the lanes are done. `trap` is the failing kind."""
+
+    trap: bool = False
+
+
+Terminator: TypeAlias = Jump | Branch | BarrierSync | Exit
+
+
+@dataclass(frozen=True, slots=True)
+class BasicBlock:
+    """Straight-line `body`, then `terminator`.
+
+    A terminator that is not in the source (a fall-through) has `mnemonic == ""` and counts nothing.
+    """
+
+    index: int
+    label: str
+    body: tuple[Compute | Load | Store | Atomic | Fence, ...]
+    terminator: Terminator
+
+    @property
+    def successors(self) -> tuple[int, ...]:
+        end = self.terminator
+        if isinstance(end, Branch):
+            return (end.target, end.otherwise)
+        return () if isinstance(end, Exit) else (end.target,)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A kernel parameter at byte `offset` of the parameter space; `size` bytes (structs too)."""
+
+    name: str
+    type: ScalarType
+    offset: int
+    size: int
+    is_struct: bool = False
+    is_pointer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A variable with an address. `relocations` maps byte positions of `data` to other symbols.
+
+    SHARED and LOCAL `offset`s are within the thread block's and the thread's own memory; `size` 0
+    in SHARED is the dynamic array (`.extern .shared`), placed after the static ones.
+    """
+
+    name: str
+    space: AddressSpace
+    size: int
+    align: int
+    offset: int
+    data: bytes = b""
+    relocations: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """An entry point, ready to run. Basic block 0 is the entry; indices are positions in `blocks`."""
+
+    name: str
+    blocks: tuple[BasicBlock, ...]
+    registers: tuple[Register, ...]
+    parameters: tuple[Parameter, ...]
+    symbols: Mapping[str, Symbol]
+    shared_bytes: int
+    """Static shared memory per thread block, bytes."""
+    local_bytes: int
+    """Local memory per thread, bytes."""
+    target: str = ""
+    max_threads: tuple[int, int, int] | None = None
+    required_threads: tuple[int, int, int] | None = None
+    max_registers: int | None = None
+    uses_dynamic_shared: bool = False
+
+    @cached_property
+    def instructions(self) -> tuple[Instruction, ...]:
+        """All instructions in the order of their `pc`, implicit jumps left out."""
+        found: list[Instruction] = []
+        for block in self.blocks:
+            found.extend(block.body)
+            if block.terminator.mnemonic:
+                found.append(block.terminator)
+        return tuple(sorted(found, key=lambda instruction: instruction.pc))
+
+    @property
+    def parameter_bytes(self) -> int:
+        return max((p.offset + p.size for p in self.parameters), default=0)
+
+
+@dataclass(frozen=True)
+class Module:
+    """What a source file holds: kernels by name, and why the others cannot run."""
+
+    path: str
+    kernels: Mapping[str, Kernel]
+    rejected: Mapping[str, tuple[Exception, ...]] = field(default_factory=dict)
+    """Kernels that contain something unsupported, with every reason."""

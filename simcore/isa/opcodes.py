@@ -1,0 +1,118 @@
+"""The table of computing opcodes: one entry is the definition of an opcode for everybody.
+
+An entry says what an opcode is called, what its operands are, which unit executes it, how many
+floating-point operations it counts and what it computes. The reference engine calls `compute` on
+NumPy arrays; compilers, mixes and models read the other columns. The entries live in the files of
+their families (`arithmetic`, `logic`, `conversion`, ...), imported by `simcore.isa`.
+
+Loads, stores, atomics, barriers and branches are no entries: they are a closed set that the
+engines handle (`simcore.isa.kernel`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+
+from kernelcast.simcore.isa.types import Kind, ScalarType, Unit
+
+__all__ = ["OPCODES", "Context", "Meaning", "Opcode", "opcode", "unit_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What an opcode's meaning may depend on besides its operands."""
+
+    type: ScalarType
+    source_type: ScalarType
+    modifiers: frozenset[str]
+
+
+Meaning = Callable[..., Any]
+"""(context, *operands) -> result or tuple of results.
+
+Operands are NumPy arrays of the dtype that the signature gives, shape (lanes,) or () when the
+value is the same in all lanes; results have the dtype of the signature and the broadcast shape.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Opcode:
+    """One entry of the table.
+
+    `signature` is "results=operands", a letter each: `t` the instruction type, `s` the source type
+    (of `cvt`, `set`, ...), `w` the doubled type, `p` a predicate, `u` u32, `b` the bits of t.
+    `types` are the instruction types that the entry takes; `flops` are counted per lane.
+    `modifiers` lists the value-changing modifiers that it honours.
+    """
+
+    name: str
+    signature: str
+    types: frozenset[ScalarType]
+    unit: Callable[[Context], Unit]
+    flops: int
+    compute: Meaning
+    modifiers: frozenset[str]
+
+    def operand_types(self, context: Context) -> tuple[ScalarType, ...]:
+        return tuple(_letter(x, context) for x in self.signature.split("=")[1])
+
+    def result_types(self, context: Context) -> tuple[ScalarType, ...]:
+        return tuple(_letter(x, context) for x in self.signature.split("=")[0])
+
+
+def _letter(letter: str, context: Context) -> ScalarType:
+    match letter:
+        case "t":
+            return context.type
+        case "s":
+            return context.source_type
+        case "w":
+            return context.type.doubled
+        case "p":
+            return ScalarType.PRED
+        case "u":
+            return ScalarType.U32
+        case "b":
+            return ScalarType.named(f"b{context.type.bits}")
+    raise ValueError(f"no operand letter {letter!r}")
+
+
+_TABLE: dict[str, Opcode] = {}
+OPCODES: Mapping[str, Opcode] = MappingProxyType(_TABLE)
+"""Every opcode by name, for instance `add`, `mul.wide`, `setp.lt`."""
+
+
+def unit_of(context: Context) -> Unit:
+    """The unit of an arithmetic instruction of that type."""
+    if context.type.kind is Kind.FLOAT:
+        return {16: Unit.FP16, 32: Unit.FP32, 64: Unit.FP64}[context.type.bits]
+    return Unit.INTEGER
+
+
+def opcode(
+    name: str,
+    signature: str,
+    types: Iterable[ScalarType],
+    *,
+    unit: Unit | Callable[[Context], Unit] = unit_of,
+    flops: int = 0,
+    modifiers: Iterable[str] = (),
+) -> Callable[[Meaning], Meaning]:
+    """Registers an entry; a second one of the same name is an error at import."""
+
+    def register(compute: Meaning) -> Meaning:
+        if name in _TABLE:
+            raise ValueError(f"opcode {name} is registered twice")
+        chosen = unit if callable(unit) else (lambda _context, fixed=unit: fixed)
+        _TABLE[name] = Opcode(
+            name, signature, frozenset(types), chosen, flops, compute, frozenset(modifiers)
+        )
+        return compute
+
+    return register
+
+

@@ -1,0 +1,114 @@
+"""Closed sets of the instruction set: scalar types, address spaces and functional units."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+__all__ = ["AddressSpace", "Kind", "ScalarType", "Unit"]
+
+
+class Kind(Enum):
+    """How the bits of a value are read."""
+
+    PREDICATE = "pred"
+    BITS = "b"
+    UNSIGNED = "u"
+    SIGNED = "s"
+    FLOAT = "f"
+
+
+class ScalarType(Enum):
+    """A PTX scalar type. Registers are untyped bits: an instruction's type says how to read them."""
+
+    PRED = ("pred", Kind.PREDICATE, 1, np.bool_)
+    B8 = ("b8", Kind.BITS, 8, np.uint8)
+    B16 = ("b16", Kind.BITS, 16, np.uint16)
+    B32 = ("b32", Kind.BITS, 32, np.uint32)
+    B64 = ("b64", Kind.BITS, 64, np.uint64)
+    U8 = ("u8", Kind.UNSIGNED, 8, np.uint8)
+    U16 = ("u16", Kind.UNSIGNED, 16, np.uint16)
+    U32 = ("u32", Kind.UNSIGNED, 32, np.uint32)
+    U64 = ("u64", Kind.UNSIGNED, 64, np.uint64)
+    S8 = ("s8", Kind.SIGNED, 8, np.int8)
+    S16 = ("s16", Kind.SIGNED, 16, np.int16)
+    S32 = ("s32", Kind.SIGNED, 32, np.int32)
+    S64 = ("s64", Kind.SIGNED, 64, np.int64)
+    F16 = ("f16", Kind.FLOAT, 16, np.float16)
+    F32 = ("f32", Kind.FLOAT, 32, np.float32)
+    F64 = ("f64", Kind.FLOAT, 64, np.float64)
+
+    def __init__(self, ptx_name: str, kind: Kind, bits: int, dtype: Any) -> None:
+        self.ptx_name = ptx_name
+        self.kind = kind
+        self.bits = bits
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+
+    @property
+    def bytes(self) -> int:
+        return max(1, self.bits // 8)
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind is Kind.FLOAT
+
+    @property
+    def is_signed(self) -> bool:
+        return self.kind is Kind.SIGNED
+
+    @property
+    def is_integer(self) -> bool:
+        return self.kind in (Kind.BITS, Kind.UNSIGNED, Kind.SIGNED)
+
+    @property
+    def storage(self) -> np.dtype[Any]:
+        """The type of a register that holds such a value: bool, or unsigned bits of its width."""
+        return _STORAGE[self.bits]
+
+    @property
+    def doubled(self) -> ScalarType:
+        """The type of twice the width: the result of `mul.wide`."""
+        return ScalarType.named(f"{self.kind.value}{self.bits * 2}")
+
+    @staticmethod
+    def named(ptx_name: str) -> ScalarType:
+        """Raises KeyError for a name that is no scalar type."""
+        return _BY_NAME[ptx_name]
+
+
+_STORAGE: dict[int, np.dtype[Any]] = {
+    1: np.dtype(np.bool_),
+    8: np.dtype(np.uint8),
+    16: np.dtype(np.uint16),
+    32: np.dtype(np.uint32),
+    64: np.dtype(np.uint64),
+}
+_BY_NAME = {member.ptx_name: member for member in ScalarType}
+
+
+class AddressSpace(Enum):
+    """Where an address points to. GENERIC is resolved per lane by the address windows."""
+
+    GENERIC = "generic"
+    GLOBAL = "global"
+    SHARED = "shared"
+    LOCAL = "local"
+    CONST = "const"
+    PARAM = "param"
+
+
+class Unit(Enum):
+    """The functional unit that executes an instruction: all that a throughput model must know."""
+
+    FP16 = "fp16"
+    FP32 = "fp32"
+    FP64 = "fp64"
+    INTEGER = "integer"
+    CONVERSION = "conversion"
+    SPECIAL_FUNCTION = "special function"
+    LOAD_STORE = "load/store"
+    CONTROL = "control"
+    BARRIER = "barrier"
+    MOVE = "move"

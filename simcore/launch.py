@@ -1,0 +1,137 @@
+"""A launch: grid, thread block, shared memory and arguments, checked against the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.errors import LaunchError
+from kernelcast.simcore.isa.kernel import Kernel, Parameter
+from kernelcast.simcore.isa.types import Kind
+
+__all__ = ["MAX_THREADS_PER_THREAD_BLOCK", "Argument", "Launch", "Limits", "dimensions"]
+
+Argument: TypeAlias = npt.NDArray[Any] | int | float | bytes | np.generic
+"""A C-contiguous array is a buffer that the kernel reads and writes; numbers and bytes are values."""
+
+MAX_THREADS_PER_THREAD_BLOCK = 1024
+_MAX_GRID = (2**31 - 1, 65535, 65535)
+_MAX_THREAD_BLOCK = (1024, 1024, 64)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What ends a run that does not end by itself; None for no limit."""
+
+    seconds: float | None = 600.0
+    instructions_per_warp: int | None = 2**31
+
+
+def dimensions(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
+    """(x, y, z) from an integer or up to three; LaunchError when one is not a positive integer."""
+    items = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
+    if not 1 <= len(items) <= 3:
+        raise LaunchError(f"{what} needs one to three sizes, got {len(items)}")
+    for item in items:
+        if not isinstance(item, (int, np.integer)) or item < 1:
+            raise LaunchError(f"{what} sizes must be positive integers, got {tuple(items)}")
+    x, y, z = (*(int(item) for item in items), 1, 1)[:3]
+    return x, y, z
+
+
+@dataclass(frozen=True)
+class Launch:
+    """`dynamic_shared_bytes` per thread block; `registers` per thread if the user knows them."""
+
+    grid: tuple[int, int, int]
+    thread_block: tuple[int, int, int]
+    arguments: tuple[Argument, ...]
+    dynamic_shared_bytes: int = 0
+    registers: int | None = None
+
+    @property
+    def thread_blocks(self) -> int:
+        x, y, z = self.grid
+        return x * y * z
+
+    @property
+    def threads_per_thread_block(self) -> int:
+        x, y, z = self.thread_block
+        return x * y * z
+
+    def check(self, kernel: Kernel) -> None:
+        """LaunchError, in one line, when the launch does not fit the kernel."""
+        for name, sizes, most in (
+            ("grid", self.grid, _MAX_GRID),
+            ("thread block", self.thread_block, _MAX_THREAD_BLOCK),
+        ):
+            if any(size > limit for size, limit in zip(sizes, most, strict=True)):
+                raise LaunchError(f"{name} {_by(sizes)} exceeds {_by(most)}")
+        threads = self.threads_per_thread_block
+        if threads > MAX_THREADS_PER_THREAD_BLOCK:
+            raise LaunchError(
+                f"{threads} threads a thread block ({_by(self.thread_block)}) exceed "
+                f"{MAX_THREADS_PER_THREAD_BLOCK}"
+            )
+        if kernel.required_threads and self.thread_block != kernel.required_threads:
+            raise LaunchError(
+                f"kernel {kernel.name} requires thread blocks of {_by(kernel.required_threads)}, "
+                f"got {_by(self.thread_block)}"
+            )
+        if kernel.max_threads and threads > int(np.prod(kernel.max_threads)):
+            raise LaunchError(
+                f"kernel {kernel.name} allows {int(np.prod(kernel.max_threads))} threads "
+                f"a thread block, got {threads}"
+            )
+        if self.dynamic_shared_bytes < 0:
+            raise LaunchError(f"shared memory of {self.dynamic_shared_bytes} bytes")
+        if len(self.arguments) != len(kernel.parameters):
+            raise LaunchError(
+                f"kernel {kernel.name} takes {len(kernel.parameters)} arguments "
+                f"({', '.join(_describe(p) for p in kernel.parameters)}), got {len(self.arguments)}"
+            )
+        for position, pair in enumerate(zip(self.arguments, kernel.parameters, strict=True)):
+            _check_argument(position, *pair)
+
+
+def _by(sizes: tuple[int, ...]) -> str:
+    return "x".join(str(size) for size in sizes)
+
+
+def _describe(parameter: Parameter) -> str:
+    if parameter.is_struct:
+        return f"bytes[{parameter.size}]"
+    return parameter.type.ptx_name
+
+
+def _check_argument(position: int, value: Argument, parameter: Parameter) -> None:
+    where = f"argument {position + 1} ({parameter.name})"
+    if isinstance(value, np.ndarray):
+        if parameter.is_struct or parameter.size != 8:
+            raise LaunchError(f"{where} is a buffer but the kernel takes {_describe(parameter)}")
+        if not value.flags.c_contiguous:
+            raise LaunchError(f"{where} is not C-contiguous")
+    elif isinstance(value, bytes):
+        if len(value) != parameter.size:
+            raise LaunchError(f"{where} has {len(value)} bytes, the kernel takes {parameter.size}")
+    elif parameter.is_struct:
+        raise LaunchError(f"{where} must be {_describe(parameter)}, got a number")
+    elif isinstance(value, (int, float, np.generic)):
+        _check_number(where, value, parameter)
+    else:
+        raise LaunchError(f"{where} has unsupported type {type(value).__name__}")
+
+
+def _check_number(where: str, value: int | float | np.generic, parameter: Parameter) -> None:
+    is_real = isinstance(value, (float, np.floating))
+    if is_real and parameter.type.kind is not Kind.FLOAT and parameter.type.kind is not Kind.BITS:
+        raise LaunchError(f"{where} is {value!r} but the kernel takes {_describe(parameter)}")
+    if parameter.type.kind is Kind.FLOAT or is_real:
+        return
+    number, bits = int(value), parameter.type.bits  # type: ignore[arg-type]  # a NumPy integer
+    if not -(2 ** (bits - 1)) <= number < 2**bits:
+        raise LaunchError(f"{where} is {number}, which {_describe(parameter)} cannot hold")

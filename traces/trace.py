@@ -1,0 +1,179 @@
+"""What one execution of a kernel did, in columns: depends on kernel, input and warp width only.
+
+Nothing here knows a GPU. Warps are numbered `thread_block * warps_per_thread_block + warp`, thread
+blocks linearly with x fastest. A *pattern* is the shape of one warp-level memory access: which
+lanes take part and where they point to relative to the first active lane. Regular kernels have few
+patterns, so an access is a small row: who, when, where, which pattern.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "AccessTable",
+    "InstructionRow",
+    "PatternCounts",
+    "PatternTable",
+    "ResourceNeeds",
+    "ThreadBlockClasses",
+    "Trace",
+]
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionRow:
+    """What a counter must know of one static instruction; the row's position is its pc.
+
+    `unit` is a functional unit's name ("fp32", "integer", "load/store", ...), `space` an address
+    space's name or empty, `access_bytes` the bytes that one lane moves. `is_native` is False for
+    an instruction that a native compiler folds away, `merged_into` the pc of the wider access that
+    swallows this one (its own pc otherwise): the native counting rules of docs/counting.md.
+    """
+
+    pc: int
+    opcode: str
+    mnemonic: str
+    unit: str
+    flops: int
+    kind: str  # "compute", "load", "store", "atomic", "fence", "barrier", "branch", "exit"
+    basic_block: int
+    space: str = ""
+    access_bytes: int = 0
+    cache: str = ""
+    is_native: bool = True
+    merged_into: int = -1
+    file: str = ""
+    line: int = 0
+    origin_file: str = ""
+    origin_line: int = 0
+
+    @property
+    def is_counted_natively(self) -> bool:
+        return self.is_native and self.merged_into == self.pc
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceNeeds:
+    """What a launch occupies on an SM besides its threads.
+
+    `registers` is the count per thread that the user gave, `live_registers` the largest number of
+    32-bit registers that are live at once (an estimate of what a compiler would allocate);
+    `max_registers` is `.maxnreg`. `shared_bytes` per thread block, `local_bytes` per thread.
+    """
+
+    live_registers: int
+    shared_bytes: int
+    local_bytes: int = 0
+    registers: int | None = None
+    max_registers: int | None = None
+
+
+@dataclass(frozen=True)
+class ThreadBlockClasses:
+    """Thread blocks that executed the same counts form a class.
+
+    `of_thread_block`: class of each thread block, shape (thread blocks,).
+    `warp_issues`, `lane_executions`: per thread block of a class, shape (classes, instructions).
+    """
+
+    of_thread_block: npt.NDArray[np.int32]
+    warp_issues: Ints
+    lane_executions: Ints
+
+    def totals(self) -> tuple[Ints, Ints]:
+        """Warp issues and lane executions of the whole grid, shape (instructions,) each."""
+        sizes = np.bincount(self.of_thread_block, minlength=len(self.warp_issues))
+        return sizes @ self.warp_issues, sizes @ self.lane_executions
+
+
+@dataclass(frozen=True)
+class PatternTable:
+    """Shapes of warp accesses: bit i of `mask` is lane i; `offsets` in bytes, 0 where inactive.
+
+    `mask` shape (patterns,), `offsets` shape (patterns, warp_width), relative to the first active
+    lane.
+    """
+
+    mask: npt.NDArray[np.uint64]
+    offsets: Ints
+
+
+@dataclass(frozen=True)
+class AccessTable:
+    """Warp-level accesses to global and local memory, in program order within each warp.
+
+    Columns of equal length: `pc`; `warp`; `time`, the warp's own count of issued instructions;
+    `stage`, how many barriers its thread block had passed; `address` of the first active lane
+    (virtual, bytes); `pattern`, a row of the PatternTable.
+    """
+
+    pc: npt.NDArray[np.int32]
+    warp: npt.NDArray[np.int32]
+    time: npt.NDArray[np.int32]
+    stage: npt.NDArray[np.int32]
+    address: Ints
+    pattern: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.pc)
+
+
+@dataclass(frozen=True)
+class PatternCounts:
+    """How often a shared or constant access had a pattern; order does not matter to banks.
+
+    `phase` is the first active lane's address modulo 16, which is all that conflicts depend on.
+    """
+
+    pc: npt.NDArray[np.int32]
+    stage: npt.NDArray[np.int32]
+    phase: npt.NDArray[np.int32]
+    pattern: npt.NDArray[np.int32]
+    count: Ints
+
+    def __len__(self) -> int:
+        return len(self.pc)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One execution of one launch.
+
+    `stage_warp_issues`: warp issues between barriers, shape (stages, instructions).
+    `warp_time`: instructions that each warp issued, shape (warps,).
+    """
+
+    kernel: str
+    grid: tuple[int, int, int]
+    thread_block: tuple[int, int, int]
+    warp_width: int
+    resources: ResourceNeeds
+    instructions: tuple[InstructionRow, ...]
+    classes: ThreadBlockClasses
+    stage_warp_issues: Ints
+    warp_time: npt.NDArray[np.int32]
+    patterns: PatternTable
+    accesses: AccessTable
+    pattern_counts: PatternCounts
+    engine: str
+    elapsed_s: float
+
+    @property
+    def thread_blocks(self) -> int:
+        x, y, z = self.grid
+        return x * y * z
+
+    @property
+    def threads_per_thread_block(self) -> int:
+        x, y, z = self.thread_block
+        return x * y * z
+
+    @property
+    def warps_per_thread_block(self) -> int:
+        return -(-self.threads_per_thread_block // self.warp_width)
