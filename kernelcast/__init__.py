@@ -1,0 +1,84 @@
+"""How fast will this kernel run on a GPU that I do not have, and why?
+
+The public names, imported when first used: `import kernelcast` itself loads nothing heavy.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kernelcast.api import device as device
+    from kernelcast.api import devices as devices
+    from kernelcast.api import estimate as estimate
+    from kernelcast.api import load as load
+    from kernelcast.api import load_metrics as load_metrics
+    from kernelcast.api import reference_utilization as reference_utilization
+    from kernelcast.errors import KernelcastError as KernelcastError
+    from kernelcast.models.estimate import Estimate as Estimate
+    from kernelcast.runnable import KernelTrace as KernelTrace
+    from kernelcast.runnable import LoadedModule as LoadedModule
+    from kernelcast.runnable import RunnableKernel as RunnableKernel
+    from kernelcast.simcore.device import Device as Device
+    from kernelcast.simcore.launch import Limits as Limits
+    from kernelcast.simcore.profile import KernelProfile as KernelProfile
+    from kernelcast.simcore.profile import WorkType as WorkType
+    from kernelcast.workload import Workload as Workload
+    from kernelcast.workload_file import load_workload as load_workload
+
+__all__ = [
+    "Device",
+    "Estimate",
+    "KernelProfile",
+    "KernelTrace",
+    "KernelcastError",
+    "Limits",
+    "LoadedModule",
+    "RunnableKernel",
+    "WorkType",
+    "Workload",
+    "__version__",
+    "device",
+    "devices",
+    "estimate",
+    "load",
+    "load_metrics",
+    "load_workload",
+    "reference_utilization",
+]
+
+_HOMES = {
+    "Device": "kernelcast.simcore.device",
+    "Estimate": "kernelcast.models.estimate",
+    "KernelProfile": "kernelcast.simcore.profile",
+    "KernelTrace": "kernelcast.runnable",
+    "KernelcastError": "kernelcast.errors",
+    "Limits": "kernelcast.simcore.launch",
+    "LoadedModule": "kernelcast.runnable",
+    "RunnableKernel": "kernelcast.runnable",
+    "WorkType": "kernelcast.simcore.profile",
+    "Workload": "kernelcast.workload",
+    "device": "kernelcast.api",
+    "devices": "kernelcast.api",
+    "estimate": "kernelcast.api",
+    "load": "kernelcast.api",
+    "load_metrics": "kernelcast.api",
+    "load_workload": "kernelcast.workload_file",
+    "reference_utilization": "kernelcast.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        # The installed package's metadata is the one place that holds the version.
+        return importlib.import_module("importlib.metadata").version("kernelcast")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'kernelcast' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -47,7 +47,9 @@ class SourceSpan:
         if not self.text:
             return ""
         line = self.text.expandtabs(1)
-        caret = " " * (self.column - 1) + "^" * max(1, min(self.length, len(line) - self.column + 1))
+        caret = " " * (self.column - 1) + "^" * max(
+            1, min(self.length, len(line) - self.column + 1)
+        )
         return f"{self.line:>6} | {line}\n       | {caret}"
 
 

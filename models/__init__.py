@@ -1,0 +1,56 @@
+"""Performance models: KernelProfile x Device -> Estimate. One file each, one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib.metadata import EntryPoint, entry_points
+
+from kernelcast.errors import UnknownModel, nearest
+from kernelcast.models.model import Model, ModelOptions
+from kernelcast.models.quantitative_equations import utilization_factor
+from kernelcast.models.quantitative_roofline import quantitative_roofline
+from kernelcast.models.roofline import roofline
+
+__all__ = ["MODELS", "Model", "ModelOptions", "get_model", "utilization_factor"]
+
+ENTRY_POINT_GROUP = "kernelcast.models"
+
+_BUILT_IN: Mapping[str, Model] = {
+    "quantitative-roofline": quantitative_roofline,
+    "roofline": roofline,
+}
+
+
+class _Registry(Mapping[str, Model]):
+    """The built-in models, then those of installed packages, which are imported when asked for.
+
+    An installed package cannot replace a built-in model.
+    """
+
+    def _installed(self) -> dict[str, EntryPoint]:
+        found = entry_points(group=ENTRY_POINT_GROUP)
+        return {point.name: point for point in found if point.name not in _BUILT_IN}
+
+    def __getitem__(self, name: str) -> Model:
+        if name in _BUILT_IN:
+            return _BUILT_IN[name]
+        model: Model = self._installed()[name].load()
+        return model
+
+    def __iter__(self) -> Iterator[str]:
+        yield from _BUILT_IN
+        yield from self._installed()
+
+    def __len__(self) -> int:
+        return len(_BUILT_IN) + len(self._installed())
+
+
+MODELS: Mapping[str, Model] = _Registry()
+
+
+def get_model(name: str) -> Model:
+    """Raises UnknownModel, with the nearest names, when there is no such model."""
+    try:
+        return MODELS[name]
+    except KeyError:
+        raise UnknownModel(f"no model named {name!r}{nearest(name, MODELS)}") from None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 from kernelcast.simcore.profile import LaunchValidity
+from kernelcast.units import format_quantity, format_seconds
 
 __all__ = ["Combine", "Estimate", "Parameter", "Term"]
 
@@ -108,3 +110,42 @@ class Estimate:
             if parameter.symbol == symbol:
                 return parameter.value
         raise KeyError(symbol)
+
+    @property
+    def headline(self) -> str:
+        """Kernel, device, time and limit in one line."""
+        launches = f" for {self.repeats} launches" if self.repeats > 1 else ""
+        return (
+            f"{self.kernel} on {self.device}: {format_seconds(self.time_s)}{launches}, "
+            f"limited by {self.bottleneck} ({self.model})"
+        )
+
+    @property
+    def explanation(self) -> tuple[str, ...]:
+        """Where the time goes, why, what to change, and how far to trust it; indented lines."""
+        bounds = f"{format_seconds(self.time_low_s)} to {format_seconds(self.time_high_s)}"
+        return (
+            *_section("time", _tree(self.terms)),
+            *_section("between", (f"{bounds}: {self.basis}",)),
+            *_section("why", self.causes),
+            *_section("what to change", self.advice),
+            *_section("assumed", self.assumptions),
+            *_section("outside the model's conditions", self.validity.reasons),
+        )
+
+    def __str__(self) -> str:
+        values = [
+            f"{item.symbol} = {format_quantity(item.value, item.unit)}" for item in self.parameters
+        ]
+        return "\n".join((self.headline, *_section("parameters", values), *self.explanation))
+
+
+def _section(title: str, items: Iterable[str]) -> tuple[str, ...]:
+    lines = tuple(f"    {item}" for item in items)
+    return (f"  {title}", *lines) if lines else ()
+
+
+def _tree(term: Term, depth: int = 0) -> Iterator[str]:
+    yield f"{'  ' * depth}{term.name}: {format_seconds(term.seconds)} = {term.formula}"
+    for part in term.parts:
+        yield from _tree(part, depth + 1)

@@ -1,0 +1,53 @@
+"""From PTX text to kernels in the intermediate representation.
+
+`lexer` -> tokens, `parser` -> the syntax tree of `syntax`, `lowering` -> `Module`.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kernelcast.errors import KernelcastError, PtxSyntaxError
+from kernelcast.ptx_frontend.lowering import lower
+from kernelcast.ptx_frontend.parser import parse
+from kernelcast.ptx_frontend.source import SourceText
+from kernelcast.simcore.isa.kernel import Module
+
+__all__ = ["read_module", "read_ptx"]
+
+
+def read_ptx(text: str, path: str) -> Module:
+    """The kernels of a PTX text; `path` stands in messages. PtxSyntaxError when it is no PTX."""
+    source = SourceText(path, text)
+    with _collector_paused():
+        return lower(parse(source), source)
+
+
+def read_module(path: str | Path) -> Module:
+    """The kernels of a file; KernelcastError when it cannot be read, PtxSyntaxError when no PTX."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise KernelcastError(f"cannot read {path}: {error.strerror or error}") from error
+    if b"\0" in content.rstrip(b"\0"):
+        raise PtxSyntaxError(f"not PTX: {path} is a binary file")
+    try:
+        text = content.rstrip(b"\0").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise PtxSyntaxError(f"not PTX: {path} is not UTF-8 text") from error
+    return read_ptx(text, str(path))
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """The growing trees hold nothing to collect, yet a third of the time would go there."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

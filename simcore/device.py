@@ -117,7 +117,7 @@ class ConstantFacts:
 
 @dataclass(frozen=True, slots=True)
 class DramFacts:
-    """`partial_write_fills`: a sector that was written in part is read before it is written back."""
+    """`partial_write_fills`: a sector written in part is read before it is written back."""
 
     bandwidth_bytes_per_s: float
     transaction_bytes: int

@@ -16,7 +16,7 @@ from kernelcast.simcore.isa.types import Kind
 __all__ = ["MAX_THREADS_PER_THREAD_BLOCK", "Argument", "Launch", "Limits", "dimensions"]
 
 Argument: TypeAlias = npt.NDArray[Any] | int | float | bytes | np.generic
-"""A C-contiguous array is a buffer that the kernel reads and writes; numbers and bytes are values."""
+"""A C-contiguous array is a buffer, read and written in place; numbers and bytes are values."""
 
 MAX_THREADS_PER_THREAD_BLOCK = 1024
 _MAX_GRID = (2**31 - 1, 65535, 65535)
@@ -132,6 +132,6 @@ def _check_number(where: str, value: int | float | np.generic, parameter: Parame
         raise LaunchError(f"{where} is {value!r} but the kernel takes {_describe(parameter)}")
     if parameter.type.kind is Kind.FLOAT or is_real:
         return
-    number, bits = int(value), parameter.type.bits  # type: ignore[arg-type]  # a NumPy integer
+    number, bits = int(value), parameter.type.bits
     if not -(2 ** (bits - 1)) <= number < 2**bits:
         raise LaunchError(f"{where} is {number}, which {_describe(parameter)} cannot hold")

@@ -100,7 +100,10 @@ class MemoryTraffic:
 
 @dataclass(frozen=True, slots=True)
 class SharedMemoryUse:
-    """Warp-level requests and the passes ("wavefronts") that bank conflicts make of them."""
+    """Warp-level requests and the passes ("wavefronts") that bank conflicts make of them.
+
+    `ideal_wavefronts`: how few could have loaded and stored the same words.
+    """
 
     load_requests: float
     load_wavefronts: float
@@ -108,6 +111,7 @@ class SharedMemoryUse:
     store_wavefronts: float
     constant_requests: float = 0.0
     constant_wavefronts: float = 0.0
+    ideal_wavefronts: float | None = None
 
 
 class OccupancyLimiter(Enum):

@@ -1,0 +1,84 @@
+"""The command line. One file a subcommand: it parses, calls the API, hands the result on.
+
+Exit status: 0 done; 1 done and the answer is negative; 2 bad input; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import kernelcast
+from kernelcast.cli import devices, models
+from kernelcast.cli.estimate import estimate
+from kernelcast.cli.mix import mix
+from kernelcast.cli.profile import profile
+from kernelcast.cli.run import run
+from kernelcast.cli.terminal import show_error, show_line
+from kernelcast.errors import KernelcastError
+
+__all__ = ["app", "main"]
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+class _Commands(TyperGroup):
+    """Turns what a user caused into a message and an exit status; a defect keeps its traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KernelcastError as error:
+            show_error(f"error: {error}")
+            raise typer.Exit(BAD_INPUT) from None
+        except KeyboardInterrupt:
+            show_error("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+
+
+app = typer.Typer(
+    cls=_Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(estimate)
+app.command()(profile)
+app.command()(mix)
+app.command()(run)
+app.add_typer(devices.app, name="devices")
+app.add_typer(models.app, name="models")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        show_line(f"kernelcast {kernelcast.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def kernelcast_command(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """How fast will a GPU kernel run on a GPU that you do not have, and why?
+
+    Executes the kernel on the CPU, simulates the GPU's memory hierarchy and predicts the time.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command line, by default the process's own; returns the exit status."""
+    try:
+        app(args=None if arguments is None else list(arguments), prog_name="kernelcast")
+    except SystemExit as status:
+        return status.code if isinstance(status.code, int) else BAD_INPUT
+    return 0

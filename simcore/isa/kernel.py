@@ -284,7 +284,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Kernel:
-    """An entry point, ready to run. Basic block 0 is the entry; indices are positions in `blocks`."""
+    """An entry point, ready to run; `blocks[0]` is the entry, indices are positions."""
 
     name: str
     blocks: tuple[BasicBlock, ...]

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-
 from kernelcast.simcore.isa.types import Kind, ScalarType, Unit
 
 __all__ = ["OPCODES", "Context", "Meaning", "Opcode", "opcode", "unit_of"]
@@ -44,8 +43,10 @@ class Opcode:
     """One entry of the table.
 
     `signature` is "results=operands", a letter each: `t` the instruction type, `s` the source type
-    (of `cvt`, `set`, ...), `w` the doubled type, `p` a predicate, `u` u32, `b` the bits of t.
-    `types` are the instruction types that the entry takes; `flops` are counted per lane.
+    (of `cvt`, `set`, ...), `w` the doubled type, `p` a predicate, `u` u32, `b` the bits of t, `h`
+    and `q` bits of half and a quarter of its width.
+    `types` are the instruction types that the entry takes; `flops` are counted per lane when that
+    type is a floating-point one (`flops_of`).
     `modifiers` lists the value-changing modifiers that it honours.
     """
 
@@ -56,6 +57,10 @@ class Opcode:
     flops: int
     compute: Meaning
     modifiers: frozenset[str]
+
+    def flops_of(self, context: Context) -> int:
+        """Floating-point operations per lane: `add` counts one as f32 and none as s32."""
+        return self.flops if context.type.is_float else 0
 
     def operand_types(self, context: Context) -> tuple[ScalarType, ...]:
         return tuple(_letter(x, context) for x in self.signature.split("=")[1])
@@ -78,6 +83,10 @@ def _letter(letter: str, context: Context) -> ScalarType:
             return ScalarType.U32
         case "b":
             return ScalarType.named(f"b{context.type.bits}")
+        case "h":
+            return ScalarType.named(f"b{context.type.bits // 2}")
+        case "q":
+            return ScalarType.named(f"b{context.type.bits // 4}")
     raise ValueError(f"no operand letter {letter!r}")
 
 
@@ -114,5 +123,3 @@ def opcode(
         return compute
 
     return register
-
-

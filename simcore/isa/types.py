@@ -21,7 +21,7 @@ class Kind(Enum):
 
 
 class ScalarType(Enum):
-    """A PTX scalar type. Registers are untyped bits: an instruction's type says how to read them."""
+    """A PTX scalar type: how an instruction reads the untyped bits of a register."""
 
     PRED = ("pred", Kind.PREDICATE, 1, np.bool_)
     B8 = ("b8", Kind.BITS, 8, np.uint8)

@@ -1,0 +1,59 @@
+# `make run`, `make test` and `make check` each work alone on a fresh machine with Python >= 3.11.
+
+SHELL := /bin/sh
+VENV := .venv
+BIN := $(VENV)/bin
+
+CUDA_GPUS := gtx-480 gtx-660 gtx-960 gtx-1060-6gb tesla-m2050 tesla-k20c
+ALL_GPUS := $(CUDA_GPUS) r9-nano
+on = $(foreach gpu,$(1),--device $(gpu))
+
+# The first interpreter that is new enough; `make PYTHON=/path/to/python3.12 run` overrides it.
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null; \
+	then echo "$$python"; break; fi; done)
+
+.PHONY: help run test check format clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo 'make run     estimate the shipped examples on seven GPUs'
+	@echo 'make test    run all tests'
+	@echo 'make check   format, lint, types and import directions'
+	@echo 'make format  format the sources'
+	@echo 'make clean   remove the virtual environment and caches'
+
+run: $(VENV)/installed
+	$(BIN)/kernelcast estimate examples/sor/sor.toml $(call on,$(ALL_GPUS))
+	$(BIN)/kernelcast estimate examples/sgemm/sgemm32.toml $(call on,$(CUDA_GPUS))
+	$(BIN)/kernelcast estimate examples/sgemm/sgemm16.toml $(call on,r9-nano)
+
+test: $(VENV)/installed-test
+	$(BIN)/python -m pytest
+
+check: $(VENV)/installed-check
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/test_architecture.py
+
+format: $(VENV)/installed-check
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	@test -n '$(PYTHON)' || { echo 'error: kernelcast needs Python 3.11 or newer; none of python3,' \
+		'python3.11 to python3.14 is. Give one: make PYTHON=/path/to/python3.12 ...' >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# Stamps: a second call is fast until the project's metadata change.
+$(VENV)/installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/installed-%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
+	@touch $@

@@ -1,0 +1,120 @@
+"""The pipeline in calls: load, run, profile, estimate. `import kernelcast as kc` offers them.
+
+module  = kc.load("sgemm.ptx")
+trace   = module["sgemm"].run(grid=(20, 40), block=(32, 32), args=[a, b, c, 640])
+profile = trace.profile(kc.device("gtx-480"))
+print(kc.estimate(profile))
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from kernelcast.defaults import DEFAULT_MODEL
+from kernelcast.errors import KernelcastError, nearest
+from kernelcast.models import ModelOptions, get_model, utilization_factor
+from kernelcast.models.estimate import Estimate
+from kernelcast.runnable import LoadedModule
+from kernelcast.simcore.device import Device
+from kernelcast.simcore.device_file import known_devices, load_device
+from kernelcast.simcore.measured_profile import profile_from_metrics
+from kernelcast.simcore.profile import KernelProfile, WorkType
+from kernelcast.traces.metrics import read_metrics
+
+__all__ = [
+    "DEFAULT_MODEL",
+    "device",
+    "devices",
+    "estimate",
+    "load",
+    "load_metrics",
+    "reference_utilization",
+]
+
+def load(path: str | os.PathLike[str]) -> LoadedModule:
+    """The kernels of a PTX file; PtxSyntaxError, with line and caret, when it is no PTX.
+
+    A kernel with an unsupported instruction raises when it is asked for, the others still run.
+    """
+    return LoadedModule.read(path)
+
+
+def device(name: str | Path) -> Device:
+    """A known device (`gtx-480`) or a device file; UnknownDevice lists the nearest names."""
+    return load_device(name)
+
+
+def devices() -> tuple[str, ...]:
+    """The names of all known devices."""
+    return known_devices()
+
+
+def estimate(
+    profile: KernelProfile,
+    model: str = DEFAULT_MODEL,
+    device: Device | str | None = None,
+    reference_time_s: float | None = None,
+    work_type: WorkType | str | None = None,
+    *,
+    utilization: float | None = None,
+) -> Estimate:
+    """The model's time for the profile's own device, or for another `device`.
+
+    With another device the profile is used there as it is: measured on A, estimated for B.
+    `reference_time_s` is a time measured on the profile's device, all launches of the profile
+    together; the estimate is then corrected by E_util = measured / predicted there (Konstantinidis
+    thesis, eq 5.13). `utilization` gives that factor directly. `work_type` overrides which
+    operations count as useful. Raises ModelNotApplicable when the model has nothing to say.
+    """
+    if reference_time_s is not None:
+        if utilization is not None:
+            raise KernelcastError("give either a reference time or a utilization factor")
+        utilization = reference_utilization(profile, reference_time_s, model, work_type=work_type)
+    target = profile.device if device is None else device
+    options = ModelOptions(_work_type(work_type), utilization)
+    chosen = load_device(target) if isinstance(target, str) else target
+    return get_model(model)(profile, chosen, options)
+
+
+def reference_utilization(
+    profile: KernelProfile,
+    measured_s: float,
+    model: str = DEFAULT_MODEL,
+    device: Device | str | None = None,
+    work_type: WorkType | str | None = None,
+) -> float:
+    """E_util of the Konstantinidis thesis, eq 5.13: measured over predicted time.
+
+    `measured_s` was measured on the profile's own device; `device` gives it when it is not one of
+    the known devices.
+    """
+    predicted = estimate(profile, model, device, work_type=work_type)
+    return utilization_factor(predicted.time_s, measured_s)
+
+
+def load_metrics(
+    path: str | os.PathLike[str],
+    measured_on: Device | str,
+    kernel: str | None = None,
+    repeats: int = 1,
+) -> KernelProfile:
+    """A profile from a profiler's file: nvprof, Nsight Compute, rocprof, or plain `metric,value`.
+
+    `kernel` names one of the file's kernels. Raises MetricsError naming what is missing.
+    """
+    source = load_device(measured_on) if isinstance(measured_on, str) else measured_on
+    measured = read_metrics(Path(path)).kernel(kernel)
+    name = kernel or measured.kernel or Path(path).stem
+    return profile_from_metrics(measured, name, source.name, repeats)
+
+
+def _work_type(name: WorkType | str | None) -> WorkType | None:
+    if name is None or isinstance(name, WorkType):
+        return name
+    known = [item.value for item in WorkType]
+    if name not in known:
+        raise KernelcastError(
+            f"unknown type of work {name!r}{nearest(name, known)}; known: {', '.join(known)}"
+        )
+    return WorkType(name)

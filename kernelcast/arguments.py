@@ -1,0 +1,226 @@
+"""Arguments of a workload: `f64[n + 2, 4112]` buffers, `s32` scalars, `bytes[48]` structs.
+
+A specification holds texts only; `make` computes shape and contents for one problem size, so that
+nothing large exists before it is needed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.errors import WorkloadError
+from kernelcast.expressions import evaluate, evaluate_integers
+from kernelcast.python_functions import load_function
+from kernelcast.simcore.isa.types import Kind, ScalarType
+from kernelcast.simcore.launch import Argument
+from kernelcast.toml_table import Expression, TomlTable
+
+__all__ = ["ArgumentSpec", "Contents", "Generator", "read_argument"]
+
+Array = npt.NDArray[Any]
+_TYPE = re.compile(r"^\s*(?P<element>[a-z]+\d*)\s*(?:\[(?P<shape>.*)\])?\s*$", re.DOTALL)
+_KEYS = ("name", "type", "value", "init", "seed", "low", "high", "file", "python")
+
+
+class Generator(Enum):
+    """How a buffer is filled. UNIFORM and ARANGE know integers: whole numbers, high excluded."""
+
+    ZEROS = "zeros"
+    ONES = "ones"
+    UNIFORM = "uniform"
+    NORMAL = "normal"
+    ARANGE = "arange"
+    FILE = "file"
+    PYTHON = "python"
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a buffer holds at the start. `source` is the file, or `file.py:function`.
+
+    `low` and `high` bound UNIFORM; None for 0 to 1 (floats) or 0 to 100 (integers).
+    """
+
+    generator: Generator = Generator.ZEROS
+    source: str = ""
+    seed: int = 0
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentSpec:
+    """One kernel argument. `element` None: a struct of raw bytes; `shape` None: a scalar."""
+
+    name: str
+    element: ScalarType | None
+    shape: str | None
+    value: Expression | None
+    contents: Contents
+    where: str
+    folder: Path
+
+    @property
+    def is_buffer(self) -> bool:
+        return self.element is not None and self.shape is not None
+
+    def make(self, names: Mapping[str, int]) -> Argument:
+        """The argument for the sizes `names`: an array, a NumPy scalar or bytes."""
+        if self.element is None:
+            return self._make_struct(names)
+        if self.shape is None:
+            return self._make_scalar(self.element, names)
+        shape = self._sizes(names)
+        try:
+            array = self._fill(shape, self.element.dtype, names)
+        except MemoryError:
+            raise WorkloadError(f"{self.where}: no memory for shape {shape}") from None
+        if array.shape != shape:
+            raise WorkloadError(f"{self.where}: contents of shape {array.shape}, not {shape}")
+        return np.ascontiguousarray(array, self.element.dtype)
+
+    def _sizes(self, names: Mapping[str, int]) -> tuple[int, ...]:
+        assert self.shape is not None
+        sizes = evaluate_integers(self.shape, names, f"{self.where}.type")
+        if not sizes or min(sizes) < 1:
+            raise WorkloadError(f"{self.where}.type: sizes must be positive, got {list(sizes)}")
+        return sizes
+
+    def _make_scalar(self, element: ScalarType, names: Mapping[str, int]) -> np.generic:
+        if self.value is None:
+            raise WorkloadError(f"{self.where}.value is missing")
+        value = evaluate(self.value, names, f"{self.where}.value")
+        if element.is_float:
+            return element.dtype.type(float(value))  # type: ignore[no-any-return]
+        if value.denominator != 1:
+            raise WorkloadError(f"{self.where}.value is {float(value):g}, not an integer")
+        number, limits = int(value), np.iinfo(element.dtype)
+        lowest = -(2 ** (element.bits - 1))  # -1 is the customary spelling of an all-ones mask
+        if not lowest <= number <= limits.max:
+            raise WorkloadError(f"{self.where}.value: {element.ptx_name} cannot hold {number}")
+        bits = number & (2**element.bits - 1)
+        return element.storage.type(bits).view(element.dtype)  # type: ignore[no-any-return]
+
+    def _make_struct(self, names: Mapping[str, int]) -> bytes:
+        (size,) = self._sizes(names) if self.shape else (0,)
+        if self.value is not None:
+            try:
+                data = bytes.fromhex(str(self.value))
+            except ValueError:
+                raise WorkloadError(f"{self.where}.value must be hexadecimal digits") from None
+        else:
+            data = self._fill((size,), np.dtype(np.uint8), names).tobytes()
+        if len(data) != size:
+            raise WorkloadError(f"{self.where}: {len(data)} bytes of contents, not {size}")
+        return data
+
+    def _fill(
+        self, shape: tuple[int, ...], dtype: np.dtype[Any], names: Mapping[str, int]
+    ) -> Array:
+        chosen = self.contents
+        match chosen.generator:
+            case Generator.ZEROS:
+                return np.zeros(shape, dtype)
+            case Generator.ONES:
+                return np.ones(shape, dtype)
+            case Generator.ARANGE:
+                return np.arange(np.prod(shape)).astype(dtype).reshape(shape)
+            case Generator.NORMAL:
+                return np.random.default_rng(chosen.seed).standard_normal(shape).astype(dtype)
+            case Generator.UNIFORM:
+                return _uniform(shape, dtype, chosen)
+            case Generator.FILE:
+                return self._read(self.folder / chosen.source, shape, dtype)
+            case Generator.PYTHON:
+                function = load_function(self.folder, chosen.source, f"{self.where}.init")
+                return np.asarray(function(dict(names)))
+
+    def _read(self, path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        """A NumPy file, or raw bytes of the element type."""
+        try:
+            if path.suffix == ".npy":
+                return np.asarray(np.load(path, allow_pickle=False))
+            raw = np.fromfile(path, dtype)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "not a NumPy file"
+            raise WorkloadError(f"{self.where}.init: {path}: {reason}") from None
+        return raw.reshape(shape) if raw.size == np.prod(shape) else raw
+
+
+def _uniform(shape: tuple[int, ...], dtype: np.dtype[Any], chosen: Contents) -> Array:
+    generator = np.random.default_rng(chosen.seed)
+    low = 0.0 if chosen.low is None else chosen.low
+    if dtype.kind != "f":
+        high = 100.0 if chosen.high is None else chosen.high
+        return generator.integers(int(low), int(high), shape, dtype.type)
+    high = 1.0 if chosen.high is None else chosen.high
+    if dtype.itemsize < 4:
+        return generator.uniform(low, high, shape).astype(dtype)
+    array = generator.random(shape, dtype=dtype.type)
+    if (low, high) != (0.0, 1.0):
+        array *= high - low
+        array += low
+    return array
+
+
+def read_argument(table: TomlTable, folder: Path) -> ArgumentSpec:
+    """One `[[args]]` table; WorkloadError naming the key that is wrong."""
+    table.allow(*_KEYS)
+    name, text = table.text("name"), table.text("type")
+    match = _TYPE.match(text)
+    element = match and match["element"]
+    known = {item.ptx_name: item for item in ScalarType if item.kind is not Kind.PREDICATE}
+    if match is None or (element != "bytes" and element not in known):
+        raise WorkloadError(
+            f"{table.where('type')}: {text!r} is not a type such as 's32', 'f64[n, 16]', 'bytes[8]'"
+        )
+    if element == "bytes" and match["shape"] is None:
+        raise WorkloadError(f"{table.where('type')}: bytes needs a size, 'bytes[48]'")
+    spec = ArgumentSpec(
+        name=name,
+        element=known.get(str(element)),
+        shape=match["shape"],
+        value=table.expression("value") if "value" in table else None,
+        contents=_read_contents(table),
+        where=table.where(),
+        folder=folder,
+    )
+    if spec.is_buffer and spec.value is not None:
+        raise WorkloadError(f"{table.where('value')}: a buffer is filled with init, not value")
+    return spec
+
+
+def _read_contents(table: TomlTable) -> Contents:
+    chosen = table.entries.get("init")
+    given = {key: table.entries[key] for key in ("file", "python") if key in table}
+    if isinstance(chosen, dict):
+        inner = table.table("init")
+        inner.allow("file", "python")
+        given |= chosen
+    elif chosen is not None:
+        given[table.text("init")] = ""
+    if len(given) > 1:
+        raise WorkloadError(f"{table.where('init')}: only one of {', '.join(given)} can fill it")
+    generator, source = next(iter(given.items()), (Generator.ZEROS.value, ""))
+    names = [item.value for item in Generator]
+    needs_source = generator in (Generator.FILE.value, Generator.PYTHON.value)
+    if generator not in names or not isinstance(source, str) or needs_source != bool(source):
+        raise WorkloadError(
+            f"{table.where('init')}: {chosen!r} is not one of {', '.join(names[:5])}, "
+            "{ file = ... }, { python = ... }"
+        )
+    return Contents(
+        Generator(generator),
+        source,
+        table.integer("seed", 0),
+        table.number("low") if "low" in table else None,
+        table.number("high") if "high" in table else None,
+    )

@@ -1,0 +1,46 @@
+"""`kernelcast devices`: which GPUs are known, and where each value comes from."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import kernelcast as kc
+from kernelcast.cli import options
+from kernelcast.cli.terminal import show, show_line
+from kernelcast.report import records, text
+
+__all__ = ["app"]
+
+app = typer.Typer(help="GPUs that are known, with the source of every value.")
+
+
+@app.callback(invoke_without_command=True)
+def devices(context: typer.Context, json: options.Json = False, csv: options.Csv = False) -> None:
+    """List the GPUs that are known; `show NAME` prints one with its sources."""
+    if context.invoked_subcommand is not None:
+        return
+    known = [kc.device(name) for name in kc.devices()]
+    if json:
+        show_line(records.to_json(records.devices_record(known)))
+    elif csv:
+        show_line(records.to_csv(records.device_list_rows(known)))
+    else:
+        show(text.devices_table(known))
+
+
+@app.command("show")
+def show_device(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="GPU, by name or device file.")],
+    json: options.Json = False,
+    csv: options.Csv = False,
+) -> None:
+    """Every value of one GPU, with its source."""
+    device = kc.device(name)
+    if json:
+        show_line(records.to_json(records.device_record(device)))
+    elif csv:
+        show_line(records.to_csv(records.device_rows(device)))
+    else:
+        show(text.device_table(device))

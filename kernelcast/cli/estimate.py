@@ -1,0 +1,175 @@
+"""`kernelcast estimate`: time, limit and explanation of a kernel on one GPU or several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+import kernelcast as kc
+from kernelcast.cli import options
+from kernelcast.cli.plot import write_plot
+from kernelcast.cli.terminal import show, show_line, show_progress
+from kernelcast.defaults import DEFAULT_MODEL
+from kernelcast.errors import KernelcastError
+from kernelcast.report import records, text
+
+__all__ = ["EstimateRequest", "ProfileSource", "estimate"]
+
+ProfileSource: TypeAlias = Callable[[kc.Device], kc.KernelProfile]
+"""The profile of the kernel on a device; the same for all when it was measured."""
+
+_METRICS = "From a profiler's file instead of execution"
+
+
+@dataclass(frozen=True)
+class EstimateRequest:
+    """Which estimates are wanted. `reference_time_s` was measured on `reference`."""
+
+    devices: Sequence[kc.Device]
+    models: Sequence[str]
+    work_type: kc.WorkType | None
+    reference: kc.Device
+    reference_time_s: float | None
+
+    def estimates(self, source: ProfileSource) -> list[kc.Estimate]:
+        """One for each model and device, in this order."""
+        factors = {model: self._utilization(source, model) for model in self.models}
+        profiles = [(device, source(device)) for device in self.devices]
+        return [
+            kc.estimate(
+                profile, model, device, work_type=self.work_type, utilization=factors[model]
+            )
+            for model in self.models
+            for device, profile in profiles
+        ]
+
+    def _utilization(self, source: ProfileSource, model: str) -> float | None:
+        if self.reference_time_s is None:
+            return None
+        return kc.reference_utilization(
+            source(self.reference), self.reference_time_s, model, self.reference, self.work_type
+        )
+
+
+def estimate(
+    workload: options.OptionalWorkload = None,
+    device: Annotated[
+        list[str] | None,
+        typer.Option(help="GPU, by name or device file; may be repeated.", metavar="D"),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"Performance model; may be repeated. Default: {DEFAULT_MODEL}.", metavar="M"
+        ),
+    ] = None,
+    work_type: Annotated[
+        kc.WorkType | None,
+        typer.Option("--type", help="Which operations count as useful work. Default: the widest."),
+    ] = None,
+    reference_time: Annotated[
+        float | None,
+        typer.Option(
+            help="Measured time of all launches on the GPU of --measured-on (default: the first "
+            "--device): corrects the others by E_util.",
+            metavar="S",
+        ),
+    ] = None,
+    measured_on: Annotated[
+        str | None,
+        typer.Option(help="GPU of the metrics or of the reference time.", metavar="D"),
+    ] = None,
+    measured: Annotated[
+        float | None,
+        typer.Option(help="Measured time on the first --device, a point in the plot.", metavar="S"),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Write a roofline plot, PNG or SVG.", metavar="FILE"),
+    ] = None,
+    metrics: Annotated[
+        Path | None,
+        typer.Option(
+            help="nvprof, ncu or rocprof CSV, or metric,value.",
+            metavar="M.csv",
+            rich_help_panel=_METRICS,
+        ),
+    ] = None,
+    kernel: Annotated[
+        str | None,
+        typer.Option(help="Which kernel of the file.", metavar="K", rich_help_panel=_METRICS),
+    ] = None,
+    repeats: Annotated[
+        int,
+        typer.Option(
+            help="Launches that the time covers.", metavar="N", min=1, rich_help_panel=_METRICS
+        ),
+    ] = 1,
+    size: options.Size = None,
+    registers: options.Registers = None,
+    engine: options.Engine = options.EngineName.AUTO,
+    limit_seconds: options.LimitSeconds = None,
+    exact: options.Exact = False,
+    json: options.Json = False,
+    csv: options.Csv = False,
+) -> None:
+    """Predict the time of a kernel on GPUs, and explain what limits it.
+
+    The workload is executed once for all GPUs.
+    """
+    devices = [kc.device(name) for name in device or ()]
+    if not devices:
+        raise KernelcastError("name a GPU with --device; `kernelcast devices` lists them")
+    reference = kc.device(measured_on) if measured_on else devices[0]
+    if (workload is None) == (metrics is None):
+        raise KernelcastError("give either a workload file or a profiler's file with --metrics")
+    if metrics is not None:
+        source = _always(kc.load_metrics(metrics, reference, kernel, repeats))
+    else:
+        assert workload is not None
+        source = _execute(workload, size, registers, engine, limit_seconds).profile
+    request = EstimateRequest(
+        devices, tuple(model or (DEFAULT_MODEL,)), work_type, reference, reference_time
+    )
+    estimates = request.estimates(source)
+    if plot is not None:
+        write_plot(plot, estimates, devices, measured)
+    if json:
+        show_line(records.to_json(records.estimates_record(estimates[0].kernel, estimates)))
+    elif csv:
+        show_line(records.to_csv(records.estimate_rows(estimates)))
+    else:
+        _show(estimates)
+
+
+def _always(profile: kc.KernelProfile) -> ProfileSource:
+    return lambda _device: profile
+
+
+def _execute(
+    workload: Path,
+    size: str | None,
+    registers: int | None,
+    engine: options.EngineName,
+    limit_seconds: float | None,
+) -> kc.KernelTrace:
+    loaded = kc.load_workload(workload)
+    with show_progress(f"executing {workload.name}") as progress:
+        return loaded.run(
+            size,
+            registers=registers,
+            limits=options.limits(limit_seconds),
+            engine=engine.value,
+            progress=progress,
+        )
+
+
+def _show(estimates: Sequence[kc.Estimate]) -> None:
+    if len(estimates) > 1:
+        show(text.comparison_table(estimates))
+    for item in estimates:
+        show(text.estimate_report(item))

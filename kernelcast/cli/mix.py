@@ -1,0 +1,47 @@
+"""`kernelcast mix`: which instructions a kernel executes, and how often."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import kernelcast as kc
+from kernelcast.cli import options
+from kernelcast.cli.terminal import show, show_line, show_progress
+from kernelcast.instruction_mix import MixIsa, instruction_mix
+from kernelcast.report import records, text
+
+__all__ = ["mix"]
+
+
+def mix(
+    workload: options.WorkloadPath,
+    isa: Annotated[
+        MixIsa,
+        typer.Option(
+            help="source: as PTX spells them; native: as machine code counts them "
+            "(folded moves left out, neighbouring accesses merged)."
+        ),
+    ] = MixIsa.SOURCE,
+    size: options.Size = None,
+    engine: options.Engine = options.EngineName.AUTO,
+    limit_seconds: options.LimitSeconds = None,
+    exact: options.Exact = False,
+    json: options.Json = False,
+    csv: options.Csv = False,
+) -> None:
+    """Dynamic instruction histogram: executions by thread and by warp."""
+    with show_progress("executing") as progress:
+        trace = kc.load_workload(workload).run(
+            size, limits=options.limits(limit_seconds), engine=engine.value, progress=progress
+        )
+    found = instruction_mix(trace.data, isa)
+    if json:
+        show_line(
+            records.to_json(records.mix_record(found, trace.data.engine, trace.data.elapsed_s))
+        )
+    elif csv:
+        show_line(records.to_csv(records.mix_rows(found)))
+    else:
+        show(text.mix_table(found))

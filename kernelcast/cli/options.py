@@ -1,0 +1,92 @@
+"""Options and arguments that several subcommands share."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from kernelcast.simcore.launch import Limits
+
+__all__ = [
+    "Csv",
+    "Engine",
+    "EngineName",
+    "Exact",
+    "Json",
+    "LimitSeconds",
+    "OptionalWorkload",
+    "ProfilerNames",
+    "Registers",
+    "Size",
+    "WorkloadPath",
+    "limits",
+]
+
+_EXECUTION = "Execution"
+
+
+class EngineName(Enum):
+    """What executes the kernel. JIT is the compiling engine, where it is available."""
+
+    AUTO = "auto"
+    JIT = "jit"
+    REFERENCE = "reference"
+
+
+class ProfilerNames(Enum):
+    """Whose metric names a profile is printed under."""
+
+    NVPROF = "nvprof"
+    NCU = "ncu"
+
+
+WorkloadPath: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="WORKLOAD.toml", help="Kernel, launch and arguments.")
+]
+OptionalWorkload: TypeAlias = Annotated[
+    Path | None, typer.Argument(metavar="[WORKLOAD.toml]", help="Kernel, launch and arguments.")
+]
+Size: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="Problem size of the workload file; default: its first.", metavar="NAME"),
+]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print a JSON object.")]
+Csv: TypeAlias = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]
+Engine: TypeAlias = Annotated[
+    EngineName, typer.Option(help="Execution engine.", rich_help_panel=_EXECUTION)
+]
+LimitSeconds: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        help="Stop a kernel that runs longer; default 600.",
+        metavar="S",
+        min=0.0,
+        rich_help_panel=_EXECUTION,
+    ),
+]
+Exact: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--exact",
+        help="Execute every thread block. No engine samples thread blocks yet, so every run is "
+        "exact.",
+        rich_help_panel=_EXECUTION,
+    ),
+]
+Registers: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        help="Registers per thread, as the target's compiler would use.",
+        metavar="N",
+        min=1,
+        rich_help_panel=_EXECUTION,
+    ),
+]
+
+
+def limits(seconds: float | None) -> Limits:
+    """The default limits, or those with another time."""
+    return Limits() if seconds is None else Limits(seconds=seconds)

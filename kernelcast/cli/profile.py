@@ -1,0 +1,51 @@
+"""`kernelcast profile`: the counters that a profiler would report."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import kernelcast as kc
+from kernelcast.cli import options
+from kernelcast.cli.terminal import show, show_line, show_progress
+from kernelcast.report import records, text
+from kernelcast.simcore.metric_names import metrics as named_metrics
+
+__all__ = ["profile"]
+
+
+def profile(
+    workload: options.WorkloadPath,
+    device: Annotated[
+        str, typer.Option(help="GPU, by name or device file.", metavar="D", show_default=False)
+    ],
+    metrics: Annotated[
+        options.ProfilerNames, typer.Option(help="Whose names the counters carry.")
+    ] = options.ProfilerNames.NVPROF,
+    size: options.Size = None,
+    registers: options.Registers = None,
+    engine: options.Engine = options.EngineName.AUTO,
+    limit_seconds: options.LimitSeconds = None,
+    exact: options.Exact = False,
+    json: options.Json = False,
+    csv: options.Csv = False,
+) -> None:
+    """The counters of one launch on a GPU, under a profiler's names."""
+    target, loaded = kc.device(device), kc.load_workload(workload)
+    with show_progress("executing") as progress:
+        trace = loaded.run(
+            size,
+            registers=registers,
+            limits=options.limits(limit_seconds),
+            engine=engine.value,
+            progress=progress,
+        )
+    found = trace.profile(target)
+    named = named_metrics(found, metrics.value)
+    if json:
+        show_line(records.to_json(records.profile_record(found, named)))
+    elif csv:
+        show_line(records.to_csv([("metric", "value"), *named.items()]))
+    else:
+        show(text.profile_table(found, named))

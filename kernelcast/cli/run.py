@@ -1,0 +1,44 @@
+"""`kernelcast run`: executes a workload and compares its buffers with NumPy."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import kernelcast as kc
+from kernelcast.cli import options
+from kernelcast.cli.terminal import show, show_line, show_progress
+from kernelcast.report import records, text
+
+__all__ = ["run"]
+
+
+def run(
+    workload: options.WorkloadPath,
+    check: Annotated[
+        bool, typer.Option("--check", help="Compare the buffers with the workload's reference.")
+    ] = False,
+    size: options.Size = None,
+    engine: options.Engine = options.EngineName.AUTO,
+    limit_seconds: options.LimitSeconds = None,
+    exact: options.Exact = False,
+    json: options.Json = False,
+) -> None:
+    """Execute a kernel on the CPU. Exit status 1 when --check finds a difference."""
+    loaded = kc.load_workload(workload)
+    limits = options.limits(limit_seconds)
+    with show_progress("executing") as progress:
+        if not check:
+            trace = loaded.run(size, limits=limits, engine=engine.value, progress=progress)
+        else:
+            result = loaded.run_check(size, limits=limits, engine=engine.value, progress=progress)
+    if not check:
+        record = records.run_record(trace)
+        show_line(records.to_json(record)) if json else show(text.run_line(trace))
+        return
+    show_line(records.to_json(records.check_record(result))) if json else show(
+        text.check_report(result)
+    )
+    if not result.passed:
+        raise typer.Exit(1)

@@ -1,0 +1,43 @@
+"""What the subcommands write to: standard output for results, standard error for the rest."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+__all__ = ["show", "show_error", "show_line", "show_progress"]
+
+_WIDTH_WITHOUT_TERMINAL = 120
+
+
+def show(result: RenderableType) -> None:
+    """Prints a report; into a file or pipe without colours and at a fixed width."""
+    width = None if sys.stdout.isatty() else _WIDTH_WITHOUT_TERMINAL
+    console = Console(width=width, highlight=False, emoji=False, markup=False)
+    console.print(result)
+
+
+def show_line(text: str) -> None:
+    """Prints text as it is: JSON, CSV."""
+    sys.stdout.write(text + "\n")
+
+
+def show_error(message: str) -> None:
+    sys.stderr.write(f"{message}\n")
+
+
+@contextmanager
+def show_progress(title: str) -> Iterator[Callable[[float], None] | None]:
+    """A progress bar on standard error while the context lasts; None when it is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn()
+    console = Console(stderr=True)
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
+        task = progress.add_task(title, total=1.0)
+        yield lambda share: progress.update(task, completed=share)

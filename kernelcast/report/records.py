@@ -1,0 +1,221 @@
+"""Results as JSON objects and CSV tables, for other programs. Every object carries the schema."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kernelcast.instruction_mix import InstructionMix
+    from kernelcast.model_descriptions import ModelDescription
+    from kernelcast.models.estimate import Estimate
+    from kernelcast.runnable import KernelTrace
+    from kernelcast.simcore.device import Device
+    from kernelcast.simcore.profile import KernelProfile
+    from kernelcast.workload import CheckResult
+
+__all__ = [
+    "SCHEMA",
+    "check_record",
+    "device_list_rows",
+    "device_record",
+    "device_rows",
+    "device_value",
+    "devices_record",
+    "estimate_rows",
+    "estimates_record",
+    "mix_record",
+    "mix_rows",
+    "model_record",
+    "models_record",
+    "profile_record",
+    "run_record",
+    "to_csv",
+    "to_json",
+]
+
+SCHEMA = 1
+Record = dict[str, Any]
+Rows = list[Sequence[object]]
+
+
+def to_json(record: Mapping[str, Any]) -> str:
+    """Indented JSON with the schema first; ValueError for NaN or infinity, which JSON lacks."""
+    return json.dumps({"schema": SCHEMA, **record}, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def to_csv(rows: Iterable[Sequence[object]]) -> str:
+    """Comma-separated lines, header first, without a newline at the end."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().rstrip("\n")
+
+
+def estimates_record(kernel: str, estimates: Iterable[Estimate]) -> Record:
+    return {
+        "kernel": kernel,
+        "estimates": [
+            {
+                "device": item.device,
+                "model": item.model,
+                "time_s": item.time_s,
+                "time_low_s": item.time_low_s,
+                "time_high_s": item.time_high_s,
+                "bottleneck": item.bottleneck,
+                "terms": item.terms.as_dict(),
+                "assumptions": list(item.assumptions),
+                "valid": item.is_valid,
+            }
+            for item in estimates
+        ],
+    }
+
+
+def estimate_rows(estimates: Sequence[Estimate]) -> Rows:
+    header = [
+        "kernel",
+        "device",
+        "model",
+        "time_s",
+        "time_low_s",
+        "time_high_s",
+        "bottleneck",
+        "valid",
+    ]
+    return [
+        header,
+        *(
+            (
+                item.kernel,
+                item.device,
+                item.model,
+                item.time_s,
+                item.time_low_s,
+                item.time_high_s,
+                item.bottleneck,
+                str(item.is_valid).lower(),
+            )
+            for item in estimates
+        ),
+    ]
+
+
+def profile_record(profile: KernelProfile, metrics: Mapping[str, float]) -> Record:
+    return {"kernel": profile.kernel, "device": profile.device, "metrics": dict(metrics)}
+
+
+def mix_record(mix: InstructionMix, engine: str, elapsed_s: float) -> Record:
+    return {
+        "kernel": mix.kernel,
+        "engine": engine,
+        "elapsed_s": elapsed_s,
+        "thread_instructions": mix.thread_instructions,
+        "warp_instructions": mix.warp_instructions,
+        "mix": [
+            {"opcode": row.opcode, "unit": row.unit, "thread": row.thread, "warp": row.warp}
+            for row in mix.rows
+        ],
+    }
+
+
+def mix_rows(mix: InstructionMix) -> Rows:
+    rows = [(row.opcode, row.unit, row.thread, row.warp) for row in mix.rows]
+    return [("opcode", "unit", "thread", "warp"), *rows]
+
+
+def check_record(result: CheckResult) -> Record:
+    return {
+        "kernel": result.trace.data.kernel,
+        "engine": result.trace.data.engine,
+        "elapsed_s": result.trace.data.elapsed_s,
+        "passed": result.passed,
+        "buffers": [
+            {
+                "name": item.name,
+                "elements": item.elements,
+                "mismatches": item.mismatches,
+                "absolute_error": item.absolute_error,
+                "relative_error": item.relative_error,
+            }
+            for item in result.comparisons
+        ],
+    }
+
+
+def run_record(trace: KernelTrace) -> Record:
+    warps, lanes = trace.data.classes.totals()
+    return {
+        "kernel": trace.data.kernel,
+        "engine": trace.data.engine,
+        "elapsed_s": trace.data.elapsed_s,
+        "thread_instructions": int(lanes.sum()),
+        "warp_instructions": int(warps.sum()),
+    }
+
+
+def devices_record(devices: Iterable[Device]) -> Record:
+    header, *rows = device_list_rows(devices)
+    names = [str(name) for name in header]
+    return {"devices": [dict(zip(names, row, strict=True)) for row in rows]}
+
+
+def device_list_rows(devices: Iterable[Device]) -> Rows:
+    header = [
+        "name",
+        "title",
+        "compute_capability",
+        "sm_count",
+        "dram_bandwidth_bytes_per_s",
+        "measured",
+    ]
+    return [
+        header,
+        *(
+            (
+                item.name,
+                item.title,
+                item.architecture.compute_capability,
+                item.architecture.sm_count,
+                item.dram.bandwidth_bytes_per_s,
+                item.measured is not None,
+            )
+            for item in devices
+        ),
+    ]
+
+
+def device_record(device: Device) -> Record:
+    """Every value of a device under its dotted name, with its source and reference."""
+    header, *rows = device_rows(device)
+    names = [str(name) for name in header]
+    values = [dict(zip(names, row, strict=True)) for row in rows]
+    return {"device": device.name, "title": device.title, "values": values}
+
+
+def device_rows(device: Device) -> Rows:
+    return [
+        ("name", "value", "source", "reference"),
+        *(
+            (key, device_value(device, key), where.source.value, where.reference)
+            for key, where in device.provenance.items()
+        ),
+    ]
+
+
+def models_record(models: Iterable[ModelDescription]) -> Record:
+    return {"models": [{"name": item.name, "summary": item.summary} for item in models]}
+
+
+def model_record(model: ModelDescription) -> Record:
+    return {"model": model.name, "summary": model.summary, "description": model.text}
+
+
+def device_value(device: Device, key: str) -> Any:
+    """The value that a dotted provenance key such as `l2.capacity_bytes` names."""
+    value: Any = device
+    for part in key.split("."):
+        value = getattr(value, part)
+    return getattr(value, "value", value)

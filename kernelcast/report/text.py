@@ -1,0 +1,188 @@
+"""Results as text and tables for a terminal. Every function returns something rich can show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from kernelcast.report.records import device_value
+from kernelcast.units import format_count, format_quantity, format_seconds
+
+if TYPE_CHECKING:
+    from kernelcast.instruction_mix import InstructionMix
+    from kernelcast.model_descriptions import ModelDescription
+    from kernelcast.models.estimate import Estimate
+    from kernelcast.runnable import KernelTrace
+    from kernelcast.simcore.device import Device
+    from kernelcast.simcore.profile import KernelProfile
+    from kernelcast.workload import CheckResult
+
+__all__ = [
+    "check_report",
+    "comparison_table",
+    "device_table",
+    "devices_table",
+    "estimate_report",
+    "mix_table",
+    "model_report",
+    "models_table",
+    "profile_table",
+    "run_line",
+]
+
+
+def estimate_report(estimate: Estimate) -> RenderableType:
+    """Headline, the model's parameters in the order of its equations, and the explanation."""
+    parameters = _table("", "parameter", ">value", "meaning")
+    for item in estimate.parameters:
+        parameters.add_row(item.symbol, format_quantity(item.value, item.unit), item.meaning)
+    explanation = Text("\n".join(estimate.explanation))
+    return Group(Text(estimate.headline, style="bold"), parameters, explanation, Text())
+
+
+def comparison_table(estimates: Sequence[Estimate]) -> RenderableType:
+    """Device and model against time; the speed-up is over the first row of the same model."""
+    table = _table(
+        f"{estimates[0].kernel}", "device", "model", ">time", ">speed-up", "bound", "valid"
+    )
+    first = {item.model: item.time_s for item in reversed(estimates)}
+    for item in estimates:
+        table.add_row(
+            item.device,
+            item.model,
+            format_seconds(item.time_s),
+            f"{first[item.model] / item.time_s:.2f}",
+            item.bottleneck,
+            "yes" if item.is_valid else "; ".join(item.validity.reasons),
+        )
+    return table
+
+
+def profile_table(profile: KernelProfile, metrics: Mapping[str, float]) -> RenderableType:
+    table = _table(f"{profile.kernel} on {profile.device}", "metric", ">value")
+    for name, value in metrics.items():
+        table.add_row(name, _exact(value))
+    parts: list[RenderableType] = [table]
+    occupancy = profile.occupancy
+    if occupancy is not None:
+        registers = f"{occupancy.registers_per_thread} registers a thread"
+        assumed = " (assumed)" if occupancy.registers_assumed else ""
+        parts.append(
+            Text(
+                f"occupancy {occupancy.fraction:.0%}: {occupancy.thread_blocks_per_sm} thread "
+                f"blocks an SM, limited by {occupancy.limiter.value}; {registers}{assumed}; "
+                f"{occupancy.waves:.2f} waves"
+            )
+        )
+    parts.extend(
+        Text(
+            f"{spot.origin_place or spot.place} {spot.mnemonic}: "
+            f"{format_count(spot.transactions)} transactions, "
+            f"{format_count(spot.ideal_transactions)} would do"
+        )
+        for spot in profile.hot_spots
+    )
+    parts.extend(Text(f"assumed: {item}") for item in profile.assumptions)
+    return Group(*parts)
+
+
+def mix_table(mix: InstructionMix) -> RenderableType:
+    table = _table(
+        f"{mix.kernel}, {mix.isa.value} instructions",
+        "instruction",
+        "unit",
+        ">threads",
+        ">warps",
+        ">share",
+    )
+    total = mix.thread_instructions
+    for row in mix.rows:
+        share = f"{row.thread / total:.1%}" if total else ""
+        table.add_row(row.opcode, row.unit, f"{row.thread:,}", f"{row.warp:,}", share)
+    table.add_section()
+    table.add_row("all", "", f"{total:,}", f"{mix.warp_instructions:,}", "")
+    return table
+
+
+def devices_table(devices: Iterable[Device]) -> RenderableType:
+    table = _table("", "device", "title", "compute capability", ">SMs", ">DRAM", "throughputs")
+    for item in devices:
+        table.add_row(
+            item.name,
+            item.title,
+            item.architecture.compute_capability,
+            str(item.architecture.sm_count),
+            format_quantity(item.dram.bandwidth_bytes_per_s, "B/s"),
+            "measured" if item.measured else "none measured",
+        )
+    return table
+
+
+def device_table(device: Device) -> RenderableType:
+    table = _table(f"{device.name}: {device.title}", "value", ">", "source", "reference")
+    for key, where in device.provenance.items():
+        value = device_value(device, key)
+        shown = _exact(value) if isinstance(value, float) else str(value)
+        table.add_row(key, shown, where.source.value, where.reference)
+    return table
+
+
+def models_table(models: Iterable[ModelDescription]) -> RenderableType:
+    table = _table("", "model", "summary")
+    for item in models:
+        table.add_row(item.name, item.summary)
+    return table
+
+
+def model_report(model: ModelDescription) -> RenderableType:
+    return Group(Text(model.name, style="bold"), Text(model.text))
+
+
+def run_line(trace: KernelTrace) -> RenderableType:
+    warps, lanes = trace.data.classes.totals()
+    return Text(
+        f"{trace.data.kernel}: {format_count(float(lanes.sum()))} thread instructions, "
+        f"{format_count(float(warps.sum()))} warp instructions in "
+        f"{format_seconds(trace.data.elapsed_s)} ({trace.data.engine} engine)"
+    )
+
+
+def check_report(result: CheckResult) -> RenderableType:
+    table = _table(
+        f"{result.trace.data.kernel} against its reference",
+        "buffer",
+        ">elements",
+        ">mismatches",
+        ">absolute error",
+        ">relative error",
+    )
+    for item in result.comparisons:
+        table.add_row(
+            item.name,
+            f"{item.elements:,}",
+            f"{item.mismatches:,}",
+            f"{item.absolute_error:.3g}",
+            f"{item.relative_error:.3g}",
+        )
+    return Group(table, Text("passed" if result.passed else "failed: the buffers differ"))
+
+
+def _exact(value: float) -> str:
+    """Counts in full, everything else with six significant digits."""
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:,.6g}"
+
+
+def _table(title: str, *columns: str) -> Table:
+    """A table whose columns marked with `>` are numbers, aligned to the right."""
+    table = Table(title=title or None, title_justify="left")
+    for column in columns:
+        table.add_column(
+            column.lstrip(">"),
+            justify="right" if column.startswith(">") else "left",
+            overflow="fold",
+        )
+    return table

@@ -1,0 +1,132 @@
+"""What `load` gives: a module of kernels that run, and the traces that their runs leave."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from kernelcast.errors import LaunchError, nearest
+from kernelcast.ptx_frontend import read_module
+from kernelcast.simcore.device import Device
+from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.engine import execute
+from kernelcast.simcore.isa.kernel import Kernel, Module
+from kernelcast.simcore.launch import Argument, Launch, Limits, dimensions
+from kernelcast.simcore.profile import KernelProfile
+from kernelcast.simcore.profiler import profile
+from kernelcast.traces.trace import Trace
+
+__all__ = ["KernelTrace", "LoadedModule", "Progress", "RunnableKernel"]
+
+Progress: TypeAlias = Callable[[float], None]
+"""Called now and then with the executed share of the grid, 0 to 1."""
+
+
+@dataclass(frozen=True)
+class KernelTrace:
+    """One executed launch. `data` is the trace itself; `repeats` launches are to be estimated."""
+
+    data: Trace
+    repeats: int = 1
+
+    def repeated(self, repeats: int) -> KernelTrace:
+        return replace(self, repeats=repeats)
+
+    def profile(self, device: Device | str) -> KernelProfile:
+        """What a profiler would report of this launch on `device`."""
+        target = load_device(device) if isinstance(device, str) else device
+        return profile(self.data, target, self.repeats)
+
+
+@dataclass(frozen=True)
+class RunnableKernel:
+    """One kernel of a module; `run` executes it on the CPU."""
+
+    kernel: Kernel
+
+    @property
+    def name(self) -> str:
+        return self.kernel.name
+
+    def run(
+        self,
+        *,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        args: Sequence[Argument],
+        shared_bytes: int = 0,
+        registers: int | None = None,
+        warp_width: int = 32,
+        limits: Limits | None = None,
+        engine: str = "auto",
+        progress: Progress | None = None,
+    ) -> KernelTrace:
+        """Executes one launch: arrays in `args` are the buffers that the kernel reads and writes.
+
+        `grid` counts thread blocks and `block` threads, up to three sizes each. `shared_bytes` is
+        the dynamic shared memory, `registers` the count per thread of the target's compiler.
+        Raises LaunchError when the launch does not fit the kernel and ExecutionError, with thread
+        and source line, when the kernel fails.
+        """
+        launch = Launch(
+            grid=dimensions(grid, "grid"),
+            thread_block=dimensions(block, "thread block"),
+            arguments=tuple(args),
+            dynamic_shared_bytes=shared_bytes,
+            registers=registers,
+        )
+        return KernelTrace(
+            execute(
+                self.kernel,
+                launch,
+                warp_width=warp_width,
+                limits=limits or Limits(),
+                engine=engine,
+                progress=progress,
+            )
+        )
+
+
+@dataclass(frozen=True)
+class LoadedModule(Mapping[str, RunnableKernel]):
+    """The kernels of a source file by name."""
+
+    module: Module
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> LoadedModule:
+        return cls(read_module(Path(path)))
+
+    def __getitem__(self, name: str) -> RunnableKernel:
+        """Raises why the kernel cannot run, or LaunchError when there is none of that name."""
+        if name in self.module.kernels:
+            return RunnableKernel(self.module.kernels[name])
+        for reason in self.module.rejected.get(name, ()):
+            raise reason
+        known = (*self.module.kernels, *self.module.rejected)
+        raise LaunchError(
+            f"{self.module.path} has no kernel {name!r}{nearest(name, known)}; "
+            f"it has {', '.join(known) or 'none'}"
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.module.kernels)
+
+    def __len__(self) -> int:
+        return len(self.module.kernels)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.module.kernels
+
+    def only_kernel(self) -> RunnableKernel:
+        """The module's single kernel; LaunchError when it has none or several."""
+        names = (*self.module.kernels, *self.module.rejected)
+        if len(names) != 1:
+            raise LaunchError(
+                f"{self.module.path} has {len(names)} kernels, name one as entry: "
+                f"{', '.join(names) or 'none'}"
+            )
+        return self[names[0]]

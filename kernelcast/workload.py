@@ -1,0 +1,230 @@
+"""A workload: a kernel, its launch and its arguments for named problem sizes, and a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.arguments import ArgumentSpec
+from kernelcast.errors import WorkloadError, nearest
+from kernelcast.expressions import evaluate_integer
+from kernelcast.python_functions import load_function
+from kernelcast.runnable import KernelTrace, LoadedModule, RunnableKernel
+from kernelcast.simcore.launch import Argument, Limits
+from kernelcast.toml_table import Expression
+
+if TYPE_CHECKING:
+    from kernelcast.runnable import Progress
+
+__all__ = [
+    "BufferComparison",
+    "CheckResult",
+    "CheckSpec",
+    "KernelSpec",
+    "LaunchSpec",
+    "Sizes",
+    "Workload",
+]
+
+Sizes = Mapping[str, int]
+_AXES = ("x", "y", "z")
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSpec:
+    """`entry` empty: the only kernel of the source. `registers` per thread, when known."""
+
+    source: Path
+    entry: str
+    registers: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchSpec:
+    """Sizes as expressions; `extent` counts thread blocks, or threads as OpenCL's global size.
+
+    `repeats` launches make up the time that is reported.
+    """
+
+    extent: tuple[Expression, ...]
+    thread_block: tuple[Expression, ...]
+    extent_is_threads: bool
+    shared_bytes: Expression
+    repeats: int
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSpec:
+    """`file.py:function`, called with the arguments before the launch and the sizes, returns the
+    expected arrays by argument name; |found - expected| <= atol + rtol |expected| must hold."""
+
+    reference: str
+    rtol: float
+    atol: float
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class BufferComparison:
+    """One buffer against its reference; errors are the largest ones of any element."""
+
+    name: str
+    elements: int
+    mismatches: int
+    absolute_error: float
+    relative_error: float
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    comparisons: tuple[BufferComparison, ...]
+    trace: KernelTrace
+
+    @property
+    def passed(self) -> bool:
+        return not any(item.mismatches for item in self.comparisons)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What a workload file says. `sizes` keeps the order of the file: the first is the default."""
+
+    path: Path
+    kernel: KernelSpec
+    sizes: Mapping[str, Sizes]
+    launch: LaunchSpec
+    arguments: tuple[ArgumentSpec, ...]
+    check: CheckSpec | None
+
+    def size(self, name: str | None = None) -> Sizes:
+        """The sizes called `name`, by default the file's first ones."""
+        if name is None:
+            return next(iter(self.sizes.values()), {})
+        if name not in self.sizes:
+            known = f"; known: {', '.join(self.sizes)}" if self.sizes else ""
+            raise WorkloadError(f"{self.path}: no size {name!r}{nearest(name, self.sizes)}{known}")
+        return self.sizes[name]
+
+    def load_kernel(self) -> RunnableKernel:
+        module = LoadedModule.read(self.kernel.source)
+        return module[self.kernel.entry] if self.kernel.entry else module.only_kernel()
+
+    def make_arguments(self, size: str | None = None) -> tuple[Argument, ...]:
+        """The arguments in order, with freshly filled buffers."""
+        names = self._names(size)
+        return tuple(argument.make(names) for argument in self.arguments)
+
+    def run(
+        self,
+        size: str | None = None,
+        *,
+        arguments: tuple[Argument, ...] | None = None,
+        registers: int | None = None,
+        warp_width: int = 32,
+        limits: Limits | None = None,
+        engine: str = "auto",
+        progress: Progress | None = None,
+    ) -> KernelTrace:
+        """Executes one launch; `arguments` as `make_arguments` gave them, else new ones."""
+        names = self._names(size)
+        trace = self.load_kernel().run(
+            grid=self._grid(names),
+            block=self._thread_block(names),
+            args=self.make_arguments(size) if arguments is None else arguments,
+            shared_bytes=evaluate_integer(
+                self.launch.shared_bytes, names, f"{self.launch.where}.shared_bytes"
+            ),
+            registers=registers or self.kernel.registers,
+            warp_width=warp_width,
+            limits=limits,
+            engine=engine,
+            progress=progress,
+        )
+        return trace.repeated(self.launch.repeats)
+
+    def run_check(
+        self,
+        size: str | None = None,
+        *,
+        limits: Limits | None = None,
+        engine: str = "auto",
+        progress: Progress | None = None,
+    ) -> CheckResult:
+        """Executes one launch and compares the buffers with the workload's reference."""
+        if self.check is None:
+            raise WorkloadError(f"{self.path}: there is no [check] to compare with")
+        reference = load_function(self.path.parent, self.check.reference, self.check.where)
+        arguments = self.make_arguments(size)
+        found = {spec.name: item for spec, item in zip(self.arguments, arguments, strict=True)}
+        before = {
+            name: item.copy() if isinstance(item, np.ndarray) else item
+            for name, item in found.items()
+        }
+        trace = self.run(size, arguments=arguments, limits=limits, engine=engine, progress=progress)
+        expected = reference(before, dict(self.size(size)))
+        if not isinstance(expected, Mapping) or not expected:
+            raise WorkloadError(f"{self.check.where}: the reference must return arrays by name")
+        rows = [
+            _compare(self.check, name, found.get(name), np.asarray(array))
+            for name, array in expected.items()
+        ]
+        return CheckResult(tuple(rows), trace)
+
+    def _names(self, size: str | None) -> dict[str, int]:
+        """Sizes and `block.x`, `block.y`, `block.z`, `grid.x`, ... for expressions."""
+        names = dict(self.size(size))
+        names |= _by_axis("block", self._thread_block(names))
+        return names | _by_axis("grid", self._grid(names))
+
+    def _thread_block(self, names: Sizes) -> tuple[int, ...]:
+        key = "local_size" if self.launch.extent_is_threads else "block"
+        where = f"{self.launch.where}.{key}"
+        return tuple(evaluate_integer(item, names, where) for item in self.launch.thread_block)
+
+    def _grid(self, names: Sizes) -> tuple[int, ...]:
+        launch = self.launch
+        where = f"{launch.where}.{'global_size' if launch.extent_is_threads else 'grid'}"
+        extent = tuple(evaluate_integer(item, names, where) for item in launch.extent)
+        if not launch.extent_is_threads:
+            return extent
+        thread_block = self._thread_block(names)
+        if len(thread_block) != len(extent) or any(
+            local < 1 or items % local for items, local in zip(extent, thread_block, strict=True)
+        ):
+            raise WorkloadError(f"{where} {list(extent)} is no multiple of {list(thread_block)}")
+        return tuple(items // local for items, local in zip(extent, thread_block, strict=True))
+
+
+def _by_axis(what: str, sizes: tuple[int, ...]) -> dict[str, int]:
+    padded = (*sizes, 1, 1, 1)[: len(_AXES)]
+    return {f"{what}.{axis}": size for axis, size in zip(_AXES, padded, strict=True)}
+
+
+def _compare(
+    check: CheckSpec, name: str, found: Argument | None, expected: npt.NDArray[Any]
+) -> BufferComparison:
+    if not isinstance(found, np.ndarray):
+        raise WorkloadError(f"{check.where}: the reference returns {name!r}, which is no buffer")
+    if found.shape != expected.shape:
+        raise WorkloadError(
+            f"{check.where}: {name} has shape {found.shape}, its reference {expected.shape}"
+        )
+    difference = np.abs(found.astype(np.float64) - expected.astype(np.float64))
+    scale = np.abs(expected.astype(np.float64))
+    is_close = np.isclose(found, expected, rtol=check.rtol, atol=check.atol, equal_nan=True)
+    both_nan = np.isnan(found) & np.isnan(expected) if found.dtype.kind == "f" else ~is_close
+    difference[both_nan & is_close] = 0.0
+    relative = np.divide(difference, scale, out=np.zeros_like(scale), where=scale > 0)
+    return BufferComparison(
+        name,
+        found.size,
+        int(np.count_nonzero(~is_close)),
+        float(difference.max(initial=0.0)),
+        float(relative.max(initial=0.0)),
+    )

@@ -1,0 +1,130 @@
+"""Instructions that the opcode table executes."""
+
+from __future__ import annotations
+
+from kernelcast.ptx_frontend import syntax
+from kernelcast.ptx_frontend.mnemonics import ComputeForm, Refusal, compute_form
+from kernelcast.ptx_frontend.operands import Site
+from kernelcast.simcore.isa.kernel import Compute, Operand, Register
+from kernelcast.simcore.isa.types import ScalarType
+
+__all__ = ["lower_compute"]
+
+_CONVERSION = "cvt"
+_SELECT = "selp"
+
+
+def lower_compute(site: Site) -> list[Compute]:
+    """The instruction, after the inversions of the predicates that it reads negated."""
+    form = compute_form(site.mnemonic, _shape(site))
+    if isinstance(form, Refusal):
+        raise site.unsupported(form.reason)
+    destinations, first = _destinations(site, form)
+    operands = _flattened(site, form, first)
+    inversions: list[Compute] = []
+    if form.opcode.name == _SELECT and isinstance(operands[2][0], syntax.NegatedOperand):
+        # choosing by the negated predicate is choosing the other way round
+        chooser = (syntax.NameOperand(operands[2][0].name), operands[2][1])
+        operands = [operands[1], operands[0], chooser]
+    wider = form.opcode.name == _CONVERSION
+    sources: list[Operand] = []
+    for (operand, index), type_ in zip(operands, form.sources, strict=True):
+        if isinstance(operand, syntax.NegatedOperand):
+            sources.append(_inverted(site, operand, index, type_, inversions))
+        else:
+            sources.append(site.source(operand, index, type_, wider))
+    compute = Compute(
+        pc=site.pc + len(inversions),
+        mnemonic=site.mnemonic,
+        span=site.span,
+        origin=site.origin,
+        guard=site.guard,
+        opcode=form.opcode,
+        type=form.type,
+        source_type=form.source_type,
+        destinations=destinations,
+        sources=tuple(sources),
+        modifiers=form.modifiers,
+    )
+    return [*inversions, compute]
+
+
+def _shape(site: Site) -> str:
+    """What braces make of a `mov`: `pack2` from two parts, `unpack2` into two."""
+    if not site.mnemonic.startswith("mov.") or len(site.operands) != 2:
+        return ""
+    for name, operand in zip(("unpack", "pack"), site.operands, strict=True):
+        if isinstance(operand, syntax.VectorOperand) and len(operand.items) > 1:
+            return f"{name}{len(operand.items)}"
+    return ""
+
+
+def _destinations(site: Site, form: ComputeForm) -> tuple[tuple[Register | None, ...], int]:
+    """The destinations, and the index of the first source operand."""
+    if not site.operands:
+        site.expect_operands(1 + len(form.sources))
+    wider = form.opcode.name == _CONVERSION
+    operand = site.operands[0]
+    if len(form.results) == 1:
+        return (site.destination(operand, 0, form.results[0], wider),), 1
+    found: list[Register | None]
+    if isinstance(operand, syntax.PairOperand):
+        names = (operand.first, operand.second)
+        found = [
+            site.destination_named(name, 0, type_)
+            for name, type_ in zip(names, form.results, strict=True)
+        ]
+    elif isinstance(operand, syntax.VectorOperand) and len(operand.items) == len(form.results):
+        found = [
+            site.destination(item, 0, type_)
+            for item, type_ in zip(operand.items, form.results, strict=True)
+        ]
+    else:
+        found = [site.destination(operand, 0, form.results[0]), *([None] * (len(form.results) - 1))]
+    return tuple(found), 1
+
+
+def _flattened(site: Site, form: ComputeForm, first: int) -> list[tuple[syntax.Operand, int]]:
+    """The sources with the index of the operand that each belongs to; vectors come apart."""
+    found: list[tuple[syntax.Operand, int]] = []
+    for index, operand in enumerate(site.operands[first:], start=first):
+        items = operand.items if isinstance(operand, syntax.VectorOperand) else (operand,)
+        found.extend((item, index) for item in items)
+    if len(found) != len(form.sources):
+        site.expect_operands(first + len(form.sources))
+        raise site.error(f"{site.mnemonic!r} takes {len(form.sources)} values, got {len(found)}")
+    return found
+
+
+def _inverted(
+    site: Site,
+    operand: syntax.NegatedOperand,
+    index: int,
+    type_: ScalarType,
+    inversions: list[Compute],
+) -> Register:
+    """A new register that holds the negated predicate.
+
+    It costs an instruction of its own, which hardware does not need; compilers do not write it.
+    """
+    if type_ is not ScalarType.PRED:
+        raise site.error("only predicates can be negated", index)
+    form = compute_form("not.pred")
+    if isinstance(form, Refusal):
+        raise site.unsupported(form.reason)
+    source = site.source(syntax.NameOperand(operand.name), index, ScalarType.PRED)
+    inverse = site.names.file.new(f"!{operand.name}", 1)
+    inversions.append(
+        Compute(
+            pc=site.pc + len(inversions),
+            mnemonic="not.pred",
+            span=site.span,
+            origin=site.origin,
+            opcode=form.opcode,
+            type=ScalarType.PRED,
+            source_type=ScalarType.PRED,
+            destinations=(inverse,),
+            sources=(source,),
+        )
+    )
+    return inverse

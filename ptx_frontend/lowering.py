@@ -1,0 +1,224 @@
+"""The syntax tree of a file to kernels in the intermediate representation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from kernelcast.errors import SourceSpan, UnsupportedInstruction
+from kernelcast.ptx_frontend import syntax
+from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.compute_instructions import lower_compute
+from kernelcast.ptx_frontend.control_instructions import CONTROL
+from kernelcast.ptx_frontend.memory_instructions import (
+    lower_atomic,
+    lower_fence,
+    lower_load,
+    lower_store,
+)
+from kernelcast.ptx_frontend.names import ModuleNames, Names
+from kernelcast.ptx_frontend.operands import Site
+from kernelcast.ptx_frontend.parameters import parameter_symbols, place_parameters
+from kernelcast.ptx_frontend.scopes import Scope
+from kernelcast.ptx_frontend.source import SourceText
+from kernelcast.ptx_frontend.variables import is_dynamic, lay_out
+from kernelcast.simcore.isa.kernel import Atomic, Fence, Guard, Kernel, Load, Module, Store
+
+__all__ = ["lower"]
+
+_MEMORY: dict[str, Callable[[Site], Load | Store | Atomic | Fence]] = {
+    "ld": lower_load,
+    "ldu": lower_load,
+    "st": lower_store,
+    "atom": lower_atomic,
+    "red": lower_atomic,
+    "membar": lower_fence,
+    "fence": lower_fence,
+}
+
+
+def lower(module: syntax.ModuleSyntax, source: SourceText) -> Module:
+    """All kernels of a file; an unsupported instruction rejects its own kernel only."""
+    names = ModuleNames(source, _by_name(module.variables, source), _functions(module))
+    files = {file.index: file.path for file in module.files}
+    kernels: dict[str, Kernel] = {}
+    rejected: dict[str, tuple[Exception, ...]] = {}
+    for function in module.functions:
+        if not function.is_entry or function.body is None:
+            continue
+        if function.name in kernels or function.name in rejected:
+            raise source.error(
+                f"entry {function.name!r} is defined twice", function.at, len(function.name)
+            )
+        lowering = _KernelLowering(function, names, files)
+        lowering.run()
+        if lowering.refusals:
+            rejected[function.name] = tuple(lowering.refusals)
+        else:
+            kernels[function.name] = lowering.kernel(module.target)
+    return Module(source.path, kernels, rejected)
+
+
+def _functions(module: syntax.ModuleSyntax) -> frozenset[str]:
+    return frozenset(function.name for function in module.functions)
+
+
+def _by_name(
+    variables: Iterable[syntax.VariableDeclaration], source: SourceText
+) -> dict[str, syntax.VariableDeclaration]:
+    """Module variables; a definition takes the place of an `.extern` declaration."""
+    found: dict[str, syntax.VariableDeclaration] = {}
+    for variable in variables:
+        before = found.get(variable.name)
+        if before is not None and "extern" not in (before.linkage, variable.linkage):
+            raise source.error(
+                f"variable {variable.name!r} is declared twice", variable.at, len(variable.name)
+            )
+        if before is None or before.linkage == "extern":
+            found[variable.name] = variable
+    return found
+
+
+class _KernelLowering:
+    """Lowers one entry; `refusals` holds what keeps it from running."""
+
+    def __init__(
+        self, function: syntax.Function, module: ModuleNames, files: Mapping[int, str]
+    ) -> None:
+        self._function = function
+        self._source = module.source
+        self._files = files
+        self.refusals: list[UnsupportedInstruction] = []
+        self._parameters = place_parameters(function.parameters, module.source)
+        self._names = Names(module, {p.name: p for p in self._parameters})
+        self._builder = BasicBlockBuilder(module.source.span(function.at, len(function.name)))
+        self._targets: frozenset[str] = frozenset()
+        self._pc = 0
+        self._origin: SourceSpan | None = None
+
+    def run(self) -> None:
+        body = self._function.body or ()
+        self._targets = frozenset(_branch_targets(body))
+        self._statements(body)
+
+    def kernel(self, target: str) -> Kernel:
+        names, performance = self._names, self._function.performance
+        layout = lay_out(names.used, self._source)
+        addressed = parameter_symbols(self._parameters, names.addressed_parameters)
+        return Kernel(
+            name=self._function.name,
+            blocks=self._builder.finish(),
+            registers=tuple(names.file.registers),
+            parameters=self._parameters,
+            symbols={**layout.symbols, **addressed},
+            shared_bytes=layout.shared_bytes,
+            local_bytes=layout.local_bytes,
+            target=target,
+            max_threads=performance.max_threads,
+            required_threads=performance.required_threads,
+            max_registers=performance.max_registers,
+            uses_dynamic_shared=any(is_dynamic(variable) for variable in names.used.values()),
+        )
+
+    def _statements(self, statements: tuple[syntax.Statement, ...]) -> None:
+        self._declare_labels(statements)
+        for statement in statements:
+            try:
+                self._statement(statement)
+            except UnsupportedInstruction as refusal:
+                self._refuse(refusal)
+
+    def _refuse(self, refusal: UnsupportedInstruction) -> None:
+        """Every reason once, at the first place."""
+        if all(refusal.message != known.message for known in self.refusals):
+            self.refusals.append(refusal)
+
+    def _declare_labels(self, statements: tuple[syntax.Statement, ...]) -> None:
+        for statement in statements:
+            if isinstance(statement, syntax.LabelStatement):
+                block = self._builder.new(statement.name)
+                self._names.scope.declare_label(statement.name, block, statement.at)
+
+    def _statement(self, statement: syntax.Statement) -> None:
+        match statement:
+            case syntax.InstructionStatement():
+                self._instruction(statement)
+            case syntax.LabelStatement():
+                self._label(statement)
+            case syntax.LocationStatement():
+                self._origin = self._located(statement)
+            case syntax.RegisterDeclaration():
+                self._names.scope.declare_registers(statement)
+            case syntax.VariableDeclaration():
+                self._names.scope.declare_variable(statement)
+            case syntax.Scope():
+                self._nested(statement)
+
+    def _nested(self, statement: syntax.Scope) -> None:
+        outer = self._names.scope
+        self._names.scope = Scope(self._source, self._names.file, outer)
+        self._statements(statement.statements)
+        self._names.scope = outer
+
+    def _label(self, statement: syntax.LabelStatement) -> None:
+        """Only labels that branches name begin a basic block; compilers write many others."""
+        if statement.name in self._targets:
+            block = self._names.scope.label(statement.name)
+            assert block is not None
+            self._builder.place(block)
+
+    def _located(self, statement: syntax.LocationStatement) -> SourceSpan | None:
+        """Line 0 says that the following instructions come from nowhere."""
+        path = self._files.get(statement.file)
+        if path is None:
+            raise self._source.error(
+                f"'.loc' names file {statement.file}, which no '.file' declares",
+                statement.at,
+                len(".loc"),
+            )
+        return (
+            SourceSpan(path, statement.line, max(1, statement.column)) if statement.line else None
+        )
+
+    def _instruction(self, statement: syntax.InstructionStatement) -> None:
+        root = statement.mnemonic.split(".", 1)[0]
+        at = statement.at if statement.guard is None else self._mnemonic_offset(statement)
+        span = self._source.span(at, len(statement.mnemonic))
+        guard = self._guard(statement)
+        site = Site(self._names, statement, self._pc, span, self._origin, guard)
+        if (control := CONTROL.get(root)) is not None:
+            self._pc += 1
+            control(site, self._builder, self._function.performance.required_threads)
+        elif (memory := _MEMORY.get(root)) is not None:
+            self._builder.append(memory(site))
+            self._pc += 1
+        elif root == "call":
+            raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        else:
+            for instruction in lower_compute(site):
+                self._builder.append(instruction)
+                self._pc += 1
+
+    def _mnemonic_offset(self, statement: syntax.InstructionStatement) -> int:
+        return self._source.text.index(statement.mnemonic.split(".", 1)[0], statement.at)
+
+    def _guard(self, statement: syntax.InstructionStatement) -> Guard | None:
+        if statement.guard is None:
+            return None
+        register = self._names.register(statement.guard, statement.at)
+        if register.bits != 1:
+            raise self._source.error(
+                f"the guard {statement.guard!r} is no predicate",
+                self._source.text.index(statement.guard, statement.at),
+                len(statement.guard),
+            )
+        return Guard(register, statement.guard_negated)
+
+
+def _branch_targets(statements: Iterable[syntax.Statement]) -> Iterable[str]:
+    for statement in statements:
+        if isinstance(statement, syntax.Scope):
+            yield from _branch_targets(statement.statements)
+        elif isinstance(statement, syntax.InstructionStatement) and statement.mnemonic[:3] == "bra":
+            for operand in statement.operands:
+                if isinstance(operand, syntax.NameOperand):
+                    yield operand.name

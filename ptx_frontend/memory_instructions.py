@@ -1,0 +1,200 @@
+"""Loads, stores, atomics and fences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from kernelcast.ptx_frontend import syntax
+from kernelcast.ptx_frontend.mnemonics import Refusal, scalar_type
+from kernelcast.ptx_frontend.operands import Site
+from kernelcast.simcore.isa.kernel import Atomic, Fence, Load, Operand, Register, Store
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+
+__all__ = ["lower_atomic", "lower_fence", "lower_load", "lower_store"]
+
+_SPACES = {
+    **{space.value: space for space in AddressSpace if space is not AddressSpace.GENERIC},
+    "shared::cta": AddressSpace.SHARED,
+    "param::entry": AddressSpace.PARAM,
+}
+_ORDERED = frozenset(("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"))
+_SCOPES = frozenset(("cta", "cluster", "gpu", "sys"))
+_CACHE_OPERATORS = frozenset(("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc"))
+_VECTORS = {"v2": 2, "v4": 4, "v8": 8}
+_IGNORED = _ORDERED | _SCOPES | {"weak", "unified", "noftz"}
+_CACHE_HINTS = ("L1::", "L2::")
+_FENCES = _SCOPES | {"sc", "acq_rel", "acquire", "release", "gl"}
+
+
+def _scalars(names: str) -> frozenset[ScalarType]:
+    return frozenset(ScalarType.named(name) for name in names.split())
+
+
+_ATOMIC_TYPES = {
+    "add": _scalars("u32 s32 u64 f16 f32 f64"),
+    "min": _scalars("u32 s32 u64 s64"),
+    "max": _scalars("u32 s32 u64 s64"),
+    "and": _scalars("b32 b64"),
+    "or": _scalars("b32 b64"),
+    "xor": _scalars("b32 b64"),
+    "inc": _scalars("u32"),
+    "dec": _scalars("u32"),
+    "exch": _scalars("b32 b64"),
+    "cas": _scalars("b16 b32 b64"),
+}
+"""Which types an atomic operation takes (PTX ISA, atom)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """What the modifiers of a memory instruction say."""
+
+    space: AddressSpace
+    type: ScalarType
+    vector: int
+    cache: str
+    volatile: bool
+    operation: str
+    has_hint_operand: bool
+
+
+@cache
+def _access(mnemonic: str) -> _Access | Refusal:
+    space, type_, vector, cache_operator, operation = AddressSpace.GENERIC, None, 0, "", ""
+    root, *parts = mnemonic.split(".")
+    is_atomic = root in ("atom", "red")
+    for part in parts:
+        if part in _SPACES:
+            space = _SPACES[part]
+        elif part in _VECTORS and not is_atomic:
+            vector = _VECTORS[part]
+        elif part in _CACHE_OPERATORS and not is_atomic:
+            cache_operator = part if cache_operator != "nc" else "nc"
+        elif is_atomic and part in _ATOMIC_TYPES:
+            operation = part
+        elif part in _IGNORED or part.startswith(_CACHE_HINTS):
+            continue
+        elif (known := scalar_type(part)) is not None and known is not ScalarType.PRED:
+            type_ = known
+        else:
+            return Refusal(f"instruction {mnemonic!r} is not supported: modifier '.{part}'")
+    if type_ is None:
+        return Refusal(f"instruction {mnemonic!r} is not supported: it has no type")
+    if is_atomic and type_ not in _ATOMIC_TYPES.get(operation, ()):
+        return Refusal(
+            f"instruction {mnemonic!r} is not supported: no atomic {operation or 'operation'} "
+            f"of type .{type_.ptx_name}"
+        )
+    return _Access(
+        space,
+        type_,
+        vector,
+        cache_operator,
+        not _ORDERED.isdisjoint(parts),
+        operation,
+        "L2::cache_hint" in parts,
+    )
+
+
+def _understood(site: Site) -> _Access:
+    access = _access(site.mnemonic)
+    if isinstance(access, Refusal):
+        raise site.unsupported(access.reason)
+    return access
+
+
+def lower_load(site: Site) -> Load:
+    access = _understood(site)
+    site.expect_operands(2 + access.has_hint_operand)
+    items = _elements(site, 0, access)
+    count = len(items)
+    destinations: list[Register | None] = []
+    for item in items:
+        if item == syntax.NameOperand("_") and not access.vector:
+            raise site.error(f"{site.mnemonic!r} cannot discard its only result", 0)
+        destinations.append(site.destination(item, 0, access.type, wider=True))
+    return Load(
+        pc=site.pc,
+        mnemonic=site.mnemonic,
+        span=site.span,
+        origin=site.origin,
+        guard=site.guard,
+        type=access.type,
+        address=site.address(1, access.space, count * access.type.bytes),
+        destinations=tuple(destinations),
+        cache=access.cache,
+        volatile=access.volatile,
+    )
+
+
+def lower_store(site: Site) -> Store:
+    access = _understood(site)
+    site.expect_operands(2 + access.has_hint_operand)
+    if access.space is AddressSpace.PARAM:
+        raise site.unsupported("parameters of calls are not supported")
+    if access.space is AddressSpace.CONST:
+        raise site.error("constant memory cannot be written")
+    items = _elements(site, 1, access)
+    sources: list[Operand] = [site.source(item, 1, access.type, wider=True) for item in items]
+    return Store(
+        pc=site.pc,
+        mnemonic=site.mnemonic,
+        span=site.span,
+        origin=site.origin,
+        guard=site.guard,
+        type=access.type,
+        address=site.address(0, access.space, len(items) * access.type.bytes),
+        sources=tuple(sources),
+        cache=access.cache,
+        volatile=access.volatile,
+    )
+
+
+def _elements(site: Site, index: int, access: _Access) -> tuple[syntax.Operand, ...]:
+    """The elements that a load or store moves, as many as its vector modifier says."""
+    operand = site.operands[index]
+    items = operand.items if isinstance(operand, syntax.VectorOperand) else (operand,)
+    if len(items) != max(1, access.vector):
+        raise site.error(
+            f"{site.mnemonic!r} moves {max(1, access.vector)} values, got {len(items)}", index
+        )
+    return items
+
+
+def lower_atomic(site: Site) -> Atomic:
+    access = _understood(site)
+    first = 1 if site.mnemonic.startswith("atom") else 0
+    values = 2 if access.operation == "cas" else 1
+    site.expect_operands(first + 1 + values + access.has_hint_operand)
+    destination = None
+    if first:
+        destination = site.destination(site.operands[0], 0, access.type)
+    sources = tuple(
+        site.source(site.operands[index], index, access.type)
+        for index in range(first + 1, first + 1 + values)
+    )
+    return Atomic(
+        pc=site.pc,
+        mnemonic=site.mnemonic,
+        span=site.span,
+        origin=site.origin,
+        guard=site.guard,
+        operation=access.operation,
+        type=access.type,
+        address=site.address(first, access.space, access.type.bytes),
+        destination=destination,
+        sources=sources,
+    )
+
+
+def lower_fence(site: Site) -> Fence:
+    foreign = [part for part in site.mnemonic.split(".")[1:] if part not in _FENCES]
+    if foreign:
+        raise site.unsupported(
+            f"instruction {site.mnemonic!r} is not supported: modifier '.{foreign[0]}'"
+        )
+    site.expect_operands(0)
+    return Fence(
+        pc=site.pc, mnemonic=site.mnemonic, span=site.span, origin=site.origin, guard=site.guard
+    )

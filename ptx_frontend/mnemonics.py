@@ -1,0 +1,129 @@
+"""From a mnemonic to the entry of the opcode table that executes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from kernelcast.errors import nearest
+from kernelcast.simcore.isa import opcodes
+from kernelcast.simcore.isa.opcodes import Context, Opcode
+from kernelcast.simcore.isa.types import ScalarType
+
+__all__ = ["EXECUTED_ROOTS", "ComputeForm", "Refusal", "compute_form", "scalar_type"]
+
+EXECUTED_ROOTS = frozenset(
+    (
+        *("ld", "ldu", "st", "atom", "red", "membar", "fence"),
+        *("bra", "ret", "exit", "trap", "bar", "barrier", "call"),
+    )
+)
+"""Opcode roots that are no entries of the table but instructions of their own."""
+
+_HARMLESS = frozenset(("rn",))
+"""Modifiers that say what an entry does anyway: rounding to nearest even is the default."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeForm:
+    """A mnemonic, understood: entry, types, the modifiers that the entry honours, operand types."""
+
+    opcode: Opcode
+    type: ScalarType
+    source_type: ScalarType
+    modifiers: frozenset[str]
+    results: tuple[ScalarType, ...]
+    sources: tuple[ScalarType, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a mnemonic has no meaning here."""
+
+    reason: str
+
+
+def scalar_type(name: str) -> ScalarType | None:
+    try:
+        return ScalarType.named(name)
+    except KeyError:
+        return None
+
+
+@cache
+def compute_form(mnemonic: str, shape: str = "") -> ComputeForm | Refusal:
+    """The form of a computing instruction; `shape` (`pack2`, ...) is a part that operands add."""
+    root, *parts = mnemonic.split(".")
+    modifiers = [part for part in parts if scalar_type(part) is None]
+    types = [known for part in parts if (known := scalar_type(part)) is not None]
+    names = [*([shape] if shape else []), *modifiers]
+    entries = _by_root().get(root)
+    if entries is None:
+        known_roots = (*_by_root(), *EXECUTED_ROOTS)
+        return Refusal(f"instruction {mnemonic!r} is not supported{nearest(root, known_roots)}")
+    fitting = [entry for entry in entries if _left(entry, names) is not None]
+    refusals: list[Refusal] = []
+    for entry in fitting:
+        form = _form(entry, names, types, mnemonic)
+        if isinstance(form, ComputeForm):
+            return form
+        refusals.append(form)
+    if not fitting:
+        return Refusal(f"instruction {mnemonic!r} is not supported: no form of {root!r} fits")
+    return refusals[0]
+
+
+@cache
+def _by_root() -> dict[str, list[Opcode]]:
+    """The table's entries by root, those with the longest names first."""
+    entries: dict[str, list[Opcode]] = {}
+    for entry in sorted(opcodes.OPCODES.values(), key=lambda entry: -entry.name.count(".")):
+        entries.setdefault(entry.name.split(".")[0], []).append(entry)
+    return entries
+
+
+def _left(entry: Opcode, names: Sequence[str]) -> list[str] | None:
+    """What remains of `names` without the entry's own, in order; None when one of those lacks."""
+    wanted = entry.name.split(".")[1:]
+    left: list[str] = []
+    for name in names:
+        if wanted and name == wanted[0]:
+            wanted.pop(0)
+        else:
+            left.append(name)
+    return None if wanted else left
+
+
+def _form(
+    entry: Opcode, names: Sequence[str], types: Sequence[ScalarType], mnemonic: str
+) -> ComputeForm | Refusal:
+    left = _left(entry, names) or []
+    foreign = [name for name in left if name not in entry.modifiers and name not in _HARMLESS]
+    if foreign:
+        return Refusal(
+            f"instruction {mnemonic!r} is not supported: modifier '.{foreign[0]}' of {entry.name!r}"
+        )
+    if not types and len(entry.types) == 1:
+        types = tuple(entry.types)
+    needed = 2 if "s" in entry.signature else 1
+    if len(types) != needed:
+        return Refusal(
+            f"instruction {mnemonic!r} is not supported: "
+            f"{entry.name!r} needs {needed} type{'s' * (needed > 1)}, got {len(types)}"
+        )
+    if types[0] not in entry.types:
+        type_name = types[0].ptx_name
+        return Refusal(
+            f"instruction {mnemonic!r} is not supported: {entry.name!r} of type .{type_name}"
+        )
+    modifiers = frozenset(left) & entry.modifiers
+    context = Context(types[0], types[-1], modifiers)
+    return ComputeForm(
+        entry,
+        types[0],
+        types[-1],
+        modifiers,
+        entry.result_types(context),
+        entry.operand_types(context),
+    )

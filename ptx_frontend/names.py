@@ -1,0 +1,110 @@
+"""What the names of one kernel stand for: registers, special registers, variables, parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from kernelcast.errors import PtxSyntaxError, UnsupportedInstruction
+from kernelcast.ptx_frontend.scopes import RegisterFile, Scope
+from kernelcast.ptx_frontend.source import SourceText
+from kernelcast.ptx_frontend.syntax import VariableDeclaration
+from kernelcast.ptx_frontend.variables import references
+from kernelcast.simcore.isa.kernel import Parameter, Register, Special
+
+__all__ = ["ModuleNames", "Names", "special_register_bits"]
+
+SPECIALS = {special.value: special for special in Special}
+_WIDE_SPECIALS = frozenset((Special.CLOCK64, Special.GLOBALTIMER, Special.GRIDID))
+_OTHER_SPECIALS = re.compile(
+    r"%(tid|ntid|ctaid|nctaid|(n?clusterid|cluster_n?ctaid)(\.[xyz])?|cluster_n?ctarank"
+    r"|is_explicit_cluster|envreg\d+|pm\d+(_64)?|clock_hi|globaltimer_(lo|hi)|aggr_smem_size"
+    r"|reserved_smem_\w+|current_graph_exec|t?n?(cta)?id\.w)"
+)
+
+
+def special_register_bits(special: Special) -> int:
+    return 64 if special in _WIDE_SPECIALS else 32
+
+
+class ModuleNames:
+    """The variables and functions of a file."""
+
+    def __init__(
+        self,
+        source: SourceText,
+        variables: Mapping[str, VariableDeclaration],
+        functions: frozenset[str],
+    ) -> None:
+        self.source = source
+        self.variables = variables
+        self.functions = functions
+
+
+class Names:
+    """The names of one kernel. `used` collects the variables that it needs, by their symbol."""
+
+    def __init__(self, module: ModuleNames, parameters: Mapping[str, Parameter]) -> None:
+        self.module = module
+        self.source = module.source
+        self.parameters = parameters
+        self.file = RegisterFile()
+        self.scope = Scope(module.source, self.file)
+        self.used: dict[str, VariableDeclaration] = {}
+        self.addressed_parameters: set[str] = set()
+
+    def register(self, name: str, at: int) -> Register:
+        """PtxSyntaxError, with the nearest names, when no such register is declared."""
+        found = self.scope.register(name)
+        if found is None:
+            raise self.unknown(name, at)
+        return found
+
+    def variable(self, name: str) -> VariableDeclaration | None:
+        found = self.scope.variable(name)
+        return self.module.variables.get(name) if found is None else found
+
+    def symbol(self, declaration: VariableDeclaration) -> str:
+        """The symbol of a variable, entered as used together with all that it points to."""
+        key = declaration.name
+        if self.used.get(key, declaration) is not declaration:
+            key = f"{key}@{self.source.span(declaration.at).line}"
+        if key not in self.used:
+            self._refuse_extern(declaration)
+            self.used[key] = declaration
+            for reference in references(declaration.initial):
+                self._follow(reference.name, reference.generic, reference.at)
+        return key
+
+    def _refuse_extern(self, declaration: VariableDeclaration) -> None:
+        if declaration.linkage == "extern" and declaration.space != "shared":
+            raise UnsupportedInstruction(
+                f"variable {declaration.name!r} is defined in another file",
+                self.source.span(declaration.at, len(declaration.name)),
+            )
+
+    def _follow(self, name: str, generic: bool, at: int) -> None:
+        target = self.variable(name)
+        span = self.source.span_of(name, at)
+        if target is None:
+            if name in self.module.functions:
+                raise UnsupportedInstruction(
+                    f"the address of function {name!r} is not supported", span
+                )
+            raise PtxSyntaxError(f"no variable {name!r}", span)
+        if target.space != "global" and not generic:
+            raise UnsupportedInstruction(
+                f"the address of {name!r} within its own space is not supported as data", span
+            )
+        self.symbol(target)
+
+    def unknown(self, name: str, at: int) -> PtxSyntaxError | UnsupportedInstruction:
+        """Why a name stands for nothing."""
+        span = self.source.span_of(name, at)
+        if _OTHER_SPECIALS.fullmatch(name) or name in SPECIALS:
+            return UnsupportedInstruction(f"special register {name!r} is not supported here", span)
+        if name in self.module.functions:
+            return UnsupportedInstruction(
+                f"the address of function {name!r} is not supported", span
+            )
+        return PtxSyntaxError(f"no register {name!r}{self.scope.nearest_name(name)}", span)

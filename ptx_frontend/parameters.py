@@ -1,0 +1,51 @@
+"""Kernel parameters and where they lie in the parameter space."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from kernelcast.ptx_frontend.source import SourceText
+from kernelcast.ptx_frontend.syntax import VariableDeclaration
+from kernelcast.ptx_frontend.variables import align_up, size_of, type_bytes
+from kernelcast.simcore.isa.kernel import Parameter, Symbol
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+
+__all__ = ["parameter_symbols", "place_parameters"]
+
+
+def place_parameters(
+    declarations: Iterable[VariableDeclaration], source: SourceText
+) -> tuple[Parameter, ...]:
+    """Parameters in order, each at a multiple of its alignment; arrays are structs."""
+    placed: list[Parameter] = []
+    end = 0
+    for declaration in declarations:
+        name = declaration.name
+        if any(name == other.name for other in placed):
+            raise source.error(f"parameter {name!r} is declared twice", declaration.at, len(name))
+        size = size_of(declaration, source)
+        offset = align_up(end, declaration.align or type_bytes(declaration.type) or 1)
+        is_struct = declaration.count is not None
+        placed.append(
+            Parameter(
+                name,
+                ScalarType.named(declaration.type) if not is_struct else ScalarType.B8,
+                offset,
+                size,
+                is_struct,
+                declaration.is_pointer,
+            )
+        )
+        end = offset + size
+    return tuple(placed)
+
+
+def parameter_symbols(
+    parameters: Iterable[Parameter], addressed: Collection[str]
+) -> dict[str, Symbol]:
+    """Symbols in PARAM for the parameters whose address the kernel takes."""
+    return {
+        p.name: Symbol(p.name, AddressSpace.PARAM, p.size, 1, p.offset)
+        for p in parameters
+        if p.name in addressed
+    }

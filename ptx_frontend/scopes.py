@@ -1,0 +1,159 @@
+"""What names mean inside of a body: registers, variables and labels, each scope its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kernelcast.errors import UnsupportedInstruction, nearest
+from kernelcast.ptx_frontend.source import SourceText
+from kernelcast.ptx_frontend.syntax import RegisterDeclaration, VariableDeclaration
+from kernelcast.simcore.isa.kernel import Register
+
+__all__ = ["RegisterFile", "Scope"]
+
+_REGISTER_BITS = {
+    "pred": 1,
+    **dict.fromkeys(("b8", "u8", "s8", "b16", "u16", "s16", "f16", "bf16"), 16),
+    **dict.fromkeys(("b32", "u32", "s32", "f32", "f16x2", "bf16x2"), 32),
+    **dict.fromkeys(("b64", "u64", "s64", "f64"), 64),
+}
+"""Register widths by declared type; 8-bit registers are kept in 16 bits, as the hardware does."""
+
+
+class RegisterFile:
+    """Numbers the registers of one kernel in the order in which they are first used."""
+
+    def __init__(self) -> None:
+        self.registers: list[Register] = []
+
+    def new(self, name: str, bits: int) -> Register:
+        register = Register(len(self.registers), bits, name)
+        self.registers.append(register)
+        return register
+
+
+class Scope:
+    """One pair of braces. Registers hold from their declaration on, labels everywhere in it."""
+
+    def __init__(self, source: SourceText, file: RegisterFile, parent: Scope | None = None) -> None:
+        self._source = source
+        self._file = file
+        self._parent = parent
+        self._known: dict[str, Register] = {}
+        self._singles: dict[str, int] = {}
+        self._ranges: dict[str, tuple[int, int]] = {}
+        self._variables: dict[str, VariableDeclaration] = {}
+        self._labels: dict[str, int] = {}
+
+    def declare_registers(self, declaration: RegisterDeclaration) -> None:
+        """PtxSyntaxError for a name that the scope has already."""
+        bits = _REGISTER_BITS.get(declaration.type)
+        if bits is None or declaration.vector:
+            vector = f".{declaration.vector}" if declaration.vector else ""
+            raise UnsupportedInstruction(
+                f"registers of type {vector}.{declaration.type} are not supported",
+                self._source.span(declaration.at, len(".reg")),
+            )
+        for name, count in declaration.names:
+            self._refuse_duplicate(name, count, declaration.at)
+            if count is None:
+                self._singles[name] = bits
+            else:
+                self._ranges[name] = (count, bits)
+        self._known.clear()
+
+    def _refuse_duplicate(self, name: str, count: int | None, at: int) -> None:
+        if count is None:
+            is_taken = self._declared_bits(name) is not None or name in self._variables
+        else:
+            is_taken = name in self._ranges or any(
+                _index_in(single, name, count) for single in self._singles
+            )
+        if is_taken:
+            raise self._duplicate("register", name, at)
+
+    def _duplicate(self, what: str, name: str, at: int) -> Exception:
+        error = self._source.error(f"{what} {name!r} is declared twice", at)
+        error.span = self._source.span_of(name, at)
+        return error
+
+    def _declared_bits(self, name: str) -> int | None:
+        bits = self._singles.get(name)
+        if bits is not None:
+            return bits
+        end = len(name)
+        while name[end - 1 : end].isdecimal():
+            end -= 1
+            count, width = self._ranges.get(name[:end], (0, 0))
+            if _index_in(name, name[:end], count):
+                return width
+        return None
+
+    def register(self, name: str) -> Register | None:
+        """The register of that name here or in a scope around, None when there is none."""
+        found = self._known.get(name)
+        if found is not None:
+            return found
+        bits = self._declared_bits(name)
+        if bits is not None:
+            found = self._file.new(name, bits)
+        elif self._parent is not None and name not in self._variables:
+            found = self._parent.register(name)
+        if found is not None:
+            self._known[name] = found
+        return found
+
+    def declare_variable(self, declaration: VariableDeclaration) -> None:
+        name = declaration.name
+        if name in self._variables or self._declared_bits(name) is not None:
+            raise self._duplicate("variable", name, declaration.at)
+        self._variables[name] = declaration
+
+    def variable(self, name: str) -> VariableDeclaration | None:
+        found = self._variables.get(name)
+        if found is None and self._parent is not None:
+            return self._parent.variable(name)
+        return found
+
+    def declare_label(self, name: str, block: int, at: int) -> None:
+        if name in self._labels:
+            raise self._duplicate("label", name, at)
+        self._labels[name] = block
+
+    def label(self, name: str) -> int | None:
+        """The basic block at the label, None for a label of no scope around."""
+        found = self._labels.get(name)
+        if found is None and self._parent is not None:
+            return self._parent.label(name)
+        return found
+
+    def nearest_name(self, name: str) -> str:
+        return nearest(name, set(self._names()))
+
+    def nearest_label(self, name: str) -> str:
+        return nearest(name, set(self._label_names()))
+
+    def _names(self) -> Iterator[str]:
+        yield from self._singles
+        yield from self._variables
+        for prefix, (count, _) in self._ranges.items():
+            yield from (f"{prefix}{index}" for index in {0, 1, count // 2, count - 1} if count)
+        if self._parent is not None:
+            yield from self._parent._names()
+
+    def _label_names(self) -> Iterator[str]:
+        yield from self._labels
+        if self._parent is not None:
+            yield from self._parent._label_names()
+
+
+def _index_in(name: str, prefix: str, count: int) -> bool:
+    """Whether `name` is one of prefix0 ... prefix(count - 1)."""
+    digits = name[len(prefix) :]
+    return (
+        count > 0
+        and name.startswith(prefix)
+        and digits.isdecimal()
+        and (digits == "0" or digits[0] != "0")
+        and int(digits) < count
+    )

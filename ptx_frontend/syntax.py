@@ -1,0 +1,253 @@
+"""The syntax tree of a PTX file, as written: nothing is resolved and nothing is checked.
+
+`at` is an offset into the text. Operands carry none, so that equal ones are shared: an instruction
+knows where each of its operands begins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+__all__ = [
+    "AddressOperand",
+    "FileDirective",
+    "Float",
+    "Function",
+    "GroupOperand",
+    "Initial",
+    "InstructionStatement",
+    "Integer",
+    "LabelStatement",
+    "LocationStatement",
+    "ModuleSyntax",
+    "NameOperand",
+    "NegatedOperand",
+    "Number",
+    "Operand",
+    "OtherOperand",
+    "PairOperand",
+    "Performance",
+    "RegisterDeclaration",
+    "Scope",
+    "Statement",
+    "SumOperand",
+    "SymbolReference",
+    "VariableDeclaration",
+    "VectorOperand",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Float:
+    """A floating constant; `bits` is its width as written: 32 (`0f`), 64 (`0d`), 0 (decimal)."""
+
+    value: float
+    bits: int
+    raw: int = 0
+
+
+Number: TypeAlias = Integer | Float
+
+
+@dataclass(frozen=True, slots=True)
+class NameOperand:
+    """A register, special register, variable, label or function."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NegatedOperand:
+    """`!%p`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SumOperand:
+    """`variable + constant`."""
+
+    name: str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class AddressOperand:
+    """`[base + offset]`; `base` is a register or variable, or None for an absolute address."""
+
+    base: str | None
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class VectorOperand:
+    """`{a, b}`."""
+
+    items: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairOperand:
+    """`%p|%q`: two destinations."""
+
+    first: str
+    second: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOperand:
+    """`(a, b)`: what a call passes or returns."""
+
+    items: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherOperand:
+    """Anything else that has balanced brackets, for instance the coordinates of a texture."""
+
+    text: str
+
+
+Operand: TypeAlias = (
+    Integer
+    | Float
+    | NameOperand
+    | NegatedOperand
+    | SumOperand
+    | AddressOperand
+    | VectorOperand
+    | PairOperand
+    | GroupOperand
+    | OtherOperand
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionStatement:
+    """`@guard mnemonic operands;` where `positions` has the offset of every operand."""
+
+    at: int
+    mnemonic: str
+    operands: tuple[Operand, ...]
+    positions: tuple[int, ...]
+    guard: str | None = None
+    guard_negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LabelStatement:
+    at: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class LocationStatement:
+    """`.loc file line column`: where the following instructions come from."""
+
+    at: int
+    file: int
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterDeclaration:
+    """`.reg .type name, name<count>;`; a name without a count has count None."""
+
+    at: int
+    type: str
+    names: tuple[tuple[str, int | None], ...]
+    vector: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolReference:
+    """`variable + addend` in an initialiser; `generic` when written `generic(variable)`.
+
+    `mask` is that of `0xFF00(variable)`: the byte of the address that this element holds.
+    """
+
+    at: int
+    name: str
+    addend: int
+    generic: bool
+    mask: int | None = None
+
+
+Initial: TypeAlias = Number | SymbolReference
+
+
+@dataclass(frozen=True, slots=True)
+class VariableDeclaration:
+    """`.space .align n .type name[count] = {...};`; count None is a scalar, 0 an open array."""
+
+    at: int
+    space: str
+    type: str
+    name: str
+    count: int | None
+    align: int | None
+    initial: tuple[Initial, ...] = ()
+    linkage: str = ""
+    is_pointer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """`{ ... }` inside of a body: its registers, variables and labels are its own."""
+
+    at: int
+    statements: tuple[Statement, ...]
+
+
+Statement: TypeAlias = (
+    InstructionStatement
+    | LabelStatement
+    | LocationStatement
+    | RegisterDeclaration
+    | VariableDeclaration
+    | Scope
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Performance:
+    """The performance-tuning directives of an entry that change how it may be launched."""
+
+    max_threads: tuple[int, int, int] | None = None
+    required_threads: tuple[int, int, int] | None = None
+    max_registers: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """`.entry` or `.func`; `body` is None for a declaration."""
+
+    at: int
+    name: str
+    is_entry: bool
+    parameters: tuple[VariableDeclaration, ...]
+    performance: Performance
+    body: tuple[Statement, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class FileDirective:
+    index: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleSyntax:
+    version: str
+    target: str
+    address_size: int
+    variables: tuple[VariableDeclaration, ...] = ()
+    functions: tuple[Function, ...] = ()
+    files: tuple[FileDirective, ...] = field(default=())

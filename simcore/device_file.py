@@ -1,0 +1,214 @@
+"""Reads device files: `devices/<name>.toml`, or a file of the user's own (docs/devices.md)."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
+
+from kernelcast.errors import DeviceFileError, UnknownDevice, nearest
+from kernelcast.simcore.device import (
+    ArchitectureFacts,
+    CacheFacts,
+    CoalescingRule,
+    ConstantFacts,
+    Device,
+    DramFacts,
+    MeasuredThroughput,
+    PeakThroughput,
+    Provenance,
+    SharedMemoryFacts,
+    SmFacts,
+    Source,
+)
+
+__all__ = ["known_devices", "load_device"]
+
+_FOLDER = Path(__file__).parent / "devices"
+
+_SECTIONS: dict[str, type] = {
+    "architecture": ArchitectureFacts,
+    "sm": SmFacts,
+    "l1": CacheFacts,
+    "l2": CacheFacts,
+    "shared": SharedMemoryFacts,
+    "constant": ConstantFacts,
+    "dram": DramFacts,
+    "peak": PeakThroughput,
+    "measured": MeasuredThroughput,
+}
+_OPTIONAL = frozenset(("l1", "measured"))
+_TOP_LEVEL = ("title", "coalescing")
+_ENTRY_KEYS = ("value", "source", "ref")
+
+_MAY_BE_ZERO = frozenset(("sm.fp64_lanes", "peak.fp64_flops_per_s"))
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "sm.register_allocation_per": ("warp", "thread block"),
+    "l1.index": ("modulo", "hashed"),
+    "l2.index": ("modulo", "hashed"),
+}
+"""Closed sets of names; replacement policies are an open set that the cache simulator checks."""
+
+Section = TypeVar("Section")
+Member = TypeVar("Member", bound=Enum)
+
+
+def known_devices() -> tuple[str, ...]:
+    """Names of the devices that come with kernelcast, in alphabetical order."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+
+
+def load_device(name_or_path: str | Path) -> Device:
+    """A device by its name (`gtx-480`) or from a file whose name ends in `.toml`.
+
+    Raises UnknownDevice, and DeviceFileError naming the file and the dotted key.
+    """
+    if isinstance(name_or_path, Path) or name_or_path.endswith(".toml"):
+        return _read(Path(name_or_path))
+    if name_or_path not in known_devices():
+        raise UnknownDevice(
+            f"no device {name_or_path!r}{nearest(name_or_path, known_devices())}; "
+            f"known are {', '.join(known_devices())}, or give the path of a .toml file"
+        )
+    return _read_shipped(name_or_path)
+
+
+@cache
+def _read_shipped(name: str) -> Device:
+    return _read(_FOLDER / f"{name}.toml")
+
+
+def _read(path: Path) -> Device:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DeviceFileError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise DeviceFileError(f"{path}: is not UTF-8 text") from error
+    except tomllib.TOMLDecodeError as error:
+        raise DeviceFileError(f"{path}: is not TOML: {error}") from error
+    return _Reader(str(path), table).device(path.stem)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """One file while it is read; `provenance` fills up as its entries are taken."""
+
+    file: str
+    table: Mapping[str, Any]
+    provenance: dict[str, Provenance] = field(default_factory=dict)
+
+    def device(self, name: str) -> Device:
+        self._reject_unknown(self.table, (*_TOP_LEVEL, *_SECTIONS), "")
+        title = self.table.get("title")
+        if not isinstance(title, str) or not title:
+            raise self._error("title", "must be a text")
+        rule = self._entry("coalescing", self.table, str)
+        device = Device(
+            name=name,
+            title=title,
+            architecture=self._section("architecture", ArchitectureFacts),
+            sm=self._section("sm", SmFacts),
+            coalescing=self._member("coalescing", CoalescingRule, rule),
+            l1=self._section("l1", CacheFacts) if "l1" in self.table else None,
+            l2=self._section("l2", CacheFacts),
+            shared=self._section("shared", SharedMemoryFacts),
+            constant=self._section("constant", ConstantFacts),
+            dram=self._section("dram", DramFacts),
+            peak=self._section("peak", PeakThroughput),
+            measured=self._section("measured", MeasuredThroughput)
+            if "measured" in self.table
+            else None,
+            provenance=self.provenance,
+        )
+        self._check_consistency(device)
+        return device
+
+    def _section(self, name: str, kind: Callable[..., Section]) -> Section:
+        entries = self.table.get(name)
+        if entries is None:
+            raise self._error(name, "section is missing")
+        if not isinstance(entries, Mapping):
+            raise self._error(name, f"must be a section [{name}]")
+        facts = _SECTIONS[name]
+        types = get_type_hints(facts)
+        names = [item.name for item in fields(facts)]
+        self._reject_unknown(entries, names, f"{name}.")
+        return kind(**{key: self._entry(f"{name}.{key}", entries, types[key]) for key in names})
+
+    def _entry(self, key: str, entries: Mapping[str, Any], expected: type) -> Any:
+        entry = entries.get(key.rpartition(".")[2])
+        if entry is None:
+            raise self._error(key, "is missing")
+        if not isinstance(entry, Mapping):
+            raise self._error(key, "must be { value = ..., source = ..., ref = ... }")
+        self._reject_unknown(entry, _ENTRY_KEYS, f"{key}.")
+        for needed in _ENTRY_KEYS:
+            if needed not in entry:
+                raise self._error(f"{key}.{needed}", "is missing")
+        reference = entry["ref"]
+        if not isinstance(reference, str) or not reference:
+            raise self._error(f"{key}.ref", "must be a text that says where the value is from")
+        source = self._member(f"{key}.source", Source, entry["source"])
+        self.provenance[key] = Provenance(source, reference)
+        return self._value(key, entry["value"], expected)
+
+    def _value(self, key: str, value: Any, expected: type) -> Any:
+        if expected is float and type(value) is int:
+            value = float(value)
+        if type(value) is not expected:
+            raise self._error(key, f"must be {_KIND_NAMES[expected]}, got {value!r}")
+        if isinstance(value, str):
+            choices = _CHOICES.get(key)
+            if choices and value not in choices:
+                raise self._error(key, f"must be one of {', '.join(choices)}, got {value!r}")
+            if not value:
+                raise self._error(key, "must not be empty")
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            at_least_zero = key in _MAY_BE_ZERO and value == 0
+            if not (0 < value < float("inf") or at_least_zero):
+                raise self._error(key, f"must be positive and finite, got {value!r}")
+        return value
+
+    def _member(self, key: str, kind: type[Member], value: Any) -> Member:
+        known = [member.value for member in kind]
+        if value not in known:
+            raise self._error(key, f"must be one of {', '.join(known)}, got {value!r}")
+        return kind(value)
+
+    def _reject_unknown(self, found: Mapping[str, Any], known: Any, prefix: str) -> None:
+        for key in found:
+            if key not in known:
+                raise self._error(f"{prefix}{key}", f"is unknown{nearest(key, known)}")
+
+    def _check_consistency(self, device: Device) -> None:
+        """Facts that contradict each other; the message names the second one."""
+        sm, width = device.sm, device.architecture.warp_width
+        if sm.max_threads > sm.max_warps * width:
+            raise self._error("sm.max_warps", f"too few for {sm.max_threads} threads")
+        if sm.max_threads_per_thread_block > sm.max_threads:
+            raise self._error("sm.max_threads_per_thread_block", "more than sm.max_threads")
+        if sm.max_shared_bytes_per_thread_block > sm.shared_bytes:
+            raise self._error("sm.max_shared_bytes_per_thread_block", "more than sm.shared_bytes")
+        for name, facts in (("l1", device.l1), ("l2", device.l2)):
+            if facts is None:
+                continue
+            if facts.line_bytes % facts.sector_bytes:
+                raise self._error(f"{name}.sector_bytes", f"does not divide {name}.line_bytes")
+            if facts.capacity_bytes % (facts.line_bytes * facts.ways):
+                raise self._error(f"{name}.ways", "lines and ways do not divide the capacity")
+
+    def _error(self, key: str, message: str) -> DeviceFileError:
+        return DeviceFileError(f"{self.file}: {key}: {message}")
+
+
+_KIND_NAMES: dict[type, str] = {
+    int: "an integer",
+    float: "a number",
+    bool: "true or false",
+    str: "a text",
+}

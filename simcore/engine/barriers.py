@@ -1,0 +1,95 @@
+"""Threads of a thread block that wait for each other.
+
+A barrier opens when every thread of the thread block that has not exited waits at it, as the
+CUDA programming guide defines __syncthreads() since Volta.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.errors import BarrierError
+from kernelcast.simcore.engine.batch import Batch
+from kernelcast.simcore.isa.kernel import BarrierSync, Kernel
+
+__all__ = ["BarrierQueue"]
+
+Mask = npt.NDArray[np.bool_]
+
+
+class BarrierQueue:
+    """Lanes of a batch that reached a barrier, by the basic block that the barrier ends."""
+
+    def __init__(self, kernel: Kernel, batch: Batch) -> None:
+        self._kernel = kernel
+        self._batch = batch
+        self._waiting: dict[int, Mask | None] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def wait(self, basic_block: int, mask: Mask | None) -> None:
+        if basic_block in self._waiting:
+            known = self._waiting[basic_block]
+            mask = None if known is None or mask is None else known | mask
+        self._waiting[basic_block] = mask
+
+    def release(self) -> list[tuple[int, Mask | None]]:
+        """Opens all barriers once every lane of the batch waits or has exited.
+
+        Returns (basic block to go on with, lanes). BarrierError when threads of one thread block
+        wait at barriers of different number, or threads of one warp at different instructions.
+        """
+        if len(self._waiting) > 1:
+            self._check()
+        stages = self._batch.counts.stage
+        released: list[tuple[int, Mask | None]] = []
+        passed = np.zeros(self._batch.count, np.bool_)
+        for index, mask in self._waiting.items():
+            if mask is None:
+                passed[:] = True
+            else:
+                passed |= mask.reshape(self._batch.count, -1).any(axis=1)
+            released.append((self._barrier(index).target, mask))
+        stages += passed
+        self._waiting.clear()
+        return released
+
+    def _barrier(self, basic_block: int) -> BarrierSync:
+        end = self._kernel.blocks[basic_block].terminator
+        assert isinstance(end, BarrierSync)
+        return end
+
+    def _check(self) -> None:
+        batch = self._batch
+        number = np.full(batch.lanes, -1)
+        place = np.full(batch.lanes, -1)
+        for index, mask in self._waiting.items():
+            chosen = slice(None) if mask is None else mask
+            number[chosen] = self._barrier(index).barrier
+            place[chosen] = index
+        self._check_group(number, place, batch.shape.lanes, "thread block")
+        # bar.sync is an aligned barrier: all lanes of a warp must execute the same instruction.
+        self._check_group(place, place, batch.width, "warp")
+
+    def _check_group(
+        self, value: npt.NDArray[np.int64], place: npt.NDArray[np.int64], size: int, group: str
+    ) -> None:
+        """All waiting lanes of each group of `size` must have the same value."""
+        rows = value.reshape(-1, size)
+        waits = rows >= 0
+        most = rows.max(axis=1)
+        differs = waits & (rows != most[:, None])
+        if not differs.any():
+            return
+        row = int(np.argmax(differs.any(axis=1)))
+        lane = row * size + int(np.argmax(differs[row]))
+        other = row * size + int(np.argmax(rows[row] == most[row]))
+        here, there = self._barrier(int(place[lane])), self._barrier(int(place[other]))
+        raise BarrierError(
+            f"not all threads of the {group} reach this barrier: "
+            f"others wait at line {there.span.line}",
+            here.span,
+            self._batch.thread_name(lane),
+        )

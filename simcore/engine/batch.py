@@ -1,0 +1,193 @@
+"""A batch of neighbouring thread blocks that the reference engine runs together.
+
+Lanes are numbered thread block by thread block, each padded to whole warps.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.simcore.engine.lanes import Lanes, LaneView, RegisterFile, reinterpret
+from kernelcast.simcore.engine.recorder import BatchCounts
+from kernelcast.simcore.isa.kernel import (
+    Immediate,
+    Kernel,
+    Operand,
+    Register,
+    Special,
+    SpecialRegister,
+)
+from kernelcast.simcore.isa.types import Kind, ScalarType
+from kernelcast.simcore.launch import Launch
+from kernelcast.simcore.memory_spaces import FlatMemory, LaunchMemory
+
+__all__ = ["Batch", "GridShape"]
+
+
+class GridShape:
+    """Sizes of a launch in warps and lanes."""
+
+    def __init__(self, launch: Launch, width: int) -> None:
+        self.launch = launch
+        self.width = width
+        self.threads = launch.threads_per_thread_block
+        self.warps = -(-self.threads // width)
+        self.lanes = self.warps * width
+        self.launch_lanes = self.lanes * launch.thread_blocks
+
+
+class Batch:
+    """`count` thread blocks from `first` on: their memory, clocks and special registers."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        shape: GridShape,
+        memory: LaunchMemory,
+        constants: frozenset[int],
+        first: int,
+        count: int,
+    ) -> None:
+        self.shape = shape
+        self.width = shape.width
+        self.first = first
+        self.count = count
+        self.lanes = count * shape.lanes
+        self.launch_lanes = shape.launch_lanes
+        self.first_lane = first * shape.lanes
+        self.first_warp = first * shape.warps
+        self.counts = BatchCounts(count, len(kernel.blocks), len(kernel.instructions), shape.warps)
+        dynamic = shape.launch.dynamic_shared_bytes
+        start = -(-kernel.shared_bytes // 16) * 16 if dynamic else kernel.shared_bytes
+        self.shared_bytes = start + dynamic
+        self.shared = FlatMemory("shared memory", self.shared_bytes, count)
+        self.local = FlatMemory(
+            "local memory", kernel.local_bytes, self.lanes if kernel.local_bytes else 1
+        )
+        self._lane = np.arange(self.lanes)
+        self._owner = self._lane // shape.lanes
+        self._memory = memory
+        self._special: dict[Special, Lanes] = {}
+        self._immediates: dict[tuple[int, ScalarType], Lanes] = {}
+        self.file = RegisterFile(kernel.registers, self.lanes, constants, self.special)
+
+    def exists(self) -> npt.NDArray[np.bool_] | None:
+        """Lanes that are threads; None when there is no padding."""
+        if self.shape.lanes == self.shape.threads:
+            return None
+        return np.tile(np.arange(self.shape.lanes) < self.shape.threads, self.count)
+
+    def thread_block_of(self, lanes: npt.NDArray[np.intp] | None) -> npt.NDArray[np.int64]:
+        """The thread block of each lane, counted within the batch."""
+        return self._owner if lanes is None else self._owner[lanes]
+
+    def lane_of(self, lanes: npt.NDArray[np.intp] | None) -> npt.NDArray[np.int64]:
+        return self._lane if lanes is None else lanes
+
+    def stage_of(self, warps: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        return self.counts.stage[warps // self.shape.warps]
+
+    def thread_name(self, lane: int) -> str:
+        """`thread (x, y, z) of thread block (x, y, z)` for messages."""
+        block, thread = divmod(lane, self.shape.lanes)
+        launch = self.shape.launch
+        return (
+            f"thread {_position(thread, launch.thread_block)} "
+            f"of thread block {_position(self.first + block, launch.grid)}"
+        )
+
+    def operand(self, frame: LaneView, operand: Operand, read_as: ScalarType) -> Lanes:
+        """An operand as the type that the instruction reads."""
+        if isinstance(operand, Register):
+            return reinterpret(frame.read(operand), operand.bits, read_as)
+        if isinstance(operand, Immediate):
+            return self._immediate(operand.bits, read_as)
+        if isinstance(operand, SpecialRegister):
+            value = frame.special(operand.which)
+            return reinterpret(value, value.dtype.itemsize * 8, read_as)
+        return self._immediate(self._memory.address_of(operand), read_as)
+
+    def special(self, which: Special) -> Lanes:
+        """A special register: uint32, uint64 for the 64-bit ones, a scalar when uniform."""
+        if which in (Special.CLOCK, Special.CLOCK64):
+            return self._clock(which)
+        if which is Special.GLOBALTIMER:
+            return np.uint64(time.monotonic_ns())
+        value = self._special.get(which)
+        if value is None:
+            value = self._special[which] = self._make_special(which)
+        return value
+
+    def _immediate(self, bits: int, read_as: ScalarType) -> Lanes:
+        key = (bits, read_as)
+        value = self._immediates.get(key)
+        if value is None:
+            if read_as.kind is Kind.PREDICATE:
+                value = np.bool_(bits)
+            else:
+                raw = np.array(bits & ((1 << read_as.bits) - 1), read_as.storage)
+                value = raw.view(read_as.dtype)[()]
+            self._immediates[key] = value
+        return value
+
+    def _clock(self, which: Special) -> Lanes:
+        """A warp's clock counts the instructions that it issued."""
+        clocks = np.repeat(self.counts.warp_time, self.width)
+        return clocks.astype(np.uint64 if which is Special.CLOCK64 else np.uint32)
+
+    def _make_special(self, which: Special) -> Lanes:
+        launch, name = self.shape.launch, which.value
+        if name.startswith(("%ntid.", "%nctaid.")):
+            sizes = launch.thread_block if name.startswith("%ntid.") else launch.grid
+            return np.uint32(sizes["xyz".index(name[-1])])
+        if name.startswith("%tid."):
+            thread = self._lane % self.shape.lanes
+            return _coordinate(thread, launch.thread_block, "xyz".index(name[-1]))
+        if name.startswith("%ctaid."):
+            number = self.first + self._owner
+            return _coordinate(number, launch.grid, "xyz".index(name[-1]))
+        lane = (self._lane % self.width).astype(np.uint32)
+        if name.startswith("%lanemask_"):
+            return _lane_mask(lane.astype(np.uint64), name.removeprefix("%lanemask_"))
+        warp = (self._lane % self.shape.lanes // self.width).astype(np.uint32)
+        values: dict[Special, Lanes] = {
+            Special.LANEID: lane,
+            Special.WARPID: warp,
+            Special.NWARPID: np.uint32(self.shape.warps),
+            Special.SMID: np.uint32(0),
+            Special.NSMID: np.uint32(1),
+            Special.GRIDID: np.uint64(1),
+            Special.DYNAMIC_SMEM_SIZE: np.uint32(launch.dynamic_shared_bytes),
+            Special.TOTAL_SMEM_SIZE: np.uint32(self.shared_bytes),
+        }
+        return values[which]
+
+
+def _coordinate(
+    number: npt.NDArray[np.int64], sizes: tuple[int, int, int], axis: int
+) -> npt.NDArray[np.uint32]:
+    x, y, _ = sizes
+    divided = (number % x, number // x % y, number // (x * y))
+    return divided[axis].astype(np.uint32)
+
+
+def _lane_mask(lane: npt.NDArray[np.uint64], relation: str) -> npt.NDArray[np.uint32]:
+    one = np.uint64(1)
+    bit = one << lane
+    below = bit - one
+    masks = {
+        "eq": bit,
+        "lt": below,
+        "le": below | bit,
+        "gt": ~(below | bit),
+        "ge": ~below,
+    }
+    return masks[relation].astype(np.uint32)
+
+
+def _position(number: int, sizes: tuple[int, int, int]) -> str:
+    x, y, _ = sizes
+    return f"({number % x}, {number // x % y}, {number // (x * y)})"

@@ -1,0 +1,118 @@
+"""Warp accesses as rows: the shapes of accesses are pooled, so a regular kernel needs few."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.traces.trace import PatternTable
+
+__all__ = ["PatternPool", "WarpRows", "warp_rows"]
+
+
+class WarpRows:
+    """The accesses of one instruction by warp.
+
+    `warps`: positions of the warps in the batch; `active` (warps, width): which lanes take part;
+    `first`: address of the first active lane; `offsets` (warps, width) relative to it, 0 where
+    inactive. `active` is None when every lane of every warp takes part.
+    """
+
+    __slots__ = ("active", "first", "offsets", "warps")
+
+    def __init__(
+        self,
+        warps: npt.NDArray[np.int64],
+        active: npt.NDArray[np.bool_] | None,
+        first: npt.NDArray[np.int64],
+        offsets: npt.NDArray[Any],
+    ) -> None:
+        self.warps = warps
+        self.active = active
+        self.first = first
+        self.offsets = offsets
+
+
+def warp_rows(
+    address: npt.NDArray[np.int64],
+    lanes: npt.NDArray[np.intp] | None,
+    batch_lanes: int,
+    width: int,
+) -> WarpRows:
+    """Groups lane addresses by warp; `lanes` are positions in the batch, None for all."""
+    if lanes is None:
+        grid = np.broadcast_to(address, (batch_lanes,)).reshape(-1, width)
+        first = grid[:, 0].astype(np.int64)
+        return WarpRows(np.arange(len(grid)), None, first, grid - grid[:, :1])
+    warps, position = np.unique(lanes // width, return_inverse=True)
+    active = np.zeros((len(warps), width), np.bool_)
+    column = lanes % width
+    active[position, column] = True
+    grid = np.zeros((len(warps), width), np.int64)
+    grid[position, column] = address
+    first = grid[np.arange(len(warps)), active.argmax(axis=1)]
+    return WarpRows(warps, active, first, np.where(active, grid - first[:, None], 0))
+
+
+class PatternPool:
+    """Numbers the distinct (mask, offsets) rows in the order in which they are first seen.
+
+    Rows are told apart by a 64-bit hash of their content: with random multipliers two of a
+    million different rows collide with a chance below 1e-7.
+    """
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        random = np.random.default_rng(20170101)
+        self._multipliers = random.integers(1, 2**63, width, np.uint64) | np.uint64(1)
+        self._mask_multiplier = np.uint64(random.integers(1, 2**63)) | np.uint64(1)
+        self._lane_bits = np.uint64(1) << np.arange(width, dtype=np.uint64)
+        self._full_mask = np.uint64((1 << width) - 1)
+        self._known: dict[int, int] = {}
+        self._masks: list[np.uint64] = []
+        self._offsets: list[npt.NDArray[np.int64]] = []
+
+    def numbers(self, rows: WarpRows) -> npt.NDArray[np.int32]:
+        """The pattern number of each row, shape (warps,)."""
+        offsets, active = rows.offsets, rows.active
+        if _all_alike(offsets) and (active is None or _all_alike(active)):
+            number = self._number(offsets[0], None if active is None else active[0])
+            return np.full(len(offsets), number, np.int32)
+        if active is None:
+            masks = np.full(len(offsets), self._full_mask)
+        else:
+            masks = (active * self._lane_bits).sum(axis=1, dtype=np.uint64)
+        wide = offsets.astype(np.int64).view(np.uint64)
+        hashes = (wide * self._multipliers).sum(axis=1, dtype=np.uint64)
+        hashes += masks * self._mask_multiplier
+        _, example, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+        numbers = np.array(
+            [self._register(int(hashes[i]), masks[i], offsets[i]) for i in example], np.int32
+        )
+        return numbers[inverse]
+
+    def table(self) -> PatternTable:
+        offsets = np.stack(self._offsets) if self._offsets else np.zeros((0, self._width), np.int64)
+        return PatternTable(np.array(self._masks, np.uint64), offsets)
+
+    def _number(self, offsets: npt.NDArray[Any], active: npt.NDArray[np.bool_] | None) -> int:
+        mask = (
+            self._full_mask if active is None else (active * self._lane_bits).sum(dtype=np.uint64)
+        )
+        wide = offsets.astype(np.int64).view(np.uint64)
+        value = (wide * self._multipliers).sum(dtype=np.uint64) + mask * self._mask_multiplier
+        return self._register(int(value), mask, offsets)
+
+    def _register(self, key: int, mask: np.uint64, offsets: npt.NDArray[Any]) -> int:
+        number = self._known.get(key)
+        if number is None:
+            number = self._known[key] = len(self._masks)
+            self._masks.append(mask)
+            self._offsets.append(offsets.astype(np.int64))
+        return number
+
+
+def _all_alike(rows: npt.NDArray[Any]) -> bool:
+    return bool((rows == rows[0]).all())

@@ -1,0 +1,330 @@
+"""The reference engine: NumPy over batches of thread blocks, obviously right rather than fast.
+
+Of the basic blocks that lanes of the batch wait for, the one lowest in the topological order of the
+loop-nest forest runs first, with a mask: lanes meet again at post-dominators. So that lanes that
+spin cannot starve those that would release them, the basic block that waited longest runs once
+after `_PATIENCE` runs of others, and after `_SPIN_PATIENCE` runs that only looked at memory.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from kernelcast.simcore.isa.control_flow import live_out, max_live_registers
+
+from kernelcast.errors import AssertionTriggered, LimitExceeded
+from kernelcast.simcore.engine.barriers import BarrierQueue
+from kernelcast.simcore.engine.batch import Batch, GridShape
+from kernelcast.simcore.engine.lanes import Frame, GuardedFrame, LaneView, as_bits
+from kernelcast.simcore.engine.memory_access import MemoryAccess
+from kernelcast.simcore.engine.recorder import TraceRecorder
+from kernelcast.simcore.engine.standstill import Snapshot
+from kernelcast.simcore.isa.instruction_rows import instruction_rows
+from kernelcast.simcore.isa.kernel import (
+    Atomic,
+    BarrierSync,
+    BasicBlock,
+    Branch,
+    Compute,
+    Exit,
+    Fence,
+    Guard,
+    Instruction,
+    Kernel,
+    Load,
+    Register,
+    Store,
+)
+from kernelcast.simcore.isa.opcodes import Context
+from kernelcast.simcore.isa.types import ScalarType
+from kernelcast.simcore.isa.uniformity import launch_constants
+from kernelcast.simcore.launch import Launch, Limits
+from kernelcast.simcore.memory_spaces import LaunchMemory
+from kernelcast.traces.trace import ResourceNeeds, Trace
+
+__all__ = ["run"]
+
+Mask = npt.NDArray[np.bool_]
+# Lanes per batch: large enough to amortise a NumPy call, small enough for the L2 cache.
+_BATCH_LANES = 1 << 16
+_PATIENCE = 1 << 16
+_SPIN_PATIENCE = 32
+_CHECK_EVERY = 256
+_LOOK_FOR_STANDSTILL_EVERY = 4096
+
+
+def run(
+    kernel: Kernel,
+    launch: Launch,
+    warp_width: int,
+    limits: Limits,
+    progress: Callable[[float], None] | None,
+) -> Trace:
+    """Executes every thread block and records everything; buffers are changed in place."""
+    started = time.monotonic()
+    shape = GridShape(launch, warp_width)
+    memory = LaunchMemory(kernel, launch)
+    recorder = TraceRecorder(kernel, warp_width, shape.warps)
+    program = Program(kernel)
+    deadline = None if limits.seconds is None else started + limits.seconds
+    step = max(1, _BATCH_LANES // shape.lanes)
+    with np.errstate(all="ignore"):
+        for first in range(0, launch.thread_blocks, step):
+            count = min(step, launch.thread_blocks - first)
+            batch = Batch(kernel, shape, memory, program.constants, first, count)
+            BatchRun(program, batch, memory, recorder, limits, deadline).run()
+            recorder.finish_batch(batch.counts)
+            if progress is not None:
+                progress((first + count) / launch.thread_blocks)
+    return Trace(
+        kernel=kernel.name,
+        grid=launch.grid,
+        thread_block=launch.thread_block,
+        warp_width=warp_width,
+        resources=ResourceNeeds(
+            live_registers=max_live_registers(kernel),
+            shared_bytes=batch.shared_bytes,
+            local_bytes=kernel.local_bytes,
+            registers=launch.registers,
+            max_registers=kernel.max_registers,
+        ),
+        instructions=instruction_rows(kernel),
+        classes=recorder.classes(),
+        stage_warp_issues=recorder.stage_warp_issues(),
+        warp_time=recorder.warp_time(),
+        accesses=recorder.accesses(),
+        pattern_counts=recorder.pattern_counts(),
+        patterns=recorder.patterns(),
+        engine="reference",
+        elapsed_s=time.monotonic() - started,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A basic block, prepared: how many instructions it issues and whether lanes may spin in it."""
+
+    block: BasicBlock
+    issues: int
+    live_out: frozenset[int]
+    looks_at_memory: bool
+
+
+class Program:
+    """What all batches share."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.constants = launch_constants(kernel)
+        self.steps = [
+            Step(
+                block,
+                len(block.body) + bool(block.terminator.mnemonic),
+                frozenset(r.index for r in live),
+                any(
+                    isinstance(i, Atomic) or (isinstance(i, Load) and i.volatile)
+                    for i in block.body
+                ),
+            )
+            for block, live in zip(kernel.blocks, live_out(kernel), strict=True)
+        ]
+
+
+class BatchRun:
+    """One batch from its first instruction to its last."""
+
+    def __init__(
+        self,
+        program: Program,
+        batch: Batch,
+        memory: LaunchMemory,
+        recorder: TraceRecorder,
+        limits: Limits,
+        deadline: float | None,
+    ) -> None:
+        self._program = program
+        self._batch = batch
+        self._recorder = recorder
+        self._limits = limits
+        self._deadline = deadline
+        self._access = MemoryAccess(memory, recorder, batch)
+        self._barriers = BarrierQueue(program.kernel, batch)
+        self._pending: dict[int, Mask | None] = {0: batch.exists()}
+        self._waiting_since: dict[int, int] = {0: 0}
+        self._memory_changes = 0
+        self._spins = 0
+        self._steps = 0
+        self._snapshot: Snapshot | None = None
+
+    def run(self) -> None:
+        while True:
+            if not self._pending:
+                if not self._barriers:
+                    return
+                for target, mask in self._barriers.release():
+                    self._arrive(target, mask)
+            index = self._choose()
+            mask = self._pending.pop(index)
+            del self._waiting_since[index]
+            if mask is not None and mask.all():
+                mask = None
+            self._run_basic_block(self._program.steps[index], mask)
+            self._steps += 1
+            if self._steps % _CHECK_EVERY == 0:
+                self._check_limits(index)
+
+    def _choose(self) -> int:
+        lowest = min(self._pending)
+        if len(self._pending) == 1:
+            self._spins = 0
+            return lowest
+        oldest = min(self._waiting_since, key=lambda index: self._waiting_since[index])
+        waited = self._steps - self._waiting_since[oldest]
+        if waited > _PATIENCE or self._spins > _SPIN_PATIENCE:
+            self._spins = 0
+            return oldest
+        return lowest
+
+    def _run_basic_block(self, step: Step, mask: Mask | None) -> None:
+        lanes = None if mask is None else np.flatnonzero(mask)
+        warps = self._count(step, mask)
+        frame = Frame(self._batch.file, lanes, step.live_out)
+        before = self._memory_changes
+        for position, instruction in enumerate(step.block.body):
+            self._execute(frame, instruction, position)
+        if step.looks_at_memory and self._memory_changes == before:
+            self._spins += 1
+        else:
+            self._spins = 0
+        times = self._batch.counts.warp_time
+        if warps is None:
+            times += step.issues
+        else:
+            times[warps] += step.issues
+        self._finish(step.block, frame, mask)
+
+    def _count(self, step: Step, mask: Mask | None) -> Mask | None:
+        """Counts the run; the warps that took part, None for all."""
+        batch, index = self._batch, step.block.index
+        counts = batch.counts
+        warps: Mask | None = None
+        if mask is None:
+            issued = np.full(batch.count, batch.shape.warps, np.int64)
+            counts.lane_executions[:, index] += batch.shape.lanes
+        else:
+            warps = np.asarray(mask.reshape(-1, batch.width).any(axis=1))
+            issued = warps.reshape(batch.count, -1).sum(axis=1)
+            counts.lane_executions[:, index] += mask.reshape(batch.count, -1).sum(axis=1)
+        counts.warp_issues[:, index] += issued
+        self._recorder.record_stage_issues(index, counts.stage, issued)
+        return warps
+
+    def _execute(self, frame: Frame, instruction: Instruction, position: int) -> None:
+        view: LaneView = frame
+        if instruction.guard is not None:
+            chosen = np.flatnonzero(self._condition(frame, instruction.guard))
+            self._count_guarded_off(frame, instruction.pc, chosen)
+            if not len(chosen):
+                return
+            view = GuardedFrame(frame, chosen)
+        match instruction:
+            case Compute():
+                self._compute(view, instruction)
+            case Load():
+                self._access.load(view, instruction, position)
+            case Store():
+                self._access.store(view, instruction, position)
+                self._memory_changes += 1
+            case Atomic():
+                self._memory_changes += self._access.atomic(view, instruction, position)
+            case Fence():
+                pass
+
+    def _compute(self, frame: LaneView, instruction: Compute) -> None:
+        opcode = instruction.opcode
+        context = Context(instruction.type, instruction.source_type, instruction.modifiers)
+        operands = [
+            self._batch.operand(frame, source, read_as)
+            for source, read_as in zip(
+                instruction.sources, opcode.operand_types(context), strict=True
+            )
+        ]
+        result = opcode.compute(context, *operands)
+        results = result if isinstance(result, tuple) else (result,)
+        sources = tuple(s for s in instruction.sources if isinstance(s, Register))
+        types = opcode.result_types(context)
+        for register, value, written_as in zip(
+            instruction.destinations, results, types, strict=False
+        ):
+            if register is not None:
+                frame.write(register, as_bits(value, written_as, register.bits), sources)
+
+    def _condition(self, frame: LaneView, guard: Guard) -> Mask:
+        value = self._batch.operand(frame, guard.register, ScalarType.PRED)
+        held = np.broadcast_to(value, (frame.count,))
+        return ~held if guard.negated else held
+
+    def _count_guarded_off(self, frame: Frame, pc: int, chosen: npt.NDArray[np.intp]) -> None:
+        batch = self._batch
+        off = np.ones(frame.count, np.bool_)
+        off[chosen] = False
+        owners = batch.thread_block_of(frame.lanes)[off]
+        batch.counts.count_guarded_off(pc, np.bincount(owners, minlength=batch.count))
+
+    def _finish(self, block: BasicBlock, frame: Frame, mask: Mask | None) -> None:
+        end = block.terminator
+        match end:
+            case Branch():
+                condition = self._condition(frame, end.guard)
+                self._arrive_where(end.target, frame, mask, condition)
+                self._arrive_where(end.otherwise, frame, mask, ~condition)
+            case BarrierSync():
+                self._barriers.wait(block.index, mask)
+            case Exit():
+                if end.trap:
+                    lane = 0 if frame.lanes is None else int(frame.lanes[0])
+                    name = self._batch.thread_name(lane)
+                    raise AssertionTriggered("the kernel executed trap", end.span, name)
+            case _:
+                self._arrive(end.target, mask)
+
+    def _arrive_where(self, target: int, frame: Frame, mask: Mask | None, condition: Mask) -> None:
+        if condition.all():
+            self._arrive(target, mask)
+        elif condition.any():
+            if frame.lanes is None:
+                chosen = condition.copy()
+            else:
+                chosen = np.zeros(self._batch.lanes, np.bool_)
+                chosen[frame.lanes[condition]] = True
+            self._arrive(target, chosen)
+
+    def _arrive(self, target: int, mask: Mask | None) -> None:
+        if target not in self._pending:
+            self._pending[target] = mask
+            self._waiting_since[target] = self._steps
+            return
+        known = self._pending[target]
+        self._pending[target] = None if known is None or mask is None else known | mask
+
+    def _check_limits(self, index: int) -> None:
+        step = self._program.steps[index]
+        span = (step.block.body or (step.block.terminator,))[0].span
+        most = self._limits.instructions_per_warp
+        if most is not None and int(self._batch.counts.warp_time.max()) > most:
+            raise LimitExceeded(
+                f"a warp issued more than {most:,} instructions: an endless loop?", span
+            )
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            raise LimitExceeded(
+                f"still running after {self._limits.seconds:g} s: an endless loop?", span
+            )
+        state = (self._memory_changes, self._pending, self._batch.file.values)
+        if self._snapshot is not None and self._snapshot.is_same(*state):
+            raise LimitExceeded("endless loop: nothing changes from one round to the next", span)
+        if self._steps % _LOOK_FOR_STANDSTILL_EVERY < _CHECK_EVERY:
+            self._snapshot = Snapshot(*state)

@@ -1,0 +1,151 @@
+"""Integer and floating-point arithmetic.
+
+Integers wrap around. What PTX leaves open is fixed here: division by zero gives all ones and the
+remainder the dividend, as NVIDIA hardware does for unsigned integers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelcast.simcore.isa.opcodes import Context, opcode
+from kernelcast.simcore.isa.rounding import (
+    FLUSH,
+    FLUSH_SATURATE,
+    ROUNDINGS,
+    Array,
+    directed_mode,
+    divide,
+    multiply_add,
+    with_float_modes,
+)
+from kernelcast.simcore.isa.type_sets import FLOATS, INTEGERS, SIGNED, WIDE_FLOATS
+
+__all__: list[str] = []
+
+_ROUNDED = (*ROUNDINGS, *FLUSH_SATURATE)
+
+
+def _one(like: Array) -> Array:
+    return np.ones((), like.dtype)
+
+
+@opcode("add", "t=tt", INTEGERS + FLOATS, flops=1, modifiers=_ROUNDED)
+@with_float_modes
+def _add(context: Context, a: Array, b: Array) -> Array:
+    mode = directed_mode(context)
+    if mode:
+        return multiply_add(a, _one(a), b, mode)
+    if "sat" in context.modifiers and context.type.is_integer:
+        return _clamped(np.add(a, b, dtype=np.int64), context)
+    return np.add(a, b)
+
+
+@opcode("sub", "t=tt", INTEGERS + FLOATS, flops=1, modifiers=_ROUNDED)
+@with_float_modes
+def _sub(context: Context, a: Array, b: Array) -> Array:
+    mode = directed_mode(context)
+    if mode:
+        return multiply_add(a, _one(a), -b, mode)
+    if "sat" in context.modifiers and context.type.is_integer:
+        return _clamped(np.subtract(a, b, dtype=np.int64), context)
+    return np.subtract(a, b)
+
+
+def _clamped(wide: Array, context: Context) -> Array:
+    """`.sat` on integers, which PTX has for s32 only; the sum of narrower types is exact in s64."""
+    limits = np.iinfo(context.type.dtype)
+    return np.clip(wide, limits.min, limits.max).astype(context.type.dtype)
+
+
+@opcode("mul", "t=tt", FLOATS, flops=1, modifiers=_ROUNDED)
+@with_float_modes
+def _mul(context: Context, a: Array, b: Array) -> Array:
+    mode = directed_mode(context)
+    if mode:
+        # adding a zero must not change the sign of a zero product
+        zero = np.asarray(0.0 if mode == "rm" else -0.0, a.dtype)
+        return multiply_add(a, b, zero, mode)
+    return np.multiply(a, b)
+
+
+@opcode("fma", "t=ttt", FLOATS, flops=2, modifiers=_ROUNDED)
+@opcode("mad", "t=ttt", WIDE_FLOATS, flops=2, modifiers=_ROUNDED)
+@with_float_modes
+def _fma(context: Context, a: Array, b: Array, c: Array) -> Array:
+    return multiply_add(a, b, c, directed_mode(context))
+
+
+@opcode("div", "t=tt", INTEGERS + FLOATS, flops=1, modifiers=("approx", "full", *ROUNDINGS, "ftz"))
+@with_float_modes
+def _div(context: Context, a: Array, b: Array) -> Array:
+    """`.approx` and `.full` give the correctly rounded quotient, which is within their bounds."""
+    if context.type.is_float:
+        return divide(a, b, directed_mode(context))
+    return _quotient_and_remainder(context, a, b)[0]
+
+
+@opcode("rem", "t=tt", INTEGERS)
+def _rem(context: Context, a: Array, b: Array) -> Array:
+    return _quotient_and_remainder(context, a, b)[1]
+
+
+def _quotient_and_remainder(context: Context, a: Array, b: Array) -> tuple[Array, Array]:
+    """Truncated towards zero; the remainder has the sign of the dividend.
+
+    NumPy's quotient is the floor, 0 for a zero divisor, and wraps for the smallest integer by -1.
+    """
+    quotient = np.floor_divide(a, b)
+    remainder = np.subtract(a, np.multiply(quotient, b))
+    if context.type.is_signed:
+        is_floored = (remainder != 0) & ((a < 0) != (b < 0)) & (b != 0)
+        quotient = quotient + is_floored
+        remainder = np.where(is_floored, remainder - b, remainder)
+    if not np.all(b):
+        quotient = np.where(b == 0, np.invert(np.zeros((), context.type.dtype)), quotient)
+    return quotient, remainder
+
+
+@opcode("neg", "t=t", SIGNED + FLOATS, modifiers=FLUSH)
+@with_float_modes
+def _neg(_context: Context, a: Array) -> Array:
+    return np.negative(a)
+
+
+@opcode("abs", "t=t", SIGNED + FLOATS, modifiers=FLUSH)
+@with_float_modes
+def _abs(_context: Context, a: Array) -> Array:
+    return np.abs(a)
+
+
+@opcode("copysign", "t=tt", WIDE_FLOATS)
+def _copysign(_context: Context, a: Array, b: Array) -> Array:
+    """The value of b with the sign of a."""
+    return np.copysign(b, a)
+
+
+@opcode("min", "t=tt", INTEGERS + FLOATS, modifiers=("NaN", *FLUSH))
+@with_float_modes
+def _min(context: Context, a: Array, b: Array) -> Array:
+    if context.type.is_integer:
+        return np.minimum(a, b)
+    chosen = np.minimum(a, b) if "NaN" in context.modifiers else np.fmin(a, b)
+    zeros = (a == 0) & (b == 0)
+    # the minimum of a positive and a negative zero is the negative one
+    return np.where(zeros, np.where(np.signbit(a), a, b), chosen) if zeros.any() else chosen
+
+
+@opcode("max", "t=tt", INTEGERS + FLOATS, modifiers=("NaN", *FLUSH))
+@with_float_modes
+def _max(context: Context, a: Array, b: Array) -> Array:
+    if context.type.is_integer:
+        return np.maximum(a, b)
+    chosen = np.maximum(a, b) if "NaN" in context.modifiers else np.fmax(a, b)
+    zeros = (a == 0) & (b == 0)
+    return np.where(zeros, np.where(np.signbit(a), b, a), chosen) if zeros.any() else chosen
+
+
+@opcode("sad", "t=ttt", INTEGERS)
+def _sad(context: Context, a: Array, b: Array, c: Array) -> Array:
+    """c + |a - b|."""
+    return np.where(a < b, b - a, a - b) + c

@@ -1,0 +1,208 @@
+"""Control flow and liveness: an order of basic blocks, post-dominators, live registers."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import networkx as nx
+
+from kernelcast.simcore.isa.kernel import (
+    Atomic,
+    BasicBlock,
+    Compute,
+    Instruction,
+    Kernel,
+    Load,
+    Operand,
+    Register,
+    Store,
+)
+
+__all__ = [
+    "live_out",
+    "max_live_registers",
+    "order_basic_blocks",
+    "post_dominators",
+    "reads",
+    "writes",
+]
+
+_WORD_BITS = 32
+
+
+def order_basic_blocks(successors: Sequence[Sequence[int]]) -> list[int]:
+    """The basic blocks that 0 reaches, in the topological order of the loop-nest forest.
+
+    A loop (strongly connected component) stays together; what it exits to comes after all of it;
+    within it the edges into its headers do not count, and loops inside are ordered likewise. Among
+    the free choices the source order holds. The loop-nest forest of irreducible graphs is
+    Steensgaard's: every basic block that is entered from outside is a header.
+    """
+    graph: Any = nx.DiGraph()
+    graph.add_node(0)
+    graph.add_edges_from((a, b) for a, targets in enumerate(successors) for b in targets)
+    graph = graph.subgraph(nx.descendants(graph, 0) | {0})
+    order: list[int] = []
+    pending = _loops_in_order(graph, frozenset((0,)))
+    while pending:
+        members, headers = pending.pop()
+        if len(members) == 1:
+            order.extend(members)
+            continue
+        loop = graph.subgraph(members).copy()
+        loop.remove_edges_from(list(loop.in_edges(headers)))
+        pending.extend(_loops_in_order(loop, headers))
+    return order
+
+
+def _loops_in_order(
+    graph: Any, entries: frozenset[int]
+) -> list[tuple[frozenset[int], frozenset[int]]]:
+    """Components of the graph with the basic blocks where control enters them, the last first."""
+    return [
+        (
+            component,
+            (entries & component) | {b for a, b in graph.in_edges(component) if a not in component},
+        )
+        for component in reversed(_components_in_order(graph))
+    ]
+
+
+def _components_in_order(graph: Any) -> list[frozenset[int]]:
+    """Strongly connected components in topological order, those earliest in the source first."""
+    condensed: Any = nx.condensation(graph)
+    members: dict[int, frozenset[int]] = {
+        node: frozenset(found) for node, found in condensed.nodes(data="members")
+    }
+    waiting = {node: condensed.in_degree(node) for node in condensed}
+    ready = [(min(members[node]), node) for node, count in waiting.items() if count == 0]
+    heapq.heapify(ready)
+    order: list[frozenset[int]] = []
+    while ready:
+        _, node = heapq.heappop(ready)
+        order.append(members[node])
+        for target in condensed.successors(node):
+            waiting[target] -= 1
+            if waiting[target] == 0:
+                heapq.heappush(ready, (min(members[target]), target))
+    return order
+
+
+def post_dominators(successors: Sequence[Sequence[int]]) -> tuple[int | None, ...]:
+    """The immediate post-dominator of every basic block.
+
+    None where only the end of the kernel follows on all paths, or where no path ends (endless loops
+    have no post-dominator).
+    """
+    end = len(successors)
+    graph: Any = nx.DiGraph()
+    graph.add_nodes_from(range(end + 1))
+    for block, targets in enumerate(successors):
+        graph.add_edges_from((target, block) for target in targets or (end,))
+    immediate: dict[int, int | None] = nx.immediate_dominators(graph, end)
+    return tuple(_inside(immediate.get(block), end) for block in range(end))
+
+
+def _inside(block: int | None, end: int) -> int | None:
+    return None if block == end else block
+
+
+def reads(instruction: Instruction) -> Iterator[Register]:
+    """Registers that the instruction reads, its guard included."""
+    if instruction.guard is not None:
+        yield instruction.guard.register
+    operands: tuple[Operand, ...] = ()
+    if isinstance(instruction, Compute | Store | Atomic):
+        operands = instruction.sources
+    yield from (operand for operand in operands if isinstance(operand, Register))
+    if isinstance(instruction, Load | Store | Atomic):
+        base = instruction.address.base
+        if isinstance(base, Register):
+            yield base
+
+
+def writes(instruction: Instruction) -> Iterator[Register]:
+    """Registers that the instruction writes; under a guard only in some lanes."""
+    if isinstance(instruction, Compute | Load):
+        yield from (register for register in instruction.destinations if register is not None)
+    elif isinstance(instruction, Atomic) and instruction.destination is not None:
+        yield instruction.destination
+
+
+def live_out(kernel: Kernel) -> tuple[frozenset[Register], ...]:
+    """Registers live at the end of each basic block. A guarded write leaves the old value live."""
+    by_index = {register.index: register for register in kernel.registers}
+    return tuple(
+        frozenset(by_index[index] for index in _members(bits)) for bits in _live_out_bits(kernel)
+    )
+
+
+def max_live_registers(kernel: Kernel) -> int:
+    """Registers of 32 bits that are live at once, at most: 64-bit values count two, predicates
+    none."""
+    words = {register.index: _words(register) for register in kernel.registers}
+    most = 0
+    for block, out in zip(kernel.blocks, _live_out_bits(kernel), strict=True):
+        live = set(_members(out))
+        count = sum(words[index] for index in live)
+        for instruction in (block.terminator, *reversed(block.body)):
+            written = {register.index for register in writes(instruction)}
+            # a result that nobody reads still needs a place
+            most = max(most, count + sum(words[index] for index in written - live))
+            if instruction.guard is None:
+                count -= sum(words[index] for index in written & live)
+                live -= written
+            needed = {register.index for register in reads(instruction)} - live
+            count += sum(words[index] for index in needed)
+            live |= needed
+            most = max(most, count)
+    return most
+
+
+def _words(register: Register) -> int:
+    return 0 if register.bits == 1 else max(1, register.bits // _WORD_BITS)
+
+
+def _members(bits: int) -> Iterator[int]:
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+
+
+def _live_out_bits(kernel: Kernel) -> list[int]:
+    """Live registers at the end of each basic block, one bit per register index."""
+    flows = [_flow(block) for block in kernel.blocks]
+    live_in = [0] * len(flows)
+    predecessors: list[list[int]] = [[] for _ in flows]
+    for block in kernel.blocks:
+        for successor in block.successors:
+            predecessors[successor].append(block.index)
+    out = [0] * len(flows)
+    pending = list(range(len(flows)))
+    while pending:
+        index = pending.pop()
+        out[index] = 0
+        for successor in kernel.blocks[index].successors:
+            out[index] |= live_in[successor]
+        used, killed = flows[index]
+        before = used | (out[index] & ~killed)
+        if before != live_in[index]:
+            live_in[index] = before
+            pending.extend(predecessors[index])
+    return out
+
+
+def _flow(block: BasicBlock) -> tuple[int, int]:
+    """Registers that a basic block reads before it writes them, and those that it overwrites."""
+    used = killed = 0
+    for instruction in (*block.body, block.terminator):
+        for register in reads(instruction):
+            if not killed >> register.index & 1:
+                used |= 1 << register.index
+        if instruction.guard is None:
+            for register in writes(instruction):
+                killed |= 1 << register.index
+    return used, killed

@@ -1,0 +1,102 @@
+"""A kernel's static instructions as the rows of a trace's instruction table."""
+
+from __future__ import annotations
+
+from kernelcast.errors import SourceSpan
+from kernelcast.simcore.isa.kernel import (
+    Atomic,
+    BarrierSync,
+    Compute,
+    Exit,
+    Fence,
+    Instruction,
+    Kernel,
+    Load,
+    Store,
+)
+from kernelcast.simcore.isa.native_counting import native_counting
+from kernelcast.simcore.isa.opcodes import Context
+from kernelcast.simcore.isa.types import Unit
+from kernelcast.traces.trace import InstructionRow
+
+__all__ = ["instruction_rows"]
+
+_NOWHERE = SourceSpan("", 0)
+
+
+def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
+    """One row per instruction, in the order of pc."""
+    native = native_counting(kernel)
+    block_of = {
+        instruction.pc: block.index
+        for block in kernel.blocks
+        for instruction in (*block.body, block.terminator)
+    }
+    rows = []
+    for instruction in kernel.instructions:
+        kind, name, unit, flops = _classify(instruction)
+        space, cache, access_bytes = _access(instruction)
+        origin = instruction.origin or _NOWHERE
+        rows.append(
+            InstructionRow(
+                pc=instruction.pc,
+                opcode=name,
+                mnemonic=instruction.mnemonic,
+                unit=unit.value,
+                flops=flops,
+                kind=kind,
+                basic_block=block_of[instruction.pc],
+                space=space,
+                access_bytes=access_bytes,
+                cache=cache,
+                is_native=instruction.pc not in native.folded,
+                merged_into=native.merged_into.get(instruction.pc, instruction.pc),
+                file=instruction.span.file,
+                line=instruction.span.line,
+                origin_file=origin.file,
+                origin_line=origin.line,
+            )
+        )
+    return tuple(rows)
+
+
+def _classify(instruction: Instruction) -> tuple[str, str, Unit, int]:
+    """(kind, opcode name, unit, floating-point operations per lane)."""
+    match instruction:
+        case Compute():
+            context = Context(instruction.type, instruction.source_type, instruction.modifiers)
+            opcode = instruction.opcode
+            is_float = instruction.type.is_float
+            flops = opcode.flops if is_float else 0
+            return "compute", opcode.name, opcode.unit(context), flops
+        case Load():
+            return "load", f"ld.{instruction.address.space.value}", Unit.LOAD_STORE, 0
+        case Store():
+            return "store", f"st.{instruction.address.space.value}", Unit.LOAD_STORE, 0
+        case Atomic():
+            name = f"atom.{instruction.address.space.value}.{instruction.operation}"
+            return "atomic", name, Unit.LOAD_STORE, 0
+        case Fence():
+            return "fence", "membar", Unit.LOAD_STORE, 0
+        case BarrierSync():
+            return "barrier", "bar.sync", Unit.BARRIER, 0
+        case Exit():
+            return "exit", "trap" if instruction.trap else "ret", Unit.CONTROL, 0
+        case _:
+            return "branch", "bra", Unit.CONTROL, 0
+
+
+def _access(instruction: Instruction) -> tuple[str, str, int]:
+    """(space, cache operator, bytes that a lane moves)."""
+    match instruction:
+        case Load():
+            size = instruction.type.bytes * len(instruction.destinations)
+            cache = "cv" if instruction.volatile else instruction.cache
+            return instruction.address.space.value, cache, size
+        case Store():
+            size = instruction.type.bytes * len(instruction.sources)
+            return instruction.address.space.value, instruction.cache, size
+        case Atomic():
+            return instruction.address.space.value, "", instruction.type.bytes
+        case _:
+            return "", "", 0

@@ -1,0 +1,80 @@
+"""Which registers hold the same value in every thread of a launch."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from kernelcast.simcore.isa.kernel import (
+    Atomic,
+    Compute,
+    Immediate,
+    Instruction,
+    Kernel,
+    Load,
+    Operand,
+    Register,
+    Special,
+    SpecialRegister,
+    SymbolAddress,
+)
+from kernelcast.simcore.isa.types import AddressSpace
+
+__all__ = ["definitions", "launch_constants"]
+
+_UNIFORM = frozenset(
+    {
+        Special.NTID_X,
+        Special.NTID_Y,
+        Special.NTID_Z,
+        Special.NCTAID_X,
+        Special.NCTAID_Y,
+        Special.NCTAID_Z,
+        Special.NWARPID,
+    }
+)
+
+
+def definitions(instruction: Instruction) -> tuple[Register, ...]:
+    """The registers that an instruction writes."""
+    if isinstance(instruction, (Compute, Load)):
+        return tuple(r for r in instruction.destinations if r is not None)
+    if isinstance(instruction, Atomic) and instruction.destination is not None:
+        return (instruction.destination,)
+    return ()
+
+
+def launch_constants(kernel: Kernel) -> frozenset[int]:
+    """Indices of registers with one unguarded definition from immediates, parameters and sizes.
+
+    Every thread that computes such a register gets the same value, whenever it does.
+    """
+    writes = Counter(r.index for i in kernel.instructions for r in definitions(i))
+    found: set[int] = set()
+    grew = True
+    while grew:
+        grew = False
+        for instruction in kernel.instructions:
+            targets = [r.index for r in definitions(instruction)]
+            if not targets or set(targets) <= found or instruction.guard is not None:
+                continue
+            if all(writes[t] == 1 for t in targets) and _is_constant(instruction, found):
+                found.update(targets)
+                grew = True
+    return frozenset(found)
+
+
+def _is_constant(instruction: Instruction, known: set[int]) -> bool:
+    if isinstance(instruction, Load):
+        address = instruction.address
+        return address.space is AddressSpace.PARAM and not isinstance(address.base, Register)
+    return isinstance(instruction, Compute) and all(
+        _is_constant_operand(source, known) for source in instruction.sources
+    )
+
+
+def _is_constant_operand(operand: Operand, known: set[int]) -> bool:
+    if isinstance(operand, Register):
+        return operand.index in known
+    if isinstance(operand, SpecialRegister):
+        return operand.which in _UNIFORM
+    return isinstance(operand, (Immediate, SymbolAddress))

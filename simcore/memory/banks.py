@@ -1,0 +1,181 @@
+"""Shared-memory bank conflicts and constant-cache serialisation, per access pattern.
+
+In one pass ("wavefront") every bank serves one word, to any number of lanes. A warp whose lanes
+together want more than banks * bank_bytes is served in groups of lanes that do not: halves for
+64-bit and quarters for 128-bit accesses on 32 banks of 4 bytes, half-warps on 16 banks. A warp that
+one pass can serve as a whole, a broadcast, is not split.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.simcore.device import ConstantFacts, SharedMemoryFacts
+from kernelcast.simcore.memory.bitmask import low_bits
+from kernelcast.simcore.memory.coalescer import coalesce_into, sector_room
+from kernelcast.simcore.memory.compiled import compiled
+from kernelcast.simcore.memory.native_accesses import NativeAccesses
+from kernelcast.traces.trace import PatternCounts, PatternTable
+
+__all__ = ["Wavefronts", "constant_wavefronts", "shared_wavefronts"]
+
+Ints = npt.NDArray[np.int64]
+Masks = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Wavefronts:
+    """Passes of one access of each row, shape (rows,).
+
+    `ideal` is how few could have served the same distinct words; taken / ideal is the degree of
+    conflict.
+    """
+
+    taken: Ints
+    ideal: Ints
+
+    @property
+    def degree(self) -> npt.NDArray[np.float64]:
+        return self.taken / self.ideal
+
+
+def shared_wavefronts(
+    rows: PatternCounts, patterns: PatternTable, native: NativeAccesses, facts: SharedMemoryFacts
+) -> Wavefronts:
+    """Passes that the banks need for each row of `rows`, all of them shared-memory accesses."""
+    taken, ideal = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    words, unused = _word_room(rows, patterns, native, facts.bank_bytes)
+    _serve(
+        rows.phase,
+        patterns.mask[rows.pattern],
+        patterns.offsets,
+        rows.pattern,
+        native.bytes[rows.pc],
+        native.alignment[rows.pc],
+        _lane_groups(native.bytes, facts)[rows.pc],
+        facts.banks,
+        facts.bank_bytes,
+        words,
+        unused,
+        np.empty(facts.banks, np.int64),
+        taken,
+        ideal,
+    )
+    return Wavefronts(taken, ideal)
+
+
+def constant_wavefronts(
+    rows: PatternCounts, patterns: PatternTable, native: NativeAccesses, facts: ConstantFacts
+) -> Wavefronts:
+    """Passes of the constant cache: `words_per_pass` distinct words each.
+
+    An access wider than a word asks for one wide word.
+    """
+    words = np.empty(len(rows), np.int64)
+    found, unused = _word_room(rows, patterns, native, facts.word_bytes)
+    _count_words(
+        rows.phase,
+        patterns.mask[rows.pattern],
+        patterns.offsets,
+        rows.pattern,
+        native.bytes[rows.pc],
+        native.alignment[rows.pc],
+        facts.word_bytes,
+        found,
+        unused,
+        words,
+    )
+    return Wavefronts(-(-words // facts.words_per_pass), np.ones(len(rows), np.int64))
+
+
+def _lane_groups(access_bytes: Ints, facts: SharedMemoryFacts) -> Ints:
+    """Lanes that are served together: the largest power of two that one pass has room for."""
+    room = np.maximum(facts.banks * facts.bank_bytes // np.maximum(access_bytes, 1), 1)
+    lanes: Ints = (2 ** np.floor(np.log2(room))).astype(np.int64)
+    return lanes
+
+
+def _word_room(
+    rows: PatternCounts, patterns: PatternTable, native: NativeAccesses, word_bytes: int
+) -> tuple[Ints, Masks]:
+    """Working space for the words of one access and their byte masks, which do not matter here."""
+    widest = int(native.bytes[rows.pc].max(initial=0))
+    most = sector_room(patterns.offsets.shape[1], widest, word_bytes)
+    return np.empty(most, np.int64), np.empty(most, np.uint64)
+
+
+@compiled
+def _passes(words: Ints, found: int, banks: int, load: Ints) -> int:
+    """The largest number of distinct words that fall to one bank."""
+    load[:] = 0
+    most = 0
+    for at in range(found):
+        bank = words[at] % banks
+        load[bank] += 1
+        most = max(most, load[bank])
+    return most
+
+
+@compiled
+def _serve(
+    phase: npt.NDArray[np.int32],
+    masks: Masks,
+    offsets: Ints,
+    pattern: npt.NDArray[np.int32],
+    access_bytes: Ints,
+    alignment: Ints,
+    group_lanes: Ints,
+    banks: int,
+    bank_bytes: int,
+    words: Ints,
+    unused: Masks,
+    load: Ints,
+    taken: Ints,
+    ideal: Ints,
+) -> None:
+    width = offsets.shape[1]
+    for row in range(len(phase)):
+        shape = offsets[pattern[row]]
+        start, size, align = int(phase[row]), access_bytes[row], alignment[row]
+        found = coalesce_into(start, shape, masks[row], align, size, bank_bytes, words, unused)
+        ideal[row] = max(1, -(-found // banks))
+        total = _passes(words, found, banks, load)
+        if total > 1:
+            total = 0
+            for first in range(0, width, group_lanes[row]):
+                lanes = masks[row] & (low_bits(group_lanes[row]) << np.uint64(first))
+                found = coalesce_into(start, shape, lanes, align, size, bank_bytes, words, unused)
+                total += _passes(words, found, banks, load)
+        taken[row] = max(1, total)
+
+
+@compiled
+def _count_words(
+    phase: npt.NDArray[np.int32],
+    masks: Masks,
+    offsets: Ints,
+    pattern: npt.NDArray[np.int32],
+    access_bytes: Ints,
+    alignment: Ints,
+    word_bytes: int,
+    found: Ints,
+    unused: Masks,
+    words: Ints,
+) -> None:
+    """Distinct words of each row, at least one."""
+    for row in range(len(phase)):
+        size = max(word_bytes, access_bytes[row])
+        count = coalesce_into(
+            int(phase[row]),
+            offsets[pattern[row]],
+            masks[row],
+            alignment[row],
+            access_bytes[row],
+            size,
+            found,
+            unused,
+        )
+        words[row] = max(1, count)

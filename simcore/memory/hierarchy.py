@@ -1,0 +1,163 @@
+"""The memory hierarchy of a device under one trace: traffic at every level, by instruction.
+
+* Loads go through the L1 of their SM if it caches their kind: plain global loads, read-only loads
+  (`ld.global.nc`), local memory. Loads with `cg` or `cv` (volatile) go around it.
+* Stores write through L1. They evict the lines that they touch there; local stores, and all stores
+  where the device's L1 allocates on write, leave completely written sectors in it instead.
+* L2 writes back, allocates on write without reading, and knows the dirty bytes of each sector.
+  Atomics read and write there.
+* DRAM is read for each sector that L2 lacks, and written for each dirty sector when its line is
+  evicted and at the end of the kernel. Where `partial_write_fills`, a sector that is not known
+  completely is read before it is written.
+
+Caches are cold at launch. Every level counts sectors of the L2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kernelcast.simcore.device import CacheFacts, CoalescingRule, Device
+from kernelcast.simcore.memory.cache import CacheState, empty_cache
+from kernelcast.simcore.memory.levels import (
+    L1_BYPASS,
+    L1_EVICT,
+    L1_READ,
+    L1_UPDATE,
+    Counters,
+)
+from kernelcast.simcore.memory.native_accesses import native_accesses
+from kernelcast.simcore.memory.schedule import Schedule, access_order, deal_thread_blocks
+from kernelcast.simcore.memory.walk import (
+    ATOMIC,
+    LOAD,
+    NOTHING,
+    STORE,
+    Accesses,
+    Paths,
+    walk,
+    working_room,
+)
+from kernelcast.traces.trace import InstructionRow, Trace
+
+__all__ = ["TrafficResult", "simulate_traffic"]
+
+_KINDS = {"load": LOAD, "store": STORE, "atomic": ATOMIC}
+_AROUND_L1 = ("cg", "cv")
+
+
+@dataclass(frozen=True)
+class TrafficResult:
+    """`by_instruction` counts sectors of `sector_bytes` by pc, DRAM in `transaction_bytes`.
+
+    `fill_reads` are DRAM reads that complete partly written sectors: they belong to no instruction.
+    """
+
+    by_instruction: Counters
+    sector_bytes: int
+    transaction_bytes: int
+    fill_reads: int
+    dram_write_transactions: int
+
+    @cached_property
+    def dram_read_transactions(self) -> int:
+        return int(self.by_instruction.dram_reads.sum()) + self.fill_reads
+
+
+def simulate_traffic(trace: Trace, device: Device, thread_blocks_per_sm: int) -> TrafficResult:
+    """Traffic of one launch with `thread_blocks_per_sm` resident at once.
+
+    DeviceFileError when cache sizes do not fit each other. The GIL is free most of the time.
+    """
+    schedule = deal_thread_blocks(
+        trace, device.architecture.sm_count, thread_blocks_per_sm, device.sm.warp_schedulers
+    )
+    sector, transaction = device.l2.sector_bytes, device.dram.transaction_bytes
+    l2 = empty_cache(
+        device.l2,
+        sector,
+        max(sector, transaction),
+        instances=1,
+        keeps_dirty=True,
+    )
+    columns = Counters(*(np.zeros(len(trace.instructions), np.int64) for _ in Counters._fields))
+    if len(trace.accesses):
+        paths, l1 = _paths(trace, device), _l1(device)
+        room = working_room(trace.warp_width, int(paths.bytes.max()), l1, l2)
+        walk(_accesses(trace, schedule), paths, l1, l2, columns, room)
+    transactions = max(1, sector // transaction)
+    written, incomplete = (int(count) * transactions for count in l2.written)
+    return TrafficResult(
+        by_instruction=columns._replace(
+            dram_reads=columns.dram_reads * transactions,
+            dram_writes=columns.dram_writes * transactions,
+        ),
+        sector_bytes=sector,
+        transaction_bytes=transaction,
+        fill_reads=incomplete if device.dram.partial_write_fills else 0,
+        dram_write_transactions=written,
+    )
+
+
+def _accesses(trace: Trace, schedule: Schedule) -> Accesses:
+    table = trace.accesses
+    return Accesses(
+        access_order(trace, schedule),
+        table.pc,
+        table.warp,
+        table.address,
+        table.pattern,
+        trace.patterns.mask,
+        trace.patterns.offsets,
+        np.repeat(schedule.sm, trace.warps_per_thread_block),
+    )
+
+
+def _l1(device: Device) -> CacheState:
+    """The first level; a device without one gets one that no access uses."""
+    sector, facts = device.l2.sector_bytes, device.l1
+    if facts is None:
+        facts = device.l2
+        return empty_cache(facts, sector, sector, instances=1, keeps_dirty=False)
+    is_linewise = device.coalescing is CoalescingRule.LINES
+    fetch = facts.line_bytes if is_linewise else max(sector, facts.sector_bytes)
+    return empty_cache(
+        facts, sector, fetch, instances=device.architecture.sm_count, keeps_dirty=False
+    )
+
+
+def _paths(trace: Trace, device: Device) -> Paths:
+    native = native_accesses(trace.instructions)
+    kinds = [
+        _KINDS.get(row.kind, NOTHING) if native.bytes[row.pc] else NOTHING
+        for row in trace.instructions
+    ]
+    roles = [_l1_role(row, device.l1) for row in trace.instructions]
+    return Paths(
+        np.array(kinds, np.int8),
+        np.array(roles, np.int8),
+        native.bytes,
+        native.alignment,
+        device.coalescing is CoalescingRule.LINES,
+        device.l2.write_allocate,
+    )
+
+
+def _l1_role(row: InstructionRow, facts: CacheFacts | None) -> int:
+    if facts is None:
+        return L1_BYPASS
+    is_local = row.space == "local"
+    is_cached = facts.caches_local if is_local else facts.caches_global_loads
+    if row.kind == "load":
+        if row.cache in _AROUND_L1:
+            return L1_BYPASS
+        if row.cache == "nc":
+            is_cached |= facts.caches_read_only_loads
+        return L1_READ if is_cached else L1_BYPASS
+    if not is_cached:
+        return L1_BYPASS
+    is_kept = row.kind == "store" and (is_local or facts.write_allocate)
+    return L1_UPDATE if is_kept else L1_EVICT

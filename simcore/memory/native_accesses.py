@@ -1,0 +1,49 @@
+"""Memory accesses as the native instruction set makes them: merged parts count once, at full width.
+
+A trace holds the accesses of the source. Where the native counting rules merge neighbouring
+accesses, only the merging instruction reaches memory, with the width of all its parts and at the
+address that this width divides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.errors import TraceFormatError
+from kernelcast.traces.trace import InstructionRow
+
+__all__ = ["NativeAccesses", "native_accesses"]
+
+
+@dataclass(frozen=True)
+class NativeAccesses:
+    """By pc. `bytes`: width per lane, 0 for what never reaches memory by itself.
+
+    `alignment` is -1, or minus the width of a merged access: address & alignment is its start.
+    """
+
+    bytes: npt.NDArray[np.int64]
+    alignment: npt.NDArray[np.int64]
+
+
+def native_accesses(instructions: Sequence[InstructionRow]) -> NativeAccesses:
+    """TraceFormatError when parts merge to a width that no instruction can have."""
+    widths = np.zeros(len(instructions), np.int64)
+    parts = np.zeros(len(instructions), np.int64)
+    for row in instructions:
+        if row.access_bytes and row.is_native:
+            if not 0 <= row.merged_into < len(instructions):
+                raise TraceFormatError(f"{row.mnemonic} merges into no instruction of the trace")
+            widths[row.merged_into] += row.access_bytes
+            parts[row.merged_into] += 1
+    merged = parts > 1
+    for pc in np.flatnonzero(merged).tolist():
+        if int(widths[pc]).bit_count() != 1:
+            raise TraceFormatError(
+                f"{instructions[pc].mnemonic} merges {parts[pc]} accesses to {widths[pc]} bytes"
+            )
+    return NativeAccesses(widths, np.where(merged, -widths, -1))

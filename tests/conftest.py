@@ -1,0 +1,170 @@
+"""Shared fixtures: run a few lines of PTX without the ceremony; the tables of the thesis."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernelcast.ptx_frontend import read_ptx
+from kernelcast.simcore.device import Device, MeasuredThroughput
+from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.engine import execute
+from kernelcast.simcore.isa.kernel import Kernel
+from kernelcast.simcore.launch import Argument, Launch, Limits, dimensions
+from kernelcast.simcore.profile import (
+    InstructionCounts,
+    KernelProfile,
+    LaunchShape,
+    MemoryTraffic,
+)
+from kernelcast.traces.trace import Trace
+
+_REGISTERS = """
+    .reg .pred %p<10>; .reg .b16 %rs<10>; .reg .b32 %r<40>; .reg .b64 %rd<20>;
+    .reg .f32 %f<20>; .reg .f64 %fd<20>;
+"""
+
+_THESIS = Path(__file__).parent.parent / "validation" / "thesis"
+_THESIS_CASES = {
+    "sor": ("table_4_4_sor_metrics", 4, LaunchShape((65, 2048, 1), (64, 4, 1))),
+    "sgemm": ("table_4_9_sgemm_metrics", 1, LaunchShape((20, 40, 1), (32, 32, 1))),
+    "lmsor": ("table_5_10_lmsor_metrics", 4, None),
+}
+
+
+@pytest.fixture
+def compile_ptx() -> Callable[..., Kernel]:
+    """(body, parameters="u64 out, u32 n", module="", directives="") -> Kernel named `k`."""
+
+    def build(
+        body: str, parameters: str = "u64 out", module: str = "", directives: str = ""
+    ) -> Kernel:
+        declared = ", ".join(
+            f".param .{kind} {name}" for kind, name in (p.split() for p in parameters.split(","))
+        )
+        text = (
+            f".version 8.0\n.target sm_75\n.address_size 64\n{module}\n"
+            f".visible .entry k({declared}) {directives}\n{{\n{_REGISTERS}\n{body}\n}}\n"
+        )
+        module_read = read_ptx(text, "test.ptx")
+        for reasons in module_read.rejected.values():
+            raise reasons[0]
+        return module_read.kernels["k"]
+
+    return build
+
+
+@pytest.fixture
+def run_kernel() -> Callable[..., Trace]:
+    """(kernel, arguments, grid=1, block=32, ...) -> Trace."""
+
+    def run(
+        kernel: Kernel,
+        arguments: Sequence[Argument],
+        *,
+        grid: Any = 1,
+        block: Any = 32,
+        shared_bytes: int = 0,
+        warp_width: int = 32,
+        limits: Limits | None = None,
+    ) -> Trace:
+        launch = Launch(
+            dimensions(grid, "grid"),
+            dimensions(block, "thread block"),
+            tuple(arguments),
+            shared_bytes,
+        )
+        return execute(kernel, launch, warp_width=warp_width, limits=limits)
+
+    return run
+
+
+@pytest.fixture
+def run_ptx(
+    compile_ptx: Callable[..., Kernel], run_kernel: Callable[..., Trace]
+) -> Callable[..., Trace]:
+    """(body, parameters, arguments, ...) -> Trace; buffers among the arguments are changed."""
+
+    def run(
+        body: str,
+        parameters: str,
+        arguments: Sequence[Argument],
+        *,
+        module: str = "",
+        **launch: Any,
+    ) -> Trace:
+        return run_kernel(compile_ptx(body, parameters, module), arguments, **launch)
+
+    return run
+
+
+def _thesis_rows(table: str) -> list[dict[str, str]]:
+    with (_THESIS / f"{table}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _thesis_rates(gpu: str) -> dict[str, float]:
+    """T_SP ... B_mem of Table 5.2, or of Table 6.2 for the R9 Nano, from giga-units to SI."""
+    if gpu == "R9 Nano":
+        rows = _thesis_rows("table_6_2_r9nano_parameters")
+        return {row["parameter"]: 1e9 * float(row["value"]) for row in rows}
+    row = next(row for row in _thesis_rows("table_5_2_gpu_parameters") if row["gpu"] == gpu)
+    return {name.rsplit("_G", 1)[0]: 1e9 * float(row[name]) for name in row if "_G" in name}
+
+
+@pytest.fixture(scope="session")
+def thesis_table() -> Callable[[str], list[dict[str, str]]]:
+    """(name) -> rows of validation/thesis/<name>.csv."""
+    return _thesis_rows
+
+
+@pytest.fixture(scope="session")
+def measured_device() -> Callable[[str], Device]:
+    """(GPU as the thesis writes it) -> the device, with the rates of Table 5.2 or 6.2 only."""
+
+    def build(gpu: str) -> Device:
+        rates = _thesis_rates(gpu)
+        measured = MeasuredThroughput(
+            fp32_ops_per_s=rates["T_SP"],
+            fp64_ops_per_s=rates["T_DP"],
+            int_ops_per_s=rates["T_int"],
+            add_ops_per_s=rates["T_add"],
+            load_store_ops_per_s=rates["T_ldst"],
+            dram_bandwidth_bytes_per_s=rates["B_mem"],
+        )
+        return replace(load_device(gpu.lower().replace(" ", "-")), measured=measured)
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def thesis_profile() -> Callable[[str], KernelProfile]:
+    """("sor", "sgemm" or "lmsor") -> its nvprof metrics as a profile of the GTX-480."""
+
+    def build(case: str) -> KernelProfile:
+        table, repeats, launch = _THESIS_CASES[case]
+        metric = {row["notation"]: float(row["value"]) for row in _thesis_rows(table)}
+        return KernelProfile(
+            kernel=case,
+            device="gtx-480",
+            origin=table,
+            instructions=InstructionCounts(
+                fma32=metric["M_fma32"],
+                fma64=metric["M_fma64"],
+                fp32=metric["M_fp32"],
+                fp64=metric["M_fp64"],
+                integer=metric["M_int"],
+                load_store=metric["M_ldst"],
+                warp_instructions=metric["M_inst"],
+            ),
+            traffic=MemoryTraffic(metric["M_tran-r"], metric["M_tran-w"]),
+            launch=launch,
+            repeats=repeats,
+        )
+
+    return build

@@ -1,0 +1,59 @@
+"""The registry of models: built-in ones, installed ones, and names that nobody has."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, EntryPoints
+
+import pytest
+
+import kernelcast.models
+from kernelcast.errors import UnknownModel
+from kernelcast.models import MODELS, get_model
+from kernelcast.models.quantitative_roofline import quantitative_roofline
+from kernelcast.models.roofline import roofline
+
+
+def install(monkeypatch: pytest.MonkeyPatch, **models: str) -> None:
+    points = EntryPoints(
+        EntryPoint(name.replace("_", "-"), value, "kernelcast.models")
+        for name, value in models.items()
+    )
+
+    def find(group: str) -> EntryPoints:
+        assert group == "kernelcast.models"
+        return points
+
+    monkeypatch.setattr(kernelcast.models, "entry_points", find)
+
+
+def test_built_in_models() -> None:
+    assert set(MODELS) >= {"roofline", "quantitative-roofline"}
+    assert len(MODELS) == len(list(MODELS))
+    assert get_model("roofline") is roofline
+    assert get_model("quantitative-roofline") is quantitative_roofline
+
+
+def test_installed_model_is_imported_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(
+        monkeypatch,
+        mine="kernelcast.models.roofline:roofline",
+        broken="no_such_package:model",
+    )
+    assert list(MODELS)[-2:] == ["mine", "broken"]
+    assert get_model("mine") is roofline
+    with pytest.raises(ModuleNotFoundError):
+        get_model("broken")
+
+
+def test_installed_model_cannot_replace_a_built_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, roofline="no_such_package:model")
+    assert get_model("roofline") is roofline
+    assert list(MODELS).count("roofline") == 1
+
+
+def test_unknown_model_names_the_nearest() -> None:
+    with pytest.raises(UnknownModel, match="did you mean roofline") as raised:
+        get_model("rofline")
+    assert "'rofline'" in str(raised.value)
+    with pytest.raises(UnknownModel, match=r"no model named 'zzz'$"):
+        get_model("zzz")

@@ -1,0 +1,166 @@
+"""The native counting rules of docs/counting.md, each on a kernel made for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from kernelcast.simcore.isa.instruction_rows import instruction_rows
+from kernelcast.simcore.isa.kernel import Kernel
+from kernelcast.traces.trace import InstructionRow
+
+Compile = Callable[..., Kernel]
+
+SHARED = ".shared .align 4 .b8 tile[4096]; mov.u32 %r1, %tid.x; mov.u32 %r2, tile;"
+
+
+def native(kernel: Kernel, prefix: str) -> list[InstructionRow]:
+    return [
+        row
+        for row in instruction_rows(kernel)
+        if row.mnemonic.startswith(prefix) and row.is_counted_natively
+    ]
+
+
+def loads(kernel: Kernel) -> int:
+    return len(native(kernel, "ld.shared"))
+
+
+def test_parameters_conversions_of_space_and_moves_count_nothing(compile_ptx: Compile) -> None:
+    kernel = compile_ptx(
+        """ld.param.u64 %rd1, [out]; cvta.to.global.u64 %rd2, %rd1; mov.u32 %r1, 5;
+        mov.u32 %r2, %tid.x; mov.u32 %r3, %r2; mov.b64 %rd3, {%r1, %r3}; mov.b64 {%r4, %r5}, %rd3;
+        add.u32 %r6, %r4, %r5; st.global.u32 [%rd2], %r6; ret;"""
+    )
+    counted = [row.mnemonic for row in instruction_rows(kernel) if row.is_counted_natively]
+    assert counted == ["mov.u32", "add.u32", "st.global.u32", "ret"]  # the move reads %tid.x
+
+
+def test_four_neighbours_at_an_aligned_place_are_one_access(compile_ptx: Compile) -> None:
+    body = (
+        SHARED
+        + """
+    shl.b32 %r3, %r1, 4; add.u32 %r4, %r2, %r3;
+    ld.shared.f32 %f1, [%r4]; ld.shared.f32 %f2, [%r4+4]; add.f32 %f5, %f1, %f2;
+    ld.shared.f32 %f3, [%r4+12]; ld.shared.f32 %f4, [%r4+8]; ret;"""
+    )
+    kernel = compile_ptx(body)
+    assert loads(kernel) == 1
+    first = native(kernel, "ld.shared")[0]
+    rows = [r for r in instruction_rows(kernel) if r.mnemonic == "ld.shared.f32"]
+    assert {row.merged_into for row in rows} == {first.pc}
+    assert sum(row.mnemonic == "ld.shared.f32" for row in instruction_rows(kernel)) == 4
+
+
+@pytest.mark.parametrize(
+    ("shift", "expected"),
+    [(4, 1), (3, 2), (2, 4)],
+    ids=["16-byte steps", "8-byte steps", "4-byte steps"],
+)
+def test_alignment_must_be_provable(compile_ptx: Compile, shift: int, expected: int) -> None:
+    body = (
+        SHARED
+        + f"shl.b32 %r3, %r1, {shift}; add.u32 %r4, %r2, %r3;"
+        + "".join(f"ld.shared.f32 %f{i}, [%r4+{4 * i}];" for i in range(4))
+    )
+    assert loads(compile_ptx(body + "ret;")) == expected
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("mul.lo.u32 %r3, %r1, 48; add.u32 %r4, %r2, %r3;", 1),
+        ("mad.lo.u32 %r4, %r1, 24, %r2;", 2),
+        ("mad.lo.u32 %r4, %r1, 20, %r2;", 4),
+        ("and.b32 %r3, %r1, 240; add.u32 %r4, %r2, %r3;", 1),
+        ("add.u32 %r3, %r1, %r1; add.u32 %r4, %r2, %r3;", 4),
+        ("shl.b32 %r3, %r1, %r1; add.u32 %r4, %r2, %r3;", 4),
+    ],
+)
+def test_the_proof_follows_integer_arithmetic(
+    compile_ptx: Compile, address: str, expected: int
+) -> None:
+    body = SHARED + address + "".join(f"ld.shared.f32 %f{i}, [%r4+{4 * i}];" for i in range(4))
+    assert loads(compile_ptx(body + "ret;")) == expected
+
+
+def test_a_proof_holds_in_a_loop_only_if_every_step_keeps_it(compile_ptx: Compile) -> None:
+    def body(step: int) -> str:
+        return (
+            SHARED
+            + f"""
+        mov.u32 %r4, %r2; mov.u32 %r5, 0;
+L:      ld.shared.f32 %f1, [%r4]; ld.shared.f32 %f2, [%r4+4]; ld.shared.f32 %f3, [%r4+8];
+        ld.shared.f32 %f4, [%r4+12]; add.u32 %r4, %r4, {step}; add.u32 %r5, %r5, 1;
+        setp.lt.u32 %p1, %r5, 8; @%p1 bra L; ret;"""
+        )
+
+    assert loads(compile_ptx(body(32))) == 1
+    assert loads(compile_ptx(body(8))) == 2
+    assert loads(compile_ptx(body(4))) == 4
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "st.shared.f32 [%r2], %f9;",
+        "membar.cta;",
+        "bar.sync 0;",
+        "atom.shared.add.u32 %r9, [%r2], 1;",
+    ],
+)
+def test_stores_fences_barriers_and_atomics_stand_between(
+    compile_ptx: Compile, between: str
+) -> None:
+    body = SHARED + f"ld.shared.f32 %f1, [%r2]; {between} ld.shared.f32 %f2, [%r2+4]; ret;"
+    assert loads(compile_ptx(body)) == 2
+    assert loads(compile_ptx(body.replace(between, "add.f32 %f9, %f1, %f1;"))) == 1
+
+
+def test_the_base_must_have_the_same_value(compile_ptx: Compile) -> None:
+    body = SHARED + "ld.shared.f32 %f1, [%r2]; {} ld.shared.f32 %f2, [%r2+4]; ret;"
+    assert loads(compile_ptx(body.format("add.u32 %r2, %r2, 16;"))) == 2
+    assert loads(compile_ptx(body.format("add.u32 %r3, %r2, 16;"))) == 1
+
+
+def test_holes_volatile_and_guarded_accesses_stay_apart(compile_ptx: Compile) -> None:
+    pair = SHARED + "setp.eq.u32 %p1, %r1, 0; {} ret;"
+    for text, expected in (
+        ("ld.shared.f32 %f1, [%r2]; ld.shared.f32 %f2, [%r2+8];", 2),
+        ("ld.shared.f32 %f1, [%r2+4]; ld.shared.f32 %f2, [%r2+8];", 2),
+        ("ld.volatile.shared.f32 %f1, [%r2]; ld.volatile.shared.f32 %f2, [%r2+4];", 2),
+        ("@%p1 ld.shared.f32 %f1, [%r2]; @%p1 ld.shared.f32 %f2, [%r2+4];", 2),
+        ("ld.shared.f32 %f1, [%r2]; ld.shared.f64 %fd2, [%r2+8];", 2),
+        ("ld.shared.f32 %f1, [tile]; ld.shared.f32 %f2, [tile+4];", 1),
+        ("ld.shared.v2.f32 {%f1, %f2}, [%r2]; ld.shared.v2.f32 {%f3, %f4}, [%r2+8];", 1),
+    ):
+        found = native(compile_ptx(pair.format(text)), "ld.")
+        assert len(found) == expected, text
+
+
+def test_nothing_is_assumed_of_pointers(compile_ptx: Compile) -> None:
+    body = """ld.param.u64 %rd1, [out];
+    ld.global.f32 %f1, [%rd1]; ld.global.f32 %f2, [%rd1+4]; ret;"""
+    assert len(native(compile_ptx(body), "ld.global")) == 2
+    masked = body.replace("[%rd1", "[%rd2").replace("[out];", "[out]; and.b64 %rd2, %rd1, -16;")
+    assert len(native(compile_ptx(masked), "ld.global")) == 1
+
+
+def test_stores_merge_unless_memory_is_touched_between(compile_ptx: Compile) -> None:
+    body = SHARED + "st.shared.f32 [%r2], %f1; {} st.shared.f32 [%r2+4], %f2; ret;"
+    for between, expected in (("add.f32 %f3, %f1, %f2;", 1), ("ld.shared.f32 %f4, [%r2+64];", 2)):
+        assert len(native(compile_ptx(body.format(between)), "st.shared")) == expected
+
+
+def test_merged_counts_reach_the_trace(
+    compile_ptx: Compile, run_kernel: Callable[..., object]
+) -> None:
+    body = SHARED + """ld.shared.f32 %f1, [%r2]; ld.shared.f32 %f2, [%r2+4]; ret;"""
+    trace = run_kernel(compile_ptx(body), [np.zeros(1)], block=64, grid=3)
+    _, lanes = trace.classes.totals()  # type: ignore[attr-defined]
+    rows = trace.instructions  # type: ignore[attr-defined]
+    merged = sum(int(lanes[r.pc]) for r in rows if r.space == "shared" and r.is_counted_natively)
+    assert merged == 192
+    assert sum(int(lanes[r.pc]) for r in rows if r.space == "shared") == 384

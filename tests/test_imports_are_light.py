@@ -1,0 +1,36 @@
+"""`import kernelcast` and its help text must not load the heavy libraries."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("matplotlib", "pyopencl", "pyarrow", "llvmlite", "numba", "scipy", "networkx")
+OURS = ("simcore", "models", "traces", "ptx_frontend", "opencl_bench")
+
+
+def modules_after(statement: str) -> set[str]:
+    """Top-level names in sys.modules after `statement` in a fresh interpreter."""
+    report = "; import sys; print(*{name.split('.')[0] for name in sys.modules})"
+    command = [sys.executable, "-c", statement + report]
+    finished = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(finished.stdout.split())
+
+
+def test_import_loads_nothing_heavy() -> None:
+    assert not modules_after("import kernelcast").intersection((*HEAVY, "numpy", "typer", "rich"))
+
+
+@pytest.mark.parametrize("heavy", ["matplotlib", "pyopencl", "pyarrow"])
+def test_the_pipeline_does_without_plots_and_files(heavy: str) -> None:
+    assert heavy not in modules_after("import kernelcast as kc; kc.load; kc.estimate")
+
+
+def test_the_command_line_starts_light() -> None:
+    assert not modules_after("import kernelcast.cli").intersection(HEAVY)
+
+
+def test_folders_are_not_importable_by_their_bare_names() -> None:
+    assert not modules_after("import kernelcast as kc; kc.load; kc.load_workload") & set(OURS)
