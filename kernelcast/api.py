@@ -32,6 +32,7 @@ __all__ = [
     "reference_utilization",
 ]
 
+
 def load(path: str | os.PathLike[str]) -> LoadedModule:
     """The kernels of a PTX file; PtxSyntaxError, with line and caret, when it is no PTX.
 

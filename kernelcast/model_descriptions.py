@@ -24,7 +24,8 @@ def describe_model(name: str) -> ModelDescription:
     """Raises UnknownModel, with the nearest names, when there is no such model."""
     module = sys.modules.get(getattr(get_model(name), "__module__", ""))
     text = inspect.cleandoc((module and module.__doc__) or "no description")
-    return ModelDescription(name, text.splitlines()[0], text)
+    summary = text.splitlines()[0].removeprefix(f"Model `{name}`: ")
+    return ModelDescription(name, summary, text)
 
 
 def describe_models() -> tuple[ModelDescription, ...]:

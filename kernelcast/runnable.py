@@ -16,7 +16,6 @@ from kernelcast.simcore.engine import execute
 from kernelcast.simcore.isa.kernel import Kernel, Module
 from kernelcast.simcore.launch import Argument, Launch, Limits, dimensions
 from kernelcast.simcore.profile import KernelProfile
-from kernelcast.simcore.profiler import profile
 from kernelcast.traces.trace import Trace
 
 __all__ = ["KernelTrace", "LoadedModule", "Progress", "RunnableKernel"]
@@ -37,6 +36,9 @@ class KernelTrace:
 
     def profile(self, device: Device | str) -> KernelProfile:
         """What a profiler would report of this launch on `device`."""
+        # The compiled memory simulator is slow to import and runs of the kernel do not need it.
+        from kernelcast.simcore.profiler import profile
+
         target = load_device(device) if isinstance(device, str) else device
         return profile(self.data, target, self.repeats)
 

@@ -12,6 +12,7 @@ from kernelcast.ptx_frontend.syntax import Float, Integer, Number
 __all__ = ["constant_expression", "number"]
 
 _WARP_SIZE = 32
+_CONSTANT_BITS = 64
 _INTEGER = re.compile(r"(0[xX][\da-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)U?")
 _DECIMAL_FLOAT = re.compile(r"\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+")
 _FLOAT_FORMATS = {
@@ -70,6 +71,8 @@ def _binary(tokens: Tokens, level: int) -> Number:
             raise tokens.source.error(f"{operator!r} needs integer constants", at)
         if operator in "/%" and right.value == 0:
             raise tokens.source.error("division by zero", at)
+        if operator in ("<<", ">>") and not 0 <= right.value < _CONSTANT_BITS:
+            raise tokens.source.error(f"shift by {right.value}", at)
         left = Integer(_BINARY[level][operator](left.value, right.value))
     return left
 

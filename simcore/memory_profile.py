@@ -27,9 +27,7 @@ def memory_traffic(trace: Trace, result: TrafficResult, pairing: int) -> MemoryT
 
     def total(column: Ints, kind: str) -> float:
         chosen = [
-            row.pc
-            for row in trace.instructions
-            if row.kind == kind and row.space in _GLOBAL_SPACES
+            row.pc for row in trace.instructions if row.kind == kind and row.space in _GLOBAL_SPACES
         ]
         return float(column[chosen].sum())
 
@@ -51,9 +49,7 @@ def memory_traffic(trace: Trace, result: TrafficResult, pairing: int) -> MemoryT
     )
 
 
-def shared_memory_use(
-    trace: Trace, wavefronts: PatternWavefronts, pairing: int
-) -> SharedMemoryUse:
+def shared_memory_use(trace: Trace, wavefronts: PatternWavefronts, pairing: int) -> SharedMemoryUse:
     """An atomic loads and stores. Wavefronts of a wide device's warp are those of its halves."""
 
     def total(column: Ints, belongs: Callable[[InstructionRow], bool]) -> float:

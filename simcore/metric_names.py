@@ -6,23 +6,26 @@ comparison table. Memory transactions are 32 bytes there whatever the device's s
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
 
-from kernelcast.simcore.profile import (
-    InstructionCounts,
-    KernelProfile,
-    MemoryTraffic,
-    SharedMemoryUse,
+from kernelcast.simcore.metric_values import (
+    Getter,
+    active_lanes,
+    active_lanes_percent,
+    bank_efficiency,
+    hit_rate,
+    instruction_count,
+    occupancy_percent,
+    registers,
+    shared_count,
+    traffic_count,
+    traffic_transactions,
+    used_share,
 )
+from kernelcast.simcore.profile import KernelProfile
 
 __all__ = ["METRICS", "Metric", "MetricValue", "Naming", "metrics"]
-
-_TRANSACTION_BYTES = 32
-
-Getter: TypeAlias = Callable[[KernelProfile], float | None]
 
 
 class Naming(Enum):
@@ -63,90 +66,240 @@ def metrics(profile: KernelProfile, naming: Naming) -> tuple[MetricValue, ...]:
     )
 
 
-def _instructions(field: str) -> Getter:
-    assert field in InstructionCounts.__dataclass_fields__, field
-
-    def get(profile: KernelProfile) -> float | None:
-        count: float | None = getattr(profile.instructions, field)
-        return count
-
-    return get
-
-
-def _requests(field: str) -> Getter:
-    assert field in MemoryTraffic.__dataclass_fields__, field
-
-    def get(profile: KernelProfile) -> float | None:
-        count: float | None = getattr(profile.traffic, field)
-        return count
-
-    return get
-
-
-def _transactions(field: str) -> Getter:
-    """A count of transactions in units of 32 bytes."""
-    count_of = _requests(field)
-
-    def get(profile: KernelProfile) -> float | None:
-        count = count_of(profile)
-        return None if count is None else count * profile.traffic.sector_bytes / _TRANSACTION_BYTES
-
-    return get
-
-
-def _shared(field: str) -> Getter:
-    assert field in SharedMemoryUse.__dataclass_fields__, field
-
-    def get(profile: KernelProfile) -> float | None:
-        count: float | None = getattr(profile.shared, field) if profile.shared else None
-        return count
-
-    return get
-
-
-def _percent(part: float | None, whole: float | None) -> float | None:
-    return 100.0 * part / whole if part is not None and whole else None
-
-
-def _hit_rate(hits: str, reads: str) -> Getter:
-    part, whole = _requests(hits), _requests(reads)
-    return lambda profile: _percent(part(profile), whole(profile))
-
-
-def _efficiency(requested_bytes: str, sectors: str) -> Getter:
-    part, whole = _requests(requested_bytes), _requests(sectors)
-
-    def get(profile: KernelProfile) -> float | None:
-        moved = whole(profile)
-        return _percent(part(profile), moved and moved * profile.traffic.sector_bytes)
-
-    return get
-
-
-def _shared_efficiency(profile: KernelProfile) -> float | None:
-    if profile.shared is None:
-        return None
-    taken = profile.shared.load_wavefronts + profile.shared.store_wavefronts
-    return _percent(profile.shared.ideal_wavefronts, taken)
-
-
-def _active_lanes_percent(profile: KernelProfile) -> float | None:
-    return None if profile.divergence is None else 100.0 * profile.divergence
-
-
-def _active_lanes(profile: KernelProfile) -> float | None:
-    return None if profile.divergence is None else profile.divergence * profile.warp_width
-
-
-def _occupancy_percent(profile: KernelProfile) -> float | None:
-    return 100.0 * profile.occupancy.fraction if profile.occupancy else None
-
-
-def _registers(profile: KernelProfile) -> float | None:
-    return float(profile.occupancy.registers_per_thread) if profile.occupancy else None
-
-
 _SASS = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
 _L1 = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 _BANKS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 _USED_BYTES = "smsp__sass_average_data_bytes_per_sector_mem_global_op_{}.pct"
+
+METRICS: tuple[Metric, ...] = (
+    Metric(
+        "flop_count_sp_fma",
+        _SASS.format("ffma"),
+        "single-precision multiply-adds of active threads, one each",
+        "instructions",
+        instruction_count(lambda at: at.fma32),
+    ),
+    Metric(
+        "flop_count_dp_fma",
+        _SASS.format("dfma"),
+        "double-precision multiply-adds of active threads, one each",
+        "instructions",
+        instruction_count(lambda at: at.fma64),
+    ),
+    Metric(
+        "inst_compute_ld_st",
+        _SASS.format("memory"),
+        "loads, stores and atomics of global, local and shared memory by active threads",
+        "instructions",
+        instruction_count(lambda at: at.load_store),
+    ),
+    Metric(
+        "inst_executed",
+        "smsp__inst_executed.sum",
+        "instructions executed, per warp",
+        "instructions",
+        instruction_count(lambda at: at.warp_instructions),
+    ),
+    Metric(
+        "inst_fp_32",
+        _SASS.format("fp32"),
+        "single-precision instructions of active threads",
+        "instructions",
+        instruction_count(lambda at: at.fp32),
+    ),
+    Metric(
+        "inst_fp_64",
+        _SASS.format("fp64"),
+        "double-precision instructions of active threads",
+        "instructions",
+        instruction_count(lambda at: at.fp64),
+    ),
+    Metric(
+        "inst_integer",
+        _SASS.format("integer"),
+        "integer instructions of active threads",
+        "instructions",
+        instruction_count(lambda at: at.integer),
+    ),
+    Metric(
+        "inst_bit_convert",
+        _SASS.format("conversion"),
+        "conversions of active threads",
+        "instructions",
+        instruction_count(lambda at: at.conversion),
+    ),
+    Metric(
+        "inst_control",
+        _SASS.format("control"),
+        "branches, returns and jumps of active threads",
+        "instructions",
+        instruction_count(lambda at: at.control),
+    ),
+    Metric(
+        "flop_count_sp_special",
+        "",
+        "special functions of active threads",
+        "instructions",
+        instruction_count(lambda at: at.special_function),
+    ),
+    Metric(
+        "thread_inst_executed",
+        "smsp__thread_inst_executed.sum",
+        "instructions executed, per active thread",
+        "instructions",
+        instruction_count(lambda at: at.thread_instructions),
+    ),
+    Metric(
+        "dram_read_transactions",
+        "dram__sectors_read.sum",
+        "32-byte reads of device memory",
+        "transactions",
+        traffic_transactions(lambda at: at.dram_read_transactions),
+    ),
+    Metric(
+        "dram_write_transactions",
+        "dram__sectors_write.sum",
+        "32-byte writes of device memory",
+        "transactions",
+        traffic_transactions(lambda at: at.dram_write_transactions),
+    ),
+    Metric(
+        "l2_read_transactions",
+        "lts__t_sectors_op_read.sum",
+        "32-byte reads of the L2",
+        "transactions",
+        traffic_transactions(lambda at: at.l2_read_sectors),
+    ),
+    Metric(
+        "l2_write_transactions",
+        "lts__t_sectors_op_write.sum",
+        "32-byte writes of the L2",
+        "transactions",
+        traffic_transactions(lambda at: at.l2_write_sectors),
+    ),
+    Metric(
+        "l2_tex_hit_rate",
+        "lts__t_sector_op_read_hit_rate.pct",
+        "share of L2 reads that hit",
+        "%",
+        hit_rate(lambda at: at.l2_read_hit_sectors, lambda at: at.l2_read_sectors),
+    ),
+    Metric(
+        "global_hit_rate",
+        "l1tex__t_sector_hit_rate.pct",
+        "share of L1 reads that hit",
+        "%",
+        hit_rate(lambda at: at.l1_hit_sectors, lambda at: at.l1_read_sectors),
+    ),
+    Metric(
+        "global_load_requests",
+        _L1.format("requests", "ld"),
+        "global loads, per warp",
+        "requests",
+        traffic_count(lambda at: at.global_load_requests),
+    ),
+    Metric(
+        "global_store_requests",
+        _L1.format("requests", "st"),
+        "global stores, per warp",
+        "requests",
+        traffic_count(lambda at: at.global_store_requests),
+    ),
+    Metric(
+        "gld_transactions",
+        _L1.format("sectors", "ld"),
+        "32-byte sectors that global loads ask for",
+        "transactions",
+        traffic_transactions(lambda at: at.global_load_sectors),
+    ),
+    Metric(
+        "gst_transactions",
+        _L1.format("sectors", "st"),
+        "32-byte sectors that global stores write",
+        "transactions",
+        traffic_transactions(lambda at: at.global_store_sectors),
+    ),
+    Metric(
+        "gld_efficiency",
+        _USED_BYTES.format("ld"),
+        "bytes that threads load as a share of bytes moved",
+        "%",
+        used_share(
+            lambda at: at.requested_load_bytes,
+            lambda at: at.global_load_sectors,
+        ),
+    ),
+    Metric(
+        "gst_efficiency",
+        _USED_BYTES.format("st"),
+        "bytes that threads store as a share of bytes moved",
+        "%",
+        used_share(
+            lambda at: at.requested_store_bytes,
+            lambda at: at.global_store_sectors,
+        ),
+    ),
+    Metric(
+        "inst_executed_shared_loads",
+        "smsp__inst_executed_op_shared_ld.sum",
+        "shared-memory loads, per warp",
+        "requests",
+        shared_count(lambda at: at.load_requests),
+    ),
+    Metric(
+        "inst_executed_shared_stores",
+        "smsp__inst_executed_op_shared_st.sum",
+        "shared-memory stores, per warp",
+        "requests",
+        shared_count(lambda at: at.store_requests),
+    ),
+    Metric(
+        "shared_load_transactions",
+        _BANKS.format("ld"),
+        "passes of shared-memory loads, conflicts included",
+        "wavefronts",
+        shared_count(lambda at: at.load_wavefronts),
+    ),
+    Metric(
+        "shared_store_transactions",
+        _BANKS.format("st"),
+        "passes of shared-memory stores, conflicts included",
+        "wavefronts",
+        shared_count(lambda at: at.store_wavefronts),
+    ),
+    Metric(
+        "shared_efficiency",
+        "",
+        "fewest passes for the same words as a share of the passes taken",
+        "%",
+        bank_efficiency,
+    ),
+    Metric(
+        "warp_execution_efficiency",
+        "",
+        "mean share of active threads in a warp",
+        "%",
+        active_lanes_percent,
+    ),
+    Metric(
+        "",
+        "smsp__thread_inst_executed_per_inst_executed.ratio",
+        "mean number of active threads in a warp",
+        "threads",
+        active_lanes,
+    ),
+    Metric(
+        "theoretical_occupancy",
+        "sm__maximum_warps_per_active_cycle_pct",
+        "resident warps as a share of what an SM can hold; not measured, a bound",
+        "%",
+        occupancy_percent,
+    ),
+    Metric(
+        "registers_per_thread",
+        "launch__registers_per_thread",
+        "registers per thread",
+        "registers",
+        registers,
+    ),
+)

@@ -10,8 +10,8 @@ from kernelcast.simcore.instruction_counts import (
     instruction_mix,
 )
 from kernelcast.simcore.memory.hierarchy import simulate_traffic
-from kernelcast.simcore.memory_profile import hot_spots, memory_traffic, shared_memory_use
 from kernelcast.simcore.memory.pattern_wavefronts import pattern_wavefronts
+from kernelcast.simcore.memory_profile import hot_spots, memory_traffic, shared_memory_use
 from kernelcast.simcore.occupancy import occupancy
 from kernelcast.simcore.profile import KernelProfile, LaunchShape, Occupancy
 from kernelcast.traces.trace import Trace

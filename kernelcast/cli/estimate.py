@@ -35,16 +35,17 @@ class EstimateRequest:
     reference: kc.Device
     reference_time_s: float | None
 
-    def estimates(self, source: ProfileSource) -> list[kc.Estimate]:
-        """One for each model and device, in this order."""
+    def estimates(
+        self, source: ProfileSource, profiles: Sequence[kc.KernelProfile]
+    ) -> list[kc.Estimate]:
+        """One for each model and device, in this order; `profiles` belong to the devices."""
         factors = {model: self._utilization(source, model) for model in self.models}
-        profiles = [(device, source(device)) for device in self.devices]
         return [
             kc.estimate(
                 profile, model, device, work_type=self.work_type, utilization=factors[model]
             )
             for model in self.models
-            for device, profile in profiles
+            for device, profile in zip(self.devices, profiles, strict=True)
         ]
 
     def _utilization(self, source: ProfileSource, model: str) -> float | None:
@@ -135,9 +136,10 @@ def estimate(
     request = EstimateRequest(
         devices, tuple(model or (DEFAULT_MODEL,)), work_type, reference, reference_time
     )
-    estimates = request.estimates(source)
+    profiles = [source(item) for item in devices]
+    estimates = request.estimates(source, profiles)
     if plot is not None:
-        write_plot(plot, estimates, devices, measured)
+        write_plot(plot, estimates, profiles, devices, measured)
     if json:
         show_line(records.to_json(records.estimates_record(estimates[0].kernel, estimates)))
     elif csv:

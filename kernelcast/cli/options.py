@@ -18,7 +18,6 @@ __all__ = [
     "Json",
     "LimitSeconds",
     "OptionalWorkload",
-    "ProfilerNames",
     "Registers",
     "Size",
     "WorkloadPath",
@@ -36,18 +35,11 @@ class EngineName(Enum):
     REFERENCE = "reference"
 
 
-class ProfilerNames(Enum):
-    """Whose metric names a profile is printed under."""
-
-    NVPROF = "nvprof"
-    NCU = "ncu"
-
-
 WorkloadPath: TypeAlias = Annotated[
     Path, typer.Argument(metavar="WORKLOAD.toml", help="Kernel, launch and arguments.")
 ]
 OptionalWorkload: TypeAlias = Annotated[
-    Path | None, typer.Argument(metavar="[WORKLOAD.toml]", help="Kernel, launch and arguments.")
+    Path | None, typer.Argument(metavar="WORKLOAD.toml", help="Kernel, launch and arguments.")
 ]
 Size: TypeAlias = Annotated[
     str | None,

@@ -10,6 +10,7 @@ import kernelcast as kc
 from kernelcast.cli import options
 from kernelcast.cli.terminal import show, show_line, show_progress
 from kernelcast.report import records, text
+from kernelcast.simcore.metric_names import Naming
 from kernelcast.simcore.metric_names import metrics as named_metrics
 
 __all__ = ["profile"]
@@ -21,8 +22,8 @@ def profile(
         str, typer.Option(help="GPU, by name or device file.", metavar="D", show_default=False)
     ],
     metrics: Annotated[
-        options.ProfilerNames, typer.Option(help="Whose names the counters carry.")
-    ] = options.ProfilerNames.NVPROF,
+        Naming, typer.Option(help="Whose names the counters carry.")
+    ] = Naming.NVPROF,
     size: options.Size = None,
     registers: options.Registers = None,
     engine: options.Engine = options.EngineName.AUTO,
@@ -42,10 +43,10 @@ def profile(
             progress=progress,
         )
     found = trace.profile(target)
-    named = named_metrics(found, metrics.value)
+    named = named_metrics(found, metrics)
     if json:
         show_line(records.to_json(records.profile_record(found, named)))
     elif csv:
-        show_line(records.to_csv([("metric", "value"), *named.items()]))
+        show_line(records.to_csv(records.metric_rows(named)))
     else:
         show(text.profile_table(found, named))

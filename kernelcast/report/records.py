@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kernelcast.models.estimate import Estimate
     from kernelcast.runnable import KernelTrace
     from kernelcast.simcore.device import Device
+    from kernelcast.simcore.metric_names import MetricValue
     from kernelcast.simcore.profile import KernelProfile
     from kernelcast.workload import CheckResult
 
@@ -27,6 +28,7 @@ __all__ = [
     "devices_record",
     "estimate_rows",
     "estimates_record",
+    "metric_rows",
     "mix_record",
     "mix_rows",
     "model_record",
@@ -103,8 +105,16 @@ def estimate_rows(estimates: Sequence[Estimate]) -> Rows:
     ]
 
 
-def profile_record(profile: KernelProfile, metrics: Mapping[str, float]) -> Record:
-    return {"kernel": profile.kernel, "device": profile.device, "metrics": dict(metrics)}
+def profile_record(profile: KernelProfile, metrics: Sequence[MetricValue]) -> Record:
+    return {
+        "kernel": profile.kernel,
+        "device": profile.device,
+        "metrics": {item.name: item.value for item in metrics},
+    }
+
+
+def metric_rows(metrics: Iterable[MetricValue]) -> Rows:
+    return [("metric", "value"), *((item.name, item.value) for item in metrics)]
 
 
 def mix_record(mix: InstructionMix, engine: str, elapsed_s: float) -> Record:

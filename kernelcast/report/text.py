@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from kernelcast.models.estimate import Estimate
     from kernelcast.runnable import KernelTrace
     from kernelcast.simcore.device import Device
+    from kernelcast.simcore.metric_names import MetricValue
     from kernelcast.simcore.profile import KernelProfile
     from kernelcast.workload import CheckResult
 
@@ -40,8 +42,12 @@ def estimate_report(estimate: Estimate) -> RenderableType:
     parameters = _table("", "parameter", ">value", "meaning")
     for item in estimate.parameters:
         parameters.add_row(item.symbol, format_quantity(item.value, item.unit), item.meaning)
-    explanation = Text("\n".join(estimate.explanation))
-    return Group(Text(estimate.headline, style="bold"), parameters, explanation, Text())
+    return Group(
+        Text(estimate.headline, style="bold"),
+        parameters,
+        *(_indented(line) for line in estimate.explanation),
+        Text(),
+    )
 
 
 def comparison_table(estimates: Sequence[Estimate]) -> RenderableType:
@@ -62,10 +68,10 @@ def comparison_table(estimates: Sequence[Estimate]) -> RenderableType:
     return table
 
 
-def profile_table(profile: KernelProfile, metrics: Mapping[str, float]) -> RenderableType:
-    table = _table(f"{profile.kernel} on {profile.device}", "metric", ">value")
-    for name, value in metrics.items():
-        table.add_row(name, _exact(value))
+def profile_table(profile: KernelProfile, metrics: Iterable[MetricValue]) -> RenderableType:
+    table = _table(f"{profile.kernel} on {profile.device}", "metric", ">value", "unit", "meaning")
+    for item in metrics:
+        table.add_row(item.name, _exact(item.value), item.unit, item.description)
     parts: list[RenderableType] = [table]
     occupancy = profile.occupancy
     if occupancy is not None:
@@ -169,6 +175,12 @@ def check_report(result: CheckResult) -> RenderableType:
             f"{item.relative_error:.3g}",
         )
     return Group(table, Text("passed" if result.passed else "failed: the buffers differ"))
+
+
+def _indented(line: str) -> RenderableType:
+    """A line whose continuation keeps its indentation."""
+    text = line.lstrip(" ")
+    return Padding(Text(text), (0, 0, 0, len(line) - len(text)), expand=False)
 
 
 def _exact(value: float) -> str:

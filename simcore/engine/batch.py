@@ -72,7 +72,7 @@ class Batch:
         self._memory = memory
         self._special: dict[Special, Lanes] = {}
         self._immediates: dict[tuple[int, ScalarType], Lanes] = {}
-        self.file = RegisterFile(kernel.registers, self.lanes, constants, self.special)
+        self.file = RegisterFile(kernel.registers, self.lanes, self.width, constants, self.special)
 
     def exists(self) -> npt.NDArray[np.bool_] | None:
         """Lanes that are threads; None when there is no padding."""
@@ -143,19 +143,11 @@ class Batch:
         if name.startswith(("%ntid.", "%nctaid.")):
             sizes = launch.thread_block if name.startswith("%ntid.") else launch.grid
             return np.uint32(sizes["xyz".index(name[-1])])
-        if name.startswith("%tid."):
-            thread = self._lane % self.shape.lanes
-            return _coordinate(thread, launch.thread_block, "xyz".index(name[-1]))
         if name.startswith("%ctaid."):
-            number = self.first + self._owner
-            return _coordinate(number, launch.grid, "xyz".index(name[-1]))
-        lane = (self._lane % self.width).astype(np.uint32)
-        if name.startswith("%lanemask_"):
-            return _lane_mask(lane.astype(np.uint64), name.removeprefix("%lanemask_"))
-        warp = (self._lane % self.shape.lanes // self.width).astype(np.uint32)
+            number = np.arange(self.first, self.first + self.count)
+            coordinate = _coordinate(number, launch.grid, "xyz".index(name[-1]))
+            return np.repeat(coordinate, self.shape.lanes)
         values: dict[Special, Lanes] = {
-            Special.LANEID: lane,
-            Special.WARPID: warp,
             Special.NWARPID: np.uint32(self.shape.warps),
             Special.SMID: np.uint32(0),
             Special.NSMID: np.uint32(1),
@@ -163,7 +155,21 @@ class Batch:
             Special.DYNAMIC_SMEM_SIZE: np.uint32(launch.dynamic_shared_bytes),
             Special.TOTAL_SMEM_SIZE: np.uint32(self.shared_bytes),
         }
-        return values[which]
+        if which in values:
+            return values[which]
+        return np.tile(self._within_thread_block(which), self.count)
+
+    def _within_thread_block(self, which: Special) -> npt.NDArray[np.uint32]:
+        """Special registers that are the same in every thread block, for the lanes of one."""
+        lane, name = np.arange(self.shape.lanes), which.value
+        if name.startswith("%tid."):
+            return _coordinate(lane, self.shape.launch.thread_block, "xyz".index(name[-1]))
+        if which is Special.WARPID:
+            return (lane // self.width).astype(np.uint32)
+        within_warp = lane % self.width
+        if which is Special.LANEID:
+            return within_warp.astype(np.uint32)
+        return _lane_mask(within_warp.astype(np.uint64), name.removeprefix("%lanemask_"))
 
 
 def _coordinate(

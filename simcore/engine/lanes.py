@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.engine.patterns import LaneGroups
 from kernelcast.simcore.isa.kernel import Register, Special
 from kernelcast.simcore.isa.types import ScalarType
 
@@ -55,10 +56,12 @@ class RegisterFile:
         self,
         registers: tuple[Register, ...],
         lanes: int,
+        width: int,
         constant: frozenset[int],
         special: Callable[[Special], Lanes],
     ) -> None:
         self.lanes = lanes
+        self.width = width
         self.values: dict[int, Lanes] = {r.index: _BITS[r.bits].type(0) for r in registers}
         self.special = special
         self._constant = constant
@@ -94,6 +97,10 @@ class LaneView(Protocol):
     def lanes(self) -> npt.NDArray[np.intp] | None:
         """Positions in the batch, ascending; None for every lane of the batch."""
 
+    @property
+    def groups(self) -> LaneGroups | None:
+        """The same lanes by warp; None for every lane of the batch."""
+
     def read(self, register: Register) -> Lanes: ...
 
     def special(self, which: Special) -> Lanes: ...
@@ -114,9 +121,17 @@ class Frame:
     ) -> None:
         self.lanes = lanes
         self.count = file.lanes if lanes is None else len(lanes)
+        self.width = file.width
         self._file = file
+        self._groups: LaneGroups | None = None
         self._live_out = live_out
         self._local: dict[int, Lanes] = {}
+
+    @property
+    def groups(self) -> LaneGroups | None:
+        if self._groups is None and self.lanes is not None:
+            self._groups = LaneGroups(self.lanes, self.width)
+        return self._groups
 
     def read(self, register: Register) -> Lanes:
         if self.lanes is None:
@@ -151,8 +166,12 @@ class GuardedFrame:
         self.count = len(chosen)
 
     @property
-    def lanes(self) -> npt.NDArray[np.intp] | None:
+    def lanes(self) -> npt.NDArray[np.intp]:
         return self._chosen if self._frame.lanes is None else self._frame.lanes[self._chosen]
+
+    @property
+    def groups(self) -> LaneGroups:
+        return LaneGroups(self.lanes, self._frame.width)
 
     def read(self, register: Register) -> Lanes:
         return self._select(self._frame.read(register))

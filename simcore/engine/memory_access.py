@@ -12,7 +12,7 @@ from kernelcast.errors import MemoryAccessError
 from kernelcast.simcore.engine.atomics import apply_atomic
 from kernelcast.simcore.engine.batch import Batch
 from kernelcast.simcore.engine.lanes import Lanes, LaneView, as_bits
-from kernelcast.simcore.engine.patterns import warp_rows
+from kernelcast.simcore.engine.patterns import LaneGroups, warp_rows
 from kernelcast.simcore.engine.recorder import TraceRecorder
 from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.kernel import (
@@ -41,6 +41,9 @@ class Positions(Protocol):
 
     @property
     def lanes(self) -> npt.NDArray[np.intp] | None: ...
+
+    @property
+    def groups(self) -> LaneGroups | None: ...
 
 
 class Target:
@@ -152,7 +155,7 @@ class MemoryAccess:
 
     def _targets(self, frame: LaneView, request: _Request, address: Addresses) -> Iterator[Target]:
         for space, within, chosen in _by_space(address, request.instruction.address.space):
-            some: Positions = frame if chosen is None else _Chosen(frame, chosen)
+            some: Positions = frame if chosen is None else _Chosen(frame, chosen, self._batch.width)
             try:
                 if space is AddressSpace.GLOBAL:
                     yield from self._in_buffers(some, request, within, chosen)
@@ -196,14 +199,14 @@ class MemoryAccess:
         if space is AddressSpace.LOCAL:
             self._record_sequence(some, request, self._local_address(some, address, request))
         elif space is not AddressSpace.PARAM:
-            rows = warp_rows(address, some.lanes, batch.lanes, batch.width)
+            rows = warp_rows(address, some.groups, batch.lanes, batch.width)
             stage = batch.stage_of(rows.warps)
             self._recorder.record_pattern(request.instruction.pc, rows, stage)
         return Target(flat.typed(request.instruction.type.storage), element, chosen)
 
     def _record_sequence(self, some: Positions, request: _Request, address: Addresses) -> None:
         batch = self._batch
-        rows = warp_rows(address, some.lanes, batch.lanes, batch.width)
+        rows = warp_rows(address, some.groups, batch.lanes, batch.width)
         time = batch.counts.warp_time[rows.warps] + request.position
         stage = batch.stage_of(rows.warps)
         self._recorder.record_access(request.instruction.pc, rows, batch.first_warp, time, stage)
@@ -231,10 +234,9 @@ class MemoryAccess:
 class _Chosen:
     """The lanes of a generic access that fall into one space."""
 
-    def __init__(self, frame: LaneView, chosen: npt.NDArray[np.intp]) -> None:
-        self.lanes: npt.NDArray[np.intp] | None = (
-            chosen if frame.lanes is None else frame.lanes[chosen]
-        )
+    def __init__(self, frame: LaneView, chosen: npt.NDArray[np.intp], width: int) -> None:
+        self.lanes = chosen if frame.lanes is None else frame.lanes[chosen]
+        self.groups = LaneGroups(self.lanes, width)
         self.count = len(chosen)
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from kernelcast.traces.trace import PatternTable
 
-__all__ = ["PatternPool", "WarpRows", "warp_rows"]
+__all__ = ["LaneGroups", "PatternPool", "WarpRows", "warp_rows"]
 
 
 class WarpRows:
@@ -35,25 +35,40 @@ class WarpRows:
         self.offsets = offsets
 
 
+class LaneGroups:
+    """Active lanes by warp, the same for all accesses of a frame.
+
+    `warps`: positions of the warps in the batch; `first`: position in the lane list of each warp's
+    first active lane; `row`: each lane's row; `cell`: its place in a (warps, width) matrix.
+    """
+
+    __slots__ = ("active", "cell", "first", "row", "warps")
+
+    def __init__(self, lanes: npt.NDArray[np.intp], width: int) -> None:
+        warp = lanes // width
+        is_first = np.concatenate(([True], warp[1:] != warp[:-1]))
+        self.first = np.flatnonzero(is_first)
+        self.warps = warp[self.first]
+        self.row = np.cumsum(is_first) - 1
+        self.cell = self.row * width + lanes % width
+        active = np.zeros(len(self.warps) * width, np.bool_)
+        active[self.cell] = True
+        self.active = active.reshape(-1, width)
+
+
 def warp_rows(
-    address: npt.NDArray[np.int64],
-    lanes: npt.NDArray[np.intp] | None,
-    batch_lanes: int,
-    width: int,
+    address: npt.NDArray[np.int64], groups: LaneGroups | None, batch_lanes: int, width: int
 ) -> WarpRows:
-    """Groups lane addresses by warp; `lanes` are positions in the batch, None for all."""
-    if lanes is None:
+    """Groups lane addresses by warp; `groups` is None when all lanes of the batch take part."""
+    if groups is None:
         grid = np.broadcast_to(address, (batch_lanes,)).reshape(-1, width)
         first = grid[:, 0].astype(np.int64)
         return WarpRows(np.arange(len(grid)), None, first, grid - grid[:, :1])
-    warps, position = np.unique(lanes // width, return_inverse=True)
-    active = np.zeros((len(warps), width), np.bool_)
-    column = lanes % width
-    active[position, column] = True
-    grid = np.zeros((len(warps), width), np.int64)
-    grid[position, column] = address
-    first = grid[np.arange(len(warps)), active.argmax(axis=1)]
-    return WarpRows(warps, active, first, np.where(active, grid - first[:, None], 0))
+    address = np.broadcast_to(address, groups.row.shape)
+    first = address[groups.first].astype(np.int64)
+    offsets = np.zeros(groups.active.size, np.int64)
+    offsets[groups.cell] = address - first[groups.row]
+    return WarpRows(groups.warps, groups.active, first, offsets.reshape(groups.active.shape))
 
 
 class PatternPool:

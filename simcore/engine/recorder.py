@@ -49,7 +49,6 @@ class TraceRecorder:
     """One launch. `record_*` take whole instructions, never single accesses."""
 
     def __init__(self, kernel: Kernel, width: int, warps_per_thread_block: int) -> None:
-        self._instructions = len(kernel.instructions)
         self._block_of_pc = _basic_block_of_each_pc(kernel)
         self._pool = PatternPool(width)
         self._warps = warps_per_thread_block
@@ -101,13 +100,16 @@ class TraceRecorder:
             self._pattern_counts[where] += count
 
     def finish_batch(self, counts: BatchCounts) -> None:
-        lanes = counts.lane_executions[:, self._block_of_pc]
-        for pc, off in counts.guarded_off.items():
-            lanes[:, pc] -= off
-        issues = counts.warp_issues[:, self._block_of_pc]
-        rows = np.concatenate([issues, lanes], axis=1)
-        unique, inverse = np.unique(rows, axis=0, return_inverse=True)
-        numbers = np.array([self._class_number(row) for row in unique], np.int32)
+        """Sorts the batch's thread blocks into classes of equal counts."""
+        guarded = sorted(counts.guarded_off)
+        columns = [counts.warp_issues, counts.lane_executions]
+        columns += [counts.guarded_off[pc][:, None] for pc in guarded]
+        rows = np.concatenate(columns, axis=1)
+        if (rows == rows[0]).all():
+            example, inverse = np.zeros(1, np.intp), np.zeros(len(rows), np.intp)
+        else:
+            _, example, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        numbers = np.array([self._class_number(counts, int(i), guarded) for i in example], np.int32)
         self._class_of.append(numbers[inverse.reshape(-1)])
         self._warp_times.append(counts.warp_time.astype(np.int32))
 
@@ -149,11 +151,15 @@ class TraceRecorder:
             self._stages[stage] = np.zeros(self._basic_blocks, np.int64)
         return self._stages[stage]
 
-    def _class_number(self, row: Ints) -> int:
-        key = row.tobytes()
+    def _class_number(self, counts: BatchCounts, thread_block: int, guarded: list[int]) -> int:
+        issues = counts.warp_issues[thread_block, self._block_of_pc]
+        lanes = counts.lane_executions[thread_block, self._block_of_pc]
+        for pc in guarded:
+            lanes[pc] -= counts.guarded_off[pc][thread_block]
+        key = issues.tobytes() + lanes.tobytes()
         if key not in self._classes:
             self._classes[key] = len(self._class_rows)
-            self._class_rows.append((row[: self._instructions], row[self._instructions :]))
+            self._class_rows.append((issues, lanes))
         return self._classes[key]
 
 

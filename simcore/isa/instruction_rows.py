@@ -66,9 +66,7 @@ def _classify(instruction: Instruction) -> tuple[str, str, Unit, int]:
         case Compute():
             context = Context(instruction.type, instruction.source_type, instruction.modifiers)
             opcode = instruction.opcode
-            is_float = instruction.type.is_float
-            flops = opcode.flops if is_float else 0
-            return "compute", opcode.name, opcode.unit(context), flops
+            return "compute", opcode.name, opcode.unit(context), opcode.flops_of(context)
         case Load():
             return "load", f"ld.{instruction.address.space.value}", Unit.LOAD_STORE, 0
         case Store():

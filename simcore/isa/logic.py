@@ -47,7 +47,8 @@ def _cnot(context: Context, a: Array) -> Array:
 @opcode("lop3", "t=tttu", (ScalarType.B32,))
 def _lop3(_context: Context, a: Array, b: Array, c: Array, table: Array) -> Array:
     """Bit (4a + 2b + c) of the truth table, for each bit position."""
-    result = np.zeros((), np.uint32)
+    shapes = (np.shape(operand) for operand in (a, b, c, table))
+    result: Array = np.zeros(np.broadcast_shapes(*shapes), np.uint32)
     for row in range(8):
         in_table = np.negative((table >> np.uint32(row)) & np.uint32(1))
         if not np.any(in_table):

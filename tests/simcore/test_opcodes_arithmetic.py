@@ -11,6 +11,7 @@ import pytest
 
 from kernelcast.simcore.isa.opcodes import OPCODES, Context
 from kernelcast.simcore.isa.types import ScalarType, Unit
+from kernelcast.simcore.isa.verification import check_opcode
 
 Oracle = Callable[..., Any]
 
@@ -167,16 +168,12 @@ def _cases(module: str) -> list[Any]:
 
 
 @pytest.mark.parametrize(("name", "type_", "modifiers"), _cases(".arithmetic"))
-def test_arithmetic(
-    check_opcode: Oracle, name: str, type_: ScalarType, modifiers: frozenset[str]
-) -> None:
+def test_arithmetic(name: str, type_: ScalarType, modifiers: frozenset[str]) -> None:
     check_opcode(name, ORACLES[name], Context(type_, type_, modifiers))
 
 
 @pytest.mark.parametrize(("name", "type_", "modifiers"), _cases(".multiplication"))
-def test_products(
-    check_opcode: Oracle, name: str, type_: ScalarType, modifiers: frozenset[str]
-) -> None:
+def test_products(name: str, type_: ScalarType, modifiers: frozenset[str]) -> None:
     check_opcode(name, PRODUCTS[name], Context(type_, type_, modifiers))
 
 

@@ -1,4 +1,7 @@
-"""Checks a table entry lane by lane against an oracle over Python integers and fractions.
+"""Checks an entry of the opcode table, lane by lane, against an oracle in exact arithmetic.
+
+For the tests of this table and of whatever else claims to compute the same: nothing of it runs when
+a kernel does.
 
 An oracle takes a context and Python values and returns an integer of any size, a bool, a float that
 needs no rounding (infinities, NaN, signed zeros) or the exact result as a Fraction. Wrapping,
@@ -14,10 +17,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pytest
 
 from kernelcast.simcore.isa.opcodes import OPCODES, Context
 from kernelcast.simcore.isa.types import Kind, ScalarType
+
+__all__ = ["check_opcode", "rounded"]
 
 FORMATS = {16: (11, -14, 15), 32: (24, -126, 127), 64: (53, -1022, 1023)}
 """Precision in bits, smallest and largest exponent of the IEEE 754 binary formats."""
@@ -135,7 +139,12 @@ def _bits(array: Any) -> Any:
     return array.view(np.dtype(f"i{array.dtype.itemsize}")).astype(object)
 
 
-def check(name: str, oracle: Callable[..., Any], context: Context, ulps: int = 0) -> None:
+def check_opcode(name: str, oracle: Callable[..., Any], context: Context, ulps: int = 0) -> None:
+    """AssertionError unless `name` gives what `oracle` says on a grid of hard values.
+
+    Results may be off by `ulps` units in the last place. Every value is also tried alone and mixed
+    with arrays, as engines pass what is the same in all lanes.
+    """
     entry = OPCODES[name]
     types = entry.operand_types(context)
     letters = entry.signature.split("=")[1]
@@ -199,15 +208,3 @@ def _check_scalars(name: str, context: Context, arrays: list[Any], results: Any)
             assert np.shape(scalar) == ()
             assert np.all(_bits(scalar) == _bits(result[lane]))
             assert np.all(_bits(broadcast[lane]) == _bits(result[lane]))
-
-
-@pytest.fixture(scope="session")
-def check_opcode() -> Callable[..., None]:
-    """check(name, oracle, context, ulps=0): every lane of a grid of hard values."""
-    return check
-
-
-@pytest.fixture(scope="session")
-def round_exactly() -> Callable[[Fraction, int, str], float]:
-    """rounded(exact, bits, mode): IEEE 754 rounding of a nonzero fraction."""
-    return rounded

@@ -1,0 +1,37 @@
+"""`estimate --plot`: which picture fits the models that were asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import kernelcast as kc
+from kernelcast.errors import KernelcastError
+
+__all__ = ["write_plot"]
+
+_QUADRANT_SPLIT_MODEL = "quantitative-roofline"
+
+
+def write_plot(
+    path: Path,
+    estimates: Sequence[kc.Estimate],
+    profiles: Sequence[kc.KernelProfile],
+    devices: Sequence[kc.Device],
+    measured_s: float | None,
+) -> None:
+    """Quadrant-split for the quantitative roofline on any number of devices, else a roofline.
+
+    `profiles` belong to `devices`; `measured_s` was measured on the first of them.
+    """
+    # matplotlib takes a second to import, and only plots need it.
+    from kernelcast.report.plots import quadrant_split_plot, roofline_plot, save
+
+    quantitative = [item for item in estimates if item.model == _QUADRANT_SPLIT_MODEL]
+    if quantitative and len(quantitative) == len(estimates):
+        points = {} if measured_s is None else {devices[0].name: measured_s}
+        save(quadrant_split_plot(profiles[0], quantitative, points), path)
+        return
+    if len(devices) > 1:
+        raise KernelcastError("a roofline plot shows one GPU; name one --device")
+    save(roofline_plot(profiles[0], devices[0], *estimates), path)

@@ -1,0 +1,105 @@
+"""Numbers and constant expressions; Python's own evaluation is the oracle."""
+
+from __future__ import annotations
+
+import math
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelcast.errors import PtxSyntaxError
+from kernelcast.ptx_frontend.lexer import Tokens
+from kernelcast.ptx_frontend.literals import constant_expression, number
+from kernelcast.ptx_frontend.source import SourceText
+from kernelcast.ptx_frontend.syntax import Float, Integer
+
+
+def value_of(text: str) -> int:
+    found = constant_expression(Tokens(SourceText("t.ptx", text)))
+    assert isinstance(found, Integer)
+    return found.value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0", 0),
+        ("42", 42),
+        ("42U", 42),
+        ("0x1F", 31),
+        ("0XffU", 255),
+        ("017", 15),
+        ("0b101U", 5),
+        ("WARP_SZ", 32),
+    ],
+)
+def test_integers(text: str, value: int) -> None:
+    assert number(text) == Integer(value)
+
+
+@given(st.floats(width=32, allow_nan=False))
+def test_single_precision_bits(value: float) -> None:
+    raw = struct.unpack("<I", struct.pack("<f", value))[0]
+    assert number(f"0f{raw:08X}") == Float(value, 32, raw)
+
+
+@given(st.floats(allow_nan=False))
+def test_double_precision_bits(value: float) -> None:
+    raw = struct.unpack("<Q", struct.pack("<d", value))[0]
+    assert number(f"0D{raw:016x}") == Float(value, 64, raw)
+
+
+def test_not_a_number_keeps_its_bits() -> None:
+    found = number("0f7FC01234")
+    assert isinstance(found, Float)
+    assert math.isnan(found.value)
+    assert found.raw == 0x7FC01234
+
+
+@pytest.mark.parametrize("text", ["0f3F80", "0d3F800000", "09", "12ab", "0b12", "%r1", "", "0x"])
+def test_malformed_numbers_are_no_numbers(text: str) -> None:
+    assert number(text) is None
+
+
+_LITERALS = st.integers(0, 99).map(str)
+_EXPRESSIONS = st.recursive(
+    _LITERALS,
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(["+", "-", "*", "&", "|", "^"]), inner).map(" ".join),
+        inner.map(lambda text: f"({text})"),
+        inner.map(lambda text: f"~({text})"),
+        inner.map(lambda text: f"-({text})"),
+        st.tuples(inner, st.sampled_from(("<<", ">>")), st.integers(0, 5).map(str)).map(" ".join),
+    ),
+    max_leaves=12,
+)
+
+
+@given(_EXPRESSIONS)
+def test_constant_expressions_have_the_precedence_of_c(text: str) -> None:
+    """Python shares it for these operators; `eval` sees nothing but digits and operators."""
+    try:
+        expected = eval(text)
+    except ValueError:  # a negative shift count
+        return
+    assert value_of(text) == expected
+
+
+@pytest.mark.parametrize(("text", "value"), [("-7 / 2", -3), ("-7 % 2", -1), ("7 / -2", -3)])
+def test_division_rounds_toward_zero(text: str, value: int) -> None:
+    assert value_of(text) == value
+
+
+@pytest.mark.parametrize(
+    "text", ["4 / 0", "4 % (1 - 1)", "1.5 + 1", "~0f3F800000", "(1", "+", "1 << -1"]
+)
+def test_impossible_expressions(text: str) -> None:
+    with pytest.raises(PtxSyntaxError):
+        value_of(text)
+
+
+def test_minus_flips_the_sign_bit_of_a_float() -> None:
+    found = constant_expression(Tokens(SourceText("t.ptx", "-0f3F800000")))
+    assert found == Float(-1.0, 32, 0xBF800000)
