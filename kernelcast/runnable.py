@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -41,6 +42,11 @@ class KernelTrace:
 
         target = load_device(device) if isinstance(device, str) else device
         return profile(self.data, target, self.repeats)
+
+    def profiles(self, devices: Sequence[Device | str]) -> list[KernelProfile]:
+        """`profile` on several devices, in their order, on all cores."""
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            return list(pool.map(self.profile, devices))
 
 
 @dataclass(frozen=True)

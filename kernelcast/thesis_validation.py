@@ -18,7 +18,14 @@ from kernelcast.runnable import KernelTrace
 from kernelcast.simcore.device_file import load_device
 from kernelcast.workload_file import load_workload
 
-__all__ = ["ThesisCase", "ThesisTable", "ValidationRow", "validate_thesis"]
+__all__ = [
+    "CASES",
+    "ThesisCase",
+    "ThesisTable",
+    "ValidationRow",
+    "published_times",
+    "validate_thesis",
+]
 
 _ROOT = Path(__file__).resolve().parents[1]
 _TABLES = _ROOT / "validation" / "thesis"
@@ -105,21 +112,19 @@ def validate_thesis(
 
 
 def _rows(case: ThesisCase, trace: KernelTrace, model: str) -> Iterator[ValidationRow]:
-    for device, predicted_ms, measured_ms in _published(case):
+    for device, predicted_s, measured_s in published_times(case):
         found = estimate(trace.profile(load_device(device)), model)
-        yield ValidationRow(
-            case.kernel, device, model, found.time_s, predicted_ms * 1e-3, measured_ms * 1e-3
-        )
+        yield ValidationRow(case.kernel, device, model, found.time_s, predicted_s, measured_s)
 
 
-def _published(case: ThesisCase) -> Iterator[tuple[str, float, float]]:
-    """(device, the thesis's prediction in ms, measured ms)."""
+def published_times(case: ThesisCase) -> Iterator[tuple[str, float, float]]:
+    """(device, seconds that the thesis predicted, seconds that it measured)."""
     with (_TABLES / case.table).open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             if case.benchmark and row["benchmark"] != case.benchmark:
                 continue
             device = case.gpu or row["gpu"].lower().replace(" ", "-")
-            yield device, float(row["predicted_ms"]), float(row["measured_ms"])
+            yield device, float(row["predicted_ms"]) * 1e-3, float(row["measured_ms"]) * 1e-3
 
 
 def _named(progress: Callable[[str, float], None], name: str) -> Callable[[float], None]:

@@ -20,8 +20,17 @@ from kernelcast.ptx_frontend.operands import Site
 from kernelcast.ptx_frontend.parameters import parameter_symbols, place_parameters
 from kernelcast.ptx_frontend.scopes import Scope
 from kernelcast.ptx_frontend.source import SourceText
-from kernelcast.ptx_frontend.variables import is_dynamic, lay_out
-from kernelcast.simcore.isa.kernel import Atomic, Fence, Guard, Kernel, Load, Module, Store
+from kernelcast.ptx_frontend.variables import MemoryLayout, is_dynamic, lay_out
+from kernelcast.simcore.isa.kernel import (
+    Atomic,
+    Fence,
+    Guard,
+    Kernel,
+    Load,
+    Module,
+    Parameter,
+    Store,
+)
 
 __all__ = ["lower"]
 
@@ -50,11 +59,11 @@ def lower(module: syntax.ModuleSyntax, source: SourceText) -> Module:
                 f"entry {function.name!r} is defined twice", function.at, len(function.name)
             )
         lowering = _KernelLowering(function, names, files)
-        lowering.run()
-        if lowering.refusals:
+        kernel = lowering.kernel(module.target)
+        if kernel is None:
             rejected[function.name] = tuple(lowering.refusals)
         else:
-            kernels[function.name] = lowering.kernel(module.target)
+            kernels[function.name] = kernel
     return Module(source.path, kernels, rejected)
 
 
@@ -88,27 +97,35 @@ class _KernelLowering:
         self._source = module.source
         self._files = files
         self.refusals: list[UnsupportedInstruction] = []
-        self._parameters = place_parameters(function.parameters, module.source)
-        self._names = Names(module, {p.name: p for p in self._parameters})
+        self._names = Names(module)
         self._builder = BasicBlockBuilder(module.source.span(function.at, len(function.name)))
         self._targets: frozenset[str] = frozenset()
         self._pc = 0
         self._origin: SourceSpan | None = None
 
-    def run(self) -> None:
+    def kernel(self, target: str) -> Kernel | None:
+        """The kernel; None when `refusals` has reasons why it cannot run."""
         body = self._function.body or ()
         self._targets = frozenset(_branch_targets(body))
-        self._statements(body)
+        try:
+            parameters = place_parameters(self._function.parameters, self._source)
+            self._names.parameters = {p.name: p for p in parameters}
+            self._statements(body)
+            layout = lay_out(self._names.used, self._source)
+        except UnsupportedInstruction as refusal:
+            self._refuse(refusal)
+        return None if self.refusals else self._assembled(target, parameters, layout)
 
-    def kernel(self, target: str) -> Kernel:
+    def _assembled(
+        self, target: str, parameters: tuple[Parameter, ...], layout: MemoryLayout
+    ) -> Kernel:
         names, performance = self._names, self._function.performance
-        layout = lay_out(names.used, self._source)
-        addressed = parameter_symbols(self._parameters, names.addressed_parameters)
+        addressed = parameter_symbols(parameters, names.addressed_parameters)
         return Kernel(
             name=self._function.name,
             blocks=self._builder.finish(),
             registers=tuple(names.file.registers),
-            parameters=self._parameters,
+            parameters=parameters,
             symbols={**layout.symbols, **addressed},
             shared_bytes=layout.shared_bytes,
             local_bytes=layout.local_bytes,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from kernelcast.errors import PtxSyntaxError, UnsupportedInstruction
 from kernelcast.ptx_frontend.scopes import RegisterFile, Scope
@@ -12,7 +13,7 @@ from kernelcast.ptx_frontend.syntax import VariableDeclaration
 from kernelcast.ptx_frontend.variables import references
 from kernelcast.simcore.isa.kernel import Parameter, Register, Special
 
-__all__ = ["ModuleNames", "Names", "special_register_bits"]
+__all__ = ["SPECIALS", "ModuleNames", "Names", "special_register_bits"]
 
 SPECIALS = {special.value: special for special in Special}
 _WIDE_SPECIALS = frozenset((Special.CLOCK64, Special.GLOBALTIMER, Special.GRIDID))
@@ -27,27 +28,22 @@ def special_register_bits(special: Special) -> int:
     return 64 if special in _WIDE_SPECIALS else 32
 
 
+@dataclass(frozen=True, slots=True)
 class ModuleNames:
     """The variables and functions of a file."""
 
-    def __init__(
-        self,
-        source: SourceText,
-        variables: Mapping[str, VariableDeclaration],
-        functions: frozenset[str],
-    ) -> None:
-        self.source = source
-        self.variables = variables
-        self.functions = functions
+    source: SourceText
+    variables: Mapping[str, VariableDeclaration]
+    functions: frozenset[str]
 
 
 class Names:
     """The names of one kernel. `used` collects the variables that it needs, by their symbol."""
 
-    def __init__(self, module: ModuleNames, parameters: Mapping[str, Parameter]) -> None:
+    def __init__(self, module: ModuleNames) -> None:
         self.module = module
         self.source = module.source
-        self.parameters = parameters
+        self.parameters: Mapping[str, Parameter] = {}
         self.file = RegisterFile()
         self.scope = Scope(module.source, self.file)
         self.used: dict[str, VariableDeclaration] = {}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from kernelcast.errors import UnsupportedInstruction
+from kernelcast.ptx_frontend.mnemonics import scalar_type
 from kernelcast.ptx_frontend.source import SourceText
 from kernelcast.ptx_frontend.syntax import VariableDeclaration
 from kernelcast.ptx_frontend.variables import align_up, size_of, type_bytes
@@ -26,10 +28,16 @@ def place_parameters(
         size = size_of(declaration, source)
         offset = align_up(end, declaration.align or type_bytes(declaration.type) or 1)
         is_struct = declaration.count is not None
+        type_ = ScalarType.B8 if is_struct else scalar_type(declaration.type)
+        if type_ is None:
+            raise UnsupportedInstruction(
+                f"parameters of type .{declaration.type} are not supported",
+                source.span(declaration.at, len(name)),
+            )
         placed.append(
             Parameter(
                 name,
-                ScalarType.named(declaration.type) if not is_struct else ScalarType.B8,
+                type_,
                 offset,
                 size,
                 is_struct,

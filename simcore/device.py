@@ -82,7 +82,7 @@ class SmFacts:
 
 @dataclass(frozen=True, slots=True)
 class CacheFacts:
-    """One cache. `count` is how many independent ones the device has (L1: one per SM).
+    """One cache: an L1 of each SM, or the L2 of the device.
 
     `caches_global_loads`: plain ld.global uses it; `caches_read_only_loads`: ld.global.nc does.
     `write_allocate` stores put their sectors into it (L2); otherwise they pass through (L1).

@@ -12,7 +12,13 @@ from kernelcast.simcore.isa.types import AddressSpace, Unit
 from kernelcast.simcore.profile import InstructionCounts, MixRow
 from kernelcast.traces.trace import InstructionRow, Trace
 
-__all__ = ["divergence", "instruction_counts", "instruction_mix", "is_compute_load_store"]
+__all__ = [
+    "device_issues",
+    "divergence",
+    "instruction_counts",
+    "instruction_mix",
+    "is_compute_load_store",
+]
 
 _MEMORY_KINDS = ("load", "store", "atomic")
 _COMPUTE_SPACES = tuple(
@@ -26,17 +32,26 @@ _COMPUTE_SPACES = tuple(
 )
 _FUSED_FLOPS = 2
 
-Ints = npt.NDArray[np.int64]
-
 
 def is_compute_load_store(row: InstructionRow) -> bool:
     """What nvprof's inst_compute_ld_st counts: not parameters, not constants."""
     return row.kind in _MEMORY_KINDS and row.space in _COMPUTE_SPACES
 
 
+def device_issues(trace: Trace, pairing: int) -> npt.NDArray[np.float64]:
+    """Issues by instruction when `pairing` (1 or 2) warps of the trace make one of the device.
+
+    Where the engine did not count pairs, both halves are assumed to take the same path.
+    """
+    issues, _ = trace.classes.totals()
+    paired = trace.classes.paired_total() if pairing == 2 else None
+    return issues / pairing if paired is None else paired.astype(np.float64)
+
+
 def instruction_counts(trace: Trace, pairing: int) -> InstructionCounts:
     """Per launch; `pairing` warps of the trace make one warp of the device."""
-    issues, lanes = trace.classes.totals()
+    _, lanes = trace.classes.totals()
+    issues = device_issues(trace, pairing)
     rows = trace.instructions
 
     def threads(belongs: Callable[[InstructionRow], bool]) -> float:
@@ -54,33 +69,34 @@ def instruction_counts(trace: Trace, pairing: int) -> InstructionCounts:
         fp64=unit(Unit.FP64),
         integer=unit(Unit.INTEGER),
         load_store=threads(is_compute_load_store),
-        warp_instructions=float(issues[native].sum()) / pairing,
+        warp_instructions=float(issues[native].sum()),
         thread_instructions=float(lanes[native].sum()),
         conversion=unit(Unit.CONVERSION),
         control=unit(Unit.CONTROL),
         special_function=unit(Unit.SPECIAL_FUNCTION),
-        source_warp_instructions=float(issues.sum()) / pairing,
+        source_warp_instructions=float(issues.sum()),
         source_thread_instructions=float(lanes.sum()),
     )
 
 
-def divergence(trace: Trace) -> float | None:
+def divergence(trace: Trace, pairing: int) -> float | None:
     """Mean share of active lanes per native warp instruction; None where there is none."""
-    issues, lanes = trace.classes.totals()
+    _, lanes = trace.classes.totals()
     native = _native(trace)
-    issued = int(issues[native].sum()) * trace.warp_width
+    issued = float(device_issues(trace, pairing)[native].sum()) * trace.warp_width * pairing
     return float(lanes[native].sum()) / issued if issued else None
 
 
 def instruction_mix(trace: Trace, pairing: int) -> tuple[MixRow, ...]:
     """Executions by opcode and unit, unmerged, most executed first."""
-    issues, lanes = trace.classes.totals()
-    counts: dict[tuple[str, str], Ints] = defaultdict(lambda: np.zeros(3, np.int64))
+    _, lanes = trace.classes.totals()
+    issues = device_issues(trace, pairing)
+    counts: dict[tuple[str, str], npt.NDArray[np.float64]] = defaultdict(lambda: np.zeros(3))
     for row in trace.instructions:
         native = lanes[row.pc] if row.is_counted_natively else 0
         counts[row.opcode, row.unit] += (lanes[row.pc], issues[row.pc], native)
     rows = [
-        MixRow(opcode, unit, float(thread), float(warp) / pairing, float(native))
+        MixRow(opcode, unit, float(thread), float(warp), float(native))
         for (opcode, unit), (thread, warp, native) in counts.items()
     ]
     return tuple(sorted(rows, key=lambda row: (-row.thread, row.opcode)))

@@ -210,7 +210,9 @@ class LaunchMemory:
         for symbol in kernel.symbols.values():
             image = images[symbol.name]
             for position, target in symbol.relocations.items():
-                image[position : position + 8] = self._generic(kernel, target).to_bytes(8, "little")
+                addend = int.from_bytes(image[position : position + 8], "little")
+                address = self._generic(kernel, target) + addend & (1 << 64) - 1
+                image[position : position + 8] = address.to_bytes(8, "little")
             if symbol.name in placed:
                 placed[symbol.name].bytes[: symbol.size] = np.frombuffer(bytes(image), np.uint8)
             elif symbol.space is AddressSpace.CONST:

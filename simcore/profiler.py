@@ -41,11 +41,11 @@ def profile(trace: Trace, device: Device, repeats: int = 1) -> KernelProfile:
         shared=shared_memory_use(trace, wavefronts, pairing),
         repeats=repeats,
         warp_width=device.architecture.warp_width,
-        divergence=divergence(trace),
+        divergence=divergence(trace, pairing),
         barrier_stages=len(trace.stage_warp_issues),
         mix=instruction_mix(trace, pairing),
         hot_spots=hot_spots(trace, traffic, wavefronts, pairing),
-        assumptions=_assumptions(device, resident, pairing),
+        assumptions=_assumptions(trace, device, resident, pairing),
     )
 
 
@@ -59,13 +59,17 @@ def _warps_per_device_warp(trace: Trace, device: Device) -> int:
     return width // trace.warp_width
 
 
-def _assumptions(device: Device, resident: Occupancy, pairing: int) -> tuple[str, ...]:
+def _assumptions(
+    trace: Trace, device: Device, resident: Occupancy, pairing: int
+) -> tuple[str, ...]:
     found = []
     if pairing > 1:
         found.append(
-            "pairs of warps take the same path: warp-level counts are half of those executed at "
-            f"width {device.architecture.warp_width // pairing}"
+            f"a warp of {device.architecture.warp_width} accesses memory as {pairing} warps of "
+            f"{trace.warp_width} do"
         )
+        if trace.classes.paired_issues is None:
+            found.append("pairs of warps take the same path: warp-level counts are halved")
     if resident.registers_assumed:
         found.append(f"{resident.registers_per_thread} registers per thread, estimated")
     return tuple(found)

@@ -80,16 +80,26 @@ class ThreadBlockClasses:
 
     `of_thread_block`: class of each thread block, shape (thread blocks,).
     `warp_issues`, `lane_executions`: per thread block of a class, shape (classes, instructions).
+    `paired_issues`: the same for warps of twice the width, each two neighbours together; None
+    where the engine did not count them.
     """
 
     of_thread_block: npt.NDArray[np.int32]
     warp_issues: Ints
     lane_executions: Ints
+    paired_issues: Ints | None = None
 
     def totals(self) -> tuple[Ints, Ints]:
         """Warp issues and lane executions of the whole grid, shape (instructions,) each."""
-        sizes = np.bincount(self.of_thread_block, minlength=len(self.warp_issues))
+        sizes = self._sizes()
         return sizes @ self.warp_issues, sizes @ self.lane_executions
+
+    def paired_total(self) -> Ints | None:
+        """Issues of the whole grid with warps of twice the width, shape (instructions,)."""
+        return None if self.paired_issues is None else self._sizes() @ self.paired_issues
+
+    def _sizes(self) -> Ints:
+        return np.bincount(self.of_thread_block, minlength=len(self.warp_issues))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from kernelcast.cli.mix import mix
 from kernelcast.cli.profile import profile
 from kernelcast.cli.run import run
 from kernelcast.cli.terminal import show_error, show_line
+from kernelcast.cli.validate import validate
 from kernelcast.errors import KernelcastError
 
 __all__ = ["app", "main"]
@@ -50,6 +51,7 @@ app.command()(estimate)
 app.command()(profile)
 app.command()(mix)
 app.command()(run)
+app.command()(validate)
 app.add_typer(devices.app, name="devices")
 app.add_typer(models.app, name="models")
 

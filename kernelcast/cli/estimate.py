@@ -90,7 +90,10 @@ def estimate(
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(help="Write a roofline plot, PNG or SVG.", metavar="FILE"),
+        typer.Option(
+            help="Write a roofline plot, PNG or SVG; several GPUs share the profile of the first.",
+            metavar="FILE",
+        ),
     ] = None,
     metrics: Annotated[
         Path | None,
@@ -129,17 +132,20 @@ def estimate(
     if (workload is None) == (metrics is None):
         raise KernelcastError("give either a workload file or a profiler's file with --metrics")
     if metrics is not None:
-        source = _always(kc.load_metrics(metrics, reference, kernel, repeats))
+        measured_profile = kc.load_metrics(metrics, reference, kernel, repeats)
+        source, profiles = _always(measured_profile), [measured_profile] * len(devices)
     else:
         assert workload is not None
-        source = _execute(workload, size, registers, engine, limit_seconds).profile
+        trace = _execute(workload, size, registers, engine, limit_seconds)
+        source, profiles = trace.profile, trace.profiles(devices)
     request = EstimateRequest(
         devices, tuple(model or (DEFAULT_MODEL,)), work_type, reference, reference_time
     )
-    profiles = [source(item) for item in devices]
     estimates = request.estimates(source, profiles)
     if plot is not None:
-        write_plot(plot, estimates, profiles, devices, measured)
+        # One picture shows one kernel: its profile of the first GPU stands for all of them.
+        drawn = request.estimates(source, profiles[:1] * len(devices))
+        write_plot(plot, drawn, profiles[0], devices, measured)
     if json:
         show_line(records.to_json(records.estimates_record(estimates[0].kernel, estimates)))
     elif csv:

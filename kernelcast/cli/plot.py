@@ -16,13 +16,13 @@ _QUADRANT_SPLIT_MODEL = "quantitative-roofline"
 def write_plot(
     path: Path,
     estimates: Sequence[kc.Estimate],
-    profiles: Sequence[kc.KernelProfile],
+    profile: kc.KernelProfile,
     devices: Sequence[kc.Device],
     measured_s: float | None,
 ) -> None:
     """Quadrant-split for the quantitative roofline on any number of devices, else a roofline.
 
-    `profiles` belong to `devices`; `measured_s` was measured on the first of them.
+    `estimates` were made from `profile`; `measured_s` was measured on the first device.
     """
     # matplotlib takes a second to import, and only plots need it.
     from kernelcast.report.plots import quadrant_split_plot, roofline_plot, save
@@ -30,8 +30,8 @@ def write_plot(
     quantitative = [item for item in estimates if item.model == _QUADRANT_SPLIT_MODEL]
     if quantitative and len(quantitative) == len(estimates):
         points = {} if measured_s is None else {devices[0].name: measured_s}
-        save(quadrant_split_plot(profiles[0], quantitative, points), path)
+        save(quadrant_split_plot(profile, quantitative, points), path)
         return
     if len(devices) > 1:
         raise KernelcastError("a roofline plot shows one GPU; name one --device")
-    save(roofline_plot(profiles[0], devices[0], *estimates), path)
+    save(roofline_plot(profile, devices[0], *estimates), path)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-__all__ = ["show", "show_error", "show_line", "show_progress"]
+__all__ = ["show", "show_error", "show_line", "show_progress", "show_stages"]
 
 _WIDTH_WITHOUT_TERMINAL = 120
 
@@ -41,3 +41,15 @@ def show_progress(title: str) -> Iterator[Callable[[float], None] | None]:
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
         task = progress.add_task(title, total=1.0)
         yield lambda share: progress.update(task, completed=share)
+
+
+@contextmanager
+def show_stages() -> Iterator[Callable[[str, float], None] | None]:
+    """A progress bar that names what is being executed; None when there is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=1.0)
+        yield lambda name, share: progress.update(task, description=name, completed=share)

@@ -68,6 +68,9 @@ def estimates_record(kernel: str, estimates: Iterable[Estimate]) -> Record:
                 "time_high_s": item.time_high_s,
                 "bottleneck": item.bottleneck,
                 "terms": item.terms.as_dict(),
+                "parameters": [
+                    {"symbol": p.symbol, "value": p.value, "unit": p.unit} for p in item.parameters
+                ],
                 "assumptions": list(item.assumptions),
                 "valid": item.is_valid,
             }

@@ -45,12 +45,12 @@ class LaneGroups:
     __slots__ = ("active", "cell", "first", "row", "warps")
 
     def __init__(self, lanes: npt.NDArray[np.intp], width: int) -> None:
-        warp = lanes // width
+        warp = lanes >> (width.bit_length() - 1)
         is_first = np.concatenate(([True], warp[1:] != warp[:-1]))
         self.first = np.flatnonzero(is_first)
         self.warps = warp[self.first]
         self.row = np.cumsum(is_first) - 1
-        self.cell = self.row * width + lanes % width
+        self.cell = self.row * width + (lanes & (width - 1))
         active = np.zeros(len(self.warps) * width, np.bool_)
         active[self.cell] = True
         self.active = active.reshape(-1, width)
@@ -92,9 +92,23 @@ class PatternPool:
     def numbers(self, rows: WarpRows) -> npt.NDArray[np.int32]:
         """The pattern number of each row, shape (warps,)."""
         offsets, active = rows.offsets, rows.active
-        if _all_alike(offsets) and (active is None or _all_alike(active)):
-            number = self._number(offsets[0], None if active is None else active[0])
-            return np.full(len(offsets), number, np.int32)
+        differs = (offsets != offsets[0]).any(axis=1)
+        if active is not None:
+            differs |= (active != active[0]).any(axis=1)
+        usual = self._number(offsets[0], None if active is None else active[0])
+        numbers = np.full(len(offsets), usual, np.int32)
+        rest = np.flatnonzero(differs)
+        if len(rest):
+            numbers[rest] = self._numbers(offsets[rest], None if active is None else active[rest])
+        return numbers
+
+    def table(self) -> PatternTable:
+        offsets = np.stack(self._offsets) if self._offsets else np.zeros((0, self._width), np.int64)
+        return PatternTable(np.array(self._masks, np.uint64), offsets)
+
+    def _numbers(
+        self, offsets: npt.NDArray[Any], active: npt.NDArray[np.bool_] | None
+    ) -> npt.NDArray[np.int32]:
         if active is None:
             masks = np.full(len(offsets), self._full_mask)
         else:
@@ -108,17 +122,9 @@ class PatternPool:
         )
         return numbers[inverse]
 
-    def table(self) -> PatternTable:
-        offsets = np.stack(self._offsets) if self._offsets else np.zeros((0, self._width), np.int64)
-        return PatternTable(np.array(self._masks, np.uint64), offsets)
-
     def _number(self, offsets: npt.NDArray[Any], active: npt.NDArray[np.bool_] | None) -> int:
-        mask = (
-            self._full_mask if active is None else (active * self._lane_bits).sum(dtype=np.uint64)
-        )
-        wide = offsets.astype(np.int64).view(np.uint64)
-        value = (wide * self._multipliers).sum(dtype=np.uint64) + mask * self._mask_multiplier
-        return self._register(int(value), mask, offsets)
+        rows = None if active is None else active[None]
+        return int(self._numbers(offsets[None], rows)[0])
 
     def _register(self, key: int, mask: np.uint64, offsets: npt.NDArray[Any]) -> int:
         number = self._known.get(key)
@@ -127,7 +133,3 @@ class PatternPool:
             self._masks.append(mask)
             self._offsets.append(offsets.astype(np.int64))
         return number
-
-
-def _all_alike(rows: npt.NDArray[Any]) -> bool:
-    return bool((rows == rows[0]).all())

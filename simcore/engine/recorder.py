@@ -31,6 +31,7 @@ class BatchCounts:
 
     def __init__(self, thread_blocks: int, basic_blocks: int, instructions: int, warps: int):
         self.warp_issues: Ints = np.zeros((thread_blocks, basic_blocks), np.int64)
+        self.paired_issues: Ints = np.zeros((thread_blocks, basic_blocks), np.int64)
         self.lane_executions: Ints = np.zeros((thread_blocks, basic_blocks), np.int64)
         self.guarded_off: dict[int, Ints] = {}
         self.thread_blocks = thread_blocks
@@ -55,7 +56,7 @@ class TraceRecorder:
         self._columns: list[list[npt.NDArray[Any]]] = [[] for _ in range(6)]
         self._pattern_counts: Counter[tuple[int, int, int, int]] = Counter()
         self._classes: dict[bytes, int] = {}
-        self._class_rows: list[tuple[Ints, Ints]] = []
+        self._class_rows: list[tuple[Ints, Ints, Ints]] = []
         self._class_of: list[npt.NDArray[np.int32]] = []
         self._warp_times: list[npt.NDArray[np.int32]] = []
         self._stages: dict[int, Ints] = {}
@@ -102,7 +103,7 @@ class TraceRecorder:
     def finish_batch(self, counts: BatchCounts) -> None:
         """Sorts the batch's thread blocks into classes of equal counts."""
         guarded = sorted(counts.guarded_off)
-        columns = [counts.warp_issues, counts.lane_executions]
+        columns = [counts.warp_issues, counts.paired_issues, counts.lane_executions]
         columns += [counts.guarded_off[pc][:, None] for pc in guarded]
         rows = np.concatenate(columns, axis=1)
         if (rows == rows[0]).all():
@@ -114,8 +115,8 @@ class TraceRecorder:
         self._warp_times.append(counts.warp_time.astype(np.int32))
 
     def classes(self) -> ThreadBlockClasses:
-        issues, lanes = zip(*self._class_rows, strict=True)
-        return ThreadBlockClasses(np.concatenate(self._class_of), np.stack(issues), np.stack(lanes))
+        issues, paired, lanes = (np.stack(rows) for rows in zip(*self._class_rows, strict=True))
+        return ThreadBlockClasses(np.concatenate(self._class_of), issues, lanes, paired)
 
     def stage_warp_issues(self) -> Ints:
         stages = max(self._stages, default=0) + 1
@@ -153,13 +154,14 @@ class TraceRecorder:
 
     def _class_number(self, counts: BatchCounts, thread_block: int, guarded: list[int]) -> int:
         issues = counts.warp_issues[thread_block, self._block_of_pc]
+        paired = counts.paired_issues[thread_block, self._block_of_pc]
         lanes = counts.lane_executions[thread_block, self._block_of_pc]
         for pc in guarded:
             lanes[pc] -= counts.guarded_off[pc][thread_block]
-        key = issues.tobytes() + lanes.tobytes()
+        key = issues.tobytes() + paired.tobytes() + lanes.tobytes()
         if key not in self._classes:
             self._classes[key] = len(self._class_rows)
-            self._class_rows.append((issues, lanes))
+            self._class_rows.append((issues, paired, lanes))
         return self._classes[key]
 
 

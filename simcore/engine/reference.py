@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from kernelcast.simcore.isa.control_flow import live_out, max_live_registers
 
 from kernelcast.errors import AssertionTriggered, LimitExceeded
 from kernelcast.simcore.engine.barriers import BarrierQueue
@@ -23,6 +22,7 @@ from kernelcast.simcore.engine.lanes import Frame, GuardedFrame, LaneView, as_bi
 from kernelcast.simcore.engine.memory_access import MemoryAccess
 from kernelcast.simcore.engine.recorder import TraceRecorder
 from kernelcast.simcore.engine.standstill import Snapshot
+from kernelcast.simcore.isa.control_flow import live_out, max_live_registers
 from kernelcast.simcore.isa.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.kernel import (
     Atomic,
@@ -214,10 +214,15 @@ class BatchRun:
         warps: Mask | None = None
         if mask is None:
             issued = np.full(batch.count, batch.shape.warps, np.int64)
+            counts.paired_issues[:, index] += -(-batch.shape.warps // 2)
             counts.lane_executions[:, index] += batch.shape.lanes
         else:
             warps = np.asarray(mask.reshape(-1, batch.width).any(axis=1))
-            issued = warps.reshape(batch.count, -1).sum(axis=1)
+            by_thread_block = warps.reshape(batch.count, -1)
+            issued = by_thread_block.sum(axis=1)
+            pairs = by_thread_block[:, ::2].copy()
+            pairs[:, : by_thread_block.shape[1] // 2] |= by_thread_block[:, 1::2]
+            counts.paired_issues[:, index] += pairs.sum(axis=1)
             counts.lane_executions[:, index] += mask.reshape(batch.count, -1).sum(axis=1)
         counts.warp_issues[:, index] += issued
         self._recorder.record_stage_issues(index, counts.stage, issued)

@@ -237,7 +237,8 @@ Terminator: TypeAlias = Jump | Branch | BarrierSync | Exit
 class BasicBlock:
     """Straight-line `body`, then `terminator`.
 
-    A terminator that is not in the source (a fall-through) has `mnemonic == ""` and counts nothing.
+    A terminator that is not in the source (a fall-through, the way round a guarded barrier) has
+    `mnemonic == ""` and `pc == -1` and counts nothing.
     """
 
     index: int
@@ -267,7 +268,8 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A variable with an address. `relocations` maps byte positions of `data` to other symbols.
+    """A variable with an address. `relocations` maps byte positions of `data` to other symbols,
+    whose generic address is to be added to the 8 bytes there.
 
     SHARED and LOCAL `offset`s are within the thread block's and the thread's own memory; `size` 0
     in SHARED is the dynamic array (`.extern .shared`), placed after the static ones.

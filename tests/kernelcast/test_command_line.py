@@ -154,6 +154,14 @@ def test_estimate_plots(tmp_path: Path, output: Output, suffix: str) -> None:
     assert path.stat().st_size > 1000
 
 
+def test_one_plot_shows_several_devices(tmp_path: Path, output: Output) -> None:
+    """SOR's traffic differs between GPUs, yet one picture needs one half-line."""
+    path = tmp_path / "plot.svg"
+    devices = ("--device", "gtx-480", "--device", "gtx-1060-6gb", "--device", "r9-nano")
+    output("estimate", SOR, "--size", "small", *devices, "--plot", str(path), "--csv")
+    assert 'id="half-line"' in path.read_text()
+
+
 def test_roofline_plot(tmp_path: Path, output: Output) -> None:
     path = tmp_path / "plot.svg"
     options = ("--device", "gtx-480", "--model", "roofline", "--plot", str(path))

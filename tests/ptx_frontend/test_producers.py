@@ -146,6 +146,28 @@ def test_unused_debug_sections_and_hidden_parameters_of_triton() -> None:
     assert (guarded[0].origin.file, guarded[0].origin.line) == ("row_scale.py", 15)
 
 
+@pytest.mark.parametrize(
+    ("parameter", "statement", "reason"),
+    [
+        (".param .texref t", "ret;", "variables of type .texref"),
+        (".param .b128 t", "ret;", "parameters of type .b128"),
+        (".param .u64 t", "{ .reg .b64 x; mov.u64 x, list; }", "an address of 32 bits"),
+        (".param .u64 t", ".reg .b128 x;", "registers of type .b128"),
+    ],
+)
+def test_declarations_that_cannot_be_executed_reject_their_kernel(
+    parameter: str, statement: str, reason: str
+) -> None:
+    module = read_ptx(
+        ".version 8.0\n.target sm_75\n.address_size 64\n.global .u32 a; .global .u32 list = a;\n"
+        f".entry bad({parameter}) {{ {statement} }}\n.entry good() {{ ret; }}",
+        "k.ptx",
+    )
+    assert list(module.kernels) == ["good"]
+    (found,) = module.rejected["bad"]
+    assert reason in str(found)
+
+
 def test_every_reason_is_named_once_at_its_first_place() -> None:
     text = (
         ".version 8.0\n.target sm_75\n.address_size 64\n.entry k() {\n.reg .b32 %r<3>;\n"

@@ -166,19 +166,21 @@ def test_warp_width_is_a_run_parameter(run_ptx: Run) -> None:
     assert trace.patterns.offsets.shape[1] == 64
 
 
-def test_lane_masks(run_ptx: Run) -> None:
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("eq", [1 << lane for lane in range(32)]),
+        ("lt", [(1 << lane) - 1 for lane in range(32)]),
+        ("le", [(2 << lane) - 1 for lane in range(32)]),
+        ("gt", [0xFFFFFFFF & ~((2 << lane) - 1) for lane in range(32)]),
+        ("ge", [0xFFFFFFFF & ~((1 << lane) - 1) for lane in range(32)]),
+    ],
+)
+def test_lane_masks(run_ptx: Run, name: str, expected: list[int]) -> None:
     out = np.zeros(32, np.uint32)
-    for name, expected in {
-        "eq": lambda lane: 1 << lane,
-        "lt": lambda lane: (1 << lane) - 1,
-        "le": lambda lane: (2 << lane) - 1,
-        "gt": lambda lane: 0xFFFFFFFF & ~((2 << lane) - 1),
-        "ge": lambda lane: 0xFFFFFFFF & ~((1 << lane) - 1),
-    }.items():
-        run_ptx(
-            GLOBAL_INDEX + f"mov.u32 %r5, %lanemask_{name};" + STORE_R5 + "ret;", "u64 out", [out]
-        )
-        assert out.tolist() == [expected(lane) for lane in range(32)], name
+    body = GLOBAL_INDEX + f"mov.u32 %r5, %lanemask_{name};" + STORE_R5 + "ret;"
+    run_ptx(body, "u64 out", [out])
+    assert out.tolist() == expected
 
 
 def test_a_lane_that_exits_in_a_loop_keeps_its_value(run_ptx: Run) -> None:
@@ -205,7 +207,8 @@ def test_moves_do_not_tie_registers_together(run_ptx: Run) -> None:
     body = (
         GLOBAL_INDEX
         + """
-    add.u32 %r9, %r4, 100; mov.u32 %r5, %r9; setp.lt.u32 %p1, %r4, 16; @%p1 bra CHANGE; bra.uni NEXT;
+    add.u32 %r9, %r4, 100; mov.u32 %r5, %r9;
+    setp.lt.u32 %p1, %r4, 16; @%p1 bra CHANGE; bra.uni NEXT;
 CHANGE: mov.u32 %r9, 0;
 NEXT: setp.lt.u32 %p2, %r4, 8; @%p2 bra AGAIN; bra.uni LAST;
 AGAIN: mov.u32 %r5, %r9;

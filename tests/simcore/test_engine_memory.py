@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from kernelcast.errors import LaunchError, MemoryAccessError
@@ -38,8 +40,8 @@ def out_address(size: int) -> str:
 def test_loads_extend_into_wider_registers(
     run_ptx: Run, load: str, register: str, store: str, dtype: type, wide: type
 ) -> None:
-    source = np.random.default_rng(1).integers(-100, 100, 32).astype(dtype)
-    out = np.zeros(32, wide)
+    source: npt.NDArray[Any] = np.random.default_rng(1).integers(-100, 100, 32).astype(dtype)
+    out: npt.NDArray[Any] = np.zeros(32, wide)
     body = (
         THREAD
         + out_address(out.itemsize)
@@ -250,3 +252,29 @@ def test_the_same_array_twice_is_one_buffer(run_ptx: Run) -> None:
     )
     run_ptx(body, "u64 out, u64 src", [data, data])
     np.testing.assert_array_equal(data, np.arange(32) + 2)
+
+
+def test_initialisers_may_hold_addresses(run_ptx: Run) -> None:
+    """A table of pointers, one of them into the middle of an array."""
+    module = """
+    .global .align 4 .u32 values[4] = {10, 20, 30, 40};
+    .global .align 8 .u64 pointers[2] = {generic(values), generic(values)+8};
+    """
+    out = np.zeros(2, np.uint32)
+    body = (
+        THREAD
+        + out_address(4)
+        + """
+    mov.u64 %rd5, pointers; mad.lo.u64 %rd6, %rd10, 8, %rd5; ld.global.u64 %rd7, [%rd6];
+    ld.u32 %r5, [%rd7]; st.global.u32 [%rd3], %r5; ret;"""
+    )
+    run_ptx(body, "u64 out", [out], module=module, block=2)
+    assert out.tolist() == [10, 30]
+
+
+def test_parameters_by_address(run_ptx: Run) -> None:
+    out = np.zeros(1, np.uint32)
+    body = """mov.u64 %rd5, n; ld.param.u32 %r5, [%rd5]; ld.param.u64 %rd1, [out];
+    st.global.u32 [%rd1], %r5; ret;"""
+    run_ptx(body, "u64 out, u32 n", [out, 77], block=1)
+    assert out[0] == 77

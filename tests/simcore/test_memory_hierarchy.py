@@ -270,6 +270,12 @@ def test_an_l2_without_write_allocation_passes_stores_on() -> None:
     assert result.dram_write_transactions == 3 * 128
 
 
+def test_a_store_around_l2_makes_the_next_load_miss() -> None:
+    l2 = replace(L2, write_allocate=False)
+    result = traffic([LOAD, STORE], [Access(0, 0), Access(1, 0), Access(0, 0)], device(l2=l2))
+    assert result.dram_read_transactions == 8
+
+
 def test_larger_dram_transactions_bring_neighbouring_sectors() -> None:
     result = traffic([LOAD], [Access(0, 0, stride=64)], device(transaction_bytes=64))
     assert result.dram_read_transactions == 32
@@ -294,6 +300,19 @@ def test_merged_loads_reach_memory_once_at_their_full_width() -> None:
     assert merged.requested_bytes.tolist() == [512, 0, 0, 0]
     assert scalar.sectors.tolist() == [16, 16, 16, 16]
     assert merged.dram_reads.sum() == scalar.dram_reads.sum() == 16
+
+
+def test_a_merged_load_starts_at_its_lowest_part() -> None:
+    """The first part in program order is the second in memory."""
+    parts = [row(pc, "load", merged_into=0) for pc in range(2)]
+    accesses = [Access(0, 4, stride=8), Access(1, 0, stride=8)]
+    assert traffic(parts, accesses, device()).by_instruction.sectors.tolist() == [8, 0]
+
+
+def test_instructions_of_equal_pattern_keep_their_own_widths() -> None:
+    rows = [LOAD, row(1, "load", access_bytes=16)]
+    accesses = [Access(pc, 24, stride=32) for pc in range(2)]
+    assert traffic(rows, accesses, device()).by_instruction.sectors.tolist() == [32, 33]
 
 
 def test_an_impossible_merge_is_refused() -> None:
