@@ -16,7 +16,9 @@ from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.engine import execute
 from kernelcast.simcore.isa.kernel import Kernel, Module
 from kernelcast.simcore.launch import Argument, Launch, Limits, dimensions
-from kernelcast.simcore.profile import KernelProfile
+from kernelcast.simcore.occupancy import occupancy
+from kernelcast.simcore.profile import KernelProfile, LaunchShape
+from kernelcast.simcore.resources import resource_needs
 from kernelcast.traces.trace import Trace
 
 __all__ = ["KernelTrace", "LoadedModule", "Progress", "RunnableKernel"]
@@ -67,6 +69,8 @@ class RunnableKernel:
         args: Sequence[Argument],
         shared_bytes: int = 0,
         registers: int | None = None,
+        devices: Sequence[Device] = (),
+        argument_names: Sequence[str] = (),
         warp_width: int = 32,
         limits: Limits | None = None,
         engine: str = "auto",
@@ -76,8 +80,9 @@ class RunnableKernel:
 
         `grid` counts thread blocks and `block` threads, up to three sizes each. `shared_bytes` is
         the dynamic shared memory, `registers` the count per thread of the target's compiler.
-        Raises LaunchError when the launch does not fit the kernel and ExecutionError, with thread
-        and source line, when the kernel fails.
+        Raises LaunchError, before it runs, when the launch does not fit the kernel or one of
+        `devices`, and ExecutionError, with thread and source line, when the kernel fails;
+        `argument_names` is what messages call the arguments.
         """
         launch = Launch(
             grid=dimensions(grid, "grid"),
@@ -85,7 +90,12 @@ class RunnableKernel:
             arguments=tuple(args),
             dynamic_shared_bytes=shared_bytes,
             registers=registers,
+            argument_names=tuple(argument_names),
         )
+        launch.check(self.kernel)
+        needs = resource_needs(self.kernel, launch)
+        for device in devices:
+            occupancy(needs, LaunchShape(launch.grid, launch.thread_block), device)
         return KernelTrace(
             execute(
                 self.kernel,

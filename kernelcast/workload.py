@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,13 @@ from kernelcast.errors import WorkloadError, nearest
 from kernelcast.expressions import evaluate_integer
 from kernelcast.python_functions import load_function
 from kernelcast.runnable import KernelTrace, LoadedModule, RunnableKernel
+from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Argument, Limits
 from kernelcast.toml_table import Expression
 
 if TYPE_CHECKING:
     from kernelcast.runnable import Progress
+    from kernelcast.simcore.device import Device
 
 __all__ = [
     "BufferComparison",
@@ -126,14 +128,20 @@ class Workload:
         *,
         arguments: tuple[Argument, ...] | None = None,
         registers: int | None = None,
+        devices: Sequence[Device] = (),
         warp_width: int = 32,
         limits: Limits | None = None,
         engine: str = "auto",
         progress: Progress | None = None,
     ) -> KernelTrace:
-        """Executes one launch; `arguments` as `make_arguments` gave them, else new ones."""
+        """Executes one launch; `arguments` as `make_arguments` gave them, else new ones.
+
+        LaunchError, before it runs, when the launch does not fit one of `devices`.
+        """
         names = self._names(size)
-        trace = self.load_kernel().run(
+        kernel = self.load_kernel()
+        self._check_widths(kernel.kernel)
+        trace = kernel.run(
             grid=self._grid(names),
             block=self._thread_block(names),
             args=self.make_arguments(size) if arguments is None else arguments,
@@ -141,6 +149,8 @@ class Workload:
                 self.launch.shared_bytes, names, f"{self.launch.where}.shared_bytes"
             ),
             registers=registers or self.kernel.registers,
+            devices=devices,
+            argument_names=[argument.name for argument in self.arguments],
             warp_width=warp_width,
             limits=limits,
             engine=engine,
@@ -175,6 +185,16 @@ class Workload:
             for name, array in expected.items()
         ]
         return CheckResult(tuple(rows), trace)
+
+    def _check_widths(self, kernel: Kernel) -> None:
+        """A number must be as wide as the kernel's parameter: 3 is no pointer."""
+        for argument, parameter in zip(self.arguments, kernel.parameters, strict=False):
+            element = argument.element
+            if element is not None and not argument.is_buffer and element.bytes != parameter.size:
+                raise WorkloadError(
+                    f"{argument.where}.type: {element.ptx_name} has {element.bytes} bytes, the "
+                    f"kernel's parameter {parameter.name} {parameter.size}"
+                )
 
     def _names(self, size: str | None) -> dict[str, int]:
         """Sizes and `block.x`, `block.y`, `block.z`, `grid.x`, ... for expressions."""

@@ -53,4 +53,5 @@ def get_model(name: str) -> Model:
     try:
         return MODELS[name]
     except KeyError:
-        raise UnknownModel(f"no model named {name!r}{nearest(name, MODELS)}") from None
+        known = ", ".join(MODELS)
+        raise UnknownModel(f"no model {name!r}{nearest(name, MODELS)}; known are {known}") from None

@@ -28,7 +28,7 @@ class Limits:
     """What ends a run that does not end by itself; None for no limit."""
 
     seconds: float | None = 600.0
-    instructions_per_warp: int | None = 2**31
+    instructions_per_warp: int | None = 2**20
 
 
 def dimensions(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
@@ -45,13 +45,18 @@ def dimensions(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class Launch:
-    """`dynamic_shared_bytes` per thread block; `registers` per thread if the user knows them."""
+    """`dynamic_shared_bytes` per thread block; `registers` per thread, when the user knows them."""
 
     grid: tuple[int, int, int]
     thread_block: tuple[int, int, int]
     arguments: tuple[Argument, ...]
     dynamic_shared_bytes: int = 0
     registers: int | None = None
+    argument_names: tuple[str, ...] = ()
+    """What messages call the arguments; empty for the kernel's own parameter names."""
+
+    def argument_name(self, position: int, parameter: Parameter) -> str:
+        return self.argument_names[position] if self.argument_names else parameter.name
 
     @property
     def thread_blocks(self) -> int:
@@ -95,7 +100,8 @@ class Launch:
                 f"({', '.join(_describe(p) for p in kernel.parameters)}), got {len(self.arguments)}"
             )
         for position, pair in enumerate(zip(self.arguments, kernel.parameters, strict=True)):
-            _check_argument(position, *pair)
+            where = f"argument {position + 1} ({self.argument_name(position, pair[1])})"
+            _check_argument(where, *pair)
 
 
 def _by(sizes: tuple[int, ...]) -> str:
@@ -108,8 +114,7 @@ def _describe(parameter: Parameter) -> str:
     return parameter.type.ptx_name
 
 
-def _check_argument(position: int, value: Argument, parameter: Parameter) -> None:
-    where = f"argument {position + 1} ({parameter.name})"
+def _check_argument(where: str, value: Argument, parameter: Parameter) -> None:
     if isinstance(value, np.ndarray):
         if parameter.is_struct or parameter.size != 8:
             raise LaunchError(f"{where} is a buffer but the kernel takes {_describe(parameter)}")
@@ -129,7 +134,7 @@ def _check_argument(position: int, value: Argument, parameter: Parameter) -> Non
 def _check_number(where: str, value: int | float | np.generic, parameter: Parameter) -> None:
     is_real = isinstance(value, (float, np.floating))
     if is_real and parameter.type.kind is not Kind.FLOAT and parameter.type.kind is not Kind.BITS:
-        raise LaunchError(f"{where} is {value!r} but the kernel takes {_describe(parameter)}")
+        raise LaunchError(f"{where} is {value} but the kernel takes {_describe(parameter)}")
     if parameter.type.kind is Kind.FLOAT or is_real:
         return
     number, bits = int(value), parameter.type.bits

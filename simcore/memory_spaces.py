@@ -167,8 +167,12 @@ class LaunchMemory:
         self.globals = GlobalMemory()
         self._symbols: dict[str, int] = {}
         values = [
-            self._argument_bytes(value, parameter.name, parameter.size, parameter.type.dtype)
-            for value, parameter in zip(launch.arguments, kernel.parameters, strict=True)
+            self._argument_bytes(
+                value, launch.argument_name(i, parameter), parameter.size, parameter.type.dtype
+            )
+            for i, (value, parameter) in enumerate(
+                zip(launch.arguments, kernel.parameters, strict=True)
+            )
         ]
         parameters = bytearray(kernel.parameter_bytes)
         for parameter, value in zip(kernel.parameters, values, strict=True):

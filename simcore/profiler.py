@@ -71,5 +71,5 @@ def _assumptions(
         if trace.classes.paired_issues is None:
             found.append("pairs of warps take the same path: warp-level counts are halved")
     if resident.registers_assumed:
-        found.append(f"{resident.registers_per_thread} registers per thread, estimated")
+        found.append(f"registers per thread: {resident.registers_per_thread}, estimated")
     return tuple(found)

@@ -117,6 +117,7 @@ def estimate(
     registers: options.Registers = None,
     engine: options.Engine = options.EngineName.AUTO,
     limit_seconds: options.LimitSeconds = None,
+    limit_instructions: options.LimitInstructions = None,
     exact: options.Exact = False,
     json: options.Json = False,
     csv: options.Csv = False,
@@ -136,7 +137,8 @@ def estimate(
         source, profiles = _always(measured_profile), [measured_profile] * len(devices)
     else:
         assert workload is not None
-        trace = _execute(workload, size, registers, engine, limit_seconds)
+        limits = options.limits(limit_seconds, limit_instructions)
+        trace = _execute(workload, devices, size, registers, engine, limits)
         source, profiles = trace.profile, trace.profiles(devices)
     request = EstimateRequest(
         devices, tuple(model or (DEFAULT_MODEL,)), work_type, reference, reference_time
@@ -160,17 +162,19 @@ def _always(profile: kc.KernelProfile) -> ProfileSource:
 
 def _execute(
     workload: Path,
+    devices: Sequence[kc.Device],
     size: str | None,
     registers: int | None,
     engine: options.EngineName,
-    limit_seconds: float | None,
+    limits: kc.Limits,
 ) -> kc.KernelTrace:
     loaded = kc.load_workload(workload)
     with show_progress(f"executing {workload.name}") as progress:
         return loaded.run(
             size,
             registers=registers,
-            limits=options.limits(limit_seconds),
+            devices=devices,
+            limits=limits,
             engine=engine.value,
             progress=progress,
         )

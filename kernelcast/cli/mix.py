@@ -27,6 +27,7 @@ def mix(
     size: options.Size = None,
     engine: options.Engine = options.EngineName.AUTO,
     limit_seconds: options.LimitSeconds = None,
+    limit_instructions: options.LimitInstructions = None,
     exact: options.Exact = False,
     json: options.Json = False,
     csv: options.Csv = False,
@@ -34,7 +35,10 @@ def mix(
     """Dynamic instruction histogram: executions by thread and by warp."""
     with show_progress("executing") as progress:
         trace = kc.load_workload(workload).run(
-            size, limits=options.limits(limit_seconds), engine=engine.value, progress=progress
+            size,
+            limits=options.limits(limit_seconds, limit_instructions),
+            engine=engine.value,
+            progress=progress,
         )
     found = instruction_mix(trace.data, isa)
     if json:

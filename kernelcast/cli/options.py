@@ -16,6 +16,7 @@ __all__ = [
     "EngineName",
     "Exact",
     "Json",
+    "LimitInstructions",
     "LimitSeconds",
     "OptionalWorkload",
     "Registers",
@@ -59,6 +60,15 @@ LimitSeconds: TypeAlias = Annotated[
         rich_help_panel=_EXECUTION,
     ),
 ]
+LimitInstructions: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        help="Stop a warp that issues more instructions; default 1048576.",
+        metavar="N",
+        min=1,
+        rich_help_panel=_EXECUTION,
+    ),
+]
 Exact: TypeAlias = Annotated[
     bool,
     typer.Option(
@@ -79,6 +89,10 @@ Registers: TypeAlias = Annotated[
 ]
 
 
-def limits(seconds: float | None) -> Limits:
-    """The default limits, or those with another time."""
-    return Limits() if seconds is None else Limits(seconds=seconds)
+def limits(seconds: float | None, instructions: int | None) -> Limits:
+    """The default limits, with those replaced that are given."""
+    usual = Limits()
+    return Limits(
+        usual.seconds if seconds is None else seconds,
+        usual.instructions_per_warp if instructions is None else instructions,
+    )

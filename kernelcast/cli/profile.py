@@ -28,6 +28,7 @@ def profile(
     registers: options.Registers = None,
     engine: options.Engine = options.EngineName.AUTO,
     limit_seconds: options.LimitSeconds = None,
+    limit_instructions: options.LimitInstructions = None,
     exact: options.Exact = False,
     json: options.Json = False,
     csv: options.Csv = False,
@@ -38,7 +39,8 @@ def profile(
         trace = loaded.run(
             size,
             registers=registers,
-            limits=options.limits(limit_seconds),
+            devices=[target],
+            limits=options.limits(limit_seconds, limit_instructions),
             engine=engine.value,
             progress=progress,
         )

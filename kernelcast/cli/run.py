@@ -22,12 +22,13 @@ def run(
     size: options.Size = None,
     engine: options.Engine = options.EngineName.AUTO,
     limit_seconds: options.LimitSeconds = None,
+    limit_instructions: options.LimitInstructions = None,
     exact: options.Exact = False,
     json: options.Json = False,
 ) -> None:
     """Execute a kernel on the CPU. Exit status 1 when --check finds a difference."""
     loaded = kc.load_workload(workload)
-    limits = options.limits(limit_seconds)
+    limits = options.limits(limit_seconds, limit_instructions)
     with show_progress("executing") as progress:
         if not check:
             trace = loaded.run(size, limits=limits, engine=engine.value, progress=progress)

@@ -6,11 +6,14 @@ CUDA programming guide defines __syncthreads() since Volta.
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import BarrierError
 from kernelcast.simcore.engine.batch import Batch
+from kernelcast.simcore.isa.control_flow import post_dominators
 from kernelcast.simcore.isa.kernel import BarrierSync, Kernel
 
 __all__ = ["BarrierQueue"]
@@ -47,10 +50,7 @@ class BarrierQueue:
         released: list[tuple[int, Mask | None]] = []
         passed = np.zeros(self._batch.count, np.bool_)
         for index, mask in self._waiting.items():
-            if mask is None:
-                passed[:] = True
-            else:
-                passed |= mask.reshape(self._batch.count, -1).any(axis=1)
+            passed |= self._has_waiting(mask)
             released.append((self._barrier(index).target, mask))
         stages += passed
         self._waiting.clear()
@@ -72,6 +72,42 @@ class BarrierQueue:
         self._check_group(number, place, batch.shape.lanes, "thread block")
         # bar.sync is an aligned barrier: all lanes of a warp must execute the same instruction.
         self._check_group(place, place, batch.width, "warp")
+        self._check_passed_by()
+
+    def _check_passed_by(self) -> None:
+        """No thread may wait at a later barrier while another of its thread block waits before.
+
+        Barriers in the two arms of a branch may meet; one that post-dominates the other may not.
+        """
+        waiting = {index: self._has_waiting(mask) for index, mask in self._waiting.items()}
+        for early, late in permutations(waiting, 2):
+            both = waiting[early] & waiting[late]
+            if both.any() and self._is_after(late, early):
+                lane = self._first_waiting(early, int(np.argmax(both)))
+                raise BarrierError(
+                    "not all threads of the thread block reach this barrier: others passed it by "
+                    f"and wait at line {self._barrier(late).span.line}",
+                    self._barrier(early).span,
+                    self._batch.thread_name(lane),
+                )
+
+    def _has_waiting(self, mask: Mask | None) -> Mask:
+        """Which thread blocks have lanes in the mask."""
+        if mask is None:
+            return np.ones(self._batch.count, np.bool_)
+        return np.asarray(mask.reshape(self._batch.count, -1).any(axis=1))
+
+    def _first_waiting(self, index: int, thread_block: int) -> int:
+        first, mask = thread_block * self._batch.shape.lanes, self._waiting[index]
+        return first if mask is None else first + int(np.argmax(mask[first:]))
+
+    def _is_after(self, late: int, early: int) -> bool:
+        """Whether every way from `early` to the end leads through `late`."""
+        following = post_dominators([block.successors for block in self._kernel.blocks])
+        at: int | None = early
+        while at is not None and at != late:
+            at = following[at]
+        return at == late
 
     def _check_group(
         self, value: npt.NDArray[np.int64], place: npt.NDArray[np.int64], size: int, group: str

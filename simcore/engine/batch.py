@@ -23,6 +23,7 @@ from kernelcast.simcore.isa.kernel import (
 from kernelcast.simcore.isa.types import Kind, ScalarType
 from kernelcast.simcore.launch import Launch
 from kernelcast.simcore.memory_spaces import FlatMemory, LaunchMemory
+from kernelcast.simcore.resources import shared_bytes
 
 __all__ = ["Batch", "GridShape"]
 
@@ -60,9 +61,7 @@ class Batch:
         self.first_lane = first * shape.lanes
         self.first_warp = first * shape.warps
         self.counts = BatchCounts(count, len(kernel.blocks), len(kernel.instructions), shape.warps)
-        dynamic = shape.launch.dynamic_shared_bytes
-        start = -(-kernel.shared_bytes // 16) * 16 if dynamic else kernel.shared_bytes
-        self.shared_bytes = start + dynamic
+        self.shared_bytes = shared_bytes(kernel, shape.launch)
         self.shared = FlatMemory("shared memory", self.shared_bytes, count)
         self.local = FlatMemory(
             "local memory", kernel.local_bytes, self.lanes if kernel.local_bytes else 1

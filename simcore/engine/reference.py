@@ -22,7 +22,7 @@ from kernelcast.simcore.engine.lanes import Frame, GuardedFrame, LaneView, as_bi
 from kernelcast.simcore.engine.memory_access import MemoryAccess
 from kernelcast.simcore.engine.recorder import TraceRecorder
 from kernelcast.simcore.engine.standstill import Snapshot
-from kernelcast.simcore.isa.control_flow import live_out, max_live_registers
+from kernelcast.simcore.isa.control_flow import live_out
 from kernelcast.simcore.isa.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.kernel import (
     Atomic,
@@ -44,7 +44,8 @@ from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.isa.uniformity import launch_constants
 from kernelcast.simcore.launch import Launch, Limits
 from kernelcast.simcore.memory_spaces import LaunchMemory
-from kernelcast.traces.trace import ResourceNeeds, Trace
+from kernelcast.simcore.resources import resource_needs
+from kernelcast.traces.trace import Trace
 
 __all__ = ["run"]
 
@@ -85,13 +86,7 @@ def run(
         grid=launch.grid,
         thread_block=launch.thread_block,
         warp_width=warp_width,
-        resources=ResourceNeeds(
-            live_registers=max_live_registers(kernel),
-            shared_bytes=batch.shared_bytes,
-            local_bytes=kernel.local_bytes,
-            registers=launch.registers,
-            max_registers=kernel.max_registers,
-        ),
+        resources=resource_needs(kernel, launch),
         instructions=instruction_rows(kernel),
         classes=recorder.classes(),
         stage_warp_issues=recorder.stage_warp_issues(),
@@ -322,11 +317,15 @@ class BatchRun:
         most = self._limits.instructions_per_warp
         if most is not None and int(self._batch.counts.warp_time.max()) > most:
             raise LimitExceeded(
-                f"a warp issued more than {most:,} instructions: an endless loop?", span
+                f"a warp issued more than {most:,} instructions: an endless loop? "
+                "(--limit-instructions)",
+                span,
             )
         if self._deadline is not None and time.monotonic() > self._deadline:
             raise LimitExceeded(
-                f"still running after {self._limits.seconds:g} s: an endless loop?", span
+                f"still running after {self._limits.seconds:g} s: an endless loop? "
+                "(--limit-seconds)",
+                span,
             )
         state = (self._memory_changes, self._pending, self._batch.file.values)
         if self._snapshot is not None and self._snapshot.is_same(*state):

@@ -67,7 +67,7 @@ def test_estimate_json_has_the_documented_shape(output: Output) -> None:
     (estimate,) = record["estimates"]
     assert set(estimate) == {
         *("device", "model", "time_s", "time_low_s", "time_high_s"),
-        *("bottleneck", "terms", "assumptions", "valid"),
+        *("bottleneck", "terms", "parameters", "assumptions", "valid"),
     }
     assert set(estimate["terms"]) == {"name", "seconds", "combine", "formula", "parts"}
     assert estimate["terms"]["seconds"] == estimate["time_s"]

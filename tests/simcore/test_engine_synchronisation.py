@@ -58,6 +58,31 @@ LATER: add.u32 %r1, %r1, 1; bar.sync 0; ret;"""
         run_ptx(body, "u64 out", [np.zeros(1)], block=32)
 
 
+def test_warps_that_pass_a_barrier_by(run_ptx: Run) -> None:
+    """One warp waits at the first barrier, the other at the second, which comes after it."""
+    body = """
+    mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32; @%p1 bra LATER;
+    bar.sync 0;
+LATER: add.u32 %r1, %r1, 1; bar.sync 0; ret;"""
+    with pytest.raises(BarrierError, match="passed it by"):
+        run_ptx(body, "u64 out", [np.zeros(1)], block=64)
+
+
+def test_barriers_in_two_arms_of_a_branch_meet(run_ptx: Run) -> None:
+    out = np.zeros(64, np.uint32)
+    body = """
+    .shared .align 4 .b8 tile[256]; mov.u32 %r6, tile;
+    mov.u32 %r1, %tid.x; shl.b32 %r7, %r1, 2; add.u32 %r8, %r6, %r7; st.shared.u32 [%r8], %r1;
+    setp.ge.u32 %p1, %r1, 32; @%p1 bra OTHER;
+    bar.sync 0; bra.uni BOTH;
+OTHER: bar.sync 0;
+BOTH: sub.u32 %r9, 252, %r7; add.u32 %r10, %r6, %r9; ld.shared.u32 %r11, [%r10];
+    ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r11; ret;"""
+    run_ptx(body, "u64 out", [out], block=64)
+    np.testing.assert_array_equal(out, np.arange(64)[::-1])
+
+
 def test_histogram(run_ptx: Run) -> None:
     data = np.random.default_rng(2).integers(0, 10, 1000).astype(np.uint32)
     bins = np.zeros(10, np.uint32)
