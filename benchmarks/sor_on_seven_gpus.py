@@ -1,0 +1,41 @@
+"""How long the full-size SOR example takes: executed once, simulated and estimated on seven GPUs.
+
+Run `python benchmarks/sor_on_seven_gpus.py [REPEATS]`; prints medians and the peak memory.
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import kernelcast as kc
+
+WORKLOAD = Path(__file__).parents[1] / "examples" / "sor" / "sor.toml"
+
+
+def main(repeats: int) -> None:
+    executing, estimating = [], []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        trace = kc.load_workload(WORKLOAD).run()
+        executed = time.perf_counter()
+        for profile in trace.profiles(kc.devices()):
+            kc.estimate(profile)
+        executing.append(executed - start)
+        estimating.append(time.perf_counter() - executed)
+    _, lanes = trace.data.classes.totals()
+    seconds = statistics.median(executing)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    lines = (
+        f"execute   {seconds:6.1f} s  {lanes.sum() / seconds / 1e6:.0f} M thread-instructions/s",
+        f"estimate  {statistics.median(estimating):6.1f} s  for {len(kc.devices())} GPUs",
+        f"memory    {peak / 1e9:6.2f} GB at most",
+    )
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)
