@@ -39,18 +39,20 @@ class LaneGroups:
     """Active lanes by warp, the same for all accesses of a frame.
 
     `warps`: positions of the warps in the batch; `first`: position in the lane list of each warp's
-    first active lane; `row`: each lane's row; `cell`: its place in a (warps, width) matrix.
+    first active lane; `count`: its active lanes; `cell`: each lane's place in a (warps, width)
+    matrix.
     """
 
-    __slots__ = ("active", "cell", "first", "row", "warps")
+    __slots__ = ("active", "cell", "count", "first", "warps")
 
     def __init__(self, lanes: npt.NDArray[np.intp], width: int) -> None:
         warp = lanes >> (width.bit_length() - 1)
         is_first = np.concatenate(([True], warp[1:] != warp[:-1]))
         self.first = np.flatnonzero(is_first)
         self.warps = warp[self.first]
-        self.row = np.cumsum(is_first) - 1
-        self.cell = self.row * width + (lanes & (width - 1))
+        self.count = np.diff(self.first, append=len(lanes))
+        row = np.repeat(np.arange(len(self.warps)), self.count)
+        self.cell = row * width + (lanes & (width - 1))
         active = np.zeros(len(self.warps) * width, np.bool_)
         active[self.cell] = True
         self.active = active.reshape(-1, width)
@@ -64,10 +66,10 @@ def warp_rows(
         grid = np.broadcast_to(address, (batch_lanes,)).reshape(-1, width)
         first = grid[:, 0].astype(np.int64)
         return WarpRows(np.arange(len(grid)), None, first, grid - grid[:, :1])
-    address = np.broadcast_to(address, groups.row.shape)
+    address = np.broadcast_to(address, groups.cell.shape)
     first = address[groups.first].astype(np.int64)
     offsets = np.zeros(groups.active.size, np.int64)
-    offsets[groups.cell] = address - first[groups.row]
+    offsets[groups.cell] = address - np.repeat(first, groups.count)
     return WarpRows(groups.warps, groups.active, first, offsets.reshape(groups.active.shape))
 
 

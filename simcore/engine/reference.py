@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.errors import AssertionTriggered, LimitExceeded
+from kernelcast.errors import AssertionTriggered
 from kernelcast.simcore.engine.barriers import BarrierQueue
 from kernelcast.simcore.engine.batch import Batch, GridShape
 from kernelcast.simcore.engine.lanes import Frame, GuardedFrame, LaneView, as_bits
 from kernelcast.simcore.engine.memory_access import MemoryAccess
+from kernelcast.simcore.engine.program import Program, Step
 from kernelcast.simcore.engine.recorder import TraceRecorder
-from kernelcast.simcore.engine.standstill import Snapshot
-from kernelcast.simcore.isa.control_flow import live_out
+from kernelcast.simcore.engine.watchdog import CHECK_EVERY, State, Watchdog
 from kernelcast.simcore.isa.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.kernel import (
     Atomic,
@@ -41,7 +40,6 @@ from kernelcast.simcore.isa.kernel import (
 )
 from kernelcast.simcore.isa.opcodes import Context
 from kernelcast.simcore.isa.types import ScalarType
-from kernelcast.simcore.isa.uniformity import launch_constants
 from kernelcast.simcore.launch import Launch, Limits
 from kernelcast.simcore.memory_spaces import LaunchMemory
 from kernelcast.simcore.resources import resource_needs
@@ -54,8 +52,6 @@ Mask = npt.NDArray[np.bool_]
 _BATCH_LANES = 1 << 16
 _PATIENCE = 1 << 16
 _SPIN_PATIENCE = 32
-_CHECK_EVERY = 256
-_LOOK_FOR_STANDSTILL_EVERY = 4096
 
 
 def run(
@@ -71,13 +67,12 @@ def run(
     memory = LaunchMemory(kernel, launch)
     recorder = TraceRecorder(kernel, warp_width, shape.warps)
     program = Program(kernel)
-    deadline = None if limits.seconds is None else started + limits.seconds
     step = max(1, _BATCH_LANES // shape.lanes)
     with np.errstate(all="ignore"):
         for first in range(0, launch.thread_blocks, step):
             count = min(step, launch.thread_blocks - first)
             batch = Batch(kernel, shape, memory, program.constants, first, count)
-            BatchRun(program, batch, memory, recorder, limits, deadline).run()
+            BatchRun(program, batch, memory, recorder, Watchdog(limits, started)).run()
             recorder.finish_batch(batch.counts)
             if progress is not None:
                 progress((first + count) / launch.thread_blocks)
@@ -99,36 +94,6 @@ def run(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A basic block, prepared: how many instructions it issues and whether lanes may spin in it."""
-
-    block: BasicBlock
-    issues: int
-    live_out: frozenset[int]
-    looks_at_memory: bool
-
-
-class Program:
-    """What all batches share."""
-
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
-        self.constants = launch_constants(kernel)
-        self.steps = [
-            Step(
-                block,
-                len(block.body) + bool(block.terminator.mnemonic),
-                frozenset(r.index for r in live),
-                any(
-                    isinstance(i, Atomic) or (isinstance(i, Load) and i.volatile)
-                    for i in block.body
-                ),
-            )
-            for block, live in zip(kernel.blocks, live_out(kernel), strict=True)
-        ]
-
-
 class BatchRun:
     """One batch from its first instruction to its last."""
 
@@ -138,14 +103,12 @@ class BatchRun:
         batch: Batch,
         memory: LaunchMemory,
         recorder: TraceRecorder,
-        limits: Limits,
-        deadline: float | None,
+        watchdog: Watchdog,
     ) -> None:
         self._program = program
         self._batch = batch
         self._recorder = recorder
-        self._limits = limits
-        self._deadline = deadline
+        self._watchdog = watchdog
         self._access = MemoryAccess(memory, recorder, batch)
         self._barriers = BarrierQueue(program.kernel, batch)
         self._pending: dict[int, Mask | None] = {0: batch.exists()}
@@ -153,7 +116,6 @@ class BatchRun:
         self._memory_changes = 0
         self._spins = 0
         self._steps = 0
-        self._snapshot: Snapshot | None = None
 
     def run(self) -> None:
         while True:
@@ -169,8 +131,10 @@ class BatchRun:
                 mask = None
             self._run_basic_block(self._program.steps[index], mask)
             self._steps += 1
-            if self._steps % _CHECK_EVERY == 0:
-                self._check_limits(index)
+            if self._steps % CHECK_EVERY == 0:
+                state = State(self._memory_changes, self._pending, self._batch.file.values)
+                times = self._batch.counts.warp_time
+                self._watchdog.check(self._program.steps[index].block, times, state)
 
     def _choose(self) -> int:
         lowest = min(self._pending)
@@ -310,25 +274,3 @@ class BatchRun:
             return
         known = self._pending[target]
         self._pending[target] = None if known is None or mask is None else known | mask
-
-    def _check_limits(self, index: int) -> None:
-        step = self._program.steps[index]
-        span = (step.block.body or (step.block.terminator,))[0].span
-        most = self._limits.instructions_per_warp
-        if most is not None and int(self._batch.counts.warp_time.max()) > most:
-            raise LimitExceeded(
-                f"a warp issued more than {most:,} instructions: an endless loop? "
-                "(--limit-instructions)",
-                span,
-            )
-        if self._deadline is not None and time.monotonic() > self._deadline:
-            raise LimitExceeded(
-                f"still running after {self._limits.seconds:g} s: an endless loop? "
-                "(--limit-seconds)",
-                span,
-            )
-        state = (self._memory_changes, self._pending, self._batch.file.values)
-        if self._snapshot is not None and self._snapshot.is_same(*state):
-            raise LimitExceeded("endless loop: nothing changes from one round to the next", span)
-        if self._steps % _LOOK_FOR_STANDSTILL_EVERY < _CHECK_EVERY:
-            self._snapshot = Snapshot(*state)

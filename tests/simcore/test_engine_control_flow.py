@@ -228,6 +228,13 @@ def test_an_unchanging_endless_loop_is_proved(run_ptx: Run) -> None:
     assert caught.value.span is not None
 
 
+def test_batches_that_do_the_same_are_no_standstill(run_ptx: Run) -> None:
+    """Two batches of thread blocks pass through equal states; neither loops for ever."""
+    body = "mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 600; @%p1 bra L; ret;"
+    trace = run_ptx(body, "u64 out", [0], grid=130, block=1024)
+    assert issues_of(trace, "add.u32") == 130 * 32 * 600
+
+
 def test_instruction_limit(run_ptx: Run) -> None:
     with pytest.raises(LimitExceeded, match="1,000 instructions"):
         run_ptx(

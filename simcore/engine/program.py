@@ -1,0 +1,41 @@
+"""A kernel prepared for execution: what all batches share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kernelcast.simcore.isa.control_flow import live_out
+from kernelcast.simcore.isa.kernel import Atomic, BasicBlock, Kernel, Load
+from kernelcast.simcore.isa.uniformity import launch_constants
+
+__all__ = ["Program", "Step"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A basic block, prepared: how many instructions it issues and whether lanes may spin in it."""
+
+    block: BasicBlock
+    issues: int
+    live_out: frozenset[int]
+    looks_at_memory: bool
+
+
+class Program:
+    """What all batches share."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.constants = launch_constants(kernel)
+        self.steps = [
+            Step(
+                block,
+                len(block.body) + bool(block.terminator.mnemonic),
+                frozenset(r.index for r in live),
+                any(
+                    isinstance(i, Atomic) or (isinstance(i, Load) and i.volatile)
+                    for i in block.body
+                ),
+            )
+            for block, live in zip(kernel.blocks, live_out(kernel), strict=True)
+        ]

@@ -1,0 +1,83 @@
+"""Ends runs that do not end by themselves: by limits, or by proof that nothing will ever change."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.errors import LimitExceeded, SourceSpan
+from kernelcast.simcore.engine.lanes import Lanes
+from kernelcast.simcore.isa.kernel import BasicBlock
+from kernelcast.simcore.launch import Limits
+
+__all__ = ["CHECK_EVERY", "State", "Watchdog"]
+
+CHECK_EVERY = 256
+"""Runs of basic blocks between two looks."""
+_LOOKS_PER_SNAPSHOT = 16
+
+Mask: TypeAlias = npt.NDArray[np.bool_] | None
+
+
+class State(NamedTuple):
+    """All that the future of a batch depends on; memory by how often it was changed."""
+
+    memory_changes: int
+    pending: Mapping[int, Mask]
+    registers: Mapping[int, Lanes]
+
+
+class Watchdog:
+    """Looks at one batch now and then. `started` is the run's time on the monotonic clock."""
+
+    def __init__(self, limits: Limits, started: float) -> None:
+        self._limits = limits
+        self._deadline = None if limits.seconds is None else started + limits.seconds
+        self._snapshot: State | None = None
+        self._looks = 0
+
+    def check(self, block: BasicBlock, warp_time: npt.NDArray[np.int64], state: State) -> None:
+        """LimitExceeded, at the place of `block`, when the run must end."""
+        span = (block.body or (block.terminator,))[0].span
+        most = self._limits.instructions_per_warp
+        if most is not None and int(warp_time.max()) > most:
+            raise LimitExceeded(
+                f"a warp issued more than {most:,} instructions: an endless loop? "
+                "(--limit-instructions)",
+                span,
+            )
+        if self._deadline is not None and time.monotonic() > self._deadline:
+            raise LimitExceeded(
+                f"still running after {self._limits.seconds:g} s: an endless loop? "
+                "(--limit-seconds)",
+                span,
+            )
+        self._look_for_standstill(state, span)
+
+    def _look_for_standstill(self, state: State, span: SourceSpan) -> None:
+        """A state that comes back comes back for ever."""
+        if self._snapshot is not None and _is_same(state, self._snapshot):
+            raise LimitExceeded("endless loop: nothing changes from one round to the next", span)
+        if self._looks % _LOOKS_PER_SNAPSHOT == 0:
+            registers = {index: np.copy(value) for index, value in state.registers.items()}
+            self._snapshot = State(state.memory_changes, dict(state.pending), registers)
+        self._looks += 1
+
+
+def _is_same(one: State, other: State) -> bool:
+    return (
+        one.memory_changes == other.memory_changes
+        and one.pending.keys() == other.pending.keys()
+        and all(_same_mask(mask, other.pending[index]) for index, mask in one.pending.items())
+        and all(np.array_equal(value, other.registers[i]) for i, value in one.registers.items())
+    )
+
+
+def _same_mask(one: Mask, other: Mask) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other)
