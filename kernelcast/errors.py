@@ -87,13 +87,23 @@ class UnsupportedInstruction(SourceError):
 
 
 class ExecutionError(SourceError):
-    """The kernel failed while it ran; `thread` names the first failing thread when known."""
+    """The kernel failed while it ran.
+
+    `thread` names the first failing thread and `origin` the place in the source that the span was
+    compiled from, when they are known.
+    """
 
     def __init__(
-        self, message: str, span: SourceSpan | None = None, thread: str | None = None
+        self,
+        message: str,
+        span: SourceSpan | None = None,
+        thread: str | None = None,
+        origin: SourceSpan | None = None,
     ) -> None:
-        super().__init__(f"{message}, {thread}" if thread else message, span)
+        place = f"compiled from {origin.file}:{origin.line}" if origin else None
+        super().__init__(", ".join(part for part in (message, thread, place) if part), span)
         self.thread = thread
+        self.origin = origin
 
 
 class MemoryAccessError(ExecutionError):

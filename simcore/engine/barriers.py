@@ -89,6 +89,7 @@ class BarrierQueue:
                     f"and wait at line {self._barrier(late).span.line}",
                     self._barrier(early).span,
                     self._batch.thread_name(lane),
+                    self._barrier(early).origin,
                 )
 
     def _has_waiting(self, mask: Mask | None) -> Mask:
@@ -128,4 +129,5 @@ class BarrierQueue:
             f"others wait at line {there.span.line}",
             here.span,
             self._batch.thread_name(lane),
+            here.origin,
         )

@@ -228,6 +228,7 @@ class MemoryAccess:
             f"{kind} of {size} bytes at address {fault.address:#x}: {fault.reason}",
             request.instruction.span,
             self._batch.thread_name(lane),
+            request.instruction.origin,
         )
 
 

@@ -252,7 +252,7 @@ class BatchRun:
                 if end.trap:
                     lane = 0 if frame.lanes is None else int(frame.lanes[0])
                     name = self._batch.thread_name(lane)
-                    raise AssertionTriggered("the kernel executed trap", end.span, name)
+                    raise AssertionTriggered("the kernel executed trap", end.span, name, end.origin)
             case _:
                 self._arrive(end.target, mask)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.errors import LimitExceeded, SourceSpan
+from kernelcast.errors import LimitExceeded
 from kernelcast.simcore.engine.lanes import Lanes
 from kernelcast.simcore.isa.kernel import BasicBlock
 from kernelcast.simcore.launch import Limits
@@ -42,30 +42,38 @@ class Watchdog:
 
     def check(self, block: BasicBlock, warp_time: npt.NDArray[np.int64], state: State) -> None:
         """LimitExceeded, at the place of `block`, when the run must end."""
-        span = (block.body or (block.terminator,))[0].span
+        first = (block.body or (block.terminator,))[0]
         most = self._limits.instructions_per_warp
         if most is not None and int(warp_time.max()) > most:
             raise LimitExceeded(
                 f"a warp issued more than {most:,} instructions: an endless loop? "
                 "(--limit-instructions)",
-                span,
+                first.span,
+                origin=first.origin,
             )
         if self._deadline is not None and time.monotonic() > self._deadline:
             raise LimitExceeded(
                 f"still running after {self._limits.seconds:g} s: an endless loop? "
                 "(--limit-seconds)",
-                span,
+                first.span,
+                origin=first.origin,
             )
-        self._look_for_standstill(state, span)
+        if self._stands_still(state):
+            raise LimitExceeded(
+                "endless loop: nothing changes from one round to the next",
+                first.span,
+                origin=first.origin,
+            )
 
-    def _look_for_standstill(self, state: State, span: SourceSpan) -> None:
+    def _stands_still(self, state: State) -> bool:
         """A state that comes back comes back for ever."""
         if self._snapshot is not None and _is_same(state, self._snapshot):
-            raise LimitExceeded("endless loop: nothing changes from one round to the next", span)
+            return True
         if self._looks % _LOOKS_PER_SNAPSHOT == 0:
             registers = {index: np.copy(value) for index, value in state.registers.items()}
             self._snapshot = State(state.memory_changes, dict(state.pending), registers)
         self._looks += 1
+        return False
 
 
 def _is_same(one: State, other: State) -> bool:

@@ -177,6 +177,12 @@ def test_out_of_bounds_names_line_thread_and_address(run_ptx: Run) -> None:
     assert caught.value.span is not None
 
 
+def test_errors_name_the_line_that_the_ptx_was_compiled_from(run_ptx: Run) -> None:
+    body = THREAD + out_address(4) + "\n.loc 1 42 7\nst.global.u32 [%rd3], %r4;\nret;"
+    with pytest.raises(MemoryAccessError, match=r"compiled from kernel\.cu:42"):
+        run_ptx(body, "u64 out", [np.zeros(30, np.uint32)], module='.file 1 "kernel.cu"')
+
+
 def test_null_pointer(run_ptx: Run) -> None:
     with pytest.raises(MemoryAccessError, match="address 0x0"):
         run_ptx("mov.u64 %rd1, 0; ld.global.u32 %r1, [%rd1]; ret;", "u64 out", [np.zeros(4)])
