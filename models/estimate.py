@@ -130,7 +130,7 @@ class Estimate:
             *_section("why", self.causes),
             *_section("what to change", self.advice),
             *_section("assumed", self.assumptions),
-            *_section("outside the model's conditions", self.validity.reasons),
+            *_section("conditions for it to hold", self.validity.checks),
         )
 
     def __str__(self) -> str:

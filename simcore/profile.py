@@ -173,6 +173,19 @@ class LaunchValidity:
     time_enough: bool | None
 
     @property
+    def checks(self) -> tuple[str, ...]:
+        """Every condition with its answer."""
+        answers = {True: "yes", False: "NO", None: "not known"}
+        return tuple(
+            f"{condition}: {answers[passed]}"
+            for passed, condition in (
+                (self.threads_enough, "at least 64 threads a thread block"),
+                (self.thread_blocks_enough, "at least 90 thread blocks"),
+                (self.time_enough, "at least 0.5 ms a launch"),
+            )
+        )
+
+    @property
     def reasons(self) -> tuple[str, ...]:
         return tuple(
             reason

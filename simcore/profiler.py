@@ -72,4 +72,6 @@ def _assumptions(
             found.append("pairs of warps take the same path: warp-level counts are halved")
     if resident.registers_assumed:
         found.append(f"registers per thread: {resident.registers_per_thread}, estimated")
+    if device.assumed:
+        found.append(f"of {device.name}, which nobody published: {', '.join(device.assumed)}")
     return tuple(found)

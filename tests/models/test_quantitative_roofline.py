@@ -310,6 +310,10 @@ def test_validity_by_launch_shape(
         validity.thread_blocks_enough,
         validity.time_enough,
     ) == expected
+    answers = {True: "yes", False: "NO", None: "not known"}
+    for condition, passed in zip(("64 threads", "90 thread", "0.5 ms"), expected, strict=True):
+        (line,) = (line for line in found.explanation if f"at least {condition}" in line)
+        assert line.endswith(f": {answers[passed]}")
     assert found.is_valid == (False not in expected)
     assert any("outside the model's conditions" in text for text in found.assumptions) == (
         False in expected
