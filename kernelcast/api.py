@@ -9,6 +9,7 @@ print(kc.estimate(profile))
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from kernelcast.defaults import DEFAULT_MODEL
@@ -72,7 +73,7 @@ def estimate(
         if utilization is not None:
             raise KernelcastError("give either a reference time or a utilization factor")
         utilization = reference_utilization(profile, reference_time_s, model, work_type=work_type)
-    target = profile.device if device is None else device
+    target = (profile.target or profile.device) if device is None else device
     options = ModelOptions(_work_type(work_type), utilization)
     chosen = load_device(target) if isinstance(target, str) else target
     return get_model(model)(profile, chosen, options)
@@ -87,8 +88,7 @@ def reference_utilization(
 ) -> float:
     """E_util of the Konstantinidis thesis, eq 5.13: measured over predicted time.
 
-    `measured_s` was measured on the profile's own device; `device` gives it when it is not one of
-    the known devices.
+    `measured_s` was measured on the profile's own device, which `device` may give.
     """
     predicted = estimate(profile, model, device, work_type=work_type)
     return utilization_factor(predicted.time_s, measured_s)
@@ -107,7 +107,7 @@ def load_metrics(
     source = load_device(measured_on) if isinstance(measured_on, str) else measured_on
     measured = read_metrics(Path(path)).kernel(kernel)
     name = kernel or measured.kernel or Path(path).stem
-    return profile_from_metrics(measured, name, source.name, repeats)
+    return replace(profile_from_metrics(measured, name, source.name, repeats), target=source)
 
 
 def _work_type(name: WorkType | str | None) -> WorkType | None:

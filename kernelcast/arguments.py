@@ -6,7 +6,9 @@ nothing large exists before it is needed.
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -18,7 +20,7 @@ import numpy.typing as npt
 
 from kernelcast.errors import WorkloadError
 from kernelcast.expressions import evaluate, evaluate_integers
-from kernelcast.python_functions import load_function
+from kernelcast.python_functions import call, load_function
 from kernelcast.simcore.isa.types import Kind, ScalarType
 from kernelcast.simcore.launch import Argument
 from kernelcast.toml_table import Expression, TomlTable
@@ -79,13 +81,22 @@ class ArgumentSpec:
         if self.shape is None:
             return self._make_scalar(self.element, names)
         shape = self._sizes(names)
-        try:
-            array = self._fill(shape, self.element.dtype, names)
-        except MemoryError:
-            raise WorkloadError(f"{self.where}: no memory for shape {shape}") from None
+        array = self._filled(shape, self.element.dtype, names)
         if array.shape != shape:
             raise WorkloadError(f"{self.where}: contents of shape {array.shape}, not {shape}")
+        if array.dtype.kind not in "biuf":
+            raise WorkloadError(f"{self.where}: contents of type {array.dtype}, not numbers")
         return np.ascontiguousarray(array, self.element.dtype)
+
+    def _filled(
+        self, shape: tuple[int, ...], dtype: np.dtype[Any], names: Mapping[str, int]
+    ) -> Array:
+        if math.prod(shape) * dtype.itemsize > sys.maxsize:
+            raise WorkloadError(f"{self.where}: no memory for shape {shape}")
+        try:
+            return self._fill(shape, dtype, names)
+        except MemoryError:
+            raise WorkloadError(f"{self.where}: no memory for shape {shape}") from None
 
     def _sizes(self, names: Mapping[str, int]) -> tuple[int, ...]:
         assert self.shape is not None
@@ -113,11 +124,11 @@ class ArgumentSpec:
         (size,) = self._sizes(names) if self.shape else (0,)
         if self.value is not None:
             try:
-                data = bytes.fromhex(str(self.value))
+                data = bytes.fromhex(str(self.value).removeprefix("0x"))
             except ValueError:
                 raise WorkloadError(f"{self.where}.value must be hexadecimal digits") from None
         else:
-            data = self._fill((size,), np.dtype(np.uint8), names).tobytes()
+            data = self._filled((size,), np.dtype(np.uint8), names).tobytes()
         if len(data) != size:
             raise WorkloadError(f"{self.where}: {len(data)} bytes of contents, not {size}")
         return data
@@ -140,8 +151,12 @@ class ArgumentSpec:
             case Generator.FILE:
                 return self._read(self.folder / chosen.source, shape, dtype)
             case Generator.PYTHON:
-                function = load_function(self.folder, chosen.source, f"{self.where}.init")
-                return np.asarray(function(dict(names)))
+                where = f"{self.where}.init"
+                made = call(load_function(self.folder, chosen.source, where), where, dict(names))
+                try:
+                    return np.asarray(made)
+                except ValueError:
+                    raise WorkloadError(f"{where}: {chosen.source} returns no array") from None
 
     def _read(self, path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """A NumPy file, or raw bytes of the element type."""
@@ -160,7 +175,7 @@ def _uniform(shape: tuple[int, ...], dtype: np.dtype[Any], chosen: Contents) -> 
     low = 0.0 if chosen.low is None else chosen.low
     if dtype.kind != "f":
         high = 100.0 if chosen.high is None else chosen.high
-        return generator.integers(int(low), int(high), shape, dtype.type)
+        return generator.integers(math.ceil(low), math.ceil(high), shape, dtype.type)
     high = 1.0 if chosen.high is None else chosen.high
     if dtype.itemsize < 4:
         return generator.uniform(low, high, shape).astype(dtype)
@@ -189,7 +204,7 @@ def read_argument(table: TomlTable, folder: Path) -> ArgumentSpec:
         element=known.get(str(element)),
         shape=match["shape"],
         value=table.expression("value") if "value" in table else None,
-        contents=_read_contents(table),
+        contents=_read_contents(table, known.get(str(element))),
         where=table.where(),
         folder=folder,
     )
@@ -198,14 +213,49 @@ def read_argument(table: TomlTable, folder: Path) -> ArgumentSpec:
     return spec
 
 
-def _read_contents(table: TomlTable) -> Contents:
+def _read_contents(table: TomlTable, element: ScalarType | None) -> Contents:
+    generator, source = _read_source(table)
+    contents = Contents(
+        generator,
+        source,
+        table.integer("seed", 0),
+        table.number("low") if "low" in table else None,
+        table.number("high") if "high" in table else None,
+    )
+    if contents.seed < 0:
+        raise WorkloadError(f"{table.where('seed')} must not be negative, got {contents.seed}")
+    if generator is Generator.UNIFORM:
+        _check_bounds(table.where(), contents, element)
+    return contents
+
+
+def _check_bounds(where: str, contents: Contents, element: ScalarType | None) -> None:
+    """WorkloadError unless `element` (None: a byte) has numbers within the bounds of UNIFORM."""
+    is_float = element is not None and element.is_float
+    low = 0.0 if contents.low is None else contents.low
+    high = (1.0 if is_float else 100.0) if contents.high is None else contents.high
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise WorkloadError(f"{where}: low must be below high, got {low:g} and {high:g}")
+    if element is not None and is_float:
+        if max(-low, high) > float(np.finfo(element.dtype).max):
+            raise WorkloadError(f"{where}: {element.ptx_name} cannot hold {low:g} to {high:g}")
+        return
+    limits = np.iinfo(np.uint8 if element is None else element.dtype)
+    first, last = math.ceil(low), math.ceil(high) - 1
+    if first > last or first < limits.min or last > limits.max:
+        name = "a byte" if element is None else element.ptx_name
+        raise WorkloadError(f"{where}: {name} holds no whole numbers from {low:g} to {high:g}")
+
+
+def _read_source(table: TomlTable) -> tuple[Generator, str]:
+    """What fills a buffer: `init = "ones"`, `init = { file = "x" }`, or `file = "x"` alone."""
     chosen = table.entries.get("init")
     given = {key: table.entries[key] for key in ("file", "python") if key in table}
     if isinstance(chosen, dict):
         inner = table.table("init")
         inner.allow("file", "python")
         given |= chosen
-    elif chosen is not None:
+    elif chosen is not None and list(given) != [chosen]:  # `init = "file"` beside `file = "x"`
         given[table.text("init")] = ""
     if len(given) > 1:
         raise WorkloadError(f"{table.where('init')}: only one of {', '.join(given)} can fill it")
@@ -217,10 +267,4 @@ def _read_contents(table: TomlTable) -> Contents:
             f"{table.where('init')}: {chosen!r} is not one of {', '.join(names[:5])}, "
             "{ file = ... }, { python = ... }"
         )
-    return Contents(
-        Generator(generator),
-        source,
-        table.integer("seed", 0),
-        table.number("low") if "low" in table else None,
-        table.number("high") if "high" in table else None,
-    )
+    return Generator(generator), source

@@ -39,8 +39,8 @@ _OPERATORS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] =
 _FUNCTIONS: dict[str, Callable[..., Fraction]] = {
     "ceil": lambda a: Fraction(math.ceil(a)),
     "floor": lambda a: Fraction(math.floor(a)),
-    "min": lambda *items: min(items),
-    "max": lambda *items: max(items),
+    "min": lambda first, *others: min((first, *others)),
+    "max": lambda first, *others: max((first, *others)),
 }
 
 
@@ -120,5 +120,9 @@ def _apply(
         return function(*operands)
     except ZeroDivisionError:
         raise WorkloadError(f"{place} divides by zero") from None
-    except (TypeError, ValueError) as error:
+    except TypeError:  # only calls can have too few or too many values
+        raise WorkloadError(
+            f"{place}: ceil and floor take one value, min and max at least one"
+        ) from None
+    except ValueError as error:
         raise WorkloadError(f"{place}: {error}") from None

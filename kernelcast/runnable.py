@@ -26,6 +26,9 @@ __all__ = ["KernelTrace", "LoadedModule", "Progress", "RunnableKernel"]
 Progress: TypeAlias = Callable[[float], None]
 """Called now and then with the executed share of the grid, 0 to 1."""
 
+_MAX_SHARED_BYTES = 227 * 1024
+"""Per thread block: the most of any compute capability (CUDA C Programming Guide, 9.0)."""
+
 
 @dataclass(frozen=True)
 class KernelTrace:
@@ -33,6 +36,9 @@ class KernelTrace:
 
     data: Trace
     repeats: int = 1
+
+    def __repr__(self) -> str:
+        return f"<trace of {self.data.kernel}, {self.data.engine} engine>"
 
     def repeated(self, repeats: int) -> KernelTrace:
         return replace(self, repeats=repeats)
@@ -43,7 +49,7 @@ class KernelTrace:
         from kernelcast.simcore.profiler import profile
 
         target = load_device(device) if isinstance(device, str) else device
-        return profile(self.data, target, self.repeats)
+        return replace(profile(self.data, target, self.repeats), target=target)
 
     def profiles(self, devices: Sequence[Device | str]) -> list[KernelProfile]:
         """`profile` on several devices, in their order, on all cores."""
@@ -56,6 +62,9 @@ class RunnableKernel:
     """One kernel of a module; `run` executes it on the CPU."""
 
     kernel: Kernel
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}>"
 
     @property
     def name(self) -> str:
@@ -84,6 +93,8 @@ class RunnableKernel:
         `devices`, and ExecutionError, with thread and source line, when the kernel fails;
         `argument_names` is what messages call the arguments.
         """
+        if isinstance(args, str) or not isinstance(args, Sequence):
+            raise LaunchError(f"args must be a list of arguments, got {type(args).__name__}")
         launch = Launch(
             grid=dimensions(grid, "grid"),
             thread_block=dimensions(block, "thread block"),
@@ -94,6 +105,11 @@ class RunnableKernel:
         )
         launch.check(self.kernel)
         needs = resource_needs(self.kernel, launch)
+        if needs.shared_bytes > _MAX_SHARED_BYTES:
+            raise LaunchError(
+                f"{needs.shared_bytes} bytes of shared memory per thread block: no GPU allows more "
+                f"than {_MAX_SHARED_BYTES}"
+            )
         for device in devices:
             occupancy(needs, LaunchShape(launch.grid, launch.thread_block), device)
         return KernelTrace(
@@ -113,6 +129,9 @@ class LoadedModule(Mapping[str, RunnableKernel]):
     """The kernels of a source file by name."""
 
     module: Module
+
+    def __repr__(self) -> str:
+        return f"<module {self.module.path}: {', '.join(self) or 'no kernels'}>"
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> LoadedModule:

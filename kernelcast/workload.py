@@ -13,7 +13,7 @@ import numpy.typing as npt
 from kernelcast.arguments import ArgumentSpec
 from kernelcast.errors import WorkloadError, nearest
 from kernelcast.expressions import evaluate_integer
-from kernelcast.python_functions import load_function
+from kernelcast.python_functions import call, load_function
 from kernelcast.runnable import KernelTrace, LoadedModule, RunnableKernel
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Argument, Limits
@@ -177,11 +177,11 @@ class Workload:
             for name, item in found.items()
         }
         trace = self.run(size, arguments=arguments, limits=limits, engine=engine, progress=progress)
-        expected = reference(before, dict(self.size(size)))
+        expected = call(reference, self.check.where, before, dict(self.size(size)))
         if not isinstance(expected, Mapping) or not expected:
             raise WorkloadError(f"{self.check.where}: the reference must return arrays by name")
         rows = [
-            _compare(self.check, name, found.get(name), np.asarray(array))
+            _compare(self.check, str(name), found.get(name), _expected(self.check, name, array))
             for name, array in expected.items()
         ]
         return CheckResult(tuple(rows), trace)
@@ -199,8 +199,16 @@ class Workload:
     def _names(self, size: str | None) -> dict[str, int]:
         """Sizes and `block.x`, `block.y`, `block.z`, `grid.x`, ... for expressions."""
         names = dict(self.size(size))
-        names |= _by_axis("block", self._thread_block(names))
+        names |= self._local_names(names)
         return names | _by_axis("grid", self._grid(names))
+
+    def _local_names(self, names: Sizes) -> dict[str, int]:
+        """`block.x`, ..., which OpenCL calls `local_size.x`."""
+        thread_block = self._thread_block(names)
+        found = _by_axis("block", thread_block)
+        return found | (
+            _by_axis("local_size", thread_block) if self.launch.extent_is_threads else {}
+        )
 
     def _thread_block(self, names: Sizes) -> tuple[int, ...]:
         key = "local_size" if self.launch.extent_is_threads else "block"
@@ -224,6 +232,17 @@ class Workload:
 def _by_axis(what: str, sizes: tuple[int, ...]) -> dict[str, int]:
     padded = (*sizes, 1, 1, 1)[: len(_AXES)]
     return {f"{what}.{axis}": size for axis, size in zip(_AXES, padded, strict=True)}
+
+
+def _expected(check: CheckSpec, name: object, array: object) -> npt.NDArray[Any]:
+    """The reference's array; WorkloadError unless it holds real numbers."""
+    try:
+        expected = np.asarray(array)
+    except ValueError:  # rows of different lengths
+        expected = np.empty(0, object)
+    if expected.dtype.kind not in "biuf":
+        raise WorkloadError(f"{check.where}: the reference of {name} holds no real numbers")
+    return expected
 
 
 def _compare(

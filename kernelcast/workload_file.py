@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 
@@ -100,6 +101,6 @@ def _read_check(table: TomlTable) -> CheckSpec:
     spec = CheckSpec(
         table.text("reference"), table.number("rtol", 0.0), table.number("atol", 0.0), table.where()
     )
-    if spec.rtol < 0 or spec.atol < 0:
-        raise WorkloadError(f"{table.where()}: tolerances must not be negative")
+    if not all(math.isfinite(tolerance) and tolerance >= 0 for tolerance in (spec.rtol, spec.atol)):
+        raise WorkloadError(f"{table.where()}: tolerances must be finite and not negative")
     return spec

@@ -39,7 +39,8 @@ class Scope:
         self._source = source
         self._file = file
         self._parent = parent
-        self._known: dict[str, Register] = {}
+        self._own: dict[str, Register] = {}
+        self._inherited: dict[str, Register] = {}
         self._singles: dict[str, int] = {}
         self._ranges: dict[str, tuple[int, int]] = {}
         self._variables: dict[str, VariableDeclaration] = {}
@@ -60,7 +61,7 @@ class Scope:
                 self._singles[name] = bits
             else:
                 self._ranges[name] = (count, bits)
-        self._known.clear()
+        self._inherited.clear()
 
     def _refuse_duplicate(self, name: str, count: int | None, at: int) -> None:
         if count is None:
@@ -91,16 +92,16 @@ class Scope:
 
     def register(self, name: str) -> Register | None:
         """The register of that name here or in a scope around, None when there is none."""
-        found = self._known.get(name)
+        found = self._own.get(name) or self._inherited.get(name)
         if found is not None:
             return found
         bits = self._declared_bits(name)
         if bits is not None:
-            found = self._file.new(name, bits)
+            found = self._own[name] = self._file.new(name, bits)
         elif self._parent is not None and name not in self._variables:
             found = self._parent.register(name)
-        if found is not None:
-            self._known[name] = found
+            if found is not None:
+                self._inherited[name] = found
         return found
 
     def declare_variable(self, declaration: VariableDeclaration) -> None:

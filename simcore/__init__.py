@@ -1,0 +1,1 @@
+"""The core: instruction set, engines, memory hierarchy, devices, profiles."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -33,7 +33,7 @@ class Limits:
 
 def dimensions(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
     """(x, y, z) from an integer or up to three; LaunchError when one is not a positive integer."""
-    items = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
+    items = tuple(value) if isinstance(value, Iterable) else (value,)
     if not 1 <= len(items) <= 3:
         raise LaunchError(f"{what} needs one to three sizes, got {len(items)}")
     for item in items:
@@ -118,6 +118,8 @@ def _check_argument(where: str, value: Argument, parameter: Parameter) -> None:
     if isinstance(value, np.ndarray):
         if parameter.is_struct or parameter.size != 8:
             raise LaunchError(f"{where} is a buffer but the kernel takes {_describe(parameter)}")
+        if value.dtype.hasobject:
+            raise LaunchError(f"{where} is an array of Python objects")
         if not value.flags.c_contiguous:
             raise LaunchError(f"{where} is not C-contiguous")
     elif isinstance(value, bytes):

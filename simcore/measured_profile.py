@@ -95,6 +95,8 @@ def _derive(
             )
         if value < 0:
             raise MetricsError(f"kernel {measured.kernel}: {field} is negative ({value:g})")
+        if field == "divergence" and value > 1:  # a percentage without its sign, as in plain files
+            value /= 100
         values[field] = value
     for fused, whole in _FUSED_WITHIN.items():
         if values.get(whole) == 0:

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kernelcast.simcore.device import Device
 
 __all__ = [
     "HotSpot",
@@ -218,3 +222,5 @@ class KernelProfile:
     mix: tuple[MixRow, ...] = ()
     hot_spots: tuple[HotSpot, ...] = ()
     assumptions: tuple[str, ...] = field(default=())
+    target: Device | None = field(default=None, repr=False, compare=False)
+    """The device itself, when it is at hand: a device file of the user's is not found by name."""

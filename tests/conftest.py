@@ -1,4 +1,4 @@
-"""Shared fixtures: run a few lines of PTX without the ceremony; the tables of the thesis."""
+"""Shared fixtures: a few lines of PTX or a command line without ceremony; the thesis's tables."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from kernelcast.cli import main
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.device import Device, MeasuredThroughput
 from kernelcast.simcore.device_file import load_device
@@ -24,6 +25,7 @@ from kernelcast.simcore.profile import (
 )
 from kernelcast.traces.trace import Trace
 
+_DONE, _BAD_INPUT = 0, 2
 _REGISTERS = """
     .reg .pred %p<10>; .reg .b16 %rs<10>; .reg .b32 %r<40>; .reg .b64 %rd<20>;
     .reg .f32 %f<20>; .reg .f64 %fd<20>;
@@ -168,3 +170,30 @@ def thesis_profile() -> Callable[[str], KernelProfile]:
         )
 
     return build
+
+
+@pytest.fixture
+def output(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """(arguments..., status=0) -> standard output, nothing on standard error."""
+
+    def run(*arguments: str, status: int = _DONE) -> str:
+        assert main(arguments) == status
+        captured = capsys.readouterr()
+        assert captured.err == ""
+        return captured.out
+
+    return run
+
+
+@pytest.fixture
+def error(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """(arguments...) -> the message of a command that must end with bad input."""
+
+    def run(*arguments: str) -> str:
+        assert main(arguments) == _BAD_INPUT
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert "Traceback" not in captured.err
+        return captured.err
+
+    return run

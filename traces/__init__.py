@@ -1,0 +1,1 @@
+"""What executions and profilers recorded, as plain tables that know nothing of the rest."""

@@ -38,8 +38,8 @@ class LaunchRecord:
 
 
 def read_rows(path: str, lines: Sequence[str]) -> list[tuple[int, list[str]]]:
-    """(line number, cells) of the lines that are not empty and no `==PID==` banner."""
-    kept = ["" if line.startswith("==") else line for line in lines]
+    """(line number, cells) of all lines but empty ones, `==PID==` banners and `#` comments."""
+    kept = ["" if line.startswith(("==", "#")) else line for line in lines]
     reader = csv.reader(kept, skipinitialspace=True)
     try:
         stripped = [(reader.line_num, [cell.strip() for cell in cells]) for cells in reader]

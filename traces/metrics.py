@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +15,8 @@ from kernelcast.traces.metric_csv import CsvRow, CsvTable, LaunchRecord, named_r
 from kernelcast.traces.metric_table import KernelMetrics, LaunchMetrics, MetricTable, ProfilerTool
 
 __all__ = ["read_metrics"]
+
+_NAME = re.compile(r"[A-Za-z_][\w.]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,9 @@ _LAYOUTS = (
 def read_metrics(path: str | os.PathLike[str]) -> MetricTable:
     """Reads plain `metric,value`, `nvprof --csv`, `ncu --csv` (details or raw) and rocprof CSV.
 
-    Percentages become fractions, scaled units (Kbyte, usecond) plain ones. Text before the first
-    header is the profiled program's own. Raises MetricsError, naming the line where there is one.
+    A plain file may lack its header. Percentages become fractions, scaled units (Kbyte, usecond)
+    plain ones. Text before the first header is the profiled program's own. Raises MetricsError,
+    naming the line where there is one.
     """
     name = os.fspath(path)
     try:
@@ -69,7 +73,8 @@ def read_metrics(path: str | os.PathLike[str]) -> MetricTable:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise MetricsError(f"{name}: {reason}") from None
-    tables = list(_tables(name, text.splitlines()))
+    lines = text.splitlines()
+    tables = list(_tables(name, lines)) or list(_without_header(name, lines))
     if not tables:
         raise MetricsError(
             f"{name}: no header of a known format (metric,value; nvprof --csv; ncu --csv; rocprof)"
@@ -100,6 +105,22 @@ def _tables(path: str, lines: Sequence[str]) -> Iterator[tuple[_Layout, CsvTable
             rows.append(named_row(path, header, line, cells))
     if layout:
         yield layout, CsvTable(path, header, tuple(rows))
+
+
+def _without_header(path: str, lines: Sequence[str]) -> Iterator[tuple[_Layout, CsvTable]]:
+    """A file of nothing but `name,number` rows, as a plain table."""
+    header, rows = ("metric", "value"), read_rows(path, lines)
+    if (
+        all(
+            len(cells) == len(header)
+            and _NAME.match(cells[0])
+            and read_number(cells[1]) is not None
+            for _, cells in rows
+        )
+        and rows
+    ):
+        named = tuple(named_row(path, header, line, cells) for line, cells in rows)
+        yield _LAYOUTS[-1], CsvTable(path, header, named)
 
 
 def _kernels(tool: ProfilerTool, records: Iterable[LaunchRecord]) -> tuple[KernelMetrics, ...]:

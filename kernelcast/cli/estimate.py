@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -11,10 +12,11 @@ import typer
 
 import kernelcast as kc
 from kernelcast.cli import options
-from kernelcast.cli.plot import write_plot
+from kernelcast.cli.plot import check_plot, write_plot
 from kernelcast.cli.terminal import show, show_line, show_progress
 from kernelcast.defaults import DEFAULT_MODEL
 from kernelcast.errors import KernelcastError
+from kernelcast.models import get_model
 from kernelcast.report import records, text
 
 __all__ = ["EstimateRequest", "ProfileSource", "estimate"]
@@ -34,6 +36,14 @@ class EstimateRequest:
     work_type: kc.WorkType | None
     reference: kc.Device
     reference_time_s: float | None
+
+    def check(self) -> None:
+        """KernelcastError for what can be refused before a kernel is executed."""
+        for model in self.models:
+            get_model(model)
+        time_s = self.reference_time_s
+        if time_s is not None and not (math.isfinite(time_s) and time_s > 0):
+            raise KernelcastError(f"--reference-time must be a positive time, got {time_s:g} s")
 
     def estimates(
         self, source: ProfileSource, profiles: Sequence[kc.KernelProfile]
@@ -108,11 +118,14 @@ def estimate(
         typer.Option(help="Which kernel of the file.", metavar="K", rich_help_panel=_METRICS),
     ] = None,
     repeats: Annotated[
-        int,
+        int | None,
         typer.Option(
-            help="Launches that the time covers.", metavar="N", min=1, rich_help_panel=_METRICS
+            help="Launches that the time covers; default 1.",
+            metavar="N",
+            min=1,
+            rich_help_panel=_METRICS,
         ),
-    ] = 1,
+    ] = None,
     size: options.Size = None,
     registers: options.Registers = None,
     engine: options.Engine = options.EngineName.AUTO,
@@ -130,19 +143,26 @@ def estimate(
     if not devices:
         raise KernelcastError("name a GPU with --device; `kernelcast devices` lists them")
     reference = kc.device(measured_on) if measured_on else devices[0]
-    if (workload is None) == (metrics is None):
-        raise KernelcastError("give either a workload file or a profiler's file with --metrics")
+    _check_sources(
+        workload is not None,
+        metrics is not None,
+        {"--size": size, "--registers": registers},
+        {"--kernel": kernel, "--repeats": repeats},
+    )
+    request = EstimateRequest(
+        devices, tuple(model or (DEFAULT_MODEL,)), work_type, reference, reference_time
+    )
+    request.check()
+    if plot is not None:
+        check_plot(plot, request.models, devices, measured)
     if metrics is not None:
-        measured_profile = kc.load_metrics(metrics, reference, kernel, repeats)
+        measured_profile = kc.load_metrics(metrics, reference, kernel, repeats or 1)
         source, profiles = _always(measured_profile), [measured_profile] * len(devices)
     else:
         assert workload is not None
         limits = options.limits(limit_seconds, limit_instructions)
         trace = _execute(workload, devices, size, registers, engine, limits)
         source, profiles = trace.profile, trace.profiles(devices)
-    request = EstimateRequest(
-        devices, tuple(model or (DEFAULT_MODEL,)), work_type, reference, reference_time
-    )
     estimates = request.estimates(source, profiles)
     if plot is not None:
         # One picture shows one kernel: its profile of the first GPU stands for all of them.
@@ -154,6 +174,22 @@ def estimate(
         show_line(records.to_csv(records.estimate_rows(estimates)))
     else:
         _show(estimates)
+
+
+def _check_sources(
+    is_executed: bool,
+    is_measured: bool,
+    of_execution: Mapping[str, object],
+    of_metrics: Mapping[str, object],
+) -> None:
+    """KernelcastError unless the kernel comes from one place, with options of that place only."""
+    if is_executed == is_measured:
+        raise KernelcastError("give either a workload file or a profiler's file with --metrics")
+    foreign = of_metrics if is_executed else of_execution
+    for name, value in foreign.items():
+        if value is not None:
+            source = "--metrics" if is_executed else "a workload file"
+            raise KernelcastError(f"{name} goes with {source} only")
 
 
 def _always(profile: kc.KernelProfile) -> ProfileSource:

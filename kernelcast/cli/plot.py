@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
 import kernelcast as kc
 from kernelcast.errors import KernelcastError
 
-__all__ = ["write_plot"]
+__all__ = ["check_plot", "write_plot"]
 
 _QUADRANT_SPLIT_MODEL = "quantitative-roofline"
+
+
+def check_plot(
+    path: Path, models: Sequence[str], devices: Sequence[kc.Device], measured_s: float | None
+) -> None:
+    """KernelcastError when no picture can come of it: before the kernel is executed for nothing."""
+    from kernelcast.report.plots import check_target
+
+    check_target(path)
+    if len(devices) > 1 and any(model != _QUADRANT_SPLIT_MODEL for model in models):
+        raise KernelcastError("a roofline plot shows one GPU; name one --device")
+    if measured_s is not None and not (math.isfinite(measured_s) and measured_s > 0):
+        raise KernelcastError(f"--measured must be a positive time, got {measured_s:g} s")
 
 
 def write_plot(
@@ -22,7 +36,8 @@ def write_plot(
 ) -> None:
     """Quadrant-split for the quantitative roofline on any number of devices, else a roofline.
 
-    `estimates` were made from `profile`; `measured_s` was measured on the first device.
+    `check_plot` has passed; `estimates` were made from `profile`; `measured_s` was measured on the
+    first device.
     """
     # matplotlib takes a second to import, and only plots need it.
     from kernelcast.report.plots import quadrant_split_plot, roofline_plot, save
@@ -32,6 +47,4 @@ def write_plot(
         points = {} if measured_s is None else {devices[0].name: measured_s}
         save(quadrant_split_plot(profile, quantitative, points), path)
         return
-    if len(devices) > 1:
-        raise KernelcastError("a roofline plot shows one GPU; name one --device")
-    save(roofline_plot(profile, devices[0], *estimates), path)
+    save(roofline_plot(profile, devices[0], *estimates, measured_s=measured_s), path)

@@ -1,0 +1,1 @@
+"""Results as text, records and pictures. Reports compute nothing and print nothing."""

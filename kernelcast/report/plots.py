@@ -17,18 +17,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["quadrant_split_plot", "roofline_plot", "save"]
+__all__ = ["check_target", "quadrant_split_plot", "roofline_plot", "save"]
 
 _MARKERS = "DosvP^"
 _SUFFIXES = (".png", ".svg")
 _TO_GIGA = 1e-9
 
 
-def roofline_plot(profile: KernelProfile, device: Device, *estimates: Estimate) -> Figure:
+def roofline_plot(
+    profile: KernelProfile, device: Device, *estimates: Estimate, measured_s: float | None = None
+) -> Figure:
     """Theoretical and measured roofs of the device, and a point for each estimate on it.
 
-    Logarithmic axes: operations per byte of DRAM traffic, and Gop/s. KernelcastError for a kernel
-    without useful operations or without traffic, which has no place on the axes.
+    `measured_s`, of all launches, is one more point. Logarithmic axes: operations per byte of DRAM
+    traffic, and Gop/s. KernelcastError for a kernel without useful operations or without traffic,
+    which has no place on the axes.
     """
     from matplotlib.figure import Figure
 
@@ -46,11 +49,16 @@ def roofline_plot(profile: KernelProfile, device: Device, *estimates: Estimate) 
     axes.set_xlim(left, right)
     for name, peak, bandwidth in roofs:
         _draw_roof(axes, name, peak, bandwidth)
-    attained = [_TO_GIGA * operations / estimate.time_s for estimate in estimates]
-    lowest = min([*attained, *(_TO_GIGA * bandwidth * left for _, _, bandwidth in roofs)])
+    attained = _attained(operations, estimates, measured_s)
+    lowest = min(
+        [
+            *(rate for _, rate in attained),
+            *(_TO_GIGA * bandwidth * left for _, _, bandwidth in roofs),
+        ]
+    )
     axes.set_ylim(lowest / 2, 3 * _TO_GIGA * max(peak for _, peak, _ in roofs))
     axes.axvline(intensity, color="#999999", lw=1.0, ls=":", gid="intensity")
-    points = _draw_points(axes, intensity, estimates, attained)
+    points = _draw_points(axes, intensity, attained)
     _label_axes(axes, f"{profile.kernel} on {device.title}", work_type)
     figure.tight_layout()
     place_labels(
@@ -62,11 +70,19 @@ def roofline_plot(profile: KernelProfile, device: Device, *estimates: Estimate) 
     return figure
 
 
-def save(figure: Figure, path: str | Path) -> None:
-    """Writes PNG or SVG by the suffix; KernelcastError for another suffix or an unwritable path."""
+def check_target(path: str | Path) -> None:
+    """KernelcastError unless a plot can be called so: PNG or SVG, in a folder that exists."""
     target = Path(path)
     if target.suffix.lower() not in _SUFFIXES:
         raise KernelcastError(f"{target}: plots are written as {' or '.join(_SUFFIXES)}")
+    if not target.parent.is_dir():
+        raise KernelcastError(f"{target}: there is no folder {target.parent}")
+
+
+def save(figure: Figure, path: str | Path) -> None:
+    """Writes PNG or SVG by the suffix; KernelcastError as `check_target`, or when unwritable."""
+    target = Path(path)
+    check_target(target)
     try:
         figure.savefig(target, facecolor="white")
     except OSError as error:
@@ -153,12 +169,32 @@ def _label_axes(axes: Axes, subject: str, work_type: WorkType) -> None:
     axes.legend(loc="lower right", frameon=False)
 
 
+def _attained(
+    operations: float, estimates: tuple[Estimate, ...], measured_s: float | None
+) -> list[tuple[str, float]]:
+    """Gop/s of each estimate under its model's name, then of the measurement."""
+    times = [(estimate.model, estimate.time_s) for estimate in estimates]
+    if measured_s is not None:
+        times.append(("measured", measured_s))
+    return [(name, _TO_GIGA * operations / time_s) for name, time_s in times]
+
+
 def _draw_points(
-    axes: Axes, intensity: float, estimates: tuple[Estimate, ...], attained: list[float]
+    axes: Axes, intensity: float, attained: list[tuple[str, float]]
 ) -> list[PointLabel]:
     labels = []
-    for index, (estimate, rate) in enumerate(zip(estimates, attained, strict=True)):
+    for index, (name, rate) in enumerate(attained):
         color, marker = COLORS[index % len(COLORS)], _MARKERS[index % len(_MARKERS)]
-        axes.plot(intensity, rate, marker, color=color, ms=8, ls="none", zorder=5, gid="estimate")
-        labels.append(PointLabel(f"{estimate.model}: {rate:.4g} Gop/s", intensity, rate, color))
+        is_measured = name == "measured"
+        axes.plot(
+            intensity,
+            rate,
+            "X" if is_measured else marker,
+            color=color,
+            ms=8,
+            ls="none",
+            zorder=5,
+            gid="measured-point" if is_measured else "estimate",
+        )
+        labels.append(PointLabel(f"{name}: {rate:.4g} Gop/s", intensity, rate, color))
     return labels

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from kernelcast.errors import BarrierError
 from kernelcast.simcore.engine.batch import Batch
+from kernelcast.simcore.engine.bypasses import BypassLog
 from kernelcast.simcore.isa.control_flow import post_dominators
 from kernelcast.simcore.isa.kernel import BarrierSync, Kernel
 
@@ -24,15 +25,17 @@ Mask = npt.NDArray[np.bool_]
 class BarrierQueue:
     """Lanes of a batch that reached a barrier, by the basic block that the barrier ends."""
 
-    def __init__(self, kernel: Kernel, batch: Batch) -> None:
+    def __init__(self, kernel: Kernel, batch: Batch, bypasses: BypassLog) -> None:
         self._kernel = kernel
         self._batch = batch
+        self._bypasses = bypasses
         self._waiting: dict[int, Mask | None] = {}
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
     def wait(self, basic_block: int, mask: Mask | None) -> None:
+        self._bypasses.wait(basic_block, mask)
         if basic_block in self._waiting:
             known = self._waiting[basic_block]
             mask = None if known is None or mask is None else known | mask
@@ -46,6 +49,7 @@ class BarrierQueue:
         """
         if len(self._waiting) > 1:
             self._check()
+        self._check_bypasses()
         stages = self._batch.counts.stage
         released: list[tuple[int, Mask | None]] = []
         passed = np.zeros(self._batch.count, np.bool_)
@@ -73,6 +77,18 @@ class BarrierQueue:
         # bar.sync is an aligned barrier: all lanes of a warp must execute the same instruction.
         self._check_group(place, place, batch.width, "warp")
         self._check_passed_by()
+
+    def _check_bypasses(self) -> None:
+        for index, mask in self._waiting.items():
+            absent = self._bypasses.absent(index, mask, self._batch.shape.lanes)
+            if absent is not None:
+                raise BarrierError(
+                    "not all threads of the thread block reach this barrier: "
+                    "this one went round it",
+                    self._barrier(index).span,
+                    self._batch.thread_name(int(np.argmax(absent))),
+                    self._barrier(index).origin,
+                )
 
     def _check_passed_by(self) -> None:
         """No thread may wait at a later barrier while another of its thread block waits before.

@@ -31,6 +31,7 @@ __all__ = ["MemoryAccess"]
 Addresses: TypeAlias = npt.NDArray[np.int64]
 Chosen: TypeAlias = npt.NDArray[np.intp] | None
 # Local memory has no address that programs could compare: one far from every buffer serves.
+_WRAP = (1 << 32) - 1
 _LOCAL_FIRST_ADDRESS = 0x6000_0000_0000
 
 
@@ -148,8 +149,11 @@ class MemoryAccess:
         base = address.base
         if isinstance(base, Register):
             value = frame.read(base)
-            found = np.asarray(value.astype(np.int64) if base.bits != 64 else value.view(np.int64))
-            return found + address.offset if address.offset else found
+            if base.bits == 64:
+                found = np.asarray(value.view(np.int64))
+                return found + address.offset if address.offset else found
+            # A 32-bit address wraps: compilers address backwards from just below zero.
+            return np.asarray((value.astype(np.int64) + address.offset) & _WRAP)
         first = self._memory.address_of(base) if isinstance(base, SymbolAddress) else 0
         return np.asarray(first + address.offset, np.int64)
 

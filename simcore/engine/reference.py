@@ -17,6 +17,7 @@ import numpy.typing as npt
 from kernelcast.errors import AssertionTriggered
 from kernelcast.simcore.engine.barriers import BarrierQueue
 from kernelcast.simcore.engine.batch import Batch, GridShape
+from kernelcast.simcore.engine.bypasses import BypassLog
 from kernelcast.simcore.engine.lanes import Frame, GuardedFrame, LaneView, as_bits
 from kernelcast.simcore.engine.memory_access import MemoryAccess
 from kernelcast.simcore.engine.program import Program, Step
@@ -110,7 +111,8 @@ class BatchRun:
         self._recorder = recorder
         self._watchdog = watchdog
         self._access = MemoryAccess(memory, recorder, batch)
-        self._barriers = BarrierQueue(program.kernel, batch)
+        self._bypasses = BypassLog(program.ways_round, batch.lanes)
+        self._barriers = BarrierQueue(program.kernel, batch, self._bypasses)
         self._pending: dict[int, Mask | None] = {0: batch.exists()}
         self._waiting_since: dict[int, int] = {0: 0}
         self._memory_changes = 0
@@ -244,8 +246,8 @@ class BatchRun:
         match end:
             case Branch():
                 condition = self._condition(frame, end.guard)
-                self._arrive_where(end.target, frame, mask, condition)
-                self._arrive_where(end.otherwise, frame, mask, ~condition)
+                self._branch(block.index, end.target, frame, mask, condition)
+                self._branch(block.index, end.otherwise, frame, mask, ~condition)
             case BarrierSync():
                 self._barriers.wait(block.index, mask)
             case Exit():
@@ -254,18 +256,21 @@ class BatchRun:
                     name = self._batch.thread_name(lane)
                     raise AssertionTriggered("the kernel executed trap", end.span, name, end.origin)
             case _:
+                self._bypasses.take(block.index, end.target, mask)
                 self._arrive(end.target, mask)
 
-    def _arrive_where(self, target: int, frame: Frame, mask: Mask | None, condition: Mask) -> None:
-        if condition.all():
-            self._arrive(target, mask)
-        elif condition.any():
-            if frame.lanes is None:
-                chosen = condition.copy()
-            else:
-                chosen = np.zeros(self._batch.lanes, np.bool_)
-                chosen[frame.lanes[condition]] = True
-            self._arrive(target, chosen)
+    def _branch(
+        self, source: int, target: int, frame: Frame, mask: Mask | None, condition: Mask
+    ) -> None:
+        """Sends the lanes of the frame where the condition holds to `target`."""
+        if not condition.any():
+            return
+        chosen = mask
+        if not condition.all():
+            chosen = np.zeros(self._batch.lanes, np.bool_)
+            chosen[condition if frame.lanes is None else frame.lanes[condition]] = True
+        self._bypasses.take(source, target, chosen)
+        self._arrive(target, chosen)
 
     def _arrive(self, target: int, mask: Mask | None) -> None:
         if target not in self._pending:

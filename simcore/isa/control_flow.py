@@ -21,6 +21,7 @@ from kernelcast.simcore.isa.kernel import (
 )
 
 __all__ = [
+    "dominators",
     "live_out",
     "max_live_registers",
     "order_basic_blocks",
@@ -103,6 +104,26 @@ def post_dominators(successors: Sequence[Sequence[int]]) -> tuple[int | None, ..
         graph.add_edges_from((target, block) for target in targets or (end,))
     immediate: dict[int, int | None] = nx.immediate_dominators(graph, end)
     return tuple(_inside(immediate.get(block), end) for block in range(end))
+
+
+def dominators(successors: Sequence[Sequence[int]]) -> tuple[frozenset[int], ...]:
+    """The basic blocks through which every way from the entry leads, each block itself included.
+
+    Empty for unreachable ones.
+    """
+    graph: Any = nx.DiGraph()
+    graph.add_nodes_from(range(len(successors)))
+    graph.add_edges_from((block, to) for block, targets in enumerate(successors) for to in targets)
+    immediate: dict[int, int | None] = nx.immediate_dominators(graph, 0)
+    found: list[frozenset[int]] = []
+    for block in range(len(successors)):
+        chain: list[int] = []
+        at: int | None = block if block == 0 or block in immediate else None
+        while at is not None:
+            chain.append(at)
+            at = immediate.get(at) if at != 0 else None
+        found.append(frozenset(chain))
+    return tuple(found)
 
 
 def _inside(block: int | None, end: int) -> int | None:

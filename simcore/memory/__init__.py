@@ -1,0 +1,1 @@
+"""The memory hierarchy of a device: coalescing, banks, caches, DRAM, order of accesses."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,6 +45,40 @@ def test_module_is_a_mapping() -> None:
         module["sgem"]
     with pytest.raises(LaunchError, match="2 kernels, name one"):
         module.only_kernel()
+
+
+def test_what_a_session_shows_is_short(trace: kc.KernelTrace) -> None:
+    module = kc.load(EXAMPLES / "sgemm" / "sgemm.ptx")
+    assert repr(module).endswith("sgemm.ptx: sgemm, sgemm_16x16>")
+    assert repr(module["sgemm"]) == "<kernel sgemm>"
+    assert repr(trace) == "<trace of sgemm, reference engine>"
+
+
+def test_a_profile_keeps_a_device_that_no_name_finds(trace: kc.KernelTrace, tmp_path: Path) -> None:
+    known = Path(kc.__file__).parents[1] / "simcore" / "devices" / "gtx-480.toml"
+    path = tmp_path / "my-gpu.toml"
+    path.write_text(known.read_text())
+    profile = trace.profile(kc.device(path))
+    expected = kc.estimate(trace.profile("gtx-480")).time_s
+    assert kc.estimate(profile).time_s == expected
+    on_other = kc.estimate(profile, device="gtx-960").time_s
+    corrected = kc.estimate(profile, device="gtx-960", reference_time_s=2 * expected)
+    assert corrected.time_s == pytest.approx(2 * on_other)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"grid": 4.0}, "grid sizes must be positive integers"),
+        ({"grid": None}, "grid sizes must be positive integers"),
+        ({"args": 5}, "args must be a list of arguments"),
+        ({"args": [np.array([None]), 0, 0, 0]}, "array of Python objects"),
+    ],
+)
+def test_launch_of_wrong_types(changed: dict[str, Any], message: str) -> None:
+    kernel = kc.load(EXAMPLES / "sgemm" / "sgemm.ptx")["sgemm"]
+    with pytest.raises(LaunchError, match=message):
+        kernel.run(**{"grid": 1, "block": 32, "args": [], **changed})
 
 
 def test_an_unsupported_kernel_leaves_the_others_alone(tmp_path: Path) -> None:

@@ -77,6 +77,37 @@ def test_contents_from_python(tmp_path: Path) -> None:
     assert found.dtype == np.float64
 
 
+def test_init_may_name_the_key_that_says_where_from(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.arange(6.0))
+    assert make_array(tmp_path, type="f64[n]", init="file", file="x.npy")[5] == 5
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("raise ValueError('no\\nluck')", r"inputs\.py:2: ValueError: no luck"),
+        ("return [[1], [1, 2]]", "returns no array"),
+        ("return ['a'] * sizes['n']", "contents of type <U1, not numbers"),
+        ("return [object()] * sizes['n']", "contents of type object, not numbers"),
+        ("return None", r"contents of shape \(\), not \(6,\)"),
+        ("return ))", r"inputs\.py:2: SyntaxError"),
+    ],
+)
+def test_functions_that_fail_are_named_with_their_line(
+    tmp_path: Path, body: str, message: str
+) -> None:
+    (tmp_path / "inputs.py").write_text(f"def f(sizes):\n    {body}\n")
+    with pytest.raises(WorkloadError, match=message) as caught:
+        make_array(tmp_path, type="f64[n]", python="inputs.py:f")
+    assert "\n" not in str(caught.value)
+
+
+def test_function_with_the_wrong_number_of_parameters(tmp_path: Path) -> None:
+    (tmp_path / "inputs.py").write_text("def f():\n    return 1\n")
+    with pytest.raises(WorkloadError, match=r"\.init: TypeError: f\(\) takes 0 positional"):
+        make_array(tmp_path, type="f64[n]", python="inputs.py:f")
+
+
 def test_scalars(tmp_path: Path) -> None:
     found = make(tmp_path, {"n": 6}, type="f64", value="1 / n")
     assert found == 1 / 6
@@ -88,6 +119,7 @@ def test_scalars(tmp_path: Path) -> None:
 
 def test_structs_are_bytes(tmp_path: Path) -> None:
     assert make(tmp_path, type="bytes[4]", value="00ff1020") == b"\x00\xff\x10\x20"
+    assert make(tmp_path, type="bytes[2]", value="0x1020") == b"\x10\x20"
     assert make(tmp_path, type="bytes[3]") == b"\0\0\0"
 
 
@@ -118,6 +150,15 @@ def test_structs_are_bytes(tmp_path: Path) -> None:
         ({"type": "f32[4]", "seed": "x"}, "seed must be an integer"),
         ({"type": "f32[4]", "sed": 1}, "did you mean seed"),
         ({"value": 1}, "type is missing"),
+        ({"type": "f32[4]", "init": "uniform", "seed": -1}, "seed must not be negative"),
+        ({"type": "f32[4]", "init": "uniform", "low": 1}, "low must be below high"),
+        ({"type": "f32[4]", "init": "uniform", "low": float("inf")}, "low must be below high"),
+        ({"type": "s32[4]", "init": "uniform", "low": 5, "high": 5}, "low must be below high"),
+        ({"type": "s32[4]", "init": "uniform", "low": 0.2, "high": 0.8}, "no whole numbers"),
+        ({"type": "u8[4]", "init": "uniform", "high": 257}, "u8 holds no whole numbers"),
+        ({"type": "f16[4]", "init": "uniform", "high": 1e6}, "f16 cannot hold"),
+        ({"type": "f32[10 ** 19]"}, "no memory for shape"),
+        ({"type": "f32[4]", "init": "file", "python": "i.py:f"}, "only one of"),
     ],
 )
 def test_bad_argument_names_file_and_key(

@@ -241,7 +241,7 @@ def test_files(
 def test_other_suffixes_and_unwritable_paths(tmp_path: Path) -> None:
     with pytest.raises(KernelcastError, match=r"written as \.png or \.svg"):
         save(Figure(), tmp_path / "plot.jpeg")
-    with pytest.raises(KernelcastError, match="No such file or directory"):
+    with pytest.raises(KernelcastError, match="there is no folder"):
         save(Figure(), tmp_path / "missing" / "plot.png")
 
 

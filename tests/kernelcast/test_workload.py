@@ -118,6 +118,14 @@ def test_opencl_sizes_count_threads(write: Write) -> None:
     assert (data.grid, data.thread_block) == ((4, 1, 1), (16, 1, 1))
 
 
+def test_opencl_sizes_have_their_own_names_in_expressions(write: Write) -> None:
+    path = write(
+        'grid = ["n / block.x"]\nblock = [32]',
+        "global_size = 'ceil(n / local_size.x) * local_size.x'\nlocal_size = 16",
+    )
+    assert kc.load_workload(path).run("small").data.grid == (4, 1, 1)
+
+
 def test_a_single_launch_may_be_an_array_of_tables(write: Write) -> None:
     assert kc.load_workload(write("[launch]", "[[launch]]")).run("small").data.grid == (2, 1, 1)
 
@@ -143,7 +151,8 @@ def test_registers_reach_the_trace(write: Write) -> None:
         ("block = [32]", "block = [true]", "w.toml: launch.block: True is not an expression"),
         ("block = [32]", "block = [32]\nlocal_size = [32]", "either grid and block or global_size"),
         ('name = "factor"', 'name = "x"', "two arguments are called 'x'"),
-        ("rtol = 1e-6", "rtol = -1", "w.toml: check: tolerances must not be negative"),
+        ("rtol = 1e-6", "rtol = -1", "w.toml: check: tolerances must be finite and not negative"),
+        ("rtol = 1e-6", "rtol = nan", "w.toml: check: tolerances must be finite"),
         ("[launch]", "[[launch]]\ngrid = 1\nblock = 1\n[[launch]]", "2 launches in sequence"),
         ("[launch]", "launch = 3\n[other]", "w.toml: other is not a known key"),
         ("[[args]]", "[args]", "w.toml:15: not TOML: Cannot declare"),

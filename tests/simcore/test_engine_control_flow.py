@@ -157,6 +157,12 @@ def test_guarded_instructions_issue_but_count_only_lanes_that_hold(run_ptx: Run)
     assert (issues_of(trace, "sub.u32"), lanes_of(trace, "sub.u32")) == (2, 54)
 
 
+def test_a_branch_counts_every_lane_that_decides(run_ptx: Run) -> None:
+    body = "mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 8; @%p1 bra L; add.u32 %r2, %r1, 1; L: ret;"
+    trace = run_ptx(body, "u64 out", [0], block=48)
+    assert (issues_of(trace, "bra"), lanes_of(trace, "bra")) == (2, 48)
+
+
 def test_warp_width_is_a_run_parameter(run_ptx: Run) -> None:
     out = np.zeros(128, np.uint32)
     body = GLOBAL_INDEX + "mov.u32 %r5, %laneid;" + STORE_R5 + "ret;"

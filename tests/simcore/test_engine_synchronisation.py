@@ -32,10 +32,58 @@ def test_a_barrier_separates_writers_from_readers(run_ptx: Run) -> None:
 
 @pytest.mark.parametrize("first", [16, 32, 40])
 def test_exited_threads_count_as_arrived(run_ptx: Run, first: int) -> None:
-    body = (
-        f"mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, {first}; @%p1 bra END; bar.sync 0; END: ret;"
-    )
-    run_ptx(body, "u64 out", [np.zeros(1)], block=64)
+    out = np.zeros(64, np.uint32)
+    body = f"""mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, {first}; @%p1 bra END; bar.sync 0;
+    ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], 1;
+END: ret;"""
+    run_ptx(body, "u64 out", [out], block=64)
+    assert out.tolist() == [1] * first + [0] * (64 - first)
+
+
+@pytest.mark.parametrize("first", [16, 32, 40])
+@pytest.mark.parametrize("behind", ["ret;", "add.u32 %r1, %r1, 1; ret;"])
+def test_threads_that_go_round_a_barrier(run_ptx: Run, first: int, behind: str) -> None:
+    body = f"""mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, {first}; @%p1 bra BEHIND; bar.sync 0;
+BEHIND: {behind}"""
+    with pytest.raises(BarrierError, match="this one went round it") as caught:
+        run_ptx(body, "u64 out", [np.zeros(1)], block=64)
+    assert f"thread ({first}, 0, 0)" in str(caught.value)
+
+
+def test_threads_that_do_something_else_instead_of_waiting(run_ptx: Run) -> None:
+    body = """mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32; @%p1 bra ELSE;
+    bar.sync 0; bra.uni BOTH;
+ELSE: add.u32 %r2, %r1, 1;
+BOTH: mul.lo.u32 %r3, %r1, 3; ret;"""
+    with pytest.raises(BarrierError, match=r"went round it, thread \(32, 0, 0\)"):
+        run_ptx(body, "u64 out", [np.zeros(1)], block=64)
+
+
+def test_a_barrier_in_a_loop_that_threads_leave_at_different_times(run_ptx: Run) -> None:
+    """Warp w returns after w rounds; the others keep meeting at the barrier of the loop."""
+    out = np.zeros(96, np.uint32)
+    body = """mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; mov.u32 %r9, 0;
+    ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;
+LOOP: setp.ge.u32 %p1, %r9, %r2; @%p1 bra END;
+    add.u32 %r9, %r9, 1; st.global.u32 [%rd3], %r9; bar.sync 0; bra.uni LOOP;
+END: ret;"""
+    run_ptx(body, "u64 out", [out], block=96)
+    np.testing.assert_array_equal(out, np.arange(96) // 32)
+
+
+def test_a_barrier_that_all_threads_skip_together_now_and_then(run_ptx: Run) -> None:
+    """In even rounds nobody waits; thread 5 returns after the first round."""
+    out = np.zeros(64, np.uint32)
+    body = """mov.u32 %r1, %tid.x; mov.u32 %r9, 0;
+    ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;
+LOOP: and.b32 %r2, %r9, 1; setp.eq.u32 %p1, %r2, 0; @%p1 bra BEHIND; bar.sync 0;
+BEHIND: add.u32 %r9, %r9, 1; st.global.u32 [%rd3], %r9;
+    setp.eq.u32 %p2, %r1, 5; @%p2 bra END;
+    setp.lt.u32 %p3, %r9, 6; @%p3 bra LOOP;
+END: ret;"""
+    run_ptx(body, "u64 out", [out], block=64)
+    np.testing.assert_array_equal(out, np.where(np.arange(64) == 5, 1, 6))
 
 
 def test_barriers_of_different_number_never_meet(run_ptx: Run) -> None:

@@ -64,6 +64,14 @@ def test_optional_metrics_of_nvprof() -> None:
     assert found.shared is None
 
 
+@pytest.mark.parametrize("efficiency", [0.994, 99.4])
+def test_divergence_is_a_share_even_where_the_percent_sign_is_lost(efficiency: float) -> None:
+    metrics = {**all_of(NVPROF), "warp_execution_efficiency": efficiency}
+    assert profile_from_metrics(measured(metrics), "k", "gtx-480").divergence == pytest.approx(
+        0.994
+    )
+
+
 def test_rocprof_counts_wavefronts() -> None:
     """75 % of 64 lanes for vector instructions; FETCH_SIZE and WRITE_SIZE in KiB."""
     found = profile_from_metrics(

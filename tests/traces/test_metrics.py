@@ -81,6 +81,19 @@ def test_ncu_units_are_scaled() -> None:
     assert details.mean["dram__throughput.avg.pct_of_peak_sustained_elapsed"] == 0.915
 
 
+def test_plain_file_without_header_and_with_comments(tmp_path: Path) -> None:
+    path = write(tmp_path, "# counted on a GTX-480\ninst_executed,1\n\ninst_fp_32, 2\n")
+    found = read_metrics(path)
+    assert found.tool is ProfilerTool.PLAIN
+    assert found.kernel("k").mean == {"inst_executed": 1.0, "inst_fp_32": 2.0}
+
+
+@pytest.mark.parametrize("text", ["a,b\nc,2\n", "1,2\n", "inst_executed,1,2\n", "x,1\ny\n"])
+def test_other_text_without_header_is_no_plain_file(tmp_path: Path, text: str) -> None:
+    with pytest.raises(MetricsError, match="no header of a known format"):
+        read_metrics(write(tmp_path, text))
+
+
 def test_rocprof_dispatches() -> None:
     found = read_metrics(FIXTURES / "rocprof.csv").kernel("scale")
     assert found.launch_count == 2
