@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kernelcast.ptx_frontend import read_module
 from kernelcast.simcore.isa.control_flow import (
+    dominators,
     live_out,
     max_live_registers,
     order_basic_blocks,
@@ -110,6 +111,22 @@ def test_post_dominators_are_those_that_cut_all_paths_to_the_end(graph: Graph) -
         nearest = [a for a in strict if all(a == b or not ends_without(a, b) for b in strict)]
         expected: list[int | None] = [*nearest] or [None]
         assert [found] == expected
+
+
+@given(graphs())
+@settings(deadline=None, max_examples=300)
+def test_dominators_are_those_that_cut_all_paths_from_the_entry(graph: Graph) -> None:
+    edges, found = edges_of(graph), dominators(graph)
+    assert found[0] == {0}
+    reachable = reached([0], edges)
+    for block in range(1, len(graph)):
+        expected = {
+            other
+            for other in range(len(graph))
+            if other in (0, block)
+            or block not in reached([0], {edge for edge in edges if other not in edge})
+        }
+        assert found[block] == (expected if block in reachable else set())
 
 
 def is_live_after(kernel: Kernel, index: int, register: Register) -> bool:
