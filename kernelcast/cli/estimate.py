@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeAlias
-
-import typer
+from typing import TypeAlias
 
 import kernelcast as kc
-from kernelcast.cli import options
+from kernelcast.cli import estimate_options, options
 from kernelcast.cli.plot import check_plot, write_plot
 from kernelcast.cli.terminal import show, show_line, show_progress
 from kernelcast.defaults import DEFAULT_MODEL
@@ -23,8 +21,6 @@ __all__ = ["EstimateRequest", "ProfileSource", "estimate"]
 
 ProfileSource: TypeAlias = Callable[[kc.Device], kc.KernelProfile]
 """The profile of the kernel on a device; the same for all when it was measured."""
-
-_METRICS = "From a profiler's file instead of execution"
 
 
 @dataclass(frozen=True)
@@ -68,64 +64,16 @@ class EstimateRequest:
 
 def estimate(
     workload: options.OptionalWorkload = None,
-    device: Annotated[
-        list[str] | None,
-        typer.Option(help="GPU, by name or device file; may be repeated.", metavar="D"),
-    ] = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            help=f"Performance model; may be repeated. Default: {DEFAULT_MODEL}.", metavar="M"
-        ),
-    ] = None,
-    work_type: Annotated[
-        kc.WorkType | None,
-        typer.Option("--type", help="Which operations count as useful work. Default: the widest."),
-    ] = None,
-    reference_time: Annotated[
-        float | None,
-        typer.Option(
-            help="Measured time of all launches on the GPU of --measured-on (default: the first "
-            "--device): corrects the others by E_util.",
-            metavar="S",
-        ),
-    ] = None,
-    measured_on: Annotated[
-        str | None,
-        typer.Option(help="GPU of the metrics or of the reference time.", metavar="D"),
-    ] = None,
-    measured: Annotated[
-        float | None,
-        typer.Option(help="Measured time on the first --device, a point in the plot.", metavar="S"),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write a roofline plot, PNG or SVG; several GPUs share the profile of the first.",
-            metavar="FILE",
-        ),
-    ] = None,
-    metrics: Annotated[
-        Path | None,
-        typer.Option(
-            help="nvprof, ncu or rocprof CSV, or metric,value.",
-            metavar="M.csv",
-            rich_help_panel=_METRICS,
-        ),
-    ] = None,
-    kernel: Annotated[
-        str | None,
-        typer.Option(help="Which kernel of the file.", metavar="K", rich_help_panel=_METRICS),
-    ] = None,
-    repeats: Annotated[
-        int | None,
-        typer.Option(
-            help="Launches that the time covers; default 1.",
-            metavar="N",
-            min=1,
-            rich_help_panel=_METRICS,
-        ),
-    ] = None,
+    device: estimate_options.Devices = None,
+    model: estimate_options.Models = None,
+    work_type: estimate_options.WorkType = None,
+    reference_time: estimate_options.ReferenceTime = None,
+    measured_on: estimate_options.MeasuredOn = None,
+    measured: estimate_options.Measured = None,
+    plot: estimate_options.Plot = None,
+    metrics: estimate_options.Metrics = None,
+    kernel: estimate_options.Kernel = None,
+    repeats: estimate_options.Repeats = None,
     size: options.Size = None,
     registers: options.Registers = None,
     engine: options.Engine = options.EngineName.AUTO,

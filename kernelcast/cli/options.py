@@ -29,10 +29,9 @@ _EXECUTION = "Execution"
 
 
 class EngineName(Enum):
-    """What executes the kernel. JIT is the compiling engine, where it is available."""
+    """What executes the kernel; AUTO is the fastest engine that there is."""
 
     AUTO = "auto"
-    JIT = "jit"
     REFERENCE = "reference"
 
 

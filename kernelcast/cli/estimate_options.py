@@ -1,0 +1,86 @@
+"""The options that only `kernelcast estimate` has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+import kernelcast as kc
+from kernelcast.defaults import DEFAULT_MODEL
+
+__all__ = [
+    "Devices",
+    "Kernel",
+    "Measured",
+    "MeasuredOn",
+    "Metrics",
+    "Models",
+    "Plot",
+    "ReferenceTime",
+    "Repeats",
+    "WorkType",
+]
+
+_METRICS = "From a profiler's file instead of execution"
+
+Devices: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(help="GPU, by name or device file; may be repeated.", metavar="D"),
+]
+Models: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        help=f"Performance model; may be repeated. Default: {DEFAULT_MODEL}.", metavar="M"
+    ),
+]
+WorkType: TypeAlias = Annotated[
+    kc.WorkType | None,
+    typer.Option("--type", help="Which operations count as useful work. Default: the widest."),
+]
+ReferenceTime: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        help="Measured time of all launches on the GPU of --measured-on (default: the first "
+        "--device): corrects the others by E_util.",
+        metavar="S",
+    ),
+]
+MeasuredOn: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="GPU of the metrics or of the reference time.", metavar="D"),
+]
+Measured: TypeAlias = Annotated[
+    float | None,
+    typer.Option(help="Measured time on the first --device, a point in the plot.", metavar="S"),
+]
+Plot: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write a plot, PNG or SVG: quadrant split (several GPUs share the profile of the "
+        "first), or roofline with --model roofline.",
+        metavar="FILE",
+    ),
+]
+Metrics: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="nvprof, ncu or rocprof CSV, or metric,value.",
+        metavar="M.csv",
+        rich_help_panel=_METRICS,
+    ),
+]
+Kernel: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="Which kernel of the file.", metavar="K", rich_help_panel=_METRICS),
+]
+Repeats: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        help="Launches that the time covers; default 1.",
+        metavar="N",
+        min=1,
+        rich_help_panel=_METRICS,
+    ),
+]
