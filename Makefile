@@ -13,13 +13,14 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null; \
 	then echo "$$python"; break; fi; done)
 
-.PHONY: help run test check format clean
+.PHONY: help run test check bench format clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make run     estimate the shipped examples on seven GPUs'
 	@echo 'make test    run all tests'
 	@echo 'make check   format, lint, types and import directions'
+	@echo 'make bench   time the engines beside C, Oclgrind and their targets'
 	@echo 'make format  format the sources'
 	@echo 'make clean   remove the virtual environment and caches'
 
@@ -36,6 +37,10 @@ check: $(VENV)/installed-check
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/test_architecture.py
+
+# make bench BENCH='--quick --kernel saxpy' for less than all.
+bench: $(VENV)/installed
+	$(BIN)/python benchmarks/engines.py $(BENCH)
 
 format: $(VENV)/installed-check
 	$(BIN)/ruff format .

@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     from kernelcast.api import device as device
     from kernelcast.api import devices as devices
     from kernelcast.api import estimate as estimate
+    from kernelcast.api import is_trace_file as is_trace_file
     from kernelcast.api import load as load
     from kernelcast.api import load_metrics as load_metrics
+    from kernelcast.api import load_trace as load_trace
     from kernelcast.api import reference_utilization as reference_utilization
+    from kernelcast.api import save_trace as save_trace
     from kernelcast.errors import KernelcastError as KernelcastError
     from kernelcast.models.estimate import Estimate as Estimate
     from kernelcast.runnable import KernelTrace as KernelTrace
@@ -42,10 +45,13 @@ __all__ = [
     "device",
     "devices",
     "estimate",
+    "is_trace_file",
     "load",
     "load_metrics",
+    "load_trace",
     "load_workload",
     "reference_utilization",
+    "save_trace",
 ]
 
 _HOMES = {
@@ -62,10 +68,13 @@ _HOMES = {
     "device": "kernelcast.api",
     "devices": "kernelcast.api",
     "estimate": "kernelcast.api",
+    "is_trace_file": "kernelcast.api",
     "load": "kernelcast.api",
     "load_metrics": "kernelcast.api",
+    "load_trace": "kernelcast.api",
     "load_workload": "kernelcast.workload_file",
     "reference_utilization": "kernelcast.api",
+    "save_trace": "kernelcast.api",
 }
 
 

@@ -16,22 +16,29 @@ from kernelcast.defaults import DEFAULT_MODEL
 from kernelcast.errors import KernelcastError, nearest
 from kernelcast.models import ModelOptions, get_model, utilization_factor
 from kernelcast.models.estimate import Estimate
-from kernelcast.runnable import LoadedModule
+from kernelcast.runnable import KernelTrace, LoadedModule
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.device_file import known_devices, load_device
 from kernelcast.simcore.measured_profile import profile_from_metrics
 from kernelcast.simcore.profile import KernelProfile, WorkType
+from kernelcast.traces.accelsim import ACCELSIM_SUFFIXES, read_accelsim_trace
 from kernelcast.traces.metrics import read_metrics
+from kernelcast.traces.parquet import read_trace, write_trace
 
 __all__ = [
     "DEFAULT_MODEL",
     "device",
     "devices",
     "estimate",
+    "is_trace_file",
     "load",
     "load_metrics",
+    "load_trace",
     "reference_utilization",
+    "save_trace",
 ]
+
+_STORED_SUFFIX = ".parquet"
 
 
 def load(path: str | os.PathLike[str]) -> LoadedModule:
@@ -108,6 +115,27 @@ def load_metrics(
     measured = read_metrics(Path(path)).kernel(kernel)
     name = kernel or measured.kernel or Path(path).stem
     return replace(profile_from_metrics(measured, name, source.name, repeats), target=source)
+
+
+def is_trace_file(path: str | os.PathLike[str]) -> bool:
+    """Whether `load_trace` reads files of that name: `.parquet`, `.traceg`, `.traceg.xz`."""
+    return Path(path).name.endswith((_STORED_SUFFIX, *ACCELSIM_SUFFIXES))
+
+
+def load_trace(path: str | os.PathLike[str]) -> KernelTrace:
+    """A trace that `save_trace` stored, or a kernel trace of Accel-Sim's tracer, by its suffix.
+
+    TraceFormatError, in one line, when the file is damaged, newer, or something else.
+    """
+    if Path(path).name.endswith(ACCELSIM_SUFFIXES):
+        return KernelTrace(read_accelsim_trace(path))
+    stored = read_trace(path)
+    return KernelTrace(stored.trace, stored.repeats)
+
+
+def save_trace(trace: KernelTrace, path: str | os.PathLike[str]) -> None:
+    """Writes a Parquet file that gives the same profiles again; the format is in docs/traces.md."""
+    write_trace(path, trace.data, trace.repeats)
 
 
 def _work_type(name: WorkType | str | None) -> WorkType | None:

@@ -43,6 +43,11 @@ class KernelTrace:
     def repeated(self, repeats: int) -> KernelTrace:
         return replace(self, repeats=repeats)
 
+    def with_registers(self, registers: int) -> KernelTrace:
+        """As compiled to that many registers per thread: another occupancy, the same counts."""
+        resources = replace(self.data.resources, registers=registers)
+        return replace(self, data=replace(self.data, resources=resources))
+
     def profile(self, device: Device | str) -> KernelProfile:
         """What a profiler would report of this launch on `device`."""
         # The compiled memory simulator is slow to import and runs of the kernel do not need it.

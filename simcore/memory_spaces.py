@@ -6,7 +6,9 @@ traces do not depend on where the host happens to keep an array.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -102,6 +104,11 @@ class GlobalMemory:
         self._by_host: dict[tuple[int, int], Buffer] = {}
         self._next = _FIRST_ADDRESS
 
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """In the order of their addresses."""
+        return tuple(self._buffers)
+
     def allocate(self, name: str, array: npt.NDArray[Any]) -> Buffer:
         key = (array.__array_interface__["data"][0], array.nbytes)
         if array.nbytes and key in self._by_host:
@@ -179,6 +186,11 @@ class LaunchMemory:
             parameters[parameter.offset : parameter.offset + parameter.size] = value
         self.parameters = FlatMemory("parameters", len(parameters), data=bytes(parameters))
         self.constants = self._place_variables(kernel)
+
+    @property
+    def symbols(self) -> Mapping[str, int]:
+        """Addresses of the kernel's variables, each in its own space."""
+        return MappingProxyType(self._symbols)
 
     def address_of(self, operand: SymbolAddress) -> int:
         return self._symbols[operand.symbol] + operand.offset

@@ -9,7 +9,7 @@ from kernelcast.simcore.instruction_counts import (
     instruction_counts,
     instruction_mix,
 )
-from kernelcast.simcore.memory.hierarchy import simulate_traffic
+from kernelcast.simcore.memory.stream import simulate_traffic
 from kernelcast.simcore.memory.pattern_wavefronts import pattern_wavefronts
 from kernelcast.simcore.memory_profile import hot_spots, memory_traffic, shared_memory_use
 from kernelcast.simcore.occupancy import occupancy

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 import kernelcast
-from kernelcast.cli import devices, models
+from kernelcast.cli import devices, models, trace
 from kernelcast.cli.estimate import estimate
 from kernelcast.cli.mix import mix
 from kernelcast.cli.profile import profile
@@ -52,6 +52,7 @@ app.command()(profile)
 app.command()(mix)
 app.command()(run)
 app.command()(validate)
+app.add_typer(trace.app, name="trace")
 app.add_typer(devices.app, name="devices")
 app.add_typer(models.app, name="models")
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeAlias
 
 import kernelcast as kc
 from kernelcast.cli import estimate_options, options
 from kernelcast.cli.plot import check_plot, write_plot
-from kernelcast.cli.terminal import show, show_line, show_progress
+from kernelcast.cli.terminal import show, show_line
+from kernelcast.cli.trace_source import Execution
 from kernelcast.defaults import DEFAULT_MODEL
 from kernelcast.errors import KernelcastError
 from kernelcast.models import get_model
@@ -108,8 +108,8 @@ def estimate(
         source, profiles = _always(measured_profile), [measured_profile] * len(devices)
     else:
         assert workload is not None
-        limits = options.limits(limit_seconds, limit_instructions)
-        trace = _execute(workload, devices, size, registers, engine, limits)
+        execution = Execution(size, registers, engine, limit_seconds, limit_instructions)
+        trace = execution.trace(workload, devices)
         source, profiles = trace.profile, trace.profiles(devices)
     estimates = request.estimates(source, profiles)
     if plot is not None:
@@ -142,26 +142,6 @@ def _check_sources(
 
 def _always(profile: kc.KernelProfile) -> ProfileSource:
     return lambda _device: profile
-
-
-def _execute(
-    workload: Path,
-    devices: Sequence[kc.Device],
-    size: str | None,
-    registers: int | None,
-    engine: options.EngineName,
-    limits: kc.Limits,
-) -> kc.KernelTrace:
-    loaded = kc.load_workload(workload)
-    with show_progress(f"executing {workload.name}") as progress:
-        return loaded.run(
-            size,
-            registers=registers,
-            devices=devices,
-            limits=limits,
-            engine=engine.value,
-            progress=progress,
-        )
 
 
 def _show(estimates: Sequence[kc.Estimate]) -> None:

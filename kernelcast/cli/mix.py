@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-import kernelcast as kc
 from kernelcast.cli import options
-from kernelcast.cli.terminal import show, show_line, show_progress
+from kernelcast.cli.terminal import show, show_line
+from kernelcast.cli.trace_source import Execution
 from kernelcast.instruction_mix import MixIsa, instruction_mix
 from kernelcast.report import records, text
 
@@ -16,7 +16,7 @@ __all__ = ["mix"]
 
 
 def mix(
-    workload: options.WorkloadPath,
+    workload: options.WorkloadOrTrace,
     isa: Annotated[
         MixIsa,
         typer.Option(
@@ -33,13 +33,10 @@ def mix(
     csv: options.Csv = False,
 ) -> None:
     """Dynamic instruction histogram: executions by thread and by warp."""
-    with show_progress("executing") as progress:
-        trace = kc.load_workload(workload).run(
-            size,
-            limits=options.limits(limit_seconds, limit_instructions),
-            engine=engine.value,
-            progress=progress,
-        )
+    execution = Execution(
+        size, None, engine, limit_seconds=limit_seconds, limit_instructions=limit_instructions
+    )
+    trace = execution.trace(workload)
     found = instruction_mix(trace.data, isa)
     if json:
         show_line(

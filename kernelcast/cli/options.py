@@ -21,6 +21,7 @@ __all__ = [
     "OptionalWorkload",
     "Registers",
     "Size",
+    "WorkloadOrTrace",
     "WorkloadPath",
     "limits",
 ]
@@ -38,8 +39,17 @@ class EngineName(Enum):
 WorkloadPath: TypeAlias = Annotated[
     Path, typer.Argument(metavar="WORKLOAD.toml", help="Kernel, launch and arguments.")
 ]
+WorkloadOrTrace: TypeAlias = Annotated[
+    Path,
+    typer.Argument(
+        metavar="WORKLOAD.toml", help="Kernel, launch and arguments; or a trace, T.parquet."
+    ),
+]
 OptionalWorkload: TypeAlias = Annotated[
-    Path | None, typer.Argument(metavar="WORKLOAD.toml", help="Kernel, launch and arguments.")
+    Path | None,
+    typer.Argument(
+        metavar="WORKLOAD.toml", help="Kernel, launch and arguments; or a trace, T.parquet."
+    ),
 ]
 Size: TypeAlias = Annotated[
     str | None,

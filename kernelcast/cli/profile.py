@@ -8,7 +8,8 @@ import typer
 
 import kernelcast as kc
 from kernelcast.cli import options
-from kernelcast.cli.terminal import show, show_line, show_progress
+from kernelcast.cli.terminal import show, show_line
+from kernelcast.cli.trace_source import Execution
 from kernelcast.report import records, text
 from kernelcast.simcore.metric_names import Naming
 from kernelcast.simcore.metric_names import metrics as named_metrics
@@ -17,7 +18,7 @@ __all__ = ["profile"]
 
 
 def profile(
-    workload: options.WorkloadPath,
+    workload: options.WorkloadOrTrace,
     device: Annotated[
         str, typer.Option(help="GPU, by name or device file.", metavar="D", show_default=False)
     ],
@@ -34,17 +35,9 @@ def profile(
     csv: options.Csv = False,
 ) -> None:
     """The counters of one launch on a GPU, under a profiler's names."""
-    target, loaded = kc.device(device), kc.load_workload(workload)
-    with show_progress("executing") as progress:
-        trace = loaded.run(
-            size,
-            registers=registers,
-            devices=[target],
-            limits=options.limits(limit_seconds, limit_instructions),
-            engine=engine.value,
-            progress=progress,
-        )
-    found = trace.profile(target)
+    target = kc.device(device)
+    execution = Execution(size, registers, engine, limit_seconds, limit_instructions)
+    found = execution.trace(workload, [target]).profile(target)
     named = named_metrics(found, metrics)
     if json:
         show_line(records.to_json(records.profile_record(found, named)))

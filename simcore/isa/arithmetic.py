@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernelcast.simcore.isa import native_arithmetic as native
 from kernelcast.simcore.isa.opcodes import Context, opcode
 from kernelcast.simcore.isa.rounding import (
     FLUSH,
@@ -30,7 +31,7 @@ def _one(like: Array) -> Array:
     return np.ones((), like.dtype)
 
 
-@opcode("add", "t=tt", INTEGERS + FLOATS, flops=1, modifiers=_ROUNDED)
+@opcode("add", "t=tt", INTEGERS + FLOATS, flops=1, modifiers=_ROUNDED, native=native.emit_add)
 @with_float_modes
 def _add(context: Context, a: Array, b: Array) -> Array:
     mode = directed_mode(context)
@@ -41,7 +42,7 @@ def _add(context: Context, a: Array, b: Array) -> Array:
     return np.add(a, b)
 
 
-@opcode("sub", "t=tt", INTEGERS + FLOATS, flops=1, modifiers=_ROUNDED)
+@opcode("sub", "t=tt", INTEGERS + FLOATS, flops=1, modifiers=_ROUNDED, native=native.emit_sub)
 @with_float_modes
 def _sub(context: Context, a: Array, b: Array) -> Array:
     mode = directed_mode(context)
@@ -58,7 +59,7 @@ def _clamped(wide: Array, context: Context) -> Array:
     return np.clip(wide, limits.min, limits.max).astype(context.type.dtype)
 
 
-@opcode("mul", "t=tt", FLOATS, flops=1, modifiers=_ROUNDED)
+@opcode("mul", "t=tt", FLOATS, flops=1, modifiers=_ROUNDED, native=native.emit_mul)
 @with_float_modes
 def _mul(context: Context, a: Array, b: Array) -> Array:
     mode = directed_mode(context)
@@ -69,14 +70,21 @@ def _mul(context: Context, a: Array, b: Array) -> Array:
     return np.multiply(a, b)
 
 
-@opcode("fma", "t=ttt", FLOATS, flops=2, modifiers=_ROUNDED)
-@opcode("mad", "t=ttt", WIDE_FLOATS, flops=2, modifiers=_ROUNDED)
+@opcode("fma", "t=ttt", FLOATS, flops=2, modifiers=_ROUNDED, native=native.emit_fma)
+@opcode("mad", "t=ttt", WIDE_FLOATS, flops=2, modifiers=_ROUNDED, native=native.emit_fma)
 @with_float_modes
 def _fma(context: Context, a: Array, b: Array, c: Array) -> Array:
     return multiply_add(a, b, c, directed_mode(context))
 
 
-@opcode("div", "t=tt", INTEGERS + FLOATS, flops=1, modifiers=("approx", "full", *ROUNDINGS, "ftz"))
+@opcode(
+    "div",
+    "t=tt",
+    INTEGERS + FLOATS,
+    flops=1,
+    modifiers=("approx", "full", *ROUNDINGS, "ftz"),
+    native=native.emit_div,
+)
 @with_float_modes
 def _div(context: Context, a: Array, b: Array) -> Array:
     """`.approx` and `.full` give the correctly rounded quotient, which is within their bounds."""
@@ -85,7 +93,7 @@ def _div(context: Context, a: Array, b: Array) -> Array:
     return _quotient_and_remainder(context, a, b)[0]
 
 
-@opcode("rem", "t=tt", INTEGERS)
+@opcode("rem", "t=tt", INTEGERS, native=native.emit_rem)
 def _rem(context: Context, a: Array, b: Array) -> Array:
     return _quotient_and_remainder(context, a, b)[1]
 
@@ -106,25 +114,25 @@ def _quotient_and_remainder(context: Context, a: Array, b: Array) -> tuple[Array
     return quotient, remainder
 
 
-@opcode("neg", "t=t", SIGNED + FLOATS, modifiers=FLUSH)
+@opcode("neg", "t=t", SIGNED + FLOATS, modifiers=FLUSH, native=native.emit_neg)
 @with_float_modes
 def _neg(_context: Context, a: Array) -> Array:
     return np.negative(a)
 
 
-@opcode("abs", "t=t", SIGNED + FLOATS, modifiers=FLUSH)
+@opcode("abs", "t=t", SIGNED + FLOATS, modifiers=FLUSH, native=native.emit_abs)
 @with_float_modes
 def _abs(_context: Context, a: Array) -> Array:
     return np.abs(a)
 
 
-@opcode("copysign", "t=tt", WIDE_FLOATS)
+@opcode("copysign", "t=tt", WIDE_FLOATS, native=native.emit_copysign)
 def _copysign(_context: Context, a: Array, b: Array) -> Array:
     """The value of b with the sign of a."""
     return np.copysign(b, a)
 
 
-@opcode("min", "t=tt", INTEGERS + FLOATS, modifiers=("NaN", *FLUSH))
+@opcode("min", "t=tt", INTEGERS + FLOATS, modifiers=("NaN", *FLUSH), native=native.emit_min)
 @with_float_modes
 def _min(context: Context, a: Array, b: Array) -> Array:
     if context.type.is_integer:
@@ -135,7 +143,7 @@ def _min(context: Context, a: Array, b: Array) -> Array:
     return np.where(zeros, np.where(np.signbit(a), a, b), chosen) if zeros.any() else chosen
 
 
-@opcode("max", "t=tt", INTEGERS + FLOATS, modifiers=("NaN", *FLUSH))
+@opcode("max", "t=tt", INTEGERS + FLOATS, modifiers=("NaN", *FLUSH), native=native.emit_max)
 @with_float_modes
 def _max(context: Context, a: Array, b: Array) -> Array:
     if context.type.is_integer:
@@ -145,7 +153,7 @@ def _max(context: Context, a: Array, b: Array) -> Array:
     return np.where(zeros, np.where(np.signbit(a), b, a), chosen) if zeros.any() else chosen
 
 
-@opcode("sad", "t=ttt", INTEGERS)
+@opcode("sad", "t=ttt", INTEGERS, native=native.emit_sad)
 def _sad(context: Context, a: Array, b: Array, c: Array) -> Array:
     """c + |a - b|."""
     return np.where(a < b, b - a, a - b) + c

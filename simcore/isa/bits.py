@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelcast.simcore.isa import native_bits as native
 from kernelcast.simcore.isa.opcodes import Context, opcode
 from kernelcast.simcore.isa.rounding import Array
 from kernelcast.simcore.isa.type_sets import WORD_BITS, WORDS
@@ -16,23 +17,23 @@ __all__: list[str] = []
 _NOT_FOUND = np.uint32(0xFFFFFFFF)
 
 
-@opcode("popc", "u=t", WORD_BITS)
+@opcode("popc", "u=t", WORD_BITS, native=native.emit_popc)
 def _popc(_context: Context, a: Array) -> Array:
     return np.bitwise_count(a).astype(np.uint32)
 
 
-@opcode("clz", "u=t", WORD_BITS)
+@opcode("clz", "u=t", WORD_BITS, native=native.emit_clz)
 def _clz(context: Context, a: Array) -> Array:
     return (np.uint32(context.type.bits) - _bit_length(a)).astype(np.uint32)
 
 
-@opcode("bfind", "u=t", WORDS)
+@opcode("bfind", "u=t", WORDS, native=native.emit_bfind)
 def _bfind(_context: Context, a: Array) -> Array:
     """Position of the highest bit that differs from the sign; all ones when there is none."""
     return _bit_length(_magnitude_bits(a)) - np.uint32(1)
 
 
-@opcode("bfind.shiftamt", "u=t", WORDS)
+@opcode("bfind.shiftamt", "u=t", WORDS, native=native.emit_bfind_shiftamt)
 def _bfind_shiftamt(context: Context, a: Array) -> Array:
     """How far left to shift to bring that bit to the top."""
     length = _bit_length(_magnitude_bits(a))
@@ -56,7 +57,7 @@ def _bit_length(a: Array) -> Array:
     return length.astype(np.uint32)
 
 
-@opcode("brev", "t=t", WORD_BITS)
+@opcode("brev", "t=t", WORD_BITS, native=native.emit_brev)
 def _brev(context: Context, a: Array) -> Array:
     """Swaps neighbouring bits, pairs, nibbles, and then the bytes."""
     dtype, value = context.type.dtype, np.asarray(a)
@@ -67,19 +68,19 @@ def _brev(context: Context, a: Array) -> Array:
     return value.byteswap()
 
 
-@opcode("bmsk.clamp", "t=uu", (ScalarType.B32,))
+@opcode("bmsk.clamp", "t=uu", (ScalarType.B32,), native=native.emit_bmsk_clamp)
 def _bmsk_clamp(_context: Context, position: Array, length: Array) -> Array:
     return np.left_shift(_mask(np.dtype(np.uint32), length), position)
 
 
-@opcode("bmsk.wrap", "t=uu", (ScalarType.B32,))
+@opcode("bmsk.wrap", "t=uu", (ScalarType.B32,), native=native.emit_bmsk_wrap)
 def _bmsk_wrap(_context: Context, position: Array, length: Array) -> Array:
     mask = _mask(np.dtype(np.uint32), length & np.uint32(31))
     shifted: Array = np.left_shift(mask, position & np.uint32(31))
     return shifted
 
 
-@opcode("bfe", "t=tuu", WORDS)
+@opcode("bfe", "t=tuu", WORDS, native=native.emit_bfe)
 def _bfe(context: Context, a: Array, position: Array, length: Array) -> Array:
     """Bits [position, position + length) of a, zero- or sign-extended; both taken modulo 256."""
     bits = context.type.bits
@@ -95,7 +96,7 @@ def _bfe(context: Context, a: Array, position: Array, length: Array) -> Array:
     return np.asarray(value).view(context.type.dtype)
 
 
-@opcode("bfi", "t=ttuu", WORD_BITS)
+@opcode("bfi", "t=ttuu", WORD_BITS, native=native.emit_bfi)
 def _bfi(context: Context, a: Array, b: Array, position: Array, length: Array) -> Array:
     """b with its bits [position, position + length) replaced by the low bits of a."""
     dtype = context.type.dtype
@@ -113,7 +114,7 @@ def _mask(dtype: np.dtype[Any], length: Array) -> Array:
     return mask
 
 
-@opcode("prmt", "t=ttu", (ScalarType.B32,))
+@opcode("prmt", "t=ttu", (ScalarType.B32,), native=native.emit_prmt)
 def _prmt(_context: Context, a: Array, b: Array, selector: Array) -> Array:
     """Each nibble of the selector picks a byte of b:a; its top bit spreads that byte's sign."""
     nibbles = [(selector >> np.uint32(4 * i)) & np.uint32(15) for i in range(4)]
@@ -148,7 +149,9 @@ def _register_permutation(mode: str, rows: tuple[tuple[int, int, int, int], ...]
         [sum(byte << (4 * i) for i, byte in enumerate(row)) for row in rows], np.uint32
     )
 
-    @opcode(f"prmt.{mode}", "t=ttu", (ScalarType.B32,))
+    emission = native.permutation_emission(selectors.tolist())
+
+    @opcode(f"prmt.{mode}", "t=ttu", (ScalarType.B32,), native=emission)
     def _prmt_mode(context: Context, a: Array, b: Array, selector: Array) -> Array:
         chosen: Array = np.take(selectors, selector & np.uint32(3))
         permuted: Array = _prmt(context, a, b, chosen)
@@ -159,7 +162,9 @@ for _mode, _rows in _FIXED_PERMUTATIONS.items():
     _register_permutation(_mode, _rows)
 
 
-@opcode("dp4a", "t=tst", (ScalarType.S32, ScalarType.U32), unit=Unit.INTEGER)
+@opcode(
+    "dp4a", "t=tst", (ScalarType.S32, ScalarType.U32), unit=Unit.INTEGER, native=native.emit_dp4a
+)
 def _dp4a(context: Context, a: Array, b: Array, c: Array) -> Array:
     """c plus the dot product of the four bytes of a and b, each with the sign of its type."""
     total = np.asarray(c).view(np.int32)

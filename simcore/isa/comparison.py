@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kernelcast.simcore.isa.opcodes import Context, opcode, unit_of
+from kernelcast.simcore.isa import native_comparison as native
+from kernelcast.simcore.isa.opcodes import Context, Emission, opcode, unit_of
 from kernelcast.simcore.isa.rounding import FLUSH, Array, flush, with_float_modes
 from kernelcast.simcore.isa.type_sets import FLOATS, INTEGERS, UNSIGNED, VALUES
 from kernelcast.simcore.isa.types import ScalarType, Unit
@@ -63,20 +64,25 @@ def _source_unit(context: Context) -> Unit:
 
 
 def _register_setp(name: str, compare: Comparison, types: tuple[ScalarType, ...]) -> None:
-    @opcode(f"setp.{name}", "pp=tt", types, modifiers=FLUSH)
+    @opcode(f"setp.{name}", "pp=tt", types, modifiers=FLUSH, native=native.setp_emission(name))
     @with_float_modes
     def _setp(_context: Context, a: Array, b: Array) -> tuple[Array, Array]:
         holds = compare(a, b)
         return holds, np.logical_not(holds)
 
     for boolean, combine in BOOLEANS.items():
-        _register_setp_with(f"setp.{name}.{boolean}", compare, combine, types)
+        emission = native.setp_emission(name, boolean)
+        _register_setp_with(f"setp.{name}.{boolean}", compare, combine, types, emission)
 
 
 def _register_setp_with(
-    name: str, compare: Comparison, combine: Comparison, types: tuple[ScalarType, ...]
+    name: str,
+    compare: Comparison,
+    combine: Comparison,
+    types: tuple[ScalarType, ...],
+    emission: Emission,
 ) -> None:
-    @opcode(name, "pp=ttp", types, modifiers=FLUSH)
+    @opcode(name, "pp=ttp", types, modifiers=FLUSH, native=emission)
     @with_float_modes
     def _setp_with(_context: Context, a: Array, b: Array, c: Array) -> tuple[Array, Array]:
         holds = compare(a, b)
@@ -95,16 +101,28 @@ def _flushed(context: Context, value: Array) -> Array:
 
 
 def _register_set(name: str, compare: Comparison) -> None:
-    @opcode(f"set.{name}", "t=ss", _SET_RESULTS, unit=_source_unit, modifiers=FLUSH)
+    emission = native.set_emission(name)
+
+    @opcode(
+        f"set.{name}",
+        "t=ss",
+        _SET_RESULTS,
+        unit=_source_unit,
+        modifiers=FLUSH,
+        native=emission,
+    )
     def _set(context: Context, a: Array, b: Array) -> Array:
         return _truth(context, compare(_flushed(context, a), _flushed(context, b)))
 
     for boolean, combine in BOOLEANS.items():
-        _register_set_with(f"set.{name}.{boolean}", compare, combine)
+        emission = native.set_emission(name, boolean)
+        _register_set_with(f"set.{name}.{boolean}", compare, combine, emission)
 
 
-def _register_set_with(name: str, compare: Comparison, combine: Comparison) -> None:
-    @opcode(name, "t=ssp", _SET_RESULTS, unit=_source_unit, modifiers=FLUSH)
+def _register_set_with(
+    name: str, compare: Comparison, combine: Comparison, emission: Emission
+) -> None:
+    @opcode(name, "t=ssp", _SET_RESULTS, unit=_source_unit, modifiers=FLUSH, native=emission)
     def _set_with(context: Context, a: Array, b: Array, c: Array) -> Array:
         holds = compare(_flushed(context, a), _flushed(context, b))
         return _truth(context, combine(holds, c))
@@ -115,12 +133,12 @@ for _name, (_compare, _types) in COMPARISONS.items():
     _register_set(_name, _compare)
 
 
-@opcode("selp", "t=ttp", (ScalarType.PRED, *VALUES), unit=Unit.MOVE)
+@opcode("selp", "t=ttp", (ScalarType.PRED, *VALUES), unit=Unit.MOVE, native=native.emit_selp)
 def _selp(_context: Context, a: Array, b: Array, chooses_a: Array) -> Array:
     return np.where(chooses_a, a, b)
 
 
-@opcode("slct", "t=tts", VALUES, unit=Unit.MOVE, modifiers=FLUSH)
+@opcode("slct", "t=tts", VALUES, unit=Unit.MOVE, modifiers=FLUSH, native=native.emit_slct)
 def _slct(context: Context, a: Array, b: Array, c: Array) -> Array:
     """a where c >= 0, else b; NaN chooses b."""
     return np.where(np.greater_equal(_flushed(context, c), 0), a, b)
@@ -137,7 +155,12 @@ _FLOAT_CLASSES: dict[str, Callable[[Array], Array]] = {
 
 
 def _register_testp(name: str, belongs: Callable[[Array], Array]) -> None:
-    @opcode(f"testp.{name}", "p=t", (ScalarType.F32, ScalarType.F64))
+    @opcode(
+        f"testp.{name}",
+        "p=t",
+        (ScalarType.F32, ScalarType.F64),
+        native=native.testp_emission(name),
+    )
     def _testp(_context: Context, a: Array) -> Array:
         return belongs(a)
 

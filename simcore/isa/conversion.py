@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kernelcast.simcore.isa import native_conversion as native
 from kernelcast.simcore.isa.opcodes import Context, opcode
 from kernelcast.simcore.isa.rounding import (
     FLUSH_SATURATE,
@@ -37,6 +38,7 @@ _TYPES = (ScalarType.U8, ScalarType.S8, *INTEGERS, *FLOATS)
     _TYPES,
     unit=Unit.CONVERSION,
     modifiers=(*ROUNDINGS, *_TO_INTEGRAL, *FLUSH_SATURATE),
+    native=native.emit_cvt,
 )
 def _cvt(context: Context, a: Array) -> Array:
     """`.ftz` flushes single precision only; floating-point to integer always clamps."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernelcast.simcore.isa import native_logic as native
 from kernelcast.simcore.isa.opcodes import Context, opcode
 from kernelcast.simcore.isa.rounding import Array
 from kernelcast.simcore.isa.type_sets import BITS, INTEGERS
@@ -18,33 +19,33 @@ def _logic_unit(context: Context) -> Unit:
     return Unit.MOVE if context.type is ScalarType.PRED else Unit.INTEGER
 
 
-@opcode("and", "t=tt", _LOGIC, unit=_logic_unit)
+@opcode("and", "t=tt", _LOGIC, unit=_logic_unit, native=native.emit_and)
 def _and(_context: Context, a: Array, b: Array) -> Array:
     return np.bitwise_and(a, b)
 
 
-@opcode("or", "t=tt", _LOGIC, unit=_logic_unit)
+@opcode("or", "t=tt", _LOGIC, unit=_logic_unit, native=native.emit_or)
 def _or(_context: Context, a: Array, b: Array) -> Array:
     return np.bitwise_or(a, b)
 
 
-@opcode("xor", "t=tt", _LOGIC, unit=_logic_unit)
+@opcode("xor", "t=tt", _LOGIC, unit=_logic_unit, native=native.emit_xor)
 def _xor(_context: Context, a: Array, b: Array) -> Array:
     return np.bitwise_xor(a, b)
 
 
-@opcode("not", "t=t", _LOGIC, unit=_logic_unit)
+@opcode("not", "t=t", _LOGIC, unit=_logic_unit, native=native.emit_not)
 def _not(_context: Context, a: Array) -> Array:
     return np.invert(a)
 
 
-@opcode("cnot", "t=t", BITS)
+@opcode("cnot", "t=t", BITS, native=native.emit_cnot)
 def _cnot(context: Context, a: Array) -> Array:
     """1 where a is 0, else 0."""
     return np.equal(a, 0).astype(context.type.dtype)
 
 
-@opcode("lop3", "t=tttu", (ScalarType.B32,))
+@opcode("lop3", "t=tttu", (ScalarType.B32,), native=native.emit_lop3)
 def _lop3(_context: Context, a: Array, b: Array, c: Array, table: Array) -> Array:
     """Bit (4a + 2b + c) of the truth table, for each bit position."""
     shapes = (np.shape(operand) for operand in (a, b, c, table))
@@ -60,12 +61,12 @@ def _lop3(_context: Context, a: Array, b: Array, c: Array, table: Array) -> Arra
     return result
 
 
-@opcode("shl", "t=tu", BITS)
+@opcode("shl", "t=tu", BITS, native=native.emit_shl)
 def _shl(context: Context, a: Array, amount: Array) -> Array:
     return np.left_shift(a, _amount(context, amount))
 
 
-@opcode("shr", "t=tu", BITS + INTEGERS)
+@opcode("shr", "t=tu", BITS + INTEGERS, native=native.emit_shr)
 def _shr(context: Context, a: Array, amount: Array) -> Array:
     """Signed types shift the sign in."""
     return np.right_shift(a, _amount(context, amount))
@@ -84,22 +85,22 @@ def _amount(context: Context, amount: Array) -> Array:
     return np.minimum(amount, np.uint32(context.type.bits)).astype(context.type.dtype)
 
 
-@opcode("shf.l.wrap", "t=ttu", (ScalarType.B32,))
+@opcode("shf.l.wrap", "t=ttu", (ScalarType.B32,), native=native.emit_shf_l_wrap)
 def _shf_l_wrap(_context: Context, low: Array, high: Array, amount: Array) -> Array:
     return _funnel_left(low, high, amount & np.uint32(31))
 
 
-@opcode("shf.l.clamp", "t=ttu", (ScalarType.B32,))
+@opcode("shf.l.clamp", "t=ttu", (ScalarType.B32,), native=native.emit_shf_l_clamp)
 def _shf_l_clamp(_context: Context, low: Array, high: Array, amount: Array) -> Array:
     return _funnel_left(low, high, np.minimum(amount, np.uint32(32)))
 
 
-@opcode("shf.r.wrap", "t=ttu", (ScalarType.B32,))
+@opcode("shf.r.wrap", "t=ttu", (ScalarType.B32,), native=native.emit_shf_r_wrap)
 def _shf_r_wrap(_context: Context, low: Array, high: Array, amount: Array) -> Array:
     return _funnel_right(low, high, amount & np.uint32(31))
 
 
-@opcode("shf.r.clamp", "t=ttu", (ScalarType.B32,))
+@opcode("shf.r.clamp", "t=ttu", (ScalarType.B32,), native=native.emit_shf_r_clamp)
 def _shf_r_clamp(_context: Context, low: Array, high: Array, amount: Array) -> Array:
     return _funnel_right(low, high, np.minimum(amount, np.uint32(32)))
 

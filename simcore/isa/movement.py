@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernelcast.simcore.isa import native_movement as native
 from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.opcodes import Context, opcode
 from kernelcast.simcore.isa.rounding import Array
@@ -16,13 +17,13 @@ _PAIRS = (ScalarType.B16, ScalarType.B32, ScalarType.B64)
 _QUADS = (ScalarType.B32, ScalarType.B64)
 
 
-@opcode("mov", "t=t", (ScalarType.PRED, *VALUES), unit=Unit.MOVE)
+@opcode("mov", "t=t", (ScalarType.PRED, *VALUES), unit=Unit.MOVE, native=native.emit_mov)
 def _mov(_context: Context, a: Array) -> Array:
     return a
 
 
-@opcode("mov.pack2", "t=hh", _PAIRS, unit=Unit.MOVE)
-@opcode("mov.pack4", "t=qqqq", _QUADS, unit=Unit.MOVE)
+@opcode("mov.pack2", "t=hh", _PAIRS, unit=Unit.MOVE, native=native.emit_pack)
+@opcode("mov.pack4", "t=qqqq", _QUADS, unit=Unit.MOVE, native=native.emit_pack)
 def _pack(context: Context, *parts: Array) -> Array:
     """The first part is the least significant."""
     dtype, width = context.type.dtype, context.type.bits // len(parts)
@@ -32,12 +33,12 @@ def _pack(context: Context, *parts: Array) -> Array:
     return result
 
 
-@opcode("mov.unpack2", "hh=t", _PAIRS, unit=Unit.MOVE)
+@opcode("mov.unpack2", "hh=t", _PAIRS, unit=Unit.MOVE, native=native.unpack_emission(2))
 def _unpack2(context: Context, a: Array) -> tuple[Array, ...]:
     return _unpack(context, a, 2)
 
 
-@opcode("mov.unpack4", "qqqq=t", _QUADS, unit=Unit.MOVE)
+@opcode("mov.unpack4", "qqqq=t", _QUADS, unit=Unit.MOVE, native=native.unpack_emission(4))
 def _unpack4(context: Context, a: Array) -> tuple[Array, ...]:
     return _unpack(context, a, 4)
 
@@ -50,16 +51,20 @@ def _unpack(context: Context, a: Array, count: int) -> tuple[Array, ...]:
 
 def _register_cvta(name: str, window: int) -> None:
     offset = np.uint64(window)
+    to_generic = native.cvta_emission("add", window)
+    from_generic = native.cvta_emission("sub", window)
+    windows = (window,) if window else tuple(WINDOWS.values())
+    is_inside = native.isspacep_emission(windows, WINDOW_BYTES, inside=bool(window))
 
-    @opcode(f"cvta.{name}", "t=t", (ScalarType.U64,), unit=Unit.MOVE)
+    @opcode(f"cvta.{name}", "t=t", (ScalarType.U64,), unit=Unit.MOVE, native=to_generic)
     def _cvta(_context: Context, a: Array) -> Array:
         return np.add(a, offset)
 
-    @opcode(f"cvta.to.{name}", "t=t", (ScalarType.U64,), unit=Unit.MOVE)
+    @opcode(f"cvta.to.{name}", "t=t", (ScalarType.U64,), unit=Unit.MOVE, native=from_generic)
     def _cvta_to(_context: Context, a: Array) -> Array:
         return np.subtract(a, offset)
 
-    @opcode(f"isspacep.{name}", "p=t", (ScalarType.U64,), unit=Unit.INTEGER)
+    @opcode(f"isspacep.{name}", "p=t", (ScalarType.U64,), unit=Unit.INTEGER, native=is_inside)
     def _isspacep(_context: Context, a: Array) -> Array:
         if not window:
             return _is_global(a)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernelcast.simcore.isa import native_multiplication as native
 from kernelcast.simcore.isa.opcodes import Context, opcode
 from kernelcast.simcore.isa.rounding import Array
 from kernelcast.simcore.isa.type_sets import INTEGERS
@@ -15,57 +16,57 @@ _WIDENING = (ScalarType.U16, ScalarType.U32, ScalarType.S16, ScalarType.S32)
 _TWENTY_FOUR = (ScalarType.U32, ScalarType.S32)
 
 
-@opcode("mul.lo", "t=tt", INTEGERS)
+@opcode("mul.lo", "t=tt", INTEGERS, native=native.emit_mul_lo)
 def _mul_lo(_context: Context, a: Array, b: Array) -> Array:
     return np.multiply(a, b)
 
 
-@opcode("mul.hi", "t=tt", INTEGERS)
+@opcode("mul.hi", "t=tt", INTEGERS, native=native.emit_mul_hi)
 def _mul_hi(context: Context, a: Array, b: Array) -> Array:
     if context.type.bits == 64:
         return _high_64(context, a, b)
     return (_wide(context, a, b) >> context.type.bits).astype(context.type.dtype)
 
 
-@opcode("mul.wide", "w=tt", _WIDENING)
+@opcode("mul.wide", "w=tt", _WIDENING, native=native.emit_mul_wide)
 def _mul_wide(context: Context, a: Array, b: Array) -> Array:
     return _wide(context, a, b)
 
 
-@opcode("mad.lo", "t=ttt", INTEGERS)
+@opcode("mad.lo", "t=ttt", INTEGERS, native=native.emit_mad_lo)
 def _mad_lo(_context: Context, a: Array, b: Array, c: Array) -> Array:
     return np.add(np.multiply(a, b), c)
 
 
-@opcode("mad.hi", "t=ttt", INTEGERS, modifiers=("sat",))
+@opcode("mad.hi", "t=ttt", INTEGERS, modifiers=("sat",), native=native.emit_mad_hi)
 def _mad_hi(context: Context, a: Array, b: Array, c: Array) -> Array:
     """`.sat` clamps the sum; PTX has it for s32 only."""
     high = _mul_hi(context, a, b)
     return _sum(context, high, c)
 
 
-@opcode("mad.wide", "w=ttw", _WIDENING)
+@opcode("mad.wide", "w=ttw", _WIDENING, native=native.emit_mad_wide)
 def _mad_wide(context: Context, a: Array, b: Array, c: Array) -> Array:
     return np.add(_wide(context, a, b), c)
 
 
-@opcode("mul24.lo", "t=tt", _TWENTY_FOUR)
+@opcode("mul24.lo", "t=tt", _TWENTY_FOUR, native=native.emit_mul24_lo)
 def _mul24_lo(context: Context, a: Array, b: Array) -> Array:
     return _product_24(context, a, b).astype(context.type.dtype)
 
 
-@opcode("mul24.hi", "t=tt", _TWENTY_FOUR)
+@opcode("mul24.hi", "t=tt", _TWENTY_FOUR, native=native.emit_mul24_hi)
 def _mul24_hi(context: Context, a: Array, b: Array) -> Array:
     """Bits 47 to 16 of the 48-bit product."""
     return (_product_24(context, a, b) >> 16).astype(context.type.dtype)
 
 
-@opcode("mad24.lo", "t=ttt", _TWENTY_FOUR)
+@opcode("mad24.lo", "t=ttt", _TWENTY_FOUR, native=native.emit_mad24_lo)
 def _mad24_lo(context: Context, a: Array, b: Array, c: Array) -> Array:
     return np.add(_mul24_lo(context, a, b), c)
 
 
-@opcode("mad24.hi", "t=ttt", _TWENTY_FOUR, modifiers=("sat",))
+@opcode("mad24.hi", "t=ttt", _TWENTY_FOUR, modifiers=("sat",), native=native.emit_mad24_hi)
 def _mad24_hi(context: Context, a: Array, b: Array, c: Array) -> Array:
     return _sum(context, _mul24_hi(context, a, b), c)
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from kernelcast.simcore.isa.types import Kind, ScalarType, Unit
 
-__all__ = ["OPCODES", "Context", "Meaning", "Opcode", "opcode", "unit_of"]
+__all__ = ["OPCODES", "Context", "Emission", "Meaning", "Opcode", "opcode", "unit_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,14 @@ Meaning = Callable[..., Any]
 
 Operands are NumPy arrays of the dtype that the signature gives, shape (lanes,) or () when the
 value is the same in all lanes; results have the dtype of the signature and the broadcast shape.
+"""
+
+Emission = Callable[..., str | tuple[str, ...]]
+"""(code: NativeCode, context, *operands) -> value or tuple of values, as LLVM IR.
+
+The same as the entry's `Meaning`, bit for bit except for the stated errors of approximations.
+Operands and results are values of the LLVM types of the signature, with `code.lanes` lanes. No
+operand may lead to undefined behaviour or poison: lanes that do not take part hold anything.
 """
 
 
@@ -57,6 +65,7 @@ class Opcode:
     flops: int
     compute: Meaning
     modifiers: frozenset[str]
+    emit: Emission
 
     def flops_of(self, context: Context) -> int:
         """Floating-point operations per lane: `add` counts one as f32 and none as s32."""
@@ -110,6 +119,7 @@ def opcode(
     unit: Unit | Callable[[Context], Unit] = unit_of,
     flops: int = 0,
     modifiers: Iterable[str] = (),
+    native: Emission,
 ) -> Callable[[Meaning], Meaning]:
     """Registers an entry; a second one of the same name is an error at import."""
 
@@ -118,7 +128,7 @@ def opcode(
             raise ValueError(f"opcode {name} is registered twice")
         chosen = unit if callable(unit) else (lambda _context, fixed=unit: fixed)
         _TABLE[name] = Opcode(
-            name, signature, frozenset(types), chosen, flops, compute, frozenset(modifiers)
+            name, signature, frozenset(types), chosen, flops, compute, frozenset(modifiers), native
         )
         return compute
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kernelcast.simcore.isa import native_transcendental as native
 from kernelcast.simcore.isa.opcodes import Context, opcode, unit_of
 from kernelcast.simcore.isa.rounding import (
     FLUSH,
@@ -32,13 +33,15 @@ def _unit(context: Context) -> Unit:
     return Unit.SPECIAL_FUNCTION if "approx" in context.modifiers else unit_of(context)
 
 
-@opcode("rcp", "t=t", WIDE_FLOATS, unit=_unit, modifiers=_ACCURACIES)
+@opcode("rcp", "t=t", WIDE_FLOATS, unit=_unit, modifiers=_ACCURACIES, native=native.emit_rcp)
 @with_float_modes
 def _rcp(context: Context, a: Array) -> Array:
     return divide(np.ones((), a.dtype), a, directed_mode(context))
 
 
-@opcode("sqrt", "t=t", WIDE_FLOATS, unit=_unit, flops=1, modifiers=_ACCURACIES)
+@opcode(
+    "sqrt", "t=t", WIDE_FLOATS, unit=_unit, flops=1, modifiers=_ACCURACIES, native=native.emit_sqrt
+)
 @with_float_modes
 def _sqrt(context: Context, a: Array) -> Array:
     return square_root(a, directed_mode(context))
@@ -59,7 +62,16 @@ _FUNCTIONS: dict[str, tuple[Callable[[Array], Array], tuple[ScalarType, ...]]] =
 
 
 def _register(name: str, function: Callable[[Array], Array], types: tuple[ScalarType, ...]) -> None:
-    @opcode(name, "t=t", types, unit=Unit.SPECIAL_FUNCTION, modifiers=("approx", *FLUSH))
+    emission = native.function_emission(native.FUNCTIONS[name])
+
+    @opcode(
+        name,
+        "t=t",
+        types,
+        unit=Unit.SPECIAL_FUNCTION,
+        modifiers=("approx", *FLUSH),
+        native=emission,
+    )
     @with_float_modes
     def _compute(context: Context, a: Array) -> Array:
         return function(a.astype(np.float64)).astype(context.type.dtype)

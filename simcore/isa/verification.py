@@ -21,7 +21,7 @@ import numpy as np
 from kernelcast.simcore.isa.opcodes import OPCODES, Context
 from kernelcast.simcore.isa.types import Kind, ScalarType
 
-__all__ = ["check_opcode", "rounded"]
+__all__ = ["check_opcode", "comparable_bits", "operand_arrays", "rounded"]
 
 FORMATS = {16: (11, -14, 15), 32: (24, -126, 127), 64: (53, -1022, 1023)}
 """Precision in bits, smallest and largest exponent of the IEEE 754 binary formats."""
@@ -130,7 +130,7 @@ def _stored(name: str, value: Any, type_: ScalarType, context: Context) -> Any:
     return value
 
 
-def _bits(array: Any) -> Any:
+def comparable_bits(array: Any) -> Any:
     """Comparable bits: the one NaN for all NaNs, and the two zeros apart."""
     array = np.asarray(array)
     if array.dtype.kind != "f":
@@ -147,10 +147,8 @@ def check_opcode(name: str, oracle: Callable[..., Any], context: Context, ulps: 
     """
     entry = OPCODES[name]
     types = entry.operand_types(context)
-    letters = entry.signature.split("=")[1]
-    grids = [_grid(x, t, len(types) > 2) for x, t in zip(letters, types, strict=True)]
-    rows = list(itertools.product(*grids))
-    arrays = [np.array(c, t.dtype) for c, t in zip(zip(*rows, strict=True), types, strict=True)]
+    rows = _rows(name, context)
+    arrays = operand_arrays(name, context)
     results = _call(name, context, arrays)
     for position, type_ in enumerate(entry.result_types(context)):
         result = results[position]
@@ -168,10 +166,24 @@ def check_opcode(name: str, oracle: Callable[..., Any], context: Context, ulps: 
     _check_scalars(name, context, arrays, results)
 
 
+def _rows(name: str, context: Context) -> list[tuple[Any, ...]]:
+    entry = OPCODES[name]
+    types, letters = entry.operand_types(context), entry.signature.split("=")[1]
+    grids = [_grid(x, t, len(types) > 2) for x, t in zip(letters, types, strict=True)]
+    return list(itertools.product(*grids))
+
+
+def operand_arrays(name: str, context: Context) -> list[Any]:
+    """Every combination of hard values, a lane each: an array per operand."""
+    columns = zip(*_rows(name, context), strict=True)
+    types = OPCODES[name].operand_types(context)
+    return [np.array(column, t.dtype) for column, t in zip(columns, types, strict=True)]
+
+
 def _differs(result: Any, expected: Any, ulps: int) -> Any:
     if not ulps:
-        return _bits(result) != _bits(expected)
-    return np.abs(_bits(result) - _bits(expected)) > ulps
+        return comparable_bits(result) != comparable_bits(expected)
+    return np.abs(comparable_bits(result) - comparable_bits(expected)) > ulps
 
 
 def _expected(
@@ -206,5 +218,5 @@ def _check_scalars(name: str, context: Context, arrays: list[Any], results: Any)
         for result, scalar, broadcast in zip(results, alone, mixed, strict=True):
             assert scalar.dtype == broadcast.dtype == result.dtype
             assert np.shape(scalar) == ()
-            assert np.all(_bits(scalar) == _bits(result[lane]))
-            assert np.all(_bits(broadcast[lane]) == _bits(result[lane]))
+            assert np.all(comparable_bits(scalar) == comparable_bits(result[lane]))
+            assert np.all(comparable_bits(broadcast[lane]) == comparable_bits(result[lane]))

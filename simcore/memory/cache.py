@@ -1,4 +1,4 @@
-"""A set-associative cache of sectored lines: one tag a line, valid bits and dirty bytes a sector.
+"""A set-associative cache of sectored lines: one tag a line, valid and dirty bits a sector.
 
 A capacity that lines * ways do not divide is rounded down to whole sets; the number of sets may be
 anything. A cache never holds data, only what is known of it.
@@ -13,10 +13,15 @@ import numpy.typing as npt
 
 from kernelcast.errors import DeviceFileError
 from kernelcast.simcore.device import CacheFacts
-from kernelcast.simcore.memory.bitmask import ZERO, count_groups, low_bits
+from kernelcast.simcore.memory.bitmask import ZERO, count_bits, count_groups, low_bits
 from kernelcast.simcore.memory.coalescer import MAX_SECTOR_BYTES
 from kernelcast.simcore.memory.compiled import compiled
-from kernelcast.simcore.memory.replacement import POLICIES, RANDOM_SEED, choose_way
+from kernelcast.simcore.memory.replacement import (
+    POLICIES,
+    RANDOM_SEED,
+    choose_way,
+    needs_stamps,
+)
 
 __all__ = [
     "CacheState",
@@ -26,7 +31,8 @@ __all__ = [
     "find",
     "flush",
     "open_line",
-    "write",
+    "write_part",
+    "write_whole",
 ]
 
 _EMPTY = -1
@@ -35,32 +41,35 @@ _MAX_SECTORS_PER_LINE = 32
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
+SectorMasks = npt.NDArray[np.uint32]
 
 
 class CacheState(NamedTuple):
-    """`instances` equal caches; a slot is (instance * sets + set) * ways + way.
+    """`instances` equal caches; a set is instance * sets + index, a slot is set * ways + way.
 
-    Arrays of shape (slots,): `tags` (line numbers), `valid` (sector bit masks), `stamps` (last
-    use), `is_dirty`; `dirty` (byte masks) is (slots * sectors_per_line,), or empty where nothing
-    stays dirty.
+    Arrays of shape (sets, ways): `tags` (line numbers), `stamps` (last use). Arrays of shape
+    (slots,): `valid` and `dirty` (sector bit masks). `written_bytes`, shape
+    (slots * sectors_per_line,), or empty where nothing stays dirty: byte masks of the dirty sectors
+    that are not valid.
     Sectors come from below in aligned groups of `fetch_sectors`, and go back in such groups.
-    `clock`, `random`: one word. `written`: groups written back, and of them those that had to be
+    `reciprocal` is 1 / sets. `clock`, `random`: one word. `written`: groups written back, and of them those that had to be
     read first because they were incomplete.
     """
 
     sectors_per_line: int
     line_shift: int
     sets: int
+    reciprocal: float
     ways: int
     is_hashed: bool
     policy: int
     sector_bytes: int
     fetch_sectors: int
     tags: Ints
-    valid: Ints
     stamps: Ints
-    is_dirty: npt.NDArray[np.bool_]
-    dirty: Words
+    valid: SectorMasks
+    dirty: SectorMasks
+    written_bytes: Words
     clock: Ints
     random: Words
     written: Ints
@@ -82,15 +91,16 @@ def empty_cache(
         sectors_per_line,
         sectors_per_line.bit_length() - 1,
         sets,
+        1.0 / sets,
         ways,
         facts.index == "hashed",
         POLICIES[facts.replacement],
         sector_bytes,
         fetch_bytes // sector_bytes,
-        np.full(slots, _EMPTY, np.int64),
-        np.zeros(slots, np.int64),
-        np.zeros(slots, np.int64),
-        np.zeros(slots, np.bool_),
+        np.full((instances * sets, ways), _EMPTY, np.int64),
+        np.zeros((instances * sets, ways), np.int64),
+        np.zeros(slots, np.uint32),
+        np.zeros(slots, np.uint32),
         np.zeros(slots * sectors_per_line if keeps_dirty else 0, np.uint64),
         np.zeros(1, np.int64),
         np.full(1, RANDOM_SEED, np.uint64),
@@ -128,77 +138,105 @@ def _check(facts: CacheFacts, sector_bytes: int, fetch_bytes: int) -> None:
 
 
 @compiled
-def _first_slot(cache: CacheState, instance: int, line: int) -> int:
-    """The first way of the line's set.
+def _quotient(number: int, divisor: int, reciprocal: float) -> int:
+    """number // divisor: a product that rounding leaves next to it, then steps to the right one.
+
+    Divisions of 64-bit integers take longer than all else that a cache does.
+    """
+    quotient = int(number * reciprocal)
+    while quotient * divisor > number:
+        quotient -= 1
+    while number - quotient * divisor >= divisor:
+        quotient += 1
+    return quotient
+
+
+@compiled
+def _set_of(cache: CacheState, instance: int, line: int) -> int:
+    """The set that a line belongs to.
 
     Hashing turns each run of `sets` lines by an amount of its own, so that strides of the cache's
     size spread and contiguous lines still fill all sets evenly.
     """
-    index = line % cache.sets
+    run = _quotient(line, cache.sets, cache.reciprocal)
+    index = line - run * cache.sets
     if cache.is_hashed:
-        run = np.uint64(line // cache.sets) * np.uint64(0x9E3779B97F4A7C15)
-        index = (index + int(np.int64(run >> np.uint64(32)))) % cache.sets
-    return (instance * cache.sets + index) * cache.ways
+        turned = np.uint64(run) * np.uint64(0x9E3779B97F4A7C15)
+        index += int(np.int64(turned >> np.uint64(32)))
+        index -= _quotient(index, cache.sets, cache.reciprocal) * cache.sets
+    return instance * cache.sets + index
+
+
+@compiled
+def _way_of(cache: CacheState, at_set: int, line: int) -> int:
+    """The way that holds the line, or -1: all tags are compared, so that the loop vectorises."""
+    found = -1
+    for way in range(cache.tags.shape[1]):
+        if cache.tags[at_set, way] == line:
+            found = way
+    return found
 
 
 @compiled
 def find(cache: CacheState, instance: int, line: int) -> int:
     """The slot that holds the line, or -1."""
-    first = _first_slot(cache, instance, line)
-    for slot in range(first, first + cache.ways):
-        if cache.tags[slot] == line:
-            return slot
-    return -1
+    at_set = _set_of(cache, instance, line)
+    way = _way_of(cache, at_set, line)
+    return way if way < 0 else at_set * cache.ways + way
 
 
 @compiled
 def _write_back(cache: CacheState, slot: int) -> None:
     """Counts the slot's dirty groups, and the incomplete ones among them; cleans it."""
-    if not cache.is_dirty[slot]:
+    dirty, size = np.int64(cache.dirty[slot]), cache.fetch_sectors
+    if dirty == 0:
         return
-    cache.is_dirty[slot] = False
-    first = slot * cache.sectors_per_line
-    full = low_bits(cache.sector_bytes)
-    for group in range(0, cache.sectors_per_line, cache.fetch_sectors):
-        is_dirty, is_complete = False, True
-        for sector in range(group, group + cache.fetch_sectors):
-            dirty = cache.dirty[first + sector]
-            is_dirty |= dirty != ZERO
-            is_complete &= dirty == full or (cache.valid[slot] >> sector) & 1 == 1
-            cache.dirty[first + sector] = ZERO
-        if is_dirty:
+    cache.dirty[slot] = 0
+    missing = ~np.int64(cache.valid[slot])
+    if size == 1:
+        cache.written[0] += count_bits(np.uint64(dirty))
+        cache.written[1] += count_bits(np.uint64(dirty & missing))
+        return
+    whole = (1 << size) - 1
+    for group in range(0, cache.sectors_per_line, size):
+        if (dirty >> group) & whole:
             cache.written[0] += 1
-            if not is_complete:
+            if (missing >> group) & whole:
                 cache.written[1] += 1
+
+
+@compiled
+def _admit(cache: CacheState, at_set: int, line: int) -> int:
+    """The way that an absent line takes; the line that had it is written back."""
+    way = 0
+    if cache.tags[at_set, cache.ways - 1] == _EMPTY:  # ways fill in order and never empty again
+        while cache.tags[at_set, way] != _EMPTY:
+            way += 1
+    else:
+        way = choose_way(cache.policy, cache.stamps, at_set, cache.random)
+        _write_back(cache, at_set * cache.ways + way)
+    cache.tags[at_set, way] = line
+    cache.valid[at_set * cache.ways + way] = 0
+    return way
 
 
 @compiled
 def open_line(cache: CacheState, instance: int, line: int) -> int:
     """The slot of the line, used just now; a line that was absent comes in without sectors."""
-    first = _first_slot(cache, instance, line)
-    end = first + cache.ways
-    cache.clock[0] += 1
-    for slot in range(first, end):
-        if cache.tags[slot] == line:
-            cache.stamps[slot] = cache.clock[0]
-            return slot
-    if cache.tags[end - 1] == _EMPTY:  # ways fill in order and never empty again
-        chosen = first
-        while cache.tags[chosen] != _EMPTY:
-            chosen += 1
-    else:
-        chosen = first + choose_way(cache.policy, cache.stamps[first:end], cache.random)
-        _write_back(cache, chosen)
-    cache.tags[chosen] = line
-    cache.valid[chosen] = 0
-    cache.stamps[chosen] = cache.clock[0]
-    return chosen
+    at_set = _set_of(cache, instance, line)
+    way = _way_of(cache, at_set, line)
+    if way < 0:
+        way = _admit(cache, at_set, line)
+    if needs_stamps(cache.policy):
+        cache.clock[0] += 1
+        cache.stamps[at_set, way] = cache.clock[0]
+    return at_set * cache.ways + way
 
 
 @compiled
 def fetch(cache: CacheState, slot: int, wanted: int) -> int:
     """Makes the sectors `wanted` valid; the mask of the groups that had to come from below."""
-    missing = wanted & ~int(cache.valid[slot])
+    missing = wanted & ~np.int64(cache.valid[slot])
     if missing == 0:
         return 0
     if cache.fetch_sectors > 1:
@@ -206,26 +244,36 @@ def fetch(cache: CacheState, slot: int, wanted: int) -> int:
         for first in range(0, cache.sectors_per_line, cache.fetch_sectors):
             if missing & (group << first):
                 missing |= group << first
-    cache.valid[slot] |= missing
-    return missing
+    cache.valid[slot] |= np.uint32(missing)
+    return int(missing)
 
 
 @compiled
-def write(cache: CacheState, slot: int, sector: int, bytes_: np.uint64) -> bool:
-    """Marks bytes of a sector as dirty; True if the sector was clean before."""
-    cache.is_dirty[slot] = True
-    at = slot * cache.sectors_per_line + sector
-    before = cache.dirty[at]
-    cache.dirty[at] = before | bytes_
-    if cache.dirty[at] == low_bits(cache.sector_bytes):
-        cache.valid[slot] |= 1 << sector
-    return bool(before == ZERO)
+def write_whole(cache: CacheState, slot: int, sectors: int) -> int:
+    """Marks all bytes of the mask `sectors` as dirty; how many of them were clean before."""
+    dirty = np.int64(cache.dirty[slot])
+    cache.dirty[slot] = np.uint32(dirty | sectors)
+    cache.valid[slot] |= np.uint32(sectors)
+    return count_bits(np.uint64(sectors & ~dirty))
+
+
+@compiled
+def write_part(cache: CacheState, slot: int, sector: int, bytes_: np.uint64) -> int:
+    """Marks bytes of one sector as dirty; 1 if the sector was clean before, else 0."""
+    at, bit = slot * cache.sectors_per_line + sector, 1 << sector
+    was_dirty = np.int64(cache.dirty[slot]) & bit
+    known = bytes_ | (cache.written_bytes[at] if was_dirty else ZERO)
+    cache.written_bytes[at] = known
+    cache.dirty[slot] |= np.uint32(bit)
+    if known == low_bits(cache.sector_bytes):
+        cache.valid[slot] |= np.uint32(bit)
+    return 0 if was_dirty else 1
 
 
 @compiled
 def flush(cache: CacheState) -> None:
     """Writes every dirty sector back, as at the end of a kernel."""
-    for slot in range(len(cache.tags)):
+    for slot in range(len(cache.dirty)):
         _write_back(cache, slot)
 
 

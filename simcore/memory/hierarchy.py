@@ -15,6 +15,7 @@ Caches are cold at launch. Every level counts sectors of the L2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,20 +31,10 @@ from kernelcast.simcore.memory.levels import (
     Counters,
 )
 from kernelcast.simcore.memory.native_accesses import native_accesses
-from kernelcast.simcore.memory.schedule import Schedule, access_order, deal_thread_blocks
-from kernelcast.simcore.memory.walk import (
-    ATOMIC,
-    LOAD,
-    NOTHING,
-    STORE,
-    Accesses,
-    Paths,
-    walk,
-    working_room,
-)
-from kernelcast.traces.trace import InstructionRow, Trace
+from kernelcast.simcore.memory.walk import ATOMIC, LOAD, NOTHING, STORE, Paths
+from kernelcast.traces.trace import InstructionRow
 
-__all__ = ["TrafficResult", "simulate_traffic"]
+__all__ = ["TrafficResult", "access_paths", "cold_l1", "cold_l2", "traffic_result"]
 
 _KINDS = {"load": LOAD, "store": STORE, "atomic": ATOMIC}
 _AROUND_L1 = ("cg", "cv")
@@ -67,33 +58,15 @@ class TrafficResult:
         return int(self.by_instruction.dram_reads.sum()) + self.fill_reads
 
 
-def simulate_traffic(trace: Trace, device: Device, thread_blocks_per_sm: int) -> TrafficResult:
-    """Traffic of one launch with `thread_blocks_per_sm` resident at once.
-
-    DeviceFileError when cache sizes do not fit each other. The GIL is free most of the time.
-    """
-    schedule = deal_thread_blocks(
-        trace, device.architecture.sm_count, thread_blocks_per_sm, device.sm.warp_schedulers
-    )
+def traffic_result(counts: Counters, l2: CacheState, device: Device) -> TrafficResult:
+    """From groups of sectors, as the caches count them, to transactions of the DRAM."""
     sector, transaction = device.l2.sector_bytes, device.dram.transaction_bytes
-    l2 = empty_cache(
-        device.l2,
-        sector,
-        max(sector, transaction),
-        instances=1,
-        keeps_dirty=True,
-    )
-    columns = Counters(*(np.zeros(len(trace.instructions), np.int64) for _ in Counters._fields))
-    if len(trace.accesses):
-        paths, l1 = _paths(trace, device), _l1(device)
-        room = working_room(trace.warp_width, int(paths.bytes.max()), l1, l2)
-        walk(_accesses(trace, schedule), paths, l1, l2, columns, room)
     transactions = max(1, sector // transaction)
     written, incomplete = (int(count) * transactions for count in l2.written)
     return TrafficResult(
-        by_instruction=columns._replace(
-            dram_reads=columns.dram_reads * transactions,
-            dram_writes=columns.dram_writes * transactions,
+        by_instruction=counts._replace(
+            dram_reads=counts.dram_reads * transactions,
+            dram_writes=counts.dram_writes * transactions,
         ),
         sector_bytes=sector,
         transaction_bytes=transaction,
@@ -102,21 +75,14 @@ def simulate_traffic(trace: Trace, device: Device, thread_blocks_per_sm: int) ->
     )
 
 
-def _accesses(trace: Trace, schedule: Schedule) -> Accesses:
-    table = trace.accesses
-    return Accesses(
-        access_order(trace, schedule),
-        table.pc,
-        table.warp,
-        table.address,
-        table.pattern,
-        trace.patterns.mask,
-        trace.patterns.offsets,
-        np.repeat(schedule.sm, trace.warps_per_thread_block),
-    )
+def cold_l2(device: Device) -> CacheState:
+    """DeviceFileError when cache sizes do not fit each other; so does `cold_l1`."""
+    sector = device.l2.sector_bytes
+    fetch = max(sector, device.dram.transaction_bytes)
+    return empty_cache(device.l2, sector, fetch, instances=1, keeps_dirty=True)
 
 
-def _l1(device: Device) -> CacheState:
+def cold_l1(device: Device) -> CacheState:
     """The first level; a device without one gets one that no access uses."""
     sector, facts = device.l2.sector_bytes, device.l1
     if facts is None:
@@ -129,13 +95,12 @@ def _l1(device: Device) -> CacheState:
     )
 
 
-def _paths(trace: Trace, device: Device) -> Paths:
-    native = native_accesses(trace.instructions)
+def access_paths(instructions: Sequence[InstructionRow], device: Device) -> Paths:
+    native = native_accesses(instructions)
     kinds = [
-        _KINDS.get(row.kind, NOTHING) if native.bytes[row.pc] else NOTHING
-        for row in trace.instructions
+        _KINDS.get(row.kind, NOTHING) if native.bytes[row.pc] else NOTHING for row in instructions
     ]
-    roles = [_l1_role(row, device.l1) for row in trace.instructions]
+    roles = [_l1_role(row, device.l1) for row in instructions]
     return Paths(
         np.array(kinds, np.int8),
         np.array(roles, np.int8),

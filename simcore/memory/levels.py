@@ -1,4 +1,4 @@
-"""What each memory level does with the sectors of one access, and what is counted of it."""
+"""What each memory level does with the lines of one access, and what is counted of it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.memory.bitmask import count_groups, low_bits
+from kernelcast.simcore.memory.access_shapes import LineRuns
+from kernelcast.simcore.memory.bitmask import count_bits
 from kernelcast.simcore.memory.cache import (
     CacheState,
     fetch,
     fetched_groups,
     find,
     open_line,
-    write,
+    write_part,
+    write_whole,
 )
 from kernelcast.simcore.memory.compiled import compiled
 
@@ -59,125 +61,130 @@ class Counters(NamedTuple):
 
 
 @compiled
-def _same_line(sectors: Ints, at: int, found: int, line_shift: int) -> int:
-    """The end of the run of sectors from `at` that lie in one line."""
-    line = sectors[at] >> line_shift
-    while at < found and sectors[at] >> line_shift == line:
-        at += 1
-    return at
+def _read_l2_line(l2: CacheState, line: int, wanted: int, pc: int, counters: Counters) -> None:
+    fetched = fetch(l2, open_line(l2, _ONLY, line), wanted)
+    counters.l2_read_hits[pc] += count_bits(np.uint64(wanted & ~fetched))
+    if fetched:
+        counters.dram_reads[pc] += fetched_groups(l2, fetched)
 
 
 @compiled
-def _sector_mask(sectors: Ints, begin: int, end: int, line_shift: int) -> int:
-    within = (1 << line_shift) - 1
-    mask = 0
-    for at in range(begin, end):
-        mask |= 1 << (sectors[at] & within)
-    return mask
+def _below(l1: CacheState, l2: CacheState, line: int, fetched: int, piece: int) -> tuple[int, int]:
+    """The L2 line that holds a piece of an L1 line, and the sectors `fetched` within it."""
+    longer = l2.line_shift - l1.line_shift
+    if longer >= 0:
+        within = line & ((1 << longer) - 1)
+        return line >> longer, fetched << (within << l1.line_shift)
+    whole = (1 << l2.sectors_per_line) - 1
+    return (line << -longer) + piece, (fetched >> (piece << l2.line_shift)) & whole
 
 
 @compiled
 def read_l1(
     l1: CacheState,
+    l2: CacheState,
     instance: int,
     whole_lines: bool,
-    sectors: Ints,
-    found: int,
-    missing: Ints,
+    runs: LineRuns,
+    at: int,
+    stretch: int,
     pc: int,
     counters: Counters,
-) -> int:
-    """Fills `missing` with the sectors that L1 asks L2 for; their number."""
-    count = 0
-    begin = 0
-    while begin < found:
-        end = _same_line(sectors, begin, found, l1.line_shift)
-        line = sectors[begin] >> l1.line_shift
-        wanted = _sector_mask(sectors, begin, end, l1.line_shift)
+) -> None:
+    """Reads the L1 lines of row `at`, from line `stretch` on; what L1 lacks is asked of L2.
+
+    L1 lines that lie in one L2 line ask it once, together.
+    """
+    hits, misses, below, wanted_below = 0, 0, 0, 0
+    pieces = max(1, l1.sectors_per_line // l2.sectors_per_line)
+    for position in range(runs.lines[at]):
+        line = stretch + runs.line[at, position]
+        wanted = runs.touched[at, position]
         if whole_lines:
             wanted = (1 << l1.sectors_per_line) - 1
         fetched = fetch(l1, open_line(l1, instance, line), wanted)
-        asked = count_groups(wanted, 1)
-        counters.sectors[pc] += asked
-        counters.l1_reads[pc] += asked
-        counters.l1_hits[pc] += count_groups(wanted & ~fetched, 1)
-        for sector in range(l1.sectors_per_line):
-            if (fetched >> sector) & 1:
-                missing[count] = line * l1.sectors_per_line + sector
-                count += 1
-        begin = end
-    return count
+        hits += count_bits(np.uint64(wanted & ~fetched))
+        if fetched == 0:
+            continue
+        misses += count_bits(np.uint64(fetched))
+        for piece in range(pieces):
+            l2_line, part = _below(l1, l2, line, fetched, piece)
+            if part and l2_line != below and wanted_below:
+                _read_l2_line(l2, below, wanted_below, pc, counters)
+                wanted_below = 0
+            if part:
+                below = l2_line
+                wanted_below |= part
+    if wanted_below:
+        _read_l2_line(l2, below, wanted_below, pc, counters)
+    counters.l1_hits[pc] += hits
+    counters.l2_reads[pc] += misses
+
+
+@compiled
+def read_l2(
+    l2: CacheState, runs: LineRuns, at: int, stretch: int, pc: int, counters: Counters
+) -> None:
+    for position in range(runs.lines[at]):
+        line = stretch + runs.line[at, position]
+        _read_l2_line(l2, line, runs.touched[at, position], pc, counters)
 
 
 @compiled
 def write_l1(
-    l1: CacheState, instance: int, role: int, sectors: Ints, byte_masks: Words, found: int
+    l1: CacheState, instance: int, role: int, runs: LineRuns, at: int, stretch: int
 ) -> None:
     """Stores pass through L1: they evict what it holds of their lines, or keep whole sectors."""
-    for at in range(found):
-        line = sectors[at] >> l1.line_shift
+    for position in range(runs.lines[at]):
+        line, whole = stretch + runs.line[at, position], runs.whole[at, position]
         if role == L1_EVICT:
             slot = find(l1, instance, line)
             if slot >= 0:
                 l1.valid[slot] = 0
-        elif byte_masks[at] == low_bits(l1.sector_bytes):
+        elif whole:
             slot = open_line(l1, instance, line)
-            l1.valid[slot] |= 1 << (sectors[at] & (l1.sectors_per_line - 1))
-
-
-@compiled
-def read_l2(l2: CacheState, sectors: Ints, found: int, pc: int, counters: Counters) -> None:
-    begin = 0
-    while begin < found:
-        end = _same_line(sectors, begin, found, l2.line_shift)
-        wanted = _sector_mask(sectors, begin, end, l2.line_shift)
-        slot = open_line(l2, _ONLY, sectors[begin] >> l2.line_shift)
-        fetched = fetch(l2, slot, wanted)
-        counters.l2_reads[pc] += end - begin
-        if fetched != wanted:
-            counters.l2_read_hits[pc] += count_groups(wanted & ~fetched, 1)
-        if fetched:
-            counters.dram_reads[pc] += fetched_groups(l2, fetched)
-        begin = end
+            l1.valid[slot] |= np.uint32(whole)
 
 
 @compiled
 def write_l2(
     l2: CacheState,
-    sectors: Ints,
+    runs: LineRuns,
     byte_masks: Words,
-    found: int,
+    at: int,
+    stretch: int,
     pc: int,
     counters: Counters,
 ) -> None:
-    begin = 0
-    while begin < found:
-        end = _same_line(sectors, begin, found, l2.line_shift)
-        slot = open_line(l2, _ONLY, sectors[begin] >> l2.line_shift)
-        for at in range(begin, end):
-            if write(l2, slot, sectors[at] & (l2.sectors_per_line - 1), byte_masks[at]):
-                counters.dram_writes[pc] += 1
-        begin = end
-    counters.l2_writes[pc] += found
+    """`byte_masks`, shape (rows, sectors): what is written of each touched sector."""
+    ordinal, cleaned = 0, 0
+    for position in range(runs.lines[at]):
+        touched, whole = runs.touched[at, position], runs.whole[at, position]
+        slot = open_line(l2, _ONLY, stretch + runs.line[at, position])
+        cleaned += write_whole(l2, slot, whole)
+        if touched == whole:
+            ordinal += count_bits(np.uint64(touched))
+            continue
+        for sector in range(l2.sectors_per_line):
+            if (touched >> sector) & 1:
+                if not (whole >> sector) & 1:
+                    cleaned += write_part(l2, slot, sector, byte_masks[at, ordinal])
+                ordinal += 1
+    counters.dram_writes[pc] += cleaned
 
 
 @compiled
 def write_around_l2(
-    l2: CacheState,
-    sectors: Ints,
-    byte_masks: Words,
-    found: int,
-    pc: int,
-    counters: Counters,
+    l2: CacheState, runs: LineRuns, at: int, stretch: int, pc: int, counters: Counters
 ) -> None:
     """Without write-allocation a store goes straight to DRAM and drops what L2 holds of it."""
-    full = low_bits(l2.sector_bytes)
-    for at in range(found):
-        slot = find(l2, _ONLY, sectors[at] >> l2.line_shift)
+    for position in range(runs.lines[at]):
+        touched, whole = runs.touched[at, position], runs.whole[at, position]
+        slot = find(l2, _ONLY, stretch + runs.line[at, position])
         if slot >= 0:
-            l2.valid[slot] &= ~(1 << (sectors[at] & (l2.sectors_per_line - 1)))
-        l2.written[0] += 1
-        if byte_masks[at] != full or l2.fetch_sectors > 1:
-            l2.written[1] += 1
-    counters.l2_writes[pc] += found
-    counters.dram_writes[pc] += found
+            l2.valid[slot] &= np.uint32(~touched)
+        written = count_bits(np.uint64(touched))
+        l2.written[0] += written
+        counters.dram_writes[pc] += written
+        incomplete = touched if l2.fetch_sectors > 1 else touched & ~whole
+        l2.written[1] += count_bits(np.uint64(incomplete))

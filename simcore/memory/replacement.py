@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from kernelcast.simcore.memory.compiled import compiled
 
-__all__ = ["POLICIES", "RANDOM_SEED", "choose_way"]
+__all__ = ["POLICIES", "RANDOM_SEED", "choose_way", "needs_stamps"]
 
 RANDOM_SEED = 0x9E3779B97F4A7C15
 """Any nonzero word; fixed, so that a simulation repeats exactly."""
@@ -28,30 +28,39 @@ Words = npt.NDArray[np.uint64]
 
 
 @compiled
-def _least_recently_used(stamps: Ints) -> int:
-    oldest = stamps[0]
-    for stamp in stamps:  # a minimum without branches, then its place: what vectorises
-        oldest = min(oldest, stamp)
+def needs_stamps(policy: int) -> bool:
+    """Whether the policy looks at when a line was used."""
+    return policy != _RANDOM
+
+
+@compiled
+def _least_recently_used(stamps: Ints, at_set: int) -> int:
+    oldest = stamps[at_set, 0]
+    for way in range(stamps.shape[1]):  # a minimum without branches, then its place: vectorises
+        oldest = min(oldest, stamps[at_set, way])
     way = 0
-    while stamps[way] != oldest:
+    while stamps[at_set, way] != oldest:
         way += 1
     return way
 
 
 @compiled
-def _random(stamps: Ints, random_state: Words) -> int:
+def _random(ways: int, random_state: Words) -> int:
     """Uniform over the ways, from Marsaglia's xorshift64 (J. Stat. Software 8(14), 2003)."""
     word = random_state[0]
     word ^= word << np.uint64(13)
     word ^= word >> np.uint64(7)
     word ^= word << np.uint64(17)
     random_state[0] = word
-    return int(np.int64((word >> np.uint64(33)) % np.uint64(len(stamps))))
+    drawn = np.int64(word >> np.uint64(33))
+    if ways & (ways - 1) == 0:  # a mask is many times faster than a division
+        return drawn & (ways - 1)
+    return drawn % ways
 
 
 @compiled
-def choose_way(policy: int, stamps: Ints, random_state: Words) -> int:
-    """The way of the set to evict; `stamps` are those of the set."""
+def choose_way(policy: int, stamps: Ints, at_set: int, random_state: Words) -> int:
+    """The way of the set `at_set` to evict; `stamps` has shape (sets, ways)."""
     if policy == _RANDOM:
-        return _random(stamps, random_state)
-    return _least_recently_used(stamps)
+        return _random(stamps.shape[1], random_state)
+    return _least_recently_used(stamps, at_set)

@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.memory.compiled import compiled
-from kernelcast.traces.trace import Trace
 
-__all__ = ["DISPATCH_CYCLES", "Schedule", "access_order", "deal_thread_blocks"]
+__all__ = ["DISPATCH_CYCLES", "Dispatch", "WorkDistributor", "cycles_per_instruction"]
 
 DISPATCH_CYCLES = 1
 """The work distributor launches one thread block a cycle: they never start all at once."""
@@ -24,38 +23,53 @@ DISPATCH_CYCLES = 1
 Ints = npt.NDArray[np.int64]
 
 
+def cycles_per_instruction(resident_warps: int, warp_schedulers: int) -> int:
+    """How long a warp waits from one of its turns to the next when `resident_warps` share an SM."""
+    return max(1, resident_warps // max(1, warp_schedulers))
+
+
 @dataclass(frozen=True)
-class Schedule:
-    """`sm` and `start_cycle` of each thread block, shape (thread blocks,)."""
+class Dispatch:
+    """`sm` and `start_cycle` of consecutive thread blocks, shape (thread blocks,)."""
 
     sm: Ints
     start_cycle: Ints
-    cycles_per_instruction: int
 
 
-def deal_thread_blocks(
-    trace: Trace, sm_count: int, thread_blocks_per_sm: int, warp_schedulers: int
-) -> Schedule:
-    """A thread block lasts as long as the warp of it that issues most instructions."""
-    resident_warps = thread_blocks_per_sm * trace.warps_per_thread_block
-    turn = max(1, resident_warps // max(1, warp_schedulers))
-    warps = trace.warp_time.reshape(trace.thread_blocks, trace.warps_per_thread_block)
-    cycles = warps.max(axis=1).astype(np.int64) * turn
-    sm, start = np.empty(len(cycles), np.int64), np.empty(len(cycles), np.int64)
-    places = sm_count * thread_blocks_per_sm
-    ends, heap = np.zeros(places, np.int64), np.arange(places, dtype=np.int64)
-    _deal(cycles, sm_count, ends, heap, sm, start)
-    return Schedule(sm, start, turn)
+class WorkDistributor:
+    """Deals the thread blocks of one launch, in ascending order, to places on the SMs."""
+
+    def __init__(self, sm_count: int, thread_blocks_per_sm: int) -> None:
+        places = sm_count * thread_blocks_per_sm
+        self._sm_count = sm_count
+        self._ends: Ints = np.zeros(places, np.int64)
+        self._heap: Ints = np.arange(places, dtype=np.int64)
+        self._last_start = -DISPATCH_CYCLES
+
+    def dispatch(self, cycles: Ints) -> Dispatch:
+        """Deals the next thread blocks, which last `cycles` each."""
+        sm, start = np.empty(len(cycles), np.int64), np.empty(len(cycles), np.int64)
+        _deal(cycles, self._sm_count, self._last_start, self._ends, self._heap, sm, start)
+        if len(start):
+            self._last_start = int(start[-1])
+        return Dispatch(sm, start)
+
+    @property
+    def next_start(self) -> int:
+        """When the next thread block would start; no later one can start before."""
+        return max(int(self._ends[self._heap[0]]), self._last_start + DISPATCH_CYCLES)
 
 
 @compiled
-def _deal(cycles: Ints, sm_count: int, ends: Ints, heap: Ints, sm: Ints, start: Ints) -> None:
+def _deal(
+    cycles: Ints, sm_count: int, last_start: int, ends: Ints, heap: Ints, sm: Ints, start: Ints
+) -> None:
     """Places are numbered round the SMs; `ends[p]` is when place p falls free.
 
     `heap` is a binary heap of the places, the next one to fall free on top; of two that fall free
     at once it is the lower one.
     """
-    dispatched = -DISPATCH_CYCLES
+    dispatched = last_start
     for thread_block in range(len(cycles)):
         place = heap[0]
         dispatched = max(ends[place], dispatched + DISPATCH_CYCLES)
@@ -85,18 +99,3 @@ def _is_earlier(one: int, other: int, ends: Ints) -> bool:
     if ends[one] != ends[other]:
         return bool(ends[one] < ends[other])
     return one < other
-
-
-def access_order(trace: Trace, schedule: Schedule) -> Ints:
-    """Row numbers of `trace.accesses` in the order of time; ties go by warp, then by program."""
-    warp = trace.accesses.warp
-    cycle = trace.accesses.time.astype(np.int64)
-    cycle *= schedule.cycles_per_instruction
-    starts = np.repeat(schedule.start_cycle, trace.warps_per_thread_block)
-    cycle += starts[warp]
-    warps = len(starts)
-    if len(cycle) and int(cycle.max()) >= np.iinfo(np.int64).max // warps:
-        return np.lexsort((warp, cycle)).astype(np.int64, copy=False)
-    cycle *= warps
-    cycle += warp
-    return np.argsort(cycle, kind="stable").astype(np.int64, copy=False)

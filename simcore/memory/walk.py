@@ -1,4 +1,4 @@
-"""The compiled walk of all accesses, in the order of time, through L1 and L2 to DRAM."""
+"""The compiled walk of accesses, in the order of time, through L1 and L2 to DRAM."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.memory.bitmask import ZERO, count_bits
-from kernelcast.simcore.memory.cache import CacheState, flush
-from kernelcast.simcore.memory.coalescer import coalesce_into, distinct_bytes, sector_room
+from kernelcast.simcore.memory.access_shapes import ShapeTable, learn_shape, shape_row
+from kernelcast.simcore.memory.cache import CacheState
 from kernelcast.simcore.memory.compiled import compiled
 from kernelcast.simcore.memory.levels import (
     L1_BYPASS,
@@ -22,21 +21,8 @@ from kernelcast.simcore.memory.levels import (
     write_l2,
 )
 
-__all__ = [
-    "ATOMIC",
-    "LOAD",
-    "NOTHING",
-    "STORE",
-    "Accesses",
-    "Paths",
-    "Room",
-    "walk",
-    "working_room",
-]
+__all__ = ["ATOMIC", "LOAD", "NOTHING", "STORE", "Accesses", "Paths", "settle", "walk"]
 
-_STRETCH_BYTES = 64  # a multiple of every sector and every aligned access
-_SHAPE_BITS = 9
-_REMEMBERED_SHAPES = 1 << _SHAPE_BITS
 NOTHING, LOAD, STORE, ATOMIC = 0, 1, 2, 3
 
 Ints = npt.NDArray[np.int64]
@@ -44,19 +30,15 @@ Words = npt.NDArray[np.uint64]
 
 
 class Accesses(NamedTuple):
-    """The columns of the trace that memory depends on; `order` says in which order to take them.
+    """What memory depends on. By access: `pc`, `sm`, `address`, `pattern`; by pattern: `lanes`,
+    `offsets`."""
 
-    By access: `pc`, `warp`, `address`, `pattern`; by pattern: `lanes`, `offsets`; by warp: `sm`.
-    """
-
-    order: Ints
     pc: npt.NDArray[np.int32]
-    warp: npt.NDArray[np.int32]
+    sm: npt.NDArray[np.int32]
     address: Ints
     pattern: npt.NDArray[np.int32]
     lanes: Words
     offsets: Ints
-    sm: Ints
 
 
 class Paths(NamedTuple):
@@ -73,117 +55,78 @@ class Paths(NamedTuple):
     l2_allocates_writes: bool
 
 
-class Room(NamedTuple):
-    """Working space. Accesses of equal shape (pattern, pc, place within a stretch) are coalesced
-    once: row i of these arrays remembers the shape `key[i]`, later ones of the same row replace it.
-
-    By row: `key`, `found` sectors, `requested_bytes`, `ideal_sectors`; `relative` sectors and their
-    `byte_masks`, shape (rows, sectors). `sectors`, `missing`: of the access at hand, what it asks
-    for and what L1 lacks of it.
-    """
-
-    key: Ints
-    found: Ints
-    requested_bytes: Ints
-    ideal_sectors: Ints
-    relative: Ints
-    byte_masks: Words
-    sectors: Ints
-    missing: Ints
-
-
-def working_room(lanes: int, widest_access_bytes: int, l1: CacheState, l2: CacheState) -> Room:
-    most = sector_room(lanes, widest_access_bytes, l2.sector_bytes)
-    return Room(
-        np.full(_REMEMBERED_SHAPES, -1, np.int64),
-        np.zeros(_REMEMBERED_SHAPES, np.int64),
-        np.zeros(_REMEMBERED_SHAPES, np.int64),
-        np.zeros(_REMEMBERED_SHAPES, np.int64),
-        np.zeros((_REMEMBERED_SHAPES, most), np.int64),
-        np.zeros((_REMEMBERED_SHAPES, most), np.uint64),
-        np.zeros(most, np.int64),
-        np.zeros(most * l1.sectors_per_line, np.int64),
-    )
+@compiled
+def _settle_row(paths: Paths, l1: CacheState, shapes: ShapeTable, at: int, count: Counters) -> None:
+    """Adds what all uses of a shape have in common to the counters."""
+    uses, pc = shapes.uses[at], shapes.pc[at]
+    if uses == 0:
+        return
+    shapes.uses[at] = 0
+    kind, found = paths.kind[pc], shapes.found[at]
+    count.requests[pc] += uses
+    count.requested_bytes[pc] += uses * shapes.requested_bytes[at]
+    count.ideal_sectors[pc] += uses * shapes.ideal_sectors[at]
+    if kind == LOAD and paths.l1_role[pc] == L1_READ:
+        if paths.whole_lines:
+            found = shapes.l1.lines[at] * l1.sectors_per_line
+        count.l1_reads[pc] += uses * found
+    elif kind != STORE:
+        count.l2_reads[pc] += uses * found
+    if kind != LOAD:
+        count.l2_writes[pc] += uses * found
+    count.sectors[pc] += uses * found
 
 
 @compiled
-def _shape_row(accesses: Accesses, paths: Paths, sector_bytes: int, row: int, room: Room) -> int:
-    """Where `room` remembers the shape of an access; coalesces it when it is new there."""
-    pc, pattern = accesses.pc[row], accesses.pattern[row]
-    place = accesses.address[row] & (_STRETCH_BYTES - 1)
-    key = (np.int64(pattern) * len(paths.bytes) + pc) * _STRETCH_BYTES + place
-    at = (key ^ (key >> _SHAPE_BITS)) & (_REMEMBERED_SHAPES - 1)
-    if room.key[at] != key:
-        room.key[at] = key
-        found = coalesce_into(
-            place,
-            accesses.offsets[pattern],
-            accesses.lanes[pattern],
-            paths.alignment[pc],
-            paths.bytes[pc],
-            sector_bytes,
-            room.relative[at],
-            room.byte_masks[at],
-        )
-        distinct = distinct_bytes(room.byte_masks[at], found)
-        room.found[at] = found
-        room.requested_bytes[at] = count_bits(accesses.lanes[pattern]) * paths.bytes[pc]
-        room.ideal_sectors[at] = (distinct + sector_bytes - 1) // sector_bytes
-    return int(at)
-
-
-@compiled
-def _next_access(
-    accesses: Accesses, paths: Paths, l2: CacheState, row: int, counters: Counters, room: Room
-) -> int:
-    """Puts the access's sectors into `room.sectors`; the row of its shape."""
-    pc = accesses.pc[row]
-    at = _shape_row(accesses, paths, l2.sector_bytes, row, room)
-    base = (accesses.address[row] & -_STRETCH_BYTES) // l2.sector_bytes
-    for position in range(room.found[at]):
-        room.sectors[position] = base + room.relative[at, position]
-    counters.requests[pc] += 1
-    counters.requested_bytes[pc] += room.requested_bytes[at]
-    counters.ideal_sectors[pc] += room.ideal_sectors[at]
-    return at
+def settle(paths: Paths, l1: CacheState, shapes: ShapeTable, counters: Counters) -> None:
+    """Brings the counters up to date with the uses of all remembered shapes."""
+    for at in range(len(shapes.uses)):
+        _settle_row(paths, l1, shapes, at, counters)
 
 
 @compiled
 def walk(
+    order: Ints,
+    row_mask: int,
     accesses: Accesses,
     paths: Paths,
     l1: CacheState,
     l2: CacheState,
+    shapes: ShapeTable,
     counters: Counters,
-    room: Room,
 ) -> None:
-    """Runs every access and the write-back at the end; results are in `counters` and `l2.written`.
+    """Runs the accesses whose rows are the low bits `row_mask` of `order`.
 
     Atomics read and write their sectors at L2.
     """
-    sectors, missing = room.sectors, room.missing
-    for row in accesses.order:
-        pc = accesses.pc[row]
-        kind, role = paths.kind[pc], paths.l1_role[pc]
-        if kind == NOTHING or accesses.lanes[accesses.pattern[row]] == ZERO:
-            continue
-        shape = _next_access(accesses, paths, l2, row, counters, room)
-        found = room.found[shape]
-        sm = accesses.sm[accesses.warp[row]]
+    l1_shift = shapes.stretch_shift - shapes.sector_shift - l1.line_shift
+    l2_shift = shapes.stretch_shift - shapes.sector_shift - l2.line_shift
+    for item in order:
+        row = item & row_mask
+        pc, pattern, address = accesses.pc[row], accesses.pattern[row], accesses.address[row]
+        place = address & (shapes.stretch_bytes - 1)
+        key = (np.int64(pattern) * len(paths.kind) + pc) * shapes.stretch_bytes + place
+        at = shape_row(key)
+        if shapes.key[at] != key:
+            _settle_row(paths, l1, shapes, at, counters)
+            shapes.key[at] = key
+            shapes.pc[at] = pc
+            offsets, lanes = accesses.offsets[pattern], accesses.lanes[pattern]
+            learn_shape(shapes, at, place, offsets, lanes, paths.alignment[pc], paths.bytes[pc])
+        shapes.uses[at] += 1
+        stretch = address >> shapes.stretch_shift
+        l1_line, l2_line = stretch << l1_shift, stretch << l2_shift
+        kind, role, sm = paths.kind[pc], paths.l1_role[pc], accesses.sm[row]
         if kind == LOAD and role == L1_READ:
-            count = read_l1(l1, sm, paths.whole_lines, sectors, found, missing, pc, counters)
-            read_l2(l2, missing, count, pc, counters)
+            whole = paths.whole_lines
+            read_l1(l1, l2, sm, whole, shapes.l1, at, l1_line, pc, counters)
             continue
-        counters.sectors[pc] += found
         if kind != STORE:
-            read_l2(l2, sectors, found, pc, counters)
+            read_l2(l2, shapes.l2, at, l2_line, pc, counters)
         if kind != LOAD:
-            byte_masks = room.byte_masks[shape]
             if role != L1_BYPASS:
-                write_l1(l1, sm, role, sectors, byte_masks, found)
+                write_l1(l1, sm, role, shapes.l1, at, l1_line)
             if paths.l2_allocates_writes:
-                write_l2(l2, sectors, byte_masks, found, pc, counters)
+                write_l2(l2, shapes.l2, shapes.byte_masks, at, l2_line, pc, counters)
             else:
-                write_around_l2(l2, sectors, byte_masks, found, pc, counters)
-    if paths.l2_allocates_writes:
-        flush(l2)
+                write_around_l2(l2, shapes.l2, at, l2_line, pc, counters)

@@ -12,9 +12,18 @@ import pytest
 
 from kernelcast.errors import LaunchError, MemoryAccessError
 from kernelcast.ptx_frontend import read_ptx
+from kernelcast.simcore.engine import ENGINES, execute
 from kernelcast.traces.trace import Trace
 
 Run = Callable[..., Trace]
+
+
+@pytest.fixture(autouse=True, params=sorted(ENGINES))
+def every_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test runs once with each engine as the one that `execute` takes by default."""
+    defaults = {**(execute.__kwdefaults__ or {}), "engine": request.param}
+    monkeypatch.setattr(execute, "__kwdefaults__", defaults)
+
 
 THREAD = "mov.u32 %r4, %tid.x; cvt.u64.u32 %rd10, %r4;"
 

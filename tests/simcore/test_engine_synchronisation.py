@@ -8,10 +8,18 @@ import numpy as np
 import pytest
 
 from kernelcast.errors import BarrierError
+from kernelcast.simcore.engine import ENGINES, execute
 from kernelcast.simcore.engine.atomics import apply_atomic
 from kernelcast.traces.trace import Trace
 
 Run = Callable[..., Trace]
+
+
+@pytest.fixture(autouse=True, params=sorted(ENGINES))
+def every_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test runs once with each engine as the one that `execute` takes by default."""
+    defaults = {**(execute.__kwdefaults__ or {}), "engine": request.param}
+    monkeypatch.setattr(execute, "__kwdefaults__", defaults)
 
 
 def test_a_barrier_separates_writers_from_readers(run_ptx: Run) -> None:

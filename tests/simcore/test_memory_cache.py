@@ -20,7 +20,8 @@ from kernelcast.simcore.memory.cache import (
     find,
     flush,
     open_line,
-    write,
+    write_part,
+    write_whole,
 )
 
 FULL = 2**32 - 1
@@ -39,8 +40,12 @@ def read(cache: CacheState, line: int, wanted: int = 0b1111) -> int:
     return fetch(cache, open_line(cache, 0, line), wanted)
 
 
-def store(cache: CacheState, line: int, sector: int, bytes_: int = FULL) -> bool:
-    return write(cache, open_line(cache, 0, line), sector, np.uint64(bytes_))
+def store(cache: CacheState, line: int, sector: int, bytes_: int = FULL) -> int:
+    """1 if the sector was clean before."""
+    slot = open_line(cache, 0, line)
+    if bytes_ == FULL:
+        return write_whole(cache, slot, 1 << sector)
+    return write_part(cache, slot, sector, np.uint64(bytes_))
 
 
 class LruOracle:
@@ -145,6 +150,22 @@ def test_a_sector_that_was_read_or_written_piece_by_piece_is_complete() -> None:
     assert read(cache, 1, 0b0001) == 0
     flush(cache)
     assert cache.written.tolist() == [2, 0]
+
+
+def test_a_new_line_knows_nothing_of_what_was_written_in_its_place() -> None:
+    cache = cold(facts(1, 1))
+    store(cache, 0, 0, 0x0000FFFF)
+    store(cache, 1, 0, 0xFFFF0000)
+    flush(cache)
+    assert cache.written.tolist() == [2, 2]
+
+
+def test_a_write_of_many_sectors_counts_those_that_were_clean() -> None:
+    cache = cold(facts(4, 4))
+    store(cache, 0, 1, 0xFF)
+    assert write_whole(cache, open_line(cache, 0, 0), 0b1011) == 2
+    flush(cache)
+    assert cache.written.tolist() == [3, 0]
 
 
 def test_sectors_are_fetched_in_groups() -> None:

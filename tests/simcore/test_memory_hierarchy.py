@@ -11,7 +11,8 @@ import pytest
 from kernelcast.errors import DeviceFileError, TraceFormatError
 from kernelcast.simcore.device import CacheFacts, CoalescingRule, Device
 from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.memory.hierarchy import TrafficResult, simulate_traffic
+from kernelcast.simcore.memory.hierarchy import TrafficResult
+from kernelcast.simcore.memory.stream import simulate_traffic
 from kernelcast.traces.trace import (
     AccessTable,
     InstructionRow,

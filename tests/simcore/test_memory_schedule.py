@@ -5,73 +5,72 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
-import numpy.typing as npt
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernelcast.simcore.memory.pending import PendingAccesses, rows_by_warp
 from kernelcast.simcore.memory.schedule import (
     DISPATCH_CYCLES,
-    Schedule,
-    access_order,
-    deal_thread_blocks,
+    Dispatch,
+    WorkDistributor,
+    cycles_per_instruction,
 )
-from kernelcast.traces.trace import (
-    AccessTable,
-    PatternCounts,
-    PatternTable,
-    ResourceNeeds,
-    ThreadBlockClasses,
-    Trace,
-)
+from kernelcast.traces.trace import AccessTable, PatternTable
+
+_LOAD = np.ones(1, np.int8)
 
 
-def trace_of(warp_time: list[list[int]], accesses: list[tuple[int, int]] = []) -> Trace:  # noqa: B006
-    """`warp_time` by thread block and warp; `accesses` are (warp, time)."""
-    none: npt.NDArray[np.int32] = np.zeros(0, np.int32)
+def deal(cycles: list[int], sms: int, resident: int) -> Dispatch:
+    return WorkDistributor(sms, resident).dispatch(np.array(cycles, np.int64))
+
+
+def order(accesses: list[tuple[int, int]], start_cycle: list[int]) -> list[tuple[int, int]]:
+    """(warp, time) in the order of simulation; each warp is a thread block of its own."""
+    warp, time = np.array(accesses, np.int32).reshape(-1, 2).T.copy()
     zero = np.zeros(len(accesses), np.int32)
-    warp, time = np.array(accesses, np.int32).reshape(-1, 2).T
-    counts = np.zeros((1, 0), np.int64)
-    return Trace(
-        kernel="k",
-        grid=(len(warp_time), 1, 1),
-        thread_block=(32 * len(warp_time[0]), 1, 1),
-        warp_width=32,
-        resources=ResourceNeeds(16, 0),
-        instructions=(),
-        classes=ThreadBlockClasses(np.zeros(len(warp_time), np.int32), counts, counts),
-        stage_warp_issues=counts,
-        warp_time=np.array(warp_time, np.int32).reshape(-1),
-        patterns=PatternTable(np.zeros(0, np.uint64), np.zeros((0, 32), np.int64)),
-        accesses=AccessTable(zero, warp, time, zero, zero.astype(np.int64), zero),
-        pattern_counts=PatternCounts(none, none, none, none, none.astype(np.int64)),
-        engine="none",
-        elapsed_s=0.0,
-    )
+    address = np.arange(len(accesses), dtype=np.int64)
+    pending = PendingAccesses(32)
+    pending.use_patterns(PatternTable(np.ones(1, np.uint64), np.zeros((1, 32), np.int64)))
+    table = AccessTable(zero, warp, time, zero, address, zero)
+    rows, ends = rows_by_warp(table, 0, len(start_cycle))
+    dispatch = Dispatch(np.zeros(len(start_cycle), np.int64), np.array(start_cycle, np.int64))
+    pending.append(table, rows, ends, 1, dispatch, 1, _LOAD)
+    items, row_mask = pending.order(None)
+    return [accesses[i] for i in pending.accesses().address[items & row_mask]]
 
 
 def test_equal_thread_blocks_run_in_waves_round_the_sms() -> None:
-    dealt = deal_thread_blocks(trace_of([[1000]] * 14), 3, 2, warp_schedulers=2)
-    assert dealt.cycles_per_instruction == 1
+    dealt = deal([1000] * 14, 3, 2)
     assert dealt.sm.tolist() == [0, 1, 2, 0, 1, 2] * 2 + [0, 1]
     wave, place = np.divmod(np.arange(14), 6)
     assert dealt.start_cycle.tolist() == (1000 * wave + DISPATCH_CYCLES * place).tolist()
 
 
 def test_a_free_place_takes_the_next_thread_block_before_the_wave_ends() -> None:
-    dealt = deal_thread_blocks(trace_of([[1000], [10], [10], [10]]), 2, 1, warp_schedulers=1)
+    dealt = deal([1000, 10, 10, 10], 2, 1)
     assert dealt.sm.tolist() == [0, 1, 1, 1]
     assert dealt.start_cycle.tolist() == [0, 1, 11, 21]
 
 
-def test_the_longest_warp_decides_how_long_a_thread_block_lasts() -> None:
-    dealt = deal_thread_blocks(trace_of([[5, 90], [5, 5]]), 1, 1, warp_schedulers=2)
-    assert dealt.start_cycle.tolist() == [0, 90]
+@pytest.mark.parametrize(
+    ("resident_warps", "schedulers", "turn"), [(16, 2, 8), (1, 2, 1), (48, 0, 48), (7, 2, 3)]
+)
+def test_resident_warps_share_the_schedulers(
+    resident_warps: int, schedulers: int, turn: int
+) -> None:
+    assert cycles_per_instruction(resident_warps, schedulers) == turn
 
 
-def test_many_resident_warps_take_turns() -> None:
-    dealt = deal_thread_blocks(trace_of([[10] * 8] * 4), 1, 2, warp_schedulers=2)
-    assert dealt.cycles_per_instruction == 8
-    assert dealt.start_cycle.tolist() == [0, 1, 80, 81]
+@given(lengths=st.lists(st.integers(0, 50), max_size=30), cut=st.integers(0, 30))
+def test_dealing_in_two_parts_is_dealing_at_once(lengths: list[int], cut: int) -> None:
+    whole, parts = deal(lengths, 2, 3), WorkDistributor(2, 3)
+    first = parts.dispatch(np.array(lengths[:cut], np.int64))
+    promised = parts.next_start
+    second = parts.dispatch(np.array(lengths[cut:], np.int64))
+    assert [*first.sm, *second.sm] == whole.sm.tolist()
+    assert [*first.start_cycle, *second.start_cycle] == whole.start_cycle.tolist()
+    assert second.start_cycle.tolist()[:1] in ([], [promised])
 
 
 @settings(deadline=None)  # the first example compiles
@@ -81,7 +80,7 @@ def test_many_resident_warps_take_turns() -> None:
     resident=st.integers(1, 4),
 )
 def test_dealing_agrees_with_a_priority_queue(lengths: list[int], sms: int, resident: int) -> None:
-    dealt = deal_thread_blocks(trace_of([[x] for x in lengths]), sms, resident, 100)
+    dealt = deal(lengths, sms, resident)
     free = [(0, place) for place in range(sms * resident)]
     last, expected = -DISPATCH_CYCLES, []
     for length in lengths:
@@ -93,14 +92,17 @@ def test_dealing_agrees_with_a_priority_queue(lengths: list[int], sms: int, resi
 
 
 def test_resident_warps_interleave_by_progress_and_ties_go_by_warp() -> None:
-    trace = trace_of([[9], [9]], [(0, 0), (0, 4), (0, 8), (1, 0), (1, 4), (1, 8)])
-    together = Schedule(np.array([0, 1]), np.array([0, 0]), 1)
-    assert access_order(trace, together).tolist() == [0, 3, 1, 4, 2, 5]
-    apart = Schedule(np.array([0, 0]), np.array([0, 9]), 1)
-    assert access_order(trace, apart).tolist() == [0, 1, 2, 3, 4, 5]
+    accesses = [(0, 0), (0, 4), (0, 8), (1, 0), (1, 4), (1, 8)]
+    assert order(accesses, [0, 0]) == [(0, 0), (1, 0), (0, 4), (1, 4), (0, 8), (1, 8)]
+    assert order(accesses, [0, 9]) == accesses
+
+
+def test_a_table_in_the_order_of_instructions_is_taken_by_warp() -> None:
+    accesses = [(1, 0), (0, 0), (0, 4), (1, 4)]
+    assert order(accesses, [0, 0]) == [(0, 0), (1, 0), (0, 4), (1, 4)]
 
 
 def test_times_too_long_for_a_combined_key_sort_the_same() -> None:
-    trace = trace_of([[9], [9]], [(0, 0), (0, 4), (1, 0), (1, 4)])
-    late = Schedule(np.array([0, 1]), np.array([2**62 + 1, 2**62]), 1)
-    assert access_order(trace, late).tolist() == [2, 0, 3, 1]
+    accesses = [(0, 0), (0, 4), (1, 0), (1, 4), (2, 0)]
+    late = [2**62 + 1, 2**62, 0]
+    assert order(accesses, late) == [(2, 0), (1, 0), (0, 0), (1, 4), (0, 4)]

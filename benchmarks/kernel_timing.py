@@ -1,0 +1,198 @@
+"""How long an engine takes for the benchmark kernels, beside C and beside the reference engine."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+from kernel_cases import KernelCase, Problem
+from native_twins import NativeTwins
+from targets import Target
+from timing import geometric_mean, interleaved, table
+
+from kernelcast.errors import KernelcastError
+from kernelcast.simcore.device import Device
+from kernelcast.simcore.engine import execute
+from kernelcast.simcore.isa.kernel import Kernel
+from kernelcast.simcore.profiler import profile
+from kernelcast.traces.trace import Trace
+
+__all__ = ["KernelTimer", "KernelTiming", "kernel_table", "kernel_targets", "run_once"]
+
+CAN_SKIP_MEMORY = "record_memory" in inspect.signature(execute).parameters
+"""Whether engines can count instructions without recording memory accesses."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTiming:
+    """Seconds are wall time of two threads, `counters_core_s` the core time of both together.
+
+    `simulation` includes counters. `reference_*` were measured at `reference_size`, as were
+    `counters_there_s` and `simulation_there_s` of the engine under test.
+    """
+
+    kernel: str
+    size: int
+    worst_ratio: float
+    thread_instructions: int
+    twin_s: float
+    counters_s: float
+    counters_core_s: float
+    simulation_s: float
+    reference_size: int
+    reference_counters_s: float
+    reference_simulation_s: float
+    counters_there_s: float
+    simulation_there_s: float
+
+    @property
+    def counters_ratio(self) -> float:
+        return self.counters_s / self.twin_s
+
+    @property
+    def simulation_ratio(self) -> float:
+        return self.simulation_s / self.twin_s
+
+    @property
+    def counters_speedup(self) -> float:
+        return self.reference_counters_s / self.counters_there_s
+
+    @property
+    def simulation_speedup(self) -> float:
+        return self.reference_simulation_s / self.simulation_there_s
+
+    def record(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def run_once(kernel: Kernel, problem: Problem, engine: str, record_memory: bool) -> Trace:
+    """Counters only when `record_memory` is False and the engines can do without."""
+    options: dict[str, Any] = {"record_memory": record_memory} if CAN_SKIP_MEMORY else {}
+    return execute(kernel, problem.launch(), engine=engine, **options)
+
+
+def _simulate(kernel: Kernel, problem: Problem, engine: str, device: Device) -> None:
+    profile(run_once(kernel, problem, engine, record_memory=True), device)
+
+
+@dataclass(frozen=True)
+class KernelTimer:
+    """Times `engine`; `quick` takes the reference engine's sizes for all and smaller ones for it.
+
+    KernelcastError when the engine or a twin computes something else than NumPy.
+    """
+
+    engine: str
+    twins: NativeTwins
+    device: Device
+    repeats: int
+    quick: bool = False
+
+    def measure(self, case: KernelCase) -> KernelTiming:
+        kernel = case.kernel()
+        size, reference_size = (
+            (case.reference, case.small) if self.quick else (case.full, case.reference)
+        )
+        problem = case.make(size)
+        instructions = self._check(case, kernel, problem)
+        here = interleaved(
+            {
+                "twin": self.twins.prepare(case.name, problem.arguments),
+                **self._engine_calls(kernel, problem, self.engine),
+            },
+            self.repeats,
+        )
+        problem = case.make(reference_size)
+        there = interleaved(
+            {
+                f"{engine} {name}": call
+                for engine in dict.fromkeys((self.engine, "reference"))
+                for name, call in self._engine_calls(kernel, problem, engine).items()
+            },
+            self.repeats,
+        )
+        return KernelTiming(
+            kernel=case.name,
+            size=size,
+            worst_ratio=case.worst_ratio,
+            thread_instructions=instructions,
+            twin_s=here["twin"].wall_s,
+            counters_s=here["counters"].wall_s,
+            counters_core_s=here["counters"].core_s,
+            simulation_s=here["simulation"].wall_s,
+            reference_size=reference_size,
+            reference_counters_s=there["reference counters"].wall_s,
+            reference_simulation_s=there["reference simulation"].wall_s,
+            counters_there_s=there[f"{self.engine} counters"].wall_s,
+            simulation_there_s=there[f"{self.engine} simulation"].wall_s,
+        )
+
+    def _engine_calls(
+        self, kernel: Kernel, problem: Problem, engine: str
+    ) -> dict[str, Callable[[], object]]:
+        return {
+            "counters": partial(run_once, kernel, problem, engine, False),
+            "simulation": partial(_simulate, kernel, problem, engine, self.device),
+        }
+
+    def _check(self, case: KernelCase, kernel: Kernel, problem: Problem) -> int:
+        """Engine and twin must compute what NumPy does; the kernel's thread-instructions."""
+        by_twin, by_engine = problem.with_fresh_output(), problem.with_fresh_output()
+        self.twins.prepare(case.name, by_twin.arguments)()
+        if not by_twin.is_solved():
+            raise KernelcastError(f"the C twin of {case.name} computes something else than NumPy")
+        trace = run_once(kernel, by_engine, self.engine, record_memory=False)
+        if not by_engine.is_solved():
+            raise KernelcastError(f"{case.name} computes something else than NumPy")
+        _, lane_executions = trace.classes.totals()
+        return int(lane_executions.sum())
+
+
+def kernel_table(timings: Sequence[KernelTiming]) -> str:
+    """One row a kernel, times in ms; "/ C" over the twin, "ref /" the reference engine over it."""
+    head = (
+        *("kernel", "size", "C ms", "counters", "/ C", "simulated", "/ C", "G instr/s"),
+        *("ref / counters", "ref / simulated"),
+    )
+    rows = [
+        (
+            item.kernel,
+            str(item.size),
+            f"{1e3 * item.twin_s:.1f}",
+            f"{1e3 * item.counters_s:.1f}",
+            f"{item.counters_ratio:.2f}",
+            f"{1e3 * item.simulation_s:.1f}",
+            f"{item.simulation_ratio:.2f}",
+            f"{item.thread_instructions / item.counters_s / 1e9:.2f}",
+            f"{item.counters_speedup:.1f}",
+            f"{item.simulation_speedup:.1f}",
+        )
+        for item in timings
+    ]
+    return table(head, rows)
+
+
+def kernel_targets(timings: Sequence[KernelTiming]) -> list[Target]:
+    """Geometric means and, beside the C twins, the kernel that is farthest from its limit."""
+    worst = max(timings, key=lambda item: item.counters_ratio / item.worst_ratio)
+    mean = geometric_mean
+    return [
+        Target("counters / C, geometric mean", mean([t.counters_ratio for t in timings]), 3.0),
+        Target(f"counters / C, worst ({worst.kernel})", worst.counters_ratio, worst.worst_ratio),
+        Target("simulation / C, geometric mean", mean([t.simulation_ratio for t in timings]), 8.0),
+        Target(
+            "reference / counters, geometric mean",
+            mean([t.counters_speedup for t in timings]),
+            15.0,
+            at_least=True,
+        ),
+        Target(
+            "reference / simulation, geometric mean",
+            mean([t.simulation_speedup for t in timings]),
+            10.0,
+            at_least=True,
+        ),
+    ]

@@ -1,0 +1,124 @@
+"""How long a user waits: for the import, for the first result, for one of full size.
+
+Run as a script, it is the process whose first result is measured.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from targets import Target
+from timing import isolated_environment, process_wall_seconds
+
+import kernelcast as kc
+
+__all__ = ["start_up_targets"]
+
+ROOT = Path(__file__).parents[1]
+DEVICE = "gtx-1060-6gb"
+_GROUPS = 90
+_THREADS = 128
+_HEAD = """.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry long_kernel(.param .u64 values, .param .u64 sums)
+{
+    .reg .pred %p; .reg .b32 %r<2>; .reg .b64 %rd<5>; .reg .f32 %f<8>; .reg .f32 %value;
+    ld.param.u64 %rd0, [values];
+    ld.param.u64 %rd1, [sums];
+    mov.u32 %r0, %tid.x;
+    mul.wide.u32 %rd2, %r0, 4;
+    add.s64 %rd3, %rd0, %rd2;
+    add.s64 %rd4, %rd1, %rd2;
+"""
+
+
+def long_kernel() -> str:
+    """PTX of about a thousand instructions: loads, arithmetic and ifs, no loop."""
+    lines = [_HEAD]
+    lines += [f"    mov.f32 %f{i}, 0f3F800000;" for i in range(8)]
+    for group in range(_GROUPS):
+        a, b, c = (f"%f{(group + k) % 8}" for k in range(3))
+        lines.append(
+            f"""    ld.global.f32 %value, [%rd3+{4 * group}];
+    fma.rn.f32 {a}, %value, {b}, {c};
+    mul.f32 {b}, {a}, %value;
+    sub.f32 {c}, {b}, {a};
+    fma.rn.f32 {b}, {b}, 0f3E800000, {c};
+    max.f32 {c}, {c}, {a};
+    setp.gt.f32 %p, {a}, {b};
+    @%p bra $after{group};
+    mul.f32 {a}, {a}, 0f3F000000;
+    add.f32 {b}, {b}, %value;
+    min.f32 {c}, {c}, 0f40000000;
+$after{group}:"""
+        )
+    lines += [f"    add.f32 %f0, %f0, %f{i};" for i in range(1, 8)]
+    return "\n".join([*lines, "    st.global.f32 [%rd4], %f0;", "    ret;", "}", ""])
+
+
+def _import_seconds(repeats: int) -> float:
+    return process_wall_seconds([sys.executable, "-c", "import kernelcast"], repeats)
+
+
+def _first_results(engine: str, folder: Path, repeats: int) -> tuple[float, float, float]:
+    """Seconds from a process's start to its first result: without and with a filled cache; and
+    of the same run again in that process."""
+    source = folder / "long_kernel.ptx"
+    source.write_text(long_kernel())
+    found: list[tuple[float, float, float]] = []
+    for turn in range(repeats):
+        environment = isolated_environment(folder / f"cache{turn}")
+        results = []
+        for _ in ("empty cache", "filled cache"):
+            command = [sys.executable, __file__, str(source), engine, str(time.monotonic())]
+            finished = subprocess.run(
+                command, check=True, stdout=subprocess.PIPE, text=True, env=environment
+            )
+            results.append(json.loads(finished.stdout))
+        (empty, _), (filled, again) = results
+        found.append((empty, filled, again))
+    empty_s, filled_s, again_s = (statistics.median(column) for column in zip(*found, strict=True))
+    return empty_s, filled_s, again_s
+
+
+def _sor_seconds(engine: str, repeats: int) -> float:
+    command = [sys.executable, "-m", "kernelcast", "estimate", "examples/sor/sor.toml"]
+    command = [*command, "--device", DEVICE, "--engine", engine]
+    return process_wall_seconds(command, repeats, folder=ROOT)
+
+
+def start_up_targets(engine: str, folder: Path, repeats: int) -> list[Target]:
+    """Every value is a median of `repeats`; `folder` is for the caches and is empty."""
+    empty_s, filled_s, again_s = _first_results(engine, folder, repeats)
+    return [
+        Target("import kernelcast, whole process", _import_seconds(repeats), 0.15, "s"),
+        Target("first result, 1,000 instructions, empty cache", empty_s, 1.0, "s"),
+        Target("first result, 1,000 instructions, filled cache", filled_s, 1.0, "s"),
+        Target("same result again in a warm process", again_s, 0.01, "s"),
+        Target(f"SOR 8192 x 8192 estimated for {DEVICE}", _sor_seconds(engine, repeats), 5.0, "s"),
+    ]
+
+
+def _run_as_child(source: str, engine: str, started: float) -> None:
+    values = np.linspace(0, 1, _THREADS + _GROUPS, dtype=np.float32)
+    sums = np.zeros(_THREADS, np.float32)
+    kernel = kc.load(source)["long_kernel"]
+
+    def run() -> float:
+        kernel.run(grid=1, block=_THREADS, args=[values, sums], engine=engine)
+        return time.monotonic()
+
+    first = run() - started
+    again = [-time.monotonic() + run() for _ in range(5)]
+    json.dump((first, statistics.median(again)), sys.stdout)
+
+
+if __name__ == "__main__":
+    _run_as_child(sys.argv[1], sys.argv[2], float(sys.argv[3]))

@@ -1,0 +1,119 @@
+"""`kernelcast trace`: executes a workload and keeps its trace, or takes one from another tool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer
+from typer.core import TyperGroup
+
+import kernelcast as kc
+from kernelcast.cli import options
+from kernelcast.cli.terminal import show, show_line
+from kernelcast.cli.trace_source import Execution
+from kernelcast.errors import KernelcastError
+from kernelcast.report import records, traces
+
+__all__ = ["app"]
+
+_RECORD = "record"
+_HELP = ("-h", "--help")
+
+Output: TypeAlias = Annotated[
+    Path,
+    typer.Option(
+        "-o", "--output", help="Parquet file to write.", metavar="T.parquet", show_default=False
+    ),
+]
+
+
+class _RecordByDefault(TyperGroup):
+    """`trace W.toml` means `trace record W.toml`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in (*self.commands, *_HELP):
+            args = [_RECORD, *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_RecordByDefault,
+    no_args_is_help=True,
+    help="Keep the trace of an execution in a Parquet file; `trace W.toml` is `trace record "
+    "W.toml`. `estimate`, `profile` and `mix` take the file in place of the workload.",
+)
+
+
+@app.command(_RECORD)
+def record_trace(
+    workload: options.WorkloadPath,
+    output: Output,
+    size: options.Size = None,
+    registers: options.Registers = None,
+    engine: options.Engine = options.EngineName.AUTO,
+    limit_seconds: options.LimitSeconds = None,
+    limit_instructions: options.LimitInstructions = None,
+    exact: options.Exact = False,
+) -> None:
+    """Execute a workload and store its trace."""
+    if kc.is_trace_file(workload):
+        raise KernelcastError(f"{workload} is a trace already; `trace import` converts traces")
+    _check_output(output)
+    execution = Execution(size, registers, engine, limit_seconds, limit_instructions)
+    kc.save_trace(execution.trace(workload), output)
+
+
+@app.command("show")
+def show_trace(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Trace file.")],
+    json: options.Json = False,
+    csv: options.Csv = False,
+) -> None:
+    """What a trace file holds."""
+    trace = kc.load_trace(file)
+    if json:
+        show_line(records.to_json(traces.trace_record(trace)))
+    elif csv:
+        show_line(records.to_csv(traces.trace_rows(trace)))
+    else:
+        show(traces.trace_table(trace))
+
+
+@app.command("import")
+def import_traces(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Accel-Sim kernel traces: .traceg, .traceg.xz."),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            help="Parquet file to write; with several FILEs a folder, which gets one for each.",
+            metavar="T.parquet",
+            show_default=False,
+        ),
+    ],
+) -> None:
+    """Store traces that Accel-Sim's NVBit tracer recorded on a real GPU."""
+    if len(files) == 1 and not output.is_dir():
+        _check_output(output)
+        kc.save_trace(kc.load_trace(files[0]), output)
+        return
+    if not output.is_dir():
+        raise KernelcastError(f"{len(files)} traces need a folder to go to; {output} is none")
+    targets = [output / f"{file.name.split('.traceg')[0]}.parquet" for file in files]
+    if len(set(targets)) < len(targets):
+        raise KernelcastError("several of the traces have the same name; import them one by one")
+    for file, target in zip(files, targets, strict=True):
+        kc.save_trace(kc.load_trace(file), target)
+
+
+def _check_output(output: Path) -> None:
+    """KernelcastError for what could not be read again as a trace, before any work is done."""
+    if output.suffix != ".parquet":
+        raise KernelcastError(f"--output must be a .parquet file, got {output}")
+    if not output.parent.is_dir():
+        raise KernelcastError(f"--output: there is no folder {output.parent}")

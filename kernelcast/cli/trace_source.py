@@ -1,0 +1,57 @@
+"""Where a subcommand's trace comes from: a workload that is executed now, or a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import kernelcast as kc
+from kernelcast.cli import options
+from kernelcast.cli.terminal import show_progress
+from kernelcast.errors import KernelcastError
+
+__all__ = ["Execution"]
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How a workload is to be executed; None where the default holds."""
+
+    size: str | None = None
+    registers: int | None = None
+    engine: options.EngineName = options.EngineName.AUTO
+    limit_seconds: float | None = None
+    limit_instructions: int | None = None
+
+    def trace(self, source: Path, devices: Sequence[kc.Device] = ()) -> kc.KernelTrace:
+        """Executes the workload, or loads the trace, of the file `source`.
+
+        A stored trace takes no option of execution but `registers`, which changes occupancy only.
+        LaunchError, before a workload runs, when it does not fit one of `devices`.
+        """
+        if kc.is_trace_file(source):
+            self._check_stored(source)
+            stored = kc.load_trace(source)
+            return stored if self.registers is None else stored.with_registers(self.registers)
+        loaded = kc.load_workload(source)
+        with show_progress(f"executing {source.name}") as progress:
+            return loaded.run(
+                self.size,
+                registers=self.registers,
+                devices=devices,
+                limits=options.limits(self.limit_seconds, self.limit_instructions),
+                engine=self.engine.value,
+                progress=progress,
+            )
+
+    def _check_stored(self, source: Path) -> None:
+        engine = None if self.engine is options.EngineName.AUTO else self.engine
+        for name, value in (
+            ("--size", self.size),
+            ("--engine", engine),
+            ("--limit-seconds", self.limit_seconds),
+            ("--limit-instructions", self.limit_instructions),
+        ):
+            if value is not None:
+                raise KernelcastError(f"{name} goes with a workload file; {source} is a trace")

@@ -1,0 +1,59 @@
+"""What a trace holds, as a table, a record and rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import RenderableType
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from kernelcast.runnable import KernelTrace
+
+__all__ = ["trace_record", "trace_rows", "trace_table"]
+
+
+def trace_record(trace: KernelTrace) -> dict[str, Any]:
+    """Sizes of its tables, and what was executed altogether."""
+    data = trace.data
+    warps, lanes = data.classes.totals()
+    return {
+        "kernel": data.kernel,
+        "grid": list(data.grid),
+        "thread_block": list(data.thread_block),
+        "warp_width": data.warp_width,
+        "repeats": trace.repeats,
+        "engine": data.engine,
+        "registers": data.resources.registers,
+        "shared_bytes": data.resources.shared_bytes,
+        "instructions": len(data.instructions),
+        "warp_instructions": int(warps.sum()),
+        "thread_instructions": int(lanes.sum()),
+        "accesses": len(data.accesses),
+        "shared_and_constant_accesses": int(data.pattern_counts.count.sum()),
+        "patterns": len(data.patterns.mask),
+        "classes": len(data.classes.warp_issues),
+        "barrier_stages": len(data.stage_warp_issues),
+    }
+
+
+def trace_rows(trace: KernelTrace) -> list[tuple[str, object]]:
+    cells = [(name, _cell(value)) for name, value in trace_record(trace).items()]
+    return [("name", "value"), *cells]
+
+
+def trace_table(trace: KernelTrace) -> RenderableType:
+    table = Table(title=f"trace of {trace.data.kernel}", title_justify="left")
+    table.add_column("")
+    table.add_column("value", justify="right", overflow="fold")
+    for name, value in trace_record(trace).items():
+        shown = f"{value:,}" if isinstance(value, int) else str(_cell(value))
+        table.add_row(name.replace("_", " "), shown)
+    return table
+
+
+def _cell(value: object) -> object:
+    """Sizes as 64x4x1; nothing for what is not known."""
+    if isinstance(value, list):
+        return "x".join(map(str, value))
+    return "" if value is None else value

@@ -1,0 +1,348 @@
+"""What the code generator must know of a kernel before it writes code.
+
+Lanes of a warp that part wait in *pending* basic blocks; the lowest runs first. `pending_with[a]`
+holds the places where other lanes may wait while basic block `a` runs. A register may be kept as
+one scalar for the warp only if no lanes wait at a place that still reads its old value while
+others write it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from kernelcast.simcore.engine.jit.shapes import (
+    VARYING,
+    Shape,
+    apply_rule,
+    immediate_shape,
+    joined,
+    resized,
+    uniform,
+)
+from kernelcast.simcore.isa.control_flow import live_out, reads
+from kernelcast.simcore.isa.kernel import (
+    Atomic,
+    BarrierSync,
+    Branch,
+    Compute,
+    Exit,
+    Guard,
+    Immediate,
+    Instruction,
+    Kernel,
+    Load,
+    Operand,
+    Register,
+    Special,
+    SpecialRegister,
+)
+from kernelcast.simcore.isa.opcodes import Context
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+from kernelcast.simcore.isa.uniformity import definitions, launch_constants
+
+__all__ = ["Analysis", "Facts", "analyse", "may_spin"]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is fixed for all launches that share native code.
+
+    `special`: shapes of special registers; `parameter`: the shape of a parameter load by byte
+    offset and bits; `is_partial`: whether the last warp of a thread block lacks lanes.
+    """
+
+    width: int
+    is_partial: bool
+    special: Mapping[Special, Shape]
+    parameter: Callable[[int, int], Shape]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """`live_in[b]`: register indices; places are basic blocks and, from `len(blocks)` on, barriers.
+
+    `is_dynamic[b]`: whether fewer than all lanes may run `b`. `blends`: (basic block, register)
+    pairs where a write must keep what other lanes still need. `crossing`: registers live between
+    basic blocks.
+    """
+
+    shapes: Mapping[int, Shape]
+    live_in: tuple[frozenset[int], ...]
+    pending_with: tuple[frozenset[int], ...]
+    is_dynamic: tuple[bool, ...]
+    blends: frozenset[tuple[int, int]]
+    crossing: frozenset[int]
+
+    def shape(self, register: Register) -> Shape:
+        return self.shapes.get(register.index, VARYING)
+
+
+def may_spin(kernel: Kernel) -> bool:
+    """Whether lanes may wait in a loop for what others write: a branch depends on an atomic's or
+    a volatile load's result, and a loop leads back to it."""
+    tainted: set[int] = set()
+    size = -1
+    while size != len(tainted):
+        size = len(tainted)
+        for instruction in kernel.instructions:
+            source = isinstance(instruction, Atomic) or (
+                isinstance(instruction, Load) and instruction.volatile
+            )
+            if source or any(r.index in tainted for r in reads(instruction)):
+                tainted.update(r.index for r in definitions(instruction))
+    for block in kernel.blocks:
+        end = block.terminator
+        if isinstance(end, Branch) and end.guard.register.index in tainted:
+            if block.index in _reachable(kernel, block.successors):
+                return True
+    return False
+
+
+def _reachable(kernel: Kernel, starts: tuple[int, ...]) -> set[int]:
+    found, pending = set(starts), list(starts)
+    while pending:
+        for target in kernel.blocks[pending.pop()].successors:
+            if target not in found:
+                found.add(target)
+                pending.append(target)
+    return found
+
+
+def analyse(kernel: Kernel, facts: Facts) -> Analysis:
+    """Optimistic: everything is uniform until the opposite is found, to a fixed point."""
+    live_in = _live_in(kernel)
+    constants = launch_constants(kernel)
+    single = _warp_constants(kernel, constants)
+    forced: set[int] = set()
+    while True:
+        shapes = _shapes(kernel, facts, forced)
+        pending = _pending_with(kernel, shapes)
+        conflicts = {
+            (block.index, register.index)
+            for block in kernel.blocks
+            for instruction in block.body
+            for register in definitions(instruction)
+            if any(register.index in live_in[_place(kernel, y)] for y in pending[block.index])
+        }
+        wrong = {
+            index
+            for _, index in conflicts
+            if index not in forced and index not in single and not shapes[index].is_varying
+        }
+        if not wrong:
+            break
+        forced |= wrong
+    crossing = frozenset(index for live in live_in for index in live)
+    blends = frozenset(pair for pair in conflicts if shapes[pair[1]].is_varying)
+    dynamic = _dynamic(kernel, pending, facts.is_partial)
+    return Analysis(shapes, live_in, pending, dynamic, blends, crossing)
+
+
+def _place(kernel: Kernel, place: int) -> int:
+    """The basic block where lanes that wait at `place` go on."""
+    count = len(kernel.blocks)
+    if place < count:
+        return place
+    end = kernel.blocks[place - count].terminator
+    assert isinstance(end, BarrierSync)
+    return end.target
+
+
+def _live_in(kernel: Kernel) -> tuple[frozenset[int], ...]:
+    found = []
+    for block, out in zip(kernel.blocks, live_out(kernel), strict=True):
+        live = {r.index for r in out}
+        for instruction in (block.terminator, *reversed(block.body)):
+            if instruction.guard is None:
+                live -= {r.index for r in definitions(instruction)}
+            live |= {r.index for r in reads(instruction)}
+        found.append(frozenset(live))
+    return tuple(found)
+
+
+def _warp_constants(kernel: Kernel, constants: frozenset[int]) -> frozenset[int]:
+    """Registers whose one definition gives the same lanes the same values whenever it runs."""
+    writes: dict[int, int] = {}
+    for instruction in kernel.instructions:
+        for register in definitions(instruction):
+            writes[register.index] = writes.get(register.index, 0) + 1
+    found = set(constants)
+    grew = True
+    while grew:
+        grew = False
+        for instruction in kernel.instructions:
+            if not isinstance(instruction, Compute) or instruction.guard is not None:
+                continue
+            targets = {r.index for r in definitions(instruction)}
+            if targets <= found or any(writes[t] > 1 for t in targets):
+                continue
+            if all(_is_fixed(source, found) for source in instruction.sources):
+                found |= targets
+                grew = True
+    return frozenset(found)
+
+
+_CLOCKS = (Special.CLOCK, Special.CLOCK64, Special.GLOBALTIMER)
+
+
+def _is_fixed(operand: Operand, known: set[int]) -> bool:
+    if isinstance(operand, Register):
+        return operand.index in known
+    return not (isinstance(operand, SpecialRegister) and operand.which in _CLOCKS)
+
+
+def _shapes(kernel: Kernel, facts: Facts, forced: set[int]) -> dict[int, Shape]:
+    found: dict[int, Shape] = dict.fromkeys(forced, VARYING)
+    entry_live = _live_in(kernel)[0]
+    by_index = {r.index: r for r in kernel.registers}
+    for index in entry_live - forced:
+        found[index] = immediate_shape(Immediate(0), by_index[index].bits, facts.width)
+    changed = True
+    while changed:
+        changed = False
+        for instruction in kernel.instructions:
+            for register, shape in _results(instruction, found, facts):
+                new = joined(found.get(register.index), shape)
+                if instruction.guard is not None:
+                    new = _guarded(new, instruction.guard, found, facts.width)
+                if register.index not in forced and new != found.get(register.index):
+                    found[register.index] = new
+                    changed = True
+    for register in kernel.registers:
+        found.setdefault(register.index, uniform(facts.width))
+    return found
+
+
+def _guarded(new: Shape, guard: Guard, found: Mapping[int, Shape], width: int) -> Shape:
+    """Under a varying guard some lanes keep what they had."""
+    condition = found.get(guard.register.index, uniform(width))
+    if not condition.is_uniform or new.is_varying:
+        return VARYING
+    # the old value may be anything of the same offsets; only uniform ones are simple enough
+    return uniform(width) if new.is_uniform else VARYING
+
+
+def _results(
+    instruction: Instruction, found: Mapping[int, Shape], facts: Facts
+) -> list[tuple[Register, Shape]]:
+    """The shapes that an instruction gives its registers; nothing while an input is unknown."""
+    width = facts.width
+    if isinstance(instruction, Compute):
+        context = Context(instruction.type, instruction.source_type, instruction.modifiers)
+        types = instruction.opcode.operand_types(context)
+        sources: list[Shape] = []
+        for operand, read_as in zip(instruction.sources, types, strict=True):
+            shape = operand_shape(operand, read_as, found, facts)
+            if shape is None:
+                return []
+            sources.append(shape)
+        shape = apply_rule(instruction, sources, width)
+        results = zip(
+            instruction.destinations, instruction.opcode.result_types(context), strict=False
+        )
+        return [
+            (register, resized(shape, written.bits, register.bits, written.is_signed))
+            for register, written in results
+            if register is not None
+        ]
+    if isinstance(instruction, Load):
+        shapes = _loaded(instruction, found, facts)
+        return [
+            (r, s) for r, s in zip(instruction.destinations, shapes, strict=False) if r is not None
+        ]
+    if isinstance(instruction, Atomic) and instruction.destination is not None:
+        return [(instruction.destination, VARYING)]
+    return []
+
+
+def _loaded(load: Load, found: Mapping[int, Shape], facts: Facts) -> list[Shape]:
+    address = load.address
+    if address.space is AddressSpace.PARAM and address.base is None:
+        size = load.type.bytes
+        return [
+            _extended(facts.parameter(address.offset + i * size, load.type.bits), load.type, r)
+            for i, r in enumerate(load.destinations)
+        ]
+    if isinstance(address.base, Register):
+        base = found.get(address.base.index)
+        if base is None:
+            return []
+        if not base.is_uniform:
+            return [VARYING] * len(load.destinations)
+    if address.space in (AddressSpace.LOCAL, AddressSpace.GENERIC):
+        return [VARYING] * len(load.destinations)
+    return [uniform(facts.width)] * len(load.destinations)
+
+
+def _extended(shape: Shape, type_: ScalarType, register: Register | None) -> Shape:
+    if register is None:
+        return shape
+    return resized(shape, type_.bits, register.bits, type_.is_signed)
+
+
+def operand_shape(
+    operand: Operand, read_as: ScalarType, found: Mapping[int, Shape], facts: Facts
+) -> Shape | None:
+    """The shape of an operand as the instruction reads it; None while unknown."""
+    if isinstance(operand, Register):
+        shape = found.get(operand.index)
+        return None if shape is None else resized(shape, operand.bits, read_as.bits)
+    if isinstance(operand, Immediate):
+        return immediate_shape(operand, read_as.bits, facts.width)
+    if isinstance(operand, SpecialRegister):
+        bits = 64 if operand.which in _WIDE else 32
+        return resized(facts.special[operand.which], bits, read_as.bits)
+    return uniform(facts.width)
+
+
+_WIDE = (Special.CLOCK64, Special.GLOBALTIMER, Special.GRIDID)
+
+
+def _pending_with(kernel: Kernel, shapes: Mapping[int, Shape]) -> tuple[frozenset[int], ...]:
+    """By basic block: the places where other lanes of its warp may wait while it runs."""
+    count = len(kernel.blocks)
+    found: list[set[int]] = [set() for _ in range(count)]
+    work: list[tuple[int, int]] = []
+
+    def part(one: int, other: int) -> None:
+        low, high = min(one, other), max(one, other)
+        if low >= count:
+            low, high = sorted((_place(kernel, low), _place(kernel, high)))
+        if low != high and high not in found[low]:
+            found[low].add(high)
+            work.append((low, high))
+
+    for block in kernel.blocks:
+        end = block.terminator
+        if isinstance(end, Branch) and not shapes[end.guard.register.index].is_uniform:
+            part(end.target, end.otherwise)
+    while work:
+        running, waiting = work.pop()
+        block = kernel.blocks[running]
+        is_barrier = isinstance(block.terminator, BarrierSync)
+        for target in (count + running,) if is_barrier else block.successors:
+            part(target, waiting)
+    return tuple(frozenset(places) for places in found)
+
+
+def _dynamic(
+    kernel: Kernel, pending: tuple[frozenset[int], ...], is_partial: bool
+) -> tuple[bool, ...]:
+    """Basic blocks that fewer than all lanes may run."""
+    count = len(kernel.blocks)
+    if is_partial:
+        return (True,) * count
+    dynamic = [bool(places) for places in pending]
+    for places in pending:
+        for place in places:
+            dynamic[_place(kernel, place)] = True
+            if place >= count:
+                dynamic[place - count] = True
+    lossy: set[int] = set()
+    for block in kernel.blocks:
+        if isinstance(block.terminator, Exit):
+            lossy.update(_place(kernel, place) for place in pending[block.index])
+    for index in _reachable(kernel, tuple(lossy)):
+        dynamic[index] = True
+    return tuple(dynamic)

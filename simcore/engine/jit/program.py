@@ -1,0 +1,129 @@
+"""A kernel compiled for a launch's shape: from IR to native functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+
+from kernelcast.simcore.engine.jit.analysis import analyse
+from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts, SpecialValues, buffer_roots
+from kernelcast.simcore.engine.jit.memory_code import MemoryCode
+from kernelcast.simcore.engine.jit.registers import Registers
+from kernelcast.simcore.engine.jit.runtime_code import atomic_functions, runtime_functions
+from kernelcast.simcore.engine.jit.thread_block_code import ThreadBlockShape, run_function
+from kernelcast.simcore.engine.jit.warp_function import WarpFunction
+from kernelcast.simcore.isa.kernel import Kernel
+from kernelcast.simcore.isa.native_code import NativeCode
+
+__all__ = ["SourceProgram", "generate"]
+
+_ATTRIBUTES = '"prefer-vector-width"="512" "min-legal-vector-width"="512"'
+_STAGING_BYTES_PER_LANE = 16
+
+
+@dataclass(frozen=True)
+class SourceProgram:
+    """IR of the module and what is needed to run it.
+
+    `guarded`: pcs of guarded instructions, in the order of their counters; `lane_shapes`: the lane
+    offsets that shape records refer to; `barriers`: basic block by warp state - 1;
+    `mixed_barriers`: basic block and where the context keeps its waiting lanes.
+    """
+
+    ir: str
+    shape: ThreadBlockShape
+    guarded: tuple[int, ...]
+    lane_shapes: tuple[tuple[int, ...], ...]
+    barriers: tuple[int, ...]
+    mixed_barriers: tuple[tuple[int, int], ...]
+
+
+def generate(
+    kernel: Kernel, launch: LaunchFacts, symbols: dict[str, int], records: bool
+) -> SourceProgram:
+    """`symbols`: addresses of variables in their spaces; `records`: whether accesses are traced."""
+    numbers = count()
+    declarations: dict[str, str] = {}
+
+    def fresh() -> str:
+        return f"%t{next(numbers)}"
+
+    entry = NativeCode(1, [], declarations, fresh)
+    scalar = NativeCode(1, [], declarations, fresh)
+    specials = SpecialValues(launch)
+    facts = specials.facts()
+    analysis = analyse(kernel, facts)
+    values = specials.write(entry)
+    vector = scalar.with_lanes(launch.width)
+    registers = Registers(analysis, facts, scalar, vector, values, symbols)
+    roots = buffer_roots(kernel, launch.buffers)
+    memory = MemoryCode(facts, analysis, scalar, entry, registers, symbols, roots, records)
+    _write_first_mask(entry, launch)
+    _write_staging(entry, launch.width)
+    function = WarpFunction(kernel, analysis, facts, scalar, entry, values, memory, registers)
+    function.write()
+    has_barriers = bool(function.barrier_of_state)
+    shape = ThreadBlockShape(
+        warps=launch.warps,
+        grid=launch.grid,
+        counters=function.counters,
+        context_bytes=max(64, function.context_bytes),
+        shared_bytes=launch.shared_bytes,
+        local_bytes=_local_stride(kernel) * launch.warps * launch.width,
+        mixed_state=function.mixed_state,
+        has_barriers=has_barriers,
+    )
+    mask = f"i{launch.width}"
+    for name in (
+        f"declare {mask} @llvm.ctpop.{mask}({mask})",
+        f"declare {mask} @llvm.cttz.{mask}({mask}, i1)",
+        "declare i64 @llvm.cttz.i64(i64, i1)",
+        "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
+        "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
+    ):
+        declarations[name.split("@")[1].split("(")[0].join(("@", ""))] = name
+    ir = "\n".join(
+        (
+            *dict.fromkeys(declarations.values()),
+            runtime_functions(launch.width),
+            atomic_functions(memory.atomics),
+            "define internal i32 @warp(ptr noalias %w, ptr noalias %context, i32 %state, "
+            "i32 %warp, i32 %cx, i32 %cy, i32 %cz) #0 {\nentry:",
+            *entry.lines,
+            *scalar.lines,
+            "}",
+            run_function(shape),
+            f"attributes #0 = {{ {_ATTRIBUTES} }}",
+            '!0 = !{!"branch_weights", i32 1, i32 100000}',
+            '!1 = !{!"branch_weights", i32 100000, i32 1}',
+        )
+    )
+    return SourceProgram(
+        ir,
+        shape,
+        tuple(function.guarded),
+        tuple(memory.lane_shapes),
+        tuple(function.barrier_of_state),
+        tuple((b, function.wait_mask_offset(b)) for b in function.mixed_barriers),
+    )
+
+
+def _local_stride(kernel: Kernel) -> int:
+    return -(-kernel.local_bytes // 16) * 16
+
+
+def _write_first_mask(entry: NativeCode, launch: LaunchFacts) -> None:
+    """The lanes of this warp that are threads."""
+    kind = f"i{launch.width}"
+    rest = launch.threads % launch.width
+    if not rest:
+        entry.do(f"%first.mask = add {kind} 0, -1")
+        return
+    last = entry.op(f"icmp eq i32 %warp, {launch.warps - 1}")
+    entry.do(f"%first.mask = select i1 {last}, {kind} {(1 << rest) - 1}, {kind} -1")
+
+
+def _write_staging(entry: NativeCode, width: int) -> None:
+    entry.do(f"%places = alloca [{width} x i64], align 64")
+    for name in ("staging", "staging2"):
+        entry.do(f"%{name} = alloca [{width * _STAGING_BYTES_PER_LANE} x i8], align 64")

@@ -1,0 +1,219 @@
+"""The native loop over thread blocks: warps in turn, from barrier to barrier.
+
+`i64 @run(ptr w, i64 first, i64 end, ptr counts, ptr times, ptr totals)` returns the number of the
+thread block at which it stopped, `end` when all are done; field `status` says why. `counts` has a
+row of counters per thread block from `first` on, `times` the instructions of each of their warps,
+`totals` sums the counters over thread blocks by stage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kernelcast.simcore.engine.jit.workspace import field_offset
+
+__all__ = ["STATUS_CHECK", "STATUS_FAULT", "STATUS_STAGES", "ThreadBlockShape", "run_function"]
+
+STATUS_FAULT, STATUS_CHECK, STATUS_STAGES = 1, 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadBlockShape:
+    """`mixed_state` is the warp function's state for lanes that wait at several places."""
+
+    warps: int
+    grid: tuple[int, int, int]
+    counters: int
+    context_bytes: int
+    shared_bytes: int
+    local_bytes: int
+    mixed_state: int
+    has_barriers: bool
+
+
+def _field(name: str, into: str) -> str:
+    return f"  %{into} = getelementptr i8, ptr %w, i64 {field_offset(name)}"
+
+
+def run_function(shape: ThreadBlockShape) -> str:
+    grid_x, grid_y, _ = shape.grid
+    return f"""
+define i64 @run(ptr %w, i64 %first, i64 %end, ptr %counts, ptr %times, ptr %totals) {{
+entry:
+  %c = alloca i64
+  store i64 %first, ptr %c
+{_field("resume", "rp")}
+{_field("status", "stp")}
+{_field("stage", "sgp")}
+{_field("stage_counts", "scp")}
+{_field("stage_capacity", "capp")}
+{_field("warp_times", "wtp")}
+{_field("thread_block", "tbp")}
+{_field("contexts", "cxp")}
+  %contexts = load ptr, ptr %cxp
+  %capacity = load i64, ptr %capp
+  %row = alloca ptr
+  %n = alloca i64
+  %common = alloca i32
+  %differs = alloca i1
+  %live = alloca i64
+  store i64 0, ptr %stp
+  br label %next
+next:
+  %c0 = load i64, ptr %c
+  %more = icmp ult i64 %c0, %end
+  br i1 %more, label %start, label %finished
+start:
+  %behind = sub i64 %c0, %first
+  %cx0 = urem i64 %c0, {grid_x}
+  %rest = udiv i64 %c0, {grid_x}
+  %cy0 = urem i64 %rest, {grid_y}
+  %cz0 = udiv i64 %rest, {grid_y}
+  %cx = trunc i64 %cx0 to i32
+  %cy = trunc i64 %cy0 to i32
+  %cz = trunc i64 %cz0 to i32
+  store i64 %c0, ptr %tbp
+  %time.at = mul i64 %behind, {shape.warps}
+  %time.row = getelementptr i64, ptr %times, i64 %time.at
+  store ptr %time.row, ptr %wtp
+  %row.at = mul i64 %behind, {shape.counters}
+  %row0 = getelementptr i64, ptr %counts, i64 %row.at
+  store ptr %row0, ptr %row
+  %resumed = load i64, ptr %rp
+  %is.resumed = icmp ne i64 %resumed, 0
+  store i64 0, ptr %rp
+  br i1 %is.resumed, label %release, label %fresh
+fresh:
+{_clear(shape)}
+  br label %phase
+phase:
+  store i64 0, ptr %n
+  store i64 0, ptr %live
+  store i32 0, ptr %common
+  store i1 false, ptr %differs
+  br label %warp
+warp:
+  %n0 = load i64, ptr %n
+  %context.at = mul i64 %n0, {shape.context_bytes}
+  %context = getelementptr i8, ptr %contexts, i64 %context.at
+  %state = load i32, ptr %context
+  %gone = icmp eq i32 %state, -1
+  br i1 %gone, label %after, label %go
+go:
+  %number = trunc i64 %n0 to i32
+  %new = call i32 @warp(ptr %w, ptr %context, i32 %state, i32 %number, i32 %cx, i32 %cy, i32 %cz)
+  store i32 %new, ptr %context
+  %bad = icmp eq i32 %new, -2
+  br i1 %bad, label %fault, label %fine
+fine:
+  %ended = icmp eq i32 %new, -1
+  br i1 %ended, label %after, label %waits
+waits:
+  %live0 = load i64, ptr %live
+  %live1 = add i64 %live0, 1
+  store i64 %live1, ptr %live
+  %common0 = load i32, ptr %common
+  %is.first = icmp eq i32 %common0, 0
+  %is.same = icmp eq i32 %common0, %new
+  %agrees = or i1 %is.first, %is.same
+  %is.mixed = icmp eq i32 %new, {shape.mixed_state}
+  %disagrees = xor i1 %agrees, true
+  %odd = or i1 %disagrees, %is.mixed
+  %odd0 = load i1, ptr %differs
+  %odd1 = or i1 %odd0, %odd
+  store i1 %odd1, ptr %differs
+  store i32 %new, ptr %common
+  br label %after
+after:
+  %n1 = add i64 %n0, 1
+  store i64 %n1, ptr %n
+  %all = icmp eq i64 %n1, {shape.warps}
+  br i1 %all, label %phase.end, label %warp
+phase.end:
+  %live2 = load i64, ptr %live
+  %over = icmp eq i64 %live2, 0
+  br i1 %over, label %done, label %check
+check:
+  %odd2 = load i1, ptr %differs
+  br i1 %odd2, label %ask, label %release
+ask:
+  store i64 {STATUS_CHECK}, ptr %stp
+  ret i64 %c0
+release:
+  %stage = load i64, ptr %sgp
+  %stage1 = add i64 %stage, 1
+  %no.room = icmp uge i64 %stage1, %capacity
+  br i1 %no.room, label %grow, label %advance
+grow:
+  store i64 {STATUS_STAGES}, ptr %stp
+  ret i64 %c0
+advance:
+  store i64 %stage1, ptr %sgp
+  br label %phase
+fault:
+  store i64 {STATUS_FAULT}, ptr %stp
+  ret i64 %c0
+done:
+{_add_up(shape)}
+  %c1 = add i64 %c0, 1
+  store i64 %c1, ptr %c
+  br label %next
+finished:
+  ret i64 %end
+}}
+"""
+
+
+def _memset(place: str, size: int) -> str:
+    return f"  call void @llvm.memset.p0.i64(ptr {place}, i8 0, i64 {size}, i1 false)\n"
+
+
+def _clear(shape: ThreadBlockShape) -> str:
+    """A thread block starts with its memory, counters and clocks at zero and all warps at 0."""
+    lines = ""
+    if shape.shared_bytes:
+        lines += _field("shared", "shp") + "\n  %sh = load ptr, ptr %shp\n"
+        lines += _memset("%sh", shape.shared_bytes)
+    if shape.local_bytes:
+        lines += _field("local", "lop") + "\n  %lo = load ptr, ptr %lop\n"
+        lines += _memset("%lo", shape.local_bytes)
+    lines += "  store i64 0, ptr %sgp\n"
+    lines += _memset("%time.row", 8 * shape.warps)
+    lines += _memset("%row0", 8 * shape.counters)
+    if not shape.has_barriers:
+        lines += "  store ptr %row0, ptr %scp\n"
+    for warp in range(shape.warps):
+        at = warp * shape.context_bytes
+        lines += f"  %cx.{warp} = getelementptr i8, ptr %contexts, i64 {at}\n"
+        lines += f"  store i32 0, ptr %cx.{warp}\n"
+    return lines
+
+
+def _add_up(shape: ThreadBlockShape) -> str:
+    """The stages of the thread block into its row and into the totals."""
+    if not shape.has_barriers:
+        return ""
+    return f"""
+  %last.stage = load i64, ptr %sgp
+  %stages = add i64 %last.stage, 1
+  %words = mul i64 %stages, {shape.counters}
+  %stage.rows = load ptr, ptr %scp
+  br label %add
+add:
+  %k = phi i64 [ 0, %done ], [ %k1, %add ]
+  %from = getelementptr i64, ptr %stage.rows, i64 %k
+  %value = load i64, ptr %from
+  store i64 0, ptr %from
+  %column = urem i64 %k, {shape.counters}
+  %into = getelementptr i64, ptr %row0, i64 %column
+  %sum = load i64, ptr %into
+  %sum1 = add i64 %sum, %value
+  store i64 %sum1, ptr %into
+  %total = getelementptr i64, ptr %totals, i64 %k
+  %total0 = load i64, ptr %total
+  %total1 = add i64 %total0, %value
+  store i64 %total1, ptr %total
+  %k1 = add i64 %k, 1
+  %added = icmp eq i64 %k1, %words
+  br i1 %added, label %added.up, label %add
+added.up:"""

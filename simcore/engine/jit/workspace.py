@@ -1,0 +1,42 @@
+"""The memory that native code and Python share, one per worker: fields of 8 bytes by name."""
+
+from __future__ import annotations
+
+__all__ = ["BUFFER_WORDS", "FIELDS", "field_offset"]
+
+FIELDS: tuple[str, ...] = (
+    "limit",  # instructions that a warp may issue; 0 stops every warp at its next loop
+    "fault_kind",
+    "fault_pc",
+    "fault_lane",
+    "fault_address",
+    "fault_warp",
+    "ring_next",  # where the next access record goes
+    "ring_end",
+    "ring_flush",  # native function (workspace) -> void that empties the ring
+    "shared",  # host addresses of the address spaces
+    "shared_bytes",
+    "local",
+    "local_bytes",
+    "local_stride",
+    "params",
+    "param_bytes",
+    "constants",
+    "constant_bytes",
+    "buffers",  # table of `buffer_count` rows: first, bytes, bytes that may be written, host
+    "buffer_count",
+    "contexts",  # saved registers, one piece per warp
+    "stage_counts",  # (stages, counters) of the thread block at hand
+    "stage_capacity",
+    "stage",
+    "warp_times",  # of the thread block at hand
+    "thread_block",
+    "resume",  # 1: go on with a thread block after a check of its barriers
+    "status",
+)
+BUFFER_WORDS = 4
+
+
+def field_offset(name: str) -> int:
+    """Bytes from the start of the workspace."""
+    return 8 * FIELDS.index(name)

@@ -1,0 +1,137 @@
+"""Native code from textual LLVM IR: the only module that imports llvmlite.
+
+Objects are kept on disk under a hash of everything that they depend on: the IR, the host's CPU and
+features, the optimization level and the version of LLVM. `KERNELCAST_CACHE` moves the folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding as llvm
+
+__all__ = ["NativeModule", "compile_module", "emit_object", "host_supports_vectors"]
+
+_CACHE_VARIABLE = "KERNELCAST_CACHE"
+_REQUIRED = {"x86_64": ("avx2", "fma", "f16c"), "aarch64": ("neon",), "arm64": ("neon",)}
+
+
+class NativeModule:
+    """Compiled functions of one module; they live as long as this object."""
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+
+    def address(self, name: str) -> int:
+        return int(self._engine.get_function_address(name))
+
+
+@cache
+def _initialize() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+@cache
+def _host() -> tuple[str, str, str]:
+    """(architecture, CPU, features) of this machine."""
+    triple = str(llvm.get_process_triple())
+    features = llvm.get_host_cpu_features()
+    return triple.split("-")[0], str(llvm.get_host_cpu_name()), str(features.flatten())
+
+
+def host_supports_vectors() -> bool:
+    """Whether warp-wide vectors map to this machine: x86-64-v3 or better, or AArch64 with NEON."""
+    architecture, _, features = _host()
+    needed = _REQUIRED.get(architecture)
+    enabled = features.split(",")
+    return needed is not None and all(
+        f"+{name}" in enabled or architecture in ("aarch64", "arm64") for name in needed
+    )
+
+
+def compile_module(ir: str, optimization: int = 2) -> NativeModule:
+    """Compiles IR for this machine, or loads the object of an earlier run.
+
+    `optimization` 0 to 3 as for a C compiler. Raises RuntimeError for IR that does not verify: a
+    bug of the caller.
+    """
+    _initialize()
+    file = _cache_file(ir, optimization)
+    data = _read(file)
+    if data is None:
+        data = emit_object(ir, optimization)
+        _write(file, data)
+    empty = llvm.parse_assembly("")
+    machine = _machine(None, optimization)
+    engine = llvm.create_mcjit_compiler(empty, machine)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+    engine.finalize_object()
+    return NativeModule(engine)
+
+
+def emit_object(ir: str, optimization: int = 2, triple: str | None = None) -> bytes:
+    """An object file for this machine, or for another `triple` with its plain vector unit."""
+    _initialize()
+    if triple is not None:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+    machine = _machine(triple, optimization)
+    module = llvm.parse_assembly(ir)
+    module.triple = triple or llvm.get_process_triple()
+    module.data_layout = str(machine.target_data)
+    module.verify()
+    if optimization:
+        tuning = llvm.create_pipeline_tuning_options(speed_level=optimization)
+        tuning.loop_vectorization = False
+        tuning.slp_vectorization = False
+        builder = llvm.create_pass_builder(machine, tuning)
+        builder.getModulePassManager().run(module, builder)
+    return bytes(machine.emit_object(module))
+
+
+def _machine(triple: str | None, optimization: int) -> Any:
+    if triple is not None:
+        target = llvm.Target.from_triple(triple)
+        return target.create_target_machine(opt=optimization, reloc="pic", codemodel="default")
+    _, cpu, features = _host()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=cpu, features=features, opt=optimization, jit=True)
+
+
+def _cache_file(ir: str, optimization: int) -> Path:
+    digest = hashlib.sha256(ir.encode())
+    digest.update(repr((_host(), optimization, llvm.llvm_version_info)).encode())
+    return _cache_folder() / f"{digest.hexdigest()}.o"
+
+
+def _cache_folder() -> Path:
+    chosen = os.environ.get(_CACHE_VARIABLE)
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "kernelcast"
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return None
+
+
+def _write(file: Path, data: bytes) -> None:
+    """Atomically, so that parallel runs never see half a file; a full disk is no error."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=file.parent)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        Path(name).replace(file)
+    except OSError:
+        return

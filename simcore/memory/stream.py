@@ -1,0 +1,178 @@
+"""The memory simulator: batches of thread blocks in, the traffic of the whole launch out.
+
+An access is simulated once no later thread block can start before its cycle. What is held is thus
+what the thread blocks that reside on the SMs together have still to do, whatever the grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.errors import TraceFormatError
+from kernelcast.simcore.device import Device
+from kernelcast.simcore.memory.access_shapes import empty_shapes, forget
+from kernelcast.simcore.memory.cache import flush
+from kernelcast.simcore.memory.hierarchy import (
+    TrafficResult,
+    access_paths,
+    cold_l1,
+    cold_l2,
+    traffic_result,
+)
+from kernelcast.simcore.memory.levels import Counters
+from kernelcast.simcore.memory.pending import PendingAccesses, rows_by_warp
+from kernelcast.simcore.memory.schedule import WorkDistributor, cycles_per_instruction
+from kernelcast.simcore.memory.walk import settle, walk
+from kernelcast.traces.stream import AccessBatch
+from kernelcast.traces.trace import InstructionRow, Trace
+
+__all__ = ["TrafficSimulator", "simulate_traffic"]
+
+_ACCESSES_AT_ONCE = 1 << 14
+"""As many as the processor's own caches hold, so that sorting them is cheap."""
+
+Ints = npt.NDArray[np.int64]
+
+
+class TrafficSimulator:
+    """Traffic of one launch on `device`, with `thread_blocks_per_sm` resident at once.
+
+    Takes every thread block of the grid, in ascending order, in batches of any size: the result
+    does not depend on how they are cut. DeviceFileError when cache sizes do not fit each other.
+    """
+
+    def __init__(
+        self,
+        instructions: Sequence[InstructionRow],
+        warp_width: int,
+        warps_per_thread_block: int,
+        device: Device,
+        thread_blocks_per_sm: int,
+    ) -> None:
+        self._device = device
+        self._paths = access_paths(instructions, device)
+        self._l1, self._l2 = cold_l1(device), cold_l2(device)
+        self._counters = Counters(
+            *(np.zeros(len(instructions), np.int64) for _ in Counters._fields)
+        )
+        self._shapes = empty_shapes(
+            warp_width,
+            int(self._paths.bytes.max(initial=1)),
+            device.l2.sector_bytes,
+            self._l1.line_shift,
+            self._l2.line_shift,
+        )
+        self._warps = warps_per_thread_block
+        self._turn = cycles_per_instruction(
+            thread_blocks_per_sm * warps_per_thread_block, device.sm.warp_schedulers
+        )
+        self._distributor = WorkDistributor(device.architecture.sm_count, thread_blocks_per_sm)
+        self._pending = PendingAccesses(warp_width)
+        self._next_thread_block = 0
+        self._held_back = 0
+        self._is_finished = False
+
+    def accept(self, batch: AccessBatch) -> None:
+        """TraceFormatError when the batch does not follow the one before, or is inconsistent."""
+        self._check(batch)
+        first_warp = batch.first_thread_block * self._warps
+        rows, ends = rows_by_warp(batch.accesses, first_warp, len(batch.warp_time))
+        thread_block_ends = ends[:: self._warps]
+        lasts = batch.warp_time.reshape(-1, self._warps).max(axis=1).astype(np.int64) * self._turn
+        if self._pending.use_patterns(batch.patterns):
+            settle(self._paths, self._l1, self._shapes, self._counters)
+            forget(self._shapes)
+        begin = 0
+        while begin < batch.thread_blocks:
+            end = self._piece_end(thread_block_ends, begin)
+            self._pending.append(
+                batch.accesses,
+                rows,
+                ends[begin * self._warps : end * self._warps + 1],
+                self._warps,
+                self._distributor.dispatch(lasts[begin:end]),
+                self._turn,
+                self._paths.kind,
+            )
+            if len(self._pending) >= self._held_back + self._at_once():
+                self._simulate(self._distributor.next_start)
+            begin = end
+        self._next_thread_block += batch.thread_blocks
+
+    def finish(self) -> TrafficResult:
+        """The traffic, with the write-back at the end of the kernel. No batch may follow."""
+        if not self._is_finished:
+            self._is_finished = True
+            self._simulate(None)
+            settle(self._paths, self._l1, self._shapes, self._counters)
+            if self._paths.l2_allocates_writes:
+                flush(self._l2)
+        return traffic_result(self._counters, self._l2, self._device)
+
+    def _at_once(self) -> int:
+        """New accesses that are worth a pass over those held back before."""
+        return max(_ACCESSES_AT_ONCE, self._held_back)
+
+    def _piece_end(self, ends: Ints, begin: int) -> int:
+        """As many thread blocks, at least one, as are worth a pass."""
+        found = int(np.searchsorted(ends, ends[begin] + self._at_once(), side="right")) - 1
+        return max(begin + 1, found)
+
+    def _simulate(self, until: int | None) -> None:
+        order, row_mask = self._pending.order(until)
+        walk(
+            order,
+            row_mask,
+            self._pending.accesses(),
+            self._paths,
+            self._l1,
+            self._l2,
+            self._shapes,
+            self._counters,
+        )
+        self._pending.drop(until)
+        self._held_back = len(self._pending)
+
+    def _check(self, batch: AccessBatch) -> None:
+        if self._is_finished:
+            raise TraceFormatError("a batch of accesses after the end of the launch")
+        first, count = batch.first_thread_block, batch.thread_blocks
+        if first != self._next_thread_block:
+            raise TraceFormatError(
+                f"accesses of thread block {first} where those of "
+                f"{self._next_thread_block} were expected"
+            )
+        if len(batch.warp_time) != count * self._warps:
+            raise TraceFormatError(
+                f"{len(batch.warp_time)} warp times for {count} thread blocks of "
+                f"{self._warps} warps"
+            )
+        warp = batch.accesses.warp
+        if len(warp):
+            low, high = int(warp.min()), int(warp.max())
+            if low < first * self._warps or high >= (first + count) * self._warps:
+                raise TraceFormatError(
+                    f"accesses of warps {low} to {high} in a batch of thread blocks {first} to "
+                    f"{first + count - 1}"
+                )
+
+
+def simulate_traffic(trace: Trace, device: Device, thread_blocks_per_sm: int) -> TrafficResult:
+    """Traffic of one launch with `thread_blocks_per_sm` resident at once.
+
+    DeviceFileError when cache sizes do not fit each other. The GIL is free most of the time.
+    """
+    simulator = TrafficSimulator(
+        trace.instructions,
+        trace.warp_width,
+        trace.warps_per_thread_block,
+        device,
+        thread_blocks_per_sm,
+    )
+    simulator.accept(
+        AccessBatch(0, trace.thread_blocks, trace.accesses, trace.patterns, trace.warp_time)
+    )
+    return simulator.finish()

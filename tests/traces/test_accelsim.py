@@ -1,0 +1,395 @@
+"""Accel-Sim kernel traces, written by hand and expected by hand."""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernelcast.errors import TraceFormatError
+from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.isa.types import AddressSpace, Unit
+from kernelcast.simcore.profiler import profile
+from kernelcast.traces.accelsim import read_accelsim_trace
+from kernelcast.traces.sass_opcodes import SASS_OPCODES, sass_instruction
+from kernelcast.traces.trace import InstructionRow, Trace
+
+SHARED_WINDOW, LOCAL_WINDOW = 0x7EFEB0000000, 0x7EFEB2000000
+HEADER = f"""-kernel name = vecadd
+-kernel id = 1
+-grid dim = (2,1,1)
+-block dim = (40,1,1)
+-shmem = 256
+-nregs = 12
+-binary version = 70
+-cuda stream id = 0
+-shmem base_addr = {SHARED_WINDOW:#018x}
+-local mem base_addr = {LOCAL_WINDOW:#018x}
+-nvbit version = 1.5
+-accelsim tracer version = 3
+
+#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [addresses]
+
+"""
+FIRST = """
+#BEGIN_TB
+
+thread block = 0,0,0
+
+warp = 0
+insts = 6
+0000 ffffffff 1 R1 IMAD.MOV.U32 2 R255 R255 0 
+0010 ffffffff 1 R2 LDG.E.SYS 1 R4 4 1 0x7f0000000000 4 
+0020 ffffffff 0 STS 2 R1 R2 4 1 0x4 8 
+0030 ffffffff 0 BAR.SYNC 1 R255 0 
+0040 0000000f 1 R2 FFMA 3 R2 R2 R2 0 
+0060 ffffffff 0 EXIT 0 0 
+
+warp = 1
+insts = 6
+0000 000000ff 1 R1 IMAD.MOV.U32 2 R255 R255 0 
+0010 000000ff 1 R2 LDG.E.SYS 1 R4 4 1 0x7f0000000080 4 
+0020 000000ff 0 STS 2 R1 R2 4 1 0x80 4 
+0030 000000ff 0 BAR.SYNC 1 R255 0 
+0050 000000ff 0 STG.E.SYS 2 R4 R2 4 1 0x7f0000001080 4 
+0060 000000ff 0 EXIT 0 0 
+
+#END_TB
+"""  # noqa: W291
+SECOND = """
+#BEGIN_TB
+
+thread block = 1,0,0
+
+warp = 1
+insts = 0
+
+warp = 0
+insts = 1
+0060 ffffffff 0 EXIT 0 0 
+
+#END_TB
+"""  # noqa: W291
+ONE_WARP = HEADER.replace("(2,1,1)", "(1,1,1)").replace("(40,1,1)", "(32,1,1)")
+
+ReadText = Callable[[str], Trace]
+ReadLines = Callable[..., Trace]
+
+
+@pytest.fixture
+def read_text(tmp_path: Path) -> ReadText:
+    """(content of a file) -> Trace."""
+
+    def read(text: str) -> Trace:
+        path = tmp_path / "kernel-1.traceg"
+        path.write_text(text)
+        return read_accelsim_trace(path)
+
+    return read
+
+
+@pytest.fixture
+def read_lines(read_text: ReadText) -> ReadLines:
+    """(instruction lines of the only warp, header=...) -> Trace."""
+
+    def read(*lines: str, header: str = ONE_WARP) -> Trace:
+        body = "\n".join(lines)
+        return read_text(
+            f"{header}#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = {len(lines)}\n{body}\n"
+            "#END_TB\n"
+        )
+
+    return read
+
+
+def lane_addresses(trace: Trace, row: int = 0) -> dict[int, int]:
+    """By active lane, of one access."""
+    pattern = trace.accesses.pattern[row]
+    mask, offsets = int(trace.patterns.mask[pattern]), trace.patterns.offsets[pattern]
+    return {
+        lane: int(trace.accesses.address[row] + offsets[lane])
+        for lane in range(32)
+        if mask >> lane & 1
+    }
+
+
+def test_launch_and_resources(read_text: ReadText) -> None:
+    trace = read_text(HEADER + FIRST + SECOND)
+    assert (trace.kernel, trace.grid, trace.thread_block) == ("vecadd", (2, 1, 1), (40, 1, 1))
+    assert trace.warp_width == 32
+    assert (trace.resources.registers, trace.resources.shared_bytes) == (12, 256)
+
+
+def test_static_instructions_are_in_the_order_of_addresses(read_text: ReadText) -> None:
+    trace = read_text(HEADER + FIRST + SECOND)
+    assert [row.mnemonic for row in trace.instructions] == [
+        *("IMAD.MOV.U32", "LDG.E.SYS", "STS", "BAR.SYNC", "FFMA", "STG.E.SYS", "EXIT")
+    ]
+    assert [row.kind for row in trace.instructions] == [
+        *("compute", "load", "store", "barrier", "compute", "store", "exit")
+    ]
+    assert all(row.is_counted_natively for row in trace.instructions)
+    # Warp 0 steps over STG, warp 1 over FFMA: both begin a basic block, and so does EXIT.
+    assert [row.basic_block for row in trace.instructions] == [0, 0, 0, 0, 1, 2, 3]
+    assert (trace.instructions[1].file, trace.instructions[1].line) == ("kernel-1.traceg", 24)
+
+
+def test_counts_by_class_and_stage(read_text: ReadText) -> None:
+    trace = read_text(HEADER + FIRST + SECOND)
+    assert trace.classes.of_thread_block.tolist() == [0, 1]
+    assert trace.classes.warp_issues.tolist() == [[2, 2, 2, 2, 1, 1, 2], [0, 0, 0, 0, 0, 0, 1]]
+    assert trace.classes.lane_executions.tolist() == [
+        [40, 40, 40, 40, 4, 8, 40],
+        [0, 0, 0, 0, 0, 0, 32],
+    ]
+    assert trace.classes.paired_issues is None
+    assert trace.stage_warp_issues.tolist() == [[2, 2, 2, 2, 0, 0, 1], [0, 0, 0, 0, 1, 1, 2]]
+    assert trace.warp_time.tolist() == [6, 6, 1, 0]
+
+
+def test_accesses_are_rows_with_time_and_stage(read_text: ReadText) -> None:
+    table = read_text(HEADER + FIRST + SECOND).accesses
+    rows = zip(table.pc, table.warp, table.time, table.stage, table.address, strict=True)
+    assert [tuple(map(int, row)) for row in rows] == [
+        (1, 0, 1, 0, 0x7F0000000000),
+        (1, 1, 1, 0, 0x7F0000000080),
+        (5, 1, 4, 1, 0x7F0000001080),
+    ]
+    assert table.pattern.tolist() == [0, 2, 2]
+
+
+def test_shared_accesses_are_counted_by_pattern(read_text: ReadText) -> None:
+    trace = read_text(HEADER + FIRST + SECOND)
+    counts = trace.pattern_counts
+    assert counts.pc.tolist() == [2, 2]
+    assert counts.phase.tolist() == [0, 4]
+    assert counts.count.tolist() == [1, 1]
+    assert trace.patterns.offsets[counts.pattern[1]].tolist() == list(range(0, 256, 8))
+
+
+def test_thread_blocks_of_equal_counts_share_a_class(read_text: ReadText) -> None:
+    third = SECOND.replace("1,0,0", "2,0,0")
+    trace = read_text(HEADER.replace("(2,1,1)", "(3,1,1)") + SECOND + FIRST + third)
+    assert trace.classes.of_thread_block.tolist() == [1, 0, 0]
+    assert trace.classes.warp_issues.tolist() == [[0] * 6 + [1], [2, 2, 2, 2, 1, 1, 2]]
+    assert trace.warp_time.tolist() == [6, 6, 1, 0, 1, 0]
+
+
+def test_the_profile_counts_what_the_lines_say(read_text: ReadText) -> None:
+    found = profile(read_text(HEADER + FIRST + SECOND), load_device("gtx-480"))
+    assert found.instructions.warp_instructions == 13
+    assert found.instructions.fma32 == 4
+    assert found.instructions.integer == 40
+    assert found.instructions.load_store == 40 + 40 + 8
+    assert found.traffic.requested_load_bytes == 160
+    assert found.traffic.requested_store_bytes == 32
+    assert found.shared is not None
+    # Stride 8 needs each of the 32 banks twice; 8 lanes in a row need one pass.
+    assert (found.shared.store_requests, found.shared.store_wavefronts) == (2, 3)
+    assert found.occupancy is not None
+    assert found.occupancy.registers_per_thread == 12
+    assert not found.occupancy.registers_assumed
+
+
+@pytest.mark.parametrize(
+    "addresses",
+    ["0 0x1000 0x1010 0x1008 0x2000", "0 0x1000 0x1010 0x1008 0x2000 17", "2 0x1000 16 -8 4088"],
+)
+def test_address_modes_list_and_differences(read_lines: ReadLines, addresses: str) -> None:
+    trace = read_lines(f"0 0000c012 1 R1 LDG.E.64 1 R2 8 {addresses}")
+    assert lane_addresses(trace) == {1: 0x1000, 4: 0x1010, 14: 0x1008, 15: 0x2000}
+    assert trace.accesses.address[0] == 0x1000
+    assert trace.instructions[0].access_bytes == 8
+
+
+def test_address_mode_stride_may_descend(read_lines: ReadLines) -> None:
+    trace = read_lines("0 000000f0 1 R1 LDG.E.64 1 R2 8 1 0x1000 -8")
+    assert lane_addresses(trace) == {4: 0x1000, 5: 0xFF8, 6: 0xFF0, 7: 0xFE8}
+
+
+def test_equal_patterns_are_one_whatever_their_mode(read_lines: ReadLines) -> None:
+    trace = read_lines(
+        "00 00000007 1 R1 LDG.E 1 R2 4 0 0x1000 0x1004 0x1008",
+        "10 00000007 1 R1 LDG.E 1 R2 4 1 0x2000 4",
+        "20 00000007 1 R1 LDG.E 1 R2 4 2 0x3000 4 4",
+        "20 00000007 1 R1 LDG.E 1 R2 4 2 0x3000 4 8",
+    )
+    assert trace.accesses.pattern.tolist() == [0, 0, 0, 1]
+    assert lane_addresses(trace, 3)[2] == 0x300C
+
+
+def test_generic_addresses_go_where_their_window_is(read_lines: ReadLines) -> None:
+    trace = read_lines(
+        f"0 00000007 1 R1 LD.E 1 R2 4 0 {SHARED_WINDOW + 20:#x} 0x1000 {SHARED_WINDOW + 24:#x}"
+    )
+    assert lane_addresses(trace) == {1: 0x1000}
+    counts = trace.pattern_counts
+    assert (counts.phase.tolist(), counts.count.tolist()) == ([4], [1])
+    assert trace.patterns.mask[counts.pattern[0]] == 0b101
+    assert trace.instructions[0].space == "generic"
+
+
+def test_generic_addresses_without_windows_are_global(read_lines: ReadLines) -> None:
+    header = "".join(line for line in ONE_WARP.splitlines(True) if "base_addr" not in line)
+    line = f"0 00000003 1 R1 LD.E 1 R2 4 1 {SHARED_WINDOW:#x} 4"
+    assert lane_addresses(read_lines(line, header=header))[0] == SHARED_WINDOW
+
+
+@pytest.mark.parametrize("opcode", ["LDL", "LD.E"])
+def test_local_words_of_all_threads_lie_together(read_lines: ReadLines, opcode: str) -> None:
+    base = LOCAL_WINDOW + 64 if opcode == "LD.E" else 64
+    trace = read_lines(
+        f"00 ffffffff 1 R1 {opcode} 1 R2 4 1 {base:#x} 0",
+        f"10 ffffffff 1 R1 {opcode} 1 R2 4 1 {base + 4:#x} 0",
+    )
+    first, second = lane_addresses(trace, 0), lane_addresses(trace, 1)
+    assert [first[lane] - first[0] for lane in range(32)] == list(range(0, 128, 4))
+    assert second[0] == first[31] + 4
+
+
+def test_lines_of_the_source_are_kept_where_the_trace_has_them(read_lines: ReadLines) -> None:
+    header = ONE_WARP.replace("\n#traces", "-enable lineinfo = 1\n\n#traces")
+    trace = read_lines("17 0008 ffffffff 1 R0 MOV 1 R1 0 ", header=header)
+    (row,) = trace.instructions
+    assert (row.origin_file, row.origin_line) == ("vecadd", 17)
+
+
+def test_instructions_without_active_lanes_count_as_issues(read_lines: ReadLines) -> None:
+    trace = read_lines("0 00000000 1 R1 LDG.E 1 R2 4 2 0x0", "10 ffffffff 0 EXIT 0 0")
+    assert trace.classes.warp_issues.tolist() == [[1, 1]]
+    assert trace.classes.lane_executions.tolist() == [[0, 32]]
+    assert len(trace.accesses) == 0
+
+
+def test_one_address_with_two_opcodes_is_two_instructions(read_lines: ReadLines) -> None:
+    trace = read_lines("0 ffffffff 0 NOP 0 0", "0 ffffffff 0 EXIT 0 0")
+    assert [row.mnemonic for row in trace.instructions] == ["EXIT", "NOP"]
+
+
+def test_xz_gives_the_same_trace(read_text: ReadText, tmp_path: Path) -> None:
+    text = HEADER + FIRST + SECOND
+    plain, path = read_text(text), tmp_path / "kernel-1.traceg.xz"
+    path.write_bytes(lzma.compress(text.encode()))
+    packed = read_accelsim_trace(path)
+    assert np.array_equal(packed.accesses.address, plain.accesses.address)
+    assert np.array_equal(packed.classes.warp_issues, plain.classes.warp_issues)
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(TraceFormatError, match="damaged xz file"):
+        read_accelsim_trace(path)
+
+
+def changed(old: str, new: str) -> str:
+    text = HEADER + FIRST + SECOND
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no #BEGIN_TB: no Accel-Sim kernel trace"),
+        (changed("-nregs = 12\n", ""), "no `-nregs = ...` before"),
+        (changed("-nregs = 12", "-nregs = many"), ":6: 'many' is no number"),
+        (changed("(40,1,1)", "(40,0,1)"), r":4: '\(40,0,1\)' is not"),
+        (changed("version = 3", "version = 2"), ":12: traces of version 2"),
+        (changed("base_addr = 0x", "base_addr = zz"), ":9: 'zz.*' is no address"),
+        (changed("(2,1,1)", "(99999999,99,1)"), ":3: the launch has"),
+        (changed("#traces", "traces"), ":14: expected `-key = value`"),
+        (changed("thread block = 0,0,0", "warp = 0"), ":19: expected `thread block = x,y,z`"),
+        (changed("= 0,0,0", "= 2,0,0"), ":19: thread block 2,0,0 is outside"),
+        (changed("= 1,0,0", "= 0,0,0"), ":43: thread block 0,0,0 appears twice"),
+        (changed("warp = 1", "warp = 2"), ":30: warp 2 of a thread block that has 2"),
+        (changed("warp = 1", "warp = 0"), ":30: warp 0 appears twice"),
+        (changed("insts = 6", "insts = six"), ":22: expected `insts = n`"),
+        (changed("insts = 6", "insts = 5"), ":28: expected `warp = w` or `#END_TB`, found '0060"),
+        (changed("insts = 6", "insts = 7"), ":29: no instruction"),
+        (changed("FFMA", "FFNA"), r":27: unknown opcode FFNA \(did you mean FFMA"),
+        (changed("FFMA 3 R2 R2 R2 0", "FFMA 3 R2 R2 R2 4 1 0x0 4"), ":27: FFMA does not access"),
+        (changed("0000000f", "0000000g"), ":27: no instruction of a trace"),
+        (changed("0000000f", "10000000f"), ":27: no instruction .*more than 32 lanes"),
+        (changed("4 1 0x7f0000000000 4", "4 3 0x7f0000000000 4"), ":24: .*unknown address mode 3"),
+        (changed("4 1 0x7f0000000000 4", "4 1 0x7f0000000000"), ":24: .*takes 2 numbers"),
+        (changed("4 1 0x7f0000000000 4", "4 2 0x7f0000000000 4"), ":24: .*takes 32 numbers"),
+        (changed("4 1 0x7f0000000000 4", "3 1 0x7f0000000000 4"), ":24: an access of 3 bytes"),
+        (changed("0x7f0000000000 4", "0x7fffffffffffffff 4"), ":24: .*is no address"),
+        (changed("0x7f0000000000 4", "0x10 -4"), ":24: .*beyond the address space"),
+        (HEADER + FIRST, "1 of 2 thread blocks are missing"),
+        (
+            HEADER + FIRST + SECOND.replace("warp = 1\ninsts = 0", ""),
+            ":.*: 1 warps of thread block",
+        ),
+        (
+            HEADER + FIRST.partition("#END_TB")[0],
+            "ends inside of a thread block: the file is truncated",
+        ),
+        (HEADER + FIRST.partition("0050 ")[0], "ends inside of a warp: the file is truncated"),
+        (HEADER + FIRST + "garbage", ":40: expected #BEGIN_TB, found 'garbage'"),
+    ],
+)
+def test_errors_name_the_line(read_text: ReadText, text: str, message: str) -> None:
+    with pytest.raises(TraceFormatError, match=message) as caught:
+        read_text(text)
+    assert "kernel-1.traceg" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(TraceFormatError, match="No such file"):
+        read_accelsim_trace(tmp_path / "none.traceg")
+    (tmp_path / "binary.traceg").write_bytes(bytes(range(256)))
+    with pytest.raises(TraceFormatError, match="is no text"):
+        read_accelsim_trace(tmp_path / "binary.traceg")
+
+
+def test_sass_tables_speak_the_language_of_the_ir() -> None:
+    units, spaces = {unit.value for unit in Unit}, {space.value for space in AddressSpace}
+    kinds = {"compute", "load", "store", "atomic", "fence", "barrier", "branch", "exit"}
+    for opcode in SASS_OPCODES.values():
+        assert opcode.unit in units
+        assert opcode.space in spaces | {""}
+        assert opcode.kind in kinds
+        assert bool(opcode.space) == (opcode.kind in ("load", "store", "atomic"))
+    assert {"unit", "kind", "flops", "space"} <= InstructionRow.__dataclass_fields__.keys()
+
+
+@pytest.mark.parametrize(
+    ("spelling", "expected"),
+    [
+        ("FFMA.FTZ", ("FFMA", "fp32", "compute", 2, "", 0, "")),
+        ("FADD32I", ("FADD", "fp32", "compute", 1, "", 0, "")),
+        ("DFMA", ("DFMA", "fp64", "compute", 2, "", 0, "")),
+        ("HFMA2.MMA", ("HFMA2", "fp16", "compute", 4, "", 0, "")),
+        ("HMMA.16816.F32", ("HMMA", "fp16", "compute", 128, "", 0, "")),
+        ("IMAD.WIDE.U32", ("IMAD", "integer", "compute", 0, "", 0, "")),
+        ("UIADD3", ("IADD3", "integer", "compute", 0, "", 0, "")),
+        ("MUFU.RCP", ("MUFU", "special function", "compute", 0, "", 0, "")),
+        ("MUFU.SQRT", ("MUFU", "special function", "compute", 1, "", 0, "")),
+        ("F2F.F32.F64", ("F2F", "conversion", "compute", 0, "", 0, "")),
+        ("BRA", ("BRA", "control", "branch", 0, "", 0, "")),
+        ("BAR.SYNC.DEFER_BLOCKING", ("BAR", "barrier", "barrier", 0, "", 0, "")),
+        ("BAR.ARV", ("BAR", "barrier", "compute", 0, "", 0, "")),
+        ("LDGDEPBAR", ("LDGDEPBAR", "load/store", "fence", 0, "", 0, "")),
+        ("LDG.E.128.CONSTANT.SYS", ("LDG", "load/store", "load", 0, "global", 16, "nc")),
+        ("LDG.E.U8.STRONG.GPU", ("LDG", "load/store", "load", 0, "global", 1, "cg")),
+        ("LDGSTS.E.BYPASS.LTC128B.128", ("LDGSTS", "load/store", "load", 0, "global", 16, "cg")),
+        ("LDSM.16.M88.4", ("LDSM", "load/store", "load", 0, "shared", 16, "")),
+        ("STL.64", ("STL", "load/store", "store", 0, "local", 8, "")),
+        ("RED.E.ADD.F32.FTZ.RN", ("RED", "load/store", "atomic", 0, "global", 4, "")),
+        ("ATOMS.ADD", ("ATOMS", "load/store", "atomic", 0, "shared", 0, "")),
+        ("ULDC.64", ("LDC", "load/store", "load", 0, "const", 8, "")),
+    ],
+)
+def test_sass_opcodes(spelling: str, expected: tuple[str, str, str, int, str, int, str]) -> None:
+    found = sass_instruction(spelling)
+    assert found is not None
+    name, unit, kind, flops, space, size, cache = expected
+    assert (found.opcode, found.unit, found.kind, found.flops) == (name, unit, kind, flops)
+    assert (found.space, found.access_bytes, found.cache) == (space, size, cache)
+
+
+@pytest.mark.parametrize("spelling", ["UTMALDG.2D", "TEX.B.LL", "HMMA.7", "U", ""])
+def test_what_has_no_meaning_here_is_unknown(spelling: str) -> None:
+    assert sass_instruction(spelling) is None

@@ -1,0 +1,133 @@
+"""The header of a stored trace as JSON: launch, resources, static instructions."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kernelcast.errors import TraceFormatError
+from kernelcast.traces.trace import InstructionRow, ResourceNeeds, Trace
+
+__all__ = ["FORMAT_VERSION", "StoredHeader", "header_json", "read_header"]
+
+FORMAT_VERSION = 1
+_SIZES = 3
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "int": (int,),
+    "str": (str,),
+    "bool": (bool,),
+    "int | None": (int, type(None)),
+}
+
+_Row = TypeVar("_Row", InstructionRow, ResourceNeeds)
+
+
+@dataclass(frozen=True)
+class StoredHeader:
+    """What a trace says once; fields as in Trace, `repeats` launches make up the reported time."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    thread_block: tuple[int, int, int]
+    warp_width: int
+    repeats: int
+    engine: str
+    elapsed_s: float
+    resources: ResourceNeeds
+    instructions: tuple[InstructionRow, ...]
+
+    @classmethod
+    def of(cls, trace: Trace, repeats: int) -> StoredHeader:
+        return cls(
+            trace.kernel,
+            trace.grid,
+            trace.thread_block,
+            trace.warp_width,
+            repeats,
+            trace.engine,
+            trace.elapsed_s,
+            trace.resources,
+            trace.instructions,
+        )
+
+
+def header_json(header: StoredHeader) -> str:
+    return json.dumps({"version": FORMAT_VERSION, **asdict(header)}, allow_nan=False)
+
+
+def read_header(path: Path, text: bytes | None) -> StoredHeader:
+    """TraceFormatError when there is none, when it is newer, or when a value has a wrong type."""
+    if text is None:
+        raise TraceFormatError(f"{path} is a Parquet file, but no kernelcast trace")
+    try:
+        found = json.loads(text)
+        version = found["version"]
+    except (ValueError, TypeError, KeyError):
+        raise TraceFormatError(f"{path}: the header cannot be read") from None
+    if type(version) is not int or version < 1:
+        raise TraceFormatError(f"{path}: {version!r} is no version of the format")
+    if version > FORMAT_VERSION:
+        raise TraceFormatError(
+            f"{path} has version {version} of the format; this kernelcast reads version "
+            f"{FORMAT_VERSION}: update it"
+        )
+    try:
+        return _header(found)
+    except (ValueError, TypeError, KeyError) as error:
+        raise TraceFormatError(f"{path}: the header cannot be read: {error}") from None
+
+
+def _header(found: Mapping[str, Any]) -> StoredHeader:
+    instructions = tuple(_build(InstructionRow, row) for row in found["instructions"])
+    if not instructions or any(row.pc != pc for pc, row in enumerate(instructions)):
+        raise ValueError("instructions are not numbered by pc")
+    if any(not 0 <= row.merged_into < len(instructions) for row in instructions):
+        raise ValueError("an instruction merges into none of the kernel")
+    elapsed = found["elapsed_s"]
+    if type(elapsed) not in (int, float) or not math.isfinite(elapsed):
+        raise ValueError(f"elapsed_s is {elapsed!r}")
+    return StoredHeader(
+        kernel=_text(found, "kernel"),
+        grid=_sizes(found, "grid"),
+        thread_block=_sizes(found, "thread_block"),
+        warp_width=_positive(found["warp_width"], "warp_width"),
+        repeats=_positive(found["repeats"], "repeats"),
+        engine=_text(found, "engine"),
+        elapsed_s=float(elapsed),
+        resources=_build(ResourceNeeds, found["resources"]),
+        instructions=instructions,
+    )
+
+
+def _build(kind: type[_Row], values: Mapping[str, Any]) -> _Row:
+    """Every field of the dataclass present, of its type, and no other."""
+    names = {field.name: str(field.type) for field in fields(kind)}
+    if set(values) != set(names):
+        raise ValueError(f"fields {', '.join(sorted(set(values) ^ set(names)))}")
+    for name, type_name in names.items():
+        if type(values[name]) not in _TYPES[type_name]:
+            raise ValueError(f"{name} is {values[name]!r}")
+    return kind(**values)
+
+
+def _text(found: Mapping[str, Any], name: str) -> str:
+    if not isinstance(found[name], str):
+        raise ValueError(f"{name} is {found[name]!r}")
+    return str(found[name])
+
+
+def _positive(value: Any, name: str) -> int:
+    if type(value) is not int or value < 1:
+        raise ValueError(f"{name} is {value!r}")
+    return value
+
+
+def _sizes(found: Mapping[str, Any], name: str) -> tuple[int, int, int]:
+    sizes = [_positive(size, name) for size in found[name]]
+    if len(sizes) != _SIZES:
+        raise ValueError(f"{name} has {len(sizes)} sizes")
+    return sizes[0], sizes[1], sizes[2]
