@@ -89,6 +89,7 @@ class RunnableKernel:
         limits: Limits | None = None,
         engine: str = "auto",
         progress: Progress | None = None,
+        record_memory: bool = True,
     ) -> KernelTrace:
         """Executes one launch: arrays in `args` are the buffers that the kernel reads and writes.
 
@@ -96,7 +97,8 @@ class RunnableKernel:
         the dynamic shared memory, `registers` the count per thread of the target's compiler.
         Raises LaunchError, before it runs, when the launch does not fit the kernel or one of
         `devices`, and ExecutionError, with thread and source line, when the kernel fails;
-        `argument_names` is what messages call the arguments.
+        `argument_names` is what messages call the arguments. Without `record_memory` the trace
+        counts instructions only, where that saves time, and has no profile.
         """
         if isinstance(args, str) or not isinstance(args, Sequence):
             raise LaunchError(f"args must be a list of arguments, got {type(args).__name__}")
@@ -117,6 +119,9 @@ class RunnableKernel:
             )
         for device in devices:
             occupancy(needs, LaunchShape(launch.grid, launch.thread_block), device)
+        if engine == "auto" and record_memory and not _are_as_wide(devices, warp_width):
+            # two warps may have to make one of a wider device: only this engine counts pairs
+            engine = "reference"
         return KernelTrace(
             execute(
                 self.kernel,
@@ -125,8 +130,14 @@ class RunnableKernel:
                 limits=limits or Limits(),
                 engine=engine,
                 progress=progress,
+                record_memory=record_memory,
             )
         )
+
+
+def _are_as_wide(devices: Sequence[Device], warp_width: int) -> bool:
+    """Whether the profiles to be made are known and none is of a device with wider warps."""
+    return bool(devices) and all(d.architecture.warp_width == warp_width for d in devices)
 
 
 @dataclass(frozen=True)

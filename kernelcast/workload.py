@@ -133,6 +133,7 @@ class Workload:
         limits: Limits | None = None,
         engine: str = "auto",
         progress: Progress | None = None,
+        record_memory: bool = True,
     ) -> KernelTrace:
         """Executes one launch; `arguments` as `make_arguments` gave them, else new ones.
 
@@ -155,6 +156,7 @@ class Workload:
             limits=limits,
             engine=engine,
             progress=progress,
+            record_memory=record_memory,
         )
         return trace.repeated(self.launch.repeats)
 
@@ -176,7 +178,14 @@ class Workload:
             name: item.copy() if isinstance(item, np.ndarray) else item
             for name, item in found.items()
         }
-        trace = self.run(size, arguments=arguments, limits=limits, engine=engine, progress=progress)
+        trace = self.run(
+            size,
+            arguments=arguments,
+            limits=limits,
+            engine=engine,
+            progress=progress,
+            record_memory=False,
+        )
         expected = call(reference, self.check.where, before, dict(self.size(size)))
         if not isinstance(expected, Mapping) or not expected:
             raise WorkloadError(f"{self.check.where}: the reference must return arrays by name")

@@ -9,8 +9,8 @@ from kernelcast.simcore.instruction_counts import (
     instruction_counts,
     instruction_mix,
 )
-from kernelcast.simcore.memory.stream import simulate_traffic
 from kernelcast.simcore.memory.pattern_wavefronts import pattern_wavefronts
+from kernelcast.simcore.memory.stream import simulate_traffic
 from kernelcast.simcore.memory_profile import hot_spots, memory_traffic, shared_memory_use
 from kernelcast.simcore.occupancy import occupancy
 from kernelcast.simcore.profile import KernelProfile, LaunchShape, Occupancy
@@ -25,6 +25,8 @@ def profile(trace: Trace, device: Device, repeats: int = 1) -> KernelProfile:
     LaunchError when no thread block fits an SM; TraceFormatError when the trace's warp width is not
     the device's. A trace of half the width is taken, under a stated assumption.
     """
+    if not trace.has_memory:
+        raise TraceFormatError("the trace holds no memory accesses: execute again and record them")
     pairing = _warps_per_device_warp(trace, device)
     launch = LaunchShape(trace.grid, trace.thread_block)
     resident = occupancy(trace.resources, launch, device)

@@ -144,6 +144,8 @@ class TraceWriter:
 
 def write_trace(path: str | os.PathLike[str], trace: Trace, repeats: int = 1) -> None:
     """One file at once; TraceFormatError when it cannot be written."""
+    if not trace.has_memory:
+        raise TraceFormatError("the trace holds no memory accesses: execute again and record them")
     with TraceWriter(path, trace.instructions, trace.warps_per_thread_block) as writer:
         writer.write(trace.accesses)
         writer.finish(trace, repeats)

@@ -173,6 +173,8 @@ class Trace:
     pattern_counts: PatternCounts
     engine: str
     elapsed_s: float
+    has_memory: bool = True
+    """False when only instructions were recorded: the memory tables are empty then."""
 
     @property
     def thread_blocks(self) -> int:

@@ -36,7 +36,7 @@ def mix(
     execution = Execution(
         size, None, engine, limit_seconds=limit_seconds, limit_instructions=limit_instructions
     )
-    trace = execution.trace(workload)
+    trace = execution.trace(workload, record_memory=False)
     found = instruction_mix(trace.data, isa)
     if json:
         show_line(

@@ -33,6 +33,7 @@ class EngineName(Enum):
     """What executes the kernel; AUTO is the fastest engine that there is."""
 
     AUTO = "auto"
+    JIT = "jit"
     REFERENCE = "reference"
 
 

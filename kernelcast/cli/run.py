@@ -31,7 +31,13 @@ def run(
     limits = options.limits(limit_seconds, limit_instructions)
     with show_progress("executing") as progress:
         if not check:
-            trace = loaded.run(size, limits=limits, engine=engine.value, progress=progress)
+            trace = loaded.run(
+                size,
+                limits=limits,
+                engine=engine.value,
+                progress=progress,
+                record_memory=False,
+            )
         else:
             result = loaded.run_check(size, limits=limits, engine=engine.value, progress=progress)
     if not check:

@@ -24,7 +24,13 @@ class Execution:
     limit_seconds: float | None = None
     limit_instructions: int | None = None
 
-    def trace(self, source: Path, devices: Sequence[kc.Device] = ()) -> kc.KernelTrace:
+    def trace(
+        self,
+        source: Path,
+        devices: Sequence[kc.Device] = (),
+        *,
+        record_memory: bool = True,
+    ) -> kc.KernelTrace:
         """Executes the workload, or loads the trace, of the file `source`.
 
         A stored trace takes no option of execution but `registers`, which changes occupancy only.
@@ -43,6 +49,7 @@ class Execution:
                 limits=options.limits(self.limit_seconds, self.limit_instructions),
                 engine=self.engine.value,
                 progress=progress,
+                record_memory=record_memory,
             )
 
     def _check_stored(self, source: Path) -> None:

@@ -126,6 +126,8 @@ class MemoryAccess:
         result = np.zeros(frame.count, dtype)
         changed = False
         for target in self._targets(frame, _Request(atomic, 1, position), address):
+            if not target.view.flags.writeable:
+                raise MemoryAccessError("store to a read-only array", atomic.span)
             chosen = slice(None) if target.chosen is None else target.chosen
             old, moved = apply_atomic(
                 target.view.view(dtype),

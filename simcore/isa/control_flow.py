@@ -22,6 +22,7 @@ from kernelcast.simcore.isa.kernel import (
 
 __all__ = [
     "dominators",
+    "live_in",
     "live_out",
     "max_live_registers",
     "order_basic_blocks",
@@ -158,6 +159,15 @@ def live_out(kernel: Kernel) -> tuple[frozenset[Register], ...]:
     return tuple(
         frozenset(by_index[index] for index in _members(bits)) for bits in _live_out_bits(kernel)
     )
+
+
+def live_in(kernel: Kernel) -> tuple[frozenset[int], ...]:
+    """Indices of registers live at the start of each basic block."""
+    found = []
+    for block, out in zip(kernel.blocks, _live_out_bits(kernel), strict=True):
+        used, killed = _flow(block)
+        found.append(frozenset(_members(used | (out & ~killed))))
+    return tuple(found)
 
 
 def max_live_registers(kernel: Kernel) -> int:

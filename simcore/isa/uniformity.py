@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from kernelcast.simcore.isa.control_flow import live_in
 from kernelcast.simcore.isa.kernel import (
     Atomic,
     Compute,
@@ -46,8 +47,10 @@ def definitions(instruction: Instruction) -> tuple[Register, ...]:
 def launch_constants(kernel: Kernel) -> frozenset[int]:
     """Indices of registers with one unguarded definition from immediates, parameters and sizes.
 
-    Every thread that computes such a register gets the same value, whenever it does.
+    Every thread that computes such a register gets the same value, whenever it does. A register
+    that may be read before it is written is none: it holds 0 there.
     """
+    unset = live_in(kernel)[0]
     writes = Counter(r.index for i in kernel.instructions for r in definitions(i))
     found: set[int] = set()
     grew = True
@@ -57,7 +60,9 @@ def launch_constants(kernel: Kernel) -> frozenset[int]:
             targets = [r.index for r in definitions(instruction)]
             if not targets or set(targets) <= found or instruction.guard is not None:
                 continue
-            if all(writes[t] == 1 for t in targets) and _is_constant(instruction, found):
+            if all(writes[t] == 1 and t not in unset for t in targets) and _is_constant(
+                instruction, found
+            ):
                 found.update(targets)
                 grew = True
     return frozenset(found)

@@ -99,7 +99,7 @@ def forget(shapes: ShapeTable) -> None:
 
 
 @compiled
-def _collect_lines(shapes: ShapeTable, runs: LineRuns, at: int, found: int) -> None:
+def _collect_lines(shapes: ShapeTable, runs: LineRuns, at: np.uint64, found: int) -> None:
     """Groups the sectors of `shapes.sectors` by line."""
     full = low_bits(shapes.sector_bytes)
     last = -1
@@ -121,7 +121,7 @@ def _collect_lines(shapes: ShapeTable, runs: LineRuns, at: int, found: int) -> N
 @compiled
 def learn_shape(
     shapes: ShapeTable,
-    at: int,
+    at: np.uint64,
     place: int,
     offsets: Ints,
     lanes: np.uint64,
@@ -142,6 +142,6 @@ def learn_shape(
 
 
 @compiled
-def shape_row(key: int) -> int:
+def shape_row(key: int) -> np.uint64:
     """The row in which the shape `key` is remembered, if it is."""
-    return int((key ^ (key >> _ROW_BITS)) & (_ROWS - 1))
+    return np.uint64((key ^ (key >> _ROW_BITS)) & (_ROWS - 1))

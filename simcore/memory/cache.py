@@ -52,8 +52,8 @@ class CacheState(NamedTuple):
     (slots * sectors_per_line,), or empty where nothing stays dirty: byte masks of the dirty sectors
     that are not valid.
     Sectors come from below in aligned groups of `fetch_sectors`, and go back in such groups.
-    `reciprocal` is 1 / sets. `clock`, `random`: one word. `written`: groups written back, and of them those that had to be
-    read first because they were incomplete.
+    `reciprocal` is 1 / sets. `clock`, `random`: one word. `written`: groups written back, and of
+    them those that had to be read first because they were incomplete.
     """
 
     sectors_per_line: int

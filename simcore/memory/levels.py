@@ -61,7 +61,9 @@ class Counters(NamedTuple):
 
 
 @compiled
-def _read_l2_line(l2: CacheState, line: int, wanted: int, pc: int, counters: Counters) -> None:
+def _read_l2_line(
+    l2: CacheState, line: int, wanted: int, pc: np.uint64, counters: Counters
+) -> None:
     fetched = fetch(l2, open_line(l2, _ONLY, line), wanted)
     counters.l2_read_hits[pc] += count_bits(np.uint64(wanted & ~fetched))
     if fetched:
@@ -86,9 +88,9 @@ def read_l1(
     instance: int,
     whole_lines: bool,
     runs: LineRuns,
-    at: int,
+    at: np.uint64,
     stretch: int,
-    pc: int,
+    pc: np.uint64,
     counters: Counters,
 ) -> None:
     """Reads the L1 lines of row `at`, from line `stretch` on; what L1 lacks is asked of L2.
@@ -123,7 +125,7 @@ def read_l1(
 
 @compiled
 def read_l2(
-    l2: CacheState, runs: LineRuns, at: int, stretch: int, pc: int, counters: Counters
+    l2: CacheState, runs: LineRuns, at: np.uint64, stretch: int, pc: np.uint64, counters: Counters
 ) -> None:
     for position in range(runs.lines[at]):
         line = stretch + runs.line[at, position]
@@ -132,7 +134,7 @@ def read_l2(
 
 @compiled
 def write_l1(
-    l1: CacheState, instance: int, role: int, runs: LineRuns, at: int, stretch: int
+    l1: CacheState, instance: int, role: int, runs: LineRuns, at: np.uint64, stretch: int
 ) -> None:
     """Stores pass through L1: they evict what it holds of their lines, or keep whole sectors."""
     for position in range(runs.lines[at]):
@@ -151,9 +153,9 @@ def write_l2(
     l2: CacheState,
     runs: LineRuns,
     byte_masks: Words,
-    at: int,
+    at: np.uint64,
     stretch: int,
-    pc: int,
+    pc: np.uint64,
     counters: Counters,
 ) -> None:
     """`byte_masks`, shape (rows, sectors): what is written of each touched sector."""
@@ -175,7 +177,7 @@ def write_l2(
 
 @compiled
 def write_around_l2(
-    l2: CacheState, runs: LineRuns, at: int, stretch: int, pc: int, counters: Counters
+    l2: CacheState, runs: LineRuns, at: np.uint64, stretch: int, pc: np.uint64, counters: Counters
 ) -> None:
     """Without write-allocation a store goes straight to DRAM and drops what L2 holds of it."""
     for position in range(runs.lines[at]):

@@ -54,8 +54,8 @@ def _random(ways: int, random_state: Words) -> int:
     random_state[0] = word
     drawn = np.int64(word >> np.uint64(33))
     if ways & (ways - 1) == 0:  # a mask is many times faster than a division
-        return drawn & (ways - 1)
-    return drawn % ways
+        return int(drawn & (ways - 1))
+    return int(drawn % ways)
 
 
 @compiled

@@ -56,7 +56,9 @@ class Paths(NamedTuple):
 
 
 @compiled
-def _settle_row(paths: Paths, l1: CacheState, shapes: ShapeTable, at: int, count: Counters) -> None:
+def _settle_row(
+    paths: Paths, l1: CacheState, shapes: ShapeTable, at: np.uint64, count: Counters
+) -> None:
     """Adds what all uses of a shape have in common to the counters."""
     uses, pc = shapes.uses[at], shapes.pc[at]
     if uses == 0:
@@ -81,7 +83,7 @@ def _settle_row(paths: Paths, l1: CacheState, shapes: ShapeTable, at: int, count
 def settle(paths: Paths, l1: CacheState, shapes: ShapeTable, counters: Counters) -> None:
     """Brings the counters up to date with the uses of all remembered shapes."""
     for at in range(len(shapes.uses)):
-        _settle_row(paths, l1, shapes, at, counters)
+        _settle_row(paths, l1, shapes, np.uint64(at), counters)
 
 
 @compiled
@@ -102,21 +104,22 @@ def walk(
     l1_shift = shapes.stretch_shift - shapes.sector_shift - l1.line_shift
     l2_shift = shapes.stretch_shift - shapes.sector_shift - l2.line_shift
     for item in order:
-        row = item & row_mask
-        pc, pattern, address = accesses.pc[row], accesses.pattern[row], accesses.address[row]
+        row = np.uint64(item & row_mask)  # unsigned: needs no test for counting from the end
+        pc, pattern = np.uint64(accesses.pc[row]), np.uint64(accesses.pattern[row])
+        address = accesses.address[row]
         place = address & (shapes.stretch_bytes - 1)
-        key = (np.int64(pattern) * len(paths.kind) + pc) * shapes.stretch_bytes + place
+        key = (np.int64(pattern) * len(paths.kind) + np.int64(pc)) * shapes.stretch_bytes + place
         at = shape_row(key)
         if shapes.key[at] != key:
             _settle_row(paths, l1, shapes, at, counters)
             shapes.key[at] = key
-            shapes.pc[at] = pc
+            shapes.pc[at] = np.int64(pc)
             offsets, lanes = accesses.offsets[pattern], accesses.lanes[pattern]
             learn_shape(shapes, at, place, offsets, lanes, paths.alignment[pc], paths.bytes[pc])
         shapes.uses[at] += 1
         stretch = address >> shapes.stretch_shift
         l1_line, l2_line = stretch << l1_shift, stretch << l2_shift
-        kind, role, sm = paths.kind[pc], paths.l1_role[pc], accesses.sm[row]
+        kind, role, sm = paths.kind[pc], paths.l1_role[pc], int(accesses.sm[row])
         if kind == LOAD and role == L1_READ:
             whole = paths.whole_lines
             read_l1(l1, l2, sm, whole, shapes.l1, at, l1_line, pc, counters)

@@ -141,7 +141,7 @@ def test_bad_launches(tmp_path: Path, error: Output, old: str, new: str, message
             "--size goes with a workload file only",
         ),
         (("estimate", SAXPY, "--size", "smal", "--device", "gtx-480"), "did you mean small"),
-        (("mix", *SMALL_SAXPY, "--engine", "jit"), "jit"),
+        (("mix", *SMALL_SAXPY, "--engine", "warp"), "warp"),
         (("mix", "none.toml"), "none.toml: No such file"),
         (("mix", COLLATZ, "--limit-seconds", "0.01"), "still running after 0.01 s"),
         (("devices", "show", "gtx480"), "did you mean gtx-480"),

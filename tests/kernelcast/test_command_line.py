@@ -258,7 +258,7 @@ def test_exit_status_of_the_process() -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_interrupt_ends_with_one_line() -> None:
-    command = [sys.executable, "-m", "kernelcast", "run", SOR]
+    command = [sys.executable, "-m", "kernelcast", "run", SOR, "--engine", "reference"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         time.sleep(3)
         process.send_signal(signal.SIGINT)

@@ -239,7 +239,7 @@ LAST:
 
 def test_an_unchanging_endless_loop_is_proved(run_ptx: Run) -> None:
     """The JIT engine proves nothing: it is at its limit of instructions at once."""
-    with pytest.raises(LimitExceeded, match="nothing changes|more than") as caught:
+    with pytest.raises(LimitExceeded, match=r"nothing changes|more than") as caught:
         run_ptx("mov.u32 %r1, 1;\nL: setp.eq.u32 %p1, %r1, 1;\n@%p1 bra L;\nret;", "u64 out", [0])
     assert caught.value.span is not None
 

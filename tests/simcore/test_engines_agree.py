@@ -180,11 +180,10 @@ def _error(kernel: Kernel, engine: str, launch: Launch, **options: Any) -> Execu
 
 @every_engine
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: failure.name)
-@pytest.mark.parametrize("thread_blocks", [1, 4])
-def test_failures(compile_ptx: Compile, failure: Failure, engine: str, thread_blocks: int) -> None:
-    """In every thread block; the first is named."""
+def test_failures(compile_ptx: Compile, failure: Failure, engine: str) -> None:
+    """In each of three thread blocks; the first is named."""
     kernel = _build(compile_ptx, failure.body)
-    size = (thread_blocks, 1, 1), (failure.threads, 1, 1)
+    size = (3, 1, 1), (failure.threads, 1, 1)
     launch = Launch(*size, _arguments(failure.out_bytes))
     found = _error(kernel, engine, launch, warp_width=failure.width)
     assert type(found) is failure.error

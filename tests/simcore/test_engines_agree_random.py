@@ -33,6 +33,7 @@ SHAPES = (
     *(((1, 1, 1), (n, 1, 1)) for n in (8, 32, 33, 64, 100)),
     *(((1, 1, 1), (16, 4, 1)), ((2, 1, 1), (40, 1, 1)), ((2, 2, 1), (7, 5, 1))),
     *(((1, 2, 2), (33, 1, 1)), ((3, 1, 1), (4, 4, 2)), ((1, 3, 1), (8, 1, 3))),
+    *(((5, 3, 2), (8, 1, 1)),),
 )
 REGISTERS = {"h": 3, "r": 6, "d": 4, "f": 3, "g": 3, "p": 4}
 WORDS = ("%lin", "%gid", "%tx", "%ty", "%cta", "%three", "%pitch")
@@ -59,6 +60,7 @@ class KernelMaker:
         self._counters: list[str] = []
         self._is_set_up = random.random() < 0.8
         self._returns = random.random() < 0.4
+        self._watches = random.random() < 0.3
         self._turns = [random.choice(GRAMMAR["permutations"]) for _ in range(4)]
         self._simple = {**GRAMMAR["simple"], **(GRAMMAR["needs_set_up"] if self._is_set_up else {})}
         if not knows_lanes:
@@ -67,8 +69,7 @@ class KernelMaker:
     def text(self) -> str:
         if self._is_set_up:
             self._add(GRAMMAR["set_up"])
-        for _ in range(self.random.randint(0, 4)):
-            self._add("mov.u32 <r>, <w>; cvt.<s64.s32 <d>, <w>|rn.f32.s32 <f>, <w>>;")
+        self._add(GRAMMAR["first_values"])
         self._statements(self.random.randint(1, 7), 3, together=True)
         self._add(GRAMMAR["epilogue"], self._names())
         return "\n".join((GRAMMAR["header"], *self._lines, "DONE: ret;", "}\n"))
@@ -119,6 +120,7 @@ class KernelMaker:
             "row": f"{self._turns[row]} {address}",
             "mine": "mul.wide.u32 %a0, %gid, 32; add.s64 %a0, %a0, %wide;",
             "operation": operation,
+            "found": "<r>" if self._watches else "%seen",
             "operands": "<ri>, <ri>" if operation == "cas.b32" else "<ri>",
             "common": COMMON[common].split()[0],
             "common operand": COMMON[common].split()[1],
@@ -230,7 +232,7 @@ class KernelMaker:
 
 def _old(operation: str) -> str:
     """A register that takes what an atomic operation found, and that nobody reads."""
-    return "%a3" if "64" in operation else "%t3"
+    return "%a3" if "64" in operation else "%seen"
 
 
 def _kernel(text: str) -> Kernel:
@@ -303,7 +305,7 @@ def assert_same_trace(one: Trace, other: Trace) -> None:
 _RANDOM = st.randoms(use_true_random=False)
 _SHAPES = st.integers(0, len(SHAPES) - 1)
 _QUICK = settings(
-    max_examples=25,
+    max_examples=8,
     suppress_health_check=[
         HealthCheck.too_slow,
         HealthCheck.data_too_large,

@@ -10,6 +10,7 @@ import pytest
 
 from kernelcast.errors import LaunchError, TraceFormatError
 from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.engine import execute
 from kernelcast.simcore.metric_names import METRICS, Naming, metrics
 from kernelcast.simcore.profile import (
     InstructionCounts,
@@ -51,6 +52,14 @@ TILE = """
 DONE:
     ret;
 """
+
+
+@pytest.fixture(autouse=True)
+def _counting_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the reference engine counts the pairs of warps that make one of a wider device."""
+    defaults = execute.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "engine", "reference")
 
 
 @pytest.fixture

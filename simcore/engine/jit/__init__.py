@@ -1,1 +1,1 @@
-"""The JIT engine: a kernel as native code over warp-wide vectors."""
+"""The JIT engine: a kernel as native code over warp-wide vectors (docs/engines.md)."""

@@ -20,7 +20,7 @@ from kernelcast.simcore.engine.jit.shapes import (
     resized,
     uniform,
 )
-from kernelcast.simcore.isa.control_flow import live_out, reads
+from kernelcast.simcore.isa.control_flow import live_in, reads
 from kernelcast.simcore.isa.kernel import (
     Atomic,
     BarrierSync,
@@ -93,9 +93,9 @@ def may_spin(kernel: Kernel) -> bool:
                 tainted.update(r.index for r in definitions(instruction))
     for block in kernel.blocks:
         end = block.terminator
-        if isinstance(end, Branch) and end.guard.register.index in tainted:
-            if block.index in _reachable(kernel, block.successors):
-                return True
+        depends = isinstance(end, Branch) and end.guard.register.index in tainted
+        if depends and block.index in _reachable(kernel, block.successors):
+            return True
     return False
 
 
@@ -111,7 +111,7 @@ def _reachable(kernel: Kernel, starts: tuple[int, ...]) -> set[int]:
 
 def analyse(kernel: Kernel, facts: Facts) -> Analysis:
     """Optimistic: everything is uniform until the opposite is found, to a fixed point."""
-    live_in = _live_in(kernel)
+    live = live_in(kernel)
     constants = launch_constants(kernel)
     single = _warp_constants(kernel, constants)
     forced: set[int] = set()
@@ -123,7 +123,7 @@ def analyse(kernel: Kernel, facts: Facts) -> Analysis:
             for block in kernel.blocks
             for instruction in block.body
             for register in definitions(instruction)
-            if any(register.index in live_in[_place(kernel, y)] for y in pending[block.index])
+            if any(register.index in live[_place(kernel, y)] for y in pending[block.index])
         }
         wrong = {
             index
@@ -133,10 +133,10 @@ def analyse(kernel: Kernel, facts: Facts) -> Analysis:
         if not wrong:
             break
         forced |= wrong
-    crossing = frozenset(index for live in live_in for index in live)
+    crossing = frozenset(index for registers in live for index in registers)
     blends = frozenset(pair for pair in conflicts if shapes[pair[1]].is_varying)
     dynamic = _dynamic(kernel, pending, facts.is_partial)
-    return Analysis(shapes, live_in, pending, dynamic, blends, crossing)
+    return Analysis(shapes, live, pending, dynamic, blends, crossing)
 
 
 def _place(kernel: Kernel, place: int) -> int:
@@ -149,20 +149,9 @@ def _place(kernel: Kernel, place: int) -> int:
     return end.target
 
 
-def _live_in(kernel: Kernel) -> tuple[frozenset[int], ...]:
-    found = []
-    for block, out in zip(kernel.blocks, live_out(kernel), strict=True):
-        live = {r.index for r in out}
-        for instruction in (block.terminator, *reversed(block.body)):
-            if instruction.guard is None:
-                live -= {r.index for r in definitions(instruction)}
-            live |= {r.index for r in reads(instruction)}
-        found.append(frozenset(live))
-    return tuple(found)
-
-
 def _warp_constants(kernel: Kernel, constants: frozenset[int]) -> frozenset[int]:
     """Registers whose one definition gives the same lanes the same values whenever it runs."""
+    unset = live_in(kernel)[0]
     writes: dict[int, int] = {}
     for instruction in kernel.instructions:
         for register in definitions(instruction):
@@ -175,7 +164,7 @@ def _warp_constants(kernel: Kernel, constants: frozenset[int]) -> frozenset[int]
             if not isinstance(instruction, Compute) or instruction.guard is not None:
                 continue
             targets = {r.index for r in definitions(instruction)}
-            if targets <= found or any(writes[t] > 1 for t in targets):
+            if targets <= found or any(writes[t] > 1 or t in unset for t in targets):
                 continue
             if all(_is_fixed(source, found) for source in instruction.sources):
                 found |= targets
@@ -194,7 +183,7 @@ def _is_fixed(operand: Operand, known: set[int]) -> bool:
 
 def _shapes(kernel: Kernel, facts: Facts, forced: set[int]) -> dict[int, Shape]:
     found: dict[int, Shape] = dict.fromkeys(forced, VARYING)
-    entry_live = _live_in(kernel)[0]
+    entry_live = live_in(kernel)[0]
     by_index = {r.index: r for r in kernel.registers}
     for index in entry_live - forced:
         found[index] = immediate_shape(Immediate(0), by_index[index].bits, facts.width)

@@ -44,7 +44,8 @@ class LaunchFacts:
 
 
 def launch_facts(kernel: Kernel, launch: Launch, width: int, shared: int) -> LaunchFacts:
-    integers, buffers = [], []
+    integers: list[tuple[int, int, int]] = []
+    buffers: list[tuple[int, int]] = []
     for value, parameter in zip(launch.arguments, kernel.parameters, strict=True):
         if isinstance(value, np.ndarray):
             buffers.append((parameter.offset, len(buffers)))

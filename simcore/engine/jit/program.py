@@ -11,6 +11,7 @@ from kernelcast.simcore.engine.jit.memory_code import MemoryCode
 from kernelcast.simcore.engine.jit.registers import Registers
 from kernelcast.simcore.engine.jit.runtime_code import atomic_functions, runtime_functions
 from kernelcast.simcore.engine.jit.thread_block_code import ThreadBlockShape, run_function
+from kernelcast.simcore.engine.jit.warp_code import WarpCode
 from kernelcast.simcore.engine.jit.warp_function import WarpFunction
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.isa.native_code import NativeCode
@@ -54,24 +55,24 @@ def generate(
     facts = specials.facts()
     analysis = analyse(kernel, facts)
     values = specials.write(entry)
-    vector = scalar.with_lanes(launch.width)
-    registers = Registers(analysis, facts, scalar, vector, values, symbols)
+    warp = WarpCode(scalar, entry, launch.width)
+    registers = Registers(analysis, facts, scalar, warp.vector, values, symbols)
     roots = buffer_roots(kernel, launch.buffers)
-    memory = MemoryCode(facts, analysis, scalar, entry, registers, symbols, roots, records)
+    memory = MemoryCode(warp, analysis, registers, symbols, roots, records)
     _write_first_mask(entry, launch)
     _write_staging(entry, launch.width)
-    function = WarpFunction(kernel, analysis, facts, scalar, entry, values, memory, registers)
+    function = WarpFunction(kernel, analysis, warp, values, memory, registers)
     function.write()
-    has_barriers = bool(function.barrier_of_state)
+    context = function.context
     shape = ThreadBlockShape(
         warps=launch.warps,
         grid=launch.grid,
         counters=function.counters,
-        context_bytes=max(64, function.context_bytes),
+        context_bytes=max(64, context.bytes),
         shared_bytes=launch.shared_bytes,
         local_bytes=_local_stride(kernel) * launch.warps * launch.width,
-        mixed_state=function.mixed_state,
-        has_barriers=has_barriers,
+        mixed_state=context.mixed_state,
+        has_barriers=bool(context.barriers),
     )
     mask = f"i{launch.width}"
     for name in (
@@ -103,8 +104,8 @@ def generate(
         shape,
         tuple(function.guarded),
         tuple(memory.lane_shapes),
-        tuple(function.barrier_of_state),
-        tuple((b, function.wait_mask_offset(b)) for b in function.mixed_barriers),
+        tuple(context.barriers),
+        tuple((b, context.wait_mask_offset(b)) for b in context.mixed),
     )
 
 

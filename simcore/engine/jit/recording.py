@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -61,14 +61,14 @@ class PatternStore(NamedTuple):
     hash: Words
     mask: Words
     offsets: Ints
-    count: Ints  # one number
+    used: Ints  # one number
 
 
 class CountStore(NamedTuple):
     """How often a shared or constant access had a pattern: an open table of keys, -1 empty."""
 
     key: Ints
-    count: Ints
+    often: Ints
     used: Ints  # one number
 
 
@@ -83,7 +83,7 @@ def _count(key: int, number: int, store: CountStore) -> None:
             store.used[0] += 1
             break
         at = (at + 1) & size
-    store.count[at] += number
+    store.often[at] += number
 
 
 def _new_counts(size: int) -> CountStore:
@@ -91,7 +91,7 @@ def _new_counts(size: int) -> CountStore:
 
 
 @compiled
-def _hash(mask: int, offsets: Ints) -> int:
+def _hash(mask: Any, offsets: Ints) -> Any:
     mixed = np.uint64(mask) * np.uint64(0x9E3779B97F4A7C15)
     for lane in range(len(offsets)):
         mixed ^= np.uint64(offsets[lane])
@@ -101,7 +101,7 @@ def _hash(mask: int, offsets: Ints) -> int:
 
 
 @compiled
-def _pattern(mask: int, offsets: Ints, store: PatternStore) -> int:
+def _pattern(mask: Any, offsets: Ints, store: PatternStore) -> int:
     """The row of a pattern, new if need be."""
     key = _hash(mask, offsets)
     size = np.uint64(len(store.slot) - 1)
@@ -115,8 +115,8 @@ def _pattern(mask: int, offsets: Ints, store: PatternStore) -> int:
             if same:
                 return int(row)
         at = (at + np.uint64(1)) & size
-    row = store.count[0]
-    store.count[0] = row + 1
+    row = store.used[0]
+    store.used[0] = row + 1
     store.slot[at] = row
     store.hash[row] = key
     store.mask[row] = np.uint64(mask)
@@ -138,7 +138,7 @@ def _in_space(space: int, address: int) -> int:
 
 
 @compiled
-def _decode(
+def _decode(  # noqa: C901 -- one pass over the records, in compiled code
     words: Ints,
     start: int,
     shapes: Ints,
@@ -156,13 +156,13 @@ def _decode(
 ) -> int:
     """Records from word `start` on; returns where it stopped, `limits[0]` the rows written.
 
-    It stops early when `rows`, the patterns or the counts might overflow with the next record. `memo`:
+    It stops early when rows, patterns or counts might overflow with the next record. `memo`:
     by lane shape the last (mask, pattern).
     """
     width = len(lanes)
     at, row = start, 0
     while at < len(words):
-        if row + 6 > len(rows.pc) or store.count[0] + 6 > limits[1]:
+        if row + 6 > len(rows.pc) or store.used[0] + 6 > limits[1]:
             break
         if 2 * (counts.used[0] + 6) > len(counts.key):
             break
@@ -179,9 +179,7 @@ def _decode(
         plain = is_shape and space != _GENERIC and space != _LOCAL
         if plain and memo[shape, 0] == mask:
             address = words[first_word] + shapes[shape, memo[shape, 2]]
-            row += _put(
-                rows, row, pc, warp, when, where, address, memo[shape, 1], space, counts
-            )
+            row += _put(rows, row, pc, warp, when, where, address, memo[shape, 1], space, counts)
             continue
         for lane in range(width):
             if is_shape:
@@ -238,7 +236,7 @@ def _put(
     warp: int,
     when: int,
     where: int,
-    address: int,
+    address: Any,
     pattern: int,
     space: int,
     counts: CountStore,
@@ -286,7 +284,7 @@ class AccessLog:
     @property
     def patterns(self) -> tuple[Words, Ints]:
         """Masks and lane offsets."""
-        count = int(self._store.count[0])
+        count = int(self._store.used[0])
         return self._store.mask[:count], self._store.offsets[:count]
 
     def take(self, words: Ints) -> None:
@@ -316,12 +314,12 @@ class AccessLog:
             self.parts.append(tuple(column[: limits[0]].astype(np.int64) for column in rows))
             if 2 * (int(self._counts.used[0]) + 8) > len(self._counts.key):
                 self._more_counts()
-            if int(self._store.count[0]) + 8 > len(self._store.mask):
+            if int(self._store.used[0]) + 8 > len(self._store.mask):
                 self._grow()
 
     def _more_counts(self) -> None:
         old, self._counts = self._counts, _new_counts(4 * len(self._counts.key))
-        for key, number in zip(old.key.tolist(), old.count.tolist(), strict=True):
+        for key, number in zip(old.key.tolist(), old.often.tolist(), strict=True):
             if key >= 0:
                 _count(key, number, self._counts)
 
@@ -338,7 +336,7 @@ class AccessLog:
         found: Counter[tuple[int, int, int, int]] = Counter()
         used = self._counts.key >= 0
         for key, number in zip(
-            self._counts.key[used].tolist(), self._counts.count[used].tolist(), strict=True
+            self._counts.key[used].tolist(), self._counts.often[used].tolist(), strict=True
         ):
             stage = key >> 4 & ((1 << _STAGE_BITS) - 1)
             pc = key >> (4 + _STAGE_BITS) & ((1 << _PC_BITS) - 1)

@@ -90,14 +90,16 @@ def _records(width: int) -> str:
 """
     lanes = f"<{width} x i64>"
     return f"""
-define internal void @record_shape(ptr %w, i64 %info, i32 %warp, i64 %time, i64 %mask, i64 %base) alwaysinline {{
+define internal void @record_shape(ptr %w, i64 %info, i32 %warp, i64 %time, i64 %mask,
+    i64 %base) alwaysinline {{
 {head}
   store i64 %base, ptr %p4
   %after = getelementptr i64, ptr %next, i64 5
   store ptr %after, ptr %np
   ret void
 }}
-define internal void @record_lanes(ptr %w, i64 %info, i32 %warp, i64 %time, i64 %mask, {lanes} %base) alwaysinline {{
+define internal void @record_lanes(ptr %w, i64 %info, i32 %warp, i64 %time, i64 %mask,
+    {lanes} %base) alwaysinline {{
 {head}
   store {lanes} %base, ptr %p4, align 8
   %after = getelementptr i64, ptr %next, i64 {4 + width}
@@ -152,14 +154,15 @@ not.{name}:"""
   %{name}.ok = and i1 %{name}.fits, %{name}.ok1
   br i1 %{name}.ok, label %{name}.found, label %bad
 {name}.found:
-{"  br i1 %store, label %readonly, label %" + name + ".go" if read_only else "  br label %" + name + ".go"}
+  br i1 {"%store" if read_only else "false"}, label %readonly, label %{name}.go
 {name}.go:{owner}
 {_field(host, name + ".hp")}
   %{name}.h = load ptr, ptr %{name}.hp
   %{name}.r = getelementptr i8, ptr %{name}.h, i64 {place}
   ret ptr %{name}.r"""
     return f"""
-define internal ptr @locate(ptr %w, i32 %space, i64 %a, i64 %bytes, i64 %lane, i32 %warp, i1 %store) noinline {{
+define internal ptr @locate(ptr %w, i32 %space, i64 %a, i64 %bytes, i64 %lane, i32 %warp,
+    i1 %store) noinline {{
 entry:
   %low = sub i64 %bytes, 1
   %odd = and i64 %low, %a
@@ -248,7 +251,8 @@ lane:
   %rest = and i64 %m, %m1
   %ap = getelementptr i64, ptr %places, i64 %l
   %a = load i64, ptr %ap
-  %host = call ptr @locate(ptr %w, i32 %space, i64 %a, i64 %bytes, i64 %l, i32 %warp, i1 {"true" if is_store else "false"})
+  %host = call ptr @locate(ptr %w, i32 %space, i64 %a, i64 %bytes, i64 %l,
+    i32 %warp, i1 {str(is_store).lower()})
   %missing = icmp eq ptr %host, null
   br i1 %missing, label %fail, label %serve
 serve:

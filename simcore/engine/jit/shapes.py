@@ -65,7 +65,7 @@ def joined(one: Shape | None, other: Shape) -> Shape:
 
 
 def resized(shape: Shape, bits: int, to: int, signed: bool = False) -> Shape:
-    """The shape of a value cut or extended from `bits` to `to` bits; VARYING when lanes may wrap."""
+    """The shape of a value cut or extended to `to` bits; VARYING when lanes may wrap."""
     if shape.offsets is None or bits == to:
         return shape
     if to < bits:

@@ -63,6 +63,7 @@ def assemble(
         pattern_counts=pattern_counts,
         engine="jit",
         elapsed_s=time.monotonic() - started,
+        has_memory=bool(counted.logs),
     )
 
 
@@ -96,7 +97,8 @@ def _stages(kernel: Kernel, source: SourceProgram, counted: Counted) -> Ints:
     """Warp issues by stage and instruction; stages that nothing ran in are cut off."""
     columns = 2 * _block_of_pc(kernel)
     if not source.shape.has_barriers:
-        return counted.counts.sum(axis=0)[columns][None]
+        issued: Ints = counted.counts.sum(axis=0)[columns][None]
+        return issued
     stages = max(len(total) for total in counted.totals)
     table = np.zeros((stages, source.shape.counters), np.int64)
     for total in counted.totals:
@@ -122,6 +124,11 @@ def _memory(width: int, logs: list[Any]) -> tuple[PatternTable, AccessTable, Pat
         masks.append(log_masks)
         offsets.append(log_offsets)
         known += len(log_masks)
+    mask, offset, number_of = _distinct(np.concatenate(masks), np.concatenate(offsets))
+    columns[5] = [number_of[part] for part in columns[5]]
+    merged: Counter[tuple[int, int, int, int]] = Counter()
+    for (pc, stage, phase, pattern), number in counts.items():
+        merged[pc, stage, phase, int(number_of[pattern])] += number
     kinds = (np.int32, np.int32, np.int32, np.int32, np.int64, np.int32)
     table = AccessTable(
         *(
@@ -129,12 +136,24 @@ def _memory(width: int, logs: list[Any]) -> tuple[PatternTable, AccessTable, Pat
             for parts, kind in zip(columns, kinds, strict=True)
         )
     )
-    ordered = sorted(counts.items())
+    ordered = sorted(merged.items())
     keys = np.array([key for key, _ in ordered], np.int64).reshape(-1, 4)
     pc, stage, phase, pattern = (keys[:, i].astype(np.int32) for i in range(4))
-    number = np.array([value for _, value in ordered], np.int64)
-    return (
-        PatternTable(np.concatenate(masks), np.concatenate(offsets)),
-        table,
-        PatternCounts(pc, stage, phase, pattern, number),
-    )
+    often = np.array([value for _, value in ordered], np.int64)
+    counted = PatternCounts(pc, stage, phase, pattern, often)
+    return PatternTable(mask, offset), table, counted
+
+
+def _distinct(
+    masks: npt.NDArray[np.uint64], offsets: Ints
+) -> tuple[npt.NDArray[np.uint64], Ints, Ints]:
+    """The same patterns once each, told apart by a 64-bit hash, and the new number of each row."""
+    random = np.random.default_rng(20170102)
+    multipliers = random.integers(1, 2**63, offsets.shape[1] + 1, np.int64) | 1
+    hashes = (offsets * multipliers[1:]).sum(axis=1) + masks.view(np.int64) * multipliers[0]
+    _, example, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    order = np.argsort(example, kind="stable")
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order))
+    chosen = example[order]
+    return masks[chosen], offsets[chosen], number[inverse.reshape(-1)]

@@ -1,0 +1,202 @@
+"""Which region an access is expected to fall into, and the check that it does.
+
+A region is an address space, or the buffer that an address was computed from. One comparison checks
+bounds and alignment of all lanes: the distance from the region's start, rotated right by the
+alignment's bits, is below a limit only if those bits are zero and the distance is small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kernelcast.simcore.engine.jit.registers import Registers, lane_vector
+from kernelcast.simcore.engine.jit.warp_code import WarpCode
+from kernelcast.simcore.engine.jit.workspace import BUFFER_WORDS, field_offset
+from kernelcast.simcore.isa.kernel import Address, Register
+from kernelcast.simcore.isa.native_code import NativeCode
+from kernelcast.simcore.isa.types import AddressSpace
+
+__all__ = ["AccessChecks", "Lanes", "Region", "Regions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """SSA names, valid in the whole function: first address, bytes, bytes to write, host base."""
+
+    key: str
+    first: str
+    size: str
+    writable: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """Addresses of one access: a scalar base with constant offsets, or a vector (`offsets` None).
+
+    `base` is i64, without the region's first address taken off.
+    """
+
+    base: str
+    offsets: tuple[int, ...] | None
+
+    @property
+    def low(self) -> int:
+        """The least offset."""
+        assert self.offsets is not None
+        return min(self.offsets)
+
+    @property
+    def span(self) -> int:
+        """Bytes from the first byte of the lowest lane to that of the highest."""
+        assert self.offsets is not None
+        return max(self.offsets) - min(self.offsets)
+
+    def steps_by(self, bytes_: int) -> bool:
+        """Whether all lanes are known to be whole steps of so many bytes apart."""
+        return self.offsets is not None and all(
+            (offset - self.low) % bytes_ == 0 for offset in self.offsets
+        )
+
+
+class Regions:
+    """The regions that a function uses, their values loaded once at its entry.
+
+    `roots`: register index -> row of the buffer that its address was computed from.
+    """
+
+    def __init__(self, entry: NativeCode, roots: Mapping[int, int]) -> None:
+        self._entry = entry
+        self._roots = roots
+        self._regions: dict[str, Region] = {}
+        self._limits: dict[tuple[str, int, int], str] = {}
+
+    def expected(self, address: Address) -> Region | None:
+        """The region that the access is expected to fall into; None when nothing is known."""
+        match address.space:
+            case AddressSpace.SHARED:
+                return self._of_field("shared", "shared_bytes", writable=True)
+            case AddressSpace.CONST:
+                return self._of_field("constants", "constant_bytes", writable=False)
+            case AddressSpace.PARAM:
+                return self._of_field("params", "param_bytes", writable=False)
+            case AddressSpace.GLOBAL | AddressSpace.GENERIC:
+                if isinstance(address.base, Register) and address.base.index in self._roots:
+                    return self._of_buffer(self._roots[address.base.index])
+        return None
+
+    def limit(self, region: Region, size: str, bytes_: int, alignment: int) -> str:
+        """How many aligned distances from the region's start leave room for `bytes_`."""
+        key = (region.key + size, bytes_, alignment)
+        known = self._limits.get(key)
+        if known is None:
+            entry = self._entry
+            room = entry.op(f"sub i64 {size}, {bytes_}")
+            fits = entry.op(f"icmp sge i64 {room}, 0")
+            steps = entry.op(f"lshr i64 {room}, {alignment.bit_length() - 1}")
+            one_more = entry.op(f"add i64 {steps}, 1")
+            known = entry.op(f"select i1 {fits}, i64 {one_more}, i64 0")
+            self._limits[key] = known
+        return known
+
+    def _of_field(self, host: str, size: str, *, writable: bool) -> Region:
+        known = self._regions.get(host)
+        if known is None:
+            base = self._loaded("ptr", f"%w, i64 {field_offset(host)}")
+            length = self._loaded("i64", f"%w, i64 {field_offset(size)}")
+            known = Region(host, "0", length, length if writable else "0", base)
+            self._regions[host] = known
+        return known
+
+    def _of_buffer(self, row: int) -> Region:
+        key = f"buffer{row}"
+        known = self._regions.get(key)
+        if known is None:
+            table = self._loaded("ptr", f"%w, i64 {field_offset('buffers')}")
+            words = [
+                self._loaded(kind, f"{table}, i64 {8 * (BUFFER_WORDS * row + column)}")
+                for column, kind in enumerate(("i64", "i64", "i64", "ptr"))
+            ]
+            known = Region(key, *words)
+            self._regions[key] = known
+        return known
+
+    def _loaded(self, kind: str, place: str) -> str:
+        where = self._entry.op(f"getelementptr i8, ptr {place}")
+        return self._entry.op(f"load {kind}, ptr {where}")
+
+
+class AccessChecks:
+    """Writes the check of an access, and its lanes' places in a region."""
+
+    def __init__(self, warp: WarpCode, registers: Registers, regions: Regions) -> None:
+        self._warp = warp
+        self._registers = registers
+        self._regions = regions
+
+    def check(
+        self, region: Region, lanes: Lanes, total: int, mask: str, slow: str, size: str
+    ) -> None:
+        """Goes on in a new fast path when all active lanes are in the region, else to `slow`.
+
+        `total`: bytes of one lane; `size`: of the region's bytes, those that the access may touch.
+        """
+        warp, shift = self._warp, total.bit_length() - 1
+        code, vector = warp.scalar, warp.vector
+        fast = warp.labels("fast")[0]
+        if lanes.steps_by(total):
+            distance = self._distance(region, lanes)
+            limit = self._regions.limit(region, size, total + lanes.span, total)
+            if shift:
+                distance = _rotated(code, distance, shift)
+            inside = code.op(f"icmp ult i64 {distance}, {limit}")
+        else:
+            far = vector.binary("sub", "i64", self.addresses(lanes), self._splat(region.first))
+            limit = self._splat(self._regions.limit(region, size, total, total))
+            if shift:
+                far = _rotated(vector, far, shift)
+            outside = vector.binary("icmp uge", "i64", far, limit)
+            bits = code.op(f"bitcast <{warp.width} x i1> {outside} to {warp.mask_type}")
+            active = code.op(f"and {warp.mask_type} {bits}, {mask}")
+            inside = warp.is_empty(active)
+        code.do(f"br i1 {inside}, label %{fast}, label %{slow}, !prof !1")
+        warp.label(fast)
+
+    def addresses(self, lanes: Lanes) -> str:
+        """The address of each lane, as a vector."""
+        if lanes.offsets is None:
+            return lanes.base
+        splat = self._registers.broadcast(lanes.base, "i64")
+        return self._warp.vector.binary("add", "i64", splat, lane_vector("i64", lanes.offsets))
+
+    def pointer(self, region: Region, lanes: Lanes) -> str:
+        """Host address of the lowest lane."""
+        return self._warp.scalar.op(
+            f"getelementptr i8, ptr {region.host}, i64 {self._distance(region, lanes)}"
+        )
+
+    def pointers(self, region: Region, lanes: Lanes, offset: int) -> str:
+        """Host addresses of all lanes, `offset` bytes on."""
+        vector = self._warp.vector
+        far = vector.binary("sub", "i64", self.addresses(lanes), self._splat(region.first))
+        if offset:
+            far = vector.binary("add", "i64", far, vector.splat("i64", offset))
+        return vector.op(f"getelementptr i8, ptr {region.host}, {vector.type('i64')} {far}")
+
+    def _distance(self, region: Region, lanes: Lanes) -> str:
+        """Of the lowest lane from the region's start."""
+        code, low = self._warp.scalar, lanes.low
+        base = code.op(f"add i64 {lanes.base}, {low}") if low else lanes.base
+        return base if region.first == "0" else code.op(f"sub i64 {base}, {region.first}")
+
+    def _splat(self, value: str) -> str:
+        if value == "0":
+            return "zeroinitializer"
+        return self._registers.broadcast(value, "i64")
+
+
+def _rotated(code: NativeCode, value: str, shift: int) -> str:
+    kind = code.type("i64")
+    operands = [(kind, value), (kind, value), (kind, code.splat("i64", shift))]
+    return code.intrinsic("fshr", "i64", operands)
