@@ -29,8 +29,9 @@ run: $(VENV)/installed
 	$(BIN)/kernelcast estimate examples/sgemm/sgemm32.toml $(call on,$(CUDA_GPUS))
 	$(BIN)/kernelcast estimate examples/sgemm/sgemm16.toml $(call on,r9-nano)
 
+# make test TEST='tests/simcore -k barrier' for less than all.
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(TEST)
 
 check: $(VENV)/installed-check
 	$(BIN)/ruff format --check .

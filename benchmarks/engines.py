@@ -15,18 +15,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kernel_cases import CASES, KernelCase
+from bounds_checks import ENGINE as CHECKED_ENGINE
+from bounds_checks import check_table, check_target, measure_checks
+from kernel_cases import CASES
 from kernel_timing import (
-    CAN_SKIP_MEMORY,
     KernelTimer,
     KernelTiming,
     kernel_table,
     kernel_targets,
+    reference_table,
 )
 from native_twins import NativeTwins
 from oclgrind_timing import (
     COMMAND,
-    OclgrindTiming,
     is_installed,
     measure_oclgrind,
     oclgrind_table,
@@ -39,7 +40,7 @@ from timing import use_two_threads
 import kernelcast as kc
 from kernelcast.simcore.engine import ENGINES
 
-PARTS = ("kernels", "oclgrind", "start-up")
+PARTS = ("kernels", "oclgrind", "checks", "start-up")
 _REPEATS, _QUICK_REPEATS = 5, 3
 
 
@@ -64,54 +65,73 @@ def _note(line: str) -> None:
     sys.stderr.write(f"{line}\n")
 
 
-def _time_kernels(cases: Sequence[KernelCase], timer: KernelTimer) -> list[KernelTiming]:
-    found = []
-    for case in cases:
-        _note(f"timing {case.name}")
-        found.append(timer.measure(case))
-    return found
+class Benchmark:
+    """Prints every table as soon as it is there; keeps what was measured in `record`."""
 
+    def __init__(self, options: argparse.Namespace, folder: Path) -> None:
+        self._engine: str = options.engine
+        self._quick: bool = options.quick
+        self._folder = folder
+        self._repeats = _QUICK_REPEATS if options.quick else _REPEATS
+        self._cases = [case for case in CASES if not options.kernel or case.name in options.kernel]
+        self._targets: list[Target] = []
+        self.record: dict[str, Any] = {
+            "engine": options.engine,
+            "quick": options.quick,
+            "repeats": self._repeats,
+            **_machine(),
+        }
 
-def _time_oclgrind(
-    cases: Sequence[KernelCase], timings: Sequence[KernelTiming], folder: Path, repeats: int
-) -> list[OclgrindTiming]:
-    found = []
-    for case, timing in zip(cases, timings, strict=True):
-        _note(f"timing {case.name} on Oclgrind")
-        found.append(measure_oclgrind(case, timing, folder, repeats))
-    return found
+    def measure(self, parts: Sequence[str]) -> None:
+        if "kernels" in parts or "oclgrind" in parts:
+            timings = self._kernels()
+            if "oclgrind" in parts:
+                self._oclgrind(timings)
+        if "checks" in parts:
+            self._checks()
+        if "start-up" in parts:
+            _note("timing first results")
+            self._targets += start_up_targets(self._engine, self._folder, self._repeats)
+        _say(target_table(self._targets))
+        self.record["targets"] = [target.record() for target in self._targets]
 
+    def _kernels(self) -> list[KernelTiming]:
+        twins, device = NativeTwins(self._folder), kc.device(DEVICE)
+        timer = KernelTimer(self._engine, twins, device, self._repeats, self._quick)
+        timings = []
+        for case in self._cases:
+            _note(f"timing {case.name}")
+            timings.append(timer.measure(case))
+        self.record["kernels"] = [timing.record() for timing in timings]
+        self._targets += kernel_targets(timings)
+        if self._quick:
+            _say("Sizes are small: what a launch costs at least weighs more than in a full run.")
+        _say(f"Engine {self._engine}, memory simulated for {DEVICE}", kernel_table(timings))
+        _say("The reference engine beside it", reference_table(timings))
+        return timings
 
-def _measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """Prints every table as soon as it is there; what was measured, as JSON has it."""
-    parts = options.part or PARTS
-    repeats = _QUICK_REPEATS if options.quick else _REPEATS
-    cases = [case for case in CASES if not options.kernel or case.name in options.kernel]
-    record: dict[str, Any] = {"engine": options.engine, "quick": options.quick, **_machine()}
-    targets: list[Target] = []
-    if "kernels" in parts or "oclgrind" in parts:
-        timer = KernelTimer(
-            options.engine, NativeTwins(folder), kc.device(DEVICE), repeats, options.quick
-        )
-        timings = _time_kernels(cases, timer)
-        record["kernels"] = [timing.record() for timing in timings]
-        targets += kernel_targets(timings)
-        _say(f"Engine {options.engine}, memory simulated for {DEVICE}", kernel_table(timings))
-        if not CAN_SKIP_MEMORY:
-            _say("Engines cannot do without recording memory: counters include it.")
-        if "oclgrind" in parts and not is_installed():
-            _say(f"Oclgrind is not installed ({COMMAND} not found): no comparison with it.")
-        elif "oclgrind" in parts:
-            compared = _time_oclgrind(cases, timings, folder, repeats)
-            record["oclgrind"] = [timing.record() for timing in compared]
-            targets += oclgrind_targets(compared)
-            _say("Oclgrind, core time on the OpenCL twins", oclgrind_table(compared))
-    if "start-up" in parts:
-        _note("timing first results")
-        targets += start_up_targets(options.engine, folder, repeats)
-    _say(target_table(targets))
-    record["targets"] = [target.record() for target in targets]
-    return record
+    def _oclgrind(self, timings: Sequence[KernelTiming]) -> None:
+        if not is_installed():
+            _note(f"Oclgrind is not installed ({COMMAND} not found): no comparison with it")
+            self._targets += oclgrind_targets([])
+            return
+        found = []
+        for case, timing in zip(self._cases, timings, strict=True):
+            _note(f"timing {case.name} on Oclgrind")
+            found.append(measure_oclgrind(case, timing, self._folder, self._repeats))
+        self.record["oclgrind"] = [timing.record() for timing in found]
+        self._targets += oclgrind_targets(found)
+        _say("Oclgrind, core time on the OpenCL twins", oclgrind_table(found))
+
+    def _checks(self) -> None:
+        if self._engine != CHECKED_ENGINE:
+            self._targets.append(check_target([]))
+            return
+        _note("timing with and without bounds checks")
+        found = measure_checks(self._cases, self._quick, self._folder, self._repeats)
+        self.record["checks"] = [timing.record() for timing in found]
+        self._targets.append(check_target(found))
+        _say("Bounds checks", check_table(found))
 
 
 def _machine() -> dict[str, Any]:
@@ -139,12 +159,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             known = ", ".join(ENGINES)
             raise kc.KernelcastError(f"there is no {options.engine} engine; known: {known}")
         with tempfile.TemporaryDirectory() as folder:
-            record = _measure(options, Path(folder))
+            benchmark = Benchmark(options, Path(folder))
+            benchmark.measure(options.part or PARTS)
     except kc.KernelcastError as error:
         _note(f"error: {error}")
         return 2
     if options.json is not None:
-        options.json.write_text(json.dumps(record, indent=2) + "\n")
+        options.json.write_text(json.dumps(benchmark.record, indent=2) + "\n")
     return 0
 
 

@@ -1,56 +1,24 @@
 """The benchmark kernels: launches, arguments by problem size, and what NumPy says they compute.
 
-A kernel, its C twin and its OpenCL twin bear the same name and take the same arguments.
+A case, its C twin and its OpenCL twin bear the same name and take the same arguments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
-import numpy.typing as npt
+from problem import Array, Problem
 
-from kernelcast.runnable import LoadedModule
-from kernelcast.simcore.isa.kernel import Kernel
-from kernelcast.simcore.launch import Argument, Launch
+from kernelcast.runnable import LoadedModule, RunnableKernel
 
-__all__ = ["CASES", "KERNELS", "KernelCase", "Problem"]
+__all__ = ["CASES", "KERNELS", "KernelCase"]
 
 KERNELS = Path(__file__).parent / "kernels"
-Array = npt.NDArray[Any]
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One launch. `expected()` is the array that the argument `output` must hold afterwards.
-
-    |found - expected| <= rtol |expected| + atol must hold.
-    """
-
-    grid: tuple[int, int, int]
-    thread_block: tuple[int, int, int]
-    arguments: tuple[Argument, ...]
-    output: int
-    expected: Callable[[], Array]
-    rtol: float = 0.0
-    atol: float = 0.0
-
-    def with_fresh_output(self) -> Problem:
-        """The same problem with an output array of its own; the inputs are shared."""
-        arguments = list(self.arguments)
-        arguments[self.output] = np.array(arguments[self.output])
-        return replace(self, arguments=tuple(arguments))
-
-    def launch(self) -> Launch:
-        return Launch(self.grid, self.thread_block, self.arguments)
-
-    def is_solved(self) -> bool:
-        """Whether the output holds what is expected."""
-        found = np.asarray(self.arguments[self.output])
-        return bool(np.allclose(found, self.expected(), rtol=self.rtol, atol=self.atol))
+_EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 @dataclass(frozen=True)
@@ -59,7 +27,8 @@ class KernelCase:
 
     `full`: the C twin needs 5 to 100 ms. `reference`: the reference engine needs about a second.
     `interpreted`: an interpreter of single instructions does. `small`: for tests.
-    `worst_ratio`: how many times the C twin's time this kernel may take.
+    `worst_ratio`: how many times the C twin's time this kernel may take. `example`: PTX file below
+    examples/ and its entry, where an example has the kernel already.
     """
 
     name: str
@@ -69,9 +38,17 @@ class KernelCase:
     interpreted: int
     small: int
     worst_ratio: float = 12.0
+    example: tuple[str, str] | None = None
 
-    def kernel(self) -> Kernel:
-        return LoadedModule.read(KERNELS / f"{self.name}.ptx")[self.name].kernel
+    @property
+    def source(self) -> Path:
+        """The PTX file; CUDA C++ lies beside it."""
+        return KERNELS / f"{self.name}.ptx" if self.example is None else _EXAMPLES / self.example[0]
+
+    def kernel(self) -> RunnableKernel:
+        """A new object each time, so that nothing compiled for another is used."""
+        entry = self.name if self.example is None else self.example[1]
+        return LoadedModule.read(self.source)[entry]
 
 
 def _random(*shape: int, dtype: type[np.floating[Any]] = np.float32) -> Array:
@@ -98,9 +75,9 @@ def _square(n: int, width: int, height: int) -> _Shape:
 def _saxpy(n: int) -> Problem:
     x, y, a = _random(n), _random(n)[::-1].copy(), np.float32(1.5)
     start = y.copy()
-    arguments = (x, y, a, np.int32(n))
+    arguments = (np.int32(n), a, x, y)
     return Problem(
-        **_line(n), arguments=arguments, output=1, expected=lambda: a * x + start, rtol=1e-6
+        **_line(n), arguments=arguments, output=3, expected=lambda: a * x + start, rtol=1e-6
     )
 
 
@@ -148,16 +125,23 @@ def _sgemm(n: int, tile: int) -> Problem:
 
 
 def _reduction(n: int) -> Problem:
-    values, parts = _random(n), -(-n // 256)
+    """One sum for every 512 values: each thread adds two before the tree begins."""
+    values, parts = _random(n), -(-n // 512)
 
     def expected() -> Array:
-        padded = np.zeros(parts * 256, np.float32)
+        padded = np.zeros(parts * 512, np.float32)
         padded[:n] = values
-        sums: Array = padded.reshape(parts, 256).sum(axis=1, dtype=np.float64)
+        sums: Array = padded.reshape(parts, 512).sum(axis=1, dtype=np.float64)
         return sums
 
-    arguments = (values, np.zeros(parts, np.float32), np.int32(n))
-    return Problem(**_line(n), arguments=arguments, output=1, expected=expected, rtol=1e-5)
+    return Problem(
+        grid=(parts, 1, 1),
+        thread_block=(256, 1, 1),
+        arguments=(values, np.zeros(parts, np.float32), np.int32(n)),
+        output=1,
+        expected=expected,
+        rtol=1e-5,
+    )
 
 
 def _spmv(rows: int) -> Problem:
@@ -239,18 +223,21 @@ def _collatz(n: int) -> Problem:
     return Problem(**_line(n), arguments=arguments, output=0, expected=expected)
 
 
+_SAXPY_EXAMPLE = ("saxpy/saxpy.ptx", "saxpy")
+_SGEMM_EXAMPLE = ("sgemm/sgemm.ptx", "sgemm_16x16")
+_REDUCTION_EXAMPLE = ("reduction/reduction.ptx", "block_sums")
 CASES = (
-    KernelCase("saxpy", _saxpy, 2**24, 2**22, 2**17, 2**14),
+    KernelCase("saxpy", _saxpy, 2**24, 2**22, 2**17, 2**14, 12.0, _SAXPY_EXAMPLE),
     KernelCase("stencil2d", _stencil2d, 4096, 2048, 256, 128),
-    KernelCase("stencil3d", _stencil3d, 320, 128, 48, 32),
-    KernelCase("sgemm_naive", lambda n: _sgemm(n, 16), 512, 256, 64, 32),
-    KernelCase("sgemm_tiled", lambda n: _sgemm(n, 16), 1024, 256, 64, 32),
+    KernelCase("stencil3d", _stencil3d, 320, 160, 48, 32),
+    KernelCase("sgemm_naive", lambda n: _sgemm(n, 16), 512, 304, 64, 32),
+    KernelCase("sgemm_tiled", lambda n: _sgemm(n, 16), 1024, 288, 64, 32, 12.0, _SGEMM_EXAMPLE),
     KernelCase("sgemm_register", lambda n: _sgemm(n, 64), 1024, 256, 128, 64),
-    KernelCase("reduction", _reduction, 2**25, 2**20, 2**15, 2**12, worst_ratio=20.0),
+    KernelCase("reduction", _reduction, 2**25, 2**22, 2**15, 2**12, 20.0, _REDUCTION_EXAMPLE),
     KernelCase("spmv", _spmv, 2**19, 2**16, 2**13, 2**10),
-    KernelCase("histogram", _histogram, 2**24, 2**20, 2**17, 2**13, worst_ratio=20.0),
+    KernelCase("histogram", _histogram, 2**24, 2**21, 2**17, 2**13, 20.0),
     KernelCase("nbody", _nbody, 2**13, 768, 384, 128),
-    KernelCase("transpose_naive", lambda n: _transpose(n, 8), 4096, 2048, 256, 128),
-    KernelCase("transpose_tiled", lambda n: _transpose(n, 32), 4096, 2048, 256, 128),
-    KernelCase("collatz", _collatz, 2**20, 2**16, 2**12, 2**10),
+    KernelCase("transpose_naive", lambda n: _transpose(n, 8), 4096, 3072, 256, 128),
+    KernelCase("transpose_tiled", lambda n: _transpose(n, 32), 4096, 3072, 256, 128),
+    KernelCase("collatz", _collatz, 2**20, 2**18, 2**12, 2**10),
 )

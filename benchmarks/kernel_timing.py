@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from kernel_cases import KernelCase, Problem
+from kernel_cases import KernelCase
 from native_twins import NativeTwins
+from problem import Problem
 from targets import Target
 from timing import geometric_mean, interleaved, table
 
-from kernelcast.errors import KernelcastError
-from kernelcast.simcore.device import Device
-from kernelcast.simcore.engine import execute
-from kernelcast.simcore.isa.kernel import Kernel
-from kernelcast.simcore.profiler import profile
-from kernelcast.traces.trace import Trace
+import kernelcast as kc
+from kernelcast.runnable import RunnableKernel
 
-__all__ = ["KernelTimer", "KernelTiming", "kernel_table", "kernel_targets", "run_once"]
-
-CAN_SKIP_MEMORY = "record_memory" in inspect.signature(execute).parameters
-"""Whether engines can count instructions without recording memory accesses."""
+__all__ = ["KernelTimer", "KernelTiming", "kernel_table", "kernel_targets", "reference_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +57,24 @@ class KernelTiming:
     def simulation_speedup(self) -> float:
         return self.reference_simulation_s / self.simulation_there_s
 
+    @property
+    def limit(self) -> Target:
+        """How much longer than the twin the engine may take for this kernel."""
+        return Target(f"counters / C, {self.kernel}", self.counters_ratio, self.worst_ratio)
+
     def record(self) -> dict[str, Any]:
-        return asdict(self)
+        return asdict(self) | {
+            "counters_ratio": self.counters_ratio,
+            "simulation_ratio": self.simulation_ratio,
+            "counters_speedup": self.counters_speedup,
+            "simulation_speedup": self.simulation_speedup,
+        }
 
 
-def run_once(kernel: Kernel, problem: Problem, engine: str, record_memory: bool) -> Trace:
-    """Counters only when `record_memory` is False and the engines can do without."""
-    options: dict[str, Any] = {"record_memory": record_memory} if CAN_SKIP_MEMORY else {}
-    return execute(kernel, problem.launch(), engine=engine, **options)
-
-
-def _simulate(kernel: Kernel, problem: Problem, engine: str, device: Device) -> None:
-    profile(run_once(kernel, problem, engine, record_memory=True), device)
+def _simulate(
+    kernel: RunnableKernel, problem: Problem, engine: str, device: kc.Device
+) -> kc.KernelProfile:
+    return problem.run(kernel, engine, device).profile(device)
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ class KernelTimer:
 
     engine: str
     twins: NativeTwins
-    device: Device
+    device: kc.Device
     repeats: int
     quick: bool = False
 
@@ -131,48 +130,73 @@ class KernelTimer:
         )
 
     def _engine_calls(
-        self, kernel: Kernel, problem: Problem, engine: str
+        self, kernel: RunnableKernel, problem: Problem, engine: str
     ) -> dict[str, Callable[[], object]]:
         return {
-            "counters": partial(run_once, kernel, problem, engine, False),
+            "counters": partial(problem.run, kernel, engine),
             "simulation": partial(_simulate, kernel, problem, engine, self.device),
         }
 
-    def _check(self, case: KernelCase, kernel: Kernel, problem: Problem) -> int:
+    def _check(self, case: KernelCase, kernel: RunnableKernel, problem: Problem) -> int:
         """Engine and twin must compute what NumPy does; the kernel's thread-instructions."""
         by_twin, by_engine = problem.with_fresh_output(), problem.with_fresh_output()
         self.twins.prepare(case.name, by_twin.arguments)()
         if not by_twin.is_solved():
-            raise KernelcastError(f"the C twin of {case.name} computes something else than NumPy")
-        trace = run_once(kernel, by_engine, self.engine, record_memory=False)
+            raise kc.KernelcastError(
+                f"the C twin of {case.name} computes something else than NumPy"
+            )
+        trace = by_engine.run(kernel, self.engine)
         if not by_engine.is_solved():
-            raise KernelcastError(f"{case.name} computes something else than NumPy")
-        _, lane_executions = trace.classes.totals()
+            raise kc.KernelcastError(f"{case.name} computes something else than NumPy")
+        _, lane_executions = trace.data.classes.totals()
         return int(lane_executions.sum())
 
 
 def kernel_table(timings: Sequence[KernelTiming]) -> str:
-    """One row a kernel, times in ms; "/ C" over the twin, "ref /" the reference engine over it."""
+    """One row a kernel, times in ms; "/ C" is over the twin, "limit" what counters may take."""
     head = (
-        *("kernel", "size", "C ms", "counters", "/ C", "simulated", "/ C", "G instr/s"),
-        *("ref / counters", "ref / simulated"),
+        *("kernel", "size", "C ms", "counters ms", "/ C", "limit", ""),
+        *("simulated ms", "/ C", "G instr/s"),
     )
     rows = [
         (
             item.kernel,
             str(item.size),
-            f"{1e3 * item.twin_s:.1f}",
-            f"{1e3 * item.counters_s:.1f}",
+            _ms(item.twin_s),
+            _ms(item.counters_s),
             f"{item.counters_ratio:.2f}",
-            f"{1e3 * item.simulation_s:.1f}",
+            f"{item.worst_ratio:g}",
+            item.limit.verdict,
+            _ms(item.simulation_s),
             f"{item.simulation_ratio:.2f}",
             f"{item.thread_instructions / item.counters_s / 1e9:.2f}",
-            f"{item.counters_speedup:.1f}",
-            f"{item.simulation_speedup:.1f}",
         )
         for item in timings
     ]
     return table(head, rows)
+
+
+def reference_table(timings: Sequence[KernelTiming]) -> str:
+    """One row a kernel, times in ms of both engines at the same size: counters, then simulated."""
+    times = ("reference ms", "engine ms", "ratio")
+    rows = [
+        (
+            item.kernel,
+            str(item.reference_size),
+            _ms(item.reference_counters_s),
+            _ms(item.counters_there_s),
+            f"{item.counters_speedup:.1f}",
+            _ms(item.reference_simulation_s),
+            _ms(item.simulation_there_s),
+            f"{item.simulation_speedup:.1f}",
+        )
+        for item in timings
+    ]
+    return table(("kernel", "size", *times, *(f"sim. {name}" for name in times)), rows)
+
+
+def _ms(seconds: float) -> str:
+    return f"{1e3 * seconds:.1f}"
 
 
 def kernel_targets(timings: Sequence[KernelTiming]) -> list[Target]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from kernel_cases import KERNELS
 
+from kernelcast.errors import KernelcastError
 from kernelcast.simcore.launch import Argument
 
 __all__ = ["COMPILER", "NativeTwins"]
@@ -18,9 +20,14 @@ COMPILER = ("gcc", "-O3", "-march=native", "-fopenmp", "-shared", "-fPIC")
 
 
 class NativeTwins:
-    """The functions of twins.c, compiled into `folder`; CalledProcessError when gcc fails."""
+    """The functions of twins.c, compiled into `folder`.
+
+    KernelcastError without gcc, CalledProcessError when it fails.
+    """
 
     def __init__(self, folder: Path) -> None:
+        if shutil.which(COMPILER[0]) is None:
+            raise KernelcastError(f"{COMPILER[0]} is not installed: it compiles the C twins")
         library = folder / "twins.so"
         command = [*COMPILER, str(KERNELS / "twins.c"), "-o", str(library)]
         subprocess.run(command, check=True)

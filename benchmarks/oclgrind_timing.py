@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from kernel_cases import KERNELS, KernelCase, Problem
-from kernel_timing import KernelTiming, run_once
+from kernel_cases import KERNELS, KernelCase
+from kernel_timing import KernelTiming
+from problem import Problem
 from targets import Target
 from timing import geometric_mean, process_core_seconds, table
 
@@ -70,8 +71,8 @@ def measure_oclgrind(
     problem = case.make(case.interpreted)
     if not is_solved_by_oclgrind(case.name, problem, folder):
         raise KernelcastError(f"Oclgrind computes something else than NumPy for {case.name}")
-    trace = run_once(case.kernel(), problem.with_fresh_output(), "reference", record_memory=False)
-    _, lane_executions = trace.classes.totals()
+    trace = problem.with_fresh_output().run(case.kernel(), "reference")
+    _, lane_executions = trace.data.classes.totals()
     instructions = int(lane_executions.sum())
     text = simulation_text(case.name, problem)
     (folder / "empty.cl").write_text(empty_kernel(case.name, problem))
@@ -143,5 +144,6 @@ def oclgrind_table(timings: Sequence[OclgrindTiming]) -> str:
 
 
 def oclgrind_targets(timings: Sequence[OclgrindTiming]) -> list[Target]:
-    mean = geometric_mean([item.ratio for item in timings])
+    """Not measured without timings."""
+    mean = geometric_mean([item.ratio for item in timings]) if timings else None
     return [Target("Oclgrind / counters, core time, geometric mean", mean, 500.0, at_least=True)]

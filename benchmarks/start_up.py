@@ -10,6 +10,8 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +19,9 @@ from targets import Target
 from timing import isolated_environment, process_wall_seconds
 
 import kernelcast as kc
+from kernelcast.runnable import RunnableKernel
 
-__all__ = ["start_up_targets"]
+__all__ = ["DEVICE", "start_up_targets"]
 
 ROOT = Path(__file__).parents[1]
 DEVICE = "gtx-1060-6gb"
@@ -67,12 +70,21 @@ def _import_seconds(repeats: int) -> float:
     return process_wall_seconds([sys.executable, "-c", "import kernelcast"], repeats)
 
 
-def _first_results(engine: str, folder: Path, repeats: int) -> tuple[float, float, float]:
-    """Seconds from a process's start to its first result: without and with a filled cache; and
-    of the same run again in that process."""
+@dataclass(frozen=True, slots=True)
+class FirstResults:
+    """Seconds from a process's start to its first result, without and with a filled cache; then,
+    in that process, of the same source read anew, and of the same kernel run again."""
+
+    empty_s: float
+    filled_s: float
+    anew_s: float
+    again_s: float
+
+
+def _first_results(engine: str, folder: Path, repeats: int) -> FirstResults:
     source = folder / "long_kernel.ptx"
     source.write_text(long_kernel())
-    found: list[tuple[float, float, float]] = []
+    found: list[tuple[float, ...]] = []
     for turn in range(repeats):
         environment = isolated_environment(folder / f"cache{turn}")
         results = []
@@ -82,42 +94,52 @@ def _first_results(engine: str, folder: Path, repeats: int) -> tuple[float, floa
                 command, check=True, stdout=subprocess.PIPE, text=True, env=environment
             )
             results.append(json.loads(finished.stdout))
-        (empty, _), (filled, again) = results
-        found.append((empty, filled, again))
-    empty_s, filled_s, again_s = (statistics.median(column) for column in zip(*found, strict=True))
-    return empty_s, filled_s, again_s
+        (empty, *_), rest = results
+        found.append((empty, *rest))
+    return FirstResults(*(statistics.median(column) for column in zip(*found, strict=True)))
 
 
 def _sor_seconds(engine: str, repeats: int) -> float:
     command = [sys.executable, "-m", "kernelcast", "estimate", "examples/sor/sor.toml"]
-    command = [*command, "--device", DEVICE, "--engine", engine]
+    command = [*command, "--device", DEVICE, "--engine", engine, "--exact"]
     return process_wall_seconds(command, repeats, folder=ROOT)
 
 
 def start_up_targets(engine: str, folder: Path, repeats: int) -> list[Target]:
     """Every value is a median of `repeats`; `folder` is for the caches and is empty."""
-    empty_s, filled_s, again_s = _first_results(engine, folder, repeats)
+    first, what = _first_results(engine, folder, repeats), "1,000 instructions"
     return [
         Target("import kernelcast, whole process", _import_seconds(repeats), 0.15, "s"),
-        Target("first result, 1,000 instructions, empty cache", empty_s, 1.0, "s"),
-        Target("first result, 1,000 instructions, filled cache", filled_s, 1.0, "s"),
-        Target("same result again in a warm process", again_s, 0.01, "s"),
+        Target(f"first result, {what}, new process, empty cache", first.empty_s, 1.0, "s"),
+        Target(f"first result, {what}, new process, filled cache", first.filled_s, 1.0, "s"),
+        Target(f"first result, {what}, warm process, read anew", first.anew_s, None, "s"),
+        Target(f"same result again, {what}, warm process", first.again_s, 0.01, "s"),
         Target(f"SOR 8192 x 8192 estimated for {DEVICE}", _sor_seconds(engine, repeats), 5.0, "s"),
     ]
 
 
 def _run_as_child(source: str, engine: str, started: float) -> None:
+    """Prints seconds from `started` to the first result, of the source read anew, of a repeat."""
     values = np.linspace(0, 1, _THREADS + _GROUPS, dtype=np.float32)
     sums = np.zeros(_THREADS, np.float32)
     kernel = kc.load(source)["long_kernel"]
 
-    def run() -> float:
-        kernel.run(grid=1, block=_THREADS, args=[values, sums], engine=engine)
-        return time.monotonic()
+    def run(again: RunnableKernel) -> None:
+        again.run(grid=1, block=_THREADS, args=[values, sums], engine=engine)
 
-    first = run() - started
-    again = [-time.monotonic() + run() for _ in range(5)]
-    json.dump((first, statistics.median(again)), sys.stdout)
+    def median_of(call: Callable[[], None]) -> float:
+        return statistics.median(_seconds(call) for _ in range(5))
+
+    run(kernel)
+    first = time.monotonic() - started
+    anew = median_of(lambda: run(kc.load(source)["long_kernel"]))
+    json.dump((first, anew, median_of(lambda: run(kernel))), sys.stdout)
+
+
+def _seconds(call: Callable[[], None]) -> float:
+    before = time.perf_counter()
+    call()
+    return time.perf_counter() - before
 
 
 if __name__ == "__main__":

@@ -12,17 +12,29 @@ __all__ = ["Target", "target_table"]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`value` should be at most `limit`, or at least, with `at_least`; `unit` is "s" or "x"."""
+    """`value` should be at most `limit`, or at least, with `at_least`; `unit` is "s" or "x".
+
+    A value of None could not be measured; a limit of None asks for nothing.
+    """
 
     name: str
-    value: float
-    limit: float
+    value: float | None
+    limit: float | None
     unit: str = "x"
     at_least: bool = False
 
     @property
-    def is_met(self) -> bool:
+    def is_met(self) -> bool | None:
+        """None without a value or a limit."""
+        if self.value is None or self.limit is None:
+            return None
         return self.value >= self.limit if self.at_least else self.value <= self.limit
+
+    @property
+    def verdict(self) -> str:
+        if self.value is None:
+            return "not measured"
+        return {None: "", True: "met", False: "missed"}[self.is_met]
 
     def record(self) -> dict[str, Any]:
         return asdict(self) | {"met": self.is_met}
@@ -35,9 +47,9 @@ def target_table(targets: list[Target]) -> str:
         rows.append(
             (
                 target.name,
-                f"{target.value:.3g} {target.unit}",
-                f"{sign} {target.limit:g} {target.unit}",
-                "met" if target.is_met else "missed",
+                "" if target.value is None else f"{target.value:.3g} {target.unit}",
+                "" if target.limit is None else f"{sign} {target.limit:g} {target.unit}",
+                target.verdict,
             )
         )
     return table(("", "measured", "target", ""), rows)

@@ -61,7 +61,8 @@ def interleaved(calls: Mapping[str, Callable[[], object]], repeats: int) -> dict
 
 def isolated_environment(cache: Path) -> dict[str, str]:
     """This process's environment with all caches of compiled code below `cache`."""
-    return {**os.environ, "XDG_CACHE_HOME": str(cache), "NUMBA_CACHE_DIR": str(cache / "numba")}
+    folders = {"KERNELCAST_CACHE": "kernelcast", "NUMBA_CACHE_DIR": "numba", "XDG_CACHE_HOME": ""}
+    return {**os.environ, **{name: str(cache / folder) for name, folder in folders.items()}}
 
 
 def process_wall_seconds(command: Sequence[str], repeats: int, folder: Path | None = None) -> float:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from kernelcast.api import reference_utilization as reference_utilization
     from kernelcast.api import save_trace as save_trace
     from kernelcast.errors import KernelcastError as KernelcastError
+    from kernelcast.kernel_trace import KernelTrace as KernelTrace
     from kernelcast.models.estimate import Estimate as Estimate
-    from kernelcast.runnable import KernelTrace as KernelTrace
     from kernelcast.runnable import LoadedModule as LoadedModule
     from kernelcast.runnable import RunnableKernel as RunnableKernel
     from kernelcast.simcore.device import Device as Device
@@ -58,7 +58,7 @@ _HOMES = {
     "Device": "kernelcast.simcore.device",
     "Estimate": "kernelcast.models.estimate",
     "KernelProfile": "kernelcast.simcore.profile",
-    "KernelTrace": "kernelcast.runnable",
+    "KernelTrace": "kernelcast.kernel_trace",
     "KernelcastError": "kernelcast.errors",
     "Limits": "kernelcast.simcore.launch",
     "LoadedModule": "kernelcast.runnable",

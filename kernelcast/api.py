@@ -13,10 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from kernelcast.defaults import DEFAULT_MODEL
-from kernelcast.errors import KernelcastError, nearest
+from kernelcast.errors import KernelcastError, TraceFormatError, nearest
+from kernelcast.kernel_trace import KernelTrace
 from kernelcast.models import ModelOptions, get_model, utilization_factor
 from kernelcast.models.estimate import Estimate
-from kernelcast.runnable import KernelTrace, LoadedModule
+from kernelcast.runnable import LoadedModule
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.device_file import known_devices, load_device
 from kernelcast.simcore.measured_profile import profile_from_metrics
@@ -128,13 +129,22 @@ def load_trace(path: str | os.PathLike[str]) -> KernelTrace:
     TraceFormatError, in one line, when the file is damaged, newer, or something else.
     """
     if Path(path).name.endswith(ACCELSIM_SUFFIXES):
-        return KernelTrace(read_accelsim_trace(path))
+        return KernelTrace((read_accelsim_trace(path),))
     stored = read_trace(path)
-    return KernelTrace(stored.trace, stored.repeats)
+    return KernelTrace((stored.trace,), stored.repeats)
 
 
 def save_trace(trace: KernelTrace, path: str | os.PathLike[str]) -> None:
-    """Writes a Parquet file that gives the same profiles again; the format is in docs/traces.md."""
+    """Writes a Parquet file that gives the same profiles again; the format is in docs/traces.md.
+
+    TraceFormatError when it cannot be written, or was executed for several warp widths.
+    """
+    if len(trace.traces) > 1:
+        widths = " and ".join(str(item.warp_width) for item in trace.traces)
+        raise TraceFormatError(
+            f"a file holds warps of one width, the trace those of {widths} threads: run the kernel "
+            "with one `warp_width`"
+        )
     write_trace(path, trace.data, trace.repeats)
 
 

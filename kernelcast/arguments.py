@@ -1,7 +1,7 @@
 """Arguments of a workload: `f64[n + 2, 4112]` buffers, `s32` scalars, `bytes[48]` structs.
 
-A specification holds texts only; `make` computes shape and contents for one problem size, so that
-nothing large exists before it is needed.
+A specification holds texts only; `make` computes shape and contents for one problem size, and
+`make_lazy` the shape alone, so that nothing large exists before it is needed.
 """
 
 from __future__ import annotations
@@ -11,51 +11,26 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.errors import WorkloadError
+from kernelcast.buffer_contents import Contents, Generator
+from kernelcast.errors import LaunchError, WorkloadError
 from kernelcast.expressions import evaluate, evaluate_integers
 from kernelcast.python_functions import call, load_function
 from kernelcast.simcore.isa.types import Kind, ScalarType
 from kernelcast.simcore.launch import Argument
+from kernelcast.simcore.lazy_buffer import LazyBuffer
 from kernelcast.toml_table import Expression, TomlTable
 
-__all__ = ["ArgumentSpec", "Contents", "Generator", "read_argument"]
+__all__ = ["ArgumentSpec", "read_argument"]
 
 Array = npt.NDArray[Any]
 _TYPE = re.compile(r"^\s*(?P<element>[a-z]+\d*)\s*(?:\[(?P<shape>.*)\])?\s*$", re.DOTALL)
 _KEYS = ("name", "type", "value", "init", "seed", "low", "high", "file", "python")
-
-
-class Generator(Enum):
-    """How a buffer is filled. UNIFORM and ARANGE know integers: whole numbers, high excluded."""
-
-    ZEROS = "zeros"
-    ONES = "ones"
-    UNIFORM = "uniform"
-    NORMAL = "normal"
-    ARANGE = "arange"
-    FILE = "file"
-    PYTHON = "python"
-
-
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """What a buffer holds at the start. `source` is the file, or `file.py:function`.
-
-    `low` and `high` bound UNIFORM; None for 0 to 1 (floats) or 0 to 100 (integers).
-    """
-
-    generator: Generator = Generator.ZEROS
-    source: str = ""
-    seed: int = 0
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,27 +51,38 @@ class ArgumentSpec:
 
     def make(self, names: Mapping[str, int]) -> Argument:
         """The argument for the sizes `names`: an array, a NumPy scalar or bytes."""
+        made = self.make_lazy(names)
+        return self._materialised(made) if isinstance(made, LazyBuffer) else made
+
+    def make_lazy(self, names: Mapping[str, int]) -> Argument:
+        """The same, but a generated buffer gets its contents when they are first needed.
+
+        Files and functions are read at once: what is wrong with them shows before a run.
+        """
         if self.element is None:
             return self._make_struct(names)
         if self.shape is None:
             return self._make_scalar(self.element, names)
         shape = self._sizes(names)
-        array = self._filled(shape, self.element.dtype, names)
+        if self.contents.is_generated:
+            return self._lazy(shape, self.element.dtype)
+        array = self._given(shape, self.element.dtype, names)
         if array.shape != shape:
             raise WorkloadError(f"{self.where}: contents of shape {array.shape}, not {shape}")
         if array.dtype.kind not in "biuf":
             raise WorkloadError(f"{self.where}: contents of type {array.dtype}, not numbers")
         return np.ascontiguousarray(array, self.element.dtype)
 
-    def _filled(
-        self, shape: tuple[int, ...], dtype: np.dtype[Any], names: Mapping[str, int]
-    ) -> Array:
+    def _lazy(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> LazyBuffer:
         if math.prod(shape) * dtype.itemsize > sys.maxsize:
             raise WorkloadError(f"{self.where}: no memory for shape {shape}")
+        return self.contents.lazy_buffer(shape, dtype)
+
+    def _materialised(self, buffer: LazyBuffer) -> Array:
         try:
-            return self._fill(shape, dtype, names)
-        except MemoryError:
-            raise WorkloadError(f"{self.where}: no memory for shape {shape}") from None
+            return buffer.materialise()
+        except LaunchError as error:
+            raise WorkloadError(f"{self.where}: {error}") from None
 
     def _sizes(self, names: Mapping[str, int]) -> tuple[int, ...]:
         assert self.shape is not None
@@ -128,35 +114,33 @@ class ArgumentSpec:
             except ValueError:
                 raise WorkloadError(f"{self.where}.value must be hexadecimal digits") from None
         else:
-            data = self._filled((size,), np.dtype(np.uint8), names).tobytes()
+            data = self._struct_contents(size, names).tobytes()
         if len(data) != size:
             raise WorkloadError(f"{self.where}: {len(data)} bytes of contents, not {size}")
         return data
 
-    def _fill(
+    def _struct_contents(self, size: int, names: Mapping[str, int]) -> Array:
+        dtype = np.dtype(np.uint8)
+        if self.contents.is_generated:
+            return self._materialised(self._lazy((size,), dtype))
+        return self._given((size,), dtype, names)
+
+    def _given(
         self, shape: tuple[int, ...], dtype: np.dtype[Any], names: Mapping[str, int]
     ) -> Array:
+        """What a file holds or a function returns."""
         chosen = self.contents
-        match chosen.generator:
-            case Generator.ZEROS:
-                return np.zeros(shape, dtype)
-            case Generator.ONES:
-                return np.ones(shape, dtype)
-            case Generator.ARANGE:
-                return np.arange(np.prod(shape)).astype(dtype).reshape(shape)
-            case Generator.NORMAL:
-                return np.random.default_rng(chosen.seed).standard_normal(shape).astype(dtype)
-            case Generator.UNIFORM:
-                return _uniform(shape, dtype, chosen)
-            case Generator.FILE:
+        try:
+            if chosen.generator is Generator.FILE:
                 return self._read(self.folder / chosen.source, shape, dtype)
-            case Generator.PYTHON:
-                where = f"{self.where}.init"
-                made = call(load_function(self.folder, chosen.source, where), where, dict(names))
-                try:
-                    return np.asarray(made)
-                except ValueError:
-                    raise WorkloadError(f"{where}: {chosen.source} returns no array") from None
+            where = f"{self.where}.init"
+            made = call(load_function(self.folder, chosen.source, where), where, dict(names))
+        except MemoryError:
+            raise WorkloadError(f"{self.where}: no memory for shape {shape}") from None
+        try:
+            return np.asarray(made)
+        except ValueError:
+            raise WorkloadError(f"{where}: {chosen.source} returns no array") from None
 
     def _read(self, path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """A NumPy file, or raw bytes of the element type."""
@@ -168,22 +152,6 @@ class ArgumentSpec:
             reason = error.strerror if isinstance(error, OSError) else "not a NumPy file"
             raise WorkloadError(f"{self.where}.init: {path}: {reason}") from None
         return raw.reshape(shape) if raw.size == np.prod(shape) else raw
-
-
-def _uniform(shape: tuple[int, ...], dtype: np.dtype[Any], chosen: Contents) -> Array:
-    generator = np.random.default_rng(chosen.seed)
-    low = 0.0 if chosen.low is None else chosen.low
-    if dtype.kind != "f":
-        high = 100.0 if chosen.high is None else chosen.high
-        return generator.integers(math.ceil(low), math.ceil(high), shape, dtype.type)
-    high = 1.0 if chosen.high is None else chosen.high
-    if dtype.itemsize < 4:
-        return generator.uniform(low, high, shape).astype(dtype)
-    array = generator.random(shape, dtype=dtype.type)
-    if (low, high) != (0.0, 1.0):
-        array *= high - low
-        array += low
-    return array
 
 
 def read_argument(table: TomlTable, folder: Path) -> ArgumentSpec:

@@ -1,65 +1,38 @@
-"""What `load` gives: a module of kernels that run, and the traces that their runs leave."""
+"""What `load` gives: a module of kernels that run."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
+from kernelcast.argument_snapshot import ArgumentSnapshot
 from kernelcast.errors import LaunchError, nearest
+from kernelcast.kernel_trace import KernelTrace
+from kernelcast.memory_simulation import MemorySimulation
 from kernelcast.ptx_frontend import read_module
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.engine import execute
 from kernelcast.simcore.isa.kernel import Kernel, Module
+from kernelcast.simcore.isa.warp_dependence import depends_on_warp_width
 from kernelcast.simcore.launch import Argument, Launch, Limits, dimensions
 from kernelcast.simcore.occupancy import occupancy
-from kernelcast.simcore.profile import KernelProfile, LaunchShape
+from kernelcast.simcore.profile import LaunchShape
 from kernelcast.simcore.resources import resource_needs
 from kernelcast.traces.trace import Trace
 
-__all__ = ["KernelTrace", "LoadedModule", "Progress", "RunnableKernel"]
+__all__ = ["LoadedModule", "Progress", "RunnableKernel"]
 
 Progress: TypeAlias = Callable[[float], None]
 """Called now and then with the executed share of the grid, 0 to 1."""
 
+_USUAL_WIDTH = 32
 _MAX_SHARED_BYTES = 227 * 1024
 """Per thread block: the most of any compute capability (CUDA C Programming Guide, 9.0)."""
-
-
-@dataclass(frozen=True)
-class KernelTrace:
-    """One executed launch. `data` is the trace itself; `repeats` launches are to be estimated."""
-
-    data: Trace
-    repeats: int = 1
-
-    def __repr__(self) -> str:
-        return f"<trace of {self.data.kernel}, {self.data.engine} engine>"
-
-    def repeated(self, repeats: int) -> KernelTrace:
-        return replace(self, repeats=repeats)
-
-    def with_registers(self, registers: int) -> KernelTrace:
-        """As compiled to that many registers per thread: another occupancy, the same counts."""
-        resources = replace(self.data.resources, registers=registers)
-        return replace(self, data=replace(self.data, resources=resources))
-
-    def profile(self, device: Device | str) -> KernelProfile:
-        """What a profiler would report of this launch on `device`."""
-        # The compiled memory simulator is slow to import and runs of the kernel do not need it.
-        from kernelcast.simcore.profiler import profile
-
-        target = load_device(device) if isinstance(device, str) else device
-        return replace(profile(self.data, target, self.repeats), target=target)
-
-    def profiles(self, devices: Sequence[Device | str]) -> list[KernelProfile]:
-        """`profile` on several devices, in their order, on all cores."""
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            return list(pool.map(self.profile, devices))
 
 
 @dataclass(frozen=True)
@@ -83,9 +56,9 @@ class RunnableKernel:
         args: Sequence[Argument],
         shared_bytes: int = 0,
         registers: int | None = None,
-        devices: Sequence[Device] = (),
+        devices: Sequence[Device | str] = (),
         argument_names: Sequence[str] = (),
-        warp_width: int = 32,
+        warp_width: int | None = None,
         limits: Limits | None = None,
         engine: str = "auto",
         progress: Progress | None = None,
@@ -95,6 +68,10 @@ class RunnableKernel:
 
         `grid` counts thread blocks and `block` threads, up to three sizes each. `shared_bytes` is
         the dynamic shared memory, `registers` the count per thread of the target's compiler.
+        The memory of `devices` is simulated on the way, and the accesses are then forgotten; the
+        trace of a run without devices keeps them and can be profiled on any. Warps are as wide as
+        those of `devices`, which takes an execution for each width among them; by default 32
+        threads. `warp_width` gives the one width that is wanted.
         Raises LaunchError, before it runs, when the launch does not fit the kernel or one of
         `devices`, and ExecutionError, with thread and source line, when the kernel fails;
         `argument_names` is what messages call the arguments. Without `record_memory` the trace
@@ -110,6 +87,25 @@ class RunnableKernel:
             registers=registers,
             argument_names=tuple(argument_names),
         )
+        targets = [load_device(item) if isinstance(item, str) else item for item in devices]
+        self._check(launch, targets)
+        widths = [warp_width] if warp_width is not None else _widths(targets)
+        memories = MemorySimulation(self.kernel, launch, targets if record_memory else ())
+        execute_at = partial(
+            execute,
+            self.kernel,
+            launch,
+            limits=limits or Limits(),
+            engine=engine,
+            record_memory=record_memory and not targets,
+        )
+        traces = _at_each_width(widths, launch, memories, execute_at, progress)
+        if depends_on_warp_width(self.kernel):  # one width then tells nothing of another
+            traces = tuple(replace(trace, pairs_agree=False) for trace in traces)
+        return KernelTrace(traces, simulated=memories.finish())
+
+    def _check(self, launch: Launch, devices: Sequence[Device]) -> None:
+        """LaunchError when the launch fits no GPU, or not one of `devices`."""
         launch.check(self.kernel)
         needs = resource_needs(self.kernel, launch)
         if needs.shared_bytes > _MAX_SHARED_BYTES:
@@ -119,25 +115,40 @@ class RunnableKernel:
             )
         for device in devices:
             occupancy(needs, LaunchShape(launch.grid, launch.thread_block), device)
-        if engine == "auto" and record_memory and not _are_as_wide(devices, warp_width):
-            # two warps may have to make one of a wider device: only this engine counts pairs
-            engine = "reference"
-        return KernelTrace(
-            execute(
-                self.kernel,
-                launch,
-                warp_width=warp_width,
-                limits=limits or Limits(),
-                engine=engine,
-                progress=progress,
-                record_memory=record_memory,
-            )
-        )
 
 
-def _are_as_wide(devices: Sequence[Device], warp_width: int) -> bool:
-    """Whether the profiles to be made are known and none is of a device with wider warps."""
-    return bool(devices) and all(d.architecture.warp_width == warp_width for d in devices)
+def _widths(devices: Sequence[Device]) -> list[int]:
+    """The warp widths among the devices, rising."""
+    return sorted({device.architecture.warp_width for device in devices}) or [_USUAL_WIDTH]
+
+
+def _at_each_width(
+    widths: Sequence[int],
+    launch: Launch,
+    memories: MemorySimulation,
+    execute_at: Callable[..., Trace],
+    progress: Progress | None,
+) -> tuple[Trace, ...]:
+    """One execution for each of the rising `widths`, all from the same buffers.
+
+    The narrowest one comes last, and its results stay in the buffers.
+    """
+    snapshot = ArgumentSnapshot(launch.arguments) if len(widths) > 1 else None
+    traces: list[Trace] = []
+    for width in reversed(widths):
+        if snapshot is not None and traces:
+            snapshot.restore()
+        told = _share_of(progress, len(traces), len(widths))
+        sinks = memories.sinks(width)
+        traces.append(execute_at(warp_width=width, progress=told, sinks=sinks))
+    return tuple(reversed(traces))
+
+
+def _share_of(progress: Progress | None, done: int, runs: int) -> Progress | None:
+    """Tells the progress of run `done` of `runs` as that of all of them."""
+    if progress is None or runs == 1:
+        return progress
+    return lambda share: progress((done + share) / runs)
 
 
 @dataclass(frozen=True)

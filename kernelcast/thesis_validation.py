@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kernelcast.api import DEFAULT_MODEL, estimate
 from kernelcast.errors import KernelcastError
-from kernelcast.runnable import KernelTrace
+from kernelcast.kernel_trace import KernelTrace
 from kernelcast.simcore.device_file import load_device
 from kernelcast.workload_file import load_workload
 
@@ -23,6 +23,7 @@ __all__ = [
     "ThesisCase",
     "ThesisTable",
     "ValidationRow",
+    "measured_devices",
     "published_times",
     "validate_thesis",
 ]
@@ -106,9 +107,17 @@ def validate_thesis(
         if case.workload not in traces:
             traces.clear()  # a trace of the full size takes hundreds of megabytes
             told = None if progress is None else _named(progress, case.kernel)
-            traces[case.workload] = load_workload(_EXAMPLES / case.workload).run(progress=told)
+            traces[case.workload] = load_workload(_EXAMPLES / case.workload).run(
+                devices=measured_devices(case.workload), progress=told
+            )
         rows.extend(_rows(case, traces[case.workload], model))
     return ThesisTable(tuple(rows))
+
+
+def measured_devices(workload: str) -> list[str]:
+    """All GPUs that cases with this workload were measured on."""
+    cases = [case for case in CASES if case.workload == workload]
+    return sorted({device for case in cases for device, _, _ in published_times(case)})
 
 
 def _rows(case: ThesisCase, trace: KernelTrace, model: str) -> Iterator[ValidationRow]:

@@ -13,8 +13,9 @@ import numpy.typing as npt
 from kernelcast.arguments import ArgumentSpec
 from kernelcast.errors import WorkloadError, nearest
 from kernelcast.expressions import evaluate_integer
+from kernelcast.kernel_trace import KernelTrace
 from kernelcast.python_functions import call, load_function
-from kernelcast.runnable import KernelTrace, LoadedModule, RunnableKernel
+from kernelcast.runnable import LoadedModule, RunnableKernel
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Argument, Limits
 from kernelcast.toml_table import Expression
@@ -128,8 +129,8 @@ class Workload:
         *,
         arguments: tuple[Argument, ...] | None = None,
         registers: int | None = None,
-        devices: Sequence[Device] = (),
-        warp_width: int = 32,
+        devices: Sequence[Device | str] = (),
+        warp_width: int | None = None,
         limits: Limits | None = None,
         engine: str = "auto",
         progress: Progress | None = None,
@@ -137,6 +138,7 @@ class Workload:
     ) -> KernelTrace:
         """Executes one launch; `arguments` as `make_arguments` gave them, else new ones.
 
+        Warps are as wide as those of `devices`, or as `warp_width` says; by default 32 threads.
         LaunchError, before it runs, when the launch does not fit one of `devices`.
         """
         names = self._names(size)
@@ -145,7 +147,11 @@ class Workload:
         trace = kernel.run(
             grid=self._grid(names),
             block=self._thread_block(names),
-            args=self.make_arguments(size) if arguments is None else arguments,
+            args=(
+                tuple(argument.make_lazy(names) for argument in self.arguments)
+                if arguments is None
+                else arguments
+            ),
             shared_bytes=evaluate_integer(
                 self.launch.shared_bytes, names, f"{self.launch.where}.shared_bytes"
             ),

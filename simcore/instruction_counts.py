@@ -13,7 +13,6 @@ from kernelcast.simcore.profile import InstructionCounts, MixRow
 from kernelcast.traces.trace import InstructionRow, Trace
 
 __all__ = [
-    "device_issues",
     "divergence",
     "instruction_counts",
     "instruction_mix",
@@ -38,20 +37,9 @@ def is_compute_load_store(row: InstructionRow) -> bool:
     return row.kind in _MEMORY_KINDS and row.space in _COMPUTE_SPACES
 
 
-def device_issues(trace: Trace, pairing: int) -> npt.NDArray[np.float64]:
-    """Issues by instruction when `pairing` (1 or 2) warps of the trace make one of the device.
-
-    Where the engine did not count pairs, both halves are assumed to take the same path.
-    """
-    issues, _ = trace.classes.totals()
-    paired = trace.classes.paired_total() if pairing == 2 else None
-    return issues / pairing if paired is None else paired.astype(np.float64)
-
-
-def instruction_counts(trace: Trace, pairing: int) -> InstructionCounts:
-    """Per launch; `pairing` warps of the trace make one warp of the device."""
-    _, lanes = trace.classes.totals()
-    issues = device_issues(trace, pairing)
+def instruction_counts(trace: Trace) -> InstructionCounts:
+    """Per launch, in the trace's own warps."""
+    issues, lanes = trace.classes.totals()
     rows = trace.instructions
 
     def threads(belongs: Callable[[InstructionRow], bool]) -> float:
@@ -79,18 +67,17 @@ def instruction_counts(trace: Trace, pairing: int) -> InstructionCounts:
     )
 
 
-def divergence(trace: Trace, pairing: int) -> float | None:
+def divergence(trace: Trace) -> float | None:
     """Mean share of active lanes per native warp instruction; None where there is none."""
-    _, lanes = trace.classes.totals()
+    issues, lanes = trace.classes.totals()
     native = _native(trace)
-    issued = float(device_issues(trace, pairing)[native].sum()) * trace.warp_width * pairing
+    issued = float(issues[native].sum()) * trace.warp_width
     return float(lanes[native].sum()) / issued if issued else None
 
 
-def instruction_mix(trace: Trace, pairing: int) -> tuple[MixRow, ...]:
+def instruction_mix(trace: Trace) -> tuple[MixRow, ...]:
     """Executions by opcode and unit, unmerged, most executed first."""
-    _, lanes = trace.classes.totals()
-    issues = device_issues(trace, pairing)
+    issues, lanes = trace.classes.totals()
     counts: dict[tuple[str, str], npt.NDArray[np.float64]] = defaultdict(lambda: np.zeros(3))
     for row in trace.instructions:
         native = lanes[row.pc] if row.is_counted_natively else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,11 +12,21 @@ import numpy.typing as npt
 from kernelcast.errors import LaunchError
 from kernelcast.simcore.isa.kernel import Kernel, Parameter
 from kernelcast.simcore.isa.types import Kind
+from kernelcast.simcore.lazy_buffer import LazyBuffer
 
-__all__ = ["MAX_THREADS_PER_THREAD_BLOCK", "Argument", "Launch", "Limits", "dimensions"]
+__all__ = [
+    "MAX_THREADS_PER_THREAD_BLOCK",
+    "Argument",
+    "Launch",
+    "LazyBuffer",
+    "Limits",
+    "dimensions",
+    "materialised",
+]
 
-Argument: TypeAlias = npt.NDArray[Any] | int | float | bytes | np.generic
-"""A C-contiguous array is a buffer, read and written in place; numbers and bytes are values."""
+Argument: TypeAlias = npt.NDArray[Any] | LazyBuffer | int | float | bytes | np.generic
+"""A C-contiguous array is a buffer, read and written in place; a LazyBuffer is one whose contents
+are made when a thread needs them. Numbers and bytes are values."""
 
 MAX_THREADS_PER_THREAD_BLOCK = 1024
 _MAX_GRID = (2**31 - 1, 65535, 65535)
@@ -43,6 +53,11 @@ def dimensions(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
     return x, y, z
 
 
+def materialised(argument: Argument) -> Argument:
+    """The argument itself, or the array of a lazy buffer; LaunchError when it does not fit."""
+    return argument.materialise() if isinstance(argument, LazyBuffer) else argument
+
+
 @dataclass(frozen=True)
 class Launch:
     """`dynamic_shared_bytes` per thread block; `registers` per thread, when the user knows them."""
@@ -67,6 +82,12 @@ class Launch:
     def threads_per_thread_block(self) -> int:
         x, y, z = self.thread_block
         return x * y * z
+
+    def materialised(self) -> Launch:
+        """The same launch with an array for each lazy buffer: what a full run needs."""
+        if not any(isinstance(value, LazyBuffer) for value in self.arguments):
+            return self
+        return replace(self, arguments=tuple(map(materialised, self.arguments)))
 
     def check(self, kernel: Kernel) -> None:
         """LaunchError, in one line, when the launch does not fit the kernel."""
@@ -115,12 +136,12 @@ def _describe(parameter: Parameter) -> str:
 
 
 def _check_argument(where: str, value: Argument, parameter: Parameter) -> None:
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, LazyBuffer)):
         if parameter.is_struct or parameter.size != 8:
             raise LaunchError(f"{where} is a buffer but the kernel takes {_describe(parameter)}")
         if value.dtype.hasobject:
             raise LaunchError(f"{where} is an array of Python objects")
-        if not value.flags.c_contiguous:
+        if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
             raise LaunchError(f"{where} is not C-contiguous")
     elif isinstance(value, bytes):
         if len(value) != parameter.size:

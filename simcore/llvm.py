@@ -18,6 +18,7 @@ import llvmlite.binding as llvm
 __all__ = ["NativeModule", "compile_module", "emit_object", "host_supports_vectors"]
 
 _CACHE_VARIABLE = "KERNELCAST_CACHE"
+_ALWAYS_NEON = ("aarch64", "arm64")  # LLVM does not always list what every such host has
 _REQUIRED = {"x86_64": ("avx2", "fma", "f16c"), "aarch64": ("neon",), "arm64": ("neon",)}
 
 
@@ -50,9 +51,11 @@ def host_supports_vectors() -> bool:
     architecture, _, features = _host()
     needed = _REQUIRED.get(architecture)
     enabled = features.split(",")
-    return needed is not None and all(
-        f"+{name}" in enabled or architecture in ("aarch64", "arm64") for name in needed
-    )
+    if needed is None:
+        return False
+    if architecture in _ALWAYS_NEON:
+        return not any(f"-{name}" in enabled for name in needed)
+    return all(f"+{name}" in enabled for name in needed)
 
 
 def compile_module(ir: str, optimization: int = 2) -> NativeModule:

@@ -20,8 +20,8 @@ _GLOBAL_SPACES = ("global", "generic")
 Ints = npt.NDArray[np.int64]
 
 
-def memory_traffic(trace: Trace, result: TrafficResult, pairing: int) -> MemoryTraffic:
-    """Every level in transactions of the DRAM's size; requests are those of device warps."""
+def memory_traffic(trace: Trace, result: TrafficResult) -> MemoryTraffic:
+    """Every level in transactions of the DRAM's size."""
     counts = result.by_instruction
     units = result.sector_bytes / result.transaction_bytes
 
@@ -35,8 +35,8 @@ def memory_traffic(trace: Trace, result: TrafficResult, pairing: int) -> MemoryT
         dram_read_transactions=float(result.dram_read_transactions),
         dram_write_transactions=float(result.dram_write_transactions),
         sector_bytes=result.transaction_bytes,
-        global_load_requests=total(counts.requests, "load") / pairing,
-        global_store_requests=total(counts.requests, "store") / pairing,
+        global_load_requests=total(counts.requests, "load"),
+        global_store_requests=total(counts.requests, "store"),
         global_load_sectors=total(counts.sectors, "load") * units,
         global_store_sectors=total(counts.sectors, "store") * units,
         l1_read_sectors=float(counts.l1_reads.sum()) * units,
@@ -49,8 +49,8 @@ def memory_traffic(trace: Trace, result: TrafficResult, pairing: int) -> MemoryT
     )
 
 
-def shared_memory_use(trace: Trace, wavefronts: PatternWavefronts, pairing: int) -> SharedMemoryUse:
-    """An atomic loads and stores. Wavefronts of a wide device's warp are those of its halves."""
+def shared_memory_use(trace: Trace, wavefronts: PatternWavefronts) -> SharedMemoryUse:
+    """An atomic loads and stores."""
 
     def total(column: Ints, belongs: Callable[[InstructionRow], bool]) -> float:
         return float(column[[row.pc for row in trace.instructions if belongs(row)]].sum())
@@ -65,61 +65,55 @@ def shared_memory_use(trace: Trace, wavefronts: PatternWavefronts, pairing: int)
         return row.space == "const"
 
     return SharedMemoryUse(
-        load_requests=total(wavefronts.requests, loads) / pairing,
+        load_requests=total(wavefronts.requests, loads),
         load_wavefronts=total(wavefronts.taken, loads),
-        store_requests=total(wavefronts.requests, stores) / pairing,
+        store_requests=total(wavefronts.requests, stores),
         store_wavefronts=total(wavefronts.taken, stores),
-        constant_requests=total(wavefronts.requests, constants) / pairing,
+        constant_requests=total(wavefronts.requests, constants),
         constant_wavefronts=total(wavefronts.taken, constants),
         ideal_wavefronts=total(wavefronts.ideal, loads) + total(wavefronts.ideal, stores),
     )
 
 
 def hot_spots(
-    trace: Trace, result: TrafficResult, wavefronts: PatternWavefronts, pairing: int
+    trace: Trace, result: TrafficResult, wavefronts: PatternWavefronts
 ) -> tuple[HotSpot, ...]:
     """The instructions that cost memory most: by DRAM transactions, or by wavefronts lost.
 
     `transactions` are sectors asked of the first level, or wavefronts.
     """
-    found = [*_traffic_spots(trace, result, pairing), *_conflict_spots(trace, wavefronts, pairing)]
+    found = [*_traffic_spots(trace, result), *_conflict_spots(trace, wavefronts)]
     found.sort(key=lambda item: (-item[0], -item[1].transactions, item[1].pc))
     return tuple(spot for _, spot in found[:HOT_SPOTS])
 
 
-def _traffic_spots(
-    trace: Trace, result: TrafficResult, pairing: int
-) -> Iterator[tuple[int, HotSpot]]:
+def _traffic_spots(trace: Trace, result: TrafficResult) -> Iterator[tuple[int, HotSpot]]:
     counts = result.by_instruction
     for row in trace.instructions:
         pc = row.pc
         if counts.sectors[pc]:
             cost = int(counts.dram_reads[pc] + counts.dram_writes[pc])
             amounts = (counts.requests[pc], counts.sectors[pc], counts.ideal_sectors[pc])
-            yield cost, _spot(row, amounts, pairing)
+            yield cost, _spot(row, amounts)
 
 
-def _conflict_spots(
-    trace: Trace, wavefronts: PatternWavefronts, pairing: int
-) -> Iterator[tuple[int, HotSpot]]:
+def _conflict_spots(trace: Trace, wavefronts: PatternWavefronts) -> Iterator[tuple[int, HotSpot]]:
     for row in trace.instructions:
         pc = row.pc
         lost = int(wavefronts.taken[pc] - wavefronts.ideal[pc])
         if lost:
             amounts = (wavefronts.requests[pc], wavefronts.taken[pc], wavefronts.ideal[pc])
-            yield lost, _spot(row, amounts, pairing)
+            yield lost, _spot(row, amounts)
 
 
-def _spot(
-    row: InstructionRow, amounts: tuple[np.int64, np.int64, np.int64], pairing: int
-) -> HotSpot:
+def _spot(row: InstructionRow, amounts: tuple[np.int64, np.int64, np.int64]) -> HotSpot:
     requests, transactions, ideal = (float(amount) for amount in amounts)
     return HotSpot(
         pc=row.pc,
         mnemonic=row.mnemonic,
         place=f"{row.file}:{row.line}" if row.line else "",
         origin_place=f"{row.origin_file}:{row.origin_line}" if row.origin_line else "",
-        requests=requests / pairing,
+        requests=requests,
         transactions=transactions,
         ideal_transactions=ideal,
     )

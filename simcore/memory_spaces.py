@@ -19,6 +19,7 @@ from kernelcast.simcore.isa.address_windows import WINDOWS
 from kernelcast.simcore.isa.kernel import Kernel, SymbolAddress
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.launch import Argument, Launch
+from kernelcast.simcore.lazy_buffer import LazyBuffer
 
 __all__ = ["Bounds", "Buffer", "FlatMemory", "GlobalMemory", "LaunchMemory", "OutOfBounds"]
 
@@ -82,18 +83,33 @@ class FlatMemory:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """An allocation of global memory at virtual address `first`; `bytes` is the host's memory."""
+    """An allocation of `size` bytes of global memory at virtual address `first`.
+
+    `host` is the host's memory: flat bytes, or a lazy buffer that makes them when they are needed.
+    """
 
     name: str
     first: int
-    bytes: npt.NDArray[np.uint8]
+    size: int
+    host: npt.NDArray[np.uint8] | LazyBuffer
 
     @property
     def end(self) -> int:
-        return self.first + self.bytes.size
+        return self.first + self.size
+
+    @property
+    def bytes(self) -> npt.NDArray[np.uint8]:
+        """The contents, read and written in place; LaunchError when they do not fit the memory."""
+        if isinstance(self.host, LazyBuffer):
+            return _flat_bytes(self.host.materialise())
+        return self.host
+
+    @property
+    def is_materialised(self) -> bool:
+        return not isinstance(self.host, LazyBuffer) or self.host.is_materialised
 
     def typed(self, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-        return self.bytes[: self.bytes.size // dtype.itemsize * dtype.itemsize].view(dtype)
+        return self.bytes[: self.size // dtype.itemsize * dtype.itemsize].view(dtype)
 
 
 class GlobalMemory:
@@ -101,7 +117,7 @@ class GlobalMemory:
 
     def __init__(self) -> None:
         self._buffers: list[Buffer] = []
-        self._by_host: dict[tuple[int, int], Buffer] = {}
+        self._by_host: dict[object, Buffer] = {}
         self._next = _FIRST_ADDRESS
 
     @property
@@ -109,12 +125,15 @@ class GlobalMemory:
         """In the order of their addresses."""
         return tuple(self._buffers)
 
-    def allocate(self, name: str, array: npt.NDArray[Any]) -> Buffer:
-        key = (array.__array_interface__["data"][0], array.nbytes)
+    def allocate(self, name: str, array: npt.NDArray[Any] | LazyBuffer) -> Buffer:
+        """A place of the array's size; makes no contents."""
+        key: object = array
+        if isinstance(array, np.ndarray):
+            key = (array.__array_interface__["data"][0], array.nbytes)
         if array.nbytes and key in self._by_host:
             return self._by_host[key]
-        flat = array.reshape(-1)
-        buffer = Buffer(name, self._next, flat.view(np.uint8) if flat.size else _EMPTY)
+        host = _flat_bytes(array) if isinstance(array, np.ndarray) else array
+        buffer = Buffer(name, self._next, array.nbytes, host)
         self._buffers.append(buffer)
         self._by_host[key] = buffer
         self._next = -(-(buffer.end + _GUARD_BYTES) // _ALIGNMENT) * _ALIGNMENT
@@ -144,12 +163,16 @@ class GlobalMemory:
             return "outside: the launch has no buffers"
         near = min(self._buffers, key=lambda b: max(b.first - address, address - b.end + 1, 0))
         if address >= near.end:
-            return (
-                f"{address - near.end} bytes past the end of {near.name} ({near.bytes.size} bytes)"
-            )
+            return f"{address - near.end} bytes past the end of {near.name} ({near.size} bytes)"
         if address < near.first:
             return f"{near.first - address} bytes before {near.name}"
-        return f"across the end of {near.name} ({near.bytes.size} bytes)"
+        return f"across the end of {near.name} ({near.size} bytes)"
+
+
+def _flat_bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    """A view of the array's memory, not a copy."""
+    flat = array.reshape(-1)
+    return flat.view(np.uint8) if flat.size else _EMPTY
 
 
 _EMPTY: npt.NDArray[np.uint8] = np.zeros(0, np.uint8)
@@ -196,7 +219,7 @@ class LaunchMemory:
         return self._symbols[operand.symbol] + operand.offset
 
     def _argument_bytes(self, value: Argument, name: str, size: int, dtype: np.dtype[Any]) -> bytes:
-        if isinstance(value, np.ndarray):
+        if isinstance(value, (np.ndarray, LazyBuffer)):
             return self.globals.allocate(name, value).first.to_bytes(8, "little")
         if isinstance(value, bytes):
             return value

@@ -9,8 +9,7 @@ from kernelcast.simcore.instruction_counts import (
     instruction_counts,
     instruction_mix,
 )
-from kernelcast.simcore.memory.pattern_wavefronts import pattern_wavefronts
-from kernelcast.simcore.memory.stream import simulate_traffic
+from kernelcast.simcore.memory.device_memory import MemoryResult, simulate_memory
 from kernelcast.simcore.memory_profile import hot_spots, memory_traffic, shared_memory_use
 from kernelcast.simcore.occupancy import occupancy
 from kernelcast.simcore.profile import KernelProfile, LaunchShape, Occupancy
@@ -18,60 +17,61 @@ from kernelcast.traces.trace import Trace
 
 __all__ = ["profile"]
 
+_TRACERS = {"accel-sim": "Accel-Sim's tracer"}
 
-def profile(trace: Trace, device: Device, repeats: int = 1) -> KernelProfile:
+
+def profile(
+    trace: Trace, device: Device, repeats: int = 1, memory: MemoryResult | None = None
+) -> KernelProfile:
     """One launch of the trace's kernel on `device`; `repeats` launches make up the reported time.
 
     LaunchError when no thread block fits an SM; TraceFormatError when the trace's warp width is not
-    the device's. A trace of half the width is taken, under a stated assumption.
+    the device's.
     """
-    if not trace.has_memory:
+    if not trace.has_memory and memory is None:
         raise TraceFormatError("the trace holds no memory accesses: execute again and record them")
-    pairing = _warps_per_device_warp(trace, device)
+    _check_width(trace, device)
     launch = LaunchShape(trace.grid, trace.thread_block)
     resident = occupancy(trace.resources, launch, device)
-    traffic = simulate_traffic(trace, device, resident.thread_blocks_per_sm)
-    wavefronts = pattern_wavefronts(trace, device)
+    if memory is None:
+        memory = simulate_memory(trace, device, resident.thread_blocks_per_sm)
+    traffic, wavefronts = memory.traffic, memory.wavefronts
     return KernelProfile(
         kernel=trace.kernel,
         device=device.name,
-        origin=f"execution by the {trace.engine} engine, simulated memory",
-        instructions=instruction_counts(trace, pairing),
-        traffic=memory_traffic(trace, traffic, pairing),
+        origin=f"{_recording(trace)}, simulated memory",
+        instructions=instruction_counts(trace),
+        traffic=memory_traffic(trace, traffic),
         launch=launch,
         occupancy=resident,
-        shared=shared_memory_use(trace, wavefronts, pairing),
+        shared=shared_memory_use(trace, wavefronts),
         repeats=repeats,
         warp_width=device.architecture.warp_width,
-        divergence=divergence(trace, pairing),
+        divergence=divergence(trace),
         barrier_stages=len(trace.stage_warp_issues),
-        mix=instruction_mix(trace, pairing),
-        hot_spots=hot_spots(trace, traffic, wavefronts, pairing),
-        assumptions=_assumptions(trace, device, resident, pairing),
+        mix=instruction_mix(trace),
+        hot_spots=hot_spots(trace, traffic, wavefronts),
+        assumptions=_assumptions(trace, device, resident),
     )
 
 
-def _warps_per_device_warp(trace: Trace, device: Device) -> int:
+def _check_width(trace: Trace, device: Device) -> None:
     width = device.architecture.warp_width
-    if width not in (trace.warp_width, 2 * trace.warp_width):
+    if width != trace.warp_width:
         raise TraceFormatError(
             f"the trace has warps of {trace.warp_width} threads but {device.name} has warps of "
             f"{width}: execute the kernel again at that width"
         )
-    return width // trace.warp_width
 
 
-def _assumptions(
-    trace: Trace, device: Device, resident: Occupancy, pairing: int
-) -> tuple[str, ...]:
+def _recording(trace: Trace) -> str:
+    if trace.engine in _TRACERS:
+        return f"recorded by {_TRACERS[trace.engine]} on a GPU"
+    return f"execution by the {trace.engine} engine"
+
+
+def _assumptions(trace: Trace, device: Device, resident: Occupancy) -> tuple[str, ...]:
     found = []
-    if pairing > 1:
-        found.append(
-            f"a warp of {device.architecture.warp_width} accesses memory as {pairing} warps of "
-            f"{trace.warp_width} do"
-        )
-        if trace.classes.paired_issues is None:
-            found.append("pairs of warps take the same path: warp-level counts are halved")
     if resident.registers_assumed:
         found.append(f"registers per thread: {resident.registers_per_thread}, estimated")
     if device.assumed:

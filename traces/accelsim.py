@@ -168,6 +168,7 @@ class _KernelTrace:
             pattern_counts=self._accesses.pattern_counts(pc_of),
             engine=_ENGINE,
             elapsed_s=0.0,
+            pairs_agree=self._streams.pairs_agree,
         )
 
     def _next_text(self) -> str | None:

@@ -39,6 +39,7 @@ class StoredHeader:
     elapsed_s: float
     resources: ResourceNeeds
     instructions: tuple[InstructionRow, ...]
+    pairs_agree: bool = False
 
     @classmethod
     def of(cls, trace: Trace, repeats: int) -> StoredHeader:
@@ -52,6 +53,7 @@ class StoredHeader:
             trace.elapsed_s,
             trace.resources,
             trace.instructions,
+            trace.pairs_agree,
         )
 
 
@@ -90,6 +92,9 @@ def _header(found: Mapping[str, Any]) -> StoredHeader:
     elapsed = found["elapsed_s"]
     if type(elapsed) not in (int, float) or not math.isfinite(elapsed):
         raise ValueError(f"elapsed_s is {elapsed!r}")
+    pairs_agree = found.get("pairs_agree", False)  # not known in files of the first releases
+    if type(pairs_agree) is not bool:
+        raise ValueError(f"pairs_agree is {pairs_agree!r}")
     return StoredHeader(
         kernel=_text(found, "kernel"),
         grid=_sizes(found, "grid"),
@@ -100,6 +105,7 @@ def _header(found: Mapping[str, Any]) -> StoredHeader:
         elapsed_s=float(elapsed),
         resources=_build(ResourceNeeds, found["resources"]),
         instructions=instructions,
+        pairs_agree=pairs_agree,
     )
 
 

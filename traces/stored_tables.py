@@ -32,8 +32,6 @@ def trace_tables(trace: Trace) -> dict[str, Any]:
         "warp_issues": classes.warp_issues,
         "lane_executions": classes.lane_executions,
     }
-    if classes.paired_issues is not None:
-        by_class["paired_issues"] = classes.paired_issues
     columns = {name: getattr(counts, name) for name in (*_COUNT_COLUMNS, "count")}
     return {
         "thread_blocks": _table({"class": classes.of_thread_block}),
@@ -110,7 +108,6 @@ def trace_of(header: StoredHeader, rest: SideTables, accesses: AccessTable) -> T
     pcs = len(header.instructions)
     thread_blocks = math.prod(header.grid)
     warps = thread_blocks * -(-math.prod(header.thread_block) // header.warp_width)
-    paired = rest.has("classes", "paired_issues")
     pc, stage, phase, pattern = (
         rest.vector("pattern_counts", name, np.int32) for name in _COUNT_COLUMNS
     )
@@ -126,7 +123,6 @@ def trace_of(header: StoredHeader, rest: SideTables, accesses: AccessTable) -> T
             rest.vector("thread_blocks", "class", np.int32, rows=thread_blocks),
             rest.matrix("classes", "warp_issues", np.int64, pcs),
             rest.matrix("classes", "lane_executions", np.int64, pcs),
-            rest.matrix("classes", "paired_issues", np.int64, pcs) if paired else None,
         ),
         stage_warp_issues=rest.matrix("stages", "warp_issues", np.int64, pcs),
         warp_time=rest.vector("warps", "time", np.int32, rows=warps),
@@ -138,6 +134,7 @@ def trace_of(header: StoredHeader, rest: SideTables, accesses: AccessTable) -> T
         pattern_counts=PatternCounts(pc, stage, phase, pattern, count),
         engine=header.engine,
         elapsed_s=header.elapsed_s,
+        pairs_agree=header.pairs_agree,
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.traces.trace import AccessTable, PatternTable
+from kernelcast.traces.trace import AccessTable, PatternCounts, PatternTable
 
 __all__ = ["AccessBatch", "AccessSink"]
 
@@ -17,8 +17,9 @@ __all__ = ["AccessBatch", "AccessSink"]
 class AccessBatch:
     """All accesses of `thread_blocks` consecutive thread blocks, from `first_thread_block` on.
 
-    `accesses` numbers warps over the whole grid and patterns within `patterns`; `warp_time` holds
-    the instructions that each warp of the batch issued, shape (warps of the batch,).
+    `accesses` numbers warps over the whole grid and patterns within `patterns`, where a pattern may
+    occur several times; `warp_time` holds the instructions that each warp of the batch issued,
+    shape (warps of the batch,); `pattern_counts` are the accesses to shared and constant memory.
     """
 
     first_thread_block: int
@@ -26,6 +27,7 @@ class AccessBatch:
     accesses: AccessTable
     patterns: PatternTable
     warp_time: npt.NDArray[np.int32]
+    pattern_counts: PatternCounts = field(default_factory=PatternCounts.empty)
 
 
 class AccessSink(Protocol):

@@ -80,26 +80,16 @@ class ThreadBlockClasses:
 
     `of_thread_block`: class of each thread block, shape (thread blocks,).
     `warp_issues`, `lane_executions`: per thread block of a class, shape (classes, instructions).
-    `paired_issues`: the same for warps of twice the width, each two neighbours together; None
-    where the engine did not count them.
     """
 
     of_thread_block: npt.NDArray[np.int32]
     warp_issues: Ints
     lane_executions: Ints
-    paired_issues: Ints | None = None
 
     def totals(self) -> tuple[Ints, Ints]:
         """Warp issues and lane executions of the whole grid, shape (instructions,) each."""
-        sizes = self._sizes()
+        sizes = np.bincount(self.of_thread_block, minlength=len(self.warp_issues))
         return sizes @ self.warp_issues, sizes @ self.lane_executions
-
-    def paired_total(self) -> Ints | None:
-        """Issues of the whole grid with warps of twice the width, shape (instructions,)."""
-        return None if self.paired_issues is None else self._sizes() @ self.paired_issues
-
-    def _sizes(self) -> Ints:
-        return np.bincount(self.of_thread_block, minlength=len(self.warp_issues))
 
 
 @dataclass(frozen=True)
@@ -112,6 +102,10 @@ class PatternTable:
 
     mask: npt.NDArray[np.uint64]
     offsets: Ints
+
+    @classmethod
+    def empty(cls, warp_width: int) -> PatternTable:
+        return cls(np.empty(0, np.uint64), np.empty((0, warp_width), np.int64))
 
 
 @dataclass(frozen=True)
@@ -130,6 +124,11 @@ class AccessTable:
     address: Ints
     pattern: npt.NDArray[np.int32]
 
+    @classmethod
+    def empty(cls) -> AccessTable:
+        none = np.empty(0, np.int32)
+        return cls(none, none, none, none, np.empty(0, np.int64), none)
+
     def __len__(self) -> int:
         return len(self.pc)
 
@@ -146,6 +145,11 @@ class PatternCounts:
     phase: npt.NDArray[np.int32]
     pattern: npt.NDArray[np.int32]
     count: Ints
+
+    @classmethod
+    def empty(cls) -> PatternCounts:
+        none = np.empty(0, np.int32)
+        return cls(none, none, none, none, np.empty(0, np.int64))
 
     def __len__(self) -> int:
         return len(self.pc)
@@ -175,6 +179,10 @@ class Trace:
     elapsed_s: float
     has_memory: bool = True
     """False when only instructions were recorded: the memory tables are empty then."""
+    pairs_agree: bool = False
+    """Whether each two neighbouring warps (2i, 2i + 1) of every thread block took the same branches
+    in the same order, a last odd one being alone. False where that is not known, or where the
+    kernel can tell the width of its warps."""
 
     @property
     def thread_blocks(self) -> int:

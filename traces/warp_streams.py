@@ -24,7 +24,8 @@ class WarpStreams:
         self.warp_time = np.zeros(thread_blocks * warps_per_thread_block, np.int32)
         self._class_of = np.full(thread_blocks, _NO_CLASS, np.int32)
         self._classes: dict[tuple[bytes, bytes], int] = {}
-        self._seen: set[int] = set()
+        self._streams: dict[int, Sequence[int]] = {}
+        self.pairs_agree = True
         self._issues: Ints = np.zeros(0, np.int64)
         self._lanes: Ints = np.zeros(0, np.int64)
         self._stages: dict[int, Ints] = defaultdict(lambda: np.zeros(0, np.int64))
@@ -37,7 +38,7 @@ class WarpStreams:
 
     def has_warp(self, warp: int) -> bool:
         """Whether `warp` of the thread block that is being collected is there already."""
-        return warp in self._seen
+        return warp in self._streams
 
     @property
     def missing_thread_blocks(self) -> int:
@@ -45,7 +46,7 @@ class WarpStreams:
 
     @property
     def missing_warps(self) -> int:
-        return self._warps - len(self._seen)
+        return self._warps - len(self._streams)
 
     def add_warp(
         self, warp: int, number: int, issued: Sequence[int], lanes: Sequence[int], stages: Ints
@@ -54,7 +55,7 @@ class WarpStreams:
 
         `issued`: instructions in order; `lanes`: active ones of each; `stages`: barriers before it.
         """
-        self._seen.add(warp)
+        self._streams[warp] = issued
         self.warp_time[number] = len(issued)
         if not issued:
             return
@@ -74,7 +75,10 @@ class WarpStreams:
         used = int(np.flatnonzero(self._issues)[-1]) + 1 if len(self._issues) else 0
         key = self._issues[:used].tobytes(), self._lanes[:used].tobytes()
         self._class_of[thread_block] = self._classes.setdefault(key, len(self._classes))
-        self._seen = set()
+        self.pairs_agree &= all(
+            self._streams[warp] == self._streams[warp + 1] for warp in range(0, self._warps - 1, 2)
+        )
+        self._streams = {}
         self._issues = self._lanes = np.zeros(0, np.int64)
 
     def classes(self, pc_of: npt.NDArray[np.int32]) -> ThreadBlockClasses:

@@ -11,7 +11,7 @@
 #pragma GCC target("prefer-vector-width=512")
 #endif
 
-void saxpy(const float *restrict x, float *restrict y, float a, int n)
+void saxpy(int n, float a, const float *restrict x, float *restrict y)
 {
 #pragma omp parallel for simd schedule(static)
     for (int i = 0; i < n; i++)
@@ -46,80 +46,80 @@ void stencil3d(const float *restrict in, float *restrict out, float centre, floa
         }
 }
 
-enum { ROWS = 8, STRIP = 32, TILE = 16 };
+enum { TILE = 16, ROWS = 8, STRIP = 32 };
 
-// A stretch of a row of c stays in registers; the last one may be shorter.
-void sgemm_naive(const float *restrict a, const float *restrict b, float *restrict c, int n)
-{
-    enum { WIDTH = 128 };
-#pragma omp parallel for schedule(static)
-    for (int column = 0; column < n; column += WIDTH) {
-        const int width = n - column < WIDTH ? n - column : WIDTH;
-        for (int i = 0; i < n; i++) {
-            float sum[WIDTH] = {0};
-            if (width == WIDTH)
-                for (int k = 0; k < n; k++)
-#pragma omp simd
-                    for (int j = 0; j < WIDTH; j++)
-                        sum[j] += a[(size_t)i * n + k] * b[(size_t)k * n + column + j];
-            else
-                for (int k = 0; k < n; k++)
-                    for (int j = 0; j < width; j++)
-                        sum[j] += a[(size_t)i * n + k] * b[(size_t)k * n + column + j];
-            memcpy(c + (size_t)i * n + column, sum, width * sizeof *sum);
-        }
+// HEIGHT x WIDTH results stay in registers: gcc wants constants to see that they fit. `strip` holds
+// WIDTH columns of b without gaps, of which c has the first `used`.
+#define SGEMM_TILE(NAME, HEIGHT, WIDTH)                                                            \
+    static void NAME(const float *restrict a, const float *restrict strip, float *restrict c,      \
+                     int n, int used)                                                              \
+    {                                                                                              \
+        float sum[HEIGHT][WIDTH] = {{0}}, result[HEIGHT][WIDTH];                                   \
+        for (int k = 0; k < n; k++)                                                                \
+            for (int i = 0; i < HEIGHT; i++)                                                       \
+                _Pragma("omp simd") for (int j = 0; j < WIDTH; j++)                                \
+                    sum[i][j] += a[(size_t)i * n + k] * strip[(size_t)k * WIDTH + j];              \
+        for (int i = 0; i < HEIGHT; i++)                                                           \
+            _Pragma("omp simd") for (int j = 0; j < WIDTH; j++) result[i][j] = sum[i][j];          \
+        for (int i = 0; i < HEIGHT; i++)                                                           \
+            memcpy(c + (size_t)i * n, result[i], used * sizeof(float));                            \
     }
-}
 
-// n is a multiple of TILE; a TILE x TILE tile of c stays in registers.
-void sgemm_tiled(const float *restrict a, const float *restrict b, float *restrict c, int n)
-{
-#pragma omp parallel for schedule(static)
-    for (int column = 0; column < n; column += TILE)
-        for (int row = 0; row < n; row += TILE) {
-            float sum[TILE][TILE] = {{0}};
-            for (int k = 0; k < n; k++)
-                for (int i = 0; i < TILE; i++)
-#pragma omp simd
-                    for (int j = 0; j < TILE; j++)
-                        sum[i][j] += a[(size_t)(row + i) * n + k] * b[(size_t)k * n + column + j];
-            for (int i = 0; i < TILE; i++)
-                memcpy(c + (size_t)(row + i) * n + column, sum[i], sizeof sum[i]);
-        }
-}
+SGEMM_TILE(sgemm_16x16, TILE, TILE)
+SGEMM_TILE(sgemm_1x16, 1, TILE)
+SGEMM_TILE(sgemm_8x32, ROWS, STRIP)
+SGEMM_TILE(sgemm_1x32, 1, STRIP)
 
-// n is a multiple of STRIP: strips of b are packed, ROWS x STRIP results stay in registers.
-void sgemm_register(const float *restrict a, const float *restrict b, float *restrict c, int n)
+typedef void sgemm_tile(const float *restrict, const float *restrict, float *restrict, int, int);
+
+// Strips of b are packed, columns beyond n as zeros; rows beyond the last whole tile go one by one.
+static void sgemm(const float *restrict a, const float *restrict b, float *restrict c, int n,
+                  int height, int width, sgemm_tile *tile, sgemm_tile *row_tile)
 {
 #pragma omp parallel
     {
-        float *strip = aligned_alloc(64, (size_t)n * STRIP * sizeof *strip);
+        float *strip = aligned_alloc(64, (size_t)n * width * sizeof *strip);
 #pragma omp for schedule(static)
-        for (int column = 0; column < n; column += STRIP) {
-            for (int k = 0; k < n; k++)
-                memcpy(strip + (size_t)k * STRIP, b + (size_t)k * n + column, STRIP * sizeof *b);
-            for (int row = 0; row < n; row += ROWS) {
-                float sum[ROWS][STRIP] = {{0}};
-                for (int k = 0; k < n; k++)
-                    for (int i = 0; i < ROWS; i++)
-#pragma omp simd
-                        for (int j = 0; j < STRIP; j++)
-                            sum[i][j] += a[(size_t)(row + i) * n + k] * strip[(size_t)k * STRIP + j];
-                for (int i = 0; i < ROWS; i++)
-                    memcpy(c + (size_t)(row + i) * n + column, sum[i], sizeof sum[i]);
+        for (int column = 0; column < n; column += width) {
+            const int used = n - column < width ? n - column : width;
+            for (int k = 0; k < n; k++) {
+                memcpy(strip + (size_t)k * width, b + (size_t)k * n + column, used * sizeof *b);
+                for (int j = used; j < width; j++)
+                    strip[(size_t)k * width + j] = 0.0f;
             }
+            int row = 0;
+            for (; row + height <= n; row += height)
+                tile(a + (size_t)row * n, strip, c + (size_t)row * n + column, n, used);
+            for (; row < n; row++)
+                row_tile(a + (size_t)row * n, strip, c + (size_t)row * n + column, n, used);
         }
         free(strip);
     }
 }
 
+void sgemm_naive(const float *restrict a, const float *restrict b, float *restrict c, int n)
+{
+    sgemm(a, b, c, n, ROWS, STRIP, sgemm_8x32, sgemm_1x32);
+}
+
+// The kernel's own tiles.
+void sgemm_tiled(const float *restrict a, const float *restrict b, float *restrict c, int n)
+{
+    sgemm(a, b, c, n, TILE, TILE, sgemm_16x16, sgemm_1x16);
+}
+
+void sgemm_register(const float *restrict a, const float *restrict b, float *restrict c, int n)
+{
+    sgemm(a, b, c, n, ROWS, STRIP, sgemm_8x32, sgemm_1x32);
+}
+
 void reduction(const float *restrict values, float *restrict sums, int n)
 {
-    enum { THREADS = 256 };
+    enum { PART = 512 };
 #pragma omp parallel for schedule(static)
-    for (int part = 0; part < (n + THREADS - 1) / THREADS; part++) {
-        const int first = part * THREADS;
-        const int end = first + THREADS < n ? first + THREADS : n;
+    for (int part = 0; part < (n + PART - 1) / PART; part++) {
+        const int first = part * PART;
+        const int end = n - first < PART ? n : first + PART;
         float sum = 0.0f;
 #pragma omp simd reduction(+ : sum)
         for (int i = first; i < end; i++)
@@ -204,19 +204,22 @@ void nbody(const float *restrict bodies, float *restrict acceleration, float sof
     free(part);
 }
 
+// Tiles are copied by rows and written by columns; the odd row length keeps columns out of one set
+// of the cache.
 static void transpose(const float *restrict in, float *restrict out, int n)
 {
-    enum { SIDE = 32 };
+    enum { SIDE = 64 };
 #pragma omp parallel for collapse(2) schedule(static)
     for (int y = 0; y < n; y += SIDE)
         for (int x = 0; x < n; x += SIDE) {
-            float tile[SIDE][SIDE];
+            float tile[SIDE][SIDE + 1];
             const int rows = n - y < SIDE ? n - y : SIDE, columns = n - x < SIDE ? n - x : SIDE;
             for (int row = 0; row < rows; row++)
-                for (int column = 0; column < columns; column++)
-                    tile[column][row] = in[(size_t)(y + row) * n + x + column];
+                memcpy(tile[row], in + (size_t)(y + row) * n + x, columns * sizeof(float));
             for (int column = 0; column < columns; column++)
-                memcpy(out + (size_t)(x + column) * n + y, tile[column], rows * sizeof(float));
+#pragma omp simd
+                for (int row = 0; row < rows; row++)
+                    out[(size_t)(x + column) * n + y + row] = tile[row][column];
         }
 }
 

@@ -1,7 +1,7 @@
 // The benchmark kernels in OpenCL C, for a comparison with simulators that take OpenCL: the same
-// work-groups, arguments and order of operations as the CUDA sources beside this file.
+// work-groups, arguments and order of operations as the CUDA sources beside this file and in examples/.
 
-kernel void saxpy(global const float *x, global float *y, float a, int n)
+kernel void saxpy(int n, float a, global const float *x, global float *y)
 {
     const int i = get_global_id(0);
     if (i < n)
@@ -107,9 +107,15 @@ kernel void sgemm_register(global const float *a, global const float *b, global 
 kernel void reduction(global const float *values, global float *sums, int n)
 {
     local float partial[256];
-    const int thread = get_local_id(0), i = get_global_id(0);
-    partial[thread] = i < n ? values[i] : 0.0f;
+    const int thread = get_local_id(0), first = get_group_id(0) * 512 + thread;
+    float sum = 0.0f;
+    if (first < n)
+        sum = values[first];
+    if (first + 256 < n)
+        sum += values[first + 256];
+    partial[thread] = sum;
     barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll 1
     for (int active = 128; active > 0; active /= 2) {
         if (thread < active)
             partial[thread] += partial[thread + active];

@@ -8,7 +8,7 @@ import typer
 
 import kernelcast as kc
 from kernelcast.cli import options
-from kernelcast.cli.terminal import show, show_line
+from kernelcast.cli.terminal import show_result
 from kernelcast.report import records, text
 
 __all__ = ["app"]
@@ -22,12 +22,13 @@ def devices(context: typer.Context, json: options.Json = False, csv: options.Csv
     if context.invoked_subcommand is not None:
         return
     known = [kc.device(name) for name in kc.devices()]
-    if json:
-        show_line(records.to_json(records.devices_record(known)))
-    elif csv:
-        show_line(records.to_csv(records.device_list_rows(known)))
-    else:
-        show(text.devices_table(known))
+    show_result(
+        json=json,
+        csv=csv,
+        record=lambda: records.devices_record(known),
+        rows=lambda: records.device_list_rows(known),
+        report=lambda: text.devices_table(known),
+    )
 
 
 @app.command("show")
@@ -38,9 +39,10 @@ def show_device(
 ) -> None:
     """Every value of one GPU, with its source."""
     device = kc.device(name)
-    if json:
-        show_line(records.to_json(records.device_record(device)))
-    elif csv:
-        show_line(records.to_csv(records.device_rows(device)))
-    else:
-        show(text.device_table(device))
+    show_result(
+        json=json,
+        csv=csv,
+        record=lambda: records.device_record(device),
+        rows=lambda: records.device_rows(device),
+        report=lambda: text.device_table(device),
+    )

@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from rich.console import Group, RenderableType
+
 import kernelcast as kc
 from kernelcast.cli import estimate_options, options
 from kernelcast.cli.plot import check_plot, write_plot
-from kernelcast.cli.terminal import show, show_line
+from kernelcast.cli.terminal import show_result
 from kernelcast.cli.trace_source import Execution
 from kernelcast.defaults import DEFAULT_MODEL
 from kernelcast.errors import KernelcastError
@@ -85,7 +87,7 @@ def estimate(
 ) -> None:
     """Predict the time of a kernel on GPUs, and explain what limits it.
 
-    The workload is executed once for all GPUs.
+    The workload is executed once for all GPUs whose warps are equally wide.
     """
     devices = [kc.device(name) for name in device or ()]
     if not devices:
@@ -116,12 +118,13 @@ def estimate(
         # One picture shows one kernel: its profile of the first GPU stands for all of them.
         drawn = request.estimates(source, profiles[:1] * len(devices))
         write_plot(plot, drawn, profiles[0], devices, measured)
-    if json:
-        show_line(records.to_json(records.estimates_record(estimates[0].kernel, estimates)))
-    elif csv:
-        show_line(records.to_csv(records.estimate_rows(estimates)))
-    else:
-        _show(estimates)
+    show_result(
+        json=json,
+        csv=csv,
+        record=lambda: records.estimates_record(estimates[0].kernel, estimates),
+        rows=lambda: records.estimate_rows(estimates),
+        report=lambda: _report(estimates),
+    )
 
 
 def _check_sources(
@@ -144,8 +147,6 @@ def _always(profile: kc.KernelProfile) -> ProfileSource:
     return lambda _device: profile
 
 
-def _show(estimates: Sequence[kc.Estimate]) -> None:
-    if len(estimates) > 1:
-        show(text.comparison_table(estimates))
-    for item in estimates:
-        show(text.estimate_report(item))
+def _report(estimates: Sequence[kc.Estimate]) -> RenderableType:
+    comparison = [text.comparison_table(estimates)] if len(estimates) > 1 else []
+    return Group(*comparison, *map(text.estimate_report, estimates))

@@ -8,6 +8,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 import kernelcast as kc
+from kernelcast.cli.options import counted
 from kernelcast.defaults import DEFAULT_MODEL
 
 __all__ = [
@@ -76,11 +77,5 @@ Kernel: TypeAlias = Annotated[
     typer.Option(help="Which kernel of the file.", metavar="K", rich_help_panel=_METRICS),
 ]
 Repeats: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        help="Launches that the time covers; default 1.",
-        metavar="N",
-        min=1,
-        rich_help_panel=_METRICS,
-    ),
+    int | None, counted("Launches that the time covers; default 1.", _METRICS)
 ]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kernelcast.cli import options
-from kernelcast.cli.terminal import show, show_line
+from kernelcast.cli.terminal import show_result
 from kernelcast.cli.trace_source import Execution
 from kernelcast.instruction_mix import MixIsa, instruction_mix
 from kernelcast.report import records, text
@@ -38,11 +38,10 @@ def mix(
     )
     trace = execution.trace(workload, record_memory=False)
     found = instruction_mix(trace.data, isa)
-    if json:
-        show_line(
-            records.to_json(records.mix_record(found, trace.data.engine, trace.data.elapsed_s))
-        )
-    elif csv:
-        show_line(records.to_csv(records.mix_rows(found)))
-    else:
-        show(text.mix_table(found))
+    show_result(
+        json=json,
+        csv=csv,
+        record=lambda: records.mix_record(found, trace.data.engine, trace.data.elapsed_s),
+        rows=lambda: records.mix_rows(found),
+        report=lambda: text.mix_table(found),
+    )

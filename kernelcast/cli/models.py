@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kernelcast.cli import options
-from kernelcast.cli.terminal import show, show_line
+from kernelcast.cli.terminal import show, show_line, show_result
 from kernelcast.model_descriptions import describe_model, describe_models
 from kernelcast.report import records, text
 
@@ -22,12 +22,13 @@ def models(context: typer.Context, json: options.Json = False, csv: options.Csv 
     if context.invoked_subcommand is not None:
         return
     known = describe_models()
-    if json:
-        show_line(records.to_json(records.models_record(known)))
-    elif csv:
-        show_line(records.to_csv([("model", "summary"), *((m.name, m.summary) for m in known)]))
-    else:
-        show(text.models_table(known))
+    show_result(
+        json=json,
+        csv=csv,
+        record=lambda: records.models_record(known),
+        rows=lambda: [("model", "summary"), *((model.name, model.summary) for model in known)],
+        report=lambda: text.models_table(known),
+    )
 
 
 @app.command("show")

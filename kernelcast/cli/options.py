@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -23,10 +23,19 @@ __all__ = [
     "Size",
     "WorkloadOrTrace",
     "WorkloadPath",
+    "counted",
     "limits",
 ]
 
 _EXECUTION = "Execution"
+_WORKLOAD_OR_TRACE = typer.Argument(
+    metavar="WORKLOAD.toml", help="Kernel, launch and arguments; or a trace, T.parquet."
+)
+
+
+def counted(text: str, panel: str) -> Any:
+    """The option of a count, 1 or more; its help stands in `panel`."""
+    return typer.Option(help=text, metavar="N", min=1, rich_help_panel=panel)
 
 
 class EngineName(Enum):
@@ -40,18 +49,8 @@ class EngineName(Enum):
 WorkloadPath: TypeAlias = Annotated[
     Path, typer.Argument(metavar="WORKLOAD.toml", help="Kernel, launch and arguments.")
 ]
-WorkloadOrTrace: TypeAlias = Annotated[
-    Path,
-    typer.Argument(
-        metavar="WORKLOAD.toml", help="Kernel, launch and arguments; or a trace, T.parquet."
-    ),
-]
-OptionalWorkload: TypeAlias = Annotated[
-    Path | None,
-    typer.Argument(
-        metavar="WORKLOAD.toml", help="Kernel, launch and arguments; or a trace, T.parquet."
-    ),
-]
+WorkloadOrTrace: TypeAlias = Annotated[Path, _WORKLOAD_OR_TRACE]
+OptionalWorkload: TypeAlias = Annotated[Path | None, _WORKLOAD_OR_TRACE]
 Size: TypeAlias = Annotated[
     str | None,
     typer.Option(help="Problem size of the workload file; default: its first.", metavar="NAME"),
@@ -72,12 +71,7 @@ LimitSeconds: TypeAlias = Annotated[
 ]
 LimitInstructions: TypeAlias = Annotated[
     int | None,
-    typer.Option(
-        help="Stop a warp that issues more instructions; default 1048576.",
-        metavar="N",
-        min=1,
-        rich_help_panel=_EXECUTION,
-    ),
+    counted("Stop a warp that issues more instructions; default 1048576.", _EXECUTION),
 ]
 Exact: TypeAlias = Annotated[
     bool,
@@ -89,13 +83,7 @@ Exact: TypeAlias = Annotated[
     ),
 ]
 Registers: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        help="Registers per thread, as the target's compiler would use.",
-        metavar="N",
-        min=1,
-        rich_help_panel=_EXECUTION,
-    ),
+    int | None, counted("Registers per thread, as the target's compiler would use.", _EXECUTION)
 ]
 
 

@@ -8,7 +8,7 @@ import typer
 
 import kernelcast as kc
 from kernelcast.cli import options
-from kernelcast.cli.terminal import show, show_line
+from kernelcast.cli.terminal import show_result
 from kernelcast.cli.trace_source import Execution
 from kernelcast.report import records, text
 from kernelcast.simcore.metric_names import Naming
@@ -39,9 +39,10 @@ def profile(
     execution = Execution(size, registers, engine, limit_seconds, limit_instructions)
     found = execution.trace(workload, [target]).profile(target)
     named = named_metrics(found, metrics)
-    if json:
-        show_line(records.to_json(records.profile_record(found, named)))
-    elif csv:
-        show_line(records.to_csv(records.metric_rows(named)))
-    else:
-        show(text.profile_table(found, named))
+    show_result(
+        json=json,
+        csv=csv,
+        record=lambda: records.profile_record(found, named),
+        rows=lambda: records.metric_rows(named),
+        report=lambda: text.profile_table(found, named),
+    )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-__all__ = ["show", "show_error", "show_line", "show_progress", "show_stages"]
+from kernelcast.report import records
+
+__all__ = ["show", "show_error", "show_line", "show_progress", "show_result", "show_stages"]
 
 _WIDTH_WITHOUT_TERMINAL = 120
 
@@ -24,6 +27,23 @@ def show(result: RenderableType) -> None:
 def show_line(text: str) -> None:
     """Prints text as it is: JSON, CSV."""
     sys.stdout.write(text + "\n")
+
+
+def show_result(
+    *,
+    json: bool,
+    csv: bool,
+    record: Callable[[], Mapping[str, Any]],
+    rows: Callable[[], Iterable[Sequence[object]]],
+    report: Callable[[], RenderableType],
+) -> None:
+    """Prints the one form that the options ask for; only that one is made."""
+    if json:
+        show_line(records.to_json(record()))
+    elif csv:
+        show_line(records.to_csv(rows()))
+    else:
+        show(report())
 
 
 def show_error(message: str) -> None:

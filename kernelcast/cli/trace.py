@@ -10,10 +10,10 @@ from typer.core import TyperGroup
 
 import kernelcast as kc
 from kernelcast.cli import options
-from kernelcast.cli.terminal import show, show_line
+from kernelcast.cli.terminal import show_result
 from kernelcast.cli.trace_source import Execution
 from kernelcast.errors import KernelcastError
-from kernelcast.report import records, traces
+from kernelcast.report import traces
 
 __all__ = ["app"]
 
@@ -52,15 +52,26 @@ def record_trace(
     size: options.Size = None,
     registers: options.Registers = None,
     engine: options.Engine = options.EngineName.AUTO,
+    device: Annotated[
+        str | None,
+        typer.Option(help="GPU that the trace is for: gives the warp width.", metavar="D"),
+    ] = None,
+    warp_width: Annotated[
+        int | None,
+        typer.Option(help="Threads a warp: 8, 16, 32 or 64; default 32.", metavar="N"),
+    ] = None,
     limit_seconds: options.LimitSeconds = None,
     limit_instructions: options.LimitInstructions = None,
     exact: options.Exact = False,
 ) -> None:
-    """Execute a workload and store its trace."""
+    """Execute a workload and store its trace, which serves GPUs of one warp width."""
     if kc.is_trace_file(workload):
         raise KernelcastError(f"{workload} is a trace already; `trace import` converts traces")
     _check_output(output)
-    execution = Execution(size, registers, engine, limit_seconds, limit_instructions)
+    width = warp_width if device is None else _width_of(kc.device(device), warp_width)
+    execution = Execution(
+        size, registers, engine, limit_seconds, limit_instructions, warp_width=width
+    )
     kc.save_trace(execution.trace(workload), output)
 
 
@@ -72,12 +83,13 @@ def show_trace(
 ) -> None:
     """What a trace file holds."""
     trace = kc.load_trace(file)
-    if json:
-        show_line(records.to_json(traces.trace_record(trace)))
-    elif csv:
-        show_line(records.to_csv(traces.trace_rows(trace)))
-    else:
-        show(traces.trace_table(trace))
+    show_result(
+        json=json,
+        csv=csv,
+        record=lambda: traces.trace_record(trace),
+        rows=lambda: traces.trace_rows(trace),
+        report=lambda: traces.trace_table(trace),
+    )
 
 
 @app.command("import")
@@ -109,6 +121,14 @@ def import_traces(
         raise KernelcastError("several of the traces have the same name; import them one by one")
     for file, target in zip(files, targets, strict=True):
         kc.save_trace(kc.load_trace(file), target)
+
+
+def _width_of(device: kc.Device, wanted: int | None) -> int:
+    """The device's warp width, which `wanted` must not contradict."""
+    width = device.architecture.warp_width
+    if wanted not in (None, width):
+        raise KernelcastError(f"--warp-width {wanted}: {device.name} has warps of {width} threads")
+    return width
 
 
 def _check_output(output: Path) -> None:

@@ -23,6 +23,7 @@ class Execution:
     engine: options.EngineName = options.EngineName.AUTO
     limit_seconds: float | None = None
     limit_instructions: int | None = None
+    warp_width: int | None = None
 
     def trace(
         self,
@@ -46,6 +47,7 @@ class Execution:
                 self.size,
                 registers=self.registers,
                 devices=devices,
+                warp_width=self.warp_width,
                 limits=options.limits(self.limit_seconds, self.limit_instructions),
                 engine=self.engine.value,
                 progress=progress,

@@ -15,9 +15,9 @@ from kernelcast.units import format_count, format_quantity, format_seconds
 
 if TYPE_CHECKING:
     from kernelcast.instruction_mix import InstructionMix
+    from kernelcast.kernel_trace import KernelTrace
     from kernelcast.model_descriptions import ModelDescription
     from kernelcast.models.estimate import Estimate
-    from kernelcast.runnable import KernelTrace
     from kernelcast.simcore.device import Device
     from kernelcast.simcore.metric_names import MetricValue
     from kernelcast.simcore.profile import KernelProfile

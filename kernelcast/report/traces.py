@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from kernelcast.runnable import KernelTrace
+    from kernelcast.kernel_trace import KernelTrace
 
 __all__ = ["trace_record", "trace_rows", "trace_table"]
 

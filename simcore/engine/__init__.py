@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from kernelcast.errors import KernelcastError, nearest
 from kernelcast.simcore.engine import reference
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Launch, Limits
+from kernelcast.traces.collector import AccessCollector
+from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
 
 __all__ = ["ENGINES", "execute"]
 
 
 class Engine(Protocol):
-    """`record_memory` False leaves the memory tables of the trace empty, where that saves time."""
+    """Runs a launch; `sinks` get its memory accesses. The trace comes without them."""
 
     def __call__(
         self,
@@ -24,8 +27,7 @@ class Engine(Protocol):
         warp_width: int,
         limits: Limits,
         progress: Callable[[float], None] | None,
-        *,
-        record_memory: bool = True,
+        sinks: Sequence[AccessSink],
     ) -> Trace: ...
 
 
@@ -35,17 +37,13 @@ def _jit(
     warp_width: int,
     limits: Limits,
     progress: Callable[[float], None] | None,
-    *,
-    record_memory: bool = True,
+    sinks: Sequence[AccessSink],
 ) -> Trace:
     # llvmlite takes a while to import: only who needs it pays
     from kernelcast.simcore.engine.jit.run import can_run, run
 
-    if not can_run(kernel):
-        return reference.run(
-            kernel, launch, warp_width, limits, progress, record_memory=record_memory
-        )
-    return run(kernel, launch, warp_width, limits, progress, record_memory=record_memory)
+    engine = run if can_run(kernel) else reference.run
+    return engine(kernel, launch, warp_width, limits, progress, sinks)
 
 
 ENGINES: Mapping[str, Engine] = {"reference": reference.run, "jit": _jit}
@@ -62,11 +60,13 @@ def execute(
     engine: str = "auto",
     progress: Callable[[float], None] | None = None,
     record_memory: bool = True,
+    sinks: Sequence[AccessSink] = (),
 ) -> Trace:
     """Runs a launch; buffers among its arguments are read and written in place.
 
-    `progress` is told the finished share of thread blocks, 0 to 1. Raises LaunchError when the
-    launch does not fit the kernel and ExecutionError when the kernel fails.
+    `progress` is told the finished share of thread blocks, 0 to 1. Memory accesses are kept in the
+    trace unless `record_memory` is False; `sinks` get them while the launch runs. Raises
+    LaunchError when the launch does not fit the kernel and ExecutionError when the kernel fails.
     """
     name = _default_engine() if engine == "auto" else engine
     if name not in ENGINES:
@@ -76,8 +76,17 @@ def execute(
     if warp_width not in _WARP_WIDTHS:
         raise KernelcastError(f"warp width {warp_width} is not one of {_WARP_WIDTHS}")
     launch.check(kernel)
-    return ENGINES[name](
-        kernel, launch, warp_width, limits or Limits(), progress, record_memory=record_memory
+    launch = launch.materialised()
+    collector = AccessCollector()
+    if record_memory:
+        sinks = (*sinks, collector)
+    trace = ENGINES[name](kernel, launch, warp_width, limits or Limits(), progress, sinks)
+    if not record_memory:
+        return trace
+    patterns, accesses = collector.tables()
+    counts = collector.pattern_counts()
+    return replace(
+        trace, patterns=patterns, accesses=accesses, pattern_counts=counts, has_memory=True
     )
 
 

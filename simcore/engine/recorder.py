@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.engine.patterns import PatternPool, WarpRows
+from kernelcast.simcore.isa.instruction_rows import basic_block_of_each_pc
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.traces.trace import (
     AccessTable,
@@ -31,9 +32,9 @@ class BatchCounts:
 
     def __init__(self, thread_blocks: int, basic_blocks: int, instructions: int, warps: int):
         self.warp_issues: Ints = np.zeros((thread_blocks, basic_blocks), np.int64)
-        self.paired_issues: Ints = np.zeros((thread_blocks, basic_blocks), np.int64)
         self.lane_executions: Ints = np.zeros((thread_blocks, basic_blocks), np.int64)
         self.guarded_off: dict[int, Ints] = {}
+        self.pairs_agree = True
         self.thread_blocks = thread_blocks
         self.instructions = instructions
         self.warp_time = np.zeros(thread_blocks * warps, np.int64)
@@ -50,17 +51,18 @@ class TraceRecorder:
     """One launch. `record_*` take whole instructions, never single accesses."""
 
     def __init__(self, kernel: Kernel, width: int, warps_per_thread_block: int) -> None:
-        self._block_of_pc = _basic_block_of_each_pc(kernel)
+        self._block_of_pc = basic_block_of_each_pc(kernel)
         self._pool = PatternPool(width)
         self._warps = warps_per_thread_block
         self._columns: list[list[npt.NDArray[Any]]] = [[] for _ in range(6)]
         self._pattern_counts: Counter[tuple[int, int, int, int]] = Counter()
         self._classes: dict[bytes, int] = {}
-        self._class_rows: list[tuple[Ints, Ints, Ints]] = []
+        self._class_rows: list[tuple[Ints, Ints]] = []
         self._class_of: list[npt.NDArray[np.int32]] = []
         self._warp_times: list[npt.NDArray[np.int32]] = []
         self._stages: dict[int, Ints] = {}
         self._basic_blocks = len(kernel.blocks)
+        self.pairs_agree = True
 
     def record_stage_issues(self, basic_block: int, stages: Ints, warps: Ints) -> None:
         """`warps` of each thread block ran `basic_block` while it was in its stage."""
@@ -103,7 +105,7 @@ class TraceRecorder:
     def finish_batch(self, counts: BatchCounts) -> None:
         """Sorts the batch's thread blocks into classes of equal counts."""
         guarded = sorted(counts.guarded_off)
-        columns = [counts.warp_issues, counts.paired_issues, counts.lane_executions]
+        columns = [counts.warp_issues, counts.lane_executions]
         columns += [counts.guarded_off[pc][:, None] for pc in guarded]
         rows = np.concatenate(columns, axis=1)
         if (rows == rows[0]).all():
@@ -113,10 +115,11 @@ class TraceRecorder:
         numbers = np.array([self._class_number(counts, int(i), guarded) for i in example], np.int32)
         self._class_of.append(numbers[inverse.reshape(-1)])
         self._warp_times.append(counts.warp_time.astype(np.int32))
+        self.pairs_agree &= counts.pairs_agree
 
     def classes(self) -> ThreadBlockClasses:
-        issues, paired, lanes = (np.stack(rows) for rows in zip(*self._class_rows, strict=True))
-        return ThreadBlockClasses(np.concatenate(self._class_of), issues, lanes, paired)
+        issues, lanes = (np.stack(rows) for rows in zip(*self._class_rows, strict=True))
+        return ThreadBlockClasses(np.concatenate(self._class_of), issues, lanes)
 
     def stage_warp_issues(self) -> Ints:
         stages = max(self._stages, default=0) + 1
@@ -154,21 +157,11 @@ class TraceRecorder:
 
     def _class_number(self, counts: BatchCounts, thread_block: int, guarded: list[int]) -> int:
         issues = counts.warp_issues[thread_block, self._block_of_pc]
-        paired = counts.paired_issues[thread_block, self._block_of_pc]
         lanes = counts.lane_executions[thread_block, self._block_of_pc]
         for pc in guarded:
             lanes[pc] -= counts.guarded_off[pc][thread_block]
-        key = issues.tobytes() + paired.tobytes() + lanes.tobytes()
+        key = issues.tobytes() + lanes.tobytes()
         if key not in self._classes:
             self._classes[key] = len(self._class_rows)
-            self._class_rows.append((issues, paired, lanes))
+            self._class_rows.append((issues, lanes))
         return self._classes[key]
-
-
-def _basic_block_of_each_pc(kernel: Kernel) -> npt.NDArray[np.intp]:
-    found = np.zeros(len(kernel.instructions), np.intp)
-    for basic_block in kernel.blocks:
-        for instruction in (*basic_block.body, basic_block.terminator):
-            if instruction.mnemonic:
-                found[instruction.pc] = basic_block.index
-    return found

@@ -9,7 +9,7 @@ after `_PATIENCE` runs of others, and after `_SPIN_PATIENCE` runs that only look
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +44,8 @@ from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.launch import Launch, Limits
 from kernelcast.simcore.memory_spaces import LaunchMemory
 from kernelcast.simcore.resources import resource_needs
-from kernelcast.traces.trace import Trace
+from kernelcast.traces.stream import AccessBatch, AccessSink
+from kernelcast.traces.trace import AccessTable, PatternCounts, PatternTable, Trace
 
 __all__ = ["run"]
 
@@ -61,14 +62,10 @@ def run(
     warp_width: int,
     limits: Limits,
     progress: Callable[[float], None] | None,
-    *,
-    record_memory: bool = True,
+    sinks: Sequence[AccessSink] = (),
 ) -> Trace:
-    """Executes every thread block; buffers are changed in place.
-
-    It records everything, whatever `record_memory` says.
-    """
-    del record_memory
+    """Executes every thread block; buffers are changed in place. `sinks` get the accesses, all at
+    once in the end."""
     started = time.monotonic()
     shape = GridShape(launch, warp_width)
     memory = LaunchMemory(kernel, launch)
@@ -83,6 +80,11 @@ def run(
             recorder.finish_batch(batch.counts)
             if progress is not None:
                 progress((first + count) / launch.thread_blocks)
+    patterns, warp_time = recorder.patterns(), recorder.warp_time()
+    accesses, counts = recorder.accesses(), recorder.pattern_counts()
+    everything = AccessBatch(0, launch.thread_blocks, accesses, patterns, warp_time, counts)
+    for sink in sinks:
+        sink.accept(everything)
     return Trace(
         kernel=kernel.name,
         grid=launch.grid,
@@ -92,12 +94,14 @@ def run(
         instructions=instruction_rows(kernel),
         classes=recorder.classes(),
         stage_warp_issues=recorder.stage_warp_issues(),
-        warp_time=recorder.warp_time(),
-        accesses=recorder.accesses(),
-        pattern_counts=recorder.pattern_counts(),
-        patterns=recorder.patterns(),
+        warp_time=warp_time,
+        accesses=AccessTable.empty(),
+        pattern_counts=PatternCounts.empty(),
+        patterns=PatternTable.empty(warp_width),
         engine="reference",
         elapsed_s=time.monotonic() - started,
+        has_memory=False,
+        pairs_agree=recorder.pairs_agree,
     )
 
 
@@ -181,15 +185,14 @@ class BatchRun:
         warps: Mask | None = None
         if mask is None:
             issued = np.full(batch.count, batch.shape.warps, np.int64)
-            counts.paired_issues[:, index] += -(-batch.shape.warps // 2)
             counts.lane_executions[:, index] += batch.shape.lanes
         else:
             warps = np.asarray(mask.reshape(-1, batch.width).any(axis=1))
             by_thread_block = warps.reshape(batch.count, -1)
             issued = by_thread_block.sum(axis=1)
-            pairs = by_thread_block[:, ::2].copy()
-            pairs[:, : by_thread_block.shape[1] // 2] |= by_thread_block[:, 1::2]
-            counts.paired_issues[:, index] += pairs.sum(axis=1)
+            last = batch.shape.warps & ~1  # an odd warp at the end has no neighbour
+            halves = by_thread_block[:, :last:2], by_thread_block[:, 1:last:2]
+            counts.pairs_agree &= bool(np.array_equal(*halves))
             counts.lane_executions[:, index] += mask.reshape(batch.count, -1).sum(axis=1)
         counts.warp_issues[:, index] += issued
         self._recorder.record_stage_issues(index, counts.stage, issued)

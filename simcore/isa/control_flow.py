@@ -19,6 +19,7 @@ from kernelcast.simcore.isa.kernel import (
     Register,
     Store,
 )
+from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
 
 __all__ = [
     "dominators",
@@ -170,6 +171,7 @@ def live_in(kernel: Kernel) -> tuple[frozenset[int], ...]:
     return tuple(found)
 
 
+@once_per_kernel
 def max_live_registers(kernel: Kernel) -> int:
     """Registers of 32 bits that are live at once, at most: 64-bit values count two, predicates
     none."""

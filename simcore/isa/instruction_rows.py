@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
+
 from kernelcast.errors import SourceSpan
 from kernelcast.simcore.isa.kernel import (
     Atomic,
@@ -14,24 +17,22 @@ from kernelcast.simcore.isa.kernel import (
     Load,
     Store,
 )
+from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.native_counting import native_counting
 from kernelcast.simcore.isa.opcodes import Context
 from kernelcast.simcore.isa.types import Unit
 from kernelcast.traces.trace import InstructionRow
 
-__all__ = ["instruction_rows"]
+__all__ = ["basic_block_of_each_pc", "instruction_rows"]
 
 _NOWHERE = SourceSpan("", 0)
 
 
+@once_per_kernel
 def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
     """One row per instruction, in the order of pc."""
     native = native_counting(kernel)
-    block_of = {
-        instruction.pc: block.index
-        for block in kernel.blocks
-        for instruction in (*block.body, block.terminator)
-    }
+    block_of = basic_block_of_each_pc(kernel).tolist()
     rows = []
     for instruction in kernel.instructions:
         kind, name, unit, flops = _classify(instruction)
@@ -58,6 +59,16 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
             )
         )
     return tuple(rows)
+
+
+def basic_block_of_each_pc(kernel: Kernel) -> npt.NDArray[np.intp]:
+    """The index of the basic block that holds each instruction of the source."""
+    found = np.zeros(len(kernel.instructions), np.intp)
+    for basic_block in kernel.blocks:
+        for instruction in (*basic_block.body, basic_block.terminator):
+            if instruction.mnemonic:  # jumps that the front end adds have none, and no pc
+                found[instruction.pc] = basic_block.index
+    return found
 
 
 def _classify(instruction: Instruction) -> tuple[str, str, Unit, int]:

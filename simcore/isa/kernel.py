@@ -284,9 +284,12 @@ class Symbol:
     relocations: Mapping[int, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kernel:
-    """An entry point, ready to run; `blocks[0]` is the entry, indices are positions."""
+    """An entry point, ready to run; `blocks[0]` is the entry, indices are positions.
+
+    Two kernels are equal only if they are the same object.
+    """
 
     name: str
     blocks: tuple[BasicBlock, ...]

@@ -14,53 +14,64 @@ import numpy.typing as npt
 from kernelcast.simcore.memory.bitmask import count_bits, low_bits
 from kernelcast.simcore.memory.coalescer import coalesce_into, distinct_bytes, sector_room
 from kernelcast.simcore.memory.compiled import compiled
+from kernelcast.simcore.memory.way_search import trailing_zeros
 
-__all__ = ["LineRuns", "ShapeTable", "empty_shapes", "forget", "learn_shape", "shape_row"]
+__all__ = [
+    "FOUND",
+    "IDEAL_SECTORS",
+    "KEY",
+    "LINES",
+    "PC",
+    "REQUESTED_BYTES",
+    "SINGLE_USE_ROW",
+    "USES",
+    "WORDS_PER_LINE",
+    "ShapeTable",
+    "empty_shapes",
+    "fact",
+    "forget",
+    "learn_shape",
+    "lines_of",
+    "shape_row",
+]
 
 _ROW_BITS = 9
-_ROWS = 1 << _ROW_BITS
+SINGLE_USE_ROW = 1 << _ROW_BITS
+"""The row of shapes that are not worth remembering."""
 _UNKNOWN = -1
 _WIDEST_ACCESS_BYTES = 64  # merged accesses too: they begin at multiples of their width
+KEY, USES, PC, FOUND, REQUESTED_BYTES, IDEAL_SECTORS, LINES = range(7)
+_FACT_BITS = 3
+"""LINES + 0 and LINES + 1: the lines of the two levels."""
+WORDS_PER_LINE = 3
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 
-class LineRuns(NamedTuple):
-    """By shape, the lines of one cache level that it touches, ascending.
-
-    `lines`: how many, shape (rows,); `line`: their numbers; `touched`: bit masks of the sectors
-    asked for; `whole`: of those asked for completely; shape (rows, most lines).
-    """
-
-    line_shift: int
-    lines: Ints
-    line: Ints
-    touched: Ints
-    whole: Ints
-
-
 class ShapeTable(NamedTuple):
-    """Row i remembers the shape `key[i]`; a later shape of the same row replaces it.
+    """Row i remembers the shape of fact KEY; a later shape of the same row replaces it.
 
-    By row: how often the shape was used since `key` was set, its `pc`, and what each use asks for.
-    `byte_masks` of its sectors, shape (rows, sectors), ascending. `sectors`: working space.
+    `facts`, shape (rows * 8,), see `fact`: the USES since KEY was set, its PC, and what each use
+    asks for; FOUND are its sectors. `byte_masks` of them, shape (rows, most sectors), ascending.
+    `lines`, shape (rows * levels * most sectors * 3,): number, mask of the sectors asked for, mask
+    of those asked for completely; ascending. `levels` is 1 where lines of L1 and L2 are equally
+    long, else 2.
+    `sectors` and `starts` are working space.
     """
 
     stretch_bytes: int
     stretch_shift: int
-    sector_shift: int
     sector_bytes: int
-    key: Ints
-    uses: Ints
-    pc: Ints
-    found: Ints
-    requested_bytes: Ints
-    ideal_sectors: Ints
+    most_sectors: int
+    levels: int
+    l1_line_shift: int
+    l2_line_shift: int
+    facts: Ints
     byte_masks: Words
+    lines: Ints
     sectors: Ints
-    l1: LineRuns
-    l2: LineRuns
+    starts: Ints
 
 
 def empty_shapes(
@@ -70,78 +81,103 @@ def empty_shapes(
     most = sector_room(lanes, widest_access_bytes, sector_bytes)
     longest_line = sector_bytes << max(l1_line_shift, l2_line_shift)
     stretch = max(longest_line, _WIDEST_ACCESS_BYTES)
-
-    def runs(line_shift: int) -> LineRuns:
-        columns = (np.zeros((_ROWS, most), np.int64) for _ in range(3))
-        return LineRuns(line_shift, np.zeros(_ROWS, np.int64), *columns)
-
-    return ShapeTable(
+    levels, rows = 1 if l1_line_shift == l2_line_shift else 2, SINGLE_USE_ROW + 1
+    facts = np.zeros(rows << _FACT_BITS, np.int64)
+    shapes = ShapeTable(
         stretch,
         stretch.bit_length() - 1,
-        sector_bytes.bit_length() - 1,
         sector_bytes,
-        np.full(_ROWS, _UNKNOWN, np.int64),
-        np.zeros(_ROWS, np.int64),
-        np.zeros(_ROWS, np.int64),
-        np.zeros(_ROWS, np.int64),
-        np.zeros(_ROWS, np.int64),
-        np.zeros(_ROWS, np.int64),
-        np.zeros((_ROWS, most), np.uint64),
+        most,
+        levels,
+        l1_line_shift,
+        l2_line_shift,
+        facts,
+        np.zeros((rows, most), np.uint64),
+        np.zeros(rows * levels * most * WORDS_PER_LINE, np.int64),
         np.zeros(most, np.int64),
-        runs(l1_line_shift),
-        runs(l2_line_shift),
+        np.zeros((2, lanes), np.int64),
     )
+    forget(shapes)
+    return shapes
 
 
 def forget(shapes: ShapeTable) -> None:
     """Makes every row unknown, as when patterns get new numbers."""
-    shapes.key[:] = _UNKNOWN
+    shapes.facts[KEY :: 1 << _FACT_BITS] = _UNKNOWN
 
 
 @compiled
-def _collect_lines(shapes: ShapeTable, runs: LineRuns, at: np.uint64, found: int) -> None:
+def fact(row: np.uint64, number: int) -> np.uint64:
+    """Where a fact of a row stands; flat, so that the compiler knows the distances."""
+    return np.uint64((row << np.uint64(_FACT_BITS)) | np.uint64(number))
+
+
+@compiled
+def lines_of(shapes: ShapeTable, row: np.uint64, level: int) -> tuple[int, int]:
+    """Where the lines of level 0 (L1) or 1 (L2) begin in `lines`, and how many they are."""
+    list_ = level if shapes.levels == 2 else 0
+    begin = (int(np.int64(row)) * shapes.levels + list_) * shapes.most_sectors * WORDS_PER_LINE
+    return begin, shapes.facts[fact(row, LINES + list_)]
+
+
+@compiled
+def _collect_lines(shapes: ShapeTable, row: np.uint64, level: int, line_shift: int) -> None:
     """Groups the sectors of `shapes.sectors` by line."""
     full = low_bits(shapes.sector_bytes)
-    last = -1
-    for position in range(found):
-        sector = shapes.sectors[position]
-        line = sector >> runs.line_shift
-        if last < 0 or runs.line[at, last] != line:
-            last += 1
-            runs.line[at, last] = line
-            runs.touched[at, last] = 0
-            runs.whole[at, last] = 0
-        bit = 1 << (sector & ((1 << runs.line_shift) - 1))
-        runs.touched[at, last] |= bit
-        if shapes.byte_masks[at, position] == full:
-            runs.whole[at, last] |= bit
-    runs.lines[at] = last + 1
+    masks, lines = shapes.byte_masks[row], shapes.lines
+    at, _ = lines_of(shapes, row, level)
+    within = (1 << line_shift) - 1
+    count, last, touched, whole = 0, 0, 0, 0
+    for position in range(shapes.facts[fact(row, FOUND)]):
+        sector = shapes.sectors[np.uint64(position)]
+        line = sector >> line_shift
+        if count == 0 or line != last:
+            count += 1
+            last, touched, whole = line, 0, 0
+            at += WORDS_PER_LINE
+        bit = 1 << (sector & within)
+        touched |= bit
+        whole |= bit if masks[np.uint64(position)] == full else 0
+        lines[np.uint64(at - 3)] = line
+        lines[np.uint64(at - 2)] = touched
+        lines[np.uint64(at - 1)] = whole
+    shapes.facts[fact(row, LINES + level)] = count
 
 
 @compiled
 def learn_shape(
     shapes: ShapeTable,
-    at: np.uint64,
+    row: np.uint64,
     place: int,
     offsets: Ints,
     lanes: np.uint64,
     alignment: int,
     access_bytes: int,
 ) -> None:
-    """Coalesces an access at `place` of a stretch into row `at`."""
-    masks = shapes.byte_masks[at]
+    """Coalesces an access at `place` of a stretch into a row."""
+    masks, facts = shapes.byte_masks[row], shapes.facts
+    sector_bytes = shapes.sector_bytes
     found = coalesce_into(
-        place, offsets, lanes, alignment, access_bytes, shapes.sector_bytes, shapes.sectors, masks
+        place,
+        offsets,
+        lanes,
+        alignment,
+        access_bytes,
+        sector_bytes,
+        shapes.starts,
+        shapes.sectors,
+        masks,
     )
+    facts[fact(row, FOUND)] = found
+    facts[fact(row, REQUESTED_BYTES)] = count_bits(lanes) * access_bytes
     distinct = distinct_bytes(masks, found)
-    shapes.found[at] = found
-    shapes.requested_bytes[at] = count_bits(lanes) * access_bytes
-    shapes.ideal_sectors[at] = (distinct + shapes.sector_bytes - 1) // shapes.sector_bytes
-    _collect_lines(shapes, shapes.l1, at, found)
-    _collect_lines(shapes, shapes.l2, at, found)
+    facts[fact(row, IDEAL_SECTORS)] = (distinct + sector_bytes - 1) >> trailing_zeros(sector_bytes)
+    _collect_lines(shapes, row, 0, shapes.l1_line_shift)
+    if shapes.levels == 2:
+        _collect_lines(shapes, row, 1, shapes.l2_line_shift)
 
 
 @compiled
 def shape_row(key: int) -> np.uint64:
     """The row in which the shape `key` is remembered, if it is."""
-    return np.uint64((key ^ (key >> _ROW_BITS)) & (_ROWS - 1))
+    return np.uint64((key ^ (key >> _ROW_BITS)) & (SINGLE_USE_ROW - 1))

@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.device import ConstantFacts, SharedMemoryFacts
-from kernelcast.simcore.memory.bitmask import low_bits
+from kernelcast.simcore.memory.bitmask import ONE, ZERO, low_bits
 from kernelcast.simcore.memory.coalescer import coalesce_into, sector_room
 from kernelcast.simcore.memory.compiled import compiled
 from kernelcast.simcore.memory.native_accesses import NativeAccesses
+from kernelcast.simcore.memory.way_search import trailing_zeros
 from kernelcast.traces.trace import PatternCounts, PatternTable
 
 __all__ = ["Wavefronts", "constant_wavefronts", "shared_wavefronts"]
@@ -47,10 +48,10 @@ def shared_wavefronts(
 ) -> Wavefronts:
     """Passes that the banks need for each row of `rows`, all of them shared-memory accesses."""
     taken, ideal = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-    words, unused = _word_room(rows, patterns, native, facts.bank_bytes)
+    most = _most_words(rows, patterns, native, facts.bank_bytes)
     _serve(
         rows.phase,
-        patterns.mask[rows.pattern],
+        patterns.mask,
         patterns.offsets,
         rows.pattern,
         native.bytes[rows.pc],
@@ -58,8 +59,7 @@ def shared_wavefronts(
         _lane_groups(native.bytes, facts)[rows.pc],
         facts.banks,
         facts.bank_bytes,
-        words,
-        unused,
+        np.empty((facts.banks, most), np.int64),
         np.empty(facts.banks, np.int64),
         taken,
         ideal,
@@ -75,17 +75,18 @@ def constant_wavefronts(
     An access wider than a word asks for one wide word.
     """
     words = np.empty(len(rows), np.int64)
-    found, unused = _word_room(rows, patterns, native, facts.word_bytes)
+    most = _most_words(rows, patterns, native, facts.word_bytes)
     _count_words(
         rows.phase,
-        patterns.mask[rows.pattern],
+        patterns.mask,
         patterns.offsets,
         rows.pattern,
         native.bytes[rows.pc],
         native.alignment[rows.pc],
         facts.word_bytes,
-        found,
-        unused,
+        np.empty((2, patterns.offsets.shape[1]), np.int64),
+        np.empty(most, np.int64),
+        np.empty(most, np.uint64),
         words,
     )
     return Wavefronts(-(-words // facts.words_per_pass), np.ones(len(rows), np.int64))
@@ -98,25 +99,47 @@ def _lane_groups(access_bytes: Ints, facts: SharedMemoryFacts) -> Ints:
     return lanes
 
 
-def _word_room(
+def _most_words(
     rows: PatternCounts, patterns: PatternTable, native: NativeAccesses, word_bytes: int
-) -> tuple[Ints, Masks]:
-    """Working space for the words of one access and their byte masks, which do not matter here."""
+) -> int:
+    """An upper bound of the distinct words of one access."""
     widest = int(native.bytes[rows.pc].max(initial=0))
-    most = sector_room(patterns.offsets.shape[1], widest, word_bytes)
-    return np.empty(most, np.int64), np.empty(most, np.uint64)
+    return sector_room(patterns.offsets.shape[1], widest, word_bytes)
 
 
 @compiled
-def _passes(words: Ints, found: int, banks: int, load: Ints) -> int:
-    """The largest number of distinct words that fall to one bank."""
+def _ask_banks(
+    phase: int,
+    offsets: Ints,
+    lanes: np.uint64,
+    alignment: int,
+    access_bytes: int,
+    bank_bytes: int,
+    asked: Ints,
+    load: Ints,
+) -> tuple[int, int]:
+    """Distinct words of the lanes, and the most of them that fall to one bank.
+
+    Working space: bank b is asked for the words asked[b, : load[b]].
+    """
+    banks, shift = len(load), trailing_zeros(bank_bytes)
+    is_power = banks & (banks - 1) == 0
     load[:] = 0
-    most = 0
-    for at in range(found):
-        bank = words[at] % banks
-        load[bank] += 1
-        most = max(most, load[bank])
-    return most
+    found, most = 0, 0
+    while lanes != ZERO:
+        start = (phase + offsets[np.uint64(trailing_zeros(int(np.int64(lanes))))]) & alignment
+        lanes &= np.uint64(lanes - ONE)
+        for word in range(start >> shift, ((start + access_bytes - 1) >> shift) + 1):
+            bank = np.uint64(word & (banks - 1) if is_power else word % banks)
+            held, at = load[bank], 0
+            while at < held and asked[bank, np.uint64(at)] != word:
+                at += 1
+            if at == held:
+                asked[bank, np.uint64(at)] = word
+                load[bank] = at + 1
+                found += 1
+                most = max(most, at + 1)
+    return found, most
 
 
 @compiled
@@ -130,25 +153,23 @@ def _serve(
     group_lanes: Ints,
     banks: int,
     bank_bytes: int,
-    words: Ints,
-    unused: Masks,
+    asked: Ints,
     load: Ints,
     taken: Ints,
     ideal: Ints,
 ) -> None:
     width = offsets.shape[1]
     for row in range(len(phase)):
-        shape = offsets[pattern[row]]
+        shape, lanes = offsets[pattern[row]], masks[pattern[row]]
         start, size, align = int(phase[row]), access_bytes[row], alignment[row]
-        found = coalesce_into(start, shape, masks[row], align, size, bank_bytes, words, unused)
+        found, total = _ask_banks(start, shape, lanes, align, size, bank_bytes, asked, load)
         ideal[row] = max(1, -(-found // banks))
-        total = _passes(words, found, banks, load)
-        if total > 1:
-            total = 0
-            for first in range(0, width, group_lanes[row]):
-                lanes = masks[row] & (low_bits(group_lanes[row]) << np.uint64(first))
-                found = coalesce_into(start, shape, lanes, align, size, bank_bytes, words, unused)
-                total += _passes(words, found, banks, load)
+        if total > 1 and group_lanes[row] < width:
+            total, first = 0, 0
+            while first < width:
+                group = lanes & (low_bits(group_lanes[row]) << np.uint64(first))
+                total += _ask_banks(start, shape, group, align, size, bank_bytes, asked, load)[1]
+                first += group_lanes[row]
         taken[row] = max(1, total)
 
 
@@ -161,6 +182,7 @@ def _count_words(
     access_bytes: Ints,
     alignment: Ints,
     word_bytes: int,
+    starts: Ints,
     found: Ints,
     unused: Masks,
     words: Ints,
@@ -171,10 +193,11 @@ def _count_words(
         count = coalesce_into(
             int(phase[row]),
             offsets[pattern[row]],
-            masks[row],
+            masks[pattern[row]],
             alignment[row],
             access_bytes[row],
             size,
+            starts,
             found,
             unused,
         )

@@ -17,10 +17,19 @@ from kernelcast.simcore.memory.bitmask import ZERO, count_bits, count_groups, lo
 from kernelcast.simcore.memory.coalescer import MAX_SECTOR_BYTES
 from kernelcast.simcore.memory.compiled import compiled
 from kernelcast.simcore.memory.replacement import (
+    MAX_WAYS,
     POLICIES,
     RANDOM_SEED,
     choose_way,
-    needs_stamps,
+    first_recency,
+    policy,
+    use_way,
+)
+from kernelcast.simcore.memory.way_search import (
+    NOT_FOUND,
+    WAYS_AT_ONCE,
+    high_product,
+    way_of,
 )
 
 __all__ = [
@@ -36,6 +45,7 @@ __all__ = [
 ]
 
 _EMPTY = -1
+_UNUSED = -2
 _INDEXES = ("modulo", "hashed")
 _MAX_SECTORS_PER_LINE = 32
 
@@ -45,28 +55,32 @@ SectorMasks = npt.NDArray[np.uint32]
 
 
 class CacheState(NamedTuple):
-    """`instances` equal caches; a set is instance * sets + index, a slot is set * ways + way.
+    """`instances` equal caches; a set is instance * sets + index, a slot is set * stride + way.
 
-    Arrays of shape (sets, ways): `tags` (line numbers), `stamps` (last use). Arrays of shape
-    (slots,): `valid` and `dirty` (sector bit masks). `written_bytes`, shape
-    (slots * sectors_per_line,), or empty where nothing stays dirty: byte masks of the dirty sectors
-    that are not valid.
+    Arrays of shape (slots,): `tags` (line numbers), `valid` and `dirty` (sector bit masks).
+    `recency`: see replacement.py. Each set has `stride` slots, of which the first `ways`
+    are used. `written_bytes`, shape (slots * sectors_per_line,), or empty where nothing stays
+    dirty: byte masks of the dirty sectors that are not valid.
     Sectors come from below in aligned groups of `fetch_sectors`, and go back in such groups.
-    `reciprocal` is 1 / sets. `clock`, `random`: one word. `written`: groups written back, and of
-    them those that had to be read first because they were incomplete.
+    `reciprocal` is 2^64 / sets, rounded up; `set_mask` is sets - 1 for a power of two, else
+    negative.
+    `clock`, `random`: one word. `written`: groups written back, and of them those that had to be
+    read first because they were incomplete.
     """
 
     sectors_per_line: int
     line_shift: int
     sets: int
-    reciprocal: float
+    set_mask: int
+    reciprocal: np.uint64
     ways: int
+    stride: int
     is_hashed: bool
     policy: int
     sector_bytes: int
     fetch_sectors: int
     tags: Ints
-    stamps: Ints
+    recency: Ints
     valid: SectorMasks
     dirty: SectorMasks
     written_bytes: Words
@@ -85,20 +99,24 @@ def empty_cache(
     _check(facts, sector_bytes, fetch_bytes)
     ways = max(1, min(facts.ways, facts.capacity_bytes // facts.line_bytes))
     sets = max(1, facts.capacity_bytes // (facts.line_bytes * ways))
-    slots = instances * sets * ways
+    stride = -(-ways // WAYS_AT_ONCE) * WAYS_AT_ONCE
+    slots = instances * sets * stride
     sectors_per_line = facts.line_bytes // sector_bytes
+    chosen = policy(facts.replacement, ways)
     return CacheState(
         sectors_per_line,
         sectors_per_line.bit_length() - 1,
         sets,
-        1.0 / sets,
+        sets - 1 if sets.bit_count() == 1 else -1,
+        np.uint64(-(-(1 << 64) // sets) & 0xFFFFFFFFFFFFFFFF),  # 0 for one set, which needs none
         ways,
-        facts.index == "hashed",
-        POLICIES[facts.replacement],
+        stride,
+        facts.index == "hashed" and sets > 1,
+        chosen,
         sector_bytes,
         fetch_bytes // sector_bytes,
-        np.full((instances * sets, ways), _EMPTY, np.int64),
-        np.zeros((instances * sets, ways), np.int64),
+        np.tile(np.where(np.arange(stride) < ways, _EMPTY, _UNUSED), instances * sets),
+        first_recency(chosen, ways, stride, instances * sets),
         np.zeros(slots, np.uint32),
         np.zeros(slots, np.uint32),
         np.zeros(slots * sectors_per_line if keeps_dirty else 0, np.uint64),
@@ -129,8 +147,10 @@ def _check(facts: CacheFacts, sector_bytes: int, fetch_bytes: int) -> None:
         raise DeviceFileError(
             f"a cache of {facts.capacity_bytes} bytes and {facts.ways} ways holds no line of {line}"
         )
+    if facts.ways > MAX_WAYS:
+        raise DeviceFileError(f"a cache of {facts.ways} ways; at most {MAX_WAYS} are possible")
     for name, known, what in (
-        (facts.replacement, tuple(POLICIES), "replacement policy"),
+        (facts.replacement, POLICIES, "replacement policy"),
         (facts.index, _INDEXES, "cache index"),
     ):
         if name not in known:
@@ -138,135 +158,130 @@ def _check(facts: CacheFacts, sector_bytes: int, fetch_bytes: int) -> None:
 
 
 @compiled
-def _quotient(number: int, divisor: int, reciprocal: float) -> int:
-    """number // divisor: a product that rounding leaves next to it, then steps to the right one.
+def _remainder(number: int, divisor: int, reciprocal: np.uint64) -> int:
+    """number % divisor, where the quotient by the reciprocal is right or one too large.
 
     Divisions of 64-bit integers take longer than all else that a cache does.
     """
-    quotient = int(number * reciprocal)
-    while quotient * divisor > number:
-        quotient -= 1
-    while number - quotient * divisor >= divisor:
-        quotient += 1
-    return quotient
+    quotient = np.int64(high_product(np.uint64(number), reciprocal))
+    left = number - quotient * divisor
+    return int(left + divisor if left < 0 else left)
 
 
 @compiled
-def _set_of(cache: CacheState, instance: int, line: int) -> int:
-    """The set that a line belongs to.
+def _first_slot(cache: CacheState, instance: int, line: int) -> int:
+    """The first slot of the set that a line belongs to.
 
     Hashing turns each run of `sets` lines by an amount of its own, so that strides of the cache's
     size spread and contiguous lines still fill all sets evenly.
     """
-    run = _quotient(line, cache.sets, cache.reciprocal)
-    index = line - run * cache.sets
+    if cache.set_mask >= 0 and not cache.is_hashed:
+        return (instance * cache.sets + (line & cache.set_mask)) * cache.stride
+    index = _remainder(line, cache.sets, cache.reciprocal)
     if cache.is_hashed:
+        run = (line - index) // cache.sets
         turned = np.uint64(run) * np.uint64(0x9E3779B97F4A7C15)
         index += int(np.int64(turned >> np.uint64(32)))
-        index -= _quotient(index, cache.sets, cache.reciprocal) * cache.sets
-    return instance * cache.sets + index
-
-
-@compiled
-def _way_of(cache: CacheState, at_set: int, line: int) -> int:
-    """The way that holds the line, or -1: all tags are compared, so that the loop vectorises."""
-    found = -1
-    for way in range(cache.tags.shape[1]):
-        if cache.tags[at_set, way] == line:
-            found = way
-    return found
+        index = _remainder(index, cache.sets, cache.reciprocal)
+    return (instance * cache.sets + index) * cache.stride
 
 
 @compiled
 def find(cache: CacheState, instance: int, line: int) -> int:
     """The slot that holds the line, or -1."""
-    at_set = _set_of(cache, instance, line)
-    way = _way_of(cache, at_set, line)
-    return way if way < 0 else at_set * cache.ways + way
+    first = _first_slot(cache, instance, line)
+    way = way_of(cache.tags, first, cache.stride, line)
+    return way if way == NOT_FOUND else first + way
 
 
 @compiled
-def _write_back(cache: CacheState, slot: int) -> None:
+def _write_back(cache: CacheState, slot: np.uint64) -> None:
     """Counts the slot's dirty groups, and the incomplete ones among them; cleans it."""
-    dirty, size = np.int64(cache.dirty[slot]), cache.fetch_sectors
+    dirty = np.int64(cache.dirty[slot])
     if dirty == 0:
         return
     cache.dirty[slot] = 0
-    missing = ~np.int64(cache.valid[slot])
-    if size == 1:
+    incomplete = dirty & ~np.int64(cache.valid[slot])
+    if cache.fetch_sectors == 1:
         cache.written[0] += count_bits(np.uint64(dirty))
-        cache.written[1] += count_bits(np.uint64(dirty & missing))
+        cache.written[1] += count_bits(np.uint64(incomplete))
         return
-    whole = (1 << size) - 1
-    for group in range(0, cache.sectors_per_line, size):
-        if (dirty >> group) & whole:
+    first, whole = 0, (1 << cache.fetch_sectors) - 1
+    missing = ~np.int64(cache.valid[slot])
+    while first < cache.sectors_per_line:
+        if (dirty >> first) & whole:
             cache.written[0] += 1
-            if (missing >> group) & whole:
+            if (missing >> first) & whole:
                 cache.written[1] += 1
+        first += cache.fetch_sectors
 
 
 @compiled
-def _admit(cache: CacheState, at_set: int, line: int) -> int:
-    """The way that an absent line takes; the line that had it is written back."""
-    way = 0
-    if cache.tags[at_set, cache.ways - 1] == _EMPTY:  # ways fill in order and never empty again
-        while cache.tags[at_set, way] != _EMPTY:
-            way += 1
+def _admit(cache: CacheState, first: int, line: int) -> int:
+    """The slot that an absent line takes; the line that had it is written back."""
+    if cache.tags[np.uint64(first + cache.ways - 1)] == _EMPTY:  # ways fill in order, for good
+        way = way_of(cache.tags, first, cache.stride, _EMPTY)
     else:
-        way = choose_way(cache.policy, cache.stamps, at_set, cache.random)
-        _write_back(cache, at_set * cache.ways + way)
-    cache.tags[at_set, way] = line
-    cache.valid[at_set * cache.ways + way] = 0
-    return way
+        way = choose_way(cache.policy, cache.recency, first, cache.stride, cache.ways, cache.random)
+    slot = np.uint64(first + way)
+    _write_back(cache, slot)
+    cache.tags[slot] = line
+    cache.valid[slot] = 0
+    return first + way
 
 
 @compiled
 def open_line(cache: CacheState, instance: int, line: int) -> int:
     """The slot of the line, used just now; a line that was absent comes in without sectors."""
-    at_set = _set_of(cache, instance, line)
-    way = _way_of(cache, at_set, line)
-    if way < 0:
-        way = _admit(cache, at_set, line)
-    if needs_stamps(cache.policy):
-        cache.clock[0] += 1
-        cache.stamps[at_set, way] = cache.clock[0]
-    return at_set * cache.ways + way
+    first = _first_slot(cache, instance, line)
+    way = way_of(cache.tags, first, cache.stride, line)
+    slot = first + way
+    if way == NOT_FOUND:
+        slot = _admit(cache, first, line)
+    use_way(cache.policy, cache.recency, first, cache.stride, slot - first, cache.clock)
+    return slot
 
 
 @compiled
 def fetch(cache: CacheState, slot: int, wanted: int) -> int:
     """Makes the sectors `wanted` valid; the mask of the groups that had to come from below."""
-    missing = wanted & ~np.int64(cache.valid[slot])
+    at = np.uint64(slot)
+    missing = int(wanted & ~np.int64(cache.valid[at]))
     if missing == 0:
         return 0
-    if cache.fetch_sectors > 1:
-        group = (1 << cache.fetch_sectors) - 1
-        for first in range(0, cache.sectors_per_line, cache.fetch_sectors):
+    if cache.fetch_sectors == cache.sectors_per_line:
+        missing = (1 << cache.sectors_per_line) - 1
+    elif cache.fetch_sectors > 1:
+        group, first = (1 << cache.fetch_sectors) - 1, 0
+        while first < cache.sectors_per_line:
             if missing & (group << first):
                 missing |= group << first
-    cache.valid[slot] |= np.uint32(missing)
+            first += cache.fetch_sectors
+    cache.valid[at] |= np.uint32(missing)
     return int(missing)
 
 
 @compiled
 def write_whole(cache: CacheState, slot: int, sectors: int) -> int:
     """Marks all bytes of the mask `sectors` as dirty; how many of them were clean before."""
-    dirty = np.int64(cache.dirty[slot])
-    cache.dirty[slot] = np.uint32(dirty | sectors)
-    cache.valid[slot] |= np.uint32(sectors)
+    at = np.uint64(slot)
+    dirty = np.int64(cache.dirty[at])
+    cache.dirty[at] = np.uint32(dirty | sectors)
+    cache.valid[at] |= np.uint32(sectors)
     return count_bits(np.uint64(sectors & ~dirty))
 
 
 @compiled
 def write_part(cache: CacheState, slot: int, sector: int, bytes_: np.uint64) -> int:
     """Marks bytes of one sector as dirty; 1 if the sector was clean before, else 0."""
-    at, bit = slot * cache.sectors_per_line + sector, 1 << sector
-    was_dirty = np.int64(cache.dirty[slot]) & bit
-    known = bytes_ | (cache.written_bytes[at] if was_dirty else ZERO)
-    cache.written_bytes[at] = known
-    cache.dirty[slot] |= np.uint32(bit)
+    at, place = np.uint64(slot), np.uint64((slot << cache.line_shift) + sector)
+    bit = 1 << sector
+    was_dirty = np.int64(cache.dirty[at]) & bit
+    known = bytes_ | (cache.written_bytes[place] if was_dirty else ZERO)
+    cache.written_bytes[place] = known
+    cache.dirty[at] |= np.uint32(bit)
     if known == low_bits(cache.sector_bytes):
-        cache.valid[slot] |= np.uint32(bit)
+        cache.valid[at] |= np.uint32(bit)
     return 0 if was_dirty else 1
 
 
@@ -274,7 +289,7 @@ def write_part(cache: CacheState, slot: int, sector: int, bytes_: np.uint64) -> 
 def flush(cache: CacheState) -> None:
     """Writes every dirty sector back, as at the end of a kernel."""
     for slot in range(len(cache.dirty)):
-        _write_back(cache, slot)
+        _write_back(cache, np.uint64(slot))
 
 
 @compiled

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from kernelcast.simcore.memory.bitmask import ONE, ZERO, count_bits, low_bits
 from kernelcast.simcore.memory.compiled import compiled
+from kernelcast.simcore.memory.way_search import trailing_zeros
 
 __all__ = [
     "MAX_SECTOR_BYTES",
@@ -25,6 +26,8 @@ __all__ = [
 
 MAX_SECTOR_BYTES = 64
 """A sector's byte mask is one 64-bit word."""
+
+_LANE_BITS = 6  # 64 lanes
 
 Ints = npt.NDArray[np.int64]
 Masks = npt.NDArray[np.uint64]
@@ -61,8 +64,9 @@ def coalesce(addresses: Ints, mask: int, access_bytes: int, sector_bytes: int = 
     room = sector_room(len(addresses), access_bytes, sector_bytes)
     sectors, byte_masks = np.empty(room, np.int64), np.empty(room, np.uint64)
     lanes = np.ascontiguousarray(addresses, dtype=np.int64)
+    starts = np.empty((2, len(lanes)), np.int64)
     found = coalesce_into(
-        0, lanes, np.uint64(mask), -1, access_bytes, sector_bytes, sectors, byte_masks
+        0, lanes, np.uint64(mask), -1, access_bytes, sector_bytes, starts, sectors, byte_masks
     )
     return Transactions(sectors[:found], byte_masks[:found], sector_bytes)
 
@@ -73,33 +77,66 @@ def sector_room(lanes: int, access_bytes: int, sector_bytes: int) -> int:
 
 
 @compiled
-def _place(sectors: Ints, byte_masks: Masks, found: int, sector: int, bytes_: np.uint64) -> int:
-    """Inserts or widens a sector; searches from the end because lanes mostly ascend."""
-    at = found
-    while at > 0 and sectors[at - 1] > sector:
-        at -= 1
-    if at > 0 and sectors[at - 1] == sector:
-        byte_masks[at - 1] |= bytes_
-        return found
-    for moved in range(found, at, -1):
-        sectors[moved] = sectors[moved - 1]
-        byte_masks[moved] = byte_masks[moved - 1]
-    sectors[at] = sector
-    byte_masks[at] = bytes_
-    return found + 1
+def _list_starts(
+    address: int, offsets: Ints, lanes: np.uint64, alignment: int, starts: Ints
+) -> int:
+    """Fills `starts` with address and lane number; how often the addresses descend.
+
+    A lane that takes no part repeats the first that does, which changes nothing.
+    """
+    first = np.uint64(trailing_zeros(int(np.int64(lanes))))
+    repeated = (address + offsets[first]) & alignment
+    width = len(offsets)
+    for lane in range(width):
+        start = (address + offsets[lane]) & alignment
+        is_active = (lanes >> np.uint64(lane)) & ONE != ZERO
+        starts[lane] = ((start if is_active else repeated) << _LANE_BITS) | lane
+    descents = 0
+    for lane in range(width - 1):
+        descents += starts[lane + 1] < starts[lane]
+    return descents
 
 
 @compiled
-def _place_wide(
-    sectors: Ints, byte_masks: Masks, found: int, start: int, access_bytes: int, sector_bytes: int
+def _sort_starts(starts: Ints, width: int, ordered: Ints) -> None:
+    """Each goes to the place that as many smaller ones leave it: comparisons in vectors."""
+    for lane in range(width):
+        start, rank = starts[lane], 0
+        for other in range(width):
+            rank += starts[other] < start
+        ordered[np.uint64(rank)] = start
+
+
+@compiled
+def _merge_starts(
+    starts: Ints, width: int, access_bytes: int, sector_bytes: int, sectors: Ints, masks: Masks
 ) -> int:
-    """Places an access that several sectors share."""
-    end = start + access_bytes
-    first = start - (start & (sector_bytes - 1))
-    for base in range(first, end, sector_bytes):
-        low = max(start - base, 0)
-        bytes_ = low_bits(min(end - base, sector_bytes) - low) << np.uint64(low)
-        found = _place(sectors, byte_masks, found, base // sector_bytes, bytes_)
+    """Sectors of ascending `starts`. Accesses are equally long, so that each begins no earlier than
+    in the sectors of the one before, which follow each other without gaps."""
+    within = sector_bytes - 1
+    shift = trailing_zeros(sector_bytes)
+    bytes_ = low_bits(access_bytes)
+    found, last = 0, 0
+    for lane in range(width):
+        start = starts[lane] >> _LANE_BITS
+        sector, low = start >> shift, start & within
+        placed = bytes_ << np.uint64(low)
+        left = low + access_bytes
+        if left > sector_bytes:
+            placed = low_bits(sector_bytes - low) << np.uint64(low)
+        while True:
+            if found > 0 and sector <= last:
+                masks[np.uint64(found - 1 - (last - sector))] |= placed
+            else:
+                sectors[np.uint64(found)] = sector
+                masks[np.uint64(found)] = placed
+                found += 1
+                last = sector
+            left -= sector_bytes
+            if left <= 0:
+                break
+            sector += 1
+            placed = low_bits(min(left, sector_bytes))
     return found
 
 
@@ -111,32 +148,23 @@ def coalesce_into(
     alignment: int,
     access_bytes: int,
     sector_bytes: int,
+    starts: Ints,
     sectors: Ints,
     byte_masks: Masks,
 ) -> int:
     """Fills `sectors` and `byte_masks`; the number of sectors.
 
     Lane i of `lanes` touches `access_bytes` from (address + offsets[i]) & alignment, where
-    `alignment` is -1 or minus the width of the wide access that this one is a part of.
+    `alignment` is -1 or minus the width of the wide access that this one is a part of. `starts`,
+    shape (2, lanes), is working space.
     """
-    found = 0
-    within = sector_bytes - 1
-    shift = count_bits(np.uint64(within))
-    bytes_ = low_bits(access_bytes)
-    for lane in range(len(offsets)):
-        if (lanes >> np.uint64(lane)) & ONE == ZERO:
-            continue
-        start = (address + offsets[lane]) & alignment
-        sector, low = start >> shift, start & within
-        if low + access_bytes <= sector_bytes:
-            placed = bytes_ << np.uint64(low)
-            if found and sectors[found - 1] == sector:
-                byte_masks[found - 1] |= placed
-            else:
-                found = _place(sectors, byte_masks, found, sector, placed)
-        else:
-            found = _place_wide(sectors, byte_masks, found, start, access_bytes, sector_bytes)
-    return found
+    if lanes == ZERO:
+        return 0
+    width, at = len(offsets), 0
+    if _list_starts(address, offsets, lanes, alignment, starts[0]) > 0:
+        _sort_starts(starts[0], width, starts[1])
+        at = 1
+    return _merge_starts(starts[at], width, access_bytes, sector_bytes, sectors, byte_masks)
 
 
 @compiled

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.memory.access_shapes import LineRuns
+from kernelcast.simcore.memory.access_shapes import WORDS_PER_LINE, ShapeTable, lines_of
 from kernelcast.simcore.memory.bitmask import count_bits
 from kernelcast.simcore.memory.cache import (
     CacheState,
@@ -21,11 +21,21 @@ from kernelcast.simcore.memory.cache import (
 from kernelcast.simcore.memory.compiled import compiled
 
 __all__ = [
+    "IDEAL",
     "L1_BYPASS",
     "L1_EVICT",
     "L1_READ",
+    "L1_READS",
     "L1_UPDATE",
+    "L2_READS",
+    "L2_WRITES",
+    "REQUESTED",
+    "REQUESTS",
+    "SECTORS",
+    "TALLY_COLUMNS",
     "Counters",
+    "add",
+    "counters",
     "read_l1",
     "read_l2",
     "write_around_l2",
@@ -37,7 +47,6 @@ L1_BYPASS, L1_READ, L1_EVICT, L1_UPDATE = 0, 1, 2, 3
 _ONLY = 0  # the number of the one L2
 
 Ints = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
 
 
 class Counters(NamedTuple):
@@ -60,14 +69,40 @@ class Counters(NamedTuple):
     dram_writes: Ints
 
 
+TALLY_COLUMNS = 16
+"""While accesses are walked, the counters of a pc begin at the word `count` of an array `tally`."""
+(
+    REQUESTS,
+    REQUESTED,
+    SECTORS,
+    IDEAL,
+    L1_READS,
+    L1_HITS,
+    L2_READS,
+    L2_READ_HITS,
+    L2_WRITES,
+    DRAM_READS,
+    DRAM_WRITES,
+) = range(len(Counters._fields))
+
+
+def counters(tally: Ints) -> Counters:
+    """`tally`: shape (instructions * TALLY_COLUMNS,)."""
+    columns = tally.reshape(-1, TALLY_COLUMNS).T
+    return Counters(*(columns[number].copy() for number in range(len(Counters._fields))))
+
+
 @compiled
-def _read_l2_line(
-    l2: CacheState, line: int, wanted: int, pc: np.uint64, counters: Counters
-) -> None:
+def add(tally: Ints, count: np.uint64, column: int, amount: int) -> None:
+    tally[np.uint64(count + np.uint64(column))] += amount
+
+
+@compiled
+def _read_l2_line(l2: CacheState, line: int, wanted: int, tally: Ints, count: np.uint64) -> None:
     fetched = fetch(l2, open_line(l2, _ONLY, line), wanted)
-    counters.l2_read_hits[pc] += count_bits(np.uint64(wanted & ~fetched))
     if fetched:
-        counters.dram_reads[pc] += fetched_groups(l2, fetched)
+        add(tally, count, DRAM_READS, fetched_groups(l2, fetched))
+    add(tally, count, L2_READ_HITS, count_bits(np.uint64(wanted & ~fetched)))
 
 
 @compiled
@@ -87,21 +122,23 @@ def read_l1(
     l2: CacheState,
     instance: int,
     whole_lines: bool,
-    runs: LineRuns,
-    at: np.uint64,
+    shapes: ShapeTable,
+    row: np.uint64,
     stretch: int,
-    pc: np.uint64,
-    counters: Counters,
+    tally: Ints,
+    count: np.uint64,
 ) -> None:
-    """Reads the L1 lines of row `at`, from line `stretch` on; what L1 lacks is asked of L2.
+    """Reads the L1 lines of a shape, from line `stretch` on; what L1 lacks is asked of L2.
 
     L1 lines that lie in one L2 line ask it once, together.
     """
     hits, misses, below, wanted_below = 0, 0, 0, 0
-    pieces = max(1, l1.sectors_per_line // l2.sectors_per_line)
-    for position in range(runs.lines[at]):
-        line = stretch + runs.line[at, position]
-        wanted = runs.touched[at, position]
+    pieces = 1 << max(0, l1.line_shift - l2.line_shift)
+    at, lines = lines_of(shapes, row, 0)
+    for _ in range(lines):
+        line = stretch + shapes.lines[np.uint64(at)]
+        wanted = shapes.lines[np.uint64(at + 1)]
+        at += WORDS_PER_LINE
         if whole_lines:
             wanted = (1 << l1.sectors_per_line) - 1
         fetched = fetch(l1, open_line(l1, instance, line), wanted)
@@ -112,57 +149,57 @@ def read_l1(
         for piece in range(pieces):
             l2_line, part = _below(l1, l2, line, fetched, piece)
             if part and l2_line != below and wanted_below:
-                _read_l2_line(l2, below, wanted_below, pc, counters)
+                _read_l2_line(l2, below, wanted_below, tally, count)
                 wanted_below = 0
             if part:
                 below = l2_line
                 wanted_below |= part
     if wanted_below:
-        _read_l2_line(l2, below, wanted_below, pc, counters)
-    counters.l1_hits[pc] += hits
-    counters.l2_reads[pc] += misses
+        _read_l2_line(l2, below, wanted_below, tally, count)
+    add(tally, count, L1_HITS, hits)
+    add(tally, count, L2_READS, misses)
 
 
 @compiled
 def read_l2(
-    l2: CacheState, runs: LineRuns, at: np.uint64, stretch: int, pc: np.uint64, counters: Counters
+    l2: CacheState, shapes: ShapeTable, row: np.uint64, stretch: int, tally: Ints, count: np.uint64
 ) -> None:
-    for position in range(runs.lines[at]):
-        line = stretch + runs.line[at, position]
-        _read_l2_line(l2, line, runs.touched[at, position], pc, counters)
+    at, lines = lines_of(shapes, row, 1)
+    for _ in range(lines):
+        line = stretch + shapes.lines[np.uint64(at)]
+        _read_l2_line(l2, line, shapes.lines[np.uint64(at + 1)], tally, count)
+        at += WORDS_PER_LINE
 
 
 @compiled
 def write_l1(
-    l1: CacheState, instance: int, role: int, runs: LineRuns, at: np.uint64, stretch: int
+    l1: CacheState, instance: int, role: int, shapes: ShapeTable, row: np.uint64, stretch: int
 ) -> None:
     """Stores pass through L1: they evict what it holds of their lines, or keep whole sectors."""
-    for position in range(runs.lines[at]):
-        line, whole = stretch + runs.line[at, position], runs.whole[at, position]
+    at, lines = lines_of(shapes, row, 0)
+    for _ in range(lines):
+        line, whole = stretch + shapes.lines[np.uint64(at)], shapes.lines[np.uint64(at + 2)]
+        at += WORDS_PER_LINE
         if role == L1_EVICT:
             slot = find(l1, instance, line)
             if slot >= 0:
-                l1.valid[slot] = 0
+                l1.valid[np.uint64(slot)] = 0
         elif whole:
             slot = open_line(l1, instance, line)
-            l1.valid[slot] |= np.uint32(whole)
+            l1.valid[np.uint64(slot)] |= np.uint32(whole)
 
 
 @compiled
 def write_l2(
-    l2: CacheState,
-    runs: LineRuns,
-    byte_masks: Words,
-    at: np.uint64,
-    stretch: int,
-    pc: np.uint64,
-    counters: Counters,
+    l2: CacheState, shapes: ShapeTable, row: np.uint64, stretch: int, tally: Ints, count: np.uint64
 ) -> None:
-    """`byte_masks`, shape (rows, sectors): what is written of each touched sector."""
     ordinal, cleaned = 0, 0
-    for position in range(runs.lines[at]):
-        touched, whole = runs.touched[at, position], runs.whole[at, position]
-        slot = open_line(l2, _ONLY, stretch + runs.line[at, position])
+    at, lines = lines_of(shapes, row, 1)
+    for _ in range(lines):
+        line = stretch + shapes.lines[np.uint64(at)]
+        touched, whole = shapes.lines[np.uint64(at + 1)], shapes.lines[np.uint64(at + 2)]
+        at += WORDS_PER_LINE
+        slot = open_line(l2, _ONLY, line)
         cleaned += write_whole(l2, slot, whole)
         if touched == whole:
             ordinal += count_bits(np.uint64(touched))
@@ -170,23 +207,27 @@ def write_l2(
         for sector in range(l2.sectors_per_line):
             if (touched >> sector) & 1:
                 if not (whole >> sector) & 1:
-                    cleaned += write_part(l2, slot, sector, byte_masks[at, ordinal])
+                    written = shapes.byte_masks[row, np.uint64(ordinal)]
+                    cleaned += write_part(l2, slot, sector, written)
                 ordinal += 1
-    counters.dram_writes[pc] += cleaned
+    add(tally, count, DRAM_WRITES, cleaned)
 
 
 @compiled
 def write_around_l2(
-    l2: CacheState, runs: LineRuns, at: np.uint64, stretch: int, pc: np.uint64, counters: Counters
+    l2: CacheState, shapes: ShapeTable, row: np.uint64, stretch: int, tally: Ints, count: np.uint64
 ) -> None:
     """Without write-allocation a store goes straight to DRAM and drops what L2 holds of it."""
-    for position in range(runs.lines[at]):
-        touched, whole = runs.touched[at, position], runs.whole[at, position]
-        slot = find(l2, _ONLY, stretch + runs.line[at, position])
+    at, lines = lines_of(shapes, row, 1)
+    for _ in range(lines):
+        line = stretch + shapes.lines[np.uint64(at)]
+        touched, whole = shapes.lines[np.uint64(at + 1)], shapes.lines[np.uint64(at + 2)]
+        at += WORDS_PER_LINE
+        slot = find(l2, _ONLY, line)
         if slot >= 0:
-            l2.valid[slot] &= np.uint32(~touched)
+            l2.valid[np.uint64(slot)] &= np.uint32(~touched)
         written = count_bits(np.uint64(touched))
         l2.written[0] += written
-        counters.dram_writes[pc] += written
+        add(tally, count, DRAM_WRITES, written)
         incomplete = touched if l2.fetch_sectors > 1 else touched & ~whole
         l2.written[1] += count_bits(np.uint64(incomplete))

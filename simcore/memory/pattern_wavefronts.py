@@ -1,7 +1,8 @@
-"""Wavefronts of a trace's shared and constant accesses, by instruction."""
+"""Wavefronts of shared and constant accesses, by instruction."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +11,9 @@ import numpy.typing as npt
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.memory.banks import Wavefronts, constant_wavefronts, shared_wavefronts
 from kernelcast.simcore.memory.native_accesses import native_accesses
-from kernelcast.traces.trace import PatternCounts, Trace
+from kernelcast.traces.trace import InstructionRow, PatternCounts, PatternTable
 
-__all__ = ["PatternWavefronts", "pattern_wavefronts"]
+__all__ = ["PatternWavefronts", "WavefrontCounter"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -26,18 +27,31 @@ class PatternWavefronts:
     ideal: Ints
 
 
-def pattern_wavefronts(trace: Trace, device: Device) -> PatternWavefronts:
-    """Constant accesses go to the constant cache, all others of the pattern counts to the banks."""
-    native = native_accesses(trace.instructions)
-    rows, patterns = trace.pattern_counts, trace.patterns
-    is_constant = np.array([row.space == "const" for row in trace.instructions], np.bool_)
-    reaches_memory = native.bytes[rows.pc] > 0
-    totals = PatternWavefronts(*(np.zeros(len(trace.instructions), np.int64) for _ in range(3)))
-    banked = _select(rows, reaches_memory & ~is_constant[rows.pc])
-    _add(totals, banked, shared_wavefronts(banked, patterns, native, device.shared))
-    constant = _select(rows, reaches_memory & is_constant[rows.pc])
-    _add(totals, constant, constant_wavefronts(constant, patterns, native, device.constant))
-    return totals
+class WavefrontCounter:
+    """Adds up pattern counts batch by batch, for `device`."""
+
+    def __init__(self, instructions: Sequence[InstructionRow], device: Device) -> None:
+        self._device = device
+        self._native = native_accesses(instructions)
+        self._is_constant = np.array([row.space == "const" for row in instructions], np.bool_)
+        requests, taken, ideal = (np.zeros(len(instructions), np.int64) for _ in range(3))
+        self.totals = PatternWavefronts(requests, taken, ideal)
+
+    def add(self, rows: PatternCounts, patterns: PatternTable) -> None:
+        """Constant accesses go to the constant cache, all others to the banks."""
+        reaches_memory = self._native.bytes[rows.pc] > 0
+        is_constant = self._is_constant[rows.pc]
+        banked = _select(rows, reaches_memory & ~is_constant)
+        passes = shared_wavefronts(banked, patterns, self._native, self._device.shared)
+        self._count(banked, passes)
+        constant = _select(rows, reaches_memory & is_constant)
+        passes = constant_wavefronts(constant, patterns, self._native, self._device.constant)
+        self._count(constant, passes)
+
+    def _count(self, rows: PatternCounts, passes: Wavefronts) -> None:
+        np.add.at(self.totals.requests, rows.pc, rows.count)
+        np.add.at(self.totals.taken, rows.pc, rows.count * passes.taken)
+        np.add.at(self.totals.ideal, rows.pc, rows.count * passes.ideal)
 
 
 def _select(rows: PatternCounts, chosen: npt.NDArray[np.bool_]) -> PatternCounts:
@@ -48,9 +62,3 @@ def _select(rows: PatternCounts, chosen: npt.NDArray[np.bool_]) -> PatternCounts
         rows.pattern[chosen],
         rows.count[chosen],
     )
-
-
-def _add(totals: PatternWavefronts, rows: PatternCounts, passes: Wavefronts) -> None:
-    np.add.at(totals.requests, rows.pc, rows.count)
-    np.add.at(totals.taken, rows.pc, rows.count * passes.taken)
-    np.add.at(totals.ideal, rows.pc, rows.count * passes.ideal)

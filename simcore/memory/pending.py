@@ -10,16 +10,29 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.memory.compiled import compiled
+from kernelcast.simcore.memory.pattern_rows import KEPT_ROWS, SINGLE_USE, PatternRows
 from kernelcast.simcore.memory.schedule import Dispatch
-from kernelcast.simcore.memory.walk import NOTHING, Accesses
+from kernelcast.simcore.memory.walk import (
+    ADDRESS,
+    CYCLE,
+    NOTHING,
+    PC_AND_PATTERN,
+    PC_BITS,
+    PC_MASK,
+    RECORD_WORDS,
+    SM,
+    Patterns,
+)
 from kernelcast.traces.trace import AccessTable, PatternTable
 
 __all__ = ["PendingAccesses", "rows_by_warp"]
 
 _FIRST_ROOM = 1 << 12
 _KEY_BITS = 63
+_NEVER = (1 << 63) - 1  # no cycle comes later
 
 Ints = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
 Column = npt.NDArray[np.int32]
 
 
@@ -28,37 +41,36 @@ class PendingAccesses:
 
     def __init__(self, warp_width: int) -> None:
         self._count = 0
-        self._cycle: Ints = np.empty(0, np.int64)
-        self._address: Ints = np.empty(0, np.int64)
-        self._pc: Column = np.empty(0, np.int32)
-        self._sm: Column = np.empty(0, np.int32)
-        self._pattern: Column = np.empty(0, np.int32)
+        self._single_uses = 0
+        self._records: Ints = np.empty(_FIRST_ROOM * RECORD_WORDS, np.int64)
+        self._rows = PatternRows(warp_width)
         self._patterns = PatternTable(np.empty(0, np.uint64), np.empty((0, warp_width), np.int64))
-        self._first_new_pattern = 0
+        self._numbers: Ints = np.empty(0, np.int64)
+        self._has_single_uses = False
 
     def __len__(self) -> int:
         return self._count
 
-    def use_patterns(self, patterns: PatternTable) -> bool:
-        """Makes `patterns` those of the accesses to come; False if they already are.
+    def use_patterns(self, patterns: PatternTable, used: Column) -> bool:
+        """Makes `patterns` those of the accesses to come, which use the patterns `used`.
 
-        Patterns that no pending access needs are dropped, the others get new numbers.
+        True if the patterns of pending accesses got new numbers, because there was no more room.
         """
-        if self._count == 0:
-            changed = self._patterns is not patterns
-            self._patterns, self._first_new_pattern = patterns, 0
-            return changed
-        if patterns is self._patterns:
-            return False
-        numbers = self._pattern[: self._count]
-        kept, renumbered = np.unique(numbers, return_inverse=True)
-        numbers[:] = renumbered
-        self._first_new_pattern = len(kept)
-        self._patterns = PatternTable(
-            np.concatenate((self._patterns.mask[kept], patterns.mask)),
-            np.concatenate((self._patterns.offsets[kept], patterns.offsets)),
-        )
-        return True
+        is_full = self._rows.is_full
+        if is_full:
+            self._keep_pending_patterns()
+        self._patterns = patterns
+        self._numbers = self._rows.numbers(patterns, used)
+        self._has_single_uses = bool((self._numbers == SINGLE_USE).any())
+        return is_full
+
+    def _keep_pending_patterns(self) -> None:
+        column = self._column(PC_AND_PATTERN)
+        number = column >> PC_BITS
+        kept = np.unique(number[number < KEPT_ROWS])
+        renumbered = np.where(number < KEPT_ROWS, np.searchsorted(kept, number), number)
+        column[:] = (renumbered << PC_BITS) | (column & PC_MASK)
+        self._rows.keep_only(kept)
 
     def append(
         self,
@@ -78,7 +90,7 @@ class PendingAccesses:
         begin, end = int(row_ends[0]), int(row_ends[-1])
         self._make_room(end - begin)
         chosen = rows[begin:end] if len(rows) else slice(begin, end)
-        self._count = _append(
+        self._count, self._single_uses = _append(
             table.pc[chosen],
             table.time[chosen],
             table.address[chosen],
@@ -89,66 +101,66 @@ class PendingAccesses:
             dispatch.start_cycle,
             cycles_per_instruction,
             kinds,
-            self._patterns.mask,
-            self._first_new_pattern,
-            self._count,
-            self._cycle,
-            self._address,
-            self._pc,
-            self._sm,
-            self._pattern,
-        )
-
-    def accesses(self) -> Accesses:
-        return Accesses(
-            self._pc,
-            self._sm,
-            self._address,
-            self._pattern,
+            self._numbers,
             self._patterns.mask,
             self._patterns.offsets,
+            self._single_uses,
+            self._rows.lanes,
+            self._rows.offsets,
+            self._count,
+            self._records,
         )
+
+    @property
+    def records(self) -> Ints:
+        """RECORD_WORDS a row: ADDRESS and so on, see `walk`."""
+        return self._records
+
+    def _column(self, word: int) -> Ints:
+        return self._records[word : self._count * RECORD_WORDS : RECORD_WORDS]
+
+    @property
+    def patterns(self) -> Patterns:
+        return self._rows.table
 
     def order(self, until: int | None) -> tuple[Ints, int]:
         """The accesses up to cycle `until`, all for None, in the order of time.
 
         Their row numbers are the low bits of the items; also returns the mask of these bits.
         """
-        cycle = self._cycle[: self._count]
         if self._count == 0:
             return np.empty(0, np.int64), 0
-        first, last, row_bits = int(cycle.min()), int(cycle.max()), self._count.bit_length()
+        first, last, due = _span(self._records, self._count, _NEVER if until is None else until)
+        if due == 0:
+            return np.empty(0, np.int64), 0
+        row_bits = self._count.bit_length()
         if (last - first) >> (_KEY_BITS - row_bits):
-            order = np.argsort(cycle, kind="stable").astype(np.int64, copy=False)
-            end = self._count if until is None else np.count_nonzero(cycle <= until)
-            return order[:end], -1
-        keys = np.empty(self._count, np.int64)
-        kept = _pack_keys(
-            cycle, first, row_bits, int(cycle.max()) if until is None else until, keys
-        )
-        order = keys[:kept]
+            order = np.argsort(self._column(CYCLE), kind="stable").astype(np.int64, copy=False)
+            return order[:due], -1
+        keys = np.empty(due + 1, np.int64)
+        _pack_keys(self._records, self._count, first, row_bits, last, keys)
+        order = keys[:due]
         order.sort()
         return order, (1 << row_bits) - 1
 
     def drop(self, until: int | None) -> None:
         """Forgets the accesses up to cycle `until`, all for None."""
         if until is None:
-            self._count = 0
+            self._count, self._single_uses = 0, 0
             return
-        self._count = _drop(
-            self._count, until, self._cycle, self._address, self._pc, self._sm, self._pattern
+        self._count, self._single_uses = _drop(
+            self._count, until, self._records, self._rows.lanes, self._rows.offsets
         )
 
     def _make_room(self, more: int) -> None:
-        wanted = self._count + more
-        if wanted <= len(self._cycle):
-            return
-        room = max(_FIRST_ROOM, 2 * wanted)
-        for name in ("_cycle", "_address", "_pc", "_sm", "_pattern"):
-            column = getattr(self, name)
-            longer = np.empty(room, column.dtype)
-            longer[: self._count] = column[: self._count]
-            setattr(self, name, longer)
+        if self._has_single_uses:
+            self._rows.make_room(self._single_uses + more)
+        used = self._count * RECORD_WORDS
+        wanted = used + (more + 1) * RECORD_WORDS  # one is written before it is known to count
+        if wanted > len(self._records):
+            longer = np.empty(2 * wanted, np.int64)
+            longer[:used] = self._records[:used]
+            self._records = longer
 
 
 def rows_by_warp(table: AccessTable, first_warp: int, warps: int) -> tuple[Ints, Ints]:
@@ -197,60 +209,89 @@ def _append(
     start_cycle: Ints,
     turn: int,
     kinds: npt.NDArray[np.int8],
-    lanes: npt.NDArray[np.uint64],
-    first_pattern: int,
+    numbers: Ints,
+    lanes: Words,
+    offsets: Ints,
+    single_uses: int,
+    to_lanes: Words,
+    to_offsets: Ints,
     count: int,
-    to_cycle: Ints,
-    to_address: Ints,
-    to_pc: Column,
-    to_sm: Column,
-    to_pattern: Column,
-) -> int:
-    """Copies what reaches memory; the new number of pending accesses."""
+    records: Ints,
+) -> tuple[int, int]:
+    """Copies what reaches memory; the new numbers of pending accesses and of single uses."""
     warp, row = 0, 0
     for thread_block in range(len(sm)):
         start, at_sm = start_cycle[thread_block], sm[thread_block]
         end = row_ends[warp + warps_per_thread_block] - row_ends[0]
         warp += warps_per_thread_block
         while row < end:
-            shape = pattern[row] + first_pattern
-            to_cycle[count] = start + np.int64(time[row]) * turn
-            to_address[count] = address[row]
-            to_pc[count] = pc[row]
-            to_sm[count] = at_sm
-            to_pattern[count] = shape
-            count += kinds[pc[row]] != NOTHING and lanes[shape] != 0
+            at, shape, to = np.uint64(pc[row]), np.uint64(pattern[row]), count * RECORD_WORDS
+            number = numbers[shape]
+            is_due = kinds[at] != NOTHING and lanes[shape] != 0
+            if number == SINGLE_USE and is_due:
+                number = KEPT_ROWS + single_uses
+                _copy_pattern(lanes, offsets, shape, to_lanes, to_offsets, np.uint64(number))
+                single_uses += 1
+            records[np.uint64(to + CYCLE)] = start + np.int64(time[row]) * turn
+            records[np.uint64(to + ADDRESS)] = address[row]
+            records[np.uint64(to + PC_AND_PATTERN)] = (number << PC_BITS) | np.int64(at)
+            records[np.uint64(to + SM)] = at_sm
+            count += is_due
             row += 1
-    return count
+    return count, single_uses
 
 
 @compiled
-def _pack_keys(cycle: Ints, first: int, row_bits: int, until: int, keys: Ints) -> int:
-    """Packs cycle and row of what is due into `keys`; how many."""
-    count = 0
-    for row in range(len(cycle)):
-        keys[count] = ((cycle[row] - first) << row_bits) | row
-        count += cycle[row] <= until
-    return count
+def _copy_pattern(
+    lanes: Words,
+    offsets: Ints,
+    row: np.uint64,
+    to_lanes: Words,
+    to_offsets: Ints,
+    to: np.uint64,
+) -> None:
+    to_lanes[to] = lanes[row]
+    for lane in range(offsets.shape[1]):
+        to_offsets[to, lane] = offsets[row, lane]
 
 
 @compiled
-def _drop(
-    count: int,
-    until: int,
-    cycle: Ints,
-    address: Ints,
-    pc: Column,
-    sm: Column,
-    pattern: Column,
-) -> int:
-    kept = 0
+def _span(records: Ints, count: int, until: int) -> tuple[int, int, int]:
+    """The first and the last cycle up to `until`, and how many accesses these are."""
+    first, last, due = _NEVER, -_NEVER, 0
     for row in range(count):
-        if cycle[row] > until:
-            cycle[kept] = cycle[row]
-            address[kept] = address[row]
-            pc[kept] = pc[row]
-            sm[kept] = sm[row]
-            pattern[kept] = pattern[row]
-            kept += 1
-    return kept
+        cycle = records[np.uint64(row * RECORD_WORDS + CYCLE)]
+        first = min(first, cycle)
+        last = max(last, min(cycle, until))
+        due += cycle <= until
+    return first, last, due
+
+
+@compiled
+def _pack_keys(records: Ints, count: int, first: int, row_bits: int, last: int, keys: Ints) -> None:
+    """Packs cycle and row of what is due into `keys`, which has room for one more."""
+    packed = 0
+    for row in range(count):
+        cycle = records[np.uint64(row * RECORD_WORDS + CYCLE)]
+        keys[np.uint64(packed)] = ((cycle - first) << row_bits) | row
+        packed += cycle <= last
+
+
+@compiled
+def _drop(count: int, until: int, records: Ints, lanes: Words, offsets: Ints) -> tuple[int, int]:
+    """Single uses are numbered in the order of the accesses, so that they can move down too."""
+    kept, single_uses = 0, 0
+    for row in range(count):
+        at, to = row * RECORD_WORDS, kept * RECORD_WORDS
+        if records[np.uint64(at + CYCLE)] <= until:
+            continue
+        for word in range(RECORD_WORDS):
+            records[np.uint64(to + word)] = records[np.uint64(at + word)]
+        kept += 1
+        number = records[np.uint64(to + PC_AND_PATTERN)] >> PC_BITS
+        if number >= KEPT_ROWS:
+            moved = KEPT_ROWS + single_uses
+            _copy_pattern(lanes, offsets, np.uint64(number), lanes, offsets, np.uint64(moved))
+            records[np.uint64(to + PC_AND_PATTERN)] += (moved - number) << PC_BITS
+            single_uses += 1
+    return kept, single_uses

@@ -1,47 +1,83 @@
-"""Which way of a full set a new line takes. A policy is one function and one line in each place.
+"""Which way of a full set a new line takes.
 
-`stamps` holds the time of each way's last use; `random_state` is one 64-bit word per cache.
+`recency` is what the policy knows of past uses. Up to 16 ways: of each set a word with its ways, a
+hexadecimal digit each, the last one used lowest. More ways: of each slot the time of its last use,
+and its way. Random: nothing; `random_state` is one 64-bit word per cache.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.memory.bitmask import ONE
 from kernelcast.simcore.memory.compiled import compiled
+from kernelcast.simcore.memory.way_search import lowest, trailing_zeros
 
-__all__ = ["POLICIES", "RANDOM_SEED", "choose_way", "needs_stamps"]
+__all__ = [
+    "MAX_WAYS",
+    "POLICIES",
+    "RANDOM_SEED",
+    "choose_way",
+    "first_recency",
+    "policy",
+    "use_way",
+]
 
 RANDOM_SEED = 0x9E3779B97F4A7C15
 """Any nonzero word; fixed, so that a simulation repeats exactly."""
-
-_LRU = 0
-_RANDOM = 1
-POLICIES: Mapping[str, int] = MappingProxyType({"lru": _LRU, "random": _RANDOM})
+POLICIES = ("lru", "random")
 """The names that a device file may use."""
+_LIST_LRU, _STAMP_LRU, _RANDOM = 0, 1, 2
+_DIGITS = 16
+_WAY_BITS = 20
+MAX_WAYS = 1 << _WAY_BITS
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 
-@compiled
-def needs_stamps(policy: int) -> bool:
-    """Whether the policy looks at when a line was used."""
-    return policy != _RANDOM
+def policy(name: str, ways: int) -> int:
+    """How the compiled code calls a policy of POLICIES."""
+    if name == "random":
+        return _RANDOM
+    return _LIST_LRU if ways <= _DIGITS else _STAMP_LRU
+
+
+def first_recency(of_policy: int, ways: int, stride: int, sets: int) -> Ints:
+    """Of cold sets of `stride` slots: their ways fill in order, slots beyond are never chosen."""
+    if of_policy == _LIST_LRU:
+        digits = [*range(ways - 1, -1, -1), *range(ways, _DIGITS)]
+        word = sum(way << 4 * place for place, way in enumerate(digits))
+        return np.full(sets, word, np.uint64).view(np.int64)
+    if of_policy == _STAMP_LRU:
+        way = np.arange(stride, dtype=np.int64)
+        return np.tile(np.where(way < ways, way, np.iinfo(np.int64).max), sets)
+    return np.zeros(1, np.int64)
 
 
 @compiled
-def _least_recently_used(stamps: Ints, at_set: int) -> int:
-    oldest = stamps[at_set, 0]
-    for way in range(stamps.shape[1]):  # a minimum without branches, then its place: vectorises
-        oldest = min(oldest, stamps[at_set, way])
-    way = 0
-    while stamps[at_set, way] != oldest:
-        way += 1
-    return way
+def _to_front(digits: np.uint64, way: np.uint64) -> np.uint64:
+    """Moves the digit `way` to the lowest place; the lowest zero of the difference finds it
+    (Mycroft's test)."""
+    other = digits ^ (way * np.uint64(0x1111111111111111))
+    zeros = (other - np.uint64(0x1111111111111111)) & ~other & np.uint64(0x8888888888888888)
+    below = np.uint64(ONE << np.uint64(trailing_zeros(int(np.int64(zeros))) - 3)) - ONE
+    up_to = (below << np.uint64(4)) | np.uint64(15)
+    return np.uint64((digits & ~up_to) | ((digits & below) << np.uint64(4)) | way)
+
+
+@compiled
+def use_way(of_policy: int, recency: Ints, first: int, stride: int, way: int, clock: Ints) -> None:
+    """Notes the use of a way of the set that begins at slot `first`."""
+    if of_policy == _LIST_LRU:
+        at, used = np.uint64(first >> trailing_zeros(stride)), np.uint64(way)
+        digits = np.uint64(recency[at])
+        if digits & np.uint64(15) != used:
+            recency[at] = np.int64(_to_front(digits, used))
+    elif of_policy == _STAMP_LRU:
+        clock[0] += 1
+        recency[np.uint64(first + way)] = (clock[0] << _WAY_BITS) | way
 
 
 @compiled
@@ -59,8 +95,13 @@ def _random(ways: int, random_state: Words) -> int:
 
 
 @compiled
-def choose_way(policy: int, stamps: Ints, at_set: int, random_state: Words) -> int:
-    """The way of the set `at_set` to evict; `stamps` has shape (sets, ways)."""
-    if policy == _RANDOM:
-        return _random(stamps.shape[1], random_state)
-    return _least_recently_used(stamps, at_set)
+def choose_way(
+    of_policy: int, recency: Ints, first: int, stride: int, ways: int, random_state: Words
+) -> int:
+    """The way to evict of the set that begins at slot `first`; empty ways come first for LRU."""
+    if of_policy == _RANDOM:
+        return _random(ways, random_state)
+    if of_policy == _LIST_LRU:
+        digits = np.uint64(recency[np.uint64(first >> trailing_zeros(stride))])
+        return int(np.int64((digits >> np.uint64(4 * (ways - 1))) & np.uint64(15)))
+    return lowest(recency, first, stride) & (MAX_WAYS - 1)

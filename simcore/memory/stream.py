@@ -15,6 +15,7 @@ from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.memory.access_shapes import empty_shapes, forget
 from kernelcast.simcore.memory.cache import flush
+from kernelcast.simcore.memory.compiled import compiled
 from kernelcast.simcore.memory.hierarchy import (
     TrafficResult,
     access_paths,
@@ -22,7 +23,7 @@ from kernelcast.simcore.memory.hierarchy import (
     cold_l2,
     traffic_result,
 )
-from kernelcast.simcore.memory.levels import Counters
+from kernelcast.simcore.memory.levels import TALLY_COLUMNS, counters
 from kernelcast.simcore.memory.pending import PendingAccesses, rows_by_warp
 from kernelcast.simcore.memory.schedule import WorkDistributor, cycles_per_instruction
 from kernelcast.simcore.memory.walk import settle, walk
@@ -55,9 +56,7 @@ class TrafficSimulator:
         self._device = device
         self._paths = access_paths(instructions, device)
         self._l1, self._l2 = cold_l1(device), cold_l2(device)
-        self._counters = Counters(
-            *(np.zeros(len(instructions), np.int64) for _ in Counters._fields)
-        )
+        self._tally: Ints = np.zeros(len(instructions) * TALLY_COLUMNS, np.int64)
         self._shapes = empty_shapes(
             warp_width,
             int(self._paths.bytes.max(initial=1)),
@@ -81,9 +80,10 @@ class TrafficSimulator:
         first_warp = batch.first_thread_block * self._warps
         rows, ends = rows_by_warp(batch.accesses, first_warp, len(batch.warp_time))
         thread_block_ends = ends[:: self._warps]
-        lasts = batch.warp_time.reshape(-1, self._warps).max(axis=1).astype(np.int64) * self._turn
-        if self._pending.use_patterns(batch.patterns):
-            settle(self._paths, self._l1, self._shapes, self._counters)
+        lasts = np.zeros(batch.thread_blocks, np.int64)
+        _last_cycles(batch.warp_time, self._warps, self._turn, lasts)
+        if self._pending.use_patterns(batch.patterns, batch.accesses.pattern):
+            settle(self._paths, self._l1, self._shapes, self._tally)
             forget(self._shapes)
         begin = 0
         while begin < batch.thread_blocks:
@@ -102,15 +102,37 @@ class TrafficSimulator:
             begin = end
         self._next_thread_block += batch.thread_blocks
 
+    def skip_to(self, thread_block: int) -> None:
+        """The next batch begins with `thread_block`; those before it are never simulated.
+
+        What is pending is simulated first; the caches keep what they hold and the SMs their places,
+        so that the next thread blocks overlap like those of any later wave.
+        TraceFormatError when the thread block has come already.
+        """
+        if self._is_finished or thread_block < self._next_thread_block:
+            raise TraceFormatError(
+                f"cannot skip to thread block {thread_block} "
+                f"where {self._next_thread_block} thread blocks have come"
+            )
+        self._simulate(None)
+        self._next_thread_block = thread_block
+
     def finish(self) -> TrafficResult:
         """The traffic, with the write-back at the end of the kernel. No batch may follow."""
         if not self._is_finished:
             self._is_finished = True
             self._simulate(None)
-            settle(self._paths, self._l1, self._shapes, self._counters)
             if self._paths.l2_allocates_writes:
                 flush(self._l2)
-        return traffic_result(self._counters, self._l2, self._device)
+        return self.traffic_so_far()
+
+    def traffic_so_far(self) -> TrafficResult:
+        """The traffic of what was simulated to now. What L2 still has to write back is not in it,
+        nor are accesses that a later thread block might precede."""
+        if not self._is_finished:
+            self._simulate(self._distributor.next_start)
+        settle(self._paths, self._l1, self._shapes, self._tally)
+        return traffic_result(counters(self._tally), self._l2, self._device)
 
     def _at_once(self) -> int:
         """New accesses that are worth a pass over those held back before."""
@@ -126,12 +148,13 @@ class TrafficSimulator:
         walk(
             order,
             row_mask,
-            self._pending.accesses(),
+            self._pending.records,
+            self._pending.patterns,
             self._paths,
             self._l1,
             self._l2,
             self._shapes,
-            self._counters,
+            self._tally,
         )
         self._pending.drop(until)
         self._held_back = len(self._pending)
@@ -158,6 +181,20 @@ class TrafficSimulator:
                     f"accesses of warps {low} to {high} in a batch of thread blocks {first} to "
                     f"{first + count - 1}"
                 )
+
+
+@compiled
+def _last_cycles(
+    warp_time: npt.NDArray[np.int32], warps_per_thread_block: int, turn: int, lasts: Ints
+) -> None:
+    """How long each thread block lasts: as long as its slowest warp."""
+    warp = 0
+    for thread_block in range(len(lasts)):
+        longest = 0
+        for _ in range(warps_per_thread_block):
+            longest = max(longest, int(warp_time[warp]))
+            warp += 1
+        lasts[thread_block] = longest * turn
 
 
 def simulate_traffic(trace: Trace, device: Device, thread_blocks_per_sm: int) -> TrafficResult:

@@ -7,38 +7,78 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.memory.access_shapes import ShapeTable, learn_shape, shape_row
+from kernelcast.simcore.memory.access_shapes import (
+    FOUND,
+    IDEAL_SECTORS,
+    KEY,
+    LINES,
+    PC,
+    REQUESTED_BYTES,
+    SINGLE_USE_ROW,
+    USES,
+    ShapeTable,
+    fact,
+    learn_shape,
+    shape_row,
+)
 from kernelcast.simcore.memory.cache import CacheState
 from kernelcast.simcore.memory.compiled import compiled
 from kernelcast.simcore.memory.levels import (
+    IDEAL,
     L1_BYPASS,
     L1_READ,
-    Counters,
+    L1_READS,
+    L2_READS,
+    L2_WRITES,
+    REQUESTED,
+    REQUESTS,
+    SECTORS,
+    TALLY_COLUMNS,
+    add,
     read_l1,
     read_l2,
     write_around_l2,
     write_l1,
     write_l2,
 )
+from kernelcast.simcore.memory.way_search import trailing_zeros
 
-__all__ = ["ATOMIC", "LOAD", "NOTHING", "STORE", "Accesses", "Paths", "settle", "walk"]
+__all__ = [
+    "ADDRESS",
+    "ATOMIC",
+    "CYCLE",
+    "LOAD",
+    "NOTHING",
+    "PC_AND_PATTERN",
+    "PC_BITS",
+    "PC_MASK",
+    "RECORD_WORDS",
+    "SM",
+    "STORE",
+    "Paths",
+    "Patterns",
+    "settle",
+    "walk",
+]
 
 NOTHING, LOAD, STORE, ATOMIC = 0, 1, 2, 3
+CYCLE, ADDRESS, PC_AND_PATTERN, SM = range(4)
+RECORD_WORDS = 4
+"""An access to come is so many words: one line of the processor's cache holds two."""
+PC_BITS = 31
+PC_MASK = (1 << PC_BITS) - 1
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 
-class Accesses(NamedTuple):
-    """What memory depends on. By access: `pc`, `sm`, `address`, `pattern`; by pattern: `lanes`,
-    `offsets`."""
+class Patterns(NamedTuple):
+    """`lanes`, shape (patterns,), and `offsets`, shape (patterns, warp width); the first `kept` of
+    them may be used by many accesses, each other one by a single access."""
 
-    pc: npt.NDArray[np.int32]
-    sm: npt.NDArray[np.int32]
-    address: Ints
-    pattern: npt.NDArray[np.int32]
     lanes: Words
     offsets: Ints
+    kept: int
 
 
 class Paths(NamedTuple):
@@ -57,79 +97,103 @@ class Paths(NamedTuple):
 
 @compiled
 def _settle_row(
-    paths: Paths, l1: CacheState, shapes: ShapeTable, at: np.uint64, count: Counters
+    paths: Paths, l1: CacheState, shapes: ShapeTable, row: np.uint64, tally: Ints
 ) -> None:
     """Adds what all uses of a shape have in common to the counters."""
-    uses, pc = shapes.uses[at], shapes.pc[at]
+    facts, uses_at = shapes.facts, fact(row, USES)
+    uses, pc = facts[uses_at], np.uint64(facts[fact(row, PC)])
     if uses == 0:
         return
-    shapes.uses[at] = 0
-    kind, found = paths.kind[pc], shapes.found[at]
-    count.requests[pc] += uses
-    count.requested_bytes[pc] += uses * shapes.requested_bytes[at]
-    count.ideal_sectors[pc] += uses * shapes.ideal_sectors[at]
+    facts[uses_at] = 0
+    kind, found = paths.kind[pc], facts[fact(row, FOUND)]
+    count = np.uint64(pc * np.uint64(TALLY_COLUMNS))
+    add(tally, count, REQUESTS, uses)
+    add(tally, count, REQUESTED, uses * facts[fact(row, REQUESTED_BYTES)])
+    add(tally, count, IDEAL, uses * facts[fact(row, IDEAL_SECTORS)])
     if kind == LOAD and paths.l1_role[pc] == L1_READ:
         if paths.whole_lines:
-            found = shapes.l1.lines[at] * l1.sectors_per_line
-        count.l1_reads[pc] += uses * found
+            found = facts[fact(row, LINES)] << l1.line_shift
+        add(tally, count, L1_READS, uses * found)
     elif kind != STORE:
-        count.l2_reads[pc] += uses * found
+        add(tally, count, L2_READS, uses * found)
     if kind != LOAD:
-        count.l2_writes[pc] += uses * found
-    count.sectors[pc] += uses * found
+        add(tally, count, L2_WRITES, uses * found)
+    add(tally, count, SECTORS, uses * found)
 
 
 @compiled
-def settle(paths: Paths, l1: CacheState, shapes: ShapeTable, counters: Counters) -> None:
+def settle(paths: Paths, l1: CacheState, shapes: ShapeTable, tally: Ints) -> None:
     """Brings the counters up to date with the uses of all remembered shapes."""
-    for at in range(len(shapes.uses)):
-        _settle_row(paths, l1, shapes, np.uint64(at), counters)
+    for row in range(SINGLE_USE_ROW + 1):
+        _settle_row(paths, l1, shapes, np.uint64(row), tally)
+
+
+@compiled
+def _shape_of(
+    patterns: Patterns,
+    paths: Paths,
+    l1: CacheState,
+    shapes: ShapeTable,
+    pc: np.uint64,
+    pattern: int,
+    place: int,
+    tally: Ints,
+) -> np.uint64:
+    """The row of an access's shape, used once more."""
+    row, key = np.uint64(SINGLE_USE_ROW), -1
+    if pattern < patterns.kept:
+        key = (pattern * len(paths.kind) + int(np.int64(pc))) * shapes.stretch_bytes + place
+        row = shape_row(key)
+    if key < 0 or shapes.facts[fact(row, KEY)] != key:
+        _settle_row(paths, l1, shapes, row, tally)
+        shapes.facts[fact(row, KEY)] = key
+        shapes.facts[fact(row, PC)] = np.int64(pc)
+        at = np.uint64(pattern)
+        offsets, lanes = patterns.offsets[at], patterns.lanes[at]
+        learn_shape(shapes, row, place, offsets, lanes, paths.alignment[pc], paths.bytes[pc])
+    shapes.facts[fact(row, USES)] += 1
+    return row
 
 
 @compiled
 def walk(
     order: Ints,
     row_mask: int,
-    accesses: Accesses,
+    records: Ints,
+    patterns: Patterns,
     paths: Paths,
     l1: CacheState,
     l2: CacheState,
     shapes: ShapeTable,
-    counters: Counters,
+    tally: Ints,
 ) -> None:
     """Runs the accesses whose rows are the low bits `row_mask` of `order`.
 
     Atomics read and write their sectors at L2.
     """
-    l1_shift = shapes.stretch_shift - shapes.sector_shift - l1.line_shift
-    l2_shift = shapes.stretch_shift - shapes.sector_shift - l2.line_shift
+    sector_shift = trailing_zeros(shapes.sector_bytes)
+    l1_shift = shapes.stretch_shift - sector_shift - l1.line_shift
+    l2_shift = shapes.stretch_shift - sector_shift - l2.line_shift
     for item in order:
-        row = np.uint64(item & row_mask)  # unsigned: needs no test for counting from the end
-        pc, pattern = np.uint64(accesses.pc[row]), np.uint64(accesses.pattern[row])
-        address = accesses.address[row]
+        at = (item & row_mask) * RECORD_WORDS
+        address, sm = records[np.uint64(at + ADDRESS)], records[np.uint64(at + SM)]
+        pc = np.uint64(records[np.uint64(at + PC_AND_PATTERN)] & PC_MASK)
+        pattern = records[np.uint64(at + PC_AND_PATTERN)] >> PC_BITS
+        count = np.uint64(pc * np.uint64(TALLY_COLUMNS))
         place = address & (shapes.stretch_bytes - 1)
-        key = (np.int64(pattern) * len(paths.kind) + np.int64(pc)) * shapes.stretch_bytes + place
-        at = shape_row(key)
-        if shapes.key[at] != key:
-            _settle_row(paths, l1, shapes, at, counters)
-            shapes.key[at] = key
-            shapes.pc[at] = np.int64(pc)
-            offsets, lanes = accesses.offsets[pattern], accesses.lanes[pattern]
-            learn_shape(shapes, at, place, offsets, lanes, paths.alignment[pc], paths.bytes[pc])
-        shapes.uses[at] += 1
+        row = _shape_of(patterns, paths, l1, shapes, pc, pattern, place, tally)
         stretch = address >> shapes.stretch_shift
         l1_line, l2_line = stretch << l1_shift, stretch << l2_shift
-        kind, role, sm = paths.kind[pc], paths.l1_role[pc], int(accesses.sm[row])
+        kind, role = paths.kind[pc], paths.l1_role[pc]
         if kind == LOAD and role == L1_READ:
-            whole = paths.whole_lines
-            read_l1(l1, l2, sm, whole, shapes.l1, at, l1_line, pc, counters)
+            read_l1(l1, l2, sm, paths.whole_lines, shapes, row, l1_line, tally, count)
             continue
         if kind != STORE:
-            read_l2(l2, shapes.l2, at, l2_line, pc, counters)
+            read_l2(l2, shapes, row, l2_line, tally, count)
         if kind != LOAD:
             if role != L1_BYPASS:
-                write_l1(l1, sm, role, shapes.l1, at, l1_line)
+                write_l1(l1, sm, role, shapes, row, l1_line)
             if paths.l2_allocates_writes:
-                write_l2(l2, shapes.l2, shapes.byte_masks, at, l2_line, pc, counters)
+                write_l2(l2, shapes, row, l2_line, tally, count)
             else:
-                write_around_l2(l2, shapes.l2, at, l2_line, pc, counters)
+                write_around_l2(l2, shapes, row, l2_line, tally, count)

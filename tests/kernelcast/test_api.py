@@ -51,7 +51,7 @@ def test_what_a_session_shows_is_short(trace: kc.KernelTrace) -> None:
     module = kc.load(EXAMPLES / "sgemm" / "sgemm.ptx")
     assert repr(module).endswith("sgemm.ptx: sgemm, sgemm_16x16>")
     assert repr(module["sgemm"]) == "<kernel sgemm>"
-    assert repr(trace) == "<trace of sgemm, reference engine>"
+    assert repr(trace) == f"<trace of sgemm, {trace.data.engine} engine>"
 
 
 def test_a_profile_keeps_a_device_that_no_name_finds(trace: kc.KernelTrace, tmp_path: Path) -> None:

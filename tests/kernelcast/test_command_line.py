@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -257,14 +256,67 @@ def test_exit_status_of_the_process() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_interrupt_ends_with_one_line() -> None:
-    command = [sys.executable, "-m", "kernelcast", "run", SOR, "--engine", "reference"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(3)
+@pytest.mark.parametrize("engine", ["reference", "jit"])
+def test_interrupt_ends_with_one_line(tmp_path: Path, engine: str) -> None:
+    workload = _endless_workload(tmp_path)
+    limits = ("--limit-seconds", "60", "--limit-instructions", str(2**40))
+    command = [sys.executable, "-c", _SAYS_WHEN_IT_RUNS, "run", workload, "--engine", engine]
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*command, *limits], stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "running\n"
         process.send_signal(signal.SIGINT)
         _, message = process.communicate(timeout=30)
     assert process.returncode == INTERRUPTED
     assert message == "interrupted\n"
+
+
+# The command line, with a progress report that tells the test when thread blocks are executed.
+_SAYS_WHEN_IT_RUNS = """
+import contextlib, os, sys
+from kernelcast.cli import main
+
+@contextlib.contextmanager
+def report(title):
+    yield lambda share: os.write(1, b"running\\n")
+
+sys.modules["kernelcast.cli.run"].show_progress = report
+sys.exit(main())
+"""
+
+
+def _endless_workload(folder: Path) -> str:
+    """Thread blocks from 1,000 on never end; those before let the reference engine, which reports
+    after each batch, show that it runs."""
+    (folder / "endless.ptx").write_text(
+        """.version 8.0
+        .target sm_75
+        .address_size 64
+        .visible .entry endless()
+        {
+            .reg .pred %p; .reg .b32 %r;
+            mov.u32 %r, %ctaid.x;
+            setp.lt.u32 %p, %r, 1000;
+            @%p bra $end;
+        $again:
+            add.u32 %r, %r, 1;
+            bra $again;
+        $end:
+            ret;
+        }
+        """
+    )
+    file = folder / "endless.toml"
+    file.write_text(
+        """
+        [kernel]
+        source = "endless.ptx"
+        [launch]
+        grid = [2000]
+        block = [256]
+        """
+    )
+    return str(file)
 
 
 def _csv(text: str) -> list[dict[str, str]]:

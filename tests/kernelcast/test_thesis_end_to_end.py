@@ -11,10 +11,15 @@ from pathlib import Path
 import pytest
 
 from kernelcast.api import estimate
-from kernelcast.runnable import KernelTrace
+from kernelcast.kernel_trace import KernelTrace
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.profile import KernelProfile
-from kernelcast.thesis_validation import CASES, ThesisCase, published_times
+from kernelcast.thesis_validation import (
+    CASES,
+    ThesisCase,
+    measured_devices,
+    published_times,
+)
 from kernelcast.workload_file import load_workload
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -23,7 +28,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 @pytest.fixture(scope="module", params=["sor/sor", "lmsor/lmsor", "sgemm/sgemm32", "sgemm/sgemm16"])
 def executed(request: pytest.FixtureRequest) -> tuple[str, KernelTrace]:
     name: str = request.param
-    return f"{name}.toml", load_workload(EXAMPLES / f"{name}.toml").run()
+    file = f"{name}.toml"
+    return file, load_workload(EXAMPLES / file).run(devices=["gtx-480", *measured_devices(file)])
 
 
 def between(value: float, reference: float, below: float, above: float) -> bool:

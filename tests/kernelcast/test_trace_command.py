@@ -44,14 +44,16 @@ def workload(case: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
-    """(case) -> trace file of its small size, written by the command, once for the module."""
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """(case, device="gtx-480") -> trace file of its small size, written by the command, once for
+    the module."""
     folder = tmp_path_factory.mktemp("traces")
 
-    def path(case: str) -> str:
-        file = folder / f"{case}.parquet"
+    def path(case: str, device: str = "gtx-480") -> str:
+        file = folder / f"{case}-{device}.parquet"
         if not file.exists():
-            assert main(["trace", workload(case), "--size", "small", "-o", str(file)]) == DONE
+            options = ["--size", "small", "--device", device, "-o", str(file)]
+            assert main(["trace", workload(case), *options]) == DONE
         return str(file)
 
     return path
@@ -65,35 +67,37 @@ def imported(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("case", CASES)
 def test_estimates_and_profiles_equal_those_of_execution(
-    output: Output, stored: Callable[[str], str], case: str
+    output: Output, stored: Callable[..., str], case: str
 ) -> None:
     for device in DEVICES:
         for command in (("estimate", "--json"), ("profile", "--json"), ("profile", "--csv")):
             arguments = (*command, "--device", device)
             executed = output(*arguments, workload(case), "--size", "small")
-            assert output(*arguments, stored(case)) == executed
+            assert output(*arguments, stored(case, device)) == executed
 
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("isa", ["source", "native"])
 def test_mixes_equal_those_of_execution(
-    output: Output, stored: Callable[[str], str], case: str, isa: str
+    output: Output, stored: Callable[..., str], case: str, isa: str
 ) -> None:
     executed = output("mix", workload(case), "--size", "small", "--isa", isa, "--csv")
     assert output("mix", stored(case), "--isa", isa, "--csv") == executed
 
 
-def test_profiles_are_equal_as_objects(stored: Callable[[str], str], tmp_path: Path) -> None:
-    trace = kc.load_workload(workload("sor")).run("small")
-    kc.save_trace(trace, tmp_path / "t.parquet")
-    loaded = kc.load_trace(tmp_path / "t.parquet")
-    assert loaded.repeats == trace.repeats == 4
+def test_profiles_are_equal_as_objects(stored: Callable[..., str], tmp_path: Path) -> None:
     for device in DEVICES:
+        trace = kc.load_workload(workload("sor")).run(
+            "small", warp_width=kc.device(device).architecture.warp_width
+        )
+        kc.save_trace(trace, tmp_path / "t.parquet")
+        loaded = kc.load_trace(tmp_path / "t.parquet")
+        assert loaded.repeats == trace.repeats == 4
         assert loaded.profile(device) == trace.profile(device)
 
 
 def test_registers_change_a_stored_trace_as_they_change_execution(
-    output: Output, stored: Callable[[str], str]
+    output: Output, stored: Callable[..., str]
 ) -> None:
     options = ("--device", "gtx-480", "--registers", "60", "--csv")
     executed = output("profile", workload("saxpy"), "--size", "small", *options)
@@ -108,13 +112,26 @@ def test_record_may_be_spelled_out(output: Output, tmp_path: Path) -> None:
     assert kc.load_trace(target).data.kernel == "saxpy"
 
 
+@pytest.mark.parametrize(
+    ("options", "width"),
+    [((), 32), (("--warp-width", "16"), 16), (("--device", "r9-nano"), 64),
+     (("--device", "r9-nano", "--warp-width", "64"), 64)],
+)  # fmt: skip
+def test_a_file_holds_warps_of_the_width_that_was_asked_for(
+    output: Output, tmp_path: Path, options: tuple[str, ...], width: int
+) -> None:
+    target = tmp_path / "t.parquet"
+    output("trace", workload("saxpy"), "--size", "small", "-o", str(target), *options)
+    assert [trace.warp_width for trace in kc.load_trace(target).traces] == [width]
+
+
 def test_options_may_come_before_the_workload(output: Output, tmp_path: Path) -> None:
     target = tmp_path / "t.parquet"
     output("trace", "-o", str(target), "--size", "small", workload("saxpy"))
     assert target.exists()
 
 
-def test_show_tells_what_the_trace_holds(output: Output, stored: Callable[[str], str]) -> None:
+def test_show_tells_what_the_trace_holds(output: Output, stored: Callable[..., str]) -> None:
     data = kc.load_trace(stored("reduction")).data
     record = json.loads(output("trace", "show", stored("reduction"), "--json"))
     warps, lanes = data.classes.totals()
@@ -161,7 +178,7 @@ def test_several_traces_go_into_a_folder(output: Output, imported: str, tmp_path
 
 
 def test_input_that_cannot_be_used(
-    error: Callable[..., str], stored: Callable[[str], str], imported: str, tmp_path: Path
+    error: Callable[..., str], stored: Callable[..., str], imported: str, tmp_path: Path
 ) -> None:
     target = str(tmp_path / "t.parquet")
     saxpy, device = stored("saxpy"), ("--device", "gtx-480")
@@ -179,6 +196,12 @@ def test_input_that_cannot_be_used(
             ("trace", "import", imported, str(other / "kernel-1.traceg"), "-o", str(tmp_path)),
             "several of the traces have the same name",
         ),
+        (
+            ("trace", workload("sor"), "-o", target, "--device", "r9-nano", "--warp-width", "32"),
+            "--warp-width 32: r9-nano has warps of 64 threads",
+        ),
+        (("trace", workload("sor"), "-o", target, "--warp-width", "24"), "24 is not one of"),
+        (("profile", saxpy, "--device", "r9-nano"), "`kernelcast trace --warp-width 64`"),
         (("trace", "show", str(damaged)), "no Parquet file, or it is damaged"),
         (("estimate", str(damaged), *device), "no Parquet file, or it is damaged"),
         (("profile", "none.parquet", *device), "none.parquet: No such file"),

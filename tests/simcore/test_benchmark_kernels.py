@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import shutil
 import subprocess
 import sys
@@ -13,12 +14,15 @@ from typing import Any
 
 import pytest
 
+from kernelcast.errors import KernelcastError
 from kernelcast.ptx_frontend import read_ptx
-from kernelcast.simcore.engine import ENGINES, execute
+from kernelcast.simcore.engine import ENGINES
 from kernelcast.simcore.isa.kernel import Branch
+from kernelcast.simcore.llvm import host_supports_vectors
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
-NAMES = sorted(path.stem for path in (BENCHMARKS / "kernels").glob("*.ptx"))
+FROM_EXAMPLES = {"saxpy", "sgemm_tiled", "reduction"}
+NAMES = sorted({*FROM_EXAMPLES, *(path.stem for path in (BENCHMARKS / "kernels").glob("*.ptx"))})
 # Sizes that the thread blocks or the tiles do not divide, where the kernel allows them.
 ODD_SIZES = {
     "saxpy": 1000,
@@ -51,7 +55,8 @@ def twins(cases: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> An
 
 def test_every_kernel_has_a_case_and_a_source(cases: dict[str, Any]) -> None:
     assert sorted(cases) == NAMES
-    assert sorted(path.stem for path in (BENCHMARKS / "kernels").glob("*.cu")) == NAMES
+    assert {name for name in cases if cases[name].example is not None} == FROM_EXAMPLES
+    assert all(case.source.with_suffix(".cu").is_file() for case in cases.values())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -60,7 +65,7 @@ def test_ptx_against_numpy(cases: dict[str, Any], engine: str, name: str) -> Non
     case = cases[name]
     problem = case.make(case.small)
     assert not problem.is_solved()
-    execute(case.kernel(), problem.launch(), engine=engine)
+    problem.run(case.kernel(), engine)
     assert problem.is_solved()
 
 
@@ -68,7 +73,7 @@ def test_ptx_against_numpy(cases: dict[str, Any], engine: str, name: str) -> Non
 @pytest.mark.parametrize("engine", ENGINES)
 def test_ptx_of_sizes_that_do_not_divide(cases: dict[str, Any], engine: str, name: str) -> None:
     problem = cases[name].make(ODD_SIZES[name])
-    execute(cases[name].kernel(), problem.launch(), engine=engine)
+    problem.run(cases[name].kernel(), engine)
     assert problem.is_solved()
 
 
@@ -105,6 +110,14 @@ def test_a_twin_that_does_not_compile_is_an_error(
     monkeypatch.setattr(native_twins, "KERNELS", tmp_path)
     with pytest.raises(subprocess.CalledProcessError):
         native_twins.NativeTwins(tmp_path)
+
+
+def test_twins_without_a_compiler(
+    cases: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(KernelcastError, match="gcc is not installed"):
+        importlib.import_module("native_twins").NativeTwins(tmp_path)
 
 
 @pytest.mark.skipif(shutil.which("oclgrind-kernel") is None, reason="Oclgrind is not installed")
@@ -155,6 +168,52 @@ def test_targets_say_whether_they_are_met(cases: dict[str, Any]) -> None:
     assert table[2].split() == ["speed-up", "2", "x", ">=", "3", "x", "missed"]
 
 
+def test_what_was_not_measured_is_neither_met_nor_missed(cases: dict[str, Any]) -> None:
+    targets = importlib.import_module("targets")
+    missing = targets.Target("cost", None, 1.3)
+    free = targets.Target("time", 0.25, None, "s")
+    assert missing.is_met is None
+    assert missing.record()["met"] is None
+    table = targets.target_table([missing, free]).splitlines()
+    assert table[1].split() == ["cost", "<=", "1.3", "x", "not", "measured"]
+    assert table[2].split() == ["time", "0.25", "s"]
+
+
+def test_padded_arrays_are_the_same_problem(cases: dict[str, Any]) -> None:
+    problem = cases["spmv"].make(100)
+    padded = problem.padded()
+    padded.run(cases["spmv"].kernel(), "reference")
+    assert padded.is_solved()
+    assert not problem.is_solved()
+    for argument in padded.arguments[:-1]:
+        assert argument.flags.c_contiguous
+        assert argument.base.nbytes == argument.nbytes + 2 * 2**16
+
+
+@pytest.mark.skipif(not host_supports_vectors(), reason="no vector unit to compile for")
+def test_engine_without_bounds_checks(cases: dict[str, Any], tmp_path: Path) -> None:
+    """Both processes compute what NumPy does; they share no compiled code."""
+    checks = importlib.import_module("bounds_checks")
+    (timing,) = checks.measure_checks([cases["saxpy"]], True, tmp_path, repeats=1)
+    assert timing.checked_s > 0
+    assert timing.unchecked_s > 0
+    assert timing.ratio == timing.checked_s / timing.unchecked_s
+    assert checks.check_target([timing]).value == pytest.approx(timing.ratio)
+    modes = ("checked", "unchecked")
+    objects = [{file.name for file in (tmp_path / mode).rglob("*.o")} for mode in modes]
+    assert all(objects)
+    assert objects[0].isdisjoint(objects[1])
+
+
+def test_cost_of_checks_needs_every_kernel(cases: dict[str, Any]) -> None:
+    checks = importlib.import_module("bounds_checks")
+    timings = [checks.CheckTiming("one", 1, 4.0, 2.0), checks.CheckTiming("two", 1, 9.0, 2.0)]
+    assert checks.check_target(timings).value == pytest.approx(3.0)
+    broken = checks.CheckTiming("three", 1, 1.0, None)
+    assert checks.check_target([*timings, broken]).is_met is None
+    assert checks.check_table([broken]).splitlines()[1].endswith("not measured")
+
+
 def test_ratios_and_worst_kernel(cases: dict[str, Any]) -> None:
     kernel_timing = importlib.import_module("kernel_timing")
     seconds = {"counters_core_s": 2.0, "simulation_s": 4.0, "reference_size": 1}
@@ -174,6 +233,14 @@ def test_ratios_and_worst_kernel(cases: dict[str, Any]) -> None:
             "reference / simulation, geometric mean": 10.0,
         }
     )
+    rows = [row.split() for row in kernel_timing.kernel_table(timings).splitlines()[1:]]
+    assert [(row[0], row[4], row[5], row[6]) for row in rows] == [
+        ("near", "8.00", "20", "met"),
+        ("far", "2.00", "4", "met"),
+    ]
+    rows = [row.split() for row in kernel_timing.reference_table(timings).splitlines()[1:]]
+    assert [(row[4], row[7]) for row in rows] == [("30.0", "10.0")] * 2
+    assert timings[0].record()["simulation_speedup"] == pytest.approx(10.0)
 
 
 def test_unknown_engine_is_one_clear_line() -> None:
@@ -183,3 +250,15 @@ def test_unknown_engine_is_one_clear_line() -> None:
     )
     assert finished.returncode == 2
     assert finished.stderr.startswith("error: there is no steam engine; known: reference")
+
+
+def test_what_cannot_be_measured_is_in_the_json_file(tmp_path: Path) -> None:
+    """Only the JIT engine can run without bounds checks."""
+    file = tmp_path / "measured.json"
+    command = [sys.executable, str(BENCHMARKS / "engines.py"), "--engine", "reference"]
+    options = ["--part", "checks", "--quick", "--json", str(file)]
+    finished = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
+    assert "not measured" in finished.stdout
+    record = json.loads(file.read_text())
+    assert record["engine"] == "reference"
+    assert [(target["value"], target["met"]) for target in record["targets"]] == [(None, None)]

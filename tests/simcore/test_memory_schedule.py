@@ -16,6 +16,7 @@ from kernelcast.simcore.memory.schedule import (
     WorkDistributor,
     cycles_per_instruction,
 )
+from kernelcast.simcore.memory.walk import ADDRESS, RECORD_WORDS
 from kernelcast.traces.trace import AccessTable, PatternTable
 
 _LOAD = np.ones(1, np.int8)
@@ -31,13 +32,13 @@ def order(accesses: list[tuple[int, int]], start_cycle: list[int]) -> list[tuple
     zero = np.zeros(len(accesses), np.int32)
     address = np.arange(len(accesses), dtype=np.int64)
     pending = PendingAccesses(32)
-    pending.use_patterns(PatternTable(np.ones(1, np.uint64), np.zeros((1, 32), np.int64)))
+    pending.use_patterns(PatternTable(np.ones(1, np.uint64), np.zeros((1, 32), np.int64)), zero)
     table = AccessTable(zero, warp, time, zero, address, zero)
     rows, ends = rows_by_warp(table, 0, len(start_cycle))
     dispatch = Dispatch(np.zeros(len(start_cycle), np.int64), np.array(start_cycle, np.int64))
     pending.append(table, rows, ends, 1, dispatch, 1, _LOAD)
     items, row_mask = pending.order(None)
-    return [accesses[i] for i in pending.accesses().address[items & row_mask]]
+    return [accesses[i] for i in pending.records[(items & row_mask) * RECORD_WORDS + ADDRESS]]
 
 
 def test_equal_thread_blocks_run_in_waves_round_the_sms() -> None:

@@ -156,56 +156,19 @@ def test_hot_spots_name_line_and_waste(run_ptx: RunPtx) -> None:
         assert spot.place.startswith("test.ptx:")
 
 
-def test_warps_of_half_the_width_are_paired(saxpy: Trace) -> None:
-    found = profile(saxpy, load_device("r9-nano"))
-    assert found.warp_width == 64
-    assert found.instructions.warp_instructions == 12 * THREADS / 64
-    assert found.traffic.global_load_requests == 256
-    assert found.traffic.dram_bytes == 3 * THREADS * 4
-    assert not any("same path" in text for text in found.assumptions)
-
-
-def test_pairing_is_an_assumption_where_pairs_were_not_counted(saxpy: Trace) -> None:
-    uncounted = replace(saxpy, classes=replace(saxpy.classes, paired_issues=None))
-    found = profile(uncounted, load_device("r9-nano"))
-    assert found.instructions.warp_instructions == 12 * THREADS / 64
-    assert any("same path" in text for text in found.assumptions)
-
-
-@pytest.mark.parametrize("block", [256, 96, 70])
-def test_paired_warps_count_what_wide_warps_would(run_ptx: RunPtx, block: int) -> None:
-    """Divergent between and within warps; executed at both widths."""
-    body = """
-        mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 96; setp.eq.u32 %p1, %r2, 32; @%p1 bra ONE;
-        rem.u32 %r3, %r1, 7; mov.u32 %r4, 0;
-        LOOP: add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, %r3; @%p2 bra LOOP;
-        ONE: mul.lo.u32 %r5, %r1, 3; ret;
-    """
-    out = np.zeros(1, np.uint32)
-    narrow, wide = (
-        profile(
-            run_ptx(body, "u64 out", [out], block=block, grid=3, warp_width=width),
-            load_device("r9-nano"),
-        )
-        for width in (32, 64)
-    )
-    assert narrow.instructions == wide.instructions
-    assert narrow.divergence == wide.divergence
-    assert narrow.mix == wide.mix
-
-
-def test_traces_of_the_device_width_need_no_assumption(run_ptx: RunPtx) -> None:
+def test_traces_must_be_of_the_device_width(run_ptx: RunPtx) -> None:
     x, y = np.ones(128, np.float32), np.ones(128, np.float32)
     wide = run_ptx(SAXPY, "u64 x, u64 y, f32 a", [x, y, 2.0], block=128, warp_width=64)
     found = profile(wide, load_device("r9-nano"))
     assert found.instructions.warp_instructions == 24
-    assert not any("same path" in text for text in found.assumptions)
+    assert found.warp_width == 64
+    assert found.traffic.global_load_requests == 4
     with pytest.raises(TraceFormatError, match="warps of 64 threads but gtx-480 has warps of 32"):
         profile(wide, load_device("gtx-480"))
 
 
 def test_a_launch_that_fits_no_sm_is_refused(run_ptx: RunPtx) -> None:
-    trace = run_ptx("ret;", "u64 out", [np.zeros(1, np.uint32)], block=512)
+    trace = run_ptx("ret;", "u64 out", [np.zeros(1, np.uint32)], block=512, warp_width=64)
     with pytest.raises(LaunchError):
         profile(trace, load_device("r9-nano"))
 

@@ -145,9 +145,32 @@ def test_counts_by_class_and_stage(read_text: ReadText) -> None:
         [40, 40, 40, 40, 4, 8, 40],
         [0, 0, 0, 0, 0, 0, 32],
     ]
-    assert trace.classes.paired_issues is None
     assert trace.stage_warp_issues.tolist() == [[2, 2, 2, 2, 0, 0, 1], [0, 0, 0, 0, 1, 1, 2]]
     assert trace.warp_time.tolist() == [6, 6, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("third", "agree"), [("0020", True), ("0030", False)], ids=["same", "other"]
+)
+def test_neighbours_agree_when_they_issue_the_same(
+    read_text: ReadText, third: str, agree: bool
+) -> None:
+    """40 threads are two warps; the second thread block's agree anyway."""
+
+    def warp(number: int, pc: str) -> str:
+        lines = "".join(f"{at} ffffffff 1 R1 MOV 1 R2 0\n" for at in ("0000", "0010", pc))
+        return f"warp = {number}\ninsts = 3\n{lines}"
+
+    text = HEADER
+    for thread_block, last in ((0, third), (1, "0020")):
+        warps = warp(0, "0020") + warp(1, last)
+        text += f"#BEGIN_TB\nthread block = {thread_block},0,0\n{warps}#END_TB\n"
+    assert read_text(text).pairs_agree is agree
+
+
+def test_the_profile_says_where_the_trace_comes_from(read_text: ReadText) -> None:
+    found = profile(read_text(HEADER + FIRST + SECOND), load_device("gtx-480"))
+    assert found.origin == "recorded by Accel-Sim's tracer on a GPU, simulated memory"
 
 
 def test_accesses_are_rows_with_time_and_stage(read_text: ReadText) -> None:

@@ -99,11 +99,10 @@ def test_a_trace_comes_back_whole(stored: Path) -> None:
     assert found.repeats == 4
 
 
-def test_optional_counts_of_pairs_come_back(tmp_path: Path) -> None:
-    trace = small_trace()
-    paired = replace(trace.classes, paired_issues=np.array([[1, 1], [1, 1]]))
-    write_trace(tmp_path / "t.parquet", replace(trace, classes=paired))
-    assert_same(read_trace(tmp_path / "t.parquet").trace.classes, paired)
+@pytest.mark.parametrize("agree", [False, True])
+def test_whether_pairs_agree_comes_back(tmp_path: Path, agree: bool) -> None:
+    write_trace(tmp_path / "t.parquet", replace(small_trace(), pairs_agree=agree))
+    assert read_trace(tmp_path / "t.parquet").trace.pairs_agree is agree
 
 
 def test_a_trace_without_accesses_comes_back(tmp_path: Path) -> None:

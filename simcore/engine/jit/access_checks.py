@@ -35,11 +35,13 @@ class Region:
 class Lanes:
     """Addresses of one access: a scalar base with constant offsets, or a vector (`offsets` None).
 
-    `base` is i64, without the region's first address taken off.
+    `base` is i64, without the region's first address taken off. `likely`: the offsets that a
+    vector has unless an index wraps around, if there is such a pattern.
     """
 
     base: str
     offsets: tuple[int, ...] | None
+    likely: tuple[int, ...] | None = None
 
     @property
     def low(self) -> int:
@@ -152,16 +154,32 @@ class AccessChecks:
                 distance = _rotated(code, distance, shift)
             inside = code.op(f"icmp ult i64 {distance}, {limit}")
         else:
-            far = vector.binary("sub", "i64", self.addresses(lanes), self._splat(region.first))
+            far = self.distances(region, lanes)
             limit = self._splat(self._regions.limit(region, size, total, total))
             if shift:
                 far = _rotated(vector, far, shift)
             outside = vector.binary("icmp uge", "i64", far, limit)
             bits = code.op(f"bitcast <{warp.width} x i1> {outside} to {warp.mask_type}")
-            active = code.op(f"and {warp.mask_type} {bits}, {mask}")
+            active = warp.both_masks(bits, mask)
             inside = warp.is_empty(active)
         code.do(f"br i1 {inside}, label %{fast}, label %{slow}, !prof !1")
         warp.label(fast)
+
+    def pattern(self, lanes: Lanes, mask: str, near: str, far: str) -> Lanes:
+        """Goes to `near` when the active lanes have their likely offsets from lane 0, else `far`.
+
+        The lanes for `near`.
+        """
+        warp, vector = self._warp, self._warp.vector
+        assert lanes.likely is not None
+        kind = vector.type("i64")
+        first = warp.scalar.op(f"extractelement {kind} {lanes.base}, i32 0")
+        found = Lanes(first, lanes.likely)
+        differs = vector.binary("icmp ne", "i64", lanes.base, self.addresses(found))
+        bits = warp.scalar.op(f"bitcast <{warp.width} x i1> {differs} to {warp.mask_type}")
+        follows = warp.is_empty(warp.both_masks(bits, mask))
+        warp.scalar.do(f"br i1 {follows}, label %{near}, label %{far}, !prof !1")
+        return found
 
     def addresses(self, lanes: Lanes) -> str:
         """The address of each lane, as a vector."""
@@ -179,10 +197,18 @@ class AccessChecks:
     def pointers(self, region: Region, lanes: Lanes, offset: int) -> str:
         """Host addresses of all lanes, `offset` bytes on."""
         vector = self._warp.vector
-        far = vector.binary("sub", "i64", self.addresses(lanes), self._splat(region.first))
+        far = self.distances(region, lanes)
         if offset:
             far = vector.binary("add", "i64", far, vector.splat("i64", offset))
         return vector.op(f"getelementptr i8, ptr {region.host}, {vector.type('i64')} {far}")
+
+    def distances(self, region: Region, lanes: Lanes) -> str:
+        """Of all lanes from the region's start, in bytes."""
+        if region.first == "0":
+            return self.addresses(lanes)
+        return self._warp.vector.binary(
+            "sub", "i64", self.addresses(lanes), self._splat(region.first)
+        )
 
     def _distance(self, region: Region, lanes: Lanes) -> str:
         """Of the lowest lane from the region's start."""

@@ -182,11 +182,12 @@ def _is_fixed(operand: Operand, known: set[int]) -> bool:
 
 
 def _shapes(kernel: Kernel, facts: Facts, forced: set[int]) -> dict[int, Shape]:
-    found: dict[int, Shape] = dict.fromkeys(forced, VARYING)
+    found: dict[int, Shape] = {}
     entry_live = live_in(kernel)[0]
     by_index = {r.index: r for r in kernel.registers}
-    for index in entry_live - forced:
-        found[index] = immediate_shape(Immediate(0), by_index[index].bits, facts.width)
+    for index in entry_live:
+        zero = immediate_shape(Immediate(0), by_index[index].bits, facts.width)
+        found[index] = zero.guessed() if index in forced else zero
     changed = True
     while changed:
         changed = False
@@ -195,21 +196,23 @@ def _shapes(kernel: Kernel, facts: Facts, forced: set[int]) -> dict[int, Shape]:
                 new = joined(found.get(register.index), shape)
                 if instruction.guard is not None:
                     new = _guarded(new, instruction.guard, found, facts.width)
-                if register.index not in forced and new != found.get(register.index):
+                if register.index in forced:
+                    new = new.guessed()
+                if new != found.get(register.index):
                     found[register.index] = new
                     changed = True
     for register in kernel.registers:
         found.setdefault(register.index, uniform(facts.width))
-    return found
+    return found | {index: found[index].guessed() for index in forced}
 
 
 def _guarded(new: Shape, guard: Guard, found: Mapping[int, Shape], width: int) -> Shape:
     """Under a varying guard some lanes keep what they had."""
     condition = found.get(guard.register.index, uniform(width))
-    if not condition.is_uniform or new.is_varying:
-        return VARYING
+    if not condition.is_uniform or not new.is_uniform:
+        return new.guessed()
     # the old value may be anything of the same offsets; only uniform ones are simple enough
-    return uniform(width) if new.is_uniform else VARYING
+    return uniform(width)
 
 
 def _results(
@@ -218,6 +221,8 @@ def _results(
     """The shapes that an instruction gives its registers; nothing while an input is unknown."""
     width = facts.width
     if isinstance(instruction, Compute):
+        if not instruction.destinations:
+            return []
         context = Context(instruction.type, instruction.source_type, instruction.modifiers)
         types = instruction.opcode.operand_types(context)
         sources: list[Shape] = []

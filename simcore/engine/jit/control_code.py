@@ -17,10 +17,15 @@ from kernelcast.simcore.isa.types import ScalarType
 __all__ = ["FAULT_TRAP", "ControlCode"]
 
 FAULT_TRAP = 2
+_TAKEN, _NOT_TAKEN = 1, 2
+_DIGEST_FACTOR = 0x5851F42D4C957F2D  # odd: Knuth's multiplier of MMIX
 
 
 class ControlCode:
-    """Writes the ends of basic blocks, and what runs between them."""
+    """Writes the ends of basic blocks, and what runs between them.
+
+    `watched`: basic blocks whose branches go into the digest %digest of the ways that a warp took.
+    """
 
     def __init__(
         self,
@@ -29,11 +34,13 @@ class ControlCode:
         analysis: Analysis,
         registers: Registers,
         context: WarpContext,
+        watched: frozenset[int],
     ) -> None:
         self._warp = warp
         self._analysis = analysis
         self._registers = registers
         self._context = context
+        self._watched = watched
         count = len(kernel.blocks)
         waiting = {y for places in analysis.pending_with for y in places if y < count}
         waiting.update(context.target(b) for b in context.mixed)
@@ -150,20 +157,21 @@ class ControlCode:
         taken, other = warp.labels("taken", "other")
         if uniform is not None:
             code.do(f"br i1 {uniform}, label %{taken}, label %{other}")
-            self._goto_from(taken, block, end.target, mask)
-            self._goto_from(other, block, end.otherwise, mask)
+            self._go_one_way(taken, block, end.target, mask, _TAKEN)
+            self._go_one_way(other, block, end.otherwise, mask, _NOT_TAKEN)
             return
         there = warp.both_masks(self.condition(end.guard), mask)
         rest = code.op(f"xor {kind} {there}, {mask}")
         all_there = warp.is_empty(rest)
         not_all, both = warp.labels("notall", "both")
         code.do(f"br i1 {all_there}, label %{taken}, label %{not_all}")
-        self._goto_from(taken, block, end.target, mask)
+        self._go_one_way(taken, block, end.target, mask, _TAKEN)
         warp.label(not_all)
         none_there = warp.is_empty(there)
         code.do(f"br i1 {none_there}, label %{other}, label %{both}")
-        self._goto_from(other, block, end.otherwise, mask)
+        self._go_one_way(other, block, end.otherwise, mask, _NOT_TAKEN)
         warp.label(both)
+        self._digest(block, _TAKEN | _NOT_TAKEN)
         if end.target == end.otherwise:
             self._goto(block, end.target, mask)
             return
@@ -173,9 +181,20 @@ class ControlCode:
         warp.add_mask(high_mask, f"%P{high}")
         self._goto(block, low, low_mask)
 
-    def _goto_from(self, label: str, block: BasicBlock, target: int, mask: str) -> None:
+    def _go_one_way(self, label: str, block: BasicBlock, target: int, mask: str, ways: int) -> None:
         self._warp.label(label)
+        self._digest(block, ways)
         self._goto(block, target, mask)
+
+    def _digest(self, block: BasicBlock, ways: int) -> None:
+        """Notes which ways the active lanes went at a branch."""
+        if block.index not in self._watched:
+            return
+        code = self._warp.scalar
+        known = code.op("load i64, ptr %digest")
+        mixed = code.op(f"mul i64 {known}, {_DIGEST_FACTOR}")
+        noted = code.op(f"add i64 {mixed}, {block.index << 2 | ways}")
+        code.do(f"store i64 {noted}, ptr %digest")
 
     def _goto(self, block: BasicBlock, target: int, mask: str) -> None:
         """Goes to `target` at once unless lanes wait at it or before it."""

@@ -10,14 +10,15 @@ from collections.abc import Mapping
 
 from kernelcast.simcore.engine.jit.access_checks import AccessChecks, Lanes, Regions
 from kernelcast.simcore.engine.jit.analysis import Analysis
+from kernelcast.simcore.engine.jit.atomic_code import AtomicCode, AtomicKind
+from kernelcast.simcore.engine.jit.record_code import RecordCode
 from kernelcast.simcore.engine.jit.registers import Registers
-from kernelcast.simcore.engine.jit.runtime_code import RECORD_WORDS, SPACES
+from kernelcast.simcore.engine.jit.runtime_code import SPACES
 from kernelcast.simcore.engine.jit.shapes import Shape, uniform
 from kernelcast.simcore.engine.jit.vector_access import VectorAccess, lane_type
 from kernelcast.simcore.engine.jit.warp_code import WarpCode
 from kernelcast.simcore.isa.kernel import (
     Atomic,
-    BasicBlock,
     Load,
     Register,
     Store,
@@ -31,10 +32,15 @@ Value = tuple[str, ScalarType, Shape]
 """A result: scalar base or vector, the type that it was read as, its shape."""
 
 _VARYING = Shape(None)
+_PATTERNED = (AddressSpace.GLOBAL, AddressSpace.SHARED, AddressSpace.CONST)
 
 
 class MemoryCode:
-    """Writes the memory instructions of one function."""
+    """Writes the memory instructions of one function.
+
+    `only`: pcs of the instructions that do something, None for all; `used`: registers that are
+    read anywhere.
+    """
 
     def __init__(
         self,
@@ -43,41 +49,62 @@ class MemoryCode:
         registers: Registers,
         symbols: Mapping[str, int],
         roots: Mapping[int, int],
-        records: bool,
+        record: RecordCode,
+        atomics: AtomicCode,
+        only: frozenset[int] | None,
+        used: frozenset[int],
     ) -> None:
         self._warp = warp
         self._analysis = analysis
         self._registers = registers
         self._symbols = symbols
-        self._records = records
+        self._record = record
+        self._only = only
+        self._used = used
+        self._atomics = atomics
         self._regions = Regions(warp.entry, roots)
         self._checks = AccessChecks(warp, registers, self._regions)
         self._fast = VectorAccess(warp, self._checks)
-        self._time = "0"
-        self.lane_shapes: list[tuple[int, ...]] = []
-        self.atomics: set[tuple[str, ScalarType]] = set()
-
-    def begin(self, block: BasicBlock, time: str) -> None:
-        """A new basic block: makes sure that its records fit into the ring."""
-        self._time = time
-        accesses = sum(isinstance(i, Load | Store | Atomic) for i in block.body)
-        if self._records and accesses:
-            words = accesses * (RECORD_WORDS + self._warp.width)
-            self._warp.scalar.do(f"call void @make_room(ptr %w, i64 {8 * words})")
 
     def load(self, load: Load, mask: str, position: int) -> list[Value]:
-        warp, code, count = self._warp, self._warp.scalar, len(load.destinations)
-        written = load.type if load.type.is_integer else ScalarType.named(f"b{load.type.bits}")
+        """One value for each destination; none when the instruction is only recorded."""
+        warp, code = self._warp, self._warp.scalar
         lanes = self._addresses(load)
-        if load.address.space is not AddressSpace.PARAM:
-            self._record(load.pc, lanes, mask, position)
-        region = self._regions.expected(load.address)
+        if not self._does(load):
+            self._record.access(load, lanes, mask, position)
+            return []
+        written = load.type if load.type.is_integer else ScalarType.named(f"b{load.type.bits}")
         if load.address.space is AddressSpace.PARAM and load.address.base is None:
+            region = self._regions.expected(load.address)
             assert region is not None
-            fixed = uniform(warp.width)
+            fixed, count = uniform(warp.width), len(load.destinations)
             found = self._fast.load(region, lanes, load.type, count, mask, fixed)
             return [(value, written, fixed) for value in found]
         result = uniform(warp.width) if _is_uniform(load, lanes) else _VARYING
+        if lanes.likely is None:
+            values = self._load(load, lanes, mask, position, result)
+            return [(value, written, result) for value in values]
+        kind = f"<{warp.width} x {lane_type(load.type)}>"
+        near, far, join = warp.labels("near", "far", "join")
+        pattern = self._checks.pattern(lanes, mask, near, far)
+        warp.label(near)
+        near_values = self._load(load, pattern, mask, position, result)
+        near_end = warp.here()
+        code.do(f"br label %{join}")
+        warp.label(far)
+        values = self._load(load, lanes, mask, position, result)
+        far_end = warp.here()
+        code.do(f"br label %{join}")
+        warp.label(join)
+        return [
+            (code.op(f"phi {kind} [ {a}, %{near_end} ], [ {b}, %{far_end} ]"), written, result)
+            for a, b in zip(near_values, values, strict=True)
+        ]
+
+    def _load(self, load: Load, lanes: Lanes, mask: str, position: int, result: Shape) -> list[str]:
+        warp, code, count = self._warp, self._warp.scalar, len(load.destinations)
+        self._record.access(load, lanes, mask, position)
+        region = self._regions.expected(load.address)
         lane = lane_type(load.type)
         kind = f"<{warp.width} x {lane}>" if result.is_varying else lane
         slow, join = warp.labels("slow", "join")
@@ -94,19 +121,39 @@ class MemoryCode:
         slow_end = warp.here()
         code.do(f"br label %{join}")
         warp.label(join)
-        if region is not None:
-            values = [
-                code.op(f"phi {kind} [ {a}, %{end} ], [ {b}, %{slow_end} ]")
-                for a, b in zip(fast_values, values, strict=True)
-            ]
-        return [(value, written, result) for value in values]
+        if region is None:
+            return values
+        return [
+            code.op(f"phi {kind} [ {a}, %{end} ], [ {b}, %{slow_end} ]")
+            for a, b in zip(fast_values, values, strict=True)
+        ]
 
     def store(self, store: Store, mask: str, position: int) -> None:
         warp, code = self._warp, self._warp.scalar
-        bits = ScalarType.named(f"b{store.type.bits}")
         lanes = self._addresses(store)
-        self._record(store.pc, lanes, mask, position)
+        if not self._does(store):
+            self._record.access(store, lanes, mask, position)
+            return
+        bits = ScalarType.named(f"b{store.type.bits}")
         values = [self._registers.vector(s, bits) for s in store.sources]
+        if lanes.likely is None:
+            self._store(store, lanes, mask, position, values)
+            return
+        near, far, join = warp.labels("near", "far", "join")
+        pattern = self._checks.pattern(lanes, mask, near, far)
+        warp.label(near)
+        self._store(store, pattern, mask, position, values)
+        code.do(f"br label %{join}")
+        warp.label(far)
+        self._store(store, lanes, mask, position, values)
+        code.do(f"br label %{join}")
+        warp.label(join)
+
+    def _store(
+        self, store: Store, lanes: Lanes, mask: str, position: int, values: list[str]
+    ) -> None:
+        warp, code = self._warp, self._warp.scalar
+        self._record.access(store, lanes, mask, position)
         region = self._regions.expected(store.address)
         slow, join = warp.labels("slow", "join")
         if region is not None:
@@ -121,21 +168,44 @@ class MemoryCode:
         code.do(f"br label %{join}")
         warp.label(join)
 
-    def atomic(self, atomic: Atomic, mask: str, position: int) -> Value:
-        """Lane by lane in the runtime; the result is the old values."""
-        code = self._warp.scalar
-        bits = ScalarType.named(f"b{atomic.type.bits}")
+    def atomic(self, atomic: Atomic, mask: str, position: int) -> list[Value]:
+        """The old values, where somebody reads them."""
+        warp, code = self._warp, self._warp.scalar
         lanes = self._addresses(atomic)
-        self._record(atomic.pc, lanes, mask, position)
-        kind = f"<{self._warp.width} x {lane_type(atomic.type)}>"
-        for slot, source in zip(("%staging", "%staging2"), atomic.sources, strict=False):
-            code.do(f"store {kind} {self._registers.vector(source, bits)}, ptr {slot}")
-        self.atomics.add((atomic.operation, atomic.type))
-        name = f"@atomic_{atomic.operation}_{atomic.type.ptx_name}"
-        self._serve(name, atomic, lanes, mask, 1)
+        self._record.access(atomic, lanes, mask, position)
+        if not self._does(atomic):
+            return []
+        bits = ScalarType.named(f"b{atomic.type.bits}")
+        kind = f"<{warp.width} x {lane_type(atomic.type)}>"
+        operands = [self._registers.vector(source, bits) for source in atomic.sources]
+        for slot, operand in zip(("%staging", "%staging2"), operands, strict=False):
+            code.do(f"store {kind} {operand}, ptr {slot}")
+        keeps_old = atomic.destination is not None and atomic.destination.index in self._used
+        is_private = atomic.address.space is AddressSpace.SHARED
+        what = AtomicKind(atomic.operation, atomic.type, is_private, keeps_old)
+        region = self._regions.expected(atomic.address)
+        slow, join = warp.labels("slow", "join")
+        if region is not None:
+            self._checks.check(region, lanes, atomic.type.bytes, mask, slow, region.writable)
+            if _is_uniform(atomic, lanes) and what.can_be_summed:
+                place = self._checks.pointer(region, lanes)
+                self._atomics.total(what, place, operands[0], mask)
+            else:
+                places = self._checks.distances(region, lanes)
+                self._atomics.by_lane(what, region.host, places, mask)
+        code.do(f"br label %{join if region is not None else slow}")
+        warp.label(slow)
+        self._serve(self._atomics.unchecked(atomic), atomic, lanes, mask, 1)
+        code.do(f"br label %{join}")
+        warp.label(join)
+        if not keeps_old:
+            return []
         old = code.op(f"load {kind}, ptr %staging")
-        written = atomic.type if atomic.type.is_integer else bits
-        return old, written, _VARYING
+        return [(old, atomic.type if atomic.type.is_integer else bits, _VARYING)]
+
+    def _does(self, instruction: Load | Store | Atomic) -> bool:
+        """Whether the instruction does anything but count."""
+        return self._only is None or instruction.pc in self._only
 
     def _addresses(self, instruction: Load | Store | Atomic) -> Lanes:
         """Addresses within the instruction's space."""
@@ -167,7 +237,8 @@ class MemoryCode:
         if address.offset:
             vector_offset = vector.splat(f"i{bits}", address.offset)
             value = vector.binary("add", f"i{bits}", value, vector_offset)
-        return Lanes(vector.cast("zext", f"i{bits}", value, "i64"), None)
+        likely = shape.offsets if address.space in _PATTERNED else None
+        return Lanes(vector.cast("zext", f"i{bits}", value, "i64"), None, likely)
 
     def _serve(
         self, name: str, instruction: Load | Store | Atomic, lanes: Lanes, mask: str, count: int
@@ -206,28 +277,9 @@ class MemoryCode:
             values.append(code.op(f"extractelement {kind} {whole}, i64 {place}"))
         return values
 
-    def _record(self, pc: int, lanes: Lanes, mask: str, position: int) -> None:
-        if not self._records:
-            return
-        code = self._warp.scalar
-        wide, time = self._warp.wide_mask(mask), code.op(f"add i64 {self._time}, {position}")
-        if lanes.offsets is None:
-            code.do(
-                f"call void @record_lanes(ptr %w, i64 {pc}, i32 %warp, i64 {time}, i64 {wide}, "
-                f"<{self._warp.width} x i64> {lanes.base})"
-            )
-            return
-        if lanes.offsets not in self.lane_shapes:
-            self.lane_shapes.append(lanes.offsets)
-        shape = self.lane_shapes.index(lanes.offsets)
-        code.do(
-            f"call void @record_shape(ptr %w, i64 {pc | 1 << 31 | shape << 32}, i32 %warp, "
-            f"i64 {time}, i64 {wide}, i64 {lanes.base})"
-        )
 
-
-def _is_uniform(load: Load, lanes: Lanes) -> bool:
-    """Whether all lanes are known to read the same place."""
-    if load.address.space in (AddressSpace.LOCAL, AddressSpace.GENERIC):
+def _is_uniform(access: Load | Atomic, lanes: Lanes) -> bool:
+    """Whether all lanes are known to touch the same place."""
+    if access.address.space in (AddressSpace.LOCAL, AddressSpace.GENERIC):
         return False
     return lanes.offsets is not None and not any(lanes.offsets)

@@ -6,13 +6,18 @@ from dataclasses import dataclass
 from itertools import count
 
 from kernelcast.simcore.engine.jit.analysis import analyse
+from kernelcast.simcore.engine.jit.atomic_code import AtomicCode
 from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts, SpecialValues, buffer_roots
 from kernelcast.simcore.engine.jit.memory_code import MemoryCode
+from kernelcast.simcore.engine.jit.record_code import CountedAccess, RecordCode
 from kernelcast.simcore.engine.jit.registers import Registers
-from kernelcast.simcore.engine.jit.runtime_code import atomic_functions, runtime_functions
+from kernelcast.simcore.engine.jit.runtime_code import runtime_functions
+from kernelcast.simcore.engine.jit.sliced_kernel import sliced
 from kernelcast.simcore.engine.jit.thread_block_code import ThreadBlockShape, run_function
 from kernelcast.simcore.engine.jit.warp_code import WarpCode
 from kernelcast.simcore.engine.jit.warp_function import WarpFunction
+from kernelcast.simcore.engine.jit.warp_sameness import differing_branches
+from kernelcast.simcore.isa.control_flow import reads
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.isa.native_code import NativeCode
 
@@ -28,7 +33,8 @@ class SourceProgram:
 
     `guarded`: pcs of guarded instructions, in the order of their counters; `lane_shapes`: the lane
     offsets that shape records refer to; `barriers`: basic block by warp state - 1;
-    `mixed_barriers`: basic block and where the context keeps its waiting lanes.
+    `mixed_barriers`: basic block and where the context keeps its waiting lanes; `counted`: accesses
+    that have counters instead of records where the whole warp does them.
     """
 
     ir: str
@@ -37,12 +43,23 @@ class SourceProgram:
     lane_shapes: tuple[tuple[int, ...], ...]
     barriers: tuple[int, ...]
     mixed_barriers: tuple[tuple[int, int], ...]
+    counted: tuple[CountedAccess, ...]
 
 
 def generate(
-    kernel: Kernel, launch: LaunchFacts, symbols: dict[str, int], records: bool
+    kernel: Kernel,
+    launch: LaunchFacts,
+    symbols: dict[str, int],
+    records: bool,
+    only: frozenset[int] | None = None,
 ) -> SourceProgram:
-    """`symbols`: addresses of variables in their spaces; `records`: whether accesses are traced."""
+    """`symbols`: addresses of variables in their spaces; `records`: whether accesses are traced.
+
+    With `only`, a slice: instructions whose pc is not in it are counted, and their accesses
+    recorded, but they do nothing. It must hold what branches, guards and addresses are made of.
+    """
+    if only is not None:
+        kernel = sliced(kernel, only)
     numbers = count()
     declarations: dict[str, str] = {}
 
@@ -58,10 +75,15 @@ def generate(
     warp = WarpCode(scalar, entry, launch.width)
     registers = Registers(analysis, facts, scalar, warp.vector, values, symbols)
     roots = buffer_roots(kernel, launch.buffers)
-    memory = MemoryCode(warp, analysis, registers, symbols, roots, records)
+    record, atomics = RecordCode(warp, analysis, records), AtomicCode(warp)
+    used = frozenset(r.index for i in kernel.instructions for r in reads(i))
+    memory = MemoryCode(warp, analysis, registers, symbols, roots, record, atomics, only, used)
     _write_first_mask(entry, launch)
     _write_staging(entry, launch.width)
-    function = WarpFunction(kernel, analysis, warp, values, memory, registers)
+    watched: frozenset[int] = frozenset()
+    if launch.warps > 1:
+        watched = differing_branches(kernel, analysis.shapes, facts.special)
+    function = WarpFunction(kernel, analysis, warp, values, memory, registers, record, watched)
     function.write()
     context = function.context
     shape = ThreadBlockShape(
@@ -73,6 +95,8 @@ def generate(
         local_bytes=_local_stride(kernel) * launch.warps * launch.width,
         mixed_state=context.mixed_state,
         has_barriers=bool(context.barriers),
+        access_slots=record.slots,
+        digest_offset=context.digest_offset if watched else None,
     )
     mask = f"i{launch.width}"
     for name in (
@@ -87,7 +111,7 @@ def generate(
         (
             *dict.fromkeys(declarations.values()),
             runtime_functions(launch.width),
-            atomic_functions(memory.atomics),
+            atomics.functions(),
             "define internal i32 @warp(ptr noalias %w, ptr noalias %context, i32 %state, "
             "i32 %warp, i32 %cx, i32 %cy, i32 %cz) #0 {\nentry:",
             *entry.lines,
@@ -103,9 +127,10 @@ def generate(
         ir,
         shape,
         tuple(function.guarded),
-        tuple(memory.lane_shapes),
+        tuple(record.lane_shapes),
         tuple(context.barriers),
         tuple((b, context.wait_mask_offset(b)) for b in context.mixed),
+        tuple(record.counted),
     )
 
 

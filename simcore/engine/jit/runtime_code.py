@@ -6,18 +6,18 @@ stage << 32; mask; then the base address of the shape, or the addresses of all l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from kernelcast.simcore.engine.jit.workspace import field_offset
 from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
-from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+from kernelcast.simcore.isa.types import AddressSpace
 
 __all__ = [
     "FAULT_ACCESS",
     "FAULT_READ_ONLY",
     "RECORD_WORDS",
     "SPACES",
-    "atomic_functions",
+    "lane_loop",
     "runtime_functions",
 ]
 
@@ -32,6 +32,13 @@ SPACES: Mapping[AddressSpace, int] = {
     AddressSpace.GENERIC: 5,
 }
 _ORDERED_WINDOWS = tuple(WINDOWS)
+_FLAT_SPACES: Mapping[AddressSpace, tuple[str, str]] = {
+    AddressSpace.SHARED: ("shared", "shared_bytes"),
+    AddressSpace.LOCAL: ("local", "local_bytes"),
+    AddressSpace.CONST: ("constants", "constant_bytes"),
+    AddressSpace.PARAM: ("params", "param_bytes"),
+}
+"""Fields that tell where a space is and how large."""
 
 
 def runtime_functions(width: int) -> str:
@@ -111,55 +118,7 @@ define internal void @record_lanes(ptr %w, i64 %info, i32 %warp, i64 %time, i64 
 
 def _locate(width: int) -> str:
     """The host address of `bytes` at an address of a space, null when they are not all there."""
-    windows = ""
-    for space in _ORDERED_WINDOWS:
-        first = WINDOWS[space]
-        name = space.value
-        windows += f"""
-  %{name}.far = sub i64 %a, {first}
-  %{name}.in = icmp ult i64 %{name}.far, {WINDOW_BYTES}
-  br i1 %{name}.in, label %in.{name}, label %not.{name}
-in.{name}:
-  br label %{name}
-not.{name}:"""
-    flat = ""
-    for space, host, size in (
-        (AddressSpace.SHARED, "shared", "shared_bytes"),
-        (AddressSpace.LOCAL, "local", "local_bytes"),
-        (AddressSpace.CONST, "constants", "constant_bytes"),
-        (AddressSpace.PARAM, "params", "param_bytes"),
-    ):
-        name = space.value
-        read_only = space in (AddressSpace.CONST, AddressSpace.PARAM)
-        owner = ""
-        place = f"%{name}.a"
-        if space is AddressSpace.LOCAL:
-            owner = f"""
-{_field("local_stride", "stp")}
-  %stride = load i64, ptr %stp
-  %warp64 = zext i32 %warp to i64
-  %first.lane = mul i64 %warp64, {width}
-  %my.lane = add i64 %first.lane, %lane
-  %my.first = mul i64 %my.lane, %stride
-  %local.at = add i64 %my.first, %local.a"""
-            place = "%local.at"
-        flat += f"""
-{name}:
-  %{name}.a = phi i64 [ %a, %entry ], [ %{name}.far, %in.{name} ]
-{_field(size, name + ".sp")}
-  %{name}.size = load i64, ptr %{name}.sp
-  %{name}.room = sub i64 %{name}.size, %bytes
-  %{name}.fits = icmp sge i64 %{name}.room, 0
-  %{name}.ok1 = icmp ule i64 %{name}.a, %{name}.room
-  %{name}.ok = and i1 %{name}.fits, %{name}.ok1
-  br i1 %{name}.ok, label %{name}.found, label %bad
-{name}.found:
-  br i1 {"%store" if read_only else "false"}, label %readonly, label %{name}.go
-{name}.go:{owner}
-{_field(host, name + ".hp")}
-  %{name}.h = load ptr, ptr %{name}.hp
-  %{name}.r = getelementptr i8, ptr %{name}.h, i64 {place}
-  ret ptr %{name}.r"""
+    flat = "\n".join(_in_flat_space(space, width) for space in _FLAT_SPACES)
     return f"""
 define internal ptr @locate(ptr %w, i32 %space, i64 %a, i64 %bytes, i64 %lane, i32 %warp,
     i1 %store) noinline {{
@@ -170,9 +129,46 @@ entry:
   %kind = select i1 %aligned, i32 %space, i32 99
   switch i32 %kind, label %bad [ i32 0, label %global i32 1, label %shared i32 2, label %local
     i32 3, label %const i32 4, label %param i32 5, label %generic ]
-generic:{windows}
+generic:{_windows()}
   br label %global
-global:
+{_in_buffers()}
+{flat}
+readonly:
+{_field("fault_kind", "fk4")}
+  store i64 {FAULT_READ_ONLY}, ptr %fk4
+  br label %report
+bad:
+{_field("fault_kind", "fk3")}
+  store i64 {FAULT_ACCESS}, ptr %fk3
+  br label %report
+report:
+{_field("fault_lane", "flp")}
+  store i64 %lane, ptr %flp
+{_field("fault_address", "fap")}
+  store i64 %a, ptr %fap
+  ret ptr null
+}}
+"""
+
+
+def _windows() -> str:
+    """Generic addresses in a window are in the space behind it."""
+    found = ""
+    for space in _ORDERED_WINDOWS:
+        name = space.value
+        found += f"""
+  %{name}.far = sub i64 %a, {WINDOWS[space]}
+  %{name}.in = icmp ult i64 %{name}.far, {WINDOW_BYTES}
+  br i1 %{name}.in, label %in.{name}, label %not.{name}
+in.{name}:
+  br label %{name}
+not.{name}:"""
+    return found
+
+
+def _in_buffers() -> str:
+    """Looks through the table of buffers."""
+    return f"""global:
 {_field("buffer_count", "cp")}
   %count = load i64, ptr %cp
 {_field("buffers", "tp")}
@@ -207,24 +203,43 @@ go:
   %hp = getelementptr i8, ptr %row, i64 24
   %h = load ptr, ptr %hp
   %r = getelementptr i8, ptr %h, i64 %far
-  ret ptr %r
-{flat}
-readonly:
-{_field("fault_kind", "fk4")}
-  store i64 {FAULT_READ_ONLY}, ptr %fk4
-  br label %report
-bad:
-{_field("fault_kind", "fk3")}
-  store i64 {FAULT_ACCESS}, ptr %fk3
-  br label %report
-report:
-{_field("fault_lane", "flp")}
-  store i64 %lane, ptr %flp
-{_field("fault_address", "fap")}
-  store i64 %a, ptr %fap
-  ret ptr null
-}}
-"""
+  ret ptr %r"""
+
+
+def _in_flat_space(space: AddressSpace, width: int) -> str:
+    """One piece of memory; each thread has a part of local memory for itself."""
+    name, (host, size) = space.value, _FLAT_SPACES[space]
+    is_read_only = space in (AddressSpace.CONST, AddressSpace.PARAM)
+    owner, place = "", f"%{name}.a"
+    if space is AddressSpace.LOCAL:
+        owner, place = _own_part(width), "%local.at"
+    return f"""{name}:
+  %{name}.a = phi i64 [ %a, %entry ], [ %{name}.far, %in.{name} ]
+{_field(size, name + ".sp")}
+  %{name}.size = load i64, ptr %{name}.sp
+  %{name}.room = sub i64 %{name}.size, %bytes
+  %{name}.fits = icmp sge i64 %{name}.room, 0
+  %{name}.ok1 = icmp ule i64 %{name}.a, %{name}.room
+  %{name}.ok = and i1 %{name}.fits, %{name}.ok1
+  br i1 %{name}.ok, label %{name}.found, label %bad
+{name}.found:
+  br i1 {"%store" if is_read_only else "false"}, label %readonly, label %{name}.go
+{name}.go:{owner}
+{_field(host, name + ".hp")}
+  %{name}.h = load ptr, ptr %{name}.hp
+  %{name}.r = getelementptr i8, ptr %{name}.h, i64 {place}
+  ret ptr %{name}.r"""
+
+
+def _own_part(width: int) -> str:
+    return f"""
+{_field("local_stride", "stp")}
+  %stride = load i64, ptr %stp
+  %warp64 = zext i32 %warp to i64
+  %first.lane = mul i64 %warp64, {width}
+  %my.lane = add i64 %first.lane, %lane
+  %my.first = mul i64 %my.lane, %stride
+  %local.at = add i64 %my.first, %local.a"""
 
 
 _PARAMETERS = (
@@ -233,7 +248,7 @@ _PARAMETERS = (
 )
 
 
-def _lane_loop(name: str, is_store: bool, body: str) -> str:
+def lane_loop(name: str, is_store: bool, body: str) -> str:
     """A function that does `body` with %host and %mine, the lane's data, for each active lane."""
     return f"""
 define internal i1 {name}({_PARAMETERS}) noinline {{
@@ -274,47 +289,4 @@ fail:
 def _serve(what: str) -> str:
     source, target = ("%host", "%mine") if what == "load" else ("%mine", "%host")
     body = f"  call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 %bytes, i1 false)"
-    return _lane_loop(f"@serve_{what}", what == "store", body)
-
-
-_DIRECT = {
-    "add": "add",
-    "and": "and",
-    "or": "or",
-    "xor": "xor",
-    "exch": "xchg",
-    "inc": "uinc_wrap",
-    "dec": "udec_wrap",
-}
-
-
-def atomic_function(operation: str, type_: ScalarType) -> str:
-    """One atomic for all active lanes in ascending order; old values replace the first operands."""
-    lane = f"i{type_.bits}"
-    if operation == "cas":
-        body = f"""
-  %expected = load {lane}, ptr %mine
-  %new = load {lane}, ptr %mine2
-  %pair = cmpxchg ptr %host, {lane} %expected, {lane} %new seq_cst seq_cst
-  %old = extractvalue {{ {lane}, i1 }} %pair, 0
-  store {lane} %old, ptr %mine"""
-    else:
-        name = _DIRECT.get(operation, operation)
-        kind = lane
-        if operation in ("min", "max"):
-            name = operation if type_.is_signed else f"u{operation}"
-        if type_.is_float and operation != "exch":
-            kind = {16: "half", 32: "float", 64: "double"}[type_.bits]
-            name = f"f{operation}"
-        body = f"""
-  %new = load {kind}, ptr %mine
-  %old = atomicrmw {name} ptr %host, {kind} %new seq_cst
-  store {kind} %old, ptr %mine"""
-    return _lane_loop(f"@atomic_{operation}_{type_.ptx_name}", True, body)
-
-
-def atomic_functions(used: Iterable[tuple[str, ScalarType]]) -> str:
-    return "\n".join(
-        atomic_function(operation, type_)
-        for operation, type_ in sorted(used, key=lambda pair: (pair[0], pair[1].ptx_name))
-    )
+    return lane_loop(f"@serve_{what}", what == "store", body)

@@ -21,22 +21,29 @@ Bounds: TypeAlias = tuple[int, int]
 class Shape:
     """`offsets` by lane, signed; None for a value that varies without a pattern.
 
-    `constant`: the base itself when it is known (unsigned). `bounds`: the least and greatest value
-    of any lane when read as unsigned. `power`: 2**power divides the base.
+    `constant`: the base itself when it is known (unsigned). `bounds`: numbers, negative ones too,
+    between which every lane's value lies modulo 2**bits. `power`: 2**power divides the base.
+    `is_guess`: a value that is kept by lane, as one that varies, since an index may wrap around or
+    lanes may be written apart; it has the offsets if none does.
     """
 
     offsets: tuple[int, ...] | None
     constant: int | None = None
     bounds: Bounds | None = None
     power: int = 0
+    is_guess: bool = False
 
     @property
     def is_uniform(self) -> bool:
-        return self.offsets is not None and not any(self.offsets)
+        return not self.is_varying and not any(self.offsets or ())
 
     @property
     def is_varying(self) -> bool:
-        return self.offsets is None
+        return self.offsets is None or self.is_guess
+
+    def guessed(self) -> Shape:
+        """The same, not relied upon."""
+        return Shape(self.offsets, is_guess=self.offsets is not None)
 
 
 VARYING = Shape(None)
@@ -61,30 +68,36 @@ def joined(one: Shape | None, other: Shape) -> Shape:
         return VARYING
     constant = one.constant if one.constant == other.constant else None
     bounds = one.bounds if one.bounds == other.bounds else None
-    return Shape(one.offsets, constant, bounds, min(one.power, other.power))
+    power, is_guess = min(one.power, other.power), one.is_guess or other.is_guess
+    return Shape(one.offsets, constant, bounds, power, is_guess)
 
 
 def resized(shape: Shape, bits: int, to: int, signed: bool = False) -> Shape:
-    """The shape of a value cut or extended to `to` bits; VARYING when lanes may wrap."""
+    """The shape of a value cut or extended to `to` bits; a guess when lanes may wrap."""
     if shape.offsets is None or bits == to:
         return shape
     if to < bits:
-        offsets = tuple(_signed(offset, to) for offset in shape.offsets)
-        fits = shape.bounds is not None and shape.bounds[1] < 1 << to
-        constant = None if shape.constant is None else shape.constant & ((1 << to) - 1)
-        return Shape(offsets, constant, shape.bounds if fits else None, shape.power)
+        return _wrapped(shape, to, shape)
     if shape.is_uniform:
         constant = shape.constant
         if constant is not None and signed:
             constant = _signed(constant, bits) & ((1 << to) - 1)
         if constant is not None:
             return constant_shape(len(shape.offsets), constant)
-        below = shape.bounds is not None and (not signed or shape.bounds[1] < 1 << (bits - 1))
-        return Shape(shape.offsets, None, shape.bounds if below else None, shape.power)
+        return replace(shape, bounds=shape.bounds if _fits(shape, bits, signed) else None)
+    if _fits(shape, bits, signed):
+        return replace(shape, constant=None)
+    return shape.guessed()
+
+
+def _fits(shape: Shape, bits: int, signed: bool) -> bool:
+    """Whether the bounds are those of the value as it is read, and offsets are whole distances."""
+    if shape.bounds is None:
+        return False
+    low, high = shape.bounds
+    least = -(1 << (bits - 1)) if signed else 0
     limit = 1 << (bits - 1 if signed else bits)
-    if shape.bounds is not None and shape.bounds[1] < limit:
-        return replace(shape, constant=None if shape.constant is None else shape.constant)
-    return VARYING
+    return least <= low and high < limit and high - low < 1 << (bits - 1)
 
 
 def _signed(value: int, bits: int) -> int:
@@ -92,16 +105,24 @@ def _signed(value: int, bits: int) -> int:
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
-def _wrapped(shape: Shape, bits: int) -> Shape:
-    """Offsets in range of the width; bounds dropped when the value may wrap around."""
+def _wrapped(shape: Shape, bits: int, *sources: Shape) -> Shape:
+    """Offsets in range of the width; bounds dropped when no one reading of the bits has them."""
     if shape.offsets is None:
         return shape
     bounds = shape.bounds
-    if bounds is not None and not 0 <= bounds[0] <= bounds[1] < 1 << bits:
+    if bounds is not None and not -(1 << (bits - 1)) <= bounds[0] <= bounds[1] < 1 << bits:
         bounds = None
     constant = None if shape.constant is None else shape.constant & ((1 << bits) - 1)
     offsets = tuple(_signed(offset, bits) for offset in shape.offsets)
-    return Shape(offsets, constant, bounds, min(shape.power, _ANYTHING))
+    is_guess = any(source.is_guess for source in sources)
+    return Shape(offsets, constant, bounds, min(shape.power, _ANYTHING), is_guess)
+
+
+def _near(shape: Shape, bits: int) -> Bounds | None:
+    """Bounds, of constants those nearest to zero."""
+    if shape.constant is None or not shape.is_uniform:
+        return shape.bounds
+    return (_signed(shape.constant, bits),) * 2
 
 
 def _add(a: Shape, b: Shape, bits: int, sign: int = 1) -> Shape:
@@ -110,38 +131,34 @@ def _add(a: Shape, b: Shape, bits: int, sign: int = 1) -> Shape:
     offsets = tuple(x + sign * y for x, y in zip(a.offsets, b.offsets, strict=True))
     known = a.constant is not None and b.constant is not None
     constant = (a.constant or 0) + sign * (b.constant or 0) if known else None
-    bounds = None
-    if a.bounds is not None and b.bounds is not None:
-        low, high = b.bounds if sign > 0 else (-b.bounds[1], -b.bounds[0])
-        bounds = (a.bounds[0] + low, a.bounds[1] + high)
-        if bounds[0] < 0 and b.constant is not None and b.constant >> (bits - 1):
-            bounds = None
-    if sign > 0 and bounds is not None and b.constant is not None and b.constant >> (bits - 1):
-        # a negative constant: a + (2**bits - c) is a - c
-        negative = b.constant - (1 << bits)
-        bounds = None if a.bounds is None else (a.bounds[0] + negative, a.bounds[1] + negative)
-    return _wrapped(Shape(offsets, constant, bounds, min(a.power, b.power)), bits)
+    bounds, one, other = None, _near(a, bits), _near(b, bits)
+    if one is not None and other is not None:
+        low, high = other if sign > 0 else (-other[1], -other[0])
+        bounds = (one[0] + low, one[1] + high)
+    return _wrapped(Shape(offsets, constant, bounds, min(a.power, b.power)), bits, a, b)
 
 
 def _multiply(a: Shape, b: Shape, bits: int) -> Shape:
     if a.constant is not None and a.is_uniform:
         a, b = b, a
-    if a.offsets is None or b.offsets is None or not (a.is_uniform or b.is_uniform):
+    if a.offsets is None or b.offsets is None:
         return VARYING
+    bounds, power = _product(_near(a, bits), _near(b, bits)), a.power + b.power
     if b.constant is None or not b.is_uniform:
-        if not (a.is_uniform and b.is_uniform):
+        if any(a.offsets) or any(b.offsets):
             return VARYING
-        bounds = _product(a.bounds, b.bounds)
-        return _wrapped(Shape(a.offsets, None, bounds, a.power + b.power), bits)
+        return _wrapped(Shape(a.offsets, None, bounds, power), bits, a, b)
     factor = _signed(b.constant, bits)
-    bounds = _product(a.bounds, (factor, factor)) if factor >= 0 else None
     constant = None if a.constant is None else a.constant * factor
     offsets = tuple(x * factor for x in a.offsets)
-    return _wrapped(Shape(offsets, constant, bounds, a.power + b.power), bits)
+    return _wrapped(Shape(offsets, constant, bounds, power), bits, a)
 
 
 def _product(a: Bounds | None, b: Bounds | None) -> Bounds | None:
-    return None if a is None or b is None else (a[0] * b[0], a[1] * b[1])
+    if a is None or b is None:
+        return None
+    corners = [x * y for x in a for y in b]
+    return min(corners), max(corners)
 
 
 def _shift_left(a: Shape, amount: Shape, bits: int) -> Shape:
@@ -157,7 +174,9 @@ def _shift_right(a: Shape, amount: Shape) -> Shape:
     low = amount.constant
     if low > a.power or min(a.offsets) < 0 or max(a.offsets) >= 1 << min(a.power, 32):
         return VARYING
-    bounds = None if a.bounds is None else (a.bounds[0] >> low, a.bounds[1] >> low)
+    bounds = None
+    if a.bounds is not None and a.bounds[0] >= 0:
+        bounds = (a.bounds[0] >> low, a.bounds[1] >> low)
     constant = None if a.constant is None else a.constant >> low
     return Shape(tuple(x >> low for x in a.offsets), constant, bounds, a.power - low)
 
@@ -204,8 +223,9 @@ def _convert(instruction: Compute, s: list[Shape]) -> Shape:
 
 
 def _shift_amount_is_fixed(instruction: Compute, s: list[Shape]) -> Shape:
+    bounds = s[0].bounds
     if instruction.type.is_signed and (
-        s[0].bounds is None or s[0].bounds[1] >> (_bits(instruction) - 1)
+        bounds is None or bounds[0] < 0 or bounds[1] >> (_bits(instruction) - 1)
     ):
         return VARYING
     return _shift_right(s[0], s[1])
@@ -238,7 +258,9 @@ def apply_rule(instruction: Compute, sources: list[Shape], width: int) -> Shape:
     rule = _RULES.get(instruction.opcode.name) if is_integer else None
     if rule is not None:
         found = rule(instruction, sources)
-        if not found.is_varying:
+        if any(shape.is_guess for shape in sources):
+            found = found.guessed()
+        if found.offsets is not None:
             return found
     if all(shape.is_uniform for shape in sources):
         return uniform(width)

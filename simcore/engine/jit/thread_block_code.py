@@ -19,7 +19,11 @@ STATUS_FAULT, STATUS_CHECK, STATUS_STAGES = 1, 2, 3
 
 @dataclass(frozen=True, slots=True)
 class ThreadBlockShape:
-    """`mixed_state` is the warp function's state for lanes that wait at several places."""
+    """`mixed_state` is the warp function's state for lanes that wait at several places.
+
+    `access_slots`: counters a stage of accesses that are not recorded; `digest_offset`: where a
+    context holds the digest of the warp's branches, None when all warps branch alike.
+    """
 
     warps: int
     grid: tuple[int, int, int]
@@ -29,6 +33,8 @@ class ThreadBlockShape:
     local_bytes: int
     mixed_state: int
     has_barriers: bool
+    access_slots: int
+    digest_offset: int | None
 
 
 def _field(name: str, into: str) -> str:
@@ -36,10 +42,34 @@ def _field(name: str, into: str) -> str:
 
 
 def run_function(shape: ThreadBlockShape) -> str:
-    grid_x, grid_y, _ = shape.grid
+    """IR of the loop, with the warp function left to be defined."""
     return f"""
 define i64 @run(ptr %w, i64 %first, i64 %end, ptr %counts, ptr %times, ptr %totals) {{
-entry:
+{_start(shape)}
+fresh:
+{_clear(shape)}
+  br label %phase
+{_one_warp(shape)}
+{_at_barrier(shape)}
+{_phase_end(shape)}
+done:
+{_compare_pairs(shape)}
+  br label %compared
+compared:
+{_add_up(shape)}
+  %c1 = add i64 %c0, 1
+  store i64 %c1, ptr %c
+  br label %next
+finished:
+  ret i64 %end
+}}
+"""
+
+
+def _start(shape: ThreadBlockShape) -> str:
+    """What the workspace holds, and the next thread block: fresh, or resumed at its barrier."""
+    grid_x, grid_y, _ = shape.grid
+    return f"""entry:
   %c = alloca i64
   store i64 %first, ptr %c
 {_field("resume", "rp")}
@@ -82,11 +112,12 @@ start:
   %resumed = load i64, ptr %rp
   %is.resumed = icmp ne i64 %resumed, 0
   store i64 0, ptr %rp
-  br i1 %is.resumed, label %release, label %fresh
-fresh:
-{_clear(shape)}
-  br label %phase
-phase:
+  br i1 %is.resumed, label %release, label %fresh"""
+
+
+def _one_warp(shape: ThreadBlockShape) -> str:
+    """Runs each warp that is not done to its next barrier."""
+    return f"""phase:
   store i64 0, ptr %n
   store i64 0, ptr %live
   store i32 0, ptr %common
@@ -107,8 +138,12 @@ go:
   br i1 %bad, label %fault, label %fine
 fine:
   %ended = icmp eq i32 %new, -1
-  br i1 %ended, label %after, label %waits
-waits:
+  br i1 %ended, label %after, label %waits"""
+
+
+def _at_barrier(shape: ThreadBlockShape) -> str:
+    """Counts warps that wait, and notes when not all wait for the same."""
+    return f"""waits:
   %live0 = load i64, ptr %live
   %live1 = add i64 %live0, 1
   store i64 %live1, ptr %live
@@ -123,8 +158,12 @@ waits:
   %odd1 = or i1 %odd0, %odd
   store i1 %odd1, ptr %differs
   store i32 %new, ptr %common
-  br label %after
-after:
+  br label %after"""
+
+
+def _phase_end(shape: ThreadBlockShape) -> str:
+    """After the last warp: on to the next stage, back to the worker, or to the end."""
+    return f"""after:
   %n1 = add i64 %n0, 1
   store i64 %n1, ptr %n
   %all = icmp eq i64 %n1, {shape.warps}
@@ -152,16 +191,7 @@ advance:
   br label %phase
 fault:
   store i64 {STATUS_FAULT}, ptr %stp
-  ret i64 %c0
-done:
-{_add_up(shape)}
-  %c1 = add i64 %c0, 1
-  store i64 %c1, ptr %c
-  br label %next
-finished:
-  ret i64 %end
-}}
-"""
+  ret i64 %c0"""
 
 
 def _memset(place: str, size: int) -> str:
@@ -186,7 +216,29 @@ def _clear(shape: ThreadBlockShape) -> str:
         at = warp * shape.context_bytes
         lines += f"  %cx.{warp} = getelementptr i8, ptr %contexts, i64 {at}\n"
         lines += f"  store i32 0, ptr %cx.{warp}\n"
+        if shape.digest_offset is not None:
+            lines += f"  %dg.{warp} = getelementptr i8, ptr %cx.{warp}, i64 {shape.digest_offset}\n"
+            lines += f"  store i64 0, ptr %dg.{warp}\n"
     return lines
+
+
+def _compare_pairs(shape: ThreadBlockShape) -> str:
+    """Sets `pairs_differ` when two neighbouring warps did not take the same ways."""
+    if shape.digest_offset is None:
+        return ""
+    lines, differs = "", "false"
+    for pair in range(shape.warps // 2):
+        for warp in (2 * pair, 2 * pair + 1):
+            at = warp * shape.context_bytes + shape.digest_offset
+            lines += f"  %dp.{warp} = getelementptr i8, ptr %contexts, i64 {at}\n"
+            lines += f"  %di.{warp} = load i64, ptr %dp.{warp}\n"
+        lines += f"  %ne.{pair} = icmp ne i64 %di.{2 * pair}, %di.{2 * pair + 1}\n"
+        lines += f"  %odd.{pair} = or i1 {differs}, %ne.{pair}\n"
+        differs = f"%odd.{pair}"
+    return f"""{lines}  br i1 {differs}, label %mark, label %compared
+mark:
+{_field("pairs_differ", "pdp")}
+  store i64 1, ptr %pdp"""
 
 
 def _add_up(shape: ThreadBlockShape) -> str:
@@ -200,7 +252,7 @@ def _add_up(shape: ThreadBlockShape) -> str:
   %stage.rows = load ptr, ptr %scp
   br label %add
 add:
-  %k = phi i64 [ 0, %done ], [ %k1, %add ]
+  %k = phi i64 [ 0, %compared ], [ %k1, %add ]
   %from = getelementptr i64, ptr %stage.rows, i64 %k
   %value = load i64, ptr %from
   store i64 0, ptr %from

@@ -15,11 +15,33 @@ __all__ = ["VectorAccess", "lane_type"]
 
 # A window of this many times what the lanes want is loaded at once; beyond it, lane by lane.
 _WINDOW_FACTOR = 4
+# Lanes that share so few pieces of memory, with holes of at most so many bytes in them, load these.
+_FEW_PIECES = 4
+_HOLE_BYTES = 16
 
 
 def lane_type(type_: ScalarType) -> str:
     """The LLVM type of one lane's value in memory."""
     return f"i{type_.bits}"
+
+
+def _pieces(offsets: tuple[int, ...], size: int) -> list[tuple[int, int]]:
+    """Least and greatest offsets of lanes that lie close together."""
+    places = sorted(set(offsets))
+    found = [(places[0], places[0])]
+    for place in places[1:]:
+        low, high = found[-1]
+        if place - high <= size + _HOLE_BYTES and (place - low) % size == 0:
+            found[-1] = (low, place)
+        else:
+            found.append((place, place))
+    return found
+
+
+def _runs(offsets: tuple[int, ...], size: int) -> list[tuple[int, int]]:
+    """[first, end) of neighbouring lanes whose places follow each other without holes."""
+    starts = [i for i in range(1, len(offsets)) if offsets[i] != offsets[i - 1] + size]
+    return list(zip((0, *starts), (*starts, len(offsets)), strict=True))
 
 
 class VectorAccess:
@@ -44,6 +66,11 @@ class VectorAccess:
             first = checks.pointer(region, lanes)
             return [self._load_at(first, part * size, lane, size) for part in range(count)]
         offsets = lanes.offsets
+        if offsets is not None and len(pieces := _pieces(offsets, size)) <= _FEW_PIECES:
+            first = checks.pointer(region, lanes)
+            return [
+                self._joined(first, lanes, pieces, part * size, lane, size) for part in range(count)
+            ]
         if offsets is not None:
             elements = (lanes.span // size) + count
             if elements <= _WINDOW_FACTOR * self._warp.width * count:
@@ -73,6 +100,13 @@ class VectorAccess:
                 return
             if count == 1:
                 self._masked_store(values[0], lane, first, size, mask)
+                return
+        if lanes.offsets is not None and count == 1 and len(set(lanes.offsets)) == width:
+            runs = _runs(lanes.offsets, size)
+            if len(runs) <= _FEW_PIECES:
+                first = self._checks.pointer(region, lanes)
+                for start, end in runs:
+                    self._store_run(values[0], lane, first, lanes, (start, end), size, mask)
                 return
         for part, value in enumerate(values):
             pointers = self._checks.pointers(region, lanes, part * size)
@@ -110,6 +144,32 @@ class VectorAccess:
             f"shufflevector {kind} {value}, {kind} poison, <{self._warp.width} x i32> <{chosen}>"
         )
 
+    def _joined(
+        self,
+        first: str,
+        lanes: Lanes,
+        pieces: list[tuple[int, int]],
+        offset: int,
+        lane: str,
+        size: int,
+    ) -> str:
+        """One load for each piece of memory; every lane takes its own value."""
+        code, width, offsets = self._warp.scalar, self._warp.width, lanes.offsets
+        assert offsets is not None
+        kind, found = f"<{width} x {lane}>", ""
+        for low, high in pieces:
+            inside = [low <= o <= high for o in offsets]
+            window = f"<{(high - low) // size + 1} x {lane}>"
+            value = self._load_at(first, low - lanes.low + offset, window, size)
+            indices = [(o - low) // size if i else 0 for o, i in zip(offsets, inside, strict=True)]
+            value = self.picked(value, window, indices)
+            chosen = ", ".join(f"i32 {n if i else n + width}" for n, i in enumerate(inside))
+            found = found and code.op(
+                f"shufflevector {kind} {value}, {kind} {found}, <{width} x i32> <{chosen}>"
+            )
+            found = found or value
+        return found
+
     def _load_at(self, first: str, offset: int, kind: str, size: int) -> str:
         where, code = first, self._warp.scalar
         if offset:
@@ -135,6 +195,35 @@ class VectorAccess:
             f"call void {name}({kind} {value}, ptr align {size} {first}, "
             f"{masks} {self._warp.mask_vector(mask)})"
         )
+
+    def _store_run(
+        self,
+        value: str,
+        lane: str,
+        first: str,
+        lanes: Lanes,
+        run: tuple[int, int],
+        size: int,
+        mask: str,
+    ) -> None:
+        """Lanes [start, end) of the run, whose places follow each other."""
+        code, width, (start, end) = self._warp.scalar, self._warp.width, run
+        assert lanes.offsets is not None
+        kind, part = f"<{width} x {lane}>", f"<{end - start} x {lane}>"
+        order = f"<{end - start} x i32> <{', '.join(f'i32 {i}' for i in range(start, end))}>"
+        mine = code.op(f"shufflevector {kind} {value}, {kind} poison, {order}")
+        far = lanes.offsets[start] - lanes.low
+        where = code.op(f"getelementptr i8, ptr {first}, i64 {far}")
+        if mask == FULL:
+            code.do(f"store {part} {mine}, ptr {where}, align {size}")
+            return
+        masks, all_masks = f"<{end - start} x i1>", f"<{width} x i1>"
+        active = code.op(
+            f"shufflevector {all_masks} {self._warp.mask_vector(mask)}, {all_masks} poison, {order}"
+        )
+        name = f"@llvm.masked.store.v{end - start}{lane}.p0"
+        code.declarations[name] = f"declare void {name}({part}, ptr, {masks})"
+        code.do(f"call void {name}({part} {mine}, ptr align {size} {where}, {masks} {active})")
 
     def _scatter(self, value: str, lane: str, pointers: str, size: int, mask: str) -> None:
         code, width = self._warp.scalar, self._warp.width

@@ -76,3 +76,11 @@ class WarpCode:
         if mask == FULL:
             return "splat (i1 true)"
         return self.scalar.op(f"bitcast {self.mask_type} {mask} to <{self.width} x i1>")
+
+    def broadcast(self, value: str, lane: str) -> str:
+        """A scalar of LLVM type `lane` in every lane."""
+        kind = f"<{self.width} x {lane}>"
+        single = self.scalar.op(f"insertelement {kind} poison, {lane} {value}, i32 0")
+        return self.scalar.op(
+            f"shufflevector {kind} {single}, {kind} poison, <{self.width} x i32> zeroinitializer"
+        )

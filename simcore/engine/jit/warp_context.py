@@ -1,7 +1,8 @@
 """What a warp that waits at a barrier keeps in its context: masks and the registers still needed.
 
 A context begins with the warp's state, written by the caller, and the mask of a barrier reached by
-the whole warp; then come the waiting lanes of each mixed barrier, then registers.
+the whole warp; then come the waiting lanes of each mixed barrier, a digest of the branches that
+the warp took, and registers.
 """
 
 from __future__ import annotations
@@ -62,6 +63,14 @@ class WarpContext:
     def wait_mask_place(self, barrier: int) -> str:
         return self._place(self.wait_mask_offset(barrier))
 
+    @property
+    def digest_offset(self) -> int:
+        """Where the digest of the branches taken is kept."""
+        return _FIRST_OFFSET + 8 * len(self.mixed)
+
+    def digest_place(self) -> str:
+        return self._place(self.digest_offset)
+
     def save(self, barriers: Iterable[int]) -> None:
         """Stores the registers that are needed after any of the barriers."""
         code = self._warp.scalar
@@ -91,7 +100,7 @@ class WarpContext:
         return bool(places[barrier]) or any(own in waiting for waiting in places)
 
     def _lay_out(self) -> int:
-        offset = _FIRST_OFFSET + 8 * len(self.mixed)
+        offset = self.digest_offset + 8
         for index in sorted(self._needed_after(self.barriers)):
             register = self._by_index[index]
             varying = self._analysis.shape(register).is_varying

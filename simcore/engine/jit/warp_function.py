@@ -10,6 +10,7 @@ from __future__ import annotations
 from kernelcast.simcore.engine.jit.analysis import Analysis
 from kernelcast.simcore.engine.jit.control_code import FAULT_TRAP, ControlCode
 from kernelcast.simcore.engine.jit.memory_code import MemoryCode, Value
+from kernelcast.simcore.engine.jit.record_code import RecordCode
 from kernelcast.simcore.engine.jit.registers import Registers
 from kernelcast.simcore.engine.jit.shapes import Shape, apply_rule
 from kernelcast.simcore.engine.jit.warp_code import FULL, WarpCode
@@ -44,6 +45,8 @@ class WarpFunction:
         specials: dict[Special, str],
         memory: MemoryCode,
         registers: Registers,
+        record: RecordCode,
+        watched: frozenset[int],
     ) -> None:
         self._kernel = kernel
         self._analysis = analysis
@@ -51,8 +54,10 @@ class WarpFunction:
         self._specials = specials
         self._memory = memory
         self._registers = registers
+        self._record = record
+        self._watched = watched
         self.context = WarpContext(warp, kernel, analysis, registers)
-        self._control = ControlCode(warp, kernel, analysis, registers, self.context)
+        self._control = ControlCode(warp, kernel, analysis, registers, self.context, watched)
         self.guarded = [i.pc for b in kernel.blocks for i in b.body if i.guard is not None]
 
     @property
@@ -67,6 +72,7 @@ class WarpFunction:
         self._control.dispatch()
         self._finish()
         self._declare_slots()
+        self._record.write_entry()
         self._control.resume()
 
     def _basic_block(self, block: BasicBlock) -> None:
@@ -82,7 +88,7 @@ class WarpFunction:
         if self._is_loop_target(index):
             self._check_limit(time, block)
         self._count(index, mask)
-        self._memory.begin(block, time)
+        self._record.begin(block, time)
         for position, instruction in enumerate(block.body):
             self._instruction(block, instruction, mask, position)
         self._control.terminator(block, mask)
@@ -135,7 +141,7 @@ class WarpFunction:
         registers: tuple[Register | None, ...] = ()
         values: list[Value] = []
         match instruction:
-            case Compute():
+            case Compute() if instruction.destinations:
                 registers, values = instruction.destinations, self._compute(instruction)
             case Load():
                 values = self._memory.load(instruction, mask, position)
@@ -143,7 +149,7 @@ class WarpFunction:
             case Store():
                 self._memory.store(instruction, mask, position)
             case Atomic():
-                values = [self._memory.atomic(instruction, mask, position)]
+                values = self._memory.atomic(instruction, mask, position)
                 registers = (instruction.destination,)
         for register, (value, written_as, shape) in zip(registers, values, strict=False):
             if register is not None:
@@ -220,6 +226,9 @@ class WarpFunction:
             self._add_to(row, 2 * len(self._kernel.blocks) + position, off)
         time = code.op("load i64, ptr %time")
         code.do(f"store i64 {time}, ptr %time.place")
+        if self._watched:
+            digest = code.op("load i64, ptr %digest")
+            code.do(f"store i64 {digest}, ptr {self.context.digest_place()}")
         status = code.op("load i32, ptr %status")
         code.do(f"ret i32 {status}")
         warp.label("fault")
@@ -256,6 +265,10 @@ class WarpFunction:
         entry.do(f"%mask = alloca {kind}")
         entry.do(f"store {kind} %first.mask, ptr %mask")
         entry.do("%status = alloca i32")
+        if self._watched:
+            where = entry.op(f"getelementptr i8, ptr %context, i64 {self.context.digest_offset}")
+            entry.do("%digest = alloca i64")
+            entry.do(f"store i64 {entry.op(f'load i64, ptr {where}')}, ptr %digest")
         entry.do("%time = alloca i64")
         times = entry.op(f"getelementptr i8, ptr %w, i64 {field_offset('warp_times')}")
         table = entry.op(f"load ptr, ptr {times}")

@@ -182,6 +182,8 @@ class Worker:
     def _point_to_stages(self) -> None:
         if self._source.shape.has_barriers:
             self._set("stage_counts", self._stages.ctypes.data)
+        if self.log is not None:
+            self._set("access_counts", self.log.counted.table.ctypes.data)
         self._set("stage_capacity", len(self._stages))
 
     def _set(self, name: str, value: int) -> None:
@@ -190,6 +192,11 @@ class Worker:
     def _get(self, name: str) -> int:
         return int(self._words[FIELDS.index(name)])
 
+    @property
+    def pairs_agree(self) -> bool:
+        """Whether every two neighbouring warps so far took the same branches."""
+        return not self._get("pairs_differ")
+
     def stop(self) -> None:
         """Every warp ends at its next loop."""
         self._set("limit", 0)
@@ -197,15 +204,16 @@ class Worker:
     def run(
         self, entry: Any, first: int, end: int, counts: Ints, times: Ints
     ) -> WorkerFault | None:
-        """Thread blocks [first, end), into their rows of `counts` and `times`."""
+        """Thread blocks [first, end), into the rows of `counts` and `times`, which begin there."""
+        begin = first
         while first < end:
             first = int(
                 entry(
                     self._words.ctypes.data,
                     first,
                     end,
-                    counts[first:].ctypes.data,
-                    times[first:].ctypes.data,
+                    counts[first - begin :].ctypes.data,
+                    times[first - begin :].ctypes.data,
                     self.totals.ctypes.data,
                 )
             )
@@ -232,6 +240,8 @@ class Worker:
         more = np.zeros_like(self._stages)
         self._stages = np.concatenate((self._stages, more))
         self.totals = np.concatenate((self.totals, more))
+        if self.log is not None:
+            self.log.counted.grow(len(self._stages))
         self._point_to_stages()
 
     def _batch(self, thread_block: int) -> Batch:
@@ -304,11 +314,17 @@ def _buffer_table(kernel: Kernel, launch: Launch, memory: LaunchMemory) -> Ints:
 
 def _access_log(kernel: Kernel, launch: Launch, facts: LaunchFacts, source: SourceProgram) -> Any:
     # the compiled decoder is slow to import and runs without records do not need it
-    from kernelcast.simcore.engine.jit.recording import AccessLog, PcFacts
+    from kernelcast.simcore.engine.jit.access_log import AccessLog
+    from kernelcast.simcore.engine.jit.counted_accesses import CountedAccesses
+    from kernelcast.simcore.engine.jit.recording import PcFacts
 
     table = instruction_rows(kernel)
     spaces = {space.value: number for space, number in SPACES.items()}
     space = np.array([spaces.get(row.space, -1) for row in table], np.int64)
     size = np.array([row.access_bytes for row in table], np.int64)
     lanes = facts.warps * facts.width * launch.thread_blocks
-    return AccessLog(facts.width, facts.warps, PcFacts(space, size, lanes), source.lane_shapes)
+    slots = source.shape.access_slots
+    counted = CountedAccesses(source.counted, slots, facts.width, _FIRST_STAGES)
+    return AccessLog(
+        facts.width, facts.warps, PcFacts(space, size, lanes), source.lane_shapes, counted
+    )

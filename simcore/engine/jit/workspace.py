@@ -27,6 +27,8 @@ FIELDS: tuple[str, ...] = (
     "buffer_count",
     "contexts",  # saved registers, one piece per warp
     "stage_counts",  # (stages, counters) of the thread block at hand
+    "access_counts",  # (stages, slots): how often full warps did the accesses that are counted
+    "pairs_differ",  # 1: two neighbouring warps of a thread block took different branches
     "stage_capacity",
     "stage",
     "warp_times",  # of the thread block at hand

@@ -1,0 +1,193 @@
+"""One launch on all workers: pieces of the grid, limits, faults, and what was counted."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernelcast.errors import LimitExceeded
+from kernelcast.simcore.engine.jit.delivery import Delivery
+from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts
+from kernelcast.simcore.engine.jit.program import SourceProgram
+from kernelcast.simcore.engine.jit.tally import ClassTally
+from kernelcast.simcore.engine.jit.trace_assembly import Counted
+from kernelcast.simcore.engine.jit.worker import Worker, WorkerFault
+from kernelcast.simcore.isa.kernel import Kernel
+from kernelcast.simcore.launch import Launch, Limits
+from kernelcast.simcore.memory_spaces import LaunchMemory
+from kernelcast.traces.stream import AccessSink
+
+__all__ = ["Job"]
+
+# Thread blocks are dealt in pieces: enough for balance, few enough that Python costs nothing.
+_PIECES_PER_WORKER = 16
+_MOST_PIECE_BYTES = 1 << 24
+_PIECE_ACCESSES = 1 << 18
+"""A piece makes about so many: what waits between workers and sinks stays small."""
+_POLL_S = 0.05
+_NO_ROOM_S = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Thread blocks [first, end), and how many pieces there were before it."""
+
+    number: int
+    first: int
+    end: int
+
+
+class Job:
+    """The thread blocks of `ranges`, by default of the whole grid; `run` once."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        launch: Launch,
+        memory: LaunchMemory,
+        facts: LaunchFacts,
+        source: SourceProgram,
+        limits: Limits,
+        sinks: Sequence[AccessSink],
+        started: float,
+        ranges: Sequence[tuple[int, int]] | None = None,
+    ) -> None:
+        self._ranges = deque(ranges or ((0, launch.thread_blocks),))
+        self._all = sum(end - first for first, end in self._ranges)
+        self._limits = limits
+        self._deadline = None if limits.seconds is None else started + limits.seconds
+        self._shape = shape = source.shape
+        self._tally = ClassTally(launch.thread_blocks, shape.counters)
+        self._times = np.zeros((launch.thread_blocks, shape.warps), np.int32)
+        threads = min(_processors(), self._all)
+        self._workers = [
+            Worker(kernel, launch, memory, facts, source, limits, bool(sinks))
+            for _ in range(threads)
+        ]
+        self._delivery = Delivery(sinks)
+        most = max(1, _MOST_PIECE_BYTES // (8 * (shape.counters + shape.warps)))
+        self._most = min(most, -(-self._all // (threads * _PIECES_PER_WORKER)))
+        self._piece = 1 if sinks else self._most
+        self._pieces = 0
+        self._done = 0
+        self._lock = threading.Lock()
+        self._faults: list[WorkerFault] = []
+        self._broken: BaseException | None = None
+
+    def run(self, entry: Any, progress: Callable[[float], None] | None) -> Counted:
+        """`entry`: the native loop over thread blocks."""
+        threads = [threading.Thread(target=self._work, args=(w, entry)) for w in self._workers]
+        for thread in threads:
+            thread.start()
+        try:
+            self._watch(threads, progress)
+        except BaseException:
+            self._stop()
+            for thread in threads:
+                thread.join()
+            raise
+        finally:
+            self._delivery.stop()
+        if self._broken is not None:
+            raise self._broken
+        if self._faults:
+            first = min(self._faults, key=lambda fault: fault.thread_block)
+            raise first.error(self._limits, timed_out=self._timed_out())
+        if self._done < self._all and self._delivery.problem is None:
+            # stopped between pieces: no thread block was in a loop
+            raise LimitExceeded(f"still running after {self._limits.seconds:g} s (--limit-seconds)")
+        self._delivery.finish()
+        return Counted(
+            *self._tally.classes(),
+            self._times,
+            [worker.totals for worker in self._workers],
+            all(worker.pairs_agree for worker in self._workers),
+        )
+
+    def _watch(
+        self, threads: list[threading.Thread], progress: Callable[[float], None] | None
+    ) -> None:
+        """Waits so that Ctrl-C and the time limit come through."""
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(self._patience())
+                if progress is not None:
+                    progress(self._done / self._all)
+                if self._timed_out():
+                    self._stop()
+
+    def _patience(self) -> float:
+        """Seconds to wait before the next look at the clock."""
+        if self._deadline is None:
+            return _POLL_S
+        return min(_POLL_S, max(1e-3, self._deadline - time.monotonic()))
+
+    def _timed_out(self) -> bool:
+        return self._deadline is not None and time.monotonic() > self._deadline
+
+    def _stop(self) -> None:
+        with self._lock:
+            self._ranges.clear()
+        for worker in self._workers:
+            worker.stop()
+
+    def _take(self) -> _Piece | None:
+        while not self._delivery.has_room and self._ranges:
+            time.sleep(_NO_ROOM_S)
+        with self._lock:
+            is_over = self._faults or self._broken or self._delivery.problem
+            if is_over or not self._ranges:
+                return None
+            first, last = self._ranges.popleft()
+            end = min(last, first + self._piece)
+            if end < last:
+                self._ranges.appendleft((end, last))
+            self._pieces += 1
+            return _Piece(self._pieces - 1, first, end)
+
+    def _work(self, worker: Worker, entry: Any) -> None:
+        try:
+            while piece := self._take():
+                if not self._run_piece(worker, entry, piece):
+                    return
+        except BaseException as problem:  # carried to the thread that waits
+            self._broken = problem
+
+    def _run_piece(self, worker: Worker, entry: Any, piece: _Piece) -> bool:
+        """False when the kernel failed."""
+        first, end = piece.first, piece.end
+        counts = np.empty((end - first, self._shape.counters), np.int64)
+        times = np.empty((end - first, self._shape.warps), np.int64)
+        fault = worker.run(entry, first, end, counts, times)
+        if fault is not None:
+            self._faults.append(fault)
+            return False
+        self._tally.add(first, counts)
+        self._times[first:end] = times
+        accesses = 0
+        if worker.log is not None:
+            batch = worker.log.batch(first, end, self._times[first:end].reshape(-1))
+            accesses = len(batch.accesses) + len(batch.pattern_counts)
+            self._delivery.put(piece.number, batch)
+        with self._lock:
+            self._done += end - first
+            self._piece = self._next_piece(accesses / (end - first))
+        return True
+
+    def _next_piece(self, accesses: float) -> int:
+        """In thread blocks that make so many accesses each."""
+        return max(1, min(self._most, int(_PIECE_ACCESSES / max(accesses, 1e-9))))
+
+
+def _processors() -> int:
+    """How many this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

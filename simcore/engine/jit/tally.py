@@ -1,0 +1,44 @@
+"""Counters of thread blocks as they come in: classes of thread blocks that counted the same."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["ClassTally"]
+
+Ints = npt.NDArray[np.int64]
+
+
+class ClassTally:
+    """Thread blocks are told apart by a 64-bit hash of their counters."""
+
+    def __init__(self, thread_blocks: int, counters: int) -> None:
+        random = np.random.default_rng(20170101)
+        self._multipliers = random.integers(1, 2**63, counters, np.int64) | 1
+        self._class_of = np.zeros(thread_blocks, np.int32)
+        self._known: dict[int, int] = {}
+        self._rows: list[Ints] = []
+        self._lock = threading.Lock()
+
+    def add(self, first: int, counts: Ints) -> None:
+        """`counts`, shape (thread blocks, counters), of thread blocks from `first` on."""
+        hashes = (counts * self._multipliers).sum(axis=1)
+        values, example, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+        numbers = np.empty(len(values), np.int32)
+        with self._lock:
+            for position, value in enumerate(values.tolist()):
+                numbers[position] = self._known.setdefault(value, len(self._rows))
+                if numbers[position] == len(self._rows):
+                    self._rows.append(counts[example[position]].copy())
+        self._class_of[first : first + len(counts)] = numbers[inverse.reshape(-1)]
+
+    def classes(self) -> tuple[npt.NDArray[np.int32], Ints]:
+        """(class of each thread block, counters by class), numbered by their first thread block."""
+        _, example = np.unique(self._class_of, return_index=True)
+        order = np.argsort(example, kind="stable")
+        number = np.empty(len(order), np.int32)
+        number[order] = np.arange(len(order), dtype=np.int32)
+        return number[self._class_of], np.stack(self._rows)[order]

@@ -1,0 +1,78 @@
+"""All memory of one device: caches and DRAM, shared-memory banks and the constant cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kernelcast.simcore.device import Device
+from kernelcast.simcore.memory.hierarchy import TrafficResult
+from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
+from kernelcast.simcore.memory.stream import TrafficSimulator
+from kernelcast.traces.stream import AccessBatch
+from kernelcast.traces.trace import InstructionRow, Trace
+
+__all__ = ["DeviceMemory", "MemoryResult", "simulate_memory"]
+
+
+@dataclass(frozen=True)
+class MemoryResult:
+    """What one launch did to the memory of a device with `thread_blocks_per_sm` resident."""
+
+    traffic: TrafficResult
+    wavefronts: PatternWavefronts
+    thread_blocks_per_sm: int
+
+
+class DeviceMemory:
+    """An AccessSink that simulates one launch on `device`.
+
+    DeviceFileError when cache sizes do not fit each other.
+    """
+
+    def __init__(
+        self,
+        instructions: Sequence[InstructionRow],
+        warp_width: int,
+        warps_per_thread_block: int,
+        device: Device,
+        thread_blocks_per_sm: int,
+    ) -> None:
+        self._traffic = TrafficSimulator(
+            instructions, warp_width, warps_per_thread_block, device, thread_blocks_per_sm
+        )
+        self._wavefronts = WavefrontCounter(instructions, device)
+        self._thread_blocks_per_sm = thread_blocks_per_sm
+
+    def accept(self, batch: AccessBatch) -> None:
+        """TraceFormatError when the batch does not follow the one before."""
+        self._traffic.accept(batch)
+        self._wavefronts.add(batch.pattern_counts, batch.patterns)
+
+    def finish(self) -> MemoryResult:
+        """The whole launch; no batch may follow."""
+        return MemoryResult(
+            self._traffic.finish(), self._wavefronts.totals, self._thread_blocks_per_sm
+        )
+
+
+def simulate_memory(trace: Trace, device: Device, thread_blocks_per_sm: int) -> MemoryResult:
+    """Of a trace that holds its accesses. The GIL is free most of the time."""
+    memory = DeviceMemory(
+        trace.instructions,
+        trace.warp_width,
+        trace.warps_per_thread_block,
+        device,
+        thread_blocks_per_sm,
+    )
+    memory.accept(
+        AccessBatch(
+            0,
+            trace.thread_blocks,
+            trace.accesses,
+            trace.patterns,
+            trace.warp_time,
+            trace.pattern_counts,
+        )
+    )
+    return memory.finish()

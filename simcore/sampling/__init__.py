@@ -1,0 +1,1 @@
+"""Traffic of a launch from a part of its thread blocks, with the error that this makes."""
