@@ -81,8 +81,8 @@ class Job:
         self._faults: list[WorkerFault] = []
         self._broken: BaseException | None = None
 
-    def run(self, entry: Any, progress: Callable[[float], None] | None) -> Counted:
-        """`entry`: the native loop over thread blocks."""
+    def run(self, entry: Any, progress: Callable[[float], None] | None) -> None:
+        """`entry`: the native loop over thread blocks. ExecutionError when the kernel fails."""
         threads = [threading.Thread(target=self._work, args=(w, entry)) for w in self._workers]
         for thread in threads:
             thread.start()
@@ -104,6 +104,9 @@ class Job:
             # stopped between pieces: no thread block was in a loop
             raise LimitExceeded(f"still running after {self._limits.seconds:g} s (--limit-seconds)")
         self._delivery.finish()
+
+    def counted(self) -> Counted:
+        """Of all thread blocks; zeros for those that are in no range."""
         return Counted(
             *self._tally.classes(),
             self._times,

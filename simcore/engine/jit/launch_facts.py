@@ -14,6 +14,7 @@ from kernelcast.simcore.isa.native_code import NativeCode
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.isa.uniformity import definitions
 from kernelcast.simcore.launch import Launch
+from kernelcast.simcore.lazy_buffer import LazyBuffer
 
 __all__ = ["LaunchFacts", "SpecialValues", "buffer_roots", "launch_facts"]
 
@@ -47,7 +48,7 @@ def launch_facts(kernel: Kernel, launch: Launch, width: int, shared: int) -> Lau
     integers: list[tuple[int, int, int]] = []
     buffers: list[tuple[int, int]] = []
     for value, parameter in zip(launch.arguments, kernel.parameters, strict=True):
-        if isinstance(value, np.ndarray):
+        if isinstance(value, (np.ndarray, LazyBuffer)):
             buffers.append((parameter.offset, len(buffers)))
         elif isinstance(value, (int, np.integer)) and not parameter.type.is_float:
             bits = int(value) & ((1 << (8 * parameter.size)) - 1)

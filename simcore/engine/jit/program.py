@@ -89,7 +89,7 @@ def generate(
     shape = ThreadBlockShape(
         warps=launch.warps,
         grid=launch.grid,
-        counters=function.counters,
+        counters=function.counters.words,
         context_bytes=max(64, context.bytes),
         shared_bytes=launch.shared_bytes,
         local_bytes=_local_stride(kernel) * launch.warps * launch.width,
@@ -126,7 +126,7 @@ def generate(
     return SourceProgram(
         ir,
         shape,
-        tuple(function.guarded),
+        tuple(function.counters.guarded),
         tuple(record.lane_shapes),
         tuple(context.barriers),
         tuple((b, context.wait_mask_offset(b)) for b in context.mixed),

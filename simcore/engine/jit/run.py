@@ -21,7 +21,7 @@ from kernelcast.simcore.resources import shared_bytes
 from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
 
-__all__ = ["can_run", "run"]
+__all__ = ["PreparedLaunch", "can_run", "run"]
 
 
 _Entry = ctypes.CFUNCTYPE(
@@ -60,9 +60,67 @@ def _optimization(ir: str) -> int:
 
 @lru_cache(maxsize=64)
 def _program(
-    kernel: Kernel, facts: LaunchFacts, symbols: tuple[tuple[str, int], ...], records: bool
+    kernel: Kernel,
+    facts: LaunchFacts,
+    symbols: tuple[tuple[str, int], ...],
+    records: bool,
+    only: frozenset[int] | None,
 ) -> _Program:
-    return _Program(generate(kernel, facts, dict(symbols), records))
+    return _Program(generate(kernel, facts, dict(symbols), records, only))
+
+
+class PreparedLaunch:
+    """A launch of a kernel, or with `only` of a slice of it, ready to run for warps of a width."""
+
+    def __init__(
+        self, kernel: Kernel, launch: Launch, warp_width: int, only: frozenset[int] | None = None
+    ) -> None:
+        self._kernel = kernel
+        self._launch = launch
+        self._width = warp_width
+        self._only = only
+        self._memory = LaunchMemory(kernel, launch)
+        self._facts = launch_facts(kernel, launch, warp_width, shared_bytes(kernel, launch))
+
+    def run(
+        self,
+        limits: Limits,
+        progress: Callable[[float], None] | None,
+        sinks: Sequence[AccessSink] = (),
+    ) -> Trace:
+        """Executes every thread block; buffers are changed in place. `sinks` get the accesses."""
+        started = time.monotonic()
+        job, program = self._job(limits, sinks, started)
+        job.run(program.entry, progress)
+        counted = job.counted()
+        return assemble(self._kernel, self._launch, self._width, program.source, counted, started)
+
+    def run_range(self, first: int, end: int, limits: Limits, sinks: Sequence[AccessSink]) -> None:
+        """Executes thread blocks `first` to `end`, the latter excluded."""
+        job, program = self._job(limits, sinks, time.monotonic(), ((first, end),))
+        job.run(program.entry, None)
+
+    def _job(
+        self,
+        limits: Limits,
+        sinks: Sequence[AccessSink],
+        started: float,
+        ranges: Sequence[tuple[int, int]] | None = None,
+    ) -> tuple[Job, _Program]:
+        symbols = tuple(sorted(self._memory.symbols.items()))
+        program = _program(self._kernel, self._facts, symbols, bool(sinks), self._only)
+        job = Job(
+            self._kernel,
+            self._launch,
+            self._memory,
+            self._facts,
+            program.source,
+            limits,
+            sinks,
+            started,
+            ranges,
+        )
+        return job, program
 
 
 def run(
@@ -74,11 +132,4 @@ def run(
     sinks: Sequence[AccessSink] = (),
 ) -> Trace:
     """Executes every thread block; buffers are changed in place. `sinks` get the accesses."""
-    started = time.monotonic()
-    memory = LaunchMemory(kernel, launch)
-    facts = launch_facts(kernel, launch, warp_width, shared_bytes(kernel, launch))
-    symbols = tuple(sorted(memory.symbols.items()))
-    program = _program(kernel, facts, symbols, bool(sinks))
-    job = Job(kernel, launch, memory, facts, program.source, limits, sinks, started)
-    counted = job.run(program.entry, progress)
-    return assemble(kernel, launch, warp_width, program.source, counted, started)
+    return PreparedLaunch(kernel, launch, warp_width).run(limits, progress, sinks)

@@ -21,24 +21,36 @@ class ClassTally:
         self._class_of = np.zeros(thread_blocks, np.int32)
         self._known: dict[int, int] = {}
         self._rows: list[Ints] = []
+        self._first: list[int] = []
         self._lock = threading.Lock()
 
     def add(self, first: int, counts: Ints) -> None:
         """`counts`, shape (thread blocks, counters), of thread blocks from `first` on."""
         hashes = (counts * self._multipliers).sum(axis=1)
-        values, example, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+        values, example, inverse = _distinct(hashes)
         numbers = np.empty(len(values), np.int32)
         with self._lock:
             for position, value in enumerate(values.tolist()):
-                numbers[position] = self._known.setdefault(value, len(self._rows))
-                if numbers[position] == len(self._rows):
+                number = self._known.setdefault(value, len(self._rows))
+                thread_block = first + int(example[position])
+                if number == len(self._rows):
                     self._rows.append(counts[example[position]].copy())
-        self._class_of[first : first + len(counts)] = numbers[inverse.reshape(-1)]
+                    self._first.append(thread_block)
+                self._first[number] = min(self._first[number], thread_block)
+                numbers[position] = number
+        self._class_of[first : first + len(counts)] = numbers[inverse]
 
     def classes(self) -> tuple[npt.NDArray[np.int32], Ints]:
         """(class of each thread block, counters by class), numbered by their first thread block."""
-        _, example = np.unique(self._class_of, return_index=True)
-        order = np.argsort(example, kind="stable")
+        order = np.argsort(self._first)
         number = np.empty(len(order), np.int32)
         number[order] = np.arange(len(order), dtype=np.int32)
         return number[self._class_of], np.stack(self._rows)[order]
+
+
+def _distinct(hashes: Ints) -> tuple[Ints, Ints, Ints]:
+    """(values, position of each one's first occurrence, value of each hash), as np.unique."""
+    if (hashes == hashes[0]).all():
+        return hashes[:1], np.zeros(1, np.int64), np.zeros(len(hashes), np.int64)
+    values, example, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    return values, example, inverse.reshape(-1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from kernelcast.simcore.engine.jit.analysis import Analysis
 from kernelcast.simcore.engine.jit.control_code import FAULT_TRAP, ControlCode
+from kernelcast.simcore.engine.jit.counter_code import CounterCode, loop_heads
 from kernelcast.simcore.engine.jit.memory_code import MemoryCode, Value
 from kernelcast.simcore.engine.jit.record_code import RecordCode
 from kernelcast.simcore.engine.jit.registers import Registers
@@ -58,12 +59,8 @@ class WarpFunction:
         self._watched = watched
         self.context = WarpContext(warp, kernel, analysis, registers)
         self._control = ControlCode(warp, kernel, analysis, registers, self.context, watched)
-        self.guarded = [i.pc for b in kernel.blocks for i in b.body if i.guard is not None]
-
-    @property
-    def counters(self) -> int:
-        """Words a stage: issues and lanes by basic block, then lanes off by guarded instruction."""
-        return 2 * len(self._kernel.blocks) + len(self.guarded)
+        self.counters = CounterCode(warp, kernel, analysis)
+        self._loop_heads = loop_heads(kernel.blocks)
 
     def write(self) -> None:
         """Appends the whole function to the code."""
@@ -85,9 +82,9 @@ class WarpFunction:
         code.do(f"store i64 {code.op(f'add i64 {time}, {issues}')}, ptr %time")
         self._specials[Special.CLOCK64] = time
         self._specials[Special.CLOCK] = code.op(f"trunc i64 {time} to i32")
-        if self._is_loop_target(index):
+        if index in self._loop_heads:
             self._check_limit(time, block)
-        self._count(index, mask)
+        self.counters.count(index, mask)
         self._record.begin(block, time)
         for position, instruction in enumerate(block.body):
             self._instruction(block, instruction, mask, position)
@@ -97,9 +94,6 @@ class WarpFunction:
         if not self._analysis.is_dynamic[block.index]:
             return FULL
         return self._warp.load_mask("%mask")
-
-    def _is_loop_target(self, index: int) -> bool:
-        return any(index in b.successors for b in self._kernel.blocks if b.index >= index)
 
     def _check_limit(self, time: str, block: BasicBlock) -> None:
         warp, code = self._warp, self._warp.scalar
@@ -111,19 +105,6 @@ class WarpFunction:
         warp.label(bad)
         self._control.fault(FAULT_LIMIT, (block.body or (block.terminator,))[0].pc, FULL)
         warp.label(good)
-
-    def _count(self, index: int, mask: str) -> None:
-        code = self._warp.scalar
-        issues = code.op(f"load i64, ptr %N{index}")
-        code.do(f"store i64 {code.op(f'add i64 {issues}, 1')}, ptr %N{index}")
-        if self._analysis.is_dynamic[index]:
-            self._add_lanes(f"%L{index}", mask)
-
-    def _add_lanes(self, slot: str, mask: str) -> None:
-        code, kind = self._warp.scalar, self._warp.mask_type
-        lanes = self._warp.as_i64(code.op(f"call {kind} @llvm.ctpop.{kind}({kind} {mask})"))
-        known = code.op(f"load i64, ptr {slot}")
-        code.do(f"store i64 {code.op(f'add i64 {known}, {lanes}')}, ptr {slot}")
 
     # instructions
 
@@ -137,7 +118,7 @@ class WarpFunction:
             keep = self._control.uniform_condition(instruction.guard)
             off = warp.scalar.op(f"xor {warp.mask_type} {condition}, -1")
             off = warp.both_masks(off, self._block_mask(block))
-            self._add_lanes(f"%G{instruction.pc}", off)
+            self.counters.count_off(instruction.pc, off)
         registers: tuple[Register | None, ...] = ()
         values: list[Value] = []
         match instruction:
@@ -208,22 +189,7 @@ class WarpFunction:
         code.do("store i32 -1, ptr %status")
         code.do("br label %leave")
         warp.label("leave")
-        rows = code.op(f"load ptr, ptr {self._field('stage_counts')}")
-        stage = code.op(f"load i64, ptr {self._field('stage')}")
-        first = code.op(f"mul i64 {stage}, {self.counters}")
-        row = code.op(f"getelementptr i64, ptr {rows}, i64 {first}")
-        for block in self._kernel.blocks:
-            index = block.index
-            issues = code.op(f"load i64, ptr %N{index}")
-            self._add_to(row, 2 * index, issues)
-            if self._analysis.is_dynamic[index]:
-                lanes = code.op(f"load i64, ptr %L{index}")
-            else:
-                lanes = code.op(f"mul i64 {issues}, {warp.width}")
-            self._add_to(row, 2 * index + 1, lanes)
-        for position, pc in enumerate(self.guarded):
-            off = code.op(f"load i64, ptr %G{pc}")
-            self._add_to(row, 2 * len(self._kernel.blocks) + position, off)
+        self.counters.write_end()
         time = code.op("load i64, ptr %time")
         code.do(f"store i64 {time}, ptr %time.place")
         if self._watched:
@@ -239,12 +205,6 @@ class WarpFunction:
     def _field(self, name: str) -> str:
         return self._warp.scalar.op(f"getelementptr i8, ptr %w, i64 {field_offset(name)}")
 
-    def _add_to(self, row: str, position: int, value: str) -> None:
-        code = self._warp.scalar
-        where = code.op(f"getelementptr i64, ptr {row}, i64 {position}")
-        known = code.op(f"load i64, ptr {where}")
-        code.do(f"store i64 {code.op(f'add i64 {known}, {value}')}, ptr {where}")
-
     def _declare_slots(self) -> None:
         """Registers, counters, masks and the time, at the entry."""
         entry, kind = self._warp.entry, self._warp.mask_type
@@ -253,12 +213,7 @@ class WarpFunction:
             slot = self._registers.slot_type(by_index[index])
             entry.do(f"%R{index} = alloca {slot}")
             entry.do(f"store {slot} zeroinitializer, ptr %R{index}")
-        names = [f"N{b.index}" for b in self._kernel.blocks]
-        names += [f"L{b.index}" for b in self._kernel.blocks]
-        names += [f"G{pc}" for pc in self.guarded]
-        for name in names:
-            entry.do(f"%{name} = alloca i64")
-            entry.do(f"store i64 0, ptr %{name}")
+        self.counters.write_entry()
         for name in self._control.mask_slots:
             entry.do(f"%{name} = alloca {kind}")
             entry.do(f"store {kind} 0, ptr %{name}")

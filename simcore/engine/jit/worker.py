@@ -33,6 +33,7 @@ from kernelcast.simcore.isa.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.kernel import Atomic, Instruction, Kernel, Load, Store
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.launch import Launch, Limits
+from kernelcast.simcore.lazy_buffer import LazyBuffer
 from kernelcast.simcore.memory_spaces import FlatMemory, LaunchMemory, OutOfBounds
 
 __all__ = ["Worker", "WorkerFault"]
@@ -301,14 +302,16 @@ def _buffer_table(kernel: Kernel, launch: Launch, memory: LaunchMemory) -> Ints:
     by_address = {buffer.first: buffer for buffer in memory.globals.buffers}
     chosen = []
     for value, parameter in zip(launch.arguments, kernel.parameters, strict=True):
-        if isinstance(value, np.ndarray):
+        if isinstance(value, (np.ndarray, LazyBuffer)):
             raw = memory.parameters.bytes[parameter.offset : parameter.offset + 8]
             chosen.append(by_address[int(raw.copy().view(np.int64)[0])])
     chosen += [buffer for buffer in memory.globals.buffers if buffer not in chosen]
     for buffer in chosen:
-        size = buffer.bytes.size
-        writable = size if buffer.bytes.flags.writeable else 0
-        rows.append((buffer.first, size, writable, buffer.bytes.ctypes.data))
+        if buffer.is_materialised:
+            writable = buffer.size if buffer.bytes.flags.writeable else 0
+            rows.append((buffer.first, buffer.size, writable, buffer.bytes.ctypes.data))
+        else:  # slices run without contents
+            rows.append((buffer.first, buffer.size, buffer.size, 0))
     return np.array(rows, np.int64).reshape(-1, 4)
 
 
