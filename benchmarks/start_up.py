@@ -105,6 +105,52 @@ def _sor_seconds(engine: str, repeats: int) -> float:
     return process_wall_seconds(command, repeats, folder=ROOT)
 
 
+_LARGE_SGEMM = """[kernel]
+source = "{source}"
+entry = "sgemm"
+[launch]
+grid = [128, 128]
+block = [32, 32]
+[[args]]
+name = "a"
+type = "f32[4096, 4096]"
+[[args]]
+name = "b"
+type = "f32[4096, 4096]"
+[[args]]
+name = "c"
+type = "f32[4096, 4096]"
+[[args]]
+name = "n"
+type = "u32"
+value = 4096
+"""
+
+
+def _sgemm(engine: str, folder: Path, repeats: int) -> list[Target]:
+    """SGEMM 4096^3 from a sample: how long, and how far from all thread blocks."""
+    source = ROOT / "examples" / "sgemm" / "sgemm.ptx"
+    workload = folder / "sgemm4096.toml"
+    workload.write_text(_LARGE_SGEMM.format(source=source))
+    command = [sys.executable, "-m", "kernelcast", "profile", str(workload)]
+    command = [*command, "--device", DEVICE, "--engine", engine, "--csv"]
+    seconds = process_wall_seconds([*command, "--sample"], repeats, folder=ROOT)
+    sampled, exact = (_dram_bytes([*command, how]) for how in ("--sample", "--exact"))
+    error = abs(sampled / exact - 1)
+    name = f"SGEMM 4096^3 sampled for {DEVICE}"
+    return [
+        Target(name, seconds, 3.0, "s"),
+        Target(f"{name}: DRAM traffic off by", 100 * error, 2.0, "%"),
+    ]
+
+
+def _dram_bytes(command: list[str]) -> float:
+    finished = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    found = dict(line.split(",")[:2] for line in finished.stdout.splitlines())
+    reads, writes = (float(found[f"dram_{kind}_transactions"]) for kind in ("read", "write"))
+    return 32 * (reads + writes)
+
+
 def start_up_targets(engine: str, folder: Path, repeats: int) -> list[Target]:
     """Every value is a median of `repeats`; `folder` is for the caches and is empty."""
     first, what = _first_results(engine, folder, repeats), "1,000 instructions"
@@ -115,6 +161,7 @@ def start_up_targets(engine: str, folder: Path, repeats: int) -> list[Target]:
         Target(f"first result, {what}, warm process, read anew", first.anew_s, None, "s"),
         Target(f"same result again, {what}, warm process", first.again_s, 0.01, "s"),
         Target(f"SOR 8192 x 8192 estimated for {DEVICE}", _sor_seconds(engine, repeats), 5.0, "s"),
+        *_sgemm(engine, folder, repeats),
     ]
 
 

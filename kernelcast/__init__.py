@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kernelcast.models.estimate import Estimate as Estimate
     from kernelcast.runnable import LoadedModule as LoadedModule
     from kernelcast.runnable import RunnableKernel as RunnableKernel
+    from kernelcast.sampling import Sampling as Sampling
     from kernelcast.simcore.device import Device as Device
     from kernelcast.simcore.launch import Limits as Limits
     from kernelcast.simcore.profile import KernelProfile as KernelProfile
@@ -39,6 +40,7 @@ __all__ = [
     "Limits",
     "LoadedModule",
     "RunnableKernel",
+    "Sampling",
     "WorkType",
     "Workload",
     "__version__",
@@ -63,6 +65,7 @@ _HOMES = {
     "Limits": "kernelcast.simcore.launch",
     "LoadedModule": "kernelcast.runnable",
     "RunnableKernel": "kernelcast.runnable",
+    "Sampling": "kernelcast.sampling",
     "WorkType": "kernelcast.simcore.profile",
     "Workload": "kernelcast.workload",
     "device": "kernelcast.api",

@@ -18,7 +18,7 @@ from kernelcast.simcore.resources import resource_needs
 if TYPE_CHECKING:
     from kernelcast.simcore.memory.device_memory import DeviceMemory, MemoryResult
 
-__all__ = ["MemorySimulation", "SimulatedDevice"]
+__all__ = ["MemorySimulation", "SimulatedDevice", "resident_thread_blocks"]
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,17 @@ class MemorySimulation:
         from kernelcast.simcore.memory.device_memory import DeviceMemory
 
         launch = self._launch
-        shape = LaunchShape(launch.grid, launch.thread_block)
-        resident = occupancy(resource_needs(self._kernel, launch), shape, device)
         warps = -(-launch.threads_per_thread_block // warp_width)
         return DeviceMemory(
             instruction_rows(self._kernel),
             warp_width,
             warps,
             device,
-            resident.thread_blocks_per_sm,
+            resident_thread_blocks(self._kernel, launch, device),
         )
+
+
+def resident_thread_blocks(kernel: Kernel, launch: Launch, device: Device) -> int:
+    """Per SM; LaunchError when none fits."""
+    shape = LaunchShape(launch.grid, launch.thread_block)
+    return occupancy(resource_needs(kernel, launch), shape, device).thread_blocks_per_sm

@@ -12,8 +12,10 @@ from typing import TypeAlias
 from kernelcast.argument_snapshot import ArgumentSnapshot
 from kernelcast.errors import LaunchError, nearest
 from kernelcast.kernel_trace import KernelTrace
+from kernelcast.launch_sampling import sampled_launch
 from kernelcast.memory_simulation import MemorySimulation
 from kernelcast.ptx_frontend import read_module
+from kernelcast.sampling import Sampling
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.engine import execute
@@ -63,6 +65,7 @@ class RunnableKernel:
         engine: str = "auto",
         progress: Progress | None = None,
         record_memory: bool = True,
+        sampling: Sampling = Sampling.NEVER,
     ) -> KernelTrace:
         """Executes one launch: arrays in `args` are the buffers that the kernel reads and writes.
 
@@ -75,7 +78,8 @@ class RunnableKernel:
         Raises LaunchError, before it runs, when the launch does not fit the kernel or one of
         `devices`, and ExecutionError, with thread and source line, when the kernel fails;
         `argument_names` is what messages call the arguments. Without `record_memory` the trace
-        counts instructions only, where that saves time, and has no profile.
+        counts instructions only, where that saves time, and has no profile. With `sampling` a large
+        launch may be estimated from a part of its thread blocks; its buffers stay as they are.
         """
         if isinstance(args, str) or not isinstance(args, Sequence):
             raise LaunchError(f"args must be a list of arguments, got {type(args).__name__}")
@@ -90,12 +94,21 @@ class RunnableKernel:
         targets = [load_device(item) if isinstance(item, str) else item for item in devices]
         self._check(launch, targets)
         widths = [warp_width] if warp_width is not None else _widths(targets)
+        limits = limits or Limits()
+        sampled = None
+        if targets or not record_memory:
+            chosen = targets if record_memory else ()
+            sampled = sampled_launch(
+                self.kernel, launch, chosen, widths, limits, engine, sampling, progress
+            )
+        if sampled is not None:
+            return sampled
         memories = MemorySimulation(self.kernel, launch, targets if record_memory else ())
         execute_at = partial(
             execute,
             self.kernel,
             launch,
-            limits=limits or Limits(),
+            limits=limits,
             engine=engine,
             record_memory=record_memory and not targets,
         )

@@ -16,6 +16,7 @@ from kernelcast.expressions import evaluate_integer
 from kernelcast.kernel_trace import KernelTrace
 from kernelcast.python_functions import call, load_function
 from kernelcast.runnable import LoadedModule, RunnableKernel
+from kernelcast.sampling import Sampling
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Argument, Limits
 from kernelcast.toml_table import Expression
@@ -135,6 +136,7 @@ class Workload:
         engine: str = "auto",
         progress: Progress | None = None,
         record_memory: bool = True,
+        sampling: Sampling = Sampling.NEVER,
     ) -> KernelTrace:
         """Executes one launch; `arguments` as `make_arguments` gave them, else new ones.
 
@@ -163,6 +165,7 @@ class Workload:
             engine=engine,
             progress=progress,
             record_memory=record_memory,
+            sampling=sampling,
         )
         return trace.repeated(self.launch.repeats)
 

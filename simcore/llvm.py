@@ -15,7 +15,13 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-__all__ = ["NativeModule", "compile_module", "emit_object", "host_supports_vectors"]
+__all__ = [
+    "NativeModule",
+    "compile_module",
+    "emit_object",
+    "host_supports_vectors",
+    "is_compiled",
+]
 
 _CACHE_VARIABLE = "KERNELCAST_CACHE"
 _ALWAYS_NEON = ("aarch64", "arm64")  # LLVM does not always list what every such host has
@@ -76,6 +82,12 @@ def compile_module(ir: str, optimization: int = 2) -> NativeModule:
     engine.add_object_file(llvm.ObjectFileRef.from_data(data))
     engine.finalize_object()
     return NativeModule(engine)
+
+
+def is_compiled(ir: str, optimization: int = 2) -> bool:
+    """Whether an earlier run left the object."""
+    _initialize()
+    return _cache_file(ir, optimization).is_file()
 
 
 def emit_object(ir: str, optimization: int = 2, triple: str | None = None) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.instruction_counts import (
@@ -14,6 +16,9 @@ from kernelcast.simcore.memory_profile import hot_spots, memory_traffic, shared_
 from kernelcast.simcore.occupancy import occupancy
 from kernelcast.simcore.profile import KernelProfile, LaunchShape, Occupancy
 from kernelcast.traces.trace import Trace
+
+if TYPE_CHECKING:
+    from kernelcast.simcore.sampling.extrapolation import SampledCount, SampledTraffic
 
 __all__ = ["profile"]
 
@@ -51,7 +56,7 @@ def profile(
         barrier_stages=len(trace.stage_warp_issues),
         mix=instruction_mix(trace),
         hot_spots=hot_spots(trace, traffic, wavefronts),
-        assumptions=_assumptions(trace, device, resident),
+        assumptions=_assumptions(device, resident, memory.sample),
     )
 
 
@@ -70,10 +75,25 @@ def _recording(trace: Trace) -> str:
     return f"execution by the {trace.engine} engine"
 
 
-def _assumptions(trace: Trace, device: Device, resident: Occupancy) -> tuple[str, ...]:
+def _assumptions(
+    device: Device, resident: Occupancy, sample: SampledTraffic | None
+) -> tuple[str, ...]:
     found = []
+    if sample is not None:
+        found.append(
+            f"memory traffic, from {sample.share:.1%} of the thread blocks: DRAM reads "
+            f"{_reach(sample.dram_reads)}, DRAM writes {_reach(sample.dram_writes)} with 95 % "
+            "confidence"
+        )
     if resident.registers_assumed:
         found.append(f"registers per thread: {resident.registers_per_thread}, estimated")
     if device.assumed:
         found.append(f"of {device.name}, which nobody published: {', '.join(device.assumed)}")
     return tuple(found)
+
+
+def _reach(count: SampledCount) -> str:
+    """Half the confidence interval in percent of the value."""
+    if not count.value:
+        return "none"
+    return f"+-{100 * max(count.high - count.value, count.value - count.low) / count.value:.1f} %"

@@ -35,6 +35,13 @@ class EstimateRequest:
     reference: kc.Device
     reference_time_s: float | None
 
+    @property
+    def profiled(self) -> list[kc.Device]:
+        """The devices whose memory must be simulated."""
+        if self.reference_time_s is None or self.reference in self.devices:
+            return [*self.devices]
+        return [*self.devices, self.reference]
+
     def check(self) -> None:
         """KernelcastError for what can be refused before a kernel is executed."""
         for model in self.models:
@@ -82,6 +89,7 @@ def estimate(
     limit_seconds: options.LimitSeconds = None,
     limit_instructions: options.LimitInstructions = None,
     exact: options.Exact = False,
+    sample: options.Sample = False,
     json: options.Json = False,
     csv: options.Csv = False,
 ) -> None:
@@ -110,8 +118,11 @@ def estimate(
         source, profiles = _always(measured_profile), [measured_profile] * len(devices)
     else:
         assert workload is not None
-        execution = Execution(size, registers, engine, limit_seconds, limit_instructions)
-        trace = execution.trace(workload, devices)
+        sampling = options.sampling(exact=exact, sample=sample)
+        execution = Execution(
+            size, registers, engine, limit_seconds, limit_instructions, sampling=sampling
+        )
+        trace = execution.trace(workload, request.profiled)
         source, profiles = trace.profile, trace.profiles(devices)
     estimates = request.estimates(source, profiles)
     if plot is not None:

@@ -29,13 +29,13 @@ def mix(
     limit_seconds: options.LimitSeconds = None,
     limit_instructions: options.LimitInstructions = None,
     exact: options.Exact = False,
+    sample: options.Sample = False,
     json: options.Json = False,
     csv: options.Csv = False,
 ) -> None:
     """Dynamic instruction histogram: executions by thread and by warp."""
-    execution = Execution(
-        size, None, engine, limit_seconds=limit_seconds, limit_instructions=limit_instructions
-    )
+    sampling = options.sampling(exact=exact, sample=sample)
+    execution = Execution(size, None, engine, limit_seconds, limit_instructions, sampling=sampling)
     trace = execution.trace(workload, record_memory=False)
     found = instruction_mix(trace.data, isa)
     show_result(

@@ -8,6 +8,8 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from kernelcast.errors import KernelcastError
+from kernelcast.sampling import Sampling
 from kernelcast.simcore.launch import Limits
 
 __all__ = [
@@ -20,11 +22,13 @@ __all__ = [
     "LimitSeconds",
     "OptionalWorkload",
     "Registers",
+    "Sample",
     "Size",
     "WorkloadOrTrace",
     "WorkloadPath",
     "counted",
     "limits",
+    "sampling",
 ]
 
 _EXECUTION = "Execution"
@@ -77,14 +81,30 @@ Exact: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--exact",
-        help="Execute every thread block. No engine samples thread blocks yet, so every run is "
-        "exact.",
+        help="Execute every thread block: large launches too, which are sampled otherwise.",
+        rich_help_panel=_EXECUTION,
+    ),
+]
+Sample: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--sample",
+        help="Sample thread blocks even if the launch is small; error when that is impossible.",
         rich_help_panel=_EXECUTION,
     ),
 ]
 Registers: TypeAlias = Annotated[
     int | None, counted("Registers per thread, as the target's compiler would use.", _EXECUTION)
 ]
+
+
+def sampling(*, exact: bool, sample: bool) -> Sampling:
+    """What the two options say together."""
+    if exact and sample:
+        raise KernelcastError("--exact and --sample contradict each other")
+    if exact:
+        return Sampling.NEVER
+    return Sampling.ALWAYS if sample else Sampling.AUTO
 
 
 def limits(seconds: float | None, instructions: int | None) -> Limits:

@@ -31,12 +31,16 @@ def profile(
     limit_seconds: options.LimitSeconds = None,
     limit_instructions: options.LimitInstructions = None,
     exact: options.Exact = False,
+    sample: options.Sample = False,
     json: options.Json = False,
     csv: options.Csv = False,
 ) -> None:
     """The counters of one launch on a GPU, under a profiler's names."""
     target = kc.device(device)
-    execution = Execution(size, registers, engine, limit_seconds, limit_instructions)
+    sampling = options.sampling(exact=exact, sample=sample)
+    execution = Execution(
+        size, registers, engine, limit_seconds, limit_instructions, sampling=sampling
+    )
     found = execution.trace(workload, [target]).profile(target)
     named = named_metrics(found, metrics)
     show_result(

@@ -10,6 +10,7 @@ import kernelcast as kc
 from kernelcast.cli import options
 from kernelcast.cli.terminal import show_progress
 from kernelcast.errors import KernelcastError
+from kernelcast.sampling import Sampling
 
 __all__ = ["Execution"]
 
@@ -24,6 +25,7 @@ class Execution:
     limit_seconds: float | None = None
     limit_instructions: int | None = None
     warp_width: int | None = None
+    sampling: Sampling = Sampling.NEVER
 
     def trace(
         self,
@@ -42,7 +44,10 @@ class Execution:
             stored = kc.load_trace(source)
             return stored if self.registers is None else stored.with_registers(self.registers)
         loaded = kc.load_workload(source)
-        with show_progress(f"executing {source.name}") as progress:
+        title = f"executing {source.name}"
+        if devices and record_memory and not _has_simulator():
+            title += " (first, once: compiling the memory simulator)"
+        with show_progress(title) as progress:
             return loaded.run(
                 self.size,
                 registers=self.registers,
@@ -52,6 +57,7 @@ class Execution:
                 engine=self.engine.value,
                 progress=progress,
                 record_memory=record_memory,
+                sampling=self.sampling,
             )
 
     def _check_stored(self, source: Path) -> None:
@@ -64,3 +70,10 @@ class Execution:
         ):
             if value is not None:
                 raise KernelcastError(f"{name} goes with a workload file; {source} is a trace")
+
+
+def _has_simulator() -> bool:
+    # slow to import, and only wanted where memory is simulated
+    from kernelcast.simcore.memory.compiled import is_compiled
+
+    return is_compiled()

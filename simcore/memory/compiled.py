@@ -10,23 +10,31 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = ["compiled"]
+__all__ = ["compiled", "is_compiled"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-@cache
-def _cache_folder() -> str:
-    """A folder for machine code that is named after all sources of this package.
+_HOME = Path(__file__).parent
 
-    numba notices a changed function but not a changed callee in another file, so machine code made
-    from other sources must never be found again.
+
+@cache
+def _cache_folder(package: Path) -> Path:
+    """A folder for machine code that is named after all sources of `package` and of this one.
+
+    numba notices a changed function but not a changed callee or constant in another file, so
+    machine code made from other sources must never be found again.
     """
-    package = Path(__file__).parent
     digest = hashlib.sha256(numba.__version__.encode())
-    for source in sorted(package.glob("*.py")):
-        digest.update(source.read_bytes())
-    return str(package / "__pycache__" / f"compiled-{digest.hexdigest()[:16]}")
+    for folder in dict.fromkeys((_HOME, package)):
+        for source in sorted(folder.glob("*.py")):
+            digest.update(source.read_bytes())
+    return package / "__pycache__" / f"compiled-{digest.hexdigest()[:16]}"
+
+
+def is_compiled() -> bool:
+    """Whether an earlier run left machine code of the memory simulator."""
+    return any(_cache_folder(_HOME).rglob("*.nbc"))
 
 
 def compiled(function: Function) -> Function:
@@ -39,7 +47,7 @@ def compiled(function: Function) -> Function:
     settings: Any = numba.config
     configured = settings.CACHE_DIR
     if not configured:
-        settings.CACHE_DIR = _cache_folder()
+        settings.CACHE_DIR = str(_cache_folder(Path(function.__code__.co_filename).parent))
     try:
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
         options |= {"forceinline": True, "_nrt": False}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.memory.hierarchy import TrafficResult
@@ -12,16 +13,23 @@ from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import InstructionRow, Trace
 
+if TYPE_CHECKING:
+    from kernelcast.simcore.sampling.extrapolation import SampledTraffic
+
 __all__ = ["DeviceMemory", "MemoryResult", "simulate_memory"]
 
 
 @dataclass(frozen=True)
 class MemoryResult:
-    """What one launch did to the memory of a device with `thread_blocks_per_sm` resident."""
+    """What one launch did to the memory of a device with `thread_blocks_per_sm` resident.
+
+    `sample`: how far off the traffic may be where only a part of the grid was simulated.
+    """
 
     traffic: TrafficResult
     wavefronts: PatternWavefronts
     thread_blocks_per_sm: int
+    sample: SampledTraffic | None = None
 
 
 class DeviceMemory:
@@ -47,7 +55,7 @@ class DeviceMemory:
     def accept(self, batch: AccessBatch) -> None:
         """TraceFormatError when the batch does not follow the one before."""
         self._traffic.accept(batch)
-        self._wavefronts.add(batch.pattern_counts, batch.patterns)
+        self._wavefronts.accept(batch)
 
     def finish(self) -> MemoryResult:
         """The whole launch; no batch may follow."""

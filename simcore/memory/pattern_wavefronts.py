@@ -11,7 +11,8 @@ import numpy.typing as npt
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.memory.banks import Wavefronts, constant_wavefronts, shared_wavefronts
 from kernelcast.simcore.memory.native_accesses import native_accesses
-from kernelcast.traces.trace import InstructionRow, PatternCounts, PatternTable
+from kernelcast.traces.stream import AccessBatch
+from kernelcast.traces.trace import InstructionRow, PatternCounts
 
 __all__ = ["PatternWavefronts", "WavefrontCounter"]
 
@@ -28,7 +29,7 @@ class PatternWavefronts:
 
 
 class WavefrontCounter:
-    """Adds up pattern counts batch by batch, for `device`."""
+    """An AccessSink that adds up the wavefronts of shared and constant accesses on `device`."""
 
     def __init__(self, instructions: Sequence[InstructionRow], device: Device) -> None:
         self._device = device
@@ -37,8 +38,9 @@ class WavefrontCounter:
         requests, taken, ideal = (np.zeros(len(instructions), np.int64) for _ in range(3))
         self.totals = PatternWavefronts(requests, taken, ideal)
 
-    def add(self, rows: PatternCounts, patterns: PatternTable) -> None:
+    def accept(self, batch: AccessBatch) -> None:
         """Constant accesses go to the constant cache, all others to the banks."""
+        rows, patterns = batch.pattern_counts, batch.patterns
         reaches_memory = self._native.bytes[rows.pc] > 0
         is_constant = self._is_constant[rows.pc]
         banked = _select(rows, reaches_memory & ~is_constant)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import Protocol
 
+from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.sampling.extrapolation import SampledTraffic, extrapolate
@@ -12,10 +12,7 @@ from kernelcast.simcore.sampling.plan import SamplePlan
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import ThreadBlockClasses
 
-__all__ = ["Batches", "SkippingSimulator", "simulate_sample"]
-
-Batches = Callable[[int, int], Iterable[AccessBatch]]
-"""(first, end) -> the accesses of these thread blocks, in ascending order."""
+__all__ = ["SampleSimulation", "SkippingSimulator"]
 
 
 class SkippingSimulator(Protocol):
@@ -27,23 +24,50 @@ class SkippingSimulator(Protocol):
     def finish(self) -> TrafficResult: ...
 
 
-def simulate_sample(
-    plan: SamplePlan, simulator: SkippingSimulator, batches: Batches, classes: ThreadBlockClasses
-) -> SampledTraffic:
-    """Traffic of the whole launch from the plan's intervals; `simulator` must be cold."""
-    parts: list[Counters] = []
-    before: Counters | None = None
-    reached = 0
-    for interval in plan.intervals:
-        if interval.first != reached:
-            simulator.skip_to(interval.first)
-        for batch in batches(interval.first, interval.end):
-            simulator.accept(batch)
-        reached = interval.end
-        counts = simulator.traffic_so_far().by_instruction
-        parts.append(counts if before is None else _difference(counts, before))
-        before = counts
-    return extrapolate(plan, parts, simulator.finish(), classes)
+class SampleSimulation:
+    """An AccessSink for the thread blocks of the plan's intervals, in their order.
+
+    No batch may reach over the end of an interval; `simulator` must be cold.
+    """
+
+    def __init__(
+        self, plan: SamplePlan, simulator: SkippingSimulator, classes: ThreadBlockClasses
+    ) -> None:
+        self._plan = plan
+        self._simulator = simulator
+        self._classes = classes
+        self._parts: list[Counters] = []
+        self._before: Counters | None = None
+        self._reached = 0
+
+    def accept(self, batch: AccessBatch) -> None:
+        """TraceFormatError for a batch out of its turn."""
+        interval = self._plan.intervals[len(self._parts)]
+        if self._reached >= interval.end:
+            self._close()
+            interval = self._plan.intervals[len(self._parts)]
+        first, end = batch.first_thread_block, batch.first_thread_block + batch.thread_blocks
+        if first != max(self._reached, interval.first) or end > interval.end:
+            raise TraceFormatError(
+                f"thread blocks {first} to {end} where those of the sample from "
+                f"{max(self._reached, interval.first)} to {interval.end} were expected"
+            )
+        if first > self._reached:
+            self._simulator.skip_to(first)
+        self._simulator.accept(batch)
+        self._reached = end
+
+    def finish(self) -> SampledTraffic:
+        """Traffic of the whole launch; TraceFormatError when intervals are missing."""
+        self._close()
+        return extrapolate(self._plan, self._parts, self._simulator.finish(), self._classes)
+
+    def _close(self) -> None:
+        """The counts of the interval that is complete."""
+        counts = self._simulator.traffic_so_far().by_instruction
+        before = self._before
+        self._parts.append(counts if before is None else _difference(counts, before))
+        self._before = counts
 
 
 def _difference(later: Counters, earlier: Counters) -> Counters:

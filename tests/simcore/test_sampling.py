@@ -23,7 +23,7 @@ from kernelcast.simcore.sampling.footprint import (
     turnover_waves,
 )
 from kernelcast.simcore.sampling.plan import Role, SamplePlan, plan_sample
-from kernelcast.simcore.sampling.run import simulate_sample
+from kernelcast.simcore.sampling.run import SampleSimulation
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import (
     AccessTable,
@@ -156,16 +156,8 @@ def device() -> Device:
     )
 
 
-class Skipping(TrafficSimulator):
-    """The simulator, which holds back nothing that it might simulate when it is asked."""
-
-    def traffic_so_far(self) -> TrafficResult:
-        self._simulate(self._distributor.next_start)
-        return super().traffic_so_far()
-
-
-def simulator(stream: Stream) -> Skipping:
-    return Skipping(stream.instructions, 32, WARPS, device(), RESIDENT)
+def simulator(stream: Stream) -> TrafficSimulator:
+    return TrafficSimulator(stream.instructions, 32, WARPS, device(), RESIDENT)
 
 
 def full(stream: Stream) -> TrafficResult:
@@ -190,7 +182,15 @@ def planned(stream: Stream, share: float, warm_up: int | None = None) -> SampleP
 
 def sampled(stream: Stream, share: float = 0.1, warm_up: int | None = None) -> SampledTraffic:
     plan = planned(stream, share, warm_up)
-    return simulate_sample(plan, simulator(stream), stream.batches, stream.classes)
+    return simulated(plan, stream)
+
+
+def simulated(plan: SamplePlan, stream: Stream) -> SampledTraffic:
+    simulation = SampleSimulation(plan, simulator(stream), stream.classes)
+    for interval in plan.intervals:
+        for batch in stream.batches(interval.first, interval.end):
+            simulation.accept(batch)
+    return simulation.finish()
 
 
 STREAMS = {
@@ -276,7 +276,7 @@ def test_scatter_between_samples_is_the_stated_error(seed: int) -> None:
 
     stream = Stream((20000, 1), ("load",), (0,) * 8, addresses)
     plan = planned(stream, 0.1, 10)
-    found = simulate_sample(plan, simulator(stream), stream.batches, stream.classes).dram_reads
+    found = simulated(plan, stream).dram_reads
     measured = sum(i.thread_blocks for i in plan.intervals if i.role is Role.MEASURED)
     binomial = math.sqrt(0.7 / 0.3 / measured)
     assert 0.5 * binomial < found.relative_standard_error < 3 * binomial

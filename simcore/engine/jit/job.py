@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -42,6 +42,16 @@ class _Piece:
     number: int
     first: int
     end: int
+
+
+class NativeLoop(Protocol):
+    """`entry` is the native loop over thread blocks; `improve`, told how long the run lasts, may
+    replace it by faster code."""
+
+    @property
+    def entry(self) -> Any: ...
+
+    def improve(self, run_s: float) -> None: ...
 
 
 class Job:
@@ -81,9 +91,10 @@ class Job:
         self._faults: list[WorkerFault] = []
         self._broken: BaseException | None = None
 
-    def run(self, entry: Any, progress: Callable[[float], None] | None) -> None:
-        """`entry`: the native loop over thread blocks. ExecutionError when the kernel fails."""
-        threads = [threading.Thread(target=self._work, args=(w, entry)) for w in self._workers]
+    def run(self, code: NativeLoop, progress: Callable[[float], None] | None) -> None:
+        """ExecutionError when the kernel fails."""
+        self._code = code
+        threads = [threading.Thread(target=self._work, args=(w,)) for w in self._workers]
         for thread in threads:
             thread.start()
         try:
@@ -118,6 +129,7 @@ class Job:
         self, threads: list[threading.Thread], progress: Callable[[float], None] | None
     ) -> None:
         """Waits so that Ctrl-C and the time limit come through."""
+        began = time.monotonic()
         for thread in threads:
             while thread.is_alive():
                 thread.join(self._patience())
@@ -125,6 +137,7 @@ class Job:
                     progress(self._done / self._all)
                 if self._timed_out():
                     self._stop()
+                self._code.improve(time.monotonic() - began)
 
     def _patience(self) -> float:
         """Seconds to wait before the next look at the clock."""
@@ -155,20 +168,20 @@ class Job:
             self._pieces += 1
             return _Piece(self._pieces - 1, first, end)
 
-    def _work(self, worker: Worker, entry: Any) -> None:
+    def _work(self, worker: Worker) -> None:
         try:
             while piece := self._take():
-                if not self._run_piece(worker, entry, piece):
+                if not self._run_piece(worker, piece):
                     return
         except BaseException as problem:  # carried to the thread that waits
             self._broken = problem
 
-    def _run_piece(self, worker: Worker, entry: Any, piece: _Piece) -> bool:
+    def _run_piece(self, worker: Worker, piece: _Piece) -> bool:
         """False when the kernel failed."""
         first, end = piece.first, piece.end
         counts = np.empty((end - first, self._shape.counters), np.int64)
         times = np.empty((end - first, self._shape.warps), np.int64)
-        fault = worker.run(entry, first, end, counts, times)
+        fault = worker.run(self._code.entry, first, end, counts, times)
         if fault is not None:
             self._faults.append(fault)
             return False

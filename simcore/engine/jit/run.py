@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -15,7 +16,7 @@ from kernelcast.simcore.engine.jit.trace_assembly import assemble
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
 from kernelcast.simcore.launch import Launch, Limits
-from kernelcast.simcore.llvm import NativeModule, compile_module
+from kernelcast.simcore.llvm import NativeModule, compile_module, is_compiled
 from kernelcast.simcore.memory_spaces import LaunchMemory
 from kernelcast.simcore.resources import shared_bytes
 from kernelcast.traces.stream import AccessSink
@@ -24,6 +25,10 @@ from kernelcast.traces.trace import Trace
 __all__ = ["PreparedLaunch", "can_run", "run"]
 
 
+_LARGE_IR = 250_000
+"""Characters: compiling more takes longer than a second."""
+_OPTIMIZING_S_PER_CHARACTER = 6e-6
+_OPTIMIZED = 2
 _Entry = ctypes.CFUNCTYPE(
     ctypes.c_int64,
     ctypes.c_void_p,
@@ -45,17 +50,33 @@ def can_run(kernel: Kernel) -> bool:
 
 
 class _Program:
-    """Native code and what its generator said about it."""
+    """Native code and what its generator said about it.
+
+    What takes long to compile starts with code that is not optimized; `improve` replaces it.
+    """
 
     def __init__(self, source: SourceProgram) -> None:
         self.source = source
-        self._module: NativeModule = compile_module(source.ir, _optimization(source.ir))
-        self.entry = _Entry(self._module.address("run"))
+        self._modules: list[NativeModule] = []  # all of them: workers may still run the first one
+        self._is_final = len(source.ir) < _LARGE_IR or is_compiled(source.ir)
+        self._load(_OPTIMIZED if self._is_final else 0)
+        self._improvement: threading.Thread | None = None
+        self._lock = threading.Lock()
 
+    def improve(self, run_s: float) -> None:
+        """Begins to compile optimized code when a run has lasted as long as that may take.
 
-def _optimization(ir: str) -> int:
-    """Large kernels get the fast tier: compile time grows faster than the code."""
-    return 2 if len(ir) < 1_000_000 else 1
+        `entry` is the new code from then on when it is done.
+        """
+        with self._lock:
+            is_worth_it = run_s > _OPTIMIZING_S_PER_CHARACTER * len(self.source.ir)
+            if is_worth_it and not self._is_final and self._improvement is None:
+                self._improvement = threading.Thread(target=self._load, args=(_OPTIMIZED,))
+                self._improvement.start()
+
+    def _load(self, optimization: int) -> None:
+        self._modules.append(compile_module(self.source.ir, optimization))
+        self.entry = _Entry(self._modules[-1].address("run"))
 
 
 @lru_cache(maxsize=64)
@@ -91,14 +112,16 @@ class PreparedLaunch:
         """Executes every thread block; buffers are changed in place. `sinks` get the accesses."""
         started = time.monotonic()
         job, program = self._job(limits, sinks, started)
-        job.run(program.entry, progress)
+        job.run(program, progress)
         counted = job.counted()
         return assemble(self._kernel, self._launch, self._width, program.source, counted, started)
 
-    def run_range(self, first: int, end: int, limits: Limits, sinks: Sequence[AccessSink]) -> None:
-        """Executes thread blocks `first` to `end`, the latter excluded."""
-        job, program = self._job(limits, sinks, time.monotonic(), ((first, end),))
-        job.run(program.entry, None)
+    def run_ranges(
+        self, ranges: Sequence[tuple[int, int]], limits: Limits, sinks: Sequence[AccessSink]
+    ) -> None:
+        """Executes the thread blocks of all ranges (first, end); nothing is counted."""
+        job, program = self._job(limits, sinks, time.monotonic(), ranges)
+        job.run(program, None)
 
     def _job(
         self,

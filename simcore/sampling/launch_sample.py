@@ -1,0 +1,101 @@
+"""Counts and memory of a launch on a device, most of whose thread blocks are never simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from kernelcast.simcore.device import Device
+from kernelcast.simcore.memory.device_memory import MemoryResult
+from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
+from kernelcast.simcore.memory.stream import TrafficSimulator
+from kernelcast.simcore.sampling.footprint import touched_bytes, turnover_waves
+from kernelcast.simcore.sampling.plan import SamplePlan, plan_sample
+from kernelcast.simcore.sampling.run import SampleSimulation
+from kernelcast.traces.collector import AccessCollector
+from kernelcast.traces.stream import AccessBatch, AccessSink
+from kernelcast.traces.trace import Trace
+
+__all__ = ["SampleSource", "sample_memory"]
+
+_SHARES = (0.03, 0.1, 0.2, 0.4)
+"""Of the grid: where the first is too little for enough samples, the next is tried."""
+
+
+class SampleSource(Protocol):
+    """A launch that makes the accesses of any of its thread blocks.
+
+    `ranges` are pairs of first thread block and end, ascending; no batch is of two of them.
+    """
+
+    def stream(self, ranges: Sequence[tuple[int, int]], sinks: Sequence[AccessSink]) -> None: ...
+
+
+def sample_memory(
+    source: SampleSource, counts: Trace, device: Device, thread_blocks_per_sm: int
+) -> MemoryResult | None:
+    """Traffic and wavefronts of the whole launch; None where the grid is too small for samples.
+
+    `counts`: the exact instruction counts of the whole grid.
+    """
+    plan = _plan(source, counts, device, thread_blocks_per_sm)
+    if plan is None:
+        return None
+    simulator = TrafficSimulator(
+        counts.instructions,
+        counts.warp_width,
+        counts.warps_per_thread_block,
+        device,
+        thread_blocks_per_sm,
+    )
+    simulation = SampleSimulation(plan, simulator, counts.classes)
+    wavefronts = WavefrontCounter(counts.instructions, device)
+    source.stream([(item.first, item.end) for item in plan.intervals], [simulation, wavefronts])
+    sample = simulation.finish()
+    scaled = _scaled(wavefronts.totals, plan, counts)
+    return MemoryResult(sample.traffic, scaled, thread_blocks_per_sm, sample)
+
+
+def _plan(
+    source: SampleSource, counts: Trace, device: Device, thread_blocks_per_sm: int
+) -> SamplePlan | None:
+    wave = device.architecture.sm_count * thread_blocks_per_sm
+    if 2 * wave > counts.thread_blocks:
+        return None
+    warm_up = _warm_up_waves(source, wave, device)
+    for share in _SHARES:
+        plan = plan_sample(counts.grid, wave, warm_up, counts.classes, counts.instructions, share)
+        if plan is not None:
+            return plan
+    return None
+
+
+def _warm_up_waves(source: SampleSource, wave: int, device: Device) -> int:
+    sizes = []
+    collected = AccessCollector()
+    for first in (0, wave):
+        source.stream([(first, first + wave)], [collected])
+        patterns, accesses = collected.tables()
+        no_times = np.zeros(0, np.int32)
+        so_far = AccessBatch(0, first + wave, accesses, patterns, no_times)
+        sizes.append(touched_bytes(so_far, device.l2.sector_bytes))
+    return turnover_waves(sizes[0], sizes[1], device.l2.capacity_bytes)
+
+
+def _scaled(totals: PatternWavefronts, plan: SamplePlan, counts: Trace) -> PatternWavefronts:
+    """From the plan's thread blocks to all, by how often each instruction is issued."""
+    classes = counts.classes
+    sampled = np.zeros(len(classes.warp_issues), np.int64)
+    for item in plan.intervals:
+        own = classes.of_thread_block[item.first : item.end]
+        sampled += np.bincount(own, minlength=len(sampled))
+    some = (sampled @ classes.warp_issues).astype(np.float64)
+    whole = classes.totals()[0].astype(np.float64)
+    factor = np.divide(whole, some, out=np.zeros_like(whole), where=some > 0)
+    requests, taken, ideal = (
+        np.rint(column * factor).astype(np.int64)
+        for column in (totals.requests, totals.taken, totals.ideal)
+    )
+    return PatternWavefronts(requests, taken, ideal)

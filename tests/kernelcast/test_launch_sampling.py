@@ -1,0 +1,170 @@
+"""Launches that are estimated from a part of their thread blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernelcast as kc
+from kernelcast.cli import main
+from kernelcast.errors import LaunchError
+from kernelcast.runnable import RunnableKernel
+from kernelcast.sampling import Sampling
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+GPU = "gtx-1060-6gb"
+SECTOR_BYTES = 32
+
+
+def saxpy_workload(folder: Path, elements: int) -> Path:
+    text = (EXAMPLES / "saxpy/saxpy.toml").read_text().partition("[check]")[0]
+    text = text.replace('"saxpy.ptx"', f'"{EXAMPLES / "saxpy/saxpy.ptx"}"')
+    file = folder / "large.toml"
+    file.write_text(text.replace("16_777_216", str(elements)))
+    return file
+
+
+def sgemm() -> tuple[RunnableKernel, dict[str, Any]]:
+    """32,000 thread blocks of 256 threads, of tiles of 16 x 16."""
+    n, rows = 320, 25600
+    kernel = kc.load(EXAMPLES / "sgemm/sgemm.ptx")
+    a, b = (np.ones((size, n), np.float32) for size in (rows, n))
+    arguments = {
+        "grid": (n // 16, rows // 16),
+        "block": (16, 16),
+        "args": [a, b, np.zeros((rows, n), np.float32), np.uint32(n)],
+    }
+    return kernel["sgemm_16x16"], arguments
+
+
+def test_a_launch_of_a_billion_threads_is_counted_exactly_and_needs_no_buffers(
+    tmp_path: Path,
+) -> None:
+    n = 10**9
+    workload = kc.load_workload(saxpy_workload(tmp_path, n))
+    trace = workload.run(devices=[GPU], sampling=Sampling.AUTO)  # 8 GB of buffers otherwise
+    profile = trace.profile(GPU)
+    assert profile.traffic is not None
+    assert profile.traffic.dram_read_transactions == pytest.approx(8 * n / SECTOR_BYTES)
+    assert profile.traffic.dram_write_transactions == pytest.approx(4 * n / SECTOR_BYTES)
+    warps = 8 * -(-n // 256)
+    lanes = trace.data.classes.totals()[1]
+    stores = [row.pc for row in trace.data.instructions if row.kind == "store"]
+    assert lanes[stores].sum() == n
+    assert trace.data.classes.totals()[0].max() == warps
+    assert any("of the thread blocks" in text for text in profile.assumptions)
+
+
+def test_counts_of_a_sampled_launch_are_those_of_an_execution_and_traffic_is_near() -> None:
+    kernel, launch = sgemm()
+    sampled = kernel.run(**launch, devices=[GPU], sampling=Sampling.ALWAYS)
+    assert not launch["args"][2].any()
+    exact = kernel.run(**launch, devices=[GPU])
+    assert launch["args"][2].all()
+    counts = zip(sampled.data.classes.totals(), exact.data.classes.totals(), strict=True)
+    for sampled_counts, exact_counts in counts:
+        np.testing.assert_array_equal(sampled_counts, exact_counts)
+    found, expected = (trace.profile(GPU) for trace in (sampled, exact))
+    assert found.instructions == expected.instructions
+    assert found.shared == expected.shared
+    assert found.traffic is not None
+    assert expected.traffic is not None
+    assert found.traffic.global_load_sectors == expected.traffic.global_load_sectors
+    assert found.traffic.dram_read_transactions == pytest.approx(
+        expected.traffic.dram_read_transactions, rel=0.02
+    )
+    sample = sampled.simulated[0].memory.sample
+    assert sample is not None
+    assert sample.share < 0.5
+    assert exact.simulated[0].memory.sample is None
+
+
+def test_small_launches_are_executed_unless_a_sample_is_asked_for() -> None:
+    kernel, launch = sgemm()
+    trace = kernel.run(**launch, devices=[GPU], sampling=Sampling.AUTO)
+    assert launch["args"][2].all()
+    assert trace.simulated[0].memory.sample is None
+
+
+def test_devices_of_both_warp_widths_are_sampled(tmp_path: Path) -> None:
+    workload = kc.load_workload(saxpy_workload(tmp_path, 10**8))
+    trace = workload.run(devices=[GPU, "r9-nano"], sampling=Sampling.AUTO)
+    assert [item.warp_width for item in trace.traces] == [32, 64]
+    for device in (GPU, "r9-nano"):
+        assert any("of the thread blocks" in text for text in trace.profile(device).assumptions)
+
+
+def test_a_grid_too_small_for_samples_says_so() -> None:
+    loaded = kc.load_workload(EXAMPLES / "saxpy/saxpy.toml")
+    with pytest.raises(LaunchError, match="too small for samples of the waves of gtx-480"):
+        loaded.run("small", devices=["gtx-480"], sampling=Sampling.ALWAYS)
+
+
+FOLLOW = """
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .entry follow(.param .u64 next)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %d<6>;
+    .reg .pred %p;
+    ld.param.u64 %d1, [next];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %d2, %r1, 4;
+    add.s64 %d3, %d1, %d2;
+    ld.global.u32 %r2, [%d3];
+    mul.wide.u32 %d4, %r2, 4;
+    add.s64 %d5, %d1, %d4;
+    st.global.u32 [%d5], %r1;
+    ret;
+}
+"""
+
+
+def test_addresses_from_data_cannot_be_sampled(tmp_path: Path) -> None:
+    (tmp_path / "follow.ptx").write_text(FOLLOW)
+    kernel = kc.load(tmp_path / "follow.ptx")["follow"]
+    with pytest.raises(LaunchError, match=r"accessed depends on data that ld.global.u32 reads at"):
+        kernel.run(
+            grid=1,
+            block=32,
+            args=[np.arange(32, dtype=np.uint32)],
+            devices=[GPU],
+            sampling=Sampling.ALWAYS,
+        )
+
+
+def test_the_reference_engine_executes_everything() -> None:
+    kernel, launch = sgemm()
+    with pytest.raises(LaunchError, match="the reference engine executes everything"):
+        kernel.run(**launch, devices=[GPU], sampling=Sampling.ALWAYS, engine="reference")
+
+
+def command(*words: str) -> Sequence[str]:
+    return [words[0], str(EXAMPLES / "saxpy/saxpy.toml"), *words[1:]]
+
+
+def test_exact_and_sample_contradict_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (("mix",), ("profile", "--device", GPU), ("estimate", "--device", GPU)):
+        assert main(command(*words, "--exact", "--sample")) == 2
+        assert "contradict" in capsys.readouterr().err
+
+
+def test_mix_of_a_large_launch_is_exact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    n = 2 * 10**8
+    assert main(["mix", str(saxpy_workload(tmp_path, n)), "--csv"]) == 0
+    row = next(line for line in capsys.readouterr().out.splitlines() if "fma" in line)
+    assert str(n) in row
+
+
+def test_a_reference_time_measured_on_another_gpu_has_that_gpu_simulated(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = command("estimate", "--size", "small", "--device", GPU, "--measured-on", "gtx-480")
+    assert main([*words, "--reference-time", "0.001", "--csv"]) == 0
+    assert GPU in capsys.readouterr().out
