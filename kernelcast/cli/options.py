@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from kernelcast.cli.terminal import show_error
 from kernelcast.errors import KernelcastError
 from kernelcast.sampling import Sampling
 from kernelcast.simcore.launch import Limits
@@ -28,6 +29,7 @@ __all__ = [
     "WorkloadPath",
     "counted",
     "limits",
+    "note_engine",
     "sampling",
 ]
 
@@ -96,6 +98,16 @@ Sample: TypeAlias = Annotated[
 Registers: TypeAlias = Annotated[
     int | None, counted("Registers per thread, as the target's compiler would use.", _EXECUTION)
 ]
+
+
+def note_engine(engine: EngineName) -> None:
+    """Says so, in a line, when this machine cannot have the fast engine."""
+    from kernelcast.simcore.engine import default_engine  # slow to import
+
+    if engine is EngineName.AUTO and default_engine() == "reference":
+        show_error(
+            "note: the slow reference engine executes: the JIT engine needs AVX2 and FMA, or NEON"
+        )
 
 
 def sampling(*, exact: bool, sample: bool) -> Sampling:

@@ -28,6 +28,7 @@ def run(
 ) -> None:
     """Execute a kernel on the CPU. Exit status 1 when --check finds a difference."""
     loaded = kc.load_workload(workload)
+    options.note_engine(engine)
     limits = options.limits(limit_seconds, limit_instructions)
     with show_progress("executing") as progress:
         if not check:

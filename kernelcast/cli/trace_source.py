@@ -44,6 +44,7 @@ class Execution:
             stored = kc.load_trace(source)
             return stored if self.registers is None else stored.with_registers(self.registers)
         loaded = kc.load_workload(source)
+        options.note_engine(self.engine)
         title = f"executing {source.name}"
         if devices and record_memory and not _has_simulator():
             title += " (first, once: compiling the memory simulator)"

@@ -14,7 +14,7 @@ from kernelcast.traces.collector import AccessCollector
 from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
 
-__all__ = ["ENGINES", "execute"]
+__all__ = ["ENGINES", "default_engine", "execute"]
 
 
 class Engine(Protocol):
@@ -68,7 +68,7 @@ def execute(
     trace unless `record_memory` is False; `sinks` get them while the launch runs. Raises
     LaunchError when the launch does not fit the kernel and ExecutionError when the kernel fails.
     """
-    name = _default_engine() if engine == "auto" else engine
+    name = default_engine() if engine == "auto" else engine
     if name not in ENGINES:
         known = ", ".join(("auto", *ENGINES))
         hint = nearest(engine, ENGINES)
@@ -90,8 +90,8 @@ def execute(
     )
 
 
-def _default_engine() -> str:
-    """The JIT engine on machines with a vector unit that it can use."""
+def default_engine() -> str:
+    """The JIT engine on machines with a vector unit that it can use, else the reference engine."""
     from kernelcast.simcore.llvm import host_supports_vectors
 
     return "jit" if host_supports_vectors() else "reference"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -147,6 +148,17 @@ def test_the_reference_engine_executes_everything() -> None:
 
 def command(*words: str) -> Sequence[str]:
     return [words[0], str(EXAMPLES / "saxpy/saxpy.toml"), *words[1:]]
+
+
+def test_a_machine_without_vectors_says_that_the_slow_engine_runs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kernelcast.simcore.llvm.host_supports_vectors", lambda: False)
+    assert main(command("mix", "--size", "small", "--json")) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["engine"] == "reference"
+    assert captured.err.count("\n") == 1
+    assert "the slow reference engine executes" in captured.err
 
 
 def test_exact_and_sample_contradict_each_other(capsys: pytest.CaptureFixture[str]) -> None:
