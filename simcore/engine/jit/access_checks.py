@@ -36,12 +36,14 @@ class Lanes:
     """Addresses of one access: a scalar base with constant offsets, or a vector (`offsets` None).
 
     `base` is i64, without the region's first address taken off. `likely`: the offsets that a
-    vector has unless an index wraps around, if there is such a pattern.
+    vector has unless an index wraps around, if there is such a pattern. `reach`: so many bytes
+    farther on lies the last access that is checked together with this one.
     """
 
     base: str
     offsets: tuple[int, ...] | None
     likely: tuple[int, ...] | None = None
+    reach: int = 0
 
     @property
     def low(self) -> int:
@@ -89,16 +91,17 @@ class Regions:
         return None
 
     def limit(self, region: Region, size: str, bytes_: int, alignment: int) -> str:
-        """How many aligned distances from the region's start leave room for `bytes_`."""
+        """How many aligned distances from the region's start leave room for `bytes_`.
+
+        `bytes_` is `alignment` or more.
+        """
         key = (region.key + size, bytes_, alignment)
         known = self._limits.get(key)
         if known is None:
-            entry = self._entry
-            room = entry.op(f"sub i64 {size}, {bytes_}")
-            fits = entry.op(f"icmp sge i64 {room}, 0")
-            steps = entry.op(f"lshr i64 {room}, {alignment.bit_length() - 1}")
-            one_more = entry.op(f"add i64 {steps}, 1")
-            known = entry.op(f"select i1 {fits}, i64 {one_more}, i64 0")
+            entry, more = self._entry, bytes_ - alignment
+            if more:
+                size = entry.intrinsic("usub.sat", "i64", [("i64", size), ("i64", str(more))])
+            known = entry.op(f"lshr i64 {size}, {alignment.bit_length() - 1}")
             self._limits[key] = known
         return known
 
@@ -146,40 +149,52 @@ class AccessChecks:
         """
         warp, shift = self._warp, total.bit_length() - 1
         code, vector = warp.scalar, warp.vector
-        fast = warp.labels("fast")[0]
         if lanes.steps_by(total):
             distance = self._distance(region, lanes)
-            limit = self._regions.limit(region, size, total + lanes.span, total)
+            limit = self._regions.limit(region, size, total + lanes.span + lanes.reach, total)
             if shift:
                 distance = _rotated(code, distance, shift)
             inside = code.op(f"icmp ult i64 {distance}, {limit}")
         else:
             far = self.distances(region, lanes)
-            limit = self._splat(self._regions.limit(region, size, total, total))
+            limit = self._splat(self._regions.limit(region, size, total + lanes.reach, total))
             if shift:
                 far = _rotated(vector, far, shift)
-            outside = vector.binary("icmp uge", "i64", far, limit)
-            bits = code.op(f"bitcast <{warp.width} x i1> {outside} to {warp.mask_type}")
-            active = warp.both_masks(bits, mask)
-            inside = warp.is_empty(active)
-        code.do(f"br i1 {inside}, label %{fast}, label %{slow}, !prof !1")
-        warp.label(fast)
+            inside = self._in_no_lane(vector.binary("icmp uge", "i64", far, limit), mask)
+        self.proceed(inside, slow)
 
-    def pattern(self, lanes: Lanes, mask: str, near: str, far: str) -> Lanes:
-        """Goes to `near` when the active lanes have their likely offsets from lane 0, else `far`.
+    def proceed(self, condition: str, slow: str) -> None:
+        """Goes on in a new fast path, as is likely, where the condition holds, else to `slow`."""
+        fast = self._warp.labels("fast")[0]
+        self._warp.scalar.do(f"br i1 {condition}, label %{fast}, label %{slow}, !prof !1")
+        self._warp.label(fast)
 
-        The lanes for `near`.
-        """
-        warp, vector = self._warp, self._warp.vector
+    def pattern(self, lanes: Lanes, mask: str) -> tuple[str, Lanes]:
+        """Whether the active lanes have their likely offsets from lane 0, as i1; those lanes."""
+        vector = self._warp.vector
         assert lanes.likely is not None
         kind = vector.type("i64")
-        first = warp.scalar.op(f"extractelement {kind} {lanes.base}, i32 0")
+        first = self._warp.scalar.op(f"extractelement {kind} {lanes.base}, i32 0")
         found = Lanes(first, lanes.likely)
         differs = vector.binary("icmp ne", "i64", lanes.base, self.addresses(found))
-        bits = warp.scalar.op(f"bitcast <{warp.width} x i1> {differs} to {warp.mask_type}")
-        follows = warp.is_empty(warp.both_masks(bits, mask))
-        warp.scalar.do(f"br i1 {follows}, label %{near}, label %{far}, !prof !1")
-        return found
+        return self._in_no_lane(differs, mask), found
+
+    def _in_no_lane(self, found: str, mask: str) -> str:
+        """Whether a vector of i1 is false in all active lanes."""
+        warp = self._warp
+        bits = warp.scalar.op(f"bitcast <{warp.width} x i1> {found} to {warp.mask_type}")
+        return warp.is_empty(warp.both_masks(bits, mask))
+
+    def moved(self, lanes: Lanes, distance: int) -> Lanes:
+        """The same lanes so many bytes on, in a region that holds both."""
+        if not distance:
+            return lanes
+        if lanes.offsets is None:
+            vector = self._warp.vector
+            step = vector.splat("i64", distance)
+            return Lanes(vector.binary("add", "i64", lanes.base, step), None)
+        base = self._warp.scalar.op(f"add i64 {lanes.base}, {distance}")
+        return Lanes(base, lanes.offsets)
 
     def addresses(self, lanes: Lanes) -> str:
         """The address of each lane, as a vector."""

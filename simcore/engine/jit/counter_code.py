@@ -9,16 +9,18 @@ from __future__ import annotations
 from kernelcast.simcore.engine.jit.analysis import Analysis
 from kernelcast.simcore.engine.jit.warp_code import WarpCode
 from kernelcast.simcore.engine.jit.workspace import field_offset
-from kernelcast.simcore.isa.kernel import BasicBlock, Kernel
+from kernelcast.simcore.isa.kernel import BarrierSync, BasicBlock, Kernel
 
-__all__ = ["CounterCode", "loop_heads"]
+__all__ = ["COUNTERS_AT_ONCE", "CounterCode", "loop_heads"]
 
+COUNTERS_AT_ONCE = 8
 _MOST_HELD = 24
 """Basic blocks whose counters are held."""
 
 
 class CounterCode:
-    """Words of a row: issues and lanes by basic block, then lanes off by guarded instruction."""
+    """Words of a row: issues and lanes by basic block, then lanes off by guarded instruction, then
+    as many unused ones as make it a multiple of COUNTERS_AT_ONCE."""
 
     def __init__(self, warp: WarpCode, kernel: Kernel, analysis: Analysis) -> None:
         self._warp = warp
@@ -36,7 +38,8 @@ class CounterCode:
 
     @property
     def words(self) -> int:
-        return 2 * self._blocks + len(self.guarded)
+        used = 2 * self._blocks + len(self.guarded)
+        return -(-used // COUNTERS_AT_ONCE) * COUNTERS_AT_ONCE
 
     def write_entry(self) -> None:
         """The row, and the counters that are held, at the function's entry."""
@@ -107,12 +110,16 @@ class CounterCode:
 
 
 def _held(kernel: Kernel) -> tuple[int, ...]:
-    """Basic blocks in loops, those of the innermost first, as many as may be held."""
+    """Basic blocks in loops, those of the innermost first, as many as may be held.
+
+    Not in loops with a barrier: the function ends there, and would add them to the row each time.
+    """
     depth = [0] * len(kernel.blocks)
     for block in kernel.blocks:
         for target in block.successors:
-            if target <= block.index:
-                for index in range(target, block.index + 1):
+            loop = range(target, block.index + 1)
+            if not any(isinstance(kernel.blocks[i].terminator, BarrierSync) for i in loop):
+                for index in loop:
                     depth[index] += 1
     inner = sorted((index for index, loops in enumerate(depth) if loops), key=lambda i: -depth[i])
     return tuple(sorted(inner[:_MOST_HELD]))

@@ -1,16 +1,19 @@
 """Loads, stores and atomics of a warp as LLVM IR, checked and recorded.
 
 Lanes that pass the check of the region that they are expected in are served at once; when some do
-not, all are served one by one by the runtime, which knows all regions and reports faults.
+not, all are served one by one by the runtime, which knows all regions and reports faults. Groups
+of accesses are checked once, before the first; the code that uses them is then written twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from kernelcast.simcore.engine.jit.access_checks import AccessChecks, Lanes, Regions
+from kernelcast.simcore.engine.jit.access_checks import AccessChecks, Lanes, Region, Regions
 from kernelcast.simcore.engine.jit.analysis import Analysis
 from kernelcast.simcore.engine.jit.atomic_code import AtomicCode, AtomicKind
+from kernelcast.simcore.engine.jit.check_groups import CheckGroup, access_bytes
 from kernelcast.simcore.engine.jit.record_code import RecordCode
 from kernelcast.simcore.engine.jit.registers import Registers
 from kernelcast.simcore.engine.jit.runtime_code import SPACES
@@ -33,6 +36,15 @@ Value = tuple[str, ScalarType, Shape]
 
 _VARYING = Shape(None)
 _PATTERNED = (AddressSpace.GLOBAL, AddressSpace.SHARED, AddressSpace.CONST)
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """`lanes` of a group's least `offset`, all of whose accesses are in the region."""
+
+    region: Region
+    lanes: Lanes
+    offset: int
 
 
 class MemoryCode:
@@ -65,29 +77,76 @@ class MemoryCode:
         self._regions = Regions(warp.entry, roots)
         self._checks = AccessChecks(warp, registers, self._regions)
         self._fast = VectorAccess(warp, self._checks)
+        self._checked: dict[int, _Checked] = {}
+        self._unlikely: frozenset[int] = frozenset()
+
+    def is_predicted(self, access: Load | Store) -> bool:
+        """Whether it is known which region the access should be in, and that it does anything."""
+        address = access.address
+        if not self._does(access) or (address.space is AddressSpace.PARAM and address.base is None):
+            return False
+        return self._regions.expected(address) is not None
+
+    def begin_checked(self, groups: Sequence[CheckGroup], mask: str, cold: str) -> None:
+        """Checks all accesses of the groups; where one fails, goes to `cold`.
+
+        Accesses of the groups that are written before `begin_unchecked` have passed.
+        """
+        counts_all = False
+        # no check yet: what is read of registers now is at hand on both paths
+        found = [self._addresses(group.lowest) for group in groups]
+        for group, lanes in zip(groups, found, strict=True):
+            lowest, space = group.lowest, group.lowest.address.space
+            region = self._regions.expected(lowest.address)
+            assert region is not None
+            if lanes.likely is not None:
+                follows, lanes = self._checks.pattern(lanes, mask)
+                self._checks.proceed(follows, cold)
+            size = region.writable if group.writes else region.size
+            together = replace(lanes, reach=group.reach)
+            self._checks.check(region, together, access_bytes(lowest), mask, cold, size)
+            counts_all |= self._record.counts_all(space, lanes, mask)
+            for access in group.accesses:
+                self._checked[access.pc] = _Checked(region, lanes, lowest.address.offset)
+        if counts_all:
+            self._checks.proceed("%counts.accesses", cold)
+
+    def begin_unchecked(self) -> None:
+        """From here on, accesses of the groups find their lanes' places one by one."""
+        self._unlikely = frozenset(self._checked)
+        self._checked = {}
+
+    def end_groups(self) -> None:
+        """From here on, every access is checked for itself."""
+        self._unlikely = frozenset()
 
     def load(self, load: Load, mask: str, position: int) -> list[Value]:
         """One value for each destination; none when the instruction is only recorded."""
         warp, code = self._warp, self._warp.scalar
+        written = load.type if load.type.is_integer else ScalarType.named(f"b{load.type.bits}")
+        result = uniform(warp.width) if self._is_uniform(load) else _VARYING
+        if load.pc in self._checked:
+            region, lanes = self._checked_lanes(load, mask, position)
+            count = len(load.destinations)
+            found = self._fast.load(region, lanes, load.type, count, mask, result)
+            return [(value, written, result) for value in found]
         lanes = self._addresses(load)
         if not self._does(load):
             self._record.access(load, lanes, mask, position)
             return []
-        written = load.type if load.type.is_integer else ScalarType.named(f"b{load.type.bits}")
         if load.address.space is AddressSpace.PARAM and load.address.base is None:
-            region = self._regions.expected(load.address)
-            assert region is not None
-            fixed, count = uniform(warp.width), len(load.destinations)
-            found = self._fast.load(region, lanes, load.type, count, mask, fixed)
-            return [(value, written, fixed) for value in found]
-        result = uniform(warp.width) if _is_uniform(load, lanes) else _VARYING
-        if lanes.likely is None:
+            parameters = self._regions.expected(load.address)
+            assert parameters is not None
+            count = len(load.destinations)
+            found = self._fast.load(parameters, lanes, load.type, count, mask, result)
+            return [(value, written, result) for value in found]
+        if lanes.likely is None or load.pc in self._unlikely:
             values = self._load(load, lanes, mask, position, result)
             return [(value, written, result) for value in values]
         kind = f"<{warp.width} x {lane_type(load.type)}>"
-        near, far, join = warp.labels("near", "far", "join")
-        pattern = self._checks.pattern(lanes, mask, near, far)
-        warp.label(near)
+        far, join = warp.labels("far", "join")
+        follows, pattern = self._checks.pattern(lanes, mask)
+        self._checks.proceed(follows, far)
         near_values = self._load(load, pattern, mask, position, result)
         near_end = warp.here()
         code.do(f"br label %{join}")
@@ -104,7 +163,7 @@ class MemoryCode:
     def _load(self, load: Load, lanes: Lanes, mask: str, position: int, result: Shape) -> list[str]:
         warp, code, count = self._warp, self._warp.scalar, len(load.destinations)
         self._record.access(load, lanes, mask, position)
-        region = self._regions.expected(load.address)
+        region = self._expected(load, lanes)
         lane = lane_type(load.type)
         kind = f"<{warp.width} x {lane}>" if result.is_varying else lane
         slow, join = warp.labels("slow", "join")
@@ -130,18 +189,23 @@ class MemoryCode:
 
     def store(self, store: Store, mask: str, position: int) -> None:
         warp, code = self._warp, self._warp.scalar
+        bits = ScalarType.named(f"b{store.type.bits}")
+        if store.pc in self._checked:
+            values = [self._registers.vector(s, bits) for s in store.sources]
+            region, lanes = self._checked_lanes(store, mask, position)
+            self._fast.store(region, lanes, store.type, values, mask)
+            return
         lanes = self._addresses(store)
         if not self._does(store):
             self._record.access(store, lanes, mask, position)
             return
-        bits = ScalarType.named(f"b{store.type.bits}")
         values = [self._registers.vector(s, bits) for s in store.sources]
-        if lanes.likely is None:
+        if lanes.likely is None or store.pc in self._unlikely:
             self._store(store, lanes, mask, position, values)
             return
-        near, far, join = warp.labels("near", "far", "join")
-        pattern = self._checks.pattern(lanes, mask, near, far)
-        warp.label(near)
+        far, join = warp.labels("far", "join")
+        follows, pattern = self._checks.pattern(lanes, mask)
+        self._checks.proceed(follows, far)
         self._store(store, pattern, mask, position, values)
         code.do(f"br label %{join}")
         warp.label(far)
@@ -154,7 +218,7 @@ class MemoryCode:
     ) -> None:
         warp, code = self._warp, self._warp.scalar
         self._record.access(store, lanes, mask, position)
-        region = self._regions.expected(store.address)
+        region = self._expected(store, lanes)
         slow, join = warp.labels("slow", "join")
         if region is not None:
             total = store.type.bytes * len(values)
@@ -187,7 +251,7 @@ class MemoryCode:
         slow, join = warp.labels("slow", "join")
         if region is not None:
             self._checks.check(region, lanes, atomic.type.bytes, mask, slow, region.writable)
-            if _is_uniform(atomic, lanes) and what.can_be_summed:
+            if self._is_uniform(atomic) and what.can_be_summed:
                 place = self._checks.pointer(region, lanes)
                 self._atomics.total(what, place, operands[0], mask)
             else:
@@ -202,6 +266,34 @@ class MemoryCode:
             return []
         old = code.op(f"load {kind}, ptr %staging")
         return [(old, atomic.type if atomic.type.is_integer else bits, _VARYING)]
+
+    def _expected(self, access: Load | Store, lanes: Lanes) -> Region | None:
+        """Where to try first; None to serve each lane, as where the check of a group failed.
+
+        Lanes that only lack their likely pattern may well be where they are expected.
+        """
+        if access.pc in self._unlikely and lanes.likely is None:
+            return None
+        return self._regions.expected(access.address)
+
+    def _checked_lanes(
+        self, access: Load | Store, mask: str, position: int
+    ) -> tuple[Region, Lanes]:
+        """Where an access is whose group has passed; notes it."""
+        checked = self._checked[access.pc]
+        distance = access.address.offset - checked.offset
+        lanes = self._checks.moved(checked.lanes, distance)
+        self._record.access(access, lanes, mask, position, is_grouped=True)
+        return checked.region, lanes
+
+    def _is_uniform(self, access: Load | Atomic) -> bool:
+        """Whether all lanes are known to touch the same place."""
+        address = access.address
+        if address.space in (AddressSpace.LOCAL, AddressSpace.GENERIC):
+            return False
+        return (
+            not isinstance(address.base, Register) or self._analysis.shape(address.base).is_uniform
+        )
 
     def _does(self, instruction: Load | Store | Atomic) -> bool:
         """Whether the instruction does anything but count."""
@@ -276,10 +368,3 @@ class MemoryCode:
             place = code.op(f"add i64 {place}, {part}")
             values.append(code.op(f"extractelement {kind} {whole}, i64 {place}"))
         return values
-
-
-def _is_uniform(access: Load | Atomic, lanes: Lanes) -> bool:
-    """Whether all lanes are known to touch the same place."""
-    if access.address.space in (AddressSpace.LOCAL, AddressSpace.GENERIC):
-        return False
-    return lanes.offsets is not None and not any(lanes.offsets)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kernelcast.simcore.engine.jit.access_checks import Lanes
 from kernelcast.simcore.engine.jit.analysis import Analysis
 from kernelcast.simcore.engine.jit.runtime_code import RECORD_WORDS
-from kernelcast.simcore.engine.jit.warp_code import WarpCode
+from kernelcast.simcore.engine.jit.warp_code import FULL, WarpCode
 from kernelcast.simcore.engine.jit.workspace import field_offset
 from kernelcast.simcore.isa.kernel import Atomic, BasicBlock, Load, Store
 from kernelcast.simcore.isa.types import AddressSpace
@@ -64,12 +64,32 @@ class RecordCode:
             words = accesses * (RECORD_WORDS + self._warp.width)
             self._warp.scalar.do(f"call void @make_room(ptr %w, i64 {8 * words})")
 
-    def access(self, access: Load | Store | Atomic, lanes: Lanes, mask: str, position: int) -> None:
-        """`position`: of the instruction in its basic block; the mask may be empty."""
-        if not self._enabled or access.address.space is AddressSpace.PARAM:
+    def counts_all(self, space: AddressSpace, lanes: Lanes, mask: str) -> bool:
+        """Whether every access like this is counted, given that %counts.accesses holds."""
+        is_counted = lanes.offsets is not None and space in _COUNTED
+        return self._enabled and is_counted and mask == FULL
+
+    def access(
+        self,
+        access: Load | Store | Atomic,
+        lanes: Lanes,
+        mask: str,
+        position: int,
+        *,
+        is_grouped: bool = False,
+    ) -> None:
+        """`position`: of the instruction in its basic block; the mask may be empty.
+
+        `is_grouped`: %counts.accesses is known to hold where `counts_all`.
+        """
+        space = access.address.space
+        if not self._enabled or space is AddressSpace.PARAM:
             return
-        if lanes.offsets is None or access.address.space not in _COUNTED:
+        if lanes.offsets is None or space not in _COUNTED:
             self._record(access.pc, lanes, mask, position)
+            return
+        if is_grouped and self.counts_all(space, lanes, mask):
+            self._count(access, lanes)
             return
         warp = self._warp
         count, record, noted = warp.labels("count", "record", "noted")
@@ -99,11 +119,8 @@ class RecordCode:
 
     def _count(self, access: Load | Store | Atomic, lanes: Lanes) -> None:
         assert lanes.offsets is not None
-        code, size, first = self._warp.scalar, access.type.bytes, self.slots
-        lane0 = lanes.offsets[0]
-        offsets = tuple(offset - lane0 for offset in lanes.offsets)
-        phases = tuple(range(0, _PHASE_BYTES, size))
-        self.counted.append(CountedAccess(access.pc, offsets, first, phases))
+        code, size, lane0 = self._warp.scalar, access.type.bytes, lanes.offsets[0]
+        first = self._first_slot(access, tuple(offset - lane0 for offset in lanes.offsets))
         address = code.op(f"add i64 {lanes.base}, {lane0}")
         phase = code.op(f"and i64 {address}, {_PHASE_BYTES - 1}")
         step = code.op(f"lshr i64 {phase}, {size.bit_length() - 1}")
@@ -111,6 +128,15 @@ class RecordCode:
         where = code.op(f"getelementptr i64, ptr %access.row, i64 {slot}")
         known = code.op(f"load i64, ptr {where}")
         code.do(f"store i64 {code.op(f'add i64 {known}, 1')}, ptr {where}")
+
+    def _first_slot(self, access: Load | Store | Atomic, offsets: tuple[int, ...]) -> int:
+        """Code that is written twice, grouped and not, counts in the same slots."""
+        for known in self.counted:
+            if (known.pc, known.offsets) == (access.pc, offsets):
+                return known.first_slot
+        phases = tuple(range(0, _PHASE_BYTES, access.type.bytes))
+        self.counted.append(CountedAccess(access.pc, offsets, self.slots, phases))
+        return self.counted[-1].first_slot
 
     def _record(self, pc: int, lanes: Lanes, mask: str, position: int) -> None:
         code = self._warp.scalar

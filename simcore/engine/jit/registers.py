@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from kernelcast.simcore.engine.jit.analysis import Analysis, Facts, operand_shape
 from kernelcast.simcore.engine.jit.shapes import Shape, resized
@@ -17,7 +17,10 @@ from kernelcast.simcore.isa.kernel import (
 from kernelcast.simcore.isa.native_code import LLVM_TYPES, NativeCode
 from kernelcast.simcore.isa.types import Kind, ScalarType
 
-__all__ = ["Registers", "lane_vector", "storage_type"]
+__all__ = ["Path", "Registers", "lane_vector", "storage_type"]
+
+Path = tuple[Mapping[int, str], str]
+"""The values at hand at the end of a path, and its last label."""
 
 
 def storage_type(bits: int) -> str:
@@ -57,6 +60,24 @@ class Registers:
     def begin(self) -> None:
         """A new basic block: nothing is at hand."""
         self._local = {}
+
+    def at_hand(self) -> dict[int, str]:
+        """The values that need not be loaded, by register index."""
+        return dict(self._local)
+
+    def restore(self, values: Mapping[int, str]) -> None:
+        """Another path begins, with these values at hand."""
+        self._local = dict(values)
+
+    def rejoin(self, one: Path, other: Path, written: Iterable[Register]) -> None:
+        """Two paths meet; `written`: registers that both wrote and that only `_local` holds."""
+        (mine, here), (theirs, there) = one, other
+        self._local = {index: v for index, v in mine.items() if theirs.get(index) == v}
+        for register in written:
+            index, kind = register.index, self.slot_type(register)
+            self._local[index] = self._scalar.op(
+                f"phi {kind} [ {mine[index]}, %{here} ], [ {theirs[index]}, %{there} ]"
+            )
 
     def slot_type(self, register: Register) -> str:
         shape = self._analysis.shape(register)

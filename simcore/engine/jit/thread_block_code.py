@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kernelcast.simcore.engine.jit.counter_code import COUNTERS_AT_ONCE
 from kernelcast.simcore.engine.jit.workspace import field_offset
 
 __all__ = ["STATUS_CHECK", "STATUS_FAULT", "STATUS_STAGES", "ThreadBlockShape", "run_function"]
@@ -245,6 +246,7 @@ def _add_up(shape: ThreadBlockShape) -> str:
     """The stages of the thread block into its row and into the totals."""
     if not shape.has_barriers:
         return ""
+    vector = f"<{COUNTERS_AT_ONCE} x i64>"
     return f"""
   %last.stage = load i64, ptr %sgp
   %stages = add i64 %last.stage, 1
@@ -253,19 +255,22 @@ def _add_up(shape: ThreadBlockShape) -> str:
   br label %add
 add:
   %k = phi i64 [ 0, %compared ], [ %k1, %add ]
+  %column = phi i64 [ 0, %compared ], [ %column1, %add ]
   %from = getelementptr i64, ptr %stage.rows, i64 %k
-  %value = load i64, ptr %from
-  store i64 0, ptr %from
-  %column = urem i64 %k, {shape.counters}
+  %value = load {vector}, ptr %from, align 8
+  store {vector} zeroinitializer, ptr %from, align 8
   %into = getelementptr i64, ptr %row0, i64 %column
-  %sum = load i64, ptr %into
-  %sum1 = add i64 %sum, %value
-  store i64 %sum1, ptr %into
+  %sum = load {vector}, ptr %into, align 8
+  %sum1 = add {vector} %sum, %value
+  store {vector} %sum1, ptr %into, align 8
   %total = getelementptr i64, ptr %totals, i64 %k
-  %total0 = load i64, ptr %total
-  %total1 = add i64 %total0, %value
-  store i64 %total1, ptr %total
-  %k1 = add i64 %k, 1
+  %total0 = load {vector}, ptr %total, align 8
+  %total1 = add {vector} %total0, %value
+  store {vector} %total1, ptr %total, align 8
+  %k1 = add i64 %k, {COUNTERS_AT_ONCE}
+  %next.column = add i64 %column, {COUNTERS_AT_ONCE}
+  %row.ends = icmp eq i64 %next.column, {shape.counters}
+  %column1 = select i1 %row.ends, i64 0, i64 %next.column
   %added = icmp eq i64 %k1, %words
   br i1 %added, label %added.up, label %add
 added.up:"""

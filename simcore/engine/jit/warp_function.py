@@ -7,7 +7,10 @@ whole warp, `mixed` the rest. Registers live across a barrier are kept in `conte
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kernelcast.simcore.engine.jit.analysis import Analysis
+from kernelcast.simcore.engine.jit.check_groups import Step, Stretch, stretches
 from kernelcast.simcore.engine.jit.control_code import FAULT_TRAP, ControlCode
 from kernelcast.simcore.engine.jit.counter_code import CounterCode, loop_heads
 from kernelcast.simcore.engine.jit.memory_code import MemoryCode, Value
@@ -17,6 +20,7 @@ from kernelcast.simcore.engine.jit.shapes import Shape, apply_rule
 from kernelcast.simcore.engine.jit.warp_code import FULL, WarpCode
 from kernelcast.simcore.engine.jit.warp_context import WarpContext
 from kernelcast.simcore.engine.jit.workspace import field_offset
+from kernelcast.simcore.isa.control_flow import reads
 from kernelcast.simcore.isa.kernel import (
     Atomic,
     BasicBlock,
@@ -29,6 +33,7 @@ from kernelcast.simcore.isa.kernel import (
     Store,
 )
 from kernelcast.simcore.isa.opcodes import Context
+from kernelcast.simcore.isa.uniformity import definitions
 
 __all__ = ["FAULT_LIMIT", "FAULT_TRAP", "WarpFunction"]
 
@@ -86,9 +91,54 @@ class WarpFunction:
             self._check_limit(time, block)
         self.counters.count(index, mask)
         self._record.begin(block, time)
-        for position, instruction in enumerate(block.body):
-            self._instruction(block, instruction, mask, position)
+        pieces = stretches(block, self._memory.is_predicted)
+        for number, stretch in enumerate(pieces, 1):
+            following = (i for piece in pieces[number:] for _, i in piece.steps)
+            self._stretch(block, stretch, mask, following)
         self._control.terminator(block, mask)
+
+    def _stretch(
+        self, block: BasicBlock, stretch: Stretch, mask: str, following: Iterable[Instruction]
+    ) -> None:
+        """Its steps; with groups to check, once for accesses that pass and once for others.
+
+        `following`: what comes after it in the basic block.
+        """
+        if not stretch.groups:
+            self._steps(block, stretch.steps, mask)
+            return
+        warp, registers = self._warp, self._registers
+        cold, join = warp.labels("cold", "join")
+        self._memory.begin_checked(stretch.groups, mask, cold)
+        before = registers.at_hand()
+        self._steps(block, stretch.steps, mask)
+        hot_path = registers.at_hand(), warp.here()
+        warp.scalar.do(f"br label %{join}")
+        warp.label(cold)
+        registers.restore(before)
+        self._memory.begin_unchecked()
+        self._steps(block, stretch.steps, mask)
+        cold_path = registers.at_hand(), warp.here()
+        warp.scalar.do(f"br label %{join}")
+        self._memory.end_groups()
+        warp.label(join)
+        registers.rejoin(hot_path, cold_path, self._passed_on(block, stretch, following))
+
+    def _steps(self, block: BasicBlock, steps: Iterable[Step], mask: str) -> None:
+        for position, instruction in steps:
+            self._instruction(block, instruction, mask, position)
+
+    def _passed_on(
+        self, block: BasicBlock, stretch: Stretch, following: Iterable[Instruction]
+    ) -> list[Register]:
+        """Registers that a stretch writes for the rest of its basic block only."""
+        needed = {r.index for i in (*following, block.terminator) for r in reads(i)}
+        written = {r.index: r for _, i in stretch.steps for r in definitions(i)}
+        return [
+            register
+            for index, register in written.items()
+            if index in needed and index not in self._analysis.crossing
+        ]
 
     def _block_mask(self, block: BasicBlock) -> str:
         if not self._analysis.is_dynamic[block.index]:
