@@ -14,6 +14,7 @@ from kernelcast.sampling import Sampling
 from kernelcast.simcore.launch import Limits
 
 __all__ = [
+    "AlwaysExact",
     "Csv",
     "Engine",
     "EngineName",
@@ -84,6 +85,14 @@ Exact: TypeAlias = Annotated[
     typer.Option(
         "--exact",
         help="Execute every thread block: large launches too, which are sampled otherwise.",
+        rich_help_panel=_EXECUTION,
+    ),
+]
+AlwaysExact: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--exact",
+        help="Taken for uniformity: this command always executes every thread block.",
         rich_help_panel=_EXECUTION,
     ),
 ]

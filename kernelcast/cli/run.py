@@ -23,7 +23,7 @@ def run(
     engine: options.Engine = options.EngineName.AUTO,
     limit_seconds: options.LimitSeconds = None,
     limit_instructions: options.LimitInstructions = None,
-    exact: options.Exact = False,
+    exact: options.AlwaysExact = False,
     json: options.Json = False,
 ) -> None:
     """Execute a kernel on the CPU. Exit status 1 when --check finds a difference."""

@@ -62,7 +62,7 @@ def record_trace(
     ] = None,
     limit_seconds: options.LimitSeconds = None,
     limit_instructions: options.LimitInstructions = None,
-    exact: options.Exact = False,
+    exact: options.AlwaysExact = False,
 ) -> None:
     """Execute a workload and store its trace, which serves GPUs of one warp width."""
     if kc.is_trace_file(workload):

@@ -23,7 +23,12 @@ from kernelcast.simcore.isa.native_code import NativeCode
 
 __all__ = ["SourceProgram", "generate"]
 
-_ATTRIBUTES = '"prefer-vector-width"="512" "min-legal-vector-width"="512"'
+_WARP_HEAD = """define internal i32 @warp(ptr noalias %w, ptr noalias %context, i32 %state,
+    i32 %warp, i32 %cx, i32 %cy, i32 %cz) #0 {
+entry:"""
+_METADATA = """attributes #0 = { "prefer-vector-width"="512" "min-legal-vector-width"="512" }
+!0 = !{!"branch_weights", i32 1, i32 100000}
+!1 = !{!"branch_weights", i32 100000, i32 1}"""
 _STAGING_BYTES_PER_LANE = 16
 
 
@@ -86,41 +91,19 @@ def generate(
     function = WarpFunction(kernel, analysis, warp, values, memory, registers, record, watched)
     function.write()
     context = function.context
-    shape = ThreadBlockShape(
-        warps=launch.warps,
-        grid=launch.grid,
-        counters=function.counters.words,
-        context_bytes=max(64, context.bytes),
-        shared_bytes=launch.shared_bytes,
-        local_bytes=_local_stride(kernel) * launch.warps * launch.width,
-        mixed_state=context.mixed_state,
-        has_barriers=bool(context.barriers),
-        access_slots=record.slots,
-        digest_offset=context.digest_offset if watched else None,
-    )
-    mask = f"i{launch.width}"
-    for name in (
-        f"declare {mask} @llvm.ctpop.{mask}({mask})",
-        f"declare {mask} @llvm.cttz.{mask}({mask}, i1)",
-        "declare i64 @llvm.cttz.i64(i64, i1)",
-        "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
-        "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
-    ):
-        declarations[name.split("@")[1].split("(")[0].join(("@", ""))] = name
+    shape = _shape(kernel, launch, function, record, watched=bool(watched))
+    _declare_intrinsics(declarations, launch.width)
     ir = "\n".join(
         (
             *dict.fromkeys(declarations.values()),
             runtime_functions(launch.width),
             atomics.functions(),
-            "define internal i32 @warp(ptr noalias %w, ptr noalias %context, i32 %state, "
-            "i32 %warp, i32 %cx, i32 %cy, i32 %cz) #0 {\nentry:",
+            _WARP_HEAD,
             *entry.lines,
             *scalar.lines,
             "}",
             run_function(shape),
-            f"attributes #0 = {{ {_ATTRIBUTES} }}",
-            '!0 = !{!"branch_weights", i32 1, i32 100000}',
-            '!1 = !{!"branch_weights", i32 100000, i32 1}',
+            _METADATA,
         )
     )
     return SourceProgram(
@@ -132,6 +115,41 @@ def generate(
         tuple((b, context.wait_mask_offset(b)) for b in context.mixed),
         tuple(record.counted),
     )
+
+
+def _shape(
+    kernel: Kernel,
+    launch: LaunchFacts,
+    function: WarpFunction,
+    record: RecordCode,
+    *,
+    watched: bool,
+) -> ThreadBlockShape:
+    context = function.context
+    return ThreadBlockShape(
+        warps=launch.warps,
+        grid=launch.grid,
+        counters=function.counters.words,
+        context_bytes=max(64, context.bytes),
+        shared_bytes=launch.shared_bytes,
+        local_bytes=_local_stride(kernel) * launch.warps * launch.width,
+        mixed_state=context.mixed_state,
+        has_barriers=bool(context.barriers),
+        access_slots=record.slots,
+        digest_offset=context.digest_offset if watched else None,
+    )
+
+
+def _declare_intrinsics(declarations: dict[str, str], width: int) -> None:
+    mask = f"i{width}"
+    for name in (
+        f"declare {mask} @llvm.ctpop.{mask}({mask})",
+        f"declare {mask} @llvm.cttz.{mask}({mask}, i1)",
+        "declare i64 @llvm.cttz.i64(i64, i1)",
+        "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
+        "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
+    ):
+        declarations[name.split("@")[1].split("(")[0].join(("@", ""))] = name
 
 
 def _local_stride(kernel: Kernel) -> int:
