@@ -81,15 +81,17 @@ class FirstResults:
     again_s: float
 
 
-def _first_results(engine: str, folder: Path, repeats: int) -> FirstResults:
+def _first_results(engine: str, folder: Path, repeats: int, *, records: bool) -> FirstResults:
+    """`records`: with memory accesses, not only counters."""
     source = folder / "long_kernel.ptx"
     source.write_text(long_kernel())
     found: list[tuple[float, ...]] = []
     for turn in range(repeats):
-        environment = isolated_environment(folder / f"cache{turn}")
+        environment = isolated_environment(folder / f"cache{turn}{records}")
         results = []
         for _ in ("empty cache", "filled cache"):
             command = [sys.executable, __file__, str(source), engine, str(time.monotonic())]
+            command += ["--records"] * records
             finished = subprocess.run(
                 command, check=True, stdout=subprocess.PIPE, text=True, env=environment
             )
@@ -153,26 +155,31 @@ def _dram_bytes(command: list[str]) -> float:
 
 def start_up_targets(engine: str, folder: Path, repeats: int) -> list[Target]:
     """Every value is a median of `repeats`; `folder` is for the caches and is empty."""
-    first, what = _first_results(engine, folder, repeats), "1,000 instructions"
+    found = [Target("import kernelcast, whole process", _import_seconds(repeats), 0.15, "s")]
+    for records, kind in ((False, "counters"), (True, "accesses")):
+        first = _first_results(engine, folder, repeats, records=records)
+        what = f"1,000 instructions, {kind}"
+        found += [
+            Target(f"first result, {what}, new process, empty cache", first.empty_s, 1.0, "s"),
+            Target(f"first result, {what}, new process, filled cache", first.filled_s, 1.0, "s"),
+            Target(f"first result, {what}, warm process, read anew", first.anew_s, None, "s"),
+            Target(f"same result again, {what}, warm process", first.again_s, 0.01, "s"),
+        ]
     return [
-        Target("import kernelcast, whole process", _import_seconds(repeats), 0.15, "s"),
-        Target(f"first result, {what}, new process, empty cache", first.empty_s, 1.0, "s"),
-        Target(f"first result, {what}, new process, filled cache", first.filled_s, 1.0, "s"),
-        Target(f"first result, {what}, warm process, read anew", first.anew_s, None, "s"),
-        Target(f"same result again, {what}, warm process", first.again_s, 0.01, "s"),
+        *found,
         Target(f"SOR 8192 x 8192 estimated for {DEVICE}", _sor_seconds(engine, repeats), 5.0, "s"),
         *_sgemm(engine, folder, repeats),
     ]
 
 
-def _run_as_child(source: str, engine: str, started: float) -> None:
+def _run_as_child(source: str, engine: str, started: float, *, records: bool) -> None:
     """Prints seconds from `started` to the first result, of the source read anew, of a repeat."""
     values = np.linspace(0, 1, _THREADS + _GROUPS, dtype=np.float32)
     sums = np.zeros(_THREADS, np.float32)
     kernel = kc.load(source)["long_kernel"]
 
     def run(again: RunnableKernel) -> None:
-        again.run(grid=1, block=_THREADS, args=[values, sums], engine=engine)
+        again.run(grid=1, block=_THREADS, args=[values, sums], engine=engine, record_memory=records)
 
     def median_of(call: Callable[[], None]) -> float:
         return statistics.median(_seconds(call) for _ in range(5))
@@ -190,4 +197,4 @@ def _seconds(call: Callable[[], None]) -> float:
 
 
 if __name__ == "__main__":
-    _run_as_child(sys.argv[1], sys.argv[2], float(sys.argv[3]))
+    _run_as_child(sys.argv[1], sys.argv[2], float(sys.argv[3]), records="--records" in sys.argv)
