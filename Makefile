@@ -13,7 +13,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null; \
 	then echo "$$python"; break; fi; done)
 
-.PHONY: help run test check bench format clean
+.PHONY: help run test check bench fuzz format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo 'make test    run all tests'
 	@echo 'make check   format, lint, types and import directions'
 	@echo 'make bench   time the engines beside C, Oclgrind and their targets'
+	@echo 'make fuzz    a million broken PTX texts: each is read or refused'
 	@echo 'make format  format the sources'
 	@echo 'make clean   remove the virtual environment and caches'
 
@@ -42,6 +43,10 @@ check: $(VENV)/installed-check
 # make bench BENCH='--quick --kernel saxpy' for less than all.
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/engines.py $(BENCH)
+
+# make fuzz FUZZ=10000 for fewer than a million texts.
+fuzz: $(VENV)/installed-test
+	$(BIN)/python tests/ptx_frontend/fuzz_ptx.py $(or $(FUZZ),1000000)
 
 format: $(VENV)/installed-check
 	$(BIN)/ruff format .

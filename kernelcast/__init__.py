@@ -15,10 +15,15 @@ if TYPE_CHECKING:
     from kernelcast.api import is_trace_file as is_trace_file
     from kernelcast.api import load as load
     from kernelcast.api import load_metrics as load_metrics
+    from kernelcast.api import load_ptx as load_ptx
     from kernelcast.api import load_trace as load_trace
     from kernelcast.api import reference_utilization as reference_utilization
     from kernelcast.api import save_trace as save_trace
     from kernelcast.errors import KernelcastError as KernelcastError
+    from kernelcast.inputs.numba_kernel import NumbaKernel as NumbaKernel
+    from kernelcast.inputs.numba_kernel import from_numba as from_numba
+    from kernelcast.inputs.triton_kernel import TritonKernel as TritonKernel
+    from kernelcast.inputs.triton_kernel import from_triton as from_triton
     from kernelcast.kernel_trace import KernelTrace as KernelTrace
     from kernelcast.models.estimate import Estimate as Estimate
     from kernelcast.runnable import LoadedModule as LoadedModule
@@ -39,17 +44,22 @@ __all__ = [
     "KernelcastError",
     "Limits",
     "LoadedModule",
+    "NumbaKernel",
     "RunnableKernel",
     "Sampling",
+    "TritonKernel",
     "WorkType",
     "Workload",
     "__version__",
     "device",
     "devices",
     "estimate",
+    "from_numba",
+    "from_triton",
     "is_trace_file",
     "load",
     "load_metrics",
+    "load_ptx",
     "load_trace",
     "load_workload",
     "reference_utilization",
@@ -64,16 +74,21 @@ _HOMES = {
     "KernelcastError": "kernelcast.errors",
     "Limits": "kernelcast.simcore.launch",
     "LoadedModule": "kernelcast.runnable",
+    "NumbaKernel": "kernelcast.inputs.numba_kernel",
     "RunnableKernel": "kernelcast.runnable",
     "Sampling": "kernelcast.sampling",
+    "TritonKernel": "kernelcast.inputs.triton_kernel",
     "WorkType": "kernelcast.simcore.profile",
     "Workload": "kernelcast.workload",
     "device": "kernelcast.api",
     "devices": "kernelcast.api",
     "estimate": "kernelcast.api",
+    "from_numba": "kernelcast.inputs.numba_kernel",
+    "from_triton": "kernelcast.inputs.triton_kernel",
     "is_trace_file": "kernelcast.api",
     "load": "kernelcast.api",
     "load_metrics": "kernelcast.api",
+    "load_ptx": "kernelcast.api",
     "load_trace": "kernelcast.api",
     "load_workload": "kernelcast.workload_file",
     "reference_utilization": "kernelcast.api",

@@ -9,14 +9,18 @@ print(kc.estimate(profile))
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from kernelcast.defaults import DEFAULT_MODEL
 from kernelcast.errors import KernelcastError, TraceFormatError, nearest
+from kernelcast.inputs.cuda_source import CudaOptions
+from kernelcast.inputs.source_file import load_source
 from kernelcast.kernel_trace import KernelTrace
 from kernelcast.models import ModelOptions, get_model, utilization_factor
 from kernelcast.models.estimate import Estimate
+from kernelcast.ptx_frontend import read_ptx
 from kernelcast.runnable import LoadedModule
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.device_file import known_devices, load_device
@@ -34,6 +38,7 @@ __all__ = [
     "is_trace_file",
     "load",
     "load_metrics",
+    "load_ptx",
     "load_trace",
     "reference_utilization",
     "save_trace",
@@ -42,12 +47,29 @@ __all__ = [
 _STORED_SUFFIX = ".parquet"
 
 
-def load(path: str | os.PathLike[str]) -> LoadedModule:
-    """The kernels of a PTX file; PtxSyntaxError, with line and caret, when it is no PTX.
+def load(
+    path: str | os.PathLike[str],
+    *,
+    arch: str = "",
+    options: Sequence[str] = (),
+    include: Sequence[str | os.PathLike[str]] = (),
+    names: Sequence[str] = (),
+) -> LoadedModule:
+    """The kernels of a file: PTX, CUDA C++ (`.cu`), a fat binary, an object or an executable.
 
     A kernel with an unsupported instruction raises when it is asked for, the others still run.
+    `arch` such as `sm_80` is what a `.cu` file is compiled for, by default sm_75, or which PTX of a
+    fat binary is taken, by default the newest. `options` go to NVRTC, `include` are its folders of
+    headers, `names` the instances of templates that are wanted: `scale<float>`.
+    Raises PtxSyntaxError or CompilationError with the place, InputError when there is no PTX.
     """
-    return LoadedModule.read(path)
+    given = CudaOptions(arch, tuple(options), tuple(map(Path, include)), tuple(names))
+    return load_source(path, given)
+
+
+def load_ptx(text: str, name: str = "<ptx>") -> LoadedModule:
+    """The kernels of a PTX text, which messages call `name`; PtxSyntaxError when it is no PTX."""
+    return LoadedModule(read_ptx(text, name))
 
 
 def device(name: str | Path) -> Device:

@@ -9,6 +9,8 @@
       - BarrierError                  threads of one thread block can never meet
       - LimitExceeded                 instruction or time limit: most often an endless loop
       - AssertionTriggered            the kernel executed `trap` or failed an assertion
+    + CompilationError                CUDA C++, Triton or Numba code that its compiler refuses
+  x InputError                        a source that no PTX can be had from, or no compiler for it
   x LaunchError                       grid, thread block, shared memory or arguments do not fit
   x WorkloadError                     a workload file that cannot be used
   x MetricsError                      a profiler file that cannot be used
@@ -120,6 +122,14 @@ class LimitExceeded(ExecutionError):
 
 class AssertionTriggered(ExecutionError):
     """The kernel stopped itself with `trap`."""
+
+
+class CompilationError(SourceError):
+    """The compiler of a source language refused it: its first error, with the place."""
+
+
+class InputError(KernelcastError):
+    """A file that holds no PTX, or a compiler or decoder that is not installed."""
 
 
 class LaunchError(KernelcastError):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from kernelcast.argument_snapshot import ArgumentSnapshot
 from kernelcast.errors import LaunchError, nearest
+from kernelcast.inputs.kernel_names import kernels_called
 from kernelcast.kernel_trace import KernelTrace
 from kernelcast.launch_sampling import sampled_launch
 from kernelcast.memory_simulation import MemorySimulation
@@ -166,9 +167,14 @@ def _share_of(progress: Progress | None, done: int, runs: int) -> Progress | Non
 
 @dataclass(frozen=True)
 class LoadedModule(Mapping[str, RunnableKernel]):
-    """The kernels of a source file by name."""
+    """The kernels of a source file by name.
+
+    A kernel is called by its symbol, or by its C++ name where only one has it. `names` are further
+    names of symbols, such as `scale<float>`.
+    """
 
     module: Module
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<module {self.module.path}: {', '.join(self) or 'no kernels'}>"
@@ -179,6 +185,7 @@ class LoadedModule(Mapping[str, RunnableKernel]):
 
     def __getitem__(self, name: str) -> RunnableKernel:
         """Raises why the kernel cannot run, or LaunchError when there is none of that name."""
+        name = self._symbol(name)
         if name in self.module.kernels:
             return RunnableKernel(self.module.kernels[name])
         for reason in self.module.rejected.get(name, ()):
@@ -189,6 +196,20 @@ class LoadedModule(Mapping[str, RunnableKernel]):
             f"it has {', '.join(known) or 'none'}"
         )
 
+    def _symbol(self, name: str) -> str:
+        """LaunchError when several kernels have that C++ name."""
+        known = (*self.module.kernels, *self.module.rejected)
+        if name in known:
+            return name
+        if name in self.names:
+            return self.names[name]
+        found = kernels_called(name, known)
+        if len(found) > 1:
+            raise LaunchError(
+                f"{self.module.path} has {len(found)} kernels {name!r}: {', '.join(found)}"
+            )
+        return found[0] if found else name
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.module.kernels)
 
@@ -196,7 +217,11 @@ class LoadedModule(Mapping[str, RunnableKernel]):
         return len(self.module.kernels)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.module.kernels
+        """Whether it can be had: by any name that `[]` takes."""
+        try:
+            return isinstance(name, str) and self._symbol(name) in self.module.kernels
+        except LaunchError:
+            return False
 
     def only_kernel(self) -> RunnableKernel:
         """The module's single kernel; LaunchError when it has none or several."""

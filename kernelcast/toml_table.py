@@ -45,6 +45,14 @@ class TomlTable:
         value: str = self._typed(name, default, (str,), "a text")
         return value
 
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of texts; empty when it is absent."""
+        items = self._typed(name, [], (list,), "a list of texts")
+        for item in items:
+            if not isinstance(item, str):
+                raise WorkloadError(f"{self.where(name)} must be a list of texts, got {item!r}")
+        return tuple(items)
+
     def integer(self, name: str, default: int | None = None) -> int:
         value: int = self._typed(name, default, (int,), "an integer")
         return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,11 @@ import numpy.typing as npt
 from kernelcast.arguments import ArgumentSpec
 from kernelcast.errors import WorkloadError, nearest
 from kernelcast.expressions import evaluate_integer
+from kernelcast.inputs.cuda_source import CudaOptions
+from kernelcast.inputs.source_file import load_source
 from kernelcast.kernel_trace import KernelTrace
 from kernelcast.python_functions import call, load_function
-from kernelcast.runnable import LoadedModule, RunnableKernel
+from kernelcast.runnable import RunnableKernel
 from kernelcast.sampling import Sampling
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Argument, Limits
@@ -46,6 +48,7 @@ class KernelSpec:
     source: Path
     entry: str
     registers: int | None
+    compilation: CudaOptions = field(default_factory=CudaOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,7 @@ class Workload:
         return self.sizes[name]
 
     def load_kernel(self) -> RunnableKernel:
-        module = LoadedModule.read(self.kernel.source)
+        module = load_source(self.kernel.source, self.kernel.compilation)
         return module[self.kernel.entry] if self.kernel.entry else module.only_kernel()
 
     def make_arguments(self, size: str | None = None) -> tuple[Argument, ...]:

@@ -8,10 +8,13 @@ from pathlib import Path
 
 from kernelcast.arguments import ArgumentSpec, read_argument
 from kernelcast.errors import WorkloadError
+from kernelcast.inputs.cuda_source import CudaOptions
 from kernelcast.toml_table import TomlTable, read_toml
 from kernelcast.workload import CheckSpec, KernelSpec, LaunchSpec, Sizes, Workload
 
 __all__ = ["load_workload"]
+
+_TEMPLATE_ARGUMENTS = "<"
 
 
 def load_workload(path: str | os.PathLike[str]) -> Workload:
@@ -33,11 +36,18 @@ def load_workload(path: str | os.PathLike[str]) -> Workload:
 
 
 def _read_kernel(table: TomlTable, folder: Path) -> KernelSpec:
-    table.allow("source", "entry", "registers")
+    table.allow("source", "entry", "registers", "arch", "options", "include")
     registers = table.integer("registers") if "registers" in table else None
     if registers is not None and registers < 1:
         raise WorkloadError(f"{table.where('registers')} must be positive, got {registers}")
-    return KernelSpec(folder / table.text("source"), table.text("entry", ""), registers)
+    entry = table.text("entry", "")
+    compilation = CudaOptions(
+        architecture=table.text("arch", ""),
+        options=tuple(table.texts("options")),
+        include=tuple(folder / name for name in table.texts("include")),
+        names=(entry,) if _TEMPLATE_ARGUMENTS in entry else (),
+    )
+    return KernelSpec(folder / table.text("source"), entry, registers, compilation)
 
 
 def _read_sizes(table: TomlTable) -> dict[str, Sizes]:

@@ -1,6 +1,7 @@
 """From PTX text to kernels in the intermediate representation.
 
-`lexer` -> tokens, `parser` -> the syntax tree of `syntax`, `lowering` -> `Module`.
+`lexer` -> tokens, `parser` -> the syntax tree of `syntax`, `lowering` -> `Module`; `module_cache`
+keeps modules on disk.
 """
 
 from __future__ import annotations
@@ -12,6 +13,12 @@ from pathlib import Path
 
 from kernelcast.errors import KernelcastError, PtxSyntaxError
 from kernelcast.ptx_frontend.lowering import lower
+from kernelcast.ptx_frontend.module_cache import (
+    SMALLEST_CACHED_BYTES,
+    cached_name,
+    load_module,
+    store_module,
+)
 from kernelcast.ptx_frontend.parser import parse
 from kernelcast.ptx_frontend.source import SourceText
 from kernelcast.simcore.isa.kernel import Module
@@ -27,7 +34,10 @@ def read_ptx(text: str, path: str) -> Module:
 
 
 def read_module(path: str | Path) -> Module:
-    """The kernels of a file; KernelcastError when it cannot be read, PtxSyntaxError when no PTX."""
+    """The kernels of a file; KernelcastError when it cannot be read, PtxSyntaxError when no PTX.
+
+    What a large file holds is kept on disk and not read twice (see `module_cache`).
+    """
     try:
         content = Path(path).read_bytes()
     except OSError as error:
@@ -38,7 +48,15 @@ def read_module(path: str | Path) -> Module:
         text = content.rstrip(b"\0").decode("utf-8")
     except UnicodeDecodeError as error:
         raise PtxSyntaxError(f"not PTX: {path} is not UTF-8 text") from error
-    return read_ptx(text, str(path))
+    if len(content) < SMALLEST_CACHED_BYTES:
+        return read_ptx(text, str(path))
+    name = cached_name(text, str(path))
+    with _collector_paused():
+        module = load_module(name)
+    if module is None:
+        module = read_ptx(text, str(path))
+        store_module(name, module)
+    return module
 
 
 @contextmanager

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
 from kernelcast.errors import SourceSpan
 from kernelcast.simcore.isa.control_flow import order_basic_blocks
 from kernelcast.simcore.isa.kernel import (
-    Atomic,
     BarrierSync,
     BasicBlock,
     Branch,
-    Compute,
     Exit,
-    Fence,
     Jump,
-    Load,
-    Store,
+    Straight,
     Terminator,
 )
 
 __all__ = ["IMPLICIT_PC", "BasicBlockBuilder"]
-
-_Straight: TypeAlias = Compute | Load | Store | Atomic | Fence
 
 IMPLICIT_PC = -1
 """The pc of terminators that are not in the source."""
@@ -32,7 +25,7 @@ IMPLICIT_PC = -1
 @dataclass(slots=True)
 class _Draft:
     label: str
-    body: list[_Straight] = field(default_factory=list)
+    body: list[Straight] = field(default_factory=list)
     terminator: Terminator | None = None
 
 
@@ -47,6 +40,8 @@ class BasicBlockBuilder:
         self._extra: list[int] = []
         self._exit: int | None = None
         self._here = start
+        self.return_to: int | None = None
+        """Where `ret` leads inside of a function that is inlined."""
         self.place(self.new("entry"))
 
     def new(self, label: str = "") -> int:
@@ -61,7 +56,7 @@ class BasicBlockBuilder:
         self._order.append(block)
         self._current = self._drafts[block]
 
-    def append(self, instruction: _Straight) -> None:
+    def append(self, instruction: Straight) -> None:
         self._open().body.append(instruction)
         self._here = instruction.span
 
@@ -144,7 +139,7 @@ def _dense_pcs(drafts: list[_Draft]) -> dict[int, int] | None:
     return {old: new for new, old in enumerate(sorted(pcs))}
 
 
-def _renumbered(instruction: _Straight, pcs: dict[int, int] | None) -> _Straight:
+def _renumbered(instruction: Straight, pcs: dict[int, int] | None) -> Straight:
     return instruction if pcs is None else replace(instruction, pc=pcs[instruction.pc])
 
 

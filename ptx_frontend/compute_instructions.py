@@ -12,6 +12,9 @@ __all__ = ["lower_compute"]
 
 _CONVERSION = "cvt"
 _SELECT = "selp"
+_CARRY = "c"
+"""The letter of the carry flag in signatures: no operand of the source."""
+_THREE_SOURCES = 4
 
 
 def lower_compute(site: Site) -> list[Compute]:
@@ -20,6 +23,7 @@ def lower_compute(site: Site) -> list[Compute]:
     if isinstance(form, Refusal):
         raise site.unsupported(form.reason)
     destinations, first = _destinations(site, form)
+    carried = form.opcode.signature.endswith(_CARRY)
     operands = _flattened(site, form, first)
     inversions: list[Compute] = []
     if form.opcode.name == _SELECT and isinstance(operands[2][0], syntax.NegatedOperand):
@@ -28,11 +32,14 @@ def lower_compute(site: Site) -> list[Compute]:
         operands = [operands[1], operands[0], chooser]
     wider = form.opcode.name == _CONVERSION
     sources: list[Operand] = []
-    for (operand, index), type_ in zip(operands, form.sources, strict=True):
+    written = form.sources[: len(form.sources) - carried]
+    for (operand, index), type_ in zip(operands, written, strict=True):
         if isinstance(operand, syntax.NegatedOperand):
             sources.append(_inverted(site, operand, index, type_, inversions))
         else:
             sources.append(site.source(operand, index, type_, wider))
+    if carried:
+        sources.append(site.names.carry())
     compute = Compute(
         pc=site.pc + len(inversions),
         mnemonic=site.mnemonic,
@@ -50,7 +57,10 @@ def lower_compute(site: Site) -> list[Compute]:
 
 
 def _shape(site: Site) -> str:
-    """What braces make of a `mov`: `pack2` from two parts, `unpack2` into two."""
+    """What braces make of a `mov`: `pack2` from two parts, `unpack2` into two. A third value
+    makes another `min` or `max`."""
+    if site.mnemonic.startswith(("min.", "max.")):
+        return "three" if len(site.operands) == _THREE_SOURCES else ""
     if not site.mnemonic.startswith("mov.") or len(site.operands) != 2:
         return ""
     for name, operand in zip(("unpack", "pack"), site.operands, strict=True):
@@ -67,6 +77,8 @@ def _destinations(site: Site, form: ComputeForm) -> tuple[tuple[Register | None,
     operand = site.operands[0]
     if len(form.results) == 1:
         return (site.destination(operand, 0, form.results[0], wider),), 1
+    if _CARRY in form.opcode.signature.split("=")[0]:
+        return (site.destination(operand, 0, form.results[0]), site.names.carry()), 1
     found: list[Register | None]
     if isinstance(operand, syntax.PairOperand):
         names = (operand.first, operand.second)
@@ -90,9 +102,10 @@ def _flattened(site: Site, form: ComputeForm, first: int) -> list[tuple[syntax.O
     for index, operand in enumerate(site.operands[first:], start=first):
         items = operand.items if isinstance(operand, syntax.VectorOperand) else (operand,)
         found.extend((item, index) for item in items)
-    if len(found) != len(form.sources):
-        site.expect_operands(first + len(form.sources))
-        raise site.error(f"{site.mnemonic!r} takes {len(form.sources)} values, got {len(found)}")
+    count = len(form.sources) - form.opcode.signature.endswith(_CARRY)
+    if len(found) != count:
+        site.expect_operands(first + count)
+        raise site.error(f"{site.mnemonic!r} takes {count} values, got {len(found)}")
     return found
 
 

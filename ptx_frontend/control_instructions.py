@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
 
 from kernelcast.ptx_frontend import syntax
-from kernelcast.ptx_frontend.basic_blocks import IMPLICIT_PC, BasicBlockBuilder
+from kernelcast.ptx_frontend.barrier_instructions import barrier_kind, go_round, lower_barrier
+from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.mnemonics import ComputeForm, compute_form
 from kernelcast.ptx_frontend.operands import Site
-from kernelcast.simcore.isa.kernel import BarrierSync, Branch, Exit, Jump
+from kernelcast.simcore.isa.kernel import (
+    Branch,
+    Compute,
+    Exit,
+    Guard,
+    Immediate,
+    Jump,
+    Operand,
+    Register,
+)
+from kernelcast.simcore.isa.types import ScalarType
 
-__all__ = ["CONTROL", "Lowering"]
+__all__ = ["CONTROL", "Lowering", "instruction_count"]
 
 Lowering = Callable[[Site, BasicBlockBuilder, tuple[int, int, int] | None], None]
 """Lowers a statement into the builder; the triple is the thread block that `.reqntid` demands."""
-
-_MAX_BARRIERS = 16
-_WAITING = ("bar.sync", "barrier.sync", "bar.cta.sync", "barrier.cta.sync")
 
 
 def _branch(site: Site, builder: BasicBlockBuilder, _required: tuple[int, int, int] | None) -> None:
@@ -26,25 +34,18 @@ def _branch(site: Site, builder: BasicBlockBuilder, _required: tuple[int, int, i
     operand = site.operands[0]
     if not isinstance(operand, syntax.NameOperand):
         raise site.error("a branch needs a label", 0)
-    target = site.names.scope.label(operand.name)
-    if target is None:
-        raise site.names.source.error(
-            f"no label {operand.name!r}{site.names.scope.nearest_label(operand.name)}",
-            site.statement.positions[0],
-            len(operand.name),
-        )
+    _go(site, builder, _label(site, operand.name, 0))
+
+
+def _go(site: Site, builder: BasicBlockBuilder, target: int) -> None:
+    """To `target`, under a guard or without."""
     if site.guard is not None:
         _leave(site, builder, target)
-    else:
-        builder.end(
-            Jump(
-                pc=site.pc,
-                mnemonic=site.mnemonic,
-                span=site.span,
-                origin=site.origin,
-                target=target,
-            )
-        )
+        return
+    jump = Jump(
+        pc=site.pc, mnemonic=site.mnemonic, span=site.span, origin=site.origin, target=target
+    )
+    builder.end(jump)
 
 
 def _leave(site: Site, builder: BasicBlockBuilder, target: int) -> None:
@@ -69,6 +70,9 @@ def _exit(site: Site, builder: BasicBlockBuilder, _required: tuple[int, int, int
     if site.mnemonic not in ("ret", "ret.uni", "exit", "trap"):
         raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
     site.expect_operands(0)
+    if builder.return_to is not None and site.mnemonic.startswith("ret"):
+        _go(site, builder, builder.return_to)
+        return
     is_trap = site.mnemonic == "trap"
     if site.guard is not None:
         _leave(site, builder, builder.trap(site.span) if is_trap else builder.shared_exit())
@@ -78,56 +82,93 @@ def _exit(site: Site, builder: BasicBlockBuilder, _required: tuple[int, int, int
     )
 
 
-def _barrier(site: Site, builder: BasicBlockBuilder, required: tuple[int, int, int] | None) -> None:
-    """Guarded, it becomes a branch around the barrier."""
-    if site.mnemonic.removesuffix(".aligned") not in _WAITING:
+def _indexed_branch(
+    site: Site, builder: BasicBlockBuilder, _required: tuple[int, int, int] | None
+) -> None:
+    """A comparison and a branch for every label but the last, which takes all other numbers."""
+    if site.mnemonic not in ("brx.idx", "brx.idx.uni"):
         raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
-    site.expect_operands(1, 2)
-    barrier = site.operands[0]
-    if not isinstance(barrier, syntax.Integer):
-        raise site.unsupported("a barrier whose number is in a register is not supported")
-    if not 0 <= barrier.value < _MAX_BARRIERS:
-        raise site.error(f"barriers have numbers from 0 to {_MAX_BARRIERS - 1}", 0)
-    if len(site.operands) == 2:
-        _check_thread_count(site, required)
-    if site.guard is not None:
-        inside, following = builder.new(), builder.new()
-        around = Branch(
-            pc=IMPLICIT_PC,
-            mnemonic="",
-            span=site.span,
-            guard=site.guard,
-            target=inside,
-            otherwise=following,
-        )
-        builder.end_and_continue(around, inside)
-    else:
-        following = builder.new()
-    builder.end_and_continue(
-        BarrierSync(
-            pc=site.pc,
+    site.expect_operands(2)
+    listed = site.operands[1]
+    names = site.names.branch_targets.get(getattr(listed, "name", ""))
+    if not names:
+        raise site.error("a branch by number needs the name of a '.branchtargets' list", 1)
+    following = builder.new()
+    go_round(site, builder, following)
+    index = site.source(site.operands[0], 0, ScalarType.U32)
+    pc = site.pc
+    for number, name in enumerate(names[:-1]):
+        chosen = site.names.file.new(f"{name}?", 1)
+        builder.append(_is_number(site, pc, chosen, index, number))
+        rest = builder.new()
+        guard = Guard(chosen, negated=False)
+        branch = Branch(
+            pc=pc + 1,
             mnemonic=site.mnemonic,
             span=site.span,
             origin=site.origin,
-            barrier=barrier.value,
-            target=following,
-        ),
-        following,
+            guard=guard,
+            target=_label(site, name, 1),
+            otherwise=rest,
+        )
+        builder.end_and_continue(branch, rest)
+        pc += 2
+    builder.end(
+        Jump(
+            pc=pc,
+            mnemonic=site.mnemonic,
+            span=site.span,
+            origin=site.origin,
+            target=_label(site, names[-1], 1),
+        )
+    )
+    builder.place(following)
+
+
+def _is_number(site: Site, pc: int, chosen: Register, index: Operand, number: int) -> Compute:
+    """chosen = index == number"""
+    form = compute_form("setp.eq.u32")
+    assert isinstance(form, ComputeForm)
+    return Compute(
+        pc=pc,
+        mnemonic=site.mnemonic,
+        span=site.span,
+        origin=site.origin,
+        opcode=form.opcode,
+        type=form.type,
+        source_type=form.source_type,
+        destinations=(chosen,),
+        sources=(index, Immediate(number)),
+        modifiers=form.modifiers,
     )
 
 
-def _check_thread_count(site: Site, required: tuple[int, int, int] | None) -> None:
-    count = site.operands[1]
-    if required is None or count != syntax.Integer(prod(required)):
-        raise site.unsupported("a barrier for a part of the thread block is not supported")
+def _label(site: Site, name: str, operand: int) -> int:
+    target = site.names.scope.label(name)
+    if target is None:
+        raise site.names.source.error(
+            f"no label {name!r}{site.names.scope.nearest_label(name)}",
+            site.statement.positions[operand],
+            len(name),
+        )
+    return target
+
+
+def instruction_count(site: Site) -> int:
+    """How many instructions a control statement becomes."""
+    if site.mnemonic.startswith("brx") and site.operands:
+        names = site.names.branch_targets.get(getattr(site.operands[-1], "name", ""), ())
+        return max(1, 2 * len(names) - 1)
+    return 3 if barrier_kind(site) == "red" else 1
 
 
 CONTROL: dict[str, Lowering] = {
     "bra": _branch,
+    "brx": _indexed_branch,
     "ret": _exit,
     "exit": _exit,
     "trap": _exit,
-    "bar": _barrier,
-    "barrier": _barrier,
+    "bar": lower_barrier,
+    "barrier": lower_barrier,
 }
 """How the instructions are lowered that end a basic block, by opcode root."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from kernelcast.errors import nearest
-from kernelcast.ptx_frontend.lexer import END, Tokens, is_name
+from kernelcast.ptx_frontend.lexer import Tokens, is_name, is_whole_directive
 from kernelcast.ptx_frontend.literals import constant_expression
 from kernelcast.ptx_frontend.syntax import (
     Float,
     Initial,
     Integer,
+    LabelledList,
+    Prototype,
     RegisterDeclaration,
     SymbolReference,
     VariableDeclaration,
@@ -16,16 +20,20 @@ from kernelcast.ptx_frontend.syntax import (
 
 __all__ = [
     "LINKAGES",
+    "PROTOTYPES",
     "SPACES",
+    "labelled_directive",
     "parameters",
     "register_declaration",
-    "skip_prototype",
     "skip_section",
     "variable_declarations",
 ]
 
 SPACES = ("global", "shared", "const", "local", "param")
 LINKAGES = ("visible", "extern", "weak", "common")
+PROTOTYPES = (".callprototype", ".branchtargets", ".calltargets")
+_ABI = (".noreturn", ".abi_preserve", ".abi_preserve_control")
+_LARGEST_INITIALISED = 1 << 28  # bytes, which are all in memory
 _VECTORS = {".v2": 2, ".v4": 4, ".v8": 8}
 _TYPES = frozenset(
     (
@@ -133,9 +141,7 @@ def _attribute(tokens: Tokens, align: int | None) -> int | None:
     """Steps over `.align n` or `.attribute(...)`; the alignment that holds afterwards."""
     if tokens.take() == ".align":
         return tokens.integer("an alignment")
-    while tokens.take() != ")":
-        if tokens.next is END:
-            raise tokens.unexpected("expected ')' after '.attribute'")
+    tokens.skip_past(")", "after '.attribute'")
     return align
 
 
@@ -171,9 +177,17 @@ def _named(
         tokens.expect("]", f"after the size of {name!r}")
         count = size if count is None else count * size
     initial = tuple(_initialiser(tokens)) if tokens.accept("=") else ()
+    if initial and (count or 1) * _type_bytes(type_name) > _LARGEST_INITIALISED:
+        raise tokens.source.error(f"{name!r} is too large for an initialised array", at, len(name))
     return VariableDeclaration(
         at, space, type_name, name, count, align, initial, linkage, is_pointer
     )
+
+
+def _type_bytes(type_name: str) -> int:
+    """At most as large as the type is: the digits that its name begins with, in bytes."""
+    digits = re.search(r"\d+", type_name)
+    return int(digits[0]) // 8 if digits else 1
 
 
 def _initialiser(tokens: Tokens) -> list[Initial]:
@@ -222,16 +236,37 @@ def _addend(tokens: Tokens) -> int:
 
 def skip_section(tokens: Tokens) -> None:
     """Steps over `.section name { ... }`: debugging information."""
+    is_whole = is_whole_directive(tokens.next)
     tokens.index += 1
-    tokens.take()
-    tokens.expect("{", "to open the section")
-    while not tokens.accept("}"):
-        if tokens.take() is END:
-            raise tokens.unexpected("expected '}' to close the section")
+    if not is_whole:
+        tokens.take()
+        tokens.expect("{", "to open the section")
+        tokens.skip_past("}", "to close the section")
 
 
-def skip_prototype(tokens: Tokens) -> None:
-    """Steps over what follows the label of `.callprototype` and its kin: calls are refused."""
-    while not tokens.accept(";"):
-        if tokens.take() is END:
-            raise tokens.unexpected("expected ';'")
+def labelled_directive(tokens: Tokens, name: str, at: int) -> Prototype | LabelledList:
+    """One of PROTOTYPES, whose label was `name`."""
+    directive = tokens.take()
+    if directive == ".callprototype":
+        return _prototype(tokens, name, at)
+    targets: list[str] = []
+    while True:
+        targets.append(tokens.name(f"a name after {directive!r}"))
+        if not tokens.accept(","):
+            break
+    if not tokens.accept(";"):
+        raise tokens.missing(";", f"after {directive!r}")
+    return LabelledList(at, name, tuple(targets), directive == ".calltargets")
+
+
+def _prototype(tokens: Tokens, name: str, at: int) -> Prototype:
+    """`{(results)} _ {(parameters)} {.noreturn} {.abi_preserve n};`"""
+    results = parameters(tokens) if tokens.next == "(" else ()
+    tokens.name("'_' or a name in '.callprototype'")
+    declared = parameters(tokens) if tokens.next == "(" else ()
+    while tokens.next in _ABI:
+        if tokens.take() != ".noreturn":
+            tokens.integer("a number of registers")
+    if not tokens.accept(";"):
+        raise tokens.missing(";", "after '.callprototype'")
+    return Prototype(at, name, results, declared)

@@ -13,6 +13,8 @@ __all__ = ["constant_expression", "number"]
 
 _WARP_SIZE = 32
 _CONSTANT_BITS = 64
+_MOST_BITS = 2 * _CONSTANT_BITS
+"""Of what an expression has in between: more would only take time."""
 _INTEGER = re.compile(r"(0[xX][\da-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)U?")
 _DECIMAL_FLOAT = re.compile(r"\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+")
 _FLOAT_FORMATS = {
@@ -74,6 +76,8 @@ def _binary(tokens: Tokens, level: int) -> Number:
         if operator in ("<<", ">>") and not 0 <= right.value < _CONSTANT_BITS:
             raise tokens.source.error(f"shift by {right.value}", at)
         left = Integer(_BINARY[level][operator](left.value, right.value))
+        if left.value.bit_length() > _MOST_BITS:
+            raise tokens.source.error("the constant does not fit 64 bits", at)
     return left
 
 

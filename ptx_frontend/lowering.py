@@ -6,12 +6,17 @@ from collections.abc import Callable, Iterable, Mapping
 
 from kernelcast.errors import SourceSpan, UnsupportedInstruction
 from kernelcast.ptx_frontend import syntax
+from kernelcast.ptx_frontend.barrier_instructions import go_round
 from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.call_lowering import CallLowering
+from kernelcast.ptx_frontend.calls import buffer_access, lower_parameter_access
 from kernelcast.ptx_frontend.compute_instructions import lower_compute
-from kernelcast.ptx_frontend.control_instructions import CONTROL
+from kernelcast.ptx_frontend.control_instructions import CONTROL, instruction_count
 from kernelcast.ptx_frontend.memory_instructions import (
+    HINTS,
     lower_atomic,
     lower_fence,
+    lower_hint,
     lower_load,
     lower_store,
 )
@@ -21,6 +26,7 @@ from kernelcast.ptx_frontend.parameters import parameter_symbols, place_paramete
 from kernelcast.ptx_frontend.scopes import Scope
 from kernelcast.ptx_frontend.source import SourceText
 from kernelcast.ptx_frontend.variables import MemoryLayout, is_dynamic, lay_out
+from kernelcast.ptx_frontend.warp_instructions import is_warp_operation, lower_warp_operation
 from kernelcast.simcore.isa.kernel import (
     Atomic,
     Fence,
@@ -30,6 +36,7 @@ from kernelcast.simcore.isa.kernel import (
     Module,
     Parameter,
     Store,
+    Straight,
 )
 
 __all__ = ["lower"]
@@ -42,7 +49,12 @@ _MEMORY: dict[str, Callable[[Site], Load | Store | Atomic | Fence]] = {
     "red": lower_atomic,
     "membar": lower_fence,
     "fence": lower_fence,
+    **dict.fromkeys(HINTS, lower_hint),
 }
+
+
+_MOST_REFUSALS = 100
+"""Of a kernel: whoever mends that many looks again anyway."""
 
 
 def lower(module: syntax.ModuleSyntax, source: SourceText) -> Module:
@@ -67,8 +79,13 @@ def lower(module: syntax.ModuleSyntax, source: SourceText) -> Module:
     return Module(source.path, kernels, rejected)
 
 
-def _functions(module: syntax.ModuleSyntax) -> frozenset[str]:
-    return frozenset(function.name for function in module.functions)
+def _functions(module: syntax.ModuleSyntax) -> dict[str, syntax.Function]:
+    """Functions by name; a definition takes the place of a declaration."""
+    found: dict[str, syntax.Function] = {}
+    for function in module.functions:
+        if function.body is not None or function.name not in found:
+            found[function.name] = function
+    return found
 
 
 def _by_name(
@@ -101,6 +118,7 @@ class _KernelLowering:
         self._builder = BasicBlockBuilder(module.source.span(function.at, len(function.name)))
         self._targets: frozenset[str] = frozenset()
         self._pc = 0
+        self._calls = CallLowering(self._names, self._builder)
         self._origin: SourceSpan | None = None
 
     def kernel(self, target: str) -> Kernel | None:
@@ -139,6 +157,8 @@ class _KernelLowering:
     def _statements(self, statements: tuple[syntax.Statement, ...]) -> None:
         self._declare_labels(statements)
         for statement in statements:
+            if len(self.refusals) >= _MOST_REFUSALS:
+                return
             try:
                 self._statement(statement)
             except UnsupportedInstruction as refusal:
@@ -167,6 +187,8 @@ class _KernelLowering:
                 self._names.scope.declare_registers(statement)
             case syntax.VariableDeclaration():
                 self._names.scope.declare_variable(statement)
+            case syntax.LabelledList() if not statement.is_calls:
+                self._names.branch_targets[statement.name] = statement.targets
             case syntax.Scope():
                 self._nested(statement)
 
@@ -202,18 +224,40 @@ class _KernelLowering:
         span = self._source.span(at, len(statement.mnemonic))
         guard = self._guard(statement)
         site = Site(self._names, statement, self._pc, span, self._origin, guard)
-        if (control := CONTROL.get(root)) is not None:
-            self._pc += 1
+        if is_warp_operation(statement.mnemonic):
+            self._append(lower_warp_operation(site))
+        elif (control := CONTROL.get(root)) is not None:
+            self._pc += instruction_count(site)
             control(site, self._builder, self._function.performance.required_threads)
+        elif root in ("ld", "st") and (accessed := buffer_access(site)) is not None:
+            variable, offset = accessed
+            self._append(lower_parameter_access(site, self._calls.buffer(variable), offset))
         elif (memory := _MEMORY.get(root)) is not None:
             self._builder.append(memory(site))
             self._pc += 1
         elif root == "call":
-            raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+            self._call(site)
         else:
-            for instruction in lower_compute(site):
-                self._builder.append(instruction)
-                self._pc += 1
+            self._append(lower_compute(site))
+
+    def _append(self, instructions: Iterable[Straight]) -> None:
+        for instruction in instructions:
+            self._builder.append(instruction)
+            self._pc += 1
+
+    def _call(self, site: Site) -> None:
+        """Inlines a function; calls of the runtime library stay calls."""
+        following = self._builder.new()
+        go_round(site, self._builder, following)
+        function = self._calls.enter(site, self._append)
+        if function is not None:
+            origin, targets = self._origin, self._targets
+            self._pc += 1
+            self._targets = frozenset(_branch_targets(function.body or ()))
+            self._statements(function.body or ())
+            self._calls.leave()
+            self._origin, self._targets = origin, targets
+        self._builder.place(following)
 
     def _mnemonic_offset(self, statement: syntax.InstructionStatement) -> int:
         return self._source.text.index(statement.mnemonic.split(".", 1)[0], statement.at)
@@ -235,6 +279,8 @@ def _branch_targets(statements: Iterable[syntax.Statement]) -> Iterable[str]:
     for statement in statements:
         if isinstance(statement, syntax.Scope):
             yield from _branch_targets(statement.statements)
+        elif isinstance(statement, syntax.LabelledList):
+            yield from statement.targets
         elif isinstance(statement, syntax.InstructionStatement) and statement.mnemonic[:3] == "bra":
             for operand in statement.operands:
                 if isinstance(operand, syntax.NameOperand):

@@ -11,12 +11,23 @@ from kernelcast.ptx_frontend.operands import Site
 from kernelcast.simcore.isa.kernel import Atomic, Fence, Load, Operand, Register, Store
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
-__all__ = ["lower_atomic", "lower_fence", "lower_load", "lower_store"]
+__all__ = [
+    "HINTS",
+    "Access",
+    "elements",
+    "lower_atomic",
+    "lower_fence",
+    "lower_hint",
+    "lower_load",
+    "lower_store",
+    "understood",
+]
 
 _SPACES = {
     **{space.value: space for space in AddressSpace if space is not AddressSpace.GENERIC},
     "shared::cta": AddressSpace.SHARED,
     "param::entry": AddressSpace.PARAM,
+    "param::func": AddressSpace.PARAM,
 }
 _ORDERED = frozenset(("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"))
 _SCOPES = frozenset(("cta", "cluster", "gpu", "sys"))
@@ -24,7 +35,17 @@ _CACHE_OPERATORS = frozenset(("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc"))
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 _IGNORED = _ORDERED | _SCOPES | {"weak", "unified", "noftz"}
 _CACHE_HINTS = ("L1::", "L2::")
-_FENCES = _SCOPES | {"sc", "acq_rel", "acquire", "release", "gl"}
+_FENCES = _SCOPES | {
+    *("sc", "acq_rel", "acquire", "release", "gl", "proxy", "alias", "async", "global"),
+    *("generic", "tensormap", "sync_restrict", "op_restrict", "mbarrier_init", "volatile"),
+    *("async::generic", "async.global", "shared::cta", "shared::cluster", "tensormap::generic"),
+    *("sync_restrict::shared::cta", "sync_restrict::shared::cluster", "mbarrier_init"),
+}
+"""What may follow `fence` and `membar`: order, scope, proxies and what they are restricted to."""
+
+
+HINTS = ("nanosleep", "griddepcontrol", "prefetch", "prefetchu", "discard", "applypriority")
+"""Roots of instructions that count and do nothing."""
 
 
 def _scalars(names: str) -> frozenset[ScalarType]:
@@ -32,22 +53,20 @@ def _scalars(names: str) -> frozenset[ScalarType]:
 
 
 _ATOMIC_TYPES = {
-    "add": _scalars("u32 s32 u64 f16 f32 f64"),
+    "add": _scalars("u32 s32 u64 s64 f16 f16x2 bf16 bf16x2 f32 f64"),
     "min": _scalars("u32 s32 u64 s64"),
     "max": _scalars("u32 s32 u64 s64"),
-    "and": _scalars("b32 b64"),
-    "or": _scalars("b32 b64"),
-    "xor": _scalars("b32 b64"),
+    **dict.fromkeys(("and", "or", "xor"), _scalars("b32 b64 u32 s32 u64 s64")),
     "inc": _scalars("u32"),
     "dec": _scalars("u32"),
-    "exch": _scalars("b32 b64"),
-    "cas": _scalars("b16 b32 b64"),
+    "exch": _scalars("b32 b64 u32 s32 u64 s64 f32 f64"),
+    "cas": _scalars("b16 b32 b64 u16 s16 u32 s32 u64 s64"),
 }
-"""Which types an atomic operation takes (PTX ISA, atom)."""
+"""Which types an atomic operation takes (PTX ISA, atom), and spellings of old compilers."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Access:
+class Access:
     """What the modifiers of a memory instruction say."""
 
     space: AddressSpace
@@ -60,7 +79,7 @@ class _Access:
 
 
 @cache
-def _access(mnemonic: str) -> _Access | Refusal:
+def _access(mnemonic: str) -> Access | Refusal:
     space, type_, vector, cache_operator, operation = AddressSpace.GENERIC, None, 0, "", ""
     root, *parts = mnemonic.split(".")
     is_atomic = root in ("atom", "red")
@@ -86,7 +105,7 @@ def _access(mnemonic: str) -> _Access | Refusal:
             f"instruction {mnemonic!r} is not supported: no atomic {operation or 'operation'} "
             f"of type .{type_.ptx_name}"
         )
-    return _Access(
+    return Access(
         space,
         type_,
         vector,
@@ -97,7 +116,8 @@ def _access(mnemonic: str) -> _Access | Refusal:
     )
 
 
-def _understood(site: Site) -> _Access:
+def understood(site: Site) -> Access:
+    """What the modifiers say; UnsupportedInstruction when they say nothing known."""
     access = _access(site.mnemonic)
     if isinstance(access, Refusal):
         raise site.unsupported(access.reason)
@@ -105,9 +125,9 @@ def _understood(site: Site) -> _Access:
 
 
 def lower_load(site: Site) -> Load:
-    access = _understood(site)
+    access = understood(site)
     site.expect_operands(2 + access.has_hint_operand)
-    items = _elements(site, 0, access)
+    items = elements(site, 0, access)
     count = len(items)
     destinations: list[Register | None] = []
     for item in items:
@@ -129,13 +149,13 @@ def lower_load(site: Site) -> Load:
 
 
 def lower_store(site: Site) -> Store:
-    access = _understood(site)
+    access = understood(site)
     site.expect_operands(2 + access.has_hint_operand)
     if access.space is AddressSpace.PARAM:
         raise site.unsupported("parameters of calls are not supported")
     if access.space is AddressSpace.CONST:
         raise site.error("constant memory cannot be written")
-    items = _elements(site, 1, access)
+    items = elements(site, 1, access)
     sources: list[Operand] = [site.source(item, 1, access.type, wider=True) for item in items]
     return Store(
         pc=site.pc,
@@ -151,7 +171,7 @@ def lower_store(site: Site) -> Store:
     )
 
 
-def _elements(site: Site, index: int, access: _Access) -> tuple[syntax.Operand, ...]:
+def elements(site: Site, index: int, access: Access) -> tuple[syntax.Operand, ...]:
     """The elements that a load or store moves, as many as its vector modifier says."""
     operand = site.operands[index]
     items = operand.items if isinstance(operand, syntax.VectorOperand) else (operand,)
@@ -163,7 +183,7 @@ def _elements(site: Site, index: int, access: _Access) -> tuple[syntax.Operand, 
 
 
 def lower_atomic(site: Site) -> Atomic:
-    access = _understood(site)
+    access = understood(site)
     first = 1 if site.mnemonic.startswith("atom") else 0
     values = 2 if access.operation == "cas" else 1
     site.expect_operands(first + 1 + values + access.has_hint_operand)
@@ -188,13 +208,20 @@ def lower_atomic(site: Site) -> Atomic:
     )
 
 
+def lower_hint(site: Site) -> Fence:
+    """Waiting, prefetching and cache hints: nothing that a thread could see happens."""
+    return Fence(
+        pc=site.pc, mnemonic=site.mnemonic, span=site.span, origin=site.origin, guard=site.guard
+    )
+
+
 def lower_fence(site: Site) -> Fence:
     foreign = [part for part in site.mnemonic.split(".")[1:] if part not in _FENCES]
     if foreign:
         raise site.unsupported(
             f"instruction {site.mnemonic!r} is not supported: modifier '.{foreign[0]}'"
         )
-    site.expect_operands(0)
+    site.expect_operands(0, 2)
     return Fence(
         pc=site.pc, mnemonic=site.mnemonic, span=site.span, origin=site.origin, guard=site.guard
     )

@@ -16,13 +16,20 @@ __all__ = ["EXECUTED_ROOTS", "ComputeForm", "Refusal", "compute_form", "scalar_t
 EXECUTED_ROOTS = frozenset(
     (
         *("ld", "ldu", "st", "atom", "red", "membar", "fence"),
-        *("bra", "ret", "exit", "trap", "bar", "barrier", "call"),
+        *("bra", "ret", "exit", "trap", "bar", "barrier", "call", "brx"),
+        *("shfl", "vote", "match", "redux", "activemask", "elect"),
+        *("nanosleep", "griddepcontrol", "prefetch", "prefetchu", "discard", "applypriority"),
     )
 )
 """Opcode roots that are no entries of the table but instructions of their own."""
 
 _HARMLESS = frozenset(("rn",))
 """Modifiers that say what an entry does anyway: rounding to nearest even is the default."""
+
+_VIDEO = "vabsdiff"
+_VIDEO_TYPES = 3
+"""Video instructions name the types of the result and both operands; here they are one."""
+_TWO_MASKS = (ScalarType.U32, ScalarType.S32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,7 @@ def compute_form(mnemonic: str, shape: str = "") -> ComputeForm | Refusal:
     root, *parts = mnemonic.split(".")
     modifiers = [part for part in parts if scalar_type(part) is None]
     types = [known for part in parts if (known := scalar_type(part)) is not None]
+    shape = shape or _packing(root, types)
     names = [*([shape] if shape else []), *modifiers]
     entries = _by_root().get(root)
     if entries is None:
@@ -72,6 +80,21 @@ def compute_form(mnemonic: str, shape: str = "") -> ComputeForm | Refusal:
     if not fitting:
         return Refusal(f"instruction {mnemonic!r} is not supported: no form of {root!r} fits")
     return refusals[0]
+
+
+def _packing(root: str, types: Sequence[ScalarType]) -> str:
+    """Which conversion a packed result asks for: of two values, or of a packed one."""
+    if root != "cvt" or len(types) != 2 or not types[0].is_packed:
+        return ""
+    return "packed" if types[1].is_packed else "pair"
+
+
+def _mixes_packing(entry: Opcode, types: Sequence[ScalarType]) -> bool:
+    """Whether a `set` of packed operands has another result than its own type or two masks."""
+    target, source = types[0], types[-1]
+    if not entry.name.startswith("set.") or not (target.is_packed or source.is_packed):
+        return False
+    return target is not source and not (source.is_packed and target in _TWO_MASKS)
 
 
 @cache
@@ -106,6 +129,8 @@ def _form(
         )
     if not types and len(entry.types) == 1:
         types = tuple(entry.types)
+    if entry.name.startswith(_VIDEO) and len(types) == _VIDEO_TYPES and len(set(types)) == 1:
+        types = types[:1]
     needed = 2 if "s" in entry.signature else 1
     if len(types) != needed:
         return Refusal(
@@ -116,6 +141,16 @@ def _form(
         type_name = types[0].ptx_name
         return Refusal(
             f"instruction {mnemonic!r} is not supported: {entry.name!r} of type .{type_name}"
+        )
+    if needed == 2 and types[1] not in entry.sources:
+        type_name = types[1].ptx_name
+        return Refusal(
+            f"instruction {mnemonic!r} is not supported: {entry.name!r} from type .{type_name}"
+        )
+    if _mixes_packing(entry, types):
+        names_of_types = ".".join(type_.ptx_name for type_ in types)
+        return Refusal(
+            f"instruction {mnemonic!r} is not supported: {entry.name!r} of types .{names_of_types}"
         )
     modifiers = frozenset(left) & entry.modifiers
     context = Context(types[0], types[-1], modifiers)

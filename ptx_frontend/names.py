@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kernelcast.errors import PtxSyntaxError, UnsupportedInstruction
 from kernelcast.ptx_frontend.scopes import RegisterFile, Scope
 from kernelcast.ptx_frontend.source import SourceText
-from kernelcast.ptx_frontend.syntax import VariableDeclaration
+from kernelcast.ptx_frontend.syntax import Function, VariableDeclaration
 from kernelcast.ptx_frontend.variables import references
 from kernelcast.simcore.isa.kernel import Parameter, Register, Special
 
@@ -34,7 +34,7 @@ class ModuleNames:
 
     source: SourceText
     variables: Mapping[str, VariableDeclaration]
-    functions: frozenset[str]
+    functions: Mapping[str, Function]
 
 
 class Names:
@@ -48,6 +48,15 @@ class Names:
         self.scope = Scope(module.source, self.file)
         self.used: dict[str, VariableDeclaration] = {}
         self.addressed_parameters: set[str] = set()
+        self.branch_targets: dict[str, tuple[str, ...]] = {}
+        """Labels by the name of their `.branchtargets` list."""
+        self._carry: Register | None = None
+
+    def carry(self) -> Register:
+        """The carry flag of extended-precision arithmetic: a predicate that no source names."""
+        if self._carry is None:
+            self._carry = self.file.new("%cc", 1)
+        return self._carry
 
     def register(self, name: str, at: int) -> Register:
         """PtxSyntaxError, with the nearest names, when no such register is declared."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelcast.ptx_frontend.lexer import END, Tokens, is_name
+from kernelcast.ptx_frontend.lexer import END, STATEMENT, Tokens, is_name
 from kernelcast.ptx_frontend.literals import constant_expression, number
 from kernelcast.ptx_frontend.syntax import (
     AddressOperand,
@@ -20,6 +20,7 @@ from kernelcast.ptx_frontend.syntax import (
 __all__ = ["OperandParser"]
 
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
+_DEEPEST = 100
 _ENDS = frozenset((",", ";", "}", "]", ")"))
 
 
@@ -119,10 +120,12 @@ class OperandParser:
     def _is_expression(self) -> bool:
         """Whether the parenthesis that is next holds a constant, not what a call passes."""
         tokens = self._tokens
-        depth = tokens.index
-        while tokens.texts[depth] in ("(", "-", "~"):
-            depth += 1
-        return number(tokens.texts[depth]) is not None and tokens.texts[depth + 1] not in (",", ")")
+        inner = tokens.index
+        while tokens.texts[inner] in ("(", "-", "~"):
+            inner += 1
+            if inner - tokens.index > _DEEPEST:
+                raise tokens.source.error("parentheses nested too deeply", tokens.offset)
+        return number(tokens.texts[inner]) is not None and tokens.texts[inner + 1] not in (",", ")")
 
     def _other(self) -> OtherOperand:
         tokens = self._tokens
@@ -130,7 +133,7 @@ class OperandParser:
         expected: list[str] = []
         while True:
             text = tokens.next
-            if text is END or text == ";":
+            if text is END or text is STATEMENT or text == ";":
                 raise tokens.unexpected(f"expected {expected[-1]!r}")
             tokens.index += 1
             if text in _CLOSING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelcast.errors import nearest
+from kernelcast.errors import PtxSyntaxError, nearest
 from kernelcast.ptx_frontend.declaration_parser import (
     LINKAGES,
     SPACES,
@@ -10,10 +10,11 @@ from kernelcast.ptx_frontend.declaration_parser import (
     skip_section,
     variable_declarations,
 )
-from kernelcast.ptx_frontend.lexer import END, Tokens
+from kernelcast.ptx_frontend.lexer import END, Tokens, is_whole_directive
 from kernelcast.ptx_frontend.source import SourceText
 from kernelcast.ptx_frontend.statement_parser import StatementParser
 from kernelcast.ptx_frontend.syntax import (
+    Alias,
     FileDirective,
     Function,
     ModuleSyntax,
@@ -21,7 +22,7 @@ from kernelcast.ptx_frontend.syntax import (
     VariableDeclaration,
 )
 
-__all__ = ["parse"]
+__all__ = ["parse", "parse_tokens"]
 
 _MODULE_DIRECTIVES = (".entry", ".func", ".file", ".section", ".alias", ".pragma")
 _TRIPLES = (".maxntid", ".reqntid", ".reqnctapercluster")
@@ -30,8 +31,22 @@ _FLAGS = (".noreturn", ".explicitcluster", ".blocksareclusters", ".unified")
 
 
 def parse(source: SourceText) -> ModuleSyntax:
-    """The syntax tree of a PTX text; PtxSyntaxError at the first thing that is not PTX."""
-    return _ModuleParser(Tokens(source)).module()
+    """The syntax tree of a PTX text; PtxSyntaxError at the first thing that is not PTX.
+
+    Where whole statements as tokens do not lead to the end, single tokens decide.
+    """
+    try:
+        return parse_tokens(Tokens(source, whole_statements=True))
+    except PtxSyntaxError:
+        return parse_tokens(Tokens(source))
+
+
+def parse_tokens(tokens: Tokens) -> ModuleSyntax:
+    """The syntax tree of tokens of either kind; PtxSyntaxError when they lead to none."""
+    try:
+        return _ModuleParser(tokens).module()
+    except RecursionError:
+        raise tokens.source.error("brackets nested too deeply", tokens.offset) from None
 
 
 class _ModuleParser:
@@ -41,13 +56,17 @@ class _ModuleParser:
         self._variables: list[VariableDeclaration] = []
         self._functions: list[Function] = []
         self._files: list[FileDirective] = []
+        self._aliases: list[Alias] = []
 
     def module(self) -> ModuleSyntax:
         tokens = self._tokens
         if tokens.next != ".version":
             raise tokens.unexpected("not PTX: expected '.version'")
         tokens.index += 1
-        version = tokens.take()
+        version = tokens.next
+        if not version[:1].isdecimal():
+            raise tokens.unexpected("expected a number after '.version'")
+        tokens.index += 1
         tokens.expect(".target", "after '.version'")
         target = tokens.name("a target such as 'sm_75'")
         while tokens.accept(","):
@@ -64,27 +83,29 @@ class _ModuleParser:
             tuple(self._variables),
             tuple(self._functions),
             tuple(self._files),
+            tuple(self._aliases),
         )
 
     def _top_level(self) -> None:
         tokens = self._tokens
         start = tokens.index
+        linkage = ""
         while tokens.next[1:] in LINKAGES:
-            tokens.index += 1
+            linkage = tokens.take()[1:]
         text = tokens.next
         if text in (".entry", ".func"):
-            self._functions.append(self._function())
+            self._functions.append(self._function(linkage))
         elif text[1:].split("::")[0] in SPACES:
             tokens.index = start
             self._variables.extend(variable_declarations(tokens))
         elif text == ".file":
             self._files.append(self._file())
-        elif text == ".section":
+        elif text[:8] == ".section" and (len(text) == 8 or is_whole_directive(text)):
             skip_section(tokens)
-        elif text in (".pragma", ".alias"):
-            while not tokens.accept(";"):
-                if tokens.take() is END:
-                    raise tokens.unexpected(f"expected ';' after {text!r}")
+        elif text == ".alias":
+            self._aliases.append(self._alias())
+        elif text == ".pragma":
+            tokens.skip_past(";", "after '.pragma'")
         elif text[:1] == ".":
             known = (*_MODULE_DIRECTIVES, *(f".{name}" for name in (*SPACES, *LINKAGES)))
             raise tokens.source.error(
@@ -95,12 +116,22 @@ class _ModuleParser:
         else:
             raise tokens.unexpected("expected a directive")
 
-    def _function(self) -> Function:
+    def _alias(self) -> Alias:
+        """`.alias name, function;`"""
+        tokens = self._tokens
+        tokens.index += 1
+        at = tokens.offset
+        name = tokens.name("a name after '.alias'")
+        tokens.expect(",", "after the alias")
+        function = tokens.name("the name of a function")
+        tokens.expect(";", "after '.alias'")
+        return Alias(at, name, function)
+
+    def _function(self, linkage: str) -> Function:
         """`.entry name (...) performance {...}` or `.func (result) name (...) ... {...}`."""
         tokens = self._tokens
         is_entry = tokens.take() == ".entry"
-        if not is_entry and tokens.next == "(":
-            parameters(tokens)
+        results = parameters(tokens) if not is_entry and tokens.next == "(" else ()
         at = tokens.offset
         name = tokens.name("the name of a function")
         declared = parameters(tokens) if tokens.next == "(" else ()
@@ -108,7 +139,7 @@ class _ModuleParser:
         body = None
         if not tokens.accept(";"):
             body = self._bodies.body(f"the body of {name!r}")
-        return Function(at, name, is_entry, declared, performance, body)
+        return Function(at, name, is_entry, declared, performance, body, results, linkage)
 
     def _performance(self) -> Performance:
         tokens = self._tokens
@@ -121,9 +152,7 @@ class _ModuleParser:
                 tokens.index += 1
                 counts[text] = tokens.integer(f"a number after {text!r}")
             elif text == ".pragma":
-                while not tokens.accept(";"):
-                    if tokens.take() is END:
-                        raise tokens.unexpected("expected ';' after '.pragma'")
+                tokens.skip_past(";", "after '.pragma'")
             elif text in _FLAGS:
                 tokens.index += 1
             else:

@@ -11,6 +11,8 @@ from kernelcast.simcore.isa.kernel import Register
 
 __all__ = ["RegisterFile", "Scope"]
 
+_DIGITS = "0123456789"
+_MOST_DIGITS = 18  # of the number of a register
 _REGISTER_BITS = {
     "pred": 1,
     **dict.fromkeys(("b8", "u8", "s8", "b16", "u16", "s16", "f16", "bf16"), 16),
@@ -83,11 +85,12 @@ class Scope:
         if bits is not None:
             return bits
         end = len(name)
-        while name[end - 1 : end].isdecimal():
+        shortest = max(len(name.rstrip(_DIGITS)), end - _MOST_DIGITS)
+        while end > shortest:
             end -= 1
-            count, width = self._ranges.get(name[:end], (0, 0))
-            if _index_in(name, name[:end], count):
-                return width
+            known = self._ranges.get(name[:end])
+            if known is not None and _index_in(name, name[:end], known[0]):
+                return known[1]
         return None
 
     def register(self, name: str) -> Register | None:

@@ -17,6 +17,7 @@ class SourceText:
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self.text = text
+        self._shown = (-1, "")
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -25,9 +26,12 @@ class SourceText:
     def span(self, offset: int, length: int = 1) -> SourceSpan:
         line = bisect_right(self._line_starts, offset)
         start = self._line_starts[line - 1]
-        end = self.text.find("\n", start)
-        shown = self.text[start : end if end >= 0 else len(self.text)].rstrip("\r")
-        return SourceSpan(self.path, line, offset - start + 1, length, shown)
+        if self._shown[0] != start:
+            # one string for all spans of a line, for a whole file may stand on one
+            end = self.text.find("\n", start)
+            shown = self.text[start : end if end >= 0 else len(self.text)].rstrip("\r")
+            self._shown = start, shown
+        return SourceSpan(self.path, line, offset - start + 1, length, self._shown[1])
 
     def span_of(self, name: str, offset: int) -> SourceSpan:
         """The first place at or after `offset` where `name` stands as a whole word."""

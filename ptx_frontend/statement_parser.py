@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 from kernelcast.errors import nearest
 from kernelcast.ptx_frontend.declaration_parser import (
     LINKAGES,
+    PROTOTYPES,
     SPACES,
+    labelled_directive,
     register_declaration,
-    skip_prototype,
     skip_section,
     variable_declarations,
 )
-from kernelcast.ptx_frontend.lexer import END, Tokens, is_name
+from kernelcast.ptx_frontend.lexer import END, STATEMENT, Tokens, is_name, is_whole_directive
 from kernelcast.ptx_frontend.operand_parser import OperandParser
+from kernelcast.ptx_frontend.statement_memo import StatementMemo
 from kernelcast.ptx_frontend.syntax import (
     InstructionStatement,
     LabelStatement,
@@ -24,8 +28,9 @@ from kernelcast.ptx_frontend.syntax import (
 
 __all__ = ["StatementParser"]
 
-_PROTOTYPES = (".callprototype", ".branchtargets", ".calltargets")
 _DIRECTIVES = (".reg", ".loc", ".pragma", ".section", *(f".{space}" for space in SPACES))
+_LOCATION_NUMBERS = re.compile(r"\d+")
+_DEEPEST_SCOPE = 100
 
 
 class StatementParser:
@@ -34,6 +39,8 @@ class StatementParser:
     def __init__(self, tokens: Tokens) -> None:
         self._tokens = tokens
         self._operands = OperandParser(tokens)
+        self._memo = StatementMemo(tokens)
+        self._depth = 0
 
     def body(self, what: str) -> tuple[Statement, ...]:
         """`{ ... }`; `what` names it when the text ends too early."""
@@ -42,7 +49,9 @@ class StatementParser:
         statements: list[Statement] = []
         while True:
             text = tokens.texts[tokens.index]
-            if is_name(text):
+            if text is STATEMENT:
+                statements.append(self._memo.instruction())
+            elif is_name(text):
                 self._name_statement(statements)
             elif text == "@":
                 self._guarded(statements)
@@ -50,8 +59,7 @@ class StatementParser:
                 tokens.index += 1
                 return tuple(statements)
             elif text == "{":
-                at = tokens.offset
-                statements.append(Scope(at, self.body(f"a scope of {what.removeprefix('the ')}")))
+                statements.append(self._scope(what))
             elif text[:1] == ".":
                 self._directive(statements)
             elif text == ";":
@@ -60,6 +68,17 @@ class StatementParser:
                 raise tokens.unexpected(f"expected '}}' to close {what}")
             else:
                 raise tokens.unexpected("expected an instruction")
+
+    def _scope(self, what: str) -> Scope:
+        tokens = self._tokens
+        at = tokens.offset
+        if self._depth == _DEEPEST_SCOPE:
+            raise tokens.source.error(f"scopes nested more than {_DEEPEST_SCOPE} deep", at)
+        self._depth += 1
+        name = what.removeprefix("the ").removeprefix("a scope of ")
+        scope = Scope(at, self.body(f"a scope of {name}"))
+        self._depth -= 1
+        return scope
 
     def _name_statement(self, statements: list[Statement]) -> None:
         """A label, or an instruction without guard."""
@@ -70,8 +89,8 @@ class StatementParser:
             return
         name = tokens.take()
         tokens.index += 1
-        if tokens.next in _PROTOTYPES:
-            skip_prototype(tokens)
+        if tokens.next in PROTOTYPES:
+            statements.append(labelled_directive(tokens, name, at))
         else:
             statements.append(LabelStatement(at, name))
 
@@ -119,13 +138,11 @@ class StatementParser:
         text = tokens.next
         if text == ".reg":
             statements.append(register_declaration(tokens))
-        elif text == ".loc":
+        elif text[:4] == ".loc" and (len(text) == 4 or is_whole_directive(text)):
             statements.append(self._location())
         elif text == ".pragma":
-            while not tokens.accept(";"):
-                if tokens.take() is END:
-                    raise tokens.unexpected("expected ';' after '.pragma'")
-        elif text == ".section":
+            tokens.skip_past(";", "after '.pragma'")
+        elif text[:8] == ".section" and (len(text) == 8 or is_whole_directive(text)):
             skip_section(tokens)
         elif text[1:] in SPACES or text[1:] in LINKAGES:
             statements.extend(variable_declarations(tokens))
@@ -138,7 +155,11 @@ class StatementParser:
         """`.loc file line column {, function_name label {+ n}, inlined_at file line column}`."""
         tokens = self._tokens
         at = tokens.offset
+        text = tokens.next
         tokens.index += 1
+        if is_whole_directive(text):
+            file, line, column = map(int, _LOCATION_NUMBERS.findall(text)[:3])
+            return LocationStatement(at, file, line, column)
         file, line, column = (
             tokens.integer(f"the {what} of '.loc'") for what in ("file", "line", "column")
         )

@@ -1,19 +1,18 @@
 """Native code from textual LLVM IR: the only module that imports llvmlite.
 
 Objects are kept on disk under a hash of everything that they depend on: the IR, the host's CPU and
-features, the optimization level and the version of LLVM. `KERNELCAST_CACHE` moves the folder.
+features, the optimization level and the version of LLVM.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
+
+from kernelcast.simcore.disk_cache import cache_folder, read_checked, write_checked
 
 __all__ = [
     "NativeModule",
@@ -23,7 +22,6 @@ __all__ = [
     "is_compiled",
 ]
 
-_CACHE_VARIABLE = "KERNELCAST_CACHE"
 _ALWAYS_NEON = ("aarch64", "arm64")  # LLVM does not always list what every such host has
 _REQUIRED = {"x86_64": ("avx2", "fma", "f16c"), "aarch64": ("neon",), "arm64": ("neon",)}
 
@@ -71,11 +69,11 @@ def compile_module(ir: str, optimization: int = 2) -> NativeModule:
     bug of the caller.
     """
     _initialize()
-    file = _cache_file(ir, optimization)
-    data = _read(file)
+    name = _cache_name(ir, optimization)
+    data = read_checked(name)
     if data is None:
         data = emit_object(ir, optimization)
-        _write(file, data)
+        write_checked(name, data)
     empty = llvm.parse_assembly("")
     machine = _machine(None, optimization)
     engine = llvm.create_mcjit_compiler(empty, machine)
@@ -87,7 +85,7 @@ def compile_module(ir: str, optimization: int = 2) -> NativeModule:
 def is_compiled(ir: str, optimization: int = 2) -> bool:
     """Whether an earlier run left the object."""
     _initialize()
-    return _cache_file(ir, optimization).is_file()
+    return (cache_folder() / _cache_name(ir, optimization)).is_file()
 
 
 def emit_object(ir: str, optimization: int = 2, triple: str | None = None) -> bytes:
@@ -119,34 +117,7 @@ def _machine(triple: str | None, optimization: int) -> Any:
     return target.create_target_machine(cpu=cpu, features=features, opt=optimization, jit=True)
 
 
-def _cache_file(ir: str, optimization: int) -> Path:
+def _cache_name(ir: str, optimization: int) -> str:
     digest = hashlib.sha256(ir.encode())
     digest.update(repr((_host(), optimization, llvm.llvm_version_info)).encode())
-    return _cache_folder() / f"{digest.hexdigest()}.o"
-
-
-def _cache_folder() -> Path:
-    chosen = os.environ.get(_CACHE_VARIABLE)
-    if chosen:
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "kernelcast"
-
-
-def _read(file: Path) -> bytes | None:
-    try:
-        return file.read_bytes()
-    except OSError:
-        return None
-
-
-def _write(file: Path, data: bytes) -> None:
-    """Atomically, so that parallel runs never see half a file; a full disk is no error."""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=file.parent)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        Path(name).replace(file)
-    except OSError:
-        return
+    return f"{digest.hexdigest()}.o"

@@ -17,6 +17,7 @@ from kernelcast.cli.estimate import estimate
 from kernelcast.cli.mix import mix
 from kernelcast.cli.profile import profile
 from kernelcast.cli.run import run
+from kernelcast.cli.support import support
 from kernelcast.cli.terminal import show_error, show_line
 from kernelcast.cli.validate import validate
 from kernelcast.errors import KernelcastError
@@ -51,6 +52,7 @@ app.command()(estimate)
 app.command()(profile)
 app.command()(mix)
 app.command()(run)
+app.command()(support)
 app.command()(validate)
 app.add_typer(trace.app, name="trace")
 app.add_typer(devices.app, name="devices")

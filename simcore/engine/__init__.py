@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from kernelcast.errors import KernelcastError, nearest
+from kernelcast.errors import ExecutionError, KernelcastError, nearest
 from kernelcast.simcore.engine import reference
-from kernelcast.simcore.isa.kernel import Kernel
+from kernelcast.simcore.engine.host_functions import PrintedText
+from kernelcast.simcore.engine.whole_barriers import with_whole_barriers
+from kernelcast.simcore.isa.kernel import Kernel, WarpOperation
+from kernelcast.simcore.isa.warp_opcodes import GROUP
 from kernelcast.simcore.launch import Launch, Limits
 from kernelcast.traces.collector import AccessCollector
 from kernelcast.traces.stream import AccessSink
@@ -28,6 +32,7 @@ class Engine(Protocol):
         limits: Limits,
         progress: Callable[[float], None] | None,
         sinks: Sequence[AccessSink],
+        printed: PrintedText | None = None,
     ) -> Trace: ...
 
 
@@ -38,12 +43,13 @@ def _jit(
     limits: Limits,
     progress: Callable[[float], None] | None,
     sinks: Sequence[AccessSink],
+    printed: PrintedText | None = None,
 ) -> Trace:
     # llvmlite takes a while to import: only who needs it pays
     from kernelcast.simcore.engine.jit.run import can_run, run
 
     engine = run if can_run(kernel) else reference.run
-    return engine(kernel, launch, warp_width, limits, progress, sinks)
+    return engine(kernel, launch, warp_width, limits, progress, sinks, printed)
 
 
 ENGINES: Mapping[str, Engine] = {"reference": reference.run, "jit": _jit}
@@ -61,11 +67,13 @@ def execute(
     progress: Callable[[float], None] | None = None,
     record_memory: bool = True,
     sinks: Sequence[AccessSink] = (),
+    write: Callable[[str], object] | None = None,
 ) -> Trace:
     """Runs a launch; buffers among its arguments are read and written in place.
 
     `progress` is told the finished share of thread blocks, 0 to 1. Memory accesses are kept in the
-    trace unless `record_memory` is False; `sinks` get them while the launch runs. Raises
+    trace unless `record_memory` is False; `sinks` get them while the launch runs. `write` gets what
+    the kernel prints, by default it goes to standard output. Raises
     LaunchError when the launch does not fit the kernel and ExecutionError when the kernel fails.
     """
     name = default_engine() if engine == "auto" else engine
@@ -76,11 +84,19 @@ def execute(
     if warp_width not in _WARP_WIDTHS:
         raise KernelcastError(f"warp width {warp_width} is not one of {_WARP_WIDTHS}")
     launch.check(kernel)
+    _check_width(kernel, warp_width)
+    kernel = with_whole_barriers(kernel, launch.threads_per_thread_block)
     launch = launch.materialised()
     collector = AccessCollector()
     if record_memory:
         sinks = (*sinks, collector)
-    trace = ENGINES[name](kernel, launch, warp_width, limits or Limits(), progress, sinks)
+    printed = PrintedText(write or sys.stdout.write)
+    try:
+        trace = ENGINES[name](
+            kernel, launch, warp_width, limits or Limits(), progress, sinks, printed
+        )
+    finally:
+        printed.flush()
     if not record_memory:
         return trace
     patterns, accesses = collector.tables()
@@ -88,6 +104,19 @@ def execute(
     return replace(
         trace, patterns=patterns, accesses=accesses, pattern_counts=counts, has_memory=True
     )
+
+
+def _check_width(kernel: Kernel, warp_width: int) -> None:
+    """Lanes of one group of PTX's exchange values: they must be of one warp."""
+    if warp_width >= GROUP:
+        return
+    for instruction in kernel.instructions:
+        if isinstance(instruction, WarpOperation):
+            raise ExecutionError(
+                f"{instruction.mnemonic} takes {GROUP} lanes together, warps have {warp_width}",
+                instruction.span,
+                origin=instruction.origin,
+            )
 
 
 def default_engine() -> str:

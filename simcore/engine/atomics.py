@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from kernelcast.simcore.isa.opcodes import OPCODES, Context
+from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["ATOMICS", "apply_atomic"]
 
@@ -32,12 +36,24 @@ ATOMICS: Mapping[str, Callable[..., Any]] = {
 _CROWD = 16
 
 
+def _meaning(operation: str, type_: ScalarType | None) -> Callable[..., Any]:
+    if type_ is None or type_.is_float or not type_.holds_floats:
+        return ATOMICS[operation]
+    context = Context(type_, type_, frozenset())
+    return partial(OPCODES[operation].compute, context)
+
+
 def apply_atomic(
-    memory: Array, element: npt.NDArray[np.int64], operation: str, operands: tuple[Array, ...]
+    memory: Array,
+    element: npt.NDArray[np.int64],
+    operation: str,
+    operands: tuple[Array, ...],
+    type_: ScalarType | None = None,
 ) -> tuple[Array, bool]:
     """Old values by lane, and whether any memory changed. Lanes act in ascending order.
 
-    `memory` is a flat typed view, `element` the position for each lane.
+    `memory` is a flat typed view, `element` the position for each lane; `type_` matters where the
+    numbers are of a format that NumPy lacks.
     """
     before = memory[element]
     order = np.argsort(element, kind="stable")
@@ -45,7 +61,7 @@ def apply_atomic(
     starts = np.flatnonzero(np.concatenate(([True], arranged[1:] != arranged[:-1])))
     sizes = np.diff(np.append(starts, len(arranged)))
     old = np.empty_like(before)
-    meaning = ATOMICS[operation]
+    meaning = _meaning(operation, type_)
     if isinstance(meaning, np.ufunc):
         crowded = sizes >= _CROWD
         for start, size in zip(starts[crowded], sizes[crowded], strict=True):

@@ -14,8 +14,14 @@ import numpy.typing as npt
 from kernelcast.errors import BarrierError
 from kernelcast.simcore.engine.batch import Batch
 from kernelcast.simcore.engine.bypasses import BypassLog
+from kernelcast.simcore.engine.counted_barriers import (
+    BarrierVotes,
+    CountedBarriers,
+    has_counted_barriers,
+)
+from kernelcast.simcore.engine.lanes import LaneView
 from kernelcast.simcore.isa.control_flow import post_dominators
-from kernelcast.simcore.isa.kernel import BarrierSync, Kernel
+from kernelcast.simcore.isa.kernel import BarrierArrive, BarrierSync, Kernel
 
 __all__ = ["BarrierQueue"]
 
@@ -30,11 +36,25 @@ class BarrierQueue:
         self._batch = batch
         self._bypasses = bypasses
         self._waiting: dict[int, Mask | None] = {}
+        self.votes = BarrierVotes(batch)
+        self._counted = CountedBarriers(batch) if has_counted_barriers(kernel) else None
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
-    def wait(self, basic_block: int, mask: Mask | None) -> None:
+    def masks(self) -> list[Mask | None]:
+        """The lanes that wait, by barrier."""
+        return list(self._waiting.values())
+
+    def arrive(self, view: LaneView, instruction: BarrierArrive) -> None:
+        """Lanes come to a barrier without waiting there."""
+        assert self._counted is not None
+        self._counted.arrive(view, instruction)
+
+    def wait(self, basic_block: int, mask: Mask | None, frame: LaneView | None = None) -> None:
+        """`frame`: the lanes of the mask, which know the barrier's number and count."""
+        if self._counted is not None and frame is not None:
+            self._counted.wait(frame, self._barrier(basic_block))
         self._bypasses.wait(basic_block, mask)
         if basic_block in self._waiting:
             known = self._waiting[basic_block]
@@ -47,18 +67,57 @@ class BarrierQueue:
         Returns (basic block to go on with, lanes). BarrierError when threads of one thread block
         wait at barriers of different number, or threads of one warp at different instructions.
         """
+        if self._counted is not None:
+            return self._release_some(self._counted)
         if len(self._waiting) > 1:
             self._check()
         self._check_bypasses()
         stages = self._batch.counts.stage
         released: list[tuple[int, Mask | None]] = []
-        passed = np.zeros(self._batch.count, np.bool_)
+        passed: Mask = np.zeros(self._batch.count, np.bool_)
         for index, mask in self._waiting.items():
             passed |= self._has_waiting(mask)
             released.append((self._barrier(index).target, mask))
         stages += passed
+        self.votes.advance(passed)
         self._waiting.clear()
         return released
+
+    def _release_some(self, counted: CountedBarriers) -> list[tuple[int, Mask | None]]:
+        """Opens the barriers that enough threads came to."""
+        opened = counted.opened()
+        passed = opened.reshape(self._batch.count, -1).any(axis=1)
+        stuck = self._waiting_thread_blocks() & ~passed
+        released: list[tuple[int, Mask | None]] = []
+        for index, waiting in list(self._waiting.items()):
+            mask = np.ones(self._batch.lanes, np.bool_) if waiting is None else waiting
+            here = mask.reshape(self._batch.count, -1) & stuck[:, None]
+            if here.any():
+                raise self._too_few(index, int(np.argmax(here.reshape(-1))), counted)
+            go, stay = mask & opened, mask & ~opened
+            del self._waiting[index]
+            if go.any():
+                released.append((self._barrier(index).target, go))
+            if stay.any():
+                self._waiting[index] = stay
+        self._batch.counts.stage += passed
+        self.votes.advance(np.asarray(passed))
+        return released
+
+    def _waiting_thread_blocks(self) -> Mask:
+        found = np.zeros(self._batch.count, np.bool_)
+        for mask in self._waiting.values():
+            found |= self._has_waiting(mask)
+        return found
+
+    def _too_few(self, index: int, lane: int, counted: CountedBarriers) -> BarrierError:
+        barrier = self._barrier(index)
+        return BarrierError(
+            f"too few threads come to this barrier: {counted.state(lane)}",
+            barrier.span,
+            self._batch.thread_name(lane),
+            barrier.origin,
+        )
 
     def _barrier(self, basic_block: int) -> BarrierSync:
         end = self._kernel.blocks[basic_block].terminator

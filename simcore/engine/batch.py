@@ -21,6 +21,7 @@ from kernelcast.simcore.isa.kernel import (
     SpecialRegister,
 )
 from kernelcast.simcore.isa.types import Kind, ScalarType
+from kernelcast.simcore.isa.warp_dependence import numbered_lanes
 from kernelcast.simcore.launch import Launch
 from kernelcast.simcore.memory_spaces import FlatMemory, LaunchMemory
 from kernelcast.simcore.resources import shared_bytes
@@ -69,6 +70,7 @@ class Batch:
         self._lane = np.arange(self.lanes)
         self._owner = self._lane // shape.lanes
         self._memory = memory
+        self._numbered_lanes = numbered_lanes(kernel, self.width)
         self._special: dict[Special, Lanes] = {}
         self._immediates: dict[tuple[int, ScalarType], Lanes] = {}
         self.file = RegisterFile(kernel.registers, self.lanes, self.width, constants, self.special)
@@ -165,7 +167,7 @@ class Batch:
             return _coordinate(lane, self.shape.launch.thread_block, "xyz".index(name[-1]))
         if which is Special.WARPID:
             return (lane // self.width).astype(np.uint32)
-        within_warp = lane % self.width
+        within_warp = lane % self._numbered_lanes
         if which is Special.LANEID:
             return within_warp.astype(np.uint32)
         return _lane_mask(within_warp.astype(np.uint64), name.removeprefix("%lanemask_"))

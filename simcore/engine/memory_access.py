@@ -134,6 +134,7 @@ class MemoryAccess:
                 target.element,
                 atomic.operation,
                 tuple(operand.view(dtype)[chosen] for operand in operands),
+                atomic.type,
             )
             result[chosen] = old
             changed |= moved

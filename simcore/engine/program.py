@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kernelcast.simcore.engine.bypasses import ways_round
-from kernelcast.simcore.isa.control_flow import live_out
+from kernelcast.simcore.isa.control_flow import ending_blocks, live_out
 from kernelcast.simcore.isa.kernel import Atomic, BasicBlock, Kernel, Load
 from kernelcast.simcore.isa.uniformity import launch_constants
 
@@ -28,6 +28,7 @@ class Program:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.constants = launch_constants(kernel)
+        self.ending = ending_blocks(kernel)
         self.ways_round = ways_round(kernel)
         self.steps = [
             Step(

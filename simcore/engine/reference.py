@@ -8,6 +8,7 @@ after `_PATIENCE` runs of others, and after `_SPIN_PATIENCE` runs that only look
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 
@@ -18,26 +19,34 @@ from kernelcast.errors import AssertionTriggered
 from kernelcast.simcore.engine.barriers import BarrierQueue
 from kernelcast.simcore.engine.batch import Batch, GridShape
 from kernelcast.simcore.engine.bypasses import BypassLog
+from kernelcast.simcore.engine.host_calls import call_host
+from kernelcast.simcore.engine.host_functions import HostFunctions, PrintedText
 from kernelcast.simcore.engine.lanes import Frame, GuardedFrame, LaneView, as_bits
 from kernelcast.simcore.engine.memory_access import MemoryAccess
 from kernelcast.simcore.engine.program import Program, Step
 from kernelcast.simcore.engine.recorder import TraceRecorder
+from kernelcast.simcore.engine.warp_lanes import execute_across_lanes
 from kernelcast.simcore.engine.watchdog import CHECK_EVERY, State, Watchdog
 from kernelcast.simcore.isa.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.kernel import (
     Atomic,
+    BarrierArrive,
+    BarrierResult,
     BarrierSync,
+    BarrierVote,
     BasicBlock,
     Branch,
     Compute,
     Exit,
     Fence,
     Guard,
+    HostCall,
     Instruction,
     Kernel,
     Load,
     Register,
     Store,
+    WarpOperation,
 )
 from kernelcast.simcore.isa.opcodes import Context
 from kernelcast.simcore.isa.types import ScalarType
@@ -63,6 +72,7 @@ def run(
     limits: Limits,
     progress: Callable[[float], None] | None,
     sinks: Sequence[AccessSink] = (),
+    printed: PrintedText | None = None,
 ) -> Trace:
     """Executes every thread block; buffers are changed in place. `sinks` get the accesses, all at
     once in the end."""
@@ -71,12 +81,13 @@ def run(
     memory = LaunchMemory(kernel, launch)
     recorder = TraceRecorder(kernel, warp_width, shape.warps)
     program = Program(kernel)
+    host = HostFunctions(kernel, memory, printed or PrintedText(sys.stdout.write))
     step = max(1, _BATCH_LANES // shape.lanes)
     with np.errstate(all="ignore"):
         for first in range(0, launch.thread_blocks, step):
             count = min(step, launch.thread_blocks - first)
             batch = Batch(kernel, shape, memory, program.constants, first, count)
-            BatchRun(program, batch, memory, recorder, Watchdog(limits, started)).run()
+            BatchRun(program, batch, memory, recorder, Watchdog(limits, started), host).run()
             recorder.finish_batch(batch.counts)
             if progress is not None:
                 progress((first + count) / launch.thread_blocks)
@@ -115,11 +126,13 @@ class BatchRun:
         memory: LaunchMemory,
         recorder: TraceRecorder,
         watchdog: Watchdog,
+        host: HostFunctions,
     ) -> None:
         self._program = program
         self._batch = batch
         self._recorder = recorder
         self._watchdog = watchdog
+        self._host = host
         self._access = MemoryAccess(memory, recorder, batch)
         self._bypasses = BypassLog(program.ways_round, batch.lanes)
         self._barriers = BarrierQueue(program.kernel, batch, self._bypasses)
@@ -218,6 +231,28 @@ class BatchRun:
                 self._memory_changes += self._access.atomic(view, instruction, position)
             case Fence():
                 pass
+            case _:
+                self._execute_together(view, instruction)
+
+    def _execute_together(self, view: LaneView, instruction: Instruction) -> None:
+        """What concerns other lanes, other threads of the thread block or the host."""
+        match instruction:
+            case WarpOperation():
+                execute_across_lanes(self._batch, view, instruction, self._elsewhere())
+            case BarrierArrive():
+                self._barriers.arrive(view, instruction)
+            case BarrierVote():
+                self._barriers.votes.contribute(view, instruction)
+            case BarrierResult():
+                self._barriers.votes.result(view, instruction)
+            case HostCall():
+                call_host(self._host, self._batch, view, instruction)
+
+    def _elsewhere(self) -> list[Mask | None]:
+        """Lanes that wait while a basic block runs, but for those that only have to end."""
+        ending = self._program.ending
+        masks = [mask for index, mask in self._pending.items() if index not in ending]
+        return masks + self._barriers.masks()
 
     def _compute(self, frame: LaneView, instruction: Compute) -> None:
         opcode = instruction.opcode
@@ -258,7 +293,7 @@ class BatchRun:
                 self._branch(block.index, end.target, frame, mask, condition)
                 self._branch(block.index, end.otherwise, frame, mask, ~condition)
             case BarrierSync():
-                self._barriers.wait(block.index, mask)
+                self._barriers.wait(block.index, mask, frame)
             case Exit():
                 if end.trap:
                     lane = 0 if frame.lanes is None else int(frame.lanes[0])

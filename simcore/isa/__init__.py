@@ -3,22 +3,28 @@
 # importing a family enters its opcodes in the table
 from kernelcast.simcore.isa import (
     arithmetic,
+    bit_search,
     bits,
     comparison,
     conversion,
+    extended_precision,
     logic,
     movement,
     multiplication,
     transcendental,
+    video,
 )
 
 __all__ = [
     "arithmetic",
+    "bit_search",
     "bits",
     "comparison",
     "conversion",
+    "extended_precision",
     "logic",
     "movement",
     "multiplication",
     "transcendental",
+    "video",
 ]

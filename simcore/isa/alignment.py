@@ -41,7 +41,8 @@ def _power_of(kernel: Kernel, instruction: Instruction, known: Mapping[int, int]
     if not isinstance(instruction, Compute):
         return 0
     rule = _RULES.get(instruction.opcode.name)
-    if rule is None or instruction.type.is_float or instruction.source_type.is_float:
+    is_integer = instruction.type.is_integer and instruction.source_type.is_integer
+    if rule is None or not is_integer:
         return 0
     return min(
         _ANYTHING, rule([_power(kernel, s, known) for s in instruction.sources], instruction)

@@ -6,6 +6,9 @@ remainder the dividend, as NVIDIA hardware does for unsigned integers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial, reduce
+
 import numpy as np
 
 from kernelcast.simcore.isa import native_arithmetic as native
@@ -18,20 +21,39 @@ from kernelcast.simcore.isa.rounding import (
     directed_mode,
     divide,
     multiply_add,
+    rounding_mode,
     with_float_modes,
 )
-from kernelcast.simcore.isa.type_sets import FLOATS, INTEGERS, SIGNED, WIDE_FLOATS
+from kernelcast.simcore.isa.type_sets import (
+    FLOATS,
+    HALVES,
+    INTEGERS,
+    REALS,
+    SHORT_PAIRS,
+    SIGNED,
+    WIDE_FLOATS,
+)
+from kernelcast.simcore.isa.types import ScalarType
 
 __all__: list[str] = []
 
 _ROUNDED = (*ROUNDINGS, *FLUSH_SATURATE)
+_ORDERED = (*INTEGERS, *SHORT_PAIRS, *FLOATS, *HALVES)
+_EXTREMUM_MODES = ("NaN", "xorsign", "abs", "relu", *FLUSH)
 
 
 def _one(like: Array) -> Array:
     return np.ones((), like.dtype)
 
 
-@opcode("add", "t=tt", INTEGERS + FLOATS, flops=1, modifiers=_ROUNDED, native=native.emit_add)
+@opcode(
+    "add",
+    "t=tt",
+    (*INTEGERS, *SHORT_PAIRS, *REALS),
+    flops=1,
+    modifiers=_ROUNDED,
+    native=native.emit_add,
+)
 @with_float_modes
 def _add(context: Context, a: Array, b: Array) -> Array:
     mode = directed_mode(context)
@@ -42,7 +64,7 @@ def _add(context: Context, a: Array, b: Array) -> Array:
     return np.add(a, b)
 
 
-@opcode("sub", "t=tt", INTEGERS + FLOATS, flops=1, modifiers=_ROUNDED, native=native.emit_sub)
+@opcode("sub", "t=tt", INTEGERS + REALS, flops=1, modifiers=_ROUNDED, native=native.emit_sub)
 @with_float_modes
 def _sub(context: Context, a: Array, b: Array) -> Array:
     mode = directed_mode(context)
@@ -59,7 +81,7 @@ def _clamped(wide: Array, context: Context) -> Array:
     return np.clip(wide, limits.min, limits.max).astype(context.type.dtype)
 
 
-@opcode("mul", "t=tt", FLOATS, flops=1, modifiers=_ROUNDED, native=native.emit_mul)
+@opcode("mul", "t=tt", REALS, flops=1, modifiers=_ROUNDED, native=native.emit_mul)
 @with_float_modes
 def _mul(context: Context, a: Array, b: Array) -> Array:
     mode = directed_mode(context)
@@ -70,11 +92,11 @@ def _mul(context: Context, a: Array, b: Array) -> Array:
     return np.multiply(a, b)
 
 
-@opcode("fma", "t=ttt", FLOATS, flops=2, modifiers=_ROUNDED, native=native.emit_fma)
+@opcode("fma", "t=ttt", REALS, flops=2, modifiers=(*_ROUNDED, "relu"), native=native.emit_fma)
 @opcode("mad", "t=ttt", WIDE_FLOATS, flops=2, modifiers=_ROUNDED, native=native.emit_fma)
 @with_float_modes
 def _fma(context: Context, a: Array, b: Array, c: Array) -> Array:
-    return multiply_add(a, b, c, directed_mode(context))
+    return multiply_add(a, b, c, rounding_mode(context))
 
 
 @opcode(
@@ -114,13 +136,13 @@ def _quotient_and_remainder(context: Context, a: Array, b: Array) -> tuple[Array
     return quotient, remainder
 
 
-@opcode("neg", "t=t", SIGNED + FLOATS, modifiers=FLUSH, native=native.emit_neg)
+@opcode("neg", "t=t", SIGNED + FLOATS + HALVES, modifiers=FLUSH, native=native.emit_neg)
 @with_float_modes
 def _neg(_context: Context, a: Array) -> Array:
     return np.negative(a)
 
 
-@opcode("abs", "t=t", SIGNED + FLOATS, modifiers=FLUSH, native=native.emit_abs)
+@opcode("abs", "t=t", SIGNED + FLOATS + HALVES, modifiers=FLUSH, native=native.emit_abs)
 @with_float_modes
 def _abs(_context: Context, a: Array) -> Array:
     return np.abs(a)
@@ -132,9 +154,7 @@ def _copysign(_context: Context, a: Array, b: Array) -> Array:
     return np.copysign(b, a)
 
 
-@opcode("min", "t=tt", INTEGERS + FLOATS, modifiers=("NaN", *FLUSH), native=native.emit_min)
-@with_float_modes
-def _min(context: Context, a: Array, b: Array) -> Array:
+def _smaller(context: Context, a: Array, b: Array) -> Array:
     if context.type.is_integer:
         return np.minimum(a, b)
     chosen = np.minimum(a, b) if "NaN" in context.modifiers else np.fmin(a, b)
@@ -143,14 +163,33 @@ def _min(context: Context, a: Array, b: Array) -> Array:
     return np.where(zeros, np.where(np.signbit(a), a, b), chosen) if zeros.any() else chosen
 
 
-@opcode("max", "t=tt", INTEGERS + FLOATS, modifiers=("NaN", *FLUSH), native=native.emit_max)
-@with_float_modes
-def _max(context: Context, a: Array, b: Array) -> Array:
+def _larger(context: Context, a: Array, b: Array) -> Array:
     if context.type.is_integer:
         return np.maximum(a, b)
     chosen = np.maximum(a, b) if "NaN" in context.modifiers else np.fmax(a, b)
     zeros = (a == 0) & (b == 0)
     return np.where(zeros, np.where(np.signbit(a), b, a), chosen) if zeros.any() else chosen
+
+
+def _register_extremum(name: str, choose: Callable[[Context, Array, Array], Array]) -> None:
+    emission = native.extremum_emission(name)
+
+    @opcode(name, "t=tt", _ORDERED, modifiers=_EXTREMUM_MODES, native=emission)
+    @opcode(f"{name}.three", "t=ttt", (ScalarType.F32,), modifiers=_EXTREMUM_MODES, native=emission)
+    @with_float_modes
+    def _extremum(context: Context, *operands: Array) -> Array:
+        """Of magnitudes with `.abs`; `.xorsign` gives a number the sign of the product."""
+        values = [np.abs(x) for x in operands] if "abs" in context.modifiers else operands
+        chosen = reduce(partial(choose, context), values)
+        if "xorsign" not in context.modifiers:
+            return chosen
+        is_negative = np.logical_xor(*(np.signbit(x) for x in operands))
+        signed = np.where(is_negative, np.negative(np.abs(chosen)), np.abs(chosen))
+        return np.where(np.isnan(chosen), chosen, signed)
+
+
+_register_extremum("min", _smaller)
+_register_extremum("max", _larger)
 
 
 @opcode("sad", "t=ttt", INTEGERS, native=native.emit_sad)

@@ -12,8 +12,9 @@ from kernelcast.simcore.isa.rounding import Array
 from kernelcast.simcore.isa.type_sets import WORD_BITS, WORDS
 from kernelcast.simcore.isa.types import ScalarType, Unit
 
-__all__: list[str] = []
+__all__ = ["reversed_bits"]
 
+_DOT = (ScalarType.S32, ScalarType.U32)
 _NOT_FOUND = np.uint32(0xFFFFFFFF)
 
 
@@ -59,8 +60,12 @@ def _bit_length(a: Array) -> Array:
 
 @opcode("brev", "t=t", WORD_BITS, native=native.emit_brev)
 def _brev(context: Context, a: Array) -> Array:
+    return reversed_bits(a, context.type.dtype)
+
+
+def reversed_bits(a: Array, dtype: np.dtype[Any]) -> Array:
     """Swaps neighbouring bits, pairs, nibbles, and then the bytes."""
-    dtype, value = context.type.dtype, np.asarray(a)
+    value = np.asarray(a)
     for distance, pattern in ((1, 0x55), (2, 0x33), (4, 0x0F)):
         mask = dtype.type(int.from_bytes(bytes([pattern]) * dtype.itemsize, "little"))
         shift = dtype.type(distance)
@@ -162,15 +167,41 @@ for _mode, _rows in _FIXED_PERMUTATIONS.items():
     _register_permutation(_mode, _rows)
 
 
-@opcode(
-    "dp4a", "t=tst", (ScalarType.S32, ScalarType.U32), unit=Unit.INTEGER, native=native.emit_dp4a
-)
+@opcode("dp4a", "t=tst", _DOT, sources=_DOT, unit=Unit.INTEGER, native=native.emit_dp4a)
 def _dp4a(context: Context, a: Array, b: Array, c: Array) -> Array:
     """c plus the dot product of the four bytes of a and b, each with the sign of its type."""
     total = np.asarray(c).view(np.int32)
     for index in range(4):
         total = total + _signed_byte(a, index) * _signed_byte(b, index)
     return np.asarray(total).view(context.type.dtype)
+
+
+def _register_dp2a(half: str, first_byte: int) -> None:
+    @opcode(
+        f"dp2a.{half}",
+        "t=tst",
+        _DOT,
+        sources=_DOT,
+        native=native.dp2a_emission(first_byte),
+    )
+    def _dp2a(context: Context, a: Array, b: Array, c: Array) -> Array:
+        """c plus the dot product of the two halves of a and two bytes of b."""
+        total = np.asarray(c).view(np.int32)
+        for index in range(2):
+            product = _signed_half(a, index) * _signed_byte(b, first_byte + index)
+            total = total + product
+        return np.asarray(total).view(context.type.dtype)
+
+
+_register_dp2a("lo", 0)
+_register_dp2a("hi", 2)
+
+
+def _signed_half(word: Array, index: int) -> Array:
+    """Half `index` as s32, extended as the type of `word` says."""
+    dtype = word.dtype.type
+    half: Array = np.right_shift(np.left_shift(word, dtype(16 - 16 * index)), dtype(16))
+    return half.astype(np.int32)
 
 
 def _signed_byte(word: Array, index: int) -> Array:

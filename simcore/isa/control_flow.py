@@ -10,19 +10,28 @@ import networkx as nx
 
 from kernelcast.simcore.isa.kernel import (
     Atomic,
+    BarrierArrive,
+    BarrierResult,
+    BarrierSync,
+    BarrierVote,
     BasicBlock,
     Compute,
+    Exit,
+    HostCall,
     Instruction,
+    Jump,
     Kernel,
     Load,
     Operand,
     Register,
     Store,
+    WarpOperation,
 )
 from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
 
 __all__ = [
     "dominators",
+    "ending_blocks",
     "live_in",
     "live_out",
     "max_live_registers",
@@ -128,6 +137,23 @@ def dominators(successors: Sequence[Sequence[int]]) -> tuple[frozenset[int], ...
     return tuple(found)
 
 
+def ending_blocks(kernel: Kernel) -> frozenset[int]:
+    """Basic blocks that do nothing but end the thread: lanes that wait for them are as good as
+    gone."""
+    found: set[int] = set()
+    size = -1
+    while size != len(found):
+        size = len(found)
+        for block in kernel.blocks:
+            end = block.terminator
+            if not block.body and (
+                (isinstance(end, Exit) and not end.trap)
+                or (isinstance(end, Jump) and end.target in found)
+            ):
+                found.add(block.index)
+    return frozenset(found)
+
+
 def _inside(block: int | None, end: int) -> int | None:
     return None if block == end else block
 
@@ -137,8 +163,14 @@ def reads(instruction: Instruction) -> Iterator[Register]:
     if instruction.guard is not None:
         yield instruction.guard.register
     operands: tuple[Operand, ...] = ()
-    if isinstance(instruction, Compute | Store | Atomic):
+    if isinstance(instruction, Compute | Store | Atomic | WarpOperation | HostCall):
         operands = instruction.sources
+    if isinstance(instruction, BarrierArrive | BarrierSync):
+        operands = tuple(x for x in (instruction.number, instruction.count) if x is not None)
+    if isinstance(instruction, BarrierVote):
+        operands = (instruction.predicate,)
+    if isinstance(instruction, WarpOperation) and instruction.members is not None:
+        operands = (*operands, instruction.members)
     yield from (operand for operand in operands if isinstance(operand, Register))
     if isinstance(instruction, Load | Store | Atomic):
         base = instruction.address.base
@@ -148,9 +180,12 @@ def reads(instruction: Instruction) -> Iterator[Register]:
 
 def writes(instruction: Instruction) -> Iterator[Register]:
     """Registers that the instruction writes; under a guard only in some lanes."""
-    if isinstance(instruction, Compute | Load):
+    if isinstance(instruction, Compute | Load | WarpOperation):
         yield from (register for register in instruction.destinations if register is not None)
-    elif isinstance(instruction, Atomic) and instruction.destination is not None:
+    elif (
+        isinstance(instruction, Atomic | BarrierResult | HostCall)
+        and instruction.destination is not None
+    ):
         yield instruction.destination
 
 

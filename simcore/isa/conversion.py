@@ -7,19 +7,23 @@ from collections.abc import Callable
 import numpy as np
 
 from kernelcast.simcore.isa import native_conversion as native
+from kernelcast.simcore.isa.alternate_formats import from_alternate, to_alternate
+from kernelcast.simcore.isa.native_conversion import alternate_mode
 from kernelcast.simcore.isa.opcodes import Context, opcode
+from kernelcast.simcore.isa.packed import TO_ODD, elements, joined, of_elements
 from kernelcast.simcore.isa.rounding import (
     FLUSH_SATURATE,
     ROUNDINGS,
     Array,
-    directed_mode,
     exact_sign,
     flush,
+    rectified,
+    rounding_mode,
     saturate,
     toward,
 )
 from kernelcast.simcore.isa.type_sets import FLOATS, INTEGERS
-from kernelcast.simcore.isa.types import ScalarType, Unit
+from kernelcast.simcore.isa.types import Kind, ScalarType, Unit
 
 __all__: list[str] = []
 
@@ -29,30 +33,79 @@ _TO_INTEGRAL: dict[str, Callable[[Array], Array]] = {
     "rmi": np.floor,
     "rpi": np.ceil,
 }
-_TYPES = (ScalarType.U8, ScalarType.S8, *INTEGERS, *FLOATS)
+_NUMBERS = (ScalarType.U8, ScalarType.S8, *INTEGERS, *FLOATS, ScalarType.BF16)
+_PAIRS = (ScalarType.F16X2, ScalarType.BF16X2, ScalarType.E4M3X2, ScalarType.E5M2X2)
+_FINITE = "satfinite"
+_MODIFIERS = (*ROUNDINGS, "rna", *_TO_INTEGRAL, *FLUSH_SATURATE, "relu", _FINITE)
 
 
 @opcode(
     "cvt",
     "t=s",
-    _TYPES,
+    (*_NUMBERS, ScalarType.TF32),
+    sources=_NUMBERS,
     unit=Unit.CONVERSION,
-    modifiers=(*ROUNDINGS, *_TO_INTEGRAL, *FLUSH_SATURATE),
+    modifiers=_MODIFIERS,
     native=native.emit_cvt,
 )
 def _cvt(context: Context, a: Array) -> Array:
     """`.ftz` flushes single precision only; floating-point to integer always clamps."""
-    flushes = "ftz" in context.modifiers
-    if flushes and context.source_type is ScalarType.F32:
+    if "ftz" in context.modifiers and context.source_type is ScalarType.F32:
         a = flush(a)
+    if context.source_type.kind is Kind.ALTERNATE:
+        a = from_alternate(a, context.source_type)
+        context = Context(context.type, ScalarType.F32, context.modifiers)
     if context.type.is_integer:
         if context.source_type.is_float:
             return _float_to_integer(context, a)
         return _integer_to_integer(context, a)
-    result = _to_float(context, a)
-    if flushes and context.type is ScalarType.F32:
+    is_finite = _FINITE in context.modifiers
+    if context.type.kind is Kind.ALTERNATE:
+        single = Context(ScalarType.F32, context.source_type, context.modifiers | {TO_ODD})
+        number = _limited(context, _to_float(single, a))
+        return to_alternate(number, context.type, alternate_mode(context), is_finite)
+    result = _limited(context, _to_float(context, a))
+    if not is_finite:
+        return result
+    most = np.finfo(result.dtype).max
+    return np.where(np.isinf(result), np.copysign(most, result), result)
+
+
+def _limited(context: Context, result: Array) -> Array:
+    if "ftz" in context.modifiers and context.type is ScalarType.F32:
         result = flush(result)
+    if "relu" in context.modifiers:
+        result = rectified(result)
     return saturate(result) if "sat" in context.modifiers else result
+
+
+@opcode(
+    "cvt.pair",
+    "t=ss",
+    _PAIRS,
+    sources=(ScalarType.F32,),
+    unit=Unit.CONVERSION,
+    modifiers=_MODIFIERS,
+    native=native.emit_cvt_pair,
+)
+def _cvt_pair(context: Context, upper: Array, lower: Array) -> Array:
+    inner = of_elements(context)
+    return joined([_cvt(inner, lower), _cvt(inner, upper)], context.type)
+
+
+@opcode(
+    "cvt.packed",
+    "t=s",
+    _PAIRS,
+    sources=_PAIRS,
+    unit=Unit.CONVERSION,
+    modifiers=_MODIFIERS,
+    native=native.emit_cvt_packed,
+)
+def _cvt_packed(context: Context, a: Array) -> Array:
+    inner = of_elements(context)
+    parts = elements(a, context.source_type)
+    return joined([_cvt(inner, part) for part in parts], context.type)
 
 
 def _integral(context: Context, a: Array) -> Array:
@@ -65,7 +118,7 @@ def _integral(context: Context, a: Array) -> Array:
 def _to_float(context: Context, a: Array) -> Array:
     a = _integral(context, a) if context.source_type.is_float else a
     nearest = a.astype(context.type.dtype)
-    mode = directed_mode(context)
+    mode = rounding_mode(context)
     if not mode:
         return nearest
     side = exact_sign(0.0, 0.0, *_exact_parts(a), -nearest)

@@ -8,14 +8,19 @@ import numpy.typing as npt
 from kernelcast.errors import SourceSpan
 from kernelcast.simcore.isa.kernel import (
     Atomic,
+    BarrierArrive,
+    BarrierResult,
     BarrierSync,
+    BarrierVote,
     Compute,
     Exit,
     Fence,
+    HostCall,
     Instruction,
     Kernel,
     Load,
     Store,
+    WarpOperation,
 )
 from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.native_counting import native_counting
@@ -87,6 +92,14 @@ def _classify(instruction: Instruction) -> tuple[str, str, Unit, int]:
             return "atomic", name, Unit.LOAD_STORE, 0
         case Fence():
             return "fence", "membar", Unit.LOAD_STORE, 0
+        case WarpOperation():
+            return "warp", instruction.opcode.name, instruction.opcode.unit, 0
+        case HostCall():
+            return "call", f"call.{instruction.function.value}", Unit.CONTROL, 0
+        case BarrierArrive():
+            return "barrier", "bar.arrive", Unit.BARRIER, 0
+        case BarrierVote() | BarrierResult():
+            return "vote", "bar.red", Unit.BARRIER, 0
         case BarrierSync():
             return "barrier", "bar.sync", Unit.BARRIER, 0
         case Exit():

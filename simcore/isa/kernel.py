@@ -16,18 +16,36 @@ from typing import TypeAlias
 
 from kernelcast.errors import SourceSpan
 from kernelcast.simcore.isa.opcodes import Opcode
+from kernelcast.simcore.isa.operands import (
+    HEAP,
+    Address,
+    Guard,
+    Immediate,
+    Operand,
+    Register,
+    Special,
+    SpecialRegister,
+    SymbolAddress,
+)
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+from kernelcast.simcore.isa.warp_opcodes import WarpOpcode
 
 __all__ = [
+    "HEAP",
     "Address",
     "Atomic",
+    "BarrierArrive",
+    "BarrierResult",
     "BarrierSync",
+    "BarrierVote",
     "BasicBlock",
     "Branch",
     "Compute",
     "Exit",
     "Fence",
     "Guard",
+    "HostCall",
+    "HostFunction",
     "Immediate",
     "Instruction",
     "Jump",
@@ -40,92 +58,12 @@ __all__ = [
     "Special",
     "SpecialRegister",
     "Store",
+    "Straight",
     "Symbol",
     "SymbolAddress",
     "Terminator",
+    "WarpOperation",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Register:
-    """A per-thread register: `index` is unique in its kernel, `bits` is 1, 16, 32 or 64."""
-
-    index: int
-    bits: int
-    name: str = field(compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Immediate:
-    """A constant as raw bits; the instruction's operand type says how to read them."""
-
-    bits: int
-
-
-class Special(Enum):
-    """The special registers of PTX that need no device state."""
-
-    TID_X = "%tid.x"
-    TID_Y = "%tid.y"
-    TID_Z = "%tid.z"
-    NTID_X = "%ntid.x"
-    NTID_Y = "%ntid.y"
-    NTID_Z = "%ntid.z"
-    CTAID_X = "%ctaid.x"
-    CTAID_Y = "%ctaid.y"
-    CTAID_Z = "%ctaid.z"
-    NCTAID_X = "%nctaid.x"
-    NCTAID_Y = "%nctaid.y"
-    NCTAID_Z = "%nctaid.z"
-    LANEID = "%laneid"
-    WARPID = "%warpid"
-    NWARPID = "%nwarpid"
-    SMID = "%smid"
-    NSMID = "%nsmid"
-    GRIDID = "%gridid"
-    LANEMASK_EQ = "%lanemask_eq"
-    LANEMASK_LT = "%lanemask_lt"
-    LANEMASK_LE = "%lanemask_le"
-    LANEMASK_GT = "%lanemask_gt"
-    LANEMASK_GE = "%lanemask_ge"
-    CLOCK = "%clock"
-    CLOCK64 = "%clock64"
-    GLOBALTIMER = "%globaltimer"
-    DYNAMIC_SMEM_SIZE = "%dynamic_smem_size"
-    TOTAL_SMEM_SIZE = "%total_smem_size"
-
-
-@dataclass(frozen=True, slots=True)
-class SpecialRegister:
-    which: Special
-
-
-@dataclass(frozen=True, slots=True)
-class SymbolAddress:
-    """The address of a module or kernel variable within its own space, plus a constant."""
-
-    symbol: str
-    offset: int = 0
-
-
-Operand: TypeAlias = Register | Immediate | SpecialRegister | SymbolAddress
-
-
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """`@p` or `@!p`: lanes where it is false do not execute the instruction."""
-
-    register: Register
-    negated: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """[base + offset] in bytes; base is a register, a variable, or absent for PARAM offsets."""
-
-    space: AddressSpace
-    base: Register | SymbolAddress | None
-    offset: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +138,64 @@ class Fence(Instruction):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WarpOperation(Instruction):
+    """destinations = opcode(sources) across the lanes of a warp that execute it together.
+
+    `members` is the mask of lanes that must take part (`.sync`); None for whoever is there.
+    `destinations` is empty where nothing is wanted of it.
+    """
+
+    opcode: WarpOpcode
+    type: ScalarType
+    destinations: tuple[Register | None, ...]
+    sources: tuple[Operand, ...]
+    members: Operand | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BarrierArrive(Instruction):
+    """Counts a warp at a barrier for `count` threads and goes on."""
+
+    number: Operand
+    count: Operand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BarrierVote(Instruction):
+    """What a thread brings to the reduction of the barrier that follows."""
+
+    predicate: Register
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BarrierResult(Instruction):
+    """destination = `popc`, `and` or `or` of all votes before the barrier just passed."""
+
+    reduction: str
+    destination: Register | None
+
+
+class HostFunction(Enum):
+    """What the vendor's runtime library gives every kernel, by its name there."""
+
+    PRINT = "vprintf"
+    ASSERT = "__assertfail"
+    ALLOCATE = "malloc"
+    FREE = "free"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostCall(Instruction):
+    """destination = function(sources), lane by lane; `types` are those of the sources."""
+
+    function: HostFunction
+    destination: Register | None
+    sources: tuple[Operand, ...]
+    types: tuple[ScalarType, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Jump(Instruction):
     """Ends a basic block, unconditionally."""
 
@@ -217,10 +213,19 @@ class Branch(Instruction):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BarrierSync(Instruction):
-    """Ends a basic block: waits for every thread of the thread block that has not exited."""
+    """Ends a basic block: waits for every thread of the thread block that has not exited, or with
+    `count` until so many threads came to the barrier. `number` is given where it is computed, then
+    `barrier` is -1."""
 
     barrier: int
     target: int
+    number: Operand | None = None
+    count: Operand | None = None
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it may open before every thread waits at it."""
+        return self.number is not None or self.count is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,6 +238,21 @@ class Exit(Instruction):
 Terminator: TypeAlias = Jump | Branch | BarrierSync | Exit
 
 
+Straight: TypeAlias = (
+    Compute
+    | Load
+    | Store
+    | Atomic
+    | Fence
+    | WarpOperation
+    | BarrierArrive
+    | BarrierVote
+    | BarrierResult
+    | HostCall
+)
+"""The instructions that do not end a basic block."""
+
+
 @dataclass(frozen=True, slots=True)
 class BasicBlock:
     """Straight-line `body`, then `terminator`.
@@ -243,7 +263,7 @@ class BasicBlock:
 
     index: int
     label: str
-    body: tuple[Compute | Load | Store | Atomic | Fence, ...]
+    body: tuple[Straight, ...]
     terminator: Terminator
 
     @property

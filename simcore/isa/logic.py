@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from kernelcast.simcore.isa import native_logic as native
@@ -59,6 +61,22 @@ def _lop3(_context: Context, a: Array, b: Array, c: Array, table: Array) -> Arra
             term = term & (operand if row & weight else np.invert(operand))
         result = result | term
     return result
+
+
+def _register_lop3_with(boolean: str, combine: Callable[[Array, Array], Array]) -> None:
+    @opcode(
+        f"lop3.{boolean}", "tp=tttup", (ScalarType.B32,), native=native.lop3_with_emission(boolean)
+    )
+    def _lop3_with(
+        context: Context, a: Array, b: Array, c: Array, table: Array, q: Array
+    ) -> tuple[Array, Array]:
+        """The result, and whether it is not 0, combined with q."""
+        result = _lop3(context, a, b, c, table)
+        return result, combine(np.not_equal(result, 0), q)
+
+
+_register_lop3_with("and", np.logical_and)
+_register_lop3_with("or", np.logical_or)
 
 
 @opcode("shl", "t=tu", BITS, native=native.emit_shl)

@@ -10,7 +10,7 @@ from kernelcast.simcore.isa.rounding import Array
 from kernelcast.simcore.isa.type_sets import INTEGERS
 from kernelcast.simcore.isa.types import ScalarType
 
-__all__: list[str] = []
+__all__ = ["high_product"]
 
 _WIDENING = (ScalarType.U16, ScalarType.U32, ScalarType.S16, ScalarType.S32)
 _TWENTY_FOUR = (ScalarType.U32, ScalarType.S32)
@@ -22,7 +22,8 @@ def _mul_lo(_context: Context, a: Array, b: Array) -> Array:
 
 
 @opcode("mul.hi", "t=tt", INTEGERS, native=native.emit_mul_hi)
-def _mul_hi(context: Context, a: Array, b: Array) -> Array:
+def high_product(context: Context, a: Array, b: Array) -> Array:
+    """The upper half of the exact product."""
     if context.type.bits == 64:
         return _high_64(context, a, b)
     return (_wide(context, a, b) >> context.type.bits).astype(context.type.dtype)
@@ -41,7 +42,7 @@ def _mad_lo(_context: Context, a: Array, b: Array, c: Array) -> Array:
 @opcode("mad.hi", "t=ttt", INTEGERS, modifiers=("sat",), native=native.emit_mad_hi)
 def _mad_hi(context: Context, a: Array, b: Array, c: Array) -> Array:
     """`.sat` clamps the sum; PTX has it for s32 only."""
-    high = _mul_hi(context, a, b)
+    high = high_product(context, a, b)
     return _sum(context, high, c)
 
 

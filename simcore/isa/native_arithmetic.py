@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelcast.simcore.isa.native_code import NativeCode
+from kernelcast.simcore.isa.native_code import LLVM_TYPES, NativeCode
 from kernelcast.simcore.isa.native_rounding import (
     float_operation,
     narrowed,
@@ -18,13 +18,12 @@ __all__ = [
     "emit_copysign",
     "emit_div",
     "emit_fma",
-    "emit_max",
-    "emit_min",
     "emit_mul",
     "emit_neg",
     "emit_rem",
     "emit_sad",
     "emit_sub",
+    "extremum_emission",
     "integer_sum",
 ]
 
@@ -136,24 +135,38 @@ def emit_copysign(code: NativeCode, context: Context, a: str, b: str) -> str:
     return code.intrinsic("copysign", context.type, [(kind, b), (kind, a)])
 
 
-def _extremum(name: str) -> Emission:
+def extremum_emission(name: str) -> Emission:
+    """`min` or `max` of two or three operands."""
+
     @native_float_modes
-    def emit(code: NativeCode, context: Context, a: str, b: str) -> str:
+    def emit(code: NativeCode, context: Context, *operands: str) -> str:
         type_ = context.type
         if not type_.is_float:
             kind, sign = code.type(type_), "s" if type_.is_signed else "u"
-            return code.intrinsic(f"{sign}{name[:3]}", type_, [(kind, a), (kind, b)])
-        lane = ScalarType.F32 if type_ is ScalarType.F16 else type_
-        operands = [(code.type(lane), widened(code, type_, x)) for x in (a, b)]
-        propagates_nan = "NaN" in context.modifiers
-        chosen = code.intrinsic(name if propagates_nan else f"{name}num", lane, operands)
+            return code.intrinsic(f"{sign}{name}", type_, [(kind, x) for x in operands])
+        lane = "float" if type_ is ScalarType.F16 else LLVM_TYPES[type_]
+        kind = code.type(lane)
+        wide = [widened(code, type_, operand) for operand in operands]
+        values = wide
+        if "abs" in context.modifiers:
+            values = [code.intrinsic("fabs", lane, [(kind, x)]) for x in wide]
+        function = f"{name}imum" if "NaN" in context.modifiers else f"{name}imumnum"
+        chosen = values[0]
+        for value in values[1:]:
+            chosen = code.intrinsic(function, lane, [(kind, chosen), (kind, value)])
+        if "xorsign" in context.modifiers:
+            chosen = _with_sign_of_product(code, lane, chosen, wide[0], wide[1])
         return narrowed(code, type_, chosen)
 
     return emit
 
 
-emit_min = _extremum("minimum")
-emit_max = _extremum("maximum")
+def _with_sign_of_product(code: NativeCode, lane: str, value: str, a: str, b: str) -> str:
+    """Takes the exclusive or of two signs; only its top bit is looked at."""
+    integer, kind = {"float": "i32", "double": "i64"}[lane], code.type(lane)
+    bits = [code.cast("bitcast", lane, x, integer) for x in (a, b)]
+    sign = code.cast("bitcast", integer, code.binary("xor", integer, *bits), lane)
+    return code.intrinsic("copysign", lane, [(kind, value), (kind, sign)])
 
 
 def emit_sad(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:

@@ -10,6 +10,7 @@ from kernelcast.simcore.isa.opcodes import Context, Emission
 from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = [
+    "dp2a_emission",
     "emit_bfe",
     "emit_bfi",
     "emit_bfind",
@@ -21,6 +22,7 @@ __all__ = [
     "emit_dp4a",
     "emit_popc",
     "emit_prmt",
+    "part_of",
     "permutation_emission",
 ]
 
@@ -149,12 +151,27 @@ def emit_dp4a(code: NativeCode, context: Context, a: str, b: str, c: str) -> str
     total = c
     for index in range(4):
         operands = ((context.type, a), (context.source_type, b))
-        bytes_ = [_byte(code, type_, word, index) for type_, word in operands]
+        bytes_ = [part_of(code, type_, word, 8, index) for type_, word in operands]
         total = code.binary("add", "i32", total, code.binary("mul", "i32", *bytes_))
     return total
 
 
-def _byte(code: NativeCode, type_: ScalarType, word: str, index: int) -> str:
-    """Byte `index` of a word, extended as the type says."""
-    top = code.binary("shl", "i32", word, code.splat("i32", 24 - 8 * index))
-    return code.binary("ashr" if type_.is_signed else "lshr", "i32", top, code.splat("i32", 24))
+def dp2a_emission(first_byte: int) -> Emission:
+    """The two halves of a times the bytes of b from `first_byte` on."""
+
+    def emit(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+        total = c
+        for index in range(2):
+            half = part_of(code, context.type, a, 16, index)
+            byte = part_of(code, context.source_type, b, 8, first_byte + index)
+            total = code.binary("add", "i32", total, code.binary("mul", "i32", half, byte))
+        return total
+
+    return emit
+
+
+def part_of(code: NativeCode, type_: ScalarType, word: str, width: int, index: int) -> str:
+    """Part `index` of `width` bits of a word, extended as the type says."""
+    above = 32 - width
+    top = code.binary("shl", "i32", word, code.splat("i32", above - width * index))
+    return code.binary("ashr" if type_.is_signed else "lshr", "i32", top, code.splat("i32", above))

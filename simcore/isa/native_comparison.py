@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from kernelcast.simcore.isa.native_code import LLVM_TYPES, NativeCode
+from kernelcast.simcore.isa.native_packed import elements, every_second, joined, single, twice
 from kernelcast.simcore.isa.native_rounding import flushed, widened
 from kernelcast.simcore.isa.opcodes import Context, Emission
+from kernelcast.simcore.isa.packed import of_elements
 from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["emit_selp", "emit_slct", "set_emission", "setp_emission", "testp_emission"]
@@ -25,6 +27,7 @@ _FLOAT_PREDICATES = {
     "num": "ord",
     "nan": "uno",
 }
+_BF16_ONE = 0x3F80
 _UNSIGNED_NAMES = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
 
@@ -32,6 +35,8 @@ def _compared(
     code: NativeCode, context: Context, type_: ScalarType, name: str, a: str, b: str
 ) -> str:
     """An i1 of two values of `type_`, which `.ftz` flushes first."""
+    if type_ is ScalarType.BF16:
+        type_, a, b = ScalarType.F32, single(code, a), single(code, b)
     if type_.is_float:
         a, b = (_selector(code, context, type_, x) for x in (a, b))
         lane = "float" if type_ is ScalarType.F16 else LLVM_TYPES[type_]
@@ -47,14 +52,22 @@ def _selector(code: NativeCode, context: Context, type_: ScalarType, value: str)
 
 
 def setp_emission(name: str, boolean: str = "") -> Emission:
-    """The comparison and its opposite, each combined with c when there is a `boolean`."""
+    """The comparison and its opposite, or those of both elements, combined with c."""
 
     def emit(code: NativeCode, context: Context, a: str, b: str, *c: str) -> tuple[str, str]:
-        holds = _compared(code, context, context.type, name, a, b)
-        fails = code.binary("xor", "i1", holds, code.splat("i1", "true"))
+        type_ = context.type
+        if type_.is_packed:
+            wide, inner = code.with_lanes(2 * code.lanes), of_elements(context)
+            parts = [elements(code, type_, x) for x in (a, b)]
+            both = _compared(wide, inner, type_.element, name, *parts)
+            found = (every_second(code, both, 0), every_second(code, both, 1))
+        else:
+            holds = _compared(code, context, type_, name, a, b)
+            found = (holds, code.binary("xor", "i1", holds, code.splat("i1", "true")))
         if not boolean:
-            return holds, fails
-        return code.binary(boolean, "i1", holds, *c), code.binary(boolean, "i1", fails, *c)
+            return found
+        first, second = (code.binary(boolean, "i1", predicate, *c) for predicate in found)
+        return first, second
 
     return emit
 
@@ -62,14 +75,28 @@ def setp_emission(name: str, boolean: str = "") -> Emission:
 def set_emission(name: str, boolean: str = "") -> Emission:
     """1.0 for a floating-point result, all ones for an integer one."""
 
-    def emit(code: NativeCode, context: Context, a: str, b: str, *c: str) -> str:
+    def truth(code: NativeCode, context: Context, a: str, b: str, *c: str) -> str:
         holds = _compared(code, context, context.source_type, name, a, b)
         if boolean:
             holds = code.binary(boolean, "i1", holds, *c)
-        if not context.type.is_float:
-            return code.cast("sext", "i1", holds, context.type)
-        one, zero = (code.real(context.type, value) for value in (1.0, 0.0))
-        return code.select(context.type, holds, one, zero)
+        type_ = context.type
+        if type_ is ScalarType.BF16:
+            return code.select("i16", holds, code.splat("i16", _BF16_ONE), code.splat("i16", 0))
+        if not type_.is_float:
+            return code.cast("sext", "i1", holds, type_)
+        one, zero = (code.real(type_, value) for value in (1.0, 0.0))
+        return code.select(type_, holds, one, zero)
+
+    def emit(code: NativeCode, context: Context, a: str, b: str, *c: str) -> str:
+        source = context.source_type
+        if not source.is_packed:
+            return truth(code, context, a, b, *c)
+        result = context.type if context.type.is_packed else ScalarType.U16X2
+        inner = Context(result.element, source.element, context.modifiers)
+        parts = [elements(code, source, x) for x in (a, b)]
+        both = [twice(code, x) for x in c]
+        found = truth(code.with_lanes(2 * code.lanes), inner, *parts, *both)
+        return joined(code, result, found)
 
     return emit
 

@@ -4,32 +4,92 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernelcast.simcore.isa.native_alternate_formats import from_alternate, to_alternate
 from kernelcast.simcore.isa.native_code import LLVM_TYPES, NativeCode
-from kernelcast.simcore.isa.native_rounding import converted, flushed, saturated, toward
+from kernelcast.simcore.isa.native_packed import elements, joined
+from kernelcast.simcore.isa.native_rounding import (
+    converted,
+    flushed,
+    rectified,
+    saturated,
+    toward,
+)
 from kernelcast.simcore.isa.opcodes import Context
-from kernelcast.simcore.isa.rounding import directed_mode
-from kernelcast.simcore.isa.types import ScalarType
+from kernelcast.simcore.isa.packed import TO_ODD, of_elements
+from kernelcast.simcore.isa.rounding import directed_mode, rounding_mode
+from kernelcast.simcore.isa.types import Kind, ScalarType
 
-__all__ = ["emit_cvt"]
+__all__ = ["alternate_mode", "emit_cvt", "emit_cvt_packed", "emit_cvt_pair"]
 
 _TO_INTEGRAL = {"rni": "roundeven", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
 
 
+def alternate_mode(context: Context) -> str:
+    """How a result in an alternate format is rounded: `rna` is possible there."""
+    return "rna" if "rna" in context.modifiers else directed_mode(context)
+
+
 def emit_cvt(code: NativeCode, context: Context, a: str) -> str:
-    source, target = context.source_type, context.type
-    flushes = "ftz" in context.modifiers
-    if flushes and source is ScalarType.F32:
-        a = flushed(code, source, a)
+    if "ftz" in context.modifiers and context.source_type is ScalarType.F32:
+        a = flushed(code, ScalarType.F32, a)
+    if context.source_type.kind is Kind.ALTERNATE:
+        a = from_alternate(code, a, context.source_type)
+        context = Context(context.type, ScalarType.F32, context.modifiers)
+    target, is_finite = context.type, "satfinite" in context.modifiers
     if target.is_integer:
         return _to_integer(code, context, a)
-    if source.is_float:
-        lane, value = _integral(code, context, a)
-        result = converted(code, lane, value, LLVM_TYPES[target], directed_mode(context))
-    else:
-        result = _integer_to_float(code, context, a)
-    if flushes and target is ScalarType.F32:
+    if target.kind is Kind.ALTERNATE:
+        single = Context(ScalarType.F32, context.source_type, context.modifiers | {TO_ODD})
+        number = _limited(code, context, ScalarType.F32, _to_float(code, single, a))
+        return to_alternate(code, number, target, alternate_mode(context), is_finite)
+    result = _to_float(code, context, a)
+    if "ftz" in context.modifiers and target is ScalarType.F32:
         result = flushed(code, target, result)
-    return saturated(code, target, result) if "sat" in context.modifiers else result
+    result = _limited(code, context, target, result)
+    return _finite(code, target, result) if is_finite else result
+
+
+def emit_cvt_pair(code: NativeCode, context: Context, upper: str, lower: str) -> str:
+    """Converts each, and puts them side by side."""
+    inner, element = of_elements(context), context.type.element
+    part, lane = f"i{element.bits}", f"i{context.type.bits}"
+    placed = []
+    for value in (upper, lower):
+        converted_value = emit_cvt(code, inner, value)
+        bits = code.cast("bitcast", element, converted_value, part)
+        placed.append(code.cast("zext", part, bits, lane))
+    high = code.binary("shl", lane, placed[0], code.splat(lane, element.bits))
+    return code.binary("or", lane, high, placed[1])
+
+
+def emit_cvt_packed(code: NativeCode, context: Context, a: str) -> str:
+    wide = code.with_lanes(2 * code.lanes)
+    parts = elements(code, context.source_type, a)
+    return joined(code, context.type, emit_cvt(wide, of_elements(context), parts))
+
+
+def _to_float(code: NativeCode, context: Context, a: str) -> str:
+    if not context.source_type.is_float:
+        return _integer_to_float(code, context, a)
+    lane, value = _integral(code, context, a)
+    return converted(code, lane, value, LLVM_TYPES[context.type], rounding_mode(context))
+
+
+def _limited(code: NativeCode, context: Context, type_: ScalarType, result: str) -> str:
+    if "relu" in context.modifiers:
+        result = rectified(code, type_, result)
+    return saturated(code, type_, result) if "sat" in context.modifiers else result
+
+
+def _finite(code: NativeCode, type_: ScalarType, value: str) -> str:
+    """The largest number of its sign for an infinity: one less as bits."""
+    lane, top = f"i{type_.bits}", 1 << (type_.bits - 1)
+    bits = code.cast("bitcast", type_, value, lane)
+    magnitude = code.binary("and", lane, bits, code.splat(lane, top - 1))
+    infinity = int(np.array(np.inf, type_.dtype).view(type_.storage))
+    is_infinite = code.binary("icmp eq", lane, magnitude, code.splat(lane, infinity))
+    below = code.binary("sub", lane, bits, code.splat(lane, 1))
+    return code.cast("bitcast", lane, code.select(lane, is_infinite, below, bits), type_)
 
 
 def _integral(code: NativeCode, context: Context, a: str) -> tuple[str, str]:
@@ -84,7 +144,7 @@ def _float_to_integer(code: NativeCode, context: Context, a: str) -> str:
 
 
 def _integer_to_float(code: NativeCode, context: Context, a: str) -> str:
-    source, target, mode = context.source_type, LLVM_TYPES[context.type], directed_mode(context)
+    source, target, mode = context.source_type, LLVM_TYPES[context.type], rounding_mode(context)
     convert = "sitofp" if source.is_signed else "uitofp"
     if target != "half" and not mode:
         return code.cast(convert, source, a, target)

@@ -22,6 +22,7 @@ __all__ = [
     "emit_shl",
     "emit_shr",
     "emit_xor",
+    "lop3_with_emission",
     "shifted_left",
     "shifted_right",
 ]
@@ -64,6 +65,19 @@ def emit_lop3(code: NativeCode, _context: Context, a: str, b: str, c: str, table
         minterm = op("and", a if row & 4 else inverted[0], pairs[row & 3])
         result = op("or", result, op("and", in_table, minterm))
     return result
+
+
+def lop3_with_emission(boolean: str) -> Emission:
+    """`lop3`, and whether its result is not 0, combined with a predicate."""
+
+    def emit(
+        code: NativeCode, context: Context, a: str, b: str, c: str, table: str, q: str
+    ) -> tuple[str, str]:
+        result = emit_lop3(code, context, a, b, c, table)
+        is_set = code.binary("icmp ne", "i32", result, code.splat("i32", 0))
+        return result, code.binary(boolean, "i1", is_set, q)
+
+    return emit
 
 
 def shifted_left(code: NativeCode, lane: str, a: str, amount: str) -> str:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from functools import wraps
 
 from kernelcast.simcore.isa.native_code import LLVM_TYPES, NativeCode
+from kernelcast.simcore.isa.native_packed import element_by_element, in_single_precision
 from kernelcast.simcore.isa.opcodes import Context, Emission
+from kernelcast.simcore.isa.packed import TO_ODD
 from kernelcast.simcore.isa.rounding import directed_mode
 from kernelcast.simcore.isa.types import ScalarType
 
@@ -19,6 +21,7 @@ __all__ = [
     "flushed",
     "narrowed",
     "native_float_modes",
+    "rectified",
     "saturated",
     "toward",
     "widened",
@@ -88,7 +91,14 @@ def toward(code: NativeCode, lane: str, near: str, is_below: str, is_above: str,
     is_negative = code.binary("icmp slt", integer, bits, zero)
     up = code.select(integer, is_negative, minus_one, one)
     down = code.select(integer, is_negative, one, minus_one)
-    if mode == "rp":
+    if mode == TO_ODD:
+        is_inside = code.select("i1", is_negative, is_above, is_below)
+        is_even = code.binary("icmp eq", integer, code.binary("and", integer, bits, one), zero)
+        is_inexact = code.binary("or", "i1", is_below, is_above)
+        is_moved = code.binary("and", "i1", is_even, is_inexact)
+        step = code.select(integer, is_inside, one, minus_one)
+        step = code.select(integer, is_moved, step, zero)
+    elif mode == "rp":
         step = code.select(integer, is_below, up, zero)
     elif mode == "rm":
         step = code.select(integer, is_above, down, zero)
@@ -101,6 +111,8 @@ def toward(code: NativeCode, lane: str, near: str, is_below: str, is_above: str,
 def float_operation(code: NativeCode, context: Context, operation: str, *operands: str) -> str:
     """`fadd`, `fsub`, `fmul`, `fdiv`, `fma` or `sqrt`, rounded once as the context says."""
     type_, mode = context.type, directed_mode(context)
+    if operation == "fma" and TO_ODD in context.modifiers:
+        return _fma_to_odd(code, operands)
     if type_ is not ScalarType.F16:
         return _rounded_operation(code, LLVM_TYPES[type_], operation, operands, mode)
     lane = "double" if operation == "fma" else "float"
@@ -113,6 +125,23 @@ def float_operation(code: NativeCode, context: Context, operation: str, *operand
     return converted(
         code, lane, _rounded_operation(code, lane, operation, tuple(wide), mode), "half", mode
     )
+
+
+def _fma_to_odd(code: NativeCode, operands: tuple[str, ...]) -> str:
+    """Of `float` whose products are exact in `double`: the sum, its error, and both roundings."""
+
+    def op(name: str, x: str, y: str) -> str:
+        return code.binary(name, "double", x, y)
+
+    a, b, c = (code.cast("fpext", "float", operand, "double") for operand in operands)
+    product, zero = op("fmul", a, b), code.real("double", 0.0)
+    total = op("fadd", product, c)
+    back = op("fsub", total, product)
+    # Knuth's exact error of a sum
+    error = op("fadd", op("fsub", product, op("fsub", total, back)), op("fsub", c, back))
+    signs = (op("fcmp ogt", error, zero), op("fcmp olt", error, zero))
+    odd = toward(code, "double", total, *signs, TO_ODD)
+    return converted(code, "double", odd, "float", TO_ODD)
 
 
 def _rounded_operation(
@@ -169,22 +198,40 @@ def saturated(code: NativeCode, type_: ScalarType, value: str) -> str:
     return narrowed(code, type_, clamped)
 
 
+def rectified(code: NativeCode, type_: ScalarType, value: str) -> str:
+    """`.relu`: negative results become +0, and so does -0; NaN stays."""
+    if not type_.is_float:
+        kind = code.type(type_)
+        return code.intrinsic("smax", type_, [(kind, value), (kind, code.splat(type_, 0))])
+    lane = "float" if type_ is ScalarType.F16 else LLVM_TYPES[type_]
+    zero = code.real(lane, 0.0)
+    is_low = code.binary("fcmp ole", lane, widened(code, type_, value), zero)
+    return code.select(type_, is_low, code.real(type_, 0.0), value)
+
+
 def native_float_modes(emit: Emission) -> Emission:
-    """Adds `.ftz` on operands and results and `.sat` on results of floating-point type.
+    """Adds packed types and bf16, `.ftz` on floating-point operands and results, and `.sat` and
+    `.relu` on results.
 
     For opcodes whose operands and results all have the instruction's type.
     """
 
+    @element_by_element
+    @in_single_precision
     @wraps(emit)
     def with_modes(code: NativeCode, context: Context, *operands: str) -> str | tuple[str, ...]:
         type_, modifiers = context.type, context.modifiers
         if not type_.is_float:
-            return emit(code, context, *operands)
+            plain = emit(code, context, *operands)
+            assert isinstance(plain, str)
+            return rectified(code, type_, plain) if "relu" in modifiers else plain
         flushes = "ftz" in modifiers
         result = emit(code, context, *(flushed(code, type_, x) if flushes else x for x in operands))
         assert isinstance(result, str)
         if flushes:
             result = flushed(code, type_, result)
+        if "relu" in modifiers:
+            result = rectified(code, type_, result)
         return saturated(code, type_, result) if "sat" in modifiers else result
 
     return with_modes

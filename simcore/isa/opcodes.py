@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from kernelcast.simcore.isa.types import Kind, ScalarType, Unit
+from kernelcast.simcore.isa.types import ScalarType, Unit
 
 __all__ = ["OPCODES", "Context", "Emission", "Meaning", "Opcode", "opcode", "unit_of"]
 
@@ -52,9 +52,9 @@ class Opcode:
 
     `signature` is "results=operands", a letter each: `t` the instruction type, `s` the source type
     (of `cvt`, `set`, ...), `w` the doubled type, `p` a predicate, `u` u32, `b` the bits of t, `h`
-    and `q` bits of half and a quarter of its width.
-    `types` are the instruction types that the entry takes; `flops` are counted per lane when that
-    type is a floating-point one (`flops_of`).
+    and `q` bits of half and a quarter of its width, `c` the carry flag, which the source does not
+    write. `types` are the instruction types that the entry takes; `flops` are counted per lane and
+    element when that type is a floating-point one (`flops_of`).
     `modifiers` lists the value-changing modifiers that it honours.
     """
 
@@ -66,10 +66,14 @@ class Opcode:
     compute: Meaning
     modifiers: frozenset[str]
     emit: Emission
+    sources: frozenset[ScalarType]
+    """The source types that the entry takes, where the signature has one."""
 
     def flops_of(self, context: Context) -> int:
         """Floating-point operations per lane: `add` counts one as f32 and none as s32."""
-        return self.flops if context.type.is_float else 0
+        if not context.type.holds_floats:
+            return 0
+        return self.flops * (2 if context.type.is_packed else 1)
 
     def operand_types(self, context: Context) -> tuple[ScalarType, ...]:
         return tuple(_letter(x, context) for x in self.signature.split("=")[1])
@@ -86,7 +90,7 @@ def _letter(letter: str, context: Context) -> ScalarType:
             return context.source_type
         case "w":
             return context.type.doubled
-        case "p":
+        case "p" | "c":
             return ScalarType.PRED
         case "u":
             return ScalarType.U32
@@ -106,8 +110,8 @@ OPCODES: Mapping[str, Opcode] = MappingProxyType(_TABLE)
 
 def unit_of(context: Context) -> Unit:
     """The unit of an arithmetic instruction of that type."""
-    if context.type.kind is Kind.FLOAT:
-        return {16: Unit.FP16, 32: Unit.FP32, 64: Unit.FP64}[context.type.bits]
+    if context.type.holds_floats:
+        return {16: Unit.FP16, 32: Unit.FP32, 64: Unit.FP64}[context.type.element.bits]
     return Unit.INTEGER
 
 
@@ -119,6 +123,7 @@ def opcode(
     unit: Unit | Callable[[Context], Unit] = unit_of,
     flops: int = 0,
     modifiers: Iterable[str] = (),
+    sources: Iterable[ScalarType] = (),
     native: Emission,
 ) -> Callable[[Meaning], Meaning]:
     """Registers an entry; a second one of the same name is an error at import."""
@@ -128,7 +133,15 @@ def opcode(
             raise ValueError(f"opcode {name} is registered twice")
         chosen = unit if callable(unit) else (lambda _context, fixed=unit: fixed)
         _TABLE[name] = Opcode(
-            name, signature, frozenset(types), chosen, flops, compute, frozenset(modifiers), native
+            name,
+            signature,
+            frozenset(types),
+            chosen,
+            flops,
+            compute,
+            frozenset(modifiers),
+            native,
+            frozenset(sources),
         )
         return compute
 

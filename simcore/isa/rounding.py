@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.isa.opcodes import Context, Meaning
+from kernelcast.simcore.isa.packed import TO_ODD, element_by_element, in_single_precision
 
 __all__ = [
     "FLUSH",
@@ -27,6 +28,8 @@ __all__ = [
     "flush",
     "fma",
     "multiply_add",
+    "rectified",
+    "rounding_mode",
     "saturate",
     "square_root",
     "toward",
@@ -39,7 +42,7 @@ FLUSH = ("ftz",)
 FLUSH_SATURATE = ("ftz", "sat")
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 _DIRECTED = frozenset(("rz", "rm", "rp"))
-_FLUSH_SATURATE = frozenset(FLUSH_SATURATE)
+_RESULT_MODES = frozenset((*FLUSH_SATURATE, "relu"))
 
 _NO_EXPONENT = -5000
 """Below the exponent of every product of two float64: stands for that of zero."""
@@ -50,6 +53,11 @@ _NEGLIGIBLE = -400
 def directed_mode(context: Context) -> str:
     """`rz`, `rm` or `rp`; empty for rounding to nearest even."""
     return next(iter(context.modifiers & _DIRECTED), "")
+
+
+def rounding_mode(context: Context) -> str:
+    """`directed_mode`, or rounding to odd where another rounding follows."""
+    return TO_ODD if TO_ODD in context.modifiers else directed_mode(context)
 
 
 def fma(a: Array, b: Array, c: Array) -> Array:
@@ -145,8 +153,13 @@ def toward(nearest: Array, side: Array, finite: Array, mode: str) -> Array:
     """
     side = np.where(np.isinf(nearest) & finite, -np.sign(nearest), side)
     infinity = nearest.dtype.type(np.inf)
-    lower = (side < 0) & ((mode == "rm") | ((mode == "rz") & (nearest > 0)))
-    upper = (side > 0) & ((mode == "rp") | ((mode == "rz") & (nearest < 0)))
+    if mode == TO_ODD:
+        bits = np.asarray(nearest).view(np.dtype(f"u{nearest.dtype.itemsize}"))
+        is_even = bits & bits.dtype.type(1) == 0
+        lower, upper = is_even & (side < 0), is_even & (side > 0)
+    else:
+        lower = (side < 0) & ((mode == "rm") | ((mode == "rz") & (nearest > 0)))
+        upper = (side > 0) & ((mode == "rp") | ((mode == "rz") & (nearest < 0)))
     moved = np.where(lower, np.nextafter(nearest, -infinity), nearest)
     return np.where(upper, np.nextafter(nearest, infinity), moved)
 
@@ -168,16 +181,31 @@ def saturate(value: Array) -> Array:
     return clamped
 
 
-def with_float_modes(compute: Meaning) -> Meaning:
-    """Adds `.ftz` on operands and results and `.sat` on results of floating-point type."""
+def rectified(value: Array) -> Array:
+    """`.relu`: negative results become +0, and so does -0; NaN stays."""
+    if value.dtype.kind != "f":
+        positive: Array = np.maximum(value, value.dtype.type(0))
+        return positive
+    return np.where(value <= 0, np.zeros((), value.dtype), value)
 
+
+def with_float_modes(compute: Meaning) -> Meaning:
+    """Adds packed types and bf16, `.ftz` on floating-point operands and results, and `.sat` and
+    `.relu` on results."""
+
+    @element_by_element
+    @in_single_precision
     @wraps(compute)
     def with_modes(context: Context, *operands: Array) -> Any:
-        if context.modifiers.isdisjoint(_FLUSH_SATURATE):
+        if context.modifiers.isdisjoint(_RESULT_MODES):
             return compute(context, *operands)
         flushes = "ftz" in context.modifiers
         result = compute(context, *(_flushed(x) if flushes else x for x in operands))
-        if isinstance(result, tuple) or result.dtype.kind != "f":
+        if isinstance(result, tuple) or result.dtype.kind == "b":
+            return result
+        if "relu" in context.modifiers:
+            result = rectified(result)
+        if result.dtype.kind != "f":
             return result
         if flushes:
             result = flush(result)

@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from kernelcast.simcore.isa.control_flow import reads
 from kernelcast.simcore.isa.kernel import (
     Atomic,
+    BarrierResult,
     Branch,
     Compute,
+    HostCall,
     Instruction,
     Kernel,
     Load,
@@ -108,7 +110,7 @@ def _backward(kernel: Kernel, roots: Iterable[Register]) -> Slice:
 def _reads_data(instruction: Instruction) -> bool:
     if isinstance(instruction, Load):
         return instruction.address.space not in _FIXED_SPACES
-    return isinstance(instruction, Atomic)
+    return isinstance(instruction, Atomic | BarrierResult | HostCall)
 
 
 def _reads_clock(instruction: Instruction) -> bool:

@@ -21,7 +21,7 @@ from kernelcast.simcore.isa.rounding import (
     square_root,
     with_float_modes,
 )
-from kernelcast.simcore.isa.type_sets import WIDE_FLOATS
+from kernelcast.simcore.isa.type_sets import HALVES, WIDE_FLOATS
 from kernelcast.simcore.isa.types import ScalarType, Unit
 
 __all__: list[str] = []
@@ -55,9 +55,9 @@ _FUNCTIONS: dict[str, tuple[Callable[[Array], Array], tuple[ScalarType, ...]]] =
     "rsqrt": (_rsqrt, WIDE_FLOATS),
     "sin": (np.sin, (ScalarType.F32,)),
     "cos": (np.cos, (ScalarType.F32,)),
-    "ex2": (np.exp2, (ScalarType.F16, ScalarType.F32)),
+    "ex2": (np.exp2, (ScalarType.F16, ScalarType.F32, *HALVES)),
     "lg2": (np.log2, (ScalarType.F32,)),
-    "tanh": (np.tanh, (ScalarType.F16, ScalarType.F32)),
+    "tanh": (np.tanh, (ScalarType.F16, ScalarType.F32, *HALVES)),
 }
 
 

@@ -18,6 +18,10 @@ class Kind(Enum):
     UNSIGNED = "u"
     SIGNED = "s"
     FLOAT = "f"
+    ALTERNATE = "alternate"
+    """A floating-point format that NumPy lacks: the bits are held as an unsigned integer."""
+    PACKED = "x2"
+    """Two elements side by side, the first in the low half, held as an unsigned integer."""
 
 
 class ScalarType(Enum):
@@ -39,6 +43,17 @@ class ScalarType(Enum):
     F16 = ("f16", Kind.FLOAT, 16, np.float16)
     F32 = ("f32", Kind.FLOAT, 32, np.float32)
     F64 = ("f64", Kind.FLOAT, 64, np.float64)
+    BF16 = ("bf16", Kind.ALTERNATE, 16, np.uint16)
+    TF32 = ("tf32", Kind.ALTERNATE, 32, np.uint32)
+    E4M3 = ("e4m3", Kind.ALTERNATE, 8, np.uint8)
+    E5M2 = ("e5m2", Kind.ALTERNATE, 8, np.uint8)
+    S16X2 = ("s16x2", Kind.PACKED, 32, np.uint32)
+    U16X2 = ("u16x2", Kind.PACKED, 32, np.uint32)
+    F16X2 = ("f16x2", Kind.PACKED, 32, np.uint32)
+    BF16X2 = ("bf16x2", Kind.PACKED, 32, np.uint32)
+    F32X2 = ("f32x2", Kind.PACKED, 64, np.uint64)
+    E4M3X2 = ("e4m3x2", Kind.PACKED, 16, np.uint16)
+    E5M2X2 = ("e5m2x2", Kind.PACKED, 16, np.uint16)
 
     def __init__(self, ptx_name: str, kind: Kind, bits: int, dtype: Any) -> None:
         self.ptx_name = ptx_name
@@ -53,6 +68,20 @@ class ScalarType(Enum):
     @property
     def is_float(self) -> bool:
         return self.kind is Kind.FLOAT
+
+    @property
+    def is_packed(self) -> bool:
+        return self.kind is Kind.PACKED
+
+    @property
+    def element(self) -> ScalarType:
+        """What a packed type holds two of; any other type itself."""
+        return ScalarType.named(self.ptx_name.removesuffix("x2")) if self.is_packed else self
+
+    @property
+    def holds_floats(self) -> bool:
+        """Floating-point numbers in any format, alone or packed."""
+        return self.element.kind in (Kind.FLOAT, Kind.ALTERNATE)
 
     @property
     def is_signed(self) -> bool:

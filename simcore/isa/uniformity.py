@@ -7,7 +7,9 @@ from collections import Counter
 from kernelcast.simcore.isa.control_flow import live_in
 from kernelcast.simcore.isa.kernel import (
     Atomic,
+    BarrierResult,
     Compute,
+    HostCall,
     Immediate,
     Instruction,
     Kernel,
@@ -17,6 +19,7 @@ from kernelcast.simcore.isa.kernel import (
     Special,
     SpecialRegister,
     SymbolAddress,
+    WarpOperation,
 )
 from kernelcast.simcore.isa.types import AddressSpace
 
@@ -37,9 +40,12 @@ _UNIFORM = frozenset(
 
 def definitions(instruction: Instruction) -> tuple[Register, ...]:
     """The registers that an instruction writes."""
-    if isinstance(instruction, (Compute, Load)):
+    if isinstance(instruction, (Compute, Load, WarpOperation)):
         return tuple(r for r in instruction.destinations if r is not None)
-    if isinstance(instruction, Atomic) and instruction.destination is not None:
+    if (
+        isinstance(instruction, Atomic | BarrierResult | HostCall)
+        and instruction.destination is not None
+    ):
         return (instruction.destination,)
     return ()
 

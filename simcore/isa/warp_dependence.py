@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from kernelcast.simcore.isa.kernel import Kernel, Special, SpecialRegister
+from kernelcast.simcore.isa.kernel import Kernel, Special, SpecialRegister, WarpOperation
+from kernelcast.simcore.isa.warp_opcodes import GROUP
 
-__all__ = ["depends_on_warp_width"]
+__all__ = ["depends_on_warp_width", "numbered_lanes"]
 
 _PLACE_IN_WARP = frozenset(
     {
@@ -20,9 +21,23 @@ _PLACE_IN_WARP = frozenset(
 )
 
 
-def depends_on_warp_width(kernel: Kernel) -> bool:
-    """Whether some instruction reads a special register that other warps would make another."""
+def numbered_lanes(kernel: Kernel, width: int) -> int:
+    """How far `%laneid` counts: to the width of warps, or of the groups that exchange values."""
+    return min(width, GROUP) if _exchanges(kernel) else width
+
+
+def _exchanges(kernel: Kernel) -> bool:
     return any(
+        isinstance(instruction, WarpOperation)
+        for block in kernel.blocks
+        for instruction in block.body
+    )
+
+
+def depends_on_warp_width(kernel: Kernel) -> bool:
+    """Whether lanes exchange values, or an instruction reads a special register that other warps
+    would make another."""
+    return _exchanges(kernel) or any(
         isinstance(source, SpecialRegister) and source.which in _PLACE_IN_WARP
         for instruction in kernel.instructions
         for source in getattr(instruction, "sources", ())

@@ -64,6 +64,19 @@ Lower = Callable[..., Compute]
         ("prmt.b32.rc8", "prmt.rc8", "b32 b32", ""),
         ("slct.f32.s32", "slct", "f32 s32", ""),
         ("and.pred", "and", "pred pred", ""),
+        ("madc.hi.cc.u32", "madc.hi.cc", "u32 u32", ""),
+        ("mad.lo.cc.u32", "mad.lo.cc", "u32 u32", ""),
+        ("fma.rn.relu.f16x2", "fma", "f16x2 f16x2", "rn relu"),
+        ("min.NaN.xorsign.abs.bf16", "min", "bf16 bf16", "NaN xorsign abs"),
+        ("cvt.rn.bf16.f32", "cvt", "bf16 f32", "rn"),
+        ("cvt.rna.tf32.f32", "cvt", "tf32 f32", "rna"),
+        ("cvt.rn.f16x2.f32", "cvt.pair", "f16x2 f32", "rn"),
+        ("cvt.rn.satfinite.e4m3x2.f16x2", "cvt.packed", "e4m3x2 f16x2", "rn satfinite"),
+        ("set.gt.f16x2.f16x2", "set.gt", "f16x2 f16x2", ""),
+        ("set.gt.u32.f16x2", "set.gt", "u32 f16x2", ""),
+        ("dp2a.lo.s32.u32", "dp2a.lo", "s32 u32", ""),
+        ("lop3.or.b32", "lop3.or", "b32 b32", ""),
+        ("vabsdiff4.u32.u32.u32.add", "vabsdiff4.add", "u32 u32", ""),
     ],
 )
 def test_entry_types_and_modifiers(mnemonic: str, entry: str, types: str, modifiers: str) -> None:
@@ -78,9 +91,11 @@ def test_entry_types_and_modifiers(mnemonic: str, entry: str, types: str, modifi
 def test_every_entry_is_found_by_its_name_and_a_type(entry: str) -> None:
     opcode = OPCODES[entry]
     type_ = min(t.ptx_name for t in opcode.types)
-    second = ".f32" if "s" in opcode.signature else ""
+    sources = [t.ptx_name for t in opcode.sources]
+    second = f".{type_ if type_ in sources else min(sources)}" if sources else ""
     parts = entry.split(".")
-    shape = parts.pop() if parts[-1].rstrip("24") in ("pack", "unpack") else ""
+    shapes = ("pack", "unpack", "three", "pair", "packed")
+    shape = parts.pop() if parts[-1].rstrip("24") in shapes else ""
     form = compute_form(f"{'.'.join(parts)}.{type_}{second}", shape)
     assert isinstance(form, ComputeForm), form
     assert form.opcode is opcode
@@ -91,8 +106,15 @@ def test_every_entry_is_found_by_its_name_and_a_type(entry: str) -> None:
     [
         ("addd.s32", "did you mean add"),
         ("shfl.sync.bfly.b32", "not supported"),
-        ("fma.rn.f16x2", "modifier '.f16x2' of 'fma'"),
-        ("add.cc.s32", "modifier '.cc' of 'add'"),
+        ("fma.rn.f16x4", "modifier '.f16x4' of 'fma'"),
+        ("add.cc.f32", "'add.cc' of type .f32"),
+        ("cvt.f32.f16x2", "'cvt' from type .f16x2"),
+        ("cvt.rn.f32.tf32", "'cvt' from type .tf32"),
+        ("set.eq.f32.f16x2", "'set.eq' of types .f32.f16x2"),
+        ("set.eq.f16x2.f32", "'set.eq' of types .f16x2.f32"),
+        ("slct.f32.u32", "'slct' from type .u32"),
+        ("sub.u16x2", "'sub' of type .u16x2"),
+        ("vabsdiff4.u32.u32.s32", "'vabsdiff4' needs 1 type, got 3"),
         ("add.pred", "'add' of type .pred"),
         ("mul.s32", "'mul' of type .s32"),
         ("add", "needs 1 type, got 0"),

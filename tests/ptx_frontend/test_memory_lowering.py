@@ -173,9 +173,7 @@ def test_fences(lower: Lower, mnemonic: str) -> None:
         ("ld.global.u32 %r1, [16];", "absolute addresses"),
         ("atom.global.add.v2.f32 {%f1, %f2}, [%rd1], {%f3, %f4};", "modifier '.v2'"),
         ("atom.global.min.f32 %f1, [%rd1], %f2;", "no atomic min of type .f32"),
-        ("atom.global.add.noftz.f16x2 %r1, [%rd1], %r2;", "modifier '.f16x2'"),
-        ("fence.proxy.async;", "modifier '.proxy'"),
-        ("{ .param .b32 q; st.param.b32 [q], %r1; }", "parameters of calls"),
+        ("fence.view.async;", "modifier '.view'"),
     ],
 )
 def test_what_memory_instructions_cannot_do(compile_ptx: Compile, text: str, reason: str) -> None:

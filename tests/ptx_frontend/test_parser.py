@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kernelcast.errors import PtxSyntaxError
 from kernelcast.ptx_frontend.parser import parse
 from kernelcast.ptx_frontend.source import SourceText
 from kernelcast.ptx_frontend.syntax import (
@@ -13,6 +14,7 @@ from kernelcast.ptx_frontend.syntax import (
     GroupOperand,
     InstructionStatement,
     Integer,
+    LabelledList,
     LabelStatement,
     LocationStatement,
     ModuleSyntax,
@@ -21,6 +23,7 @@ from kernelcast.ptx_frontend.syntax import (
     Operand,
     OtherOperand,
     PairOperand,
+    Prototype,
     RegisterDeclaration,
     Scope,
     Statement,
@@ -127,7 +130,6 @@ def test_location_with_inlining() -> None:
     [
         '.pragma "nounroll";',
         ".section .debug_info { .b8 1 .b32 .debug_abbrev }",
-        "p0 : .callprototype (.param .b32 _) _ (.param .b64 _);",
     ],
 )
 def test_what_has_no_meaning_here_leaves_nothing(text: str) -> None:
@@ -201,3 +203,144 @@ def test_module_directives() -> None:
     )
     assert (found.version, found.target, found.address_size) == ("9.0", "sm_90", 64)
     assert [(f.index, f.path) for f in found.files] == [(3, "a.cu")]
+
+
+def statements(text: str) -> list[Statement]:
+    return [s for s in body(text) if not isinstance(s, LabelStatement | RegisterDeclaration)]
+
+
+def test_prototypes_and_lists_of_targets() -> None:
+    prototype, branches, calls, bare, _ = body(
+        "p0 : .callprototype (.param .b32 _) _ (.param .b64 _, .param .align 8 .b8 _[16]);\n"
+        "t: .branchtargets L1, L2;\nc: .calltargets f,\n\tg;\n"
+        "p1: .callprototype _ .noreturn;\nret;"
+    )
+    assert isinstance(prototype, Prototype)
+    assert (prototype.name, [r.type for r in prototype.results]) == ("p0", ["b32"])
+    assert [(p.type, p.count) for p in prototype.parameters] == [("b64", None), ("b8", 16)]
+    assert isinstance(branches, LabelledList)
+    assert (branches.name, branches.targets, branches.is_calls) == ("t", ("L1", "L2"), False)
+    assert isinstance(calls, LabelledList)
+    assert (calls.targets, calls.is_calls) == (("f", "g"), True)
+    assert isinstance(bare, Prototype)
+    assert (bare.results, bare.parameters) == ((), ())
+
+
+def test_results_linkage_and_aliases_of_functions() -> None:
+    found = module(
+        ".weak .func (.param .b32 r, .reg .f64 s) f(.reg .b64 a) .noreturn ;\n"
+        ".visible .func g() { ret; }\n.alias h, g;\n.common .global .b64 shared_one;\n"
+        ".extern .func v(.param .b64 x)\n;\n.func () n () { ret; }"
+    )
+    functions = {f.name: f for f in found.functions}
+    assert [(r.space, r.type) for r in functions["f"].results] == [("param", "b32"), ("reg", "f64")]
+    assert [(f.linkage, f.results == ()) for f in found.functions[1:]] == [
+        ("visible", True),
+        ("extern", True),
+        ("", True),
+    ]
+    assert [(a.name, a.function) for a in found.aliases] == [("h", "g")]
+    assert found.variables[0].linkage == "common"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0x1F", 31),
+        ("0X1fU", 31),
+        ("017", 15),
+        ("0b101", 5),
+        ("0B11U", 3),
+        ("42U", 42),
+        ("0", 0),
+        ("-0x10", -16),
+        ("!0", None),
+        ("089", None),
+        ("0b12", None),
+        ("0xG", None),
+        ("12ab", None),
+    ],
+)
+@pytest.mark.parametrize("shape", ["op {};", "op\n{};"])
+def test_integers_of_every_base(text: str, value: int | None, shape: str) -> None:
+    """On the fast path and, with a line break, on the general one."""
+    if value is None:
+        with pytest.raises(PtxSyntaxError):
+            body(shape.format(text))
+        return
+    (statement,) = body(shape.format(text))
+    assert isinstance(statement, InstructionStatement)
+    assert statement.operands == (Integer(value),)
+
+
+def test_comments_may_stand_between_any_two_tokens() -> None:
+    text = "@ ! %p1 mov . u32 %r1 , [ %rd1 + - 8 ] ; { ld .global.v2.f32 { %f1 , %f2 } , [ x ] ; }"
+    text = text.replace("mov . u32", "mov .u32")
+    expected = body(text)
+    for comment in ('/* a; } { " \n b: */', '// ret; } /* " \n', "\n", "\t \r\n"):
+        found = body(f" {comment} ".join(text.split(" ")))
+        assert without_places(found) == without_places(expected)
+
+
+def without_places(found: tuple[Statement, ...]) -> list[object]:
+    return [
+        without_places(s.statements)
+        if isinstance(s, Scope)
+        else s._replace(at=0, positions=())
+        if isinstance(s, InstructionStatement)
+        else s
+        for s in found
+    ]
+
+
+def test_pragmas_and_sections_anywhere_leave_nothing() -> None:
+    text = (
+        '.pragma "nounroll";\n.pragma "used_bytes_mask 15", "x;";\n'
+        ".section\t.debug_abbrev\n{\n.b8 1 // }\n.b32 .debug_info+4\n}\n"
+        '.section .debug_str\n{\nname:\n.b8 "}"\n}\n'
+    )
+    assert body(text) == ()
+    found = module(f"{text}.entry k() {{ {text} ret; }} {text} .section .x {{ }}")
+    assert [len(f.body or ()) for f in found.functions] == [1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ".loc 2 7 3",
+        ".loc\t2 7 3, function_name $L__info0, inlined_at 1 10 9",
+        ".loc 2 7 3, function_name $L__info0 + 4, inlined_at 1 10 9",
+        ".loc 2 7 3 , function_name $L__info0+4 , inlined_at 1 10 9",
+        ".loc 2 7 3, inlined_at 1 10 9",
+        ".loc\n2 7 /* */ 3,\nfunction_name $L__info0, inlined_at 1 10\n9",
+    ],
+)
+def test_locations(text: str) -> None:
+    location, instruction = body(f"{text}\nret;")
+    assert isinstance(location, LocationStatement)
+    assert (location.file, location.line, location.column) == (2, 7, 3)
+    assert isinstance(instruction, InstructionStatement)
+
+
+def test_initialisers_shorter_than_the_array_and_with_addresses() -> None:
+    short, table, scalar = module(
+        ".const .align 4 .b8 tab[16] = {1, 0x2, 03};\n"
+        ".global .align 8 .u64 vtable[3] = {_Z2h1i, generic(tab) + 4, 0};\n"
+        ".global .f32 half = 0f3F000000;"
+    ).variables
+    assert (short.count, short.initial) == (16, (Integer(1), Integer(2), Integer(3)))
+    assert [getattr(s, "name", None) for s in table.initial] == ["_Z2h1i", "tab", None]
+    assert scalar.initial == (Float(0.5, 32, 0x3F000000),)
+
+
+def test_registers_without_a_type_class_and_labels_of_scopes() -> None:
+    first, second = statements(
+        "{ .reg .b32 t, %u<3>;\nLAB_WAIT: bra LAB_WAIT; } {.reg .b64 t; LAB_WAIT: mov.b64 t, 0;}"
+    )
+    assert isinstance(first, Scope)
+    assert isinstance(second, Scope)
+    assert [type(s).__name__ for s in second.statements] == [
+        "RegisterDeclaration",
+        "LabelStatement",
+        "InstructionStatement",
+    ]

@@ -39,7 +39,7 @@ def _same_sign(a: float, b: float) -> bool:
 
 
 def add(context: Context, a: Any, b: Any) -> Any:
-    if not context.type.is_float:
+    if not context.type.holds_floats:
         return _clamped(context, a + b)
     if not _all_finite(a, b):
         return a + b
@@ -69,7 +69,7 @@ def fma(context: Context, a: float, b: float, c: float) -> Any:
 
 
 def div(context: Context, a: Any, b: Any) -> Any:
-    if not context.type.is_float:
+    if not context.type.holds_floats:
         return _truncated(context, a, b)[0]
     negative = math.copysign(1, a) * math.copysign(1, b)
     if math.isnan(a) or math.isnan(b) or (a == 0 == b) or (math.isinf(a) and math.isinf(b)):
@@ -92,8 +92,22 @@ def rem(context: Context, a: int, b: int) -> int:
     return _truncated(context, a, b)[1]
 
 
+def _extremum(pick: Callable[..., Any]) -> Oracle:
+    def oracle(context: Context, *operands: Any) -> Any:
+        values = [abs(x) for x in operands] if "abs" in context.modifiers else operands
+        chosen = values[0]
+        for value in values[1:]:
+            chosen = _chosen(context, chosen, value, pick)
+        if "xorsign" not in context.modifiers or math.isnan(chosen):
+            return chosen
+        signs = [math.copysign(1, x) for x in operands]
+        return math.copysign(chosen, signs[0] * signs[1])
+
+    return oracle
+
+
 def _chosen(context: Context, a: Any, b: Any, pick: Callable[..., Any]) -> Any:
-    if context.type.is_float:
+    if context.type.holds_floats:
         if math.isnan(a) or math.isnan(b):
             other = b if math.isnan(a) else a
             return math.nan if "NaN" in context.modifiers else other
@@ -112,8 +126,10 @@ ORACLES: dict[str, Oracle] = {
     "neg": lambda _c, a: -a,
     "abs": lambda _c, a: abs(a),
     "copysign": lambda _c, a, b: math.copysign(b, a),
-    "min": lambda c, a, b: _chosen(c, a, b, min),
-    "max": lambda c, a, b: _chosen(c, a, b, max),
+    "min": _extremum(min),
+    "max": _extremum(max),
+    "min.three": _extremum(min),
+    "max.three": _extremum(max),
     "sad": lambda _c, a, b, c: c + abs(a - b),
 }
 
@@ -150,6 +166,23 @@ def _names(module: str) -> list[str]:
     return [name for name, entry in OPCODES.items() if entry.compute.__module__.endswith(module)]
 
 
+def _is_allowed(name: str, type_: ScalarType, modifiers: tuple[str, ...]) -> bool:
+    """Integers have `.sat` as s32 alone and `.relu` where they are signed; bf16 no `.ftz`,
+    no `.sat` and one rounding; and `.xorsign` comes with two operands and `.abs`."""
+    chosen, signed = set(modifiers), (ScalarType.S32, ScalarType.S16X2)
+    if not type_.holds_floats:
+        return (
+            not chosen
+            or (chosen == {"sat"} and type_ is ScalarType.S32)
+            or (chosen == {"relu"} and type_ in signed)
+        )
+    if type_.element is ScalarType.BF16 and chosen & {"ftz", "sat", "rz", "rm", "rp"}:
+        return False
+    if "xorsign" in chosen:
+        return "abs" in chosen and not name.endswith(".three")
+    return "abs" not in chosen or name.endswith(".three")
+
+
 def _cases(module: str) -> list[Any]:
     """Every entry of a module with every type it takes, and every modifier that this type takes."""
     cases = []
@@ -159,9 +192,12 @@ def _cases(module: str) -> list[Any]:
             modifiers: list[tuple[str, ...]] = [(), *((m,) for m in sorted(entry.modifiers))]
             if {"rz", "ftz", "sat"} <= entry.modifiers:
                 modifiers += [("rz", "ftz"), ("rp", "sat"), ("ftz", "sat"), ("rm", "ftz", "sat")]
+            if "xorsign" in entry.modifiers:
+                modifiers += [("xorsign", "abs"), ("NaN", "xorsign", "abs", "ftz")]
+            if {"relu", "rz"} <= entry.modifiers:
+                modifiers += [("rn", "relu"), ("ftz", "relu")]
             for chosen in modifiers:
-                integer_sat = chosen == ("sat",) and type_ is ScalarType.S32
-                if not chosen or type_.is_float or integer_sat:
+                if _is_allowed(name, type_, chosen):
                     label = ".".join((name, *chosen, type_.ptx_name))
                     cases.append(pytest.param(name, type_, frozenset(chosen), id=label))
     return cases

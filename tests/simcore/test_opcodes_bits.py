@@ -104,7 +104,75 @@ def _dp4a(context: Context, a: int, b: int, c: int) -> int:
     return c + sum(int(x) * int(y) for x, y in zip(*words, strict=True))
 
 
+def _dp2a(first_byte: int) -> Oracle:
+    def oracle(context: Context, a: int, b: int, c: int) -> int:
+        halves = np.array([a % (1 << 32)], np.uint32)
+        halves = halves.view(np.int16 if context.type.is_signed else np.uint16)
+        bytes_ = np.array([b % (1 << 32)], np.uint32)
+        bytes_ = bytes_.view(np.int8 if context.source_type.is_signed else np.uint8)
+        return c + sum(int(halves[i]) * int(bytes_[first_byte + i]) for i in range(2))
+
+    return oracle
+
+
+def _szext(clamps: bool) -> Oracle:
+    def oracle(context: Context, a: int, length: int) -> int:
+        length = min(length, 32) if clamps else length % 32
+        field = a % (1 << length)
+        is_negative = context.type.is_signed and length > 0 and field >> (length - 1)
+        return field - (1 << length) if is_negative else field
+
+    return oracle
+
+
+def _fns(_context: Context, mask: int, base: int, offset: int) -> int:
+    """The definition of the PTX ISA; a base above 31 is undefined there, here it wraps."""
+    base %= 32
+    distance = offset - (1 << 32) if offset >> 31 else offset
+    if distance == 0:
+        return base if mask >> base & 1 else -1
+    places = range(base, 32) if distance > 0 else range(base, -1, -1)
+    found = [place for place in places if mask >> place & 1]
+    return found[abs(distance) - 1] if abs(distance) <= len(found) else -1
+
+
+def _lop3_with(combine: Callable[[bool, bool], bool]) -> Oracle:
+    def oracle(context: Context, a: int, b: int, c: int, table: int, q: bool) -> tuple[int, bool]:
+        result = _lop3(context, a, b, c, table)
+        return result, combine(result != 0, q)
+
+    return oracle
+
+
+def _differences(context: Context, a: int, b: int, count: int) -> list[int]:
+    signed, unsigned = {2: (np.int16, np.uint16), 4: (np.int8, np.uint8)}[count]
+    words = np.array([a % (1 << 32), b % (1 << 32)], np.uint32)
+    first, second = words.view(signed if context.type.is_signed else unsigned).reshape(2, count)
+    return [abs(int(x) - int(y)) for x, y in zip(first, second, strict=True)]
+
+
+def _vabsdiff(count: int) -> Oracle:
+    def oracle(context: Context, a: int, b: int, _c: int) -> int:
+        parts = _differences(context, a, b, count)
+        return sum(part << (32 // count * i) for i, part in enumerate(parts))
+
+    return oracle
+
+
+def _vabsdiff_add(count: int) -> Oracle:
+    return lambda context, a, b, c: c + sum(_differences(context, a, b, count))
+
+
 ORACLES: dict[str, Oracle] = {
+    **{f"vabsdiff{count}": _vabsdiff(count) for count in (2, 4)},
+    **{f"vabsdiff{count}.add": _vabsdiff_add(count) for count in (2, 4)},
+    "dp2a.lo": _dp2a(0),
+    "dp2a.hi": _dp2a(2),
+    "szext.clamp": _szext(clamps=True),
+    "szext.wrap": _szext(clamps=False),
+    "fns": _fns,
+    "lop3.and": _lop3_with(lambda x, q: x and q),
+    "lop3.or": _lop3_with(lambda x, q: x or q),
     "and": lambda _c, a, b: a & b,
     "or": lambda _c, a, b: a | b,
     "xor": lambda _c, a, b: a ^ b,
@@ -136,7 +204,7 @@ ORACLES: dict[str, Oracle] = {
 NAMES = [
     name
     for name, entry in OPCODES.items()
-    if entry.compute.__module__.endswith((".logic", ".bits"))
+    if entry.compute.__module__.endswith((".logic", ".bits", ".bit_search", ".video"))
 ]
 
 
@@ -147,9 +215,39 @@ def test_bits(name: str) -> None:
 
 
 @pytest.mark.parametrize("types", ["u32 s32", "s32 u32"])
-def test_dp4a_of_mixed_signs(types: str) -> None:
+def test_dot_products_of_mixed_signs(types: str) -> None:
     a, b = (ScalarType.named(name) for name in types.split())
-    check_opcode("dp4a", _dp4a, Context(a, b, frozenset()))
+    for name in ("dp4a", "dp2a.lo", "dp2a.hi"):
+        check_opcode(name, ORACLES[name], Context(a, b, frozenset()))
+
+
+@pytest.mark.parametrize(
+    ("mask", "base", "offset", "expected"),
+    [
+        # the examples of the PTX ISA
+        (0xAAAAAAAA, 3, 1, 3),
+        (0xAAAAAAAA, 3, -1, 3),
+        (0xAAAAAAAA, 2, 1, 3),
+        (0xAAAAAAAA, 2, -1, 1),
+        (0xAAAAAAAA, 0, 16, 31),
+        (0xAAAAAAAA, 0, 17, 0xFFFFFFFF),
+    ],
+)
+def test_find_nth_set(mask: int, base: int, offset: int, expected: int) -> None:
+    context = Context(ScalarType.B32, ScalarType.B32, frozenset())
+    operands = [np.array(x % (1 << 32), np.uint32) for x in (mask, base, offset)]
+    assert int(OPCODES["fns"].compute(context, *operands)) == expected
+
+
+def test_find_nth_set_of_random_masks() -> None:
+    generator = np.random.default_rng(4)
+    mask = generator.integers(0, 1 << 32, 3000, np.uint32)
+    base, offset = generator.integers(0, 32, 3000), generator.integers(-20, 20, 3000)
+    context = Context(ScalarType.B32, ScalarType.B32, frozenset())
+    operands = [mask, base.astype(np.uint32), offset.astype(np.int32).view(np.uint32)]
+    found = OPCODES["fns"].compute(context, *operands).tolist()
+    rows = zip(*(x.tolist() for x in operands), strict=True)
+    assert found == [_fns(context, *row) % (1 << 32) for row in rows]
 
 
 def test_units() -> None:

@@ -23,11 +23,13 @@ from kernelcast.simcore.engine.jit.shapes import (
 from kernelcast.simcore.isa.control_flow import live_in, reads
 from kernelcast.simcore.isa.kernel import (
     Atomic,
+    BarrierResult,
     BarrierSync,
     Branch,
     Compute,
     Exit,
     Guard,
+    HostCall,
     Immediate,
     Instruction,
     Kernel,
@@ -36,12 +38,14 @@ from kernelcast.simcore.isa.kernel import (
     Register,
     Special,
     SpecialRegister,
+    WarpOperation,
 )
 from kernelcast.simcore.isa.opcodes import Context
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 from kernelcast.simcore.isa.uniformity import definitions, launch_constants
+from kernelcast.simcore.isa.warp_opcodes import GROUP
 
-__all__ = ["Analysis", "Facts", "analyse", "may_spin"]
+__all__ = ["Analysis", "Facts", "across_lanes_shape", "analyse", "may_spin"]
 
 
 @dataclass(frozen=True)
@@ -245,9 +249,32 @@ def _results(
         return [
             (r, s) for r, s in zip(instruction.destinations, shapes, strict=False) if r is not None
         ]
-    if isinstance(instruction, Atomic) and instruction.destination is not None:
+    if isinstance(instruction, WarpOperation):
+        shape = across_lanes_shape(instruction, found, facts)
+        return [
+            (register, shape)
+            for register in instruction.destinations
+            if register is not None and shape is not None
+        ]
+    if isinstance(instruction, BarrierResult) and instruction.destination is not None:
+        return [(instruction.destination, uniform(width))]
+    if isinstance(instruction, Atomic | HostCall) and instruction.destination is not None:
         return [(instruction.destination, VARYING)]
     return []
+
+
+def across_lanes_shape(
+    operation: WarpOperation, found: Mapping[int, Shape], facts: Facts
+) -> Shape | None:
+    """The same in all active lanes where all take part with the same others; None if unknown."""
+    if not operation.opcode.is_common or facts.width != GROUP:
+        return VARYING
+    if operation.members is None:
+        return uniform(facts.width)
+    members = operand_shape(operation.members, ScalarType.B32, found, facts)
+    if members is None:
+        return None
+    return uniform(facts.width) if members.is_uniform else VARYING
 
 
 def _loaded(load: Load, found: Mapping[int, Shape], facts: Facts) -> list[Shape]:

@@ -48,7 +48,7 @@ class AtomicKind:
     @property
     def can_be_summed(self) -> bool:
         """Whether the order of lanes at one address changes nothing but who saw what."""
-        return not self.type.is_float and self.operation in _COMMUTING
+        return not self.type.holds_floats and self.operation in _COMMUTING
 
 
 class AtomicCode:
@@ -128,6 +128,8 @@ class AtomicCode:
 
 def _memory_type(operation: str, type_: ScalarType) -> str:
     """The LLVM type that an operation works on."""
+    if type_ is ScalarType.F16X2:
+        return "<2 x half>"
     if type_.is_float and operation not in ("exch", "cas"):
         return _FLOATS[type_.bits]
     return f"i{type_.bits}"
@@ -152,7 +154,7 @@ def _combined(code: NativeCode, operation: str, type_: ScalarType, a: str, b: st
     if operation in ("min", "max"):
         relation = ("s" if type_.is_signed else "u") + ("lt" if operation == "min" else "gt")
         return code.select(lane, code.binary(f"icmp {relation}", lane, a, b), a, b)
-    return code.binary("fadd" if type_.is_float else operation, lane, a, b)
+    return code.binary("fadd" if type_.holds_floats else operation, lane, a, b)
 
 
 def _locked(
@@ -168,7 +170,7 @@ def _locked(
     name = _DIRECT.get(operation, operation)
     if operation in ("min", "max"):
         name = operation if type_.is_signed else f"u{operation}"
-    elif type_.is_float and operation != "exch":
+    elif type_.holds_floats and operation != "exch":
         name = f"f{operation}"
     return code.op(f"atomicrmw {name} ptr {place}, {lane} {operands[0]} seq_cst")
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from kernelcast.errors import LimitExceeded
+from kernelcast.simcore.engine.host_functions import HostFunctions
 from kernelcast.simcore.engine.jit.delivery import Delivery
 from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts
 from kernelcast.simcore.engine.jit.program import SourceProgram
@@ -67,6 +68,7 @@ class Job:
         limits: Limits,
         sinks: Sequence[AccessSink],
         started: float,
+        host: HostFunctions,
         ranges: Sequence[tuple[int, int]] | None = None,
     ) -> None:
         self._ranges = deque(ranges or ((0, launch.thread_blocks),))
@@ -78,7 +80,7 @@ class Job:
         self._times = np.zeros((launch.thread_blocks, shape.warps), np.int32)
         threads = min(_processors(), self._all)
         self._workers = [
-            Worker(kernel, launch, memory, facts, source, limits, bool(sinks))
+            Worker(kernel, launch, memory, facts, source, limits, bool(sinks), host)
             for _ in range(threads)
         ]
         self._delivery = Delivery(sinks)

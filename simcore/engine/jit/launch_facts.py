@@ -13,6 +13,7 @@ from kernelcast.simcore.isa.kernel import Compute, Kernel, Load, Register, Speci
 from kernelcast.simcore.isa.native_code import NativeCode
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.isa.uniformity import definitions
+from kernelcast.simcore.isa.warp_dependence import numbered_lanes
 from kernelcast.simcore.launch import Launch
 from kernelcast.simcore.lazy_buffer import LazyBuffer
 
@@ -33,6 +34,8 @@ class LaunchFacts:
     dynamic_shared_bytes: int
     integers: tuple[tuple[int, int, int], ...]
     buffers: tuple[tuple[int, int], ...]
+    numbered_lanes: int = 64
+    """`%laneid` counts modulo this."""
 
     @property
     def threads(self) -> int:
@@ -61,6 +64,7 @@ def launch_facts(kernel: Kernel, launch: Launch, width: int, shared: int) -> Lau
         dynamic_shared_bytes=launch.dynamic_shared_bytes,
         integers=tuple(integers),
         buffers=tuple(buffers),
+        numbered_lanes=numbered_lanes(kernel, width),
     )
 
 
@@ -168,10 +172,11 @@ class SpecialValues:
             self.shapes[Special(f"%ctaid.{letter}")] = shape
             self.shapes[Special(f"%tid.{letter}")] = self._thread_shape(axis)
         self.shapes[Special.WARPID] = uniform(width, (0, launch.warps - 1))
-        self._pattern(Special.LANEID, tuple(lanes))
+        numbers = tuple(lane % launch.numbered_lanes for lane in lanes)
+        self._pattern(Special.LANEID, numbers)
         for relation in ("eq", "lt", "le", "gt", "ge"):
             special = Special(f"%lanemask_{relation}")
-            self._pattern(special, tuple(_lane_mask(lane, relation) for lane in lanes))
+            self._pattern(special, tuple(_lane_mask(lane, relation) for lane in numbers))
         for special, value in (
             (Special.NWARPID, launch.warps),
             (Special.SMID, 0),

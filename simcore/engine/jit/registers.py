@@ -5,7 +5,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Mapping
 
-from kernelcast.simcore.engine.jit.analysis import Analysis, Facts, operand_shape
+from kernelcast.simcore.engine.jit.analysis import (
+    Analysis,
+    Facts,
+    across_lanes_shape,
+    operand_shape,
+)
 from kernelcast.simcore.engine.jit.shapes import Shape, resized
 from kernelcast.simcore.isa.kernel import (
     Immediate,
@@ -13,6 +18,7 @@ from kernelcast.simcore.isa.kernel import (
     Register,
     Special,
     SpecialRegister,
+    WarpOperation,
 )
 from kernelcast.simcore.isa.native_code import LLVM_TYPES, NativeCode
 from kernelcast.simcore.isa.types import Kind, ScalarType
@@ -86,6 +92,12 @@ class Registers:
 
     def shape(self, operand: Operand, read_as: ScalarType) -> Shape:
         found = operand_shape(operand, read_as, self._analysis.shapes, self._facts)
+        assert found is not None
+        return found
+
+    def exchange_shape(self, operation: WarpOperation) -> Shape:
+        """What the results of an operation across lanes look like."""
+        found = across_lanes_shape(operation, self._analysis.shapes, self._facts)
         assert found is not None
         return found
 

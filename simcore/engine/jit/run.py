@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from kernelcast.simcore.engine.host_functions import HostFunctions, PrintedText
 from kernelcast.simcore.engine.jit.analysis import may_spin
 from kernelcast.simcore.engine.jit.job import Job
 from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts, launch_facts
 from kernelcast.simcore.engine.jit.program import SourceProgram, generate
 from kernelcast.simcore.engine.jit.trace_assembly import assemble
-from kernelcast.simcore.isa.kernel import Kernel
+from kernelcast.simcore.isa.kernel import Atomic, BarrierArrive, BarrierSync, Kernel
 from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
+from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.launch import Launch, Limits
 from kernelcast.simcore.llvm import NativeModule, compile_module, is_compiled
 from kernelcast.simcore.memory_spaces import LaunchMemory
@@ -25,6 +28,7 @@ from kernelcast.traces.trace import Trace
 __all__ = ["PreparedLaunch", "can_run", "run"]
 
 
+_SHORT_FLOATS = (ScalarType.BF16, ScalarType.BF16X2)
 _LARGE_IR = 250_000
 """Characters: compiling more takes longer than a second."""
 _OPTIMIZING_S_PER_CHARACTER = 6e-6
@@ -43,10 +47,16 @@ _Entry = ctypes.CFUNCTYPE(
 @once_per_kernel
 def can_run(kernel: Kernel) -> bool:
     """False for what only the reference engine does: lanes that wait for each other in loops, and
-    barriers that threads may go round."""
+    barriers that threads may go round or that are for a part of the thread block."""
     from kernelcast.simcore.engine.bypasses import ways_round
 
-    return not may_spin(kernel) and not ways_round(kernel)
+    is_counted = any(
+        isinstance(block.terminator, BarrierSync) and block.terminator.is_counted
+        for block in kernel.blocks
+    ) or any(isinstance(i, BarrierArrive) for i in kernel.instructions)
+    # sums of bf16 need a conversion that native code cannot rely on everywhere
+    adds_short = any(isinstance(i, Atomic) and i.type in _SHORT_FLOATS for i in kernel.instructions)
+    return not may_spin(kernel) and not is_counted and not adds_short and not ways_round(kernel)
 
 
 class _Program:
@@ -108,10 +118,11 @@ class PreparedLaunch:
         limits: Limits,
         progress: Callable[[float], None] | None,
         sinks: Sequence[AccessSink] = (),
+        printed: PrintedText | None = None,
     ) -> Trace:
         """Executes every thread block; buffers are changed in place. `sinks` get the accesses."""
         started = time.monotonic()
-        job, program = self._job(limits, sinks, started)
+        job, program = self._job(limits, sinks, started, printed=printed)
         job.run(program, progress)
         counted = job.counted()
         return assemble(self._kernel, self._launch, self._width, program.source, counted, started)
@@ -129,9 +140,11 @@ class PreparedLaunch:
         sinks: Sequence[AccessSink],
         started: float,
         ranges: Sequence[tuple[int, int]] | None = None,
+        printed: PrintedText | None = None,
     ) -> tuple[Job, _Program]:
         symbols = tuple(sorted(self._memory.symbols.items()))
         program = _program(self._kernel, self._facts, symbols, bool(sinks), self._only)
+        host = HostFunctions(self._kernel, self._memory, printed or PrintedText(sys.stdout.write))
         job = Job(
             self._kernel,
             self._launch,
@@ -141,6 +154,7 @@ class PreparedLaunch:
             limits,
             sinks,
             started,
+            host,
             ranges,
         )
         return job, program
@@ -153,6 +167,7 @@ def run(
     limits: Limits,
     progress: Callable[[float], None] | None,
     sinks: Sequence[AccessSink] = (),
+    printed: PrintedText | None = None,
 ) -> Trace:
     """Executes every thread block; buffers are changed in place. `sinks` get the accesses."""
-    return PreparedLaunch(kernel, launch, warp_width).run(limits, progress, sinks)
+    return PreparedLaunch(kernel, launch, warp_width).run(limits, progress, sinks, printed)

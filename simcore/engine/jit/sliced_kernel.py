@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import replace
 
-from kernelcast.simcore.isa.kernel import Atomic, BasicBlock, Compute, Fence, Kernel, Load, Store
+from kernelcast.simcore.isa.kernel import (
+    Atomic,
+    BarrierResult,
+    BasicBlock,
+    Compute,
+    HostCall,
+    Kernel,
+    Load,
+    Store,
+    Straight,
+    WarpOperation,
+)
 
 __all__ = ["sliced"]
-
-Body = Compute | Load | Store | Atomic | Fence
 
 
 def sliced(kernel: Kernel, only: Set[int]) -> Kernel:
@@ -25,10 +34,16 @@ def _sliced_block(block: BasicBlock, only: Set[int]) -> BasicBlock:
     return replace(block, body=body)
 
 
-def _without_effect(instruction: Body) -> Body:
+def _without_effect(instruction: Straight) -> Straight:
     match instruction:
         case Compute():
             return replace(instruction, destinations=(), sources=())
+        case WarpOperation():
+            return replace(instruction, destinations=(), sources=(), members=None)
+        case BarrierResult():
+            return replace(instruction, destination=None)
+        case HostCall():
+            return replace(instruction, destination=None, sources=(), types=())
         case Load():
             return replace(instruction, destinations=())
         case Store():

@@ -81,6 +81,7 @@ def _start(shape: ThreadBlockShape) -> str:
 {_field("warp_times", "wtp")}
 {_field("thread_block", "tbp")}
 {_field("contexts", "cxp")}
+{_field("vote_held", "vhp")}
   %contexts = load ptr, ptr %cxp
   %capacity = load i64, ptr %capp
   %row = alloca ptr
@@ -189,6 +190,10 @@ grow:
   ret i64 %c0
 advance:
   store i64 %stage1, ptr %sgp
+  %odd.stage = and i64 %stage1, 1
+  %vote.word = mul i64 %odd.stage, 2
+  %votes = getelementptr i64, ptr %vhp, i64 %vote.word
+  store <2 x i64> zeroinitializer, ptr %votes, align 8
   br label %phase
 fault:
   store i64 {STATUS_FAULT}, ptr %stp
@@ -209,6 +214,7 @@ def _clear(shape: ThreadBlockShape) -> str:
         lines += _field("local", "lop") + "\n  %lo = load ptr, ptr %lop\n"
         lines += _memset("%lo", shape.local_bytes)
     lines += "  store i64 0, ptr %sgp\n"
+    lines += "  store <4 x i64> zeroinitializer, ptr %vhp, align 8\n"
     lines += _memset("%time.row", 8 * shape.warps)
     lines += _memset("%row0", 8 * shape.counters)
     if not shape.has_barriers:

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kernelcast.simcore.engine.jit.analysis import Analysis
+from kernelcast.simcore.engine.jit.barrier_vote_code import BarrierVoteCode
 from kernelcast.simcore.engine.jit.check_groups import Step, Stretch, stretches
 from kernelcast.simcore.engine.jit.control_code import FAULT_TRAP, ControlCode
 from kernelcast.simcore.engine.jit.counter_code import CounterCode, loop_heads
+from kernelcast.simcore.engine.jit.exchange_code import ExchangeCode
+from kernelcast.simcore.engine.jit.host_call_code import HostCallCode
 from kernelcast.simcore.engine.jit.memory_code import MemoryCode, Value
 from kernelcast.simcore.engine.jit.record_code import RecordCode
 from kernelcast.simcore.engine.jit.registers import Registers
@@ -23,14 +26,18 @@ from kernelcast.simcore.engine.jit.workspace import field_offset
 from kernelcast.simcore.isa.control_flow import reads
 from kernelcast.simcore.isa.kernel import (
     Atomic,
+    BarrierResult,
+    BarrierVote,
     BasicBlock,
     Compute,
+    HostCall,
     Instruction,
     Kernel,
     Load,
     Register,
     Special,
     Store,
+    WarpOperation,
 )
 from kernelcast.simcore.isa.opcodes import Context
 from kernelcast.simcore.isa.uniformity import definitions
@@ -65,6 +72,9 @@ class WarpFunction:
         self.context = WarpContext(warp, kernel, analysis, registers)
         self._control = ControlCode(warp, kernel, analysis, registers, self.context, watched)
         self.counters = CounterCode(warp, kernel, analysis)
+        self._host = HostCallCode(warp, registers, self._control)
+        self._votes = BarrierVoteCode(warp, registers)
+        self._exchange = ExchangeCode(warp, kernel, analysis, registers, self._control)
         self._loop_heads = loop_heads(kernel.blocks)
 
     def write(self) -> None:
@@ -174,6 +184,17 @@ class WarpFunction:
         match instruction:
             case Compute() if instruction.destinations:
                 registers, values = instruction.destinations, self._compute(instruction)
+            case HostCall() if instruction.sources:
+                values = self._host.values(instruction, mask)
+                registers = (instruction.destination,)
+            case BarrierVote():
+                self._votes.contribute(instruction, mask)
+            case BarrierResult() if instruction.destination is not None:
+                values = [self._votes.result(instruction)]
+                registers = (instruction.destination,)
+            case WarpOperation() if instruction.destinations or instruction.members is not None:
+                values = self._exchange.values(block.index, instruction, mask)
+                registers = instruction.destinations
             case Load():
                 values = self._memory.load(instruction, mask, position)
                 registers = instruction.destinations

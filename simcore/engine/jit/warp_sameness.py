@@ -10,12 +10,14 @@ from kernelcast.simcore.isa.kernel import (
     Atomic,
     Branch,
     Compute,
+    HostCall,
     Instruction,
     Kernel,
     Load,
     Operand,
     Special,
     SpecialRegister,
+    WarpOperation,
 )
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.isa.uniformity import definitions
@@ -60,7 +62,7 @@ def _is_own(instruction: Instruction, specials: Mapping[Special, Shape]) -> bool
         return instruction.address.space not in _FIXED_MEMORY
     if isinstance(instruction, Compute):
         return any(_differs(source, specials) for source in instruction.sources)
-    return isinstance(instruction, Atomic)
+    return isinstance(instruction, Atomic | WarpOperation | HostCall)
 
 
 def _differs(operand: Operand, specials: Mapping[Special, Shape]) -> bool:

@@ -18,6 +18,8 @@ from kernelcast.errors import (
 from kernelcast.simcore.engine.barriers import BarrierQueue
 from kernelcast.simcore.engine.batch import Batch, GridShape
 from kernelcast.simcore.engine.bypasses import BypassLog
+from kernelcast.simcore.engine.host_functions import Caller, HostFunctions
+from kernelcast.simcore.engine.jit.exchange_code import FAULT_MEMBERS
 from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts
 from kernelcast.simcore.engine.jit.program import SourceProgram
 from kernelcast.simcore.engine.jit.runtime_code import FAULT_READ_ONLY, SPACES
@@ -28,9 +30,18 @@ from kernelcast.simcore.engine.jit.thread_block_code import (
 )
 from kernelcast.simcore.engine.jit.warp_function import FAULT_LIMIT, FAULT_TRAP
 from kernelcast.simcore.engine.jit.workspace import FIELDS
+from kernelcast.simcore.engine.warp_lanes import missing_members
 from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.instruction_rows import instruction_rows
-from kernelcast.simcore.isa.kernel import Atomic, Instruction, Kernel, Load, Store
+from kernelcast.simcore.isa.kernel import (
+    Atomic,
+    HostCall,
+    Instruction,
+    Kernel,
+    Load,
+    Store,
+    WarpOperation,
+)
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.launch import Launch, Limits
 from kernelcast.simcore.lazy_buffer import LazyBuffer
@@ -42,6 +53,9 @@ Ints = npt.NDArray[np.int64]
 _RING_BYTES = 1 << 20
 _FIRST_STAGES = 16
 _NO_LIMIT = (1 << 63) - 1
+_HostEntry = ctypes.CFUNCTYPE(
+    ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p
+)
 _Flush = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
@@ -59,8 +73,12 @@ class WorkerFault:
     address: int
     warp: int
     thread_block: int
+    raised: ExecutionError | None = None
+    """What a function of the host had to say."""
 
     def error(self, limits: Limits, *, timed_out: bool) -> ExecutionError:
+        if self.raised is not None:
+            return self.raised
         instruction = self.kernel.instructions[self.pc]
         span, origin = instruction.span, instruction.origin
         thread = self.batch.thread_name(self.warp * self.batch.width + self.lane)
@@ -75,6 +93,9 @@ class WorkerFault:
                     "an endless loop? (--limit-instructions)"
                 )
             return LimitExceeded(text, span, origin=origin)
+        if self.kind == FAULT_MEMBERS:
+            assert isinstance(instruction, WarpOperation)
+            return missing_members(instruction, thread)
         if self.kind == FAULT_TRAP:
             return AssertionTriggered("the kernel executed trap", span, thread, origin)
         if self.kind == FAULT_READ_ONLY:
@@ -134,12 +155,16 @@ class Worker:
         source: SourceProgram,
         limits: Limits,
         record_memory: bool,
+        host: HostFunctions,
     ) -> None:
         self._kernel = kernel
         self._launch = launch
         self._memory = memory
         self._facts = facts
         self._source = source
+        self._host = host
+        self._raised: ExecutionError | None = None
+        self._host_entry = _HostEntry(self._call_host)
         shape = source.shape
         self._words = np.zeros(len(FIELDS), np.int64)
         self._shared = _aligned(shape.shared_bytes)
@@ -175,6 +200,7 @@ class Worker:
             "buffers": self._buffers.ctypes.data,
             "buffer_count": len(self._buffers),
             "contexts": self._contexts.ctypes.data,
+            "host_call": ctypes.cast(self._host_entry, ctypes.c_void_p).value or 0,
         }
         for name, value in values.items():
             self._set(name, value)
@@ -237,6 +263,35 @@ class Worker:
         self.log.take(self._ring.view(np.int64)[:used])
         self._set("ring_next", self._ring.ctypes.data)
 
+    def _call_host(self, pc: int, warp: int, mask: int, arguments: int | None) -> int:
+        """Called by native code: `mask` lanes of a warp; results replace the first arguments."""
+        call = self._kernel.instructions[pc]
+        assert isinstance(call, HostCall)
+        width = self._facts.width
+        rows = max(1, len(call.sources))
+        kind = ctypes.c_uint64 * (rows * width)
+        table = np.ctypeslib.as_array(kind.from_address(arguments or 0)).reshape(rows, width)
+        thread_block, stage = self._get("thread_block"), self._get("stage")
+        batch = self._batch(thread_block)
+        stride = self._get("local_stride")
+        for lane in (lane for lane in range(width) if mask >> lane & 1):
+            thread = warp * width + lane
+            local = self._local[thread * stride : thread * stride + self._kernel.local_bytes]
+            caller = Caller(
+                thread_block,
+                stage,
+                warp,
+                batch.thread_name(thread),
+                self._shared[: self._source.shape.shared_bytes],
+                local,
+            )
+            try:
+                table[0, lane] = self._host.call(call, table[:, lane].tolist(), caller)
+            except ExecutionError as raised:
+                self._raised = raised
+                return 1
+        return 0
+
     def _more_stages(self) -> None:
         more = np.zeros_like(self._stages)
         self._stages = np.concatenate((self._stages, more))
@@ -261,6 +316,7 @@ class Worker:
             self._get("fault_address"),
             self._get("fault_warp"),
             thread_block,
+            self._raised,
         )
 
     def _check_barriers(self, thread_block: int) -> None:

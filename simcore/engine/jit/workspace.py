@@ -35,6 +35,11 @@ FIELDS: tuple[str, ...] = (
     "thread_block",
     "resume",  # 1: go on with a thread block after a check of its barriers
     "status",
+    "vote_held",  # of the barrier stages of even number: threads whose predicate held, and all
+    "vote_all",
+    "vote_held_odd",
+    "vote_all_odd",
+    "host_call",  # native function (pc, warp, mask, arguments by lane) -> 0, or 1 for a fault
 )
 BUFFER_WORDS = 4
 

@@ -1,0 +1,51 @@
+"""`kernelcast support`: which kernels run, and what keeps the others from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kernelcast.cli import options
+from kernelcast.cli.terminal import show_line, show_progress
+
+__all__ = ["support"]
+
+
+def support(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="PTX, CUDA C++, fat binaries, executables, folders, or patterns: 'a/**/*.ptx'.",
+        ),
+    ],
+    arch: Annotated[
+        str, typer.Option(help="Architecture of CUDA C++ and fat binaries, such as sm_80.")
+    ] = "",
+    include: Annotated[
+        list[Path] | None, typer.Option("--include", "-I", help="Folder of headers for CUDA C++.")
+    ] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(help="Option for NVRTC, such as --option=-DN=4.")
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Which kernels can be executed. Exit status 1 when one cannot, or a file cannot be read.
+
+    Of folders, the .ptx and .fatbin files are read.
+    """
+    # loads both engines: only when asked
+    from kernelcast.inputs.cuda_source import CudaOptions
+    from kernelcast.inputs.support_survey import find_files, survey
+    from kernelcast.report.records import to_json
+    from kernelcast.report.support import support_record, support_report
+
+    found = find_files(files)
+    compilation = CudaOptions(arch, tuple(option or ()), tuple(include or ()))
+    with show_progress("checking") as progress:
+        result = survey(found, compilation, progress=progress)
+    show_line(to_json(support_record(result)) if json else support_report(result))
+    if not result.is_all_supported:
+        raise typer.Exit(1)

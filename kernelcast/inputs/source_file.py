@@ -1,0 +1,82 @@
+"""A file to kernels, whatever it is: PTX, CUDA C++, a fat binary, an object or an executable."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from kernelcast.errors import InputError
+from kernelcast.inputs.cuda_source import CudaOptions, compile_cuda
+from kernelcast.inputs.elf_sections import is_elf
+from kernelcast.inputs.fat_binary import EmbeddedPtx, embedded_ptx, is_fat_binary
+from kernelcast.ptx_frontend import read_module, read_ptx
+from kernelcast.runnable import LoadedModule
+from kernelcast.simcore.isa.kernel import Kernel, Module
+
+__all__ = ["CUDA_SUFFIXES", "load_source"]
+
+CUDA_SUFFIXES = (".cu", ".cuh")
+
+
+def load_source(path: str | os.PathLike[str], options: CudaOptions | None = None) -> LoadedModule:
+    """The kernels of a file. Of a fat binary those for the newest architecture, or the given one.
+
+    InputError when the file holds no PTX or `options` do not apply to it; CompilationError when
+    NVRTC refuses a `.cu` file; PtxSyntaxError when the PTX is none.
+    """
+    file, options = Path(path), options or CudaOptions()
+    if file.suffix in CUDA_SUFFIXES:
+        made = compile_cuda(file, options)
+        return LoadedModule(read_ptx(made.ptx, f"{file} (PTX)"), made.names)
+    if options.options or options.include or options.names:
+        raise InputError(f"{file}: compiler options and names are for CUDA C++ sources")
+    content = _beginning(file)
+    if is_elf(content) or is_fat_binary(content):
+        return LoadedModule(_embedded(file, options.architecture))
+    if options.architecture:
+        raise InputError(f"{file}: it is PTX already, for the architecture that it names")
+    return LoadedModule(read_module(file))
+
+
+def _beginning(file: Path) -> bytes:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(4)
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror or error}") from None
+
+
+def _embedded(file: Path, architecture: str) -> Module:
+    found = embedded_ptx(file.read_bytes(), str(file))
+    chosen = _for_architecture(found, architecture)
+    if not chosen:
+        have = sorted({item.architecture for item in found})
+        reason = "no PTX in it, only machine code or no kernels at all"
+        if have:
+            reason = f"no PTX for {architecture} in it, but for {_names(have)}"
+        raise InputError(f"{file}: {reason}")
+    kernels: dict[str, Kernel] = {}
+    rejected: dict[str, tuple[Exception, ...]] = {}
+    for item in chosen:
+        part = read_ptx(item.text, f"{file}[{_names([item.architecture])} #{item.container + 1}]")
+        known = {*kernels, *rejected}  # instances of templates stand in several units
+        kernels |= {name: kernel for name, kernel in part.kernels.items() if name not in known}
+        rejected |= {name: why for name, why in part.rejected.items() if name not in known}
+    return Module(str(file), kernels, rejected)
+
+
+def _for_architecture(found: Iterable[EmbeddedPtx], architecture: str) -> list[EmbeddedPtx]:
+    """One text a container; empty ones, of translation units without kernels, stay."""
+    chosen: dict[int, EmbeddedPtx] = {}
+    for item in found:
+        best = chosen.get(item.container)
+        if architecture and _names([item.architecture]) != architecture:
+            continue
+        if best is None or item.architecture > best.architecture:
+            chosen[item.container] = item
+    return list(chosen.values())
+
+
+def _names(architectures: Iterable[int]) -> str:
+    return ", ".join(f"sm_{number}" for number in architectures)

@@ -1,0 +1,144 @@
+"""The support of many files, checked by several processes."""
+
+from __future__ import annotations
+
+import glob
+import multiprocessing
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+
+from kernelcast.errors import InputError
+from kernelcast.inputs.cuda_source import CudaOptions
+from kernelcast.inputs.support import FileSupport, KernelSupport, Missing, check_file
+
+__all__ = ["Survey", "find_files", "survey"]
+
+_SUFFIXES = (".ptx", ".fatbin")
+"""What is looked for in folders."""
+_FEW_FILES = 8
+"""As many are checked before other processes have started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    files: tuple[FileSupport, ...]
+
+    @property
+    def kernels(self) -> tuple[KernelSupport, ...]:
+        return tuple(kernel for file in self.files for kernel in file.kernels)
+
+    @property
+    def supported(self) -> int:
+        return sum(kernel.is_supported for kernel in self.kernels)
+
+    @property
+    def unreadable(self) -> int:
+        return sum(file.unreadable is not None for file in self.files)
+
+    @property
+    def is_all_supported(self) -> bool:
+        return all(file.is_supported for file in self.files)
+
+    def reasons(self) -> list[tuple[str, int]]:
+        """(what is missing, in how many kernels), the most frequent first."""
+        counts: Counter[str] = Counter()
+        for kernel in self.kernels:
+            counts.update({reason.message for reason in kernel.missing})
+        return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def find_files(patterns: Iterable[str]) -> list[Path]:
+    """Files, the PTX files and fat binaries below folders, and what glob patterns match, once each.
+
+    InputError for a pattern that finds nothing.
+    """
+    found: dict[Path, None] = {}
+    for pattern in patterns:
+        files = [file for item in _matches(pattern) for file in _files_of(item)]
+        if not files:
+            kinds = " or ".join(_SUFFIXES)
+            reason = f"no {kinds} files below it" if Path(pattern).is_dir() else "no such file"
+            raise InputError(f"{pattern}: {reason}")
+        found.update(dict.fromkeys(files))
+    return list(found)
+
+
+def survey(
+    files: Sequence[Path],
+    options: CudaOptions | None = None,
+    processes: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Survey:
+    """Checks all files; `progress` is told the finished share. By default a process a core."""
+    processes = processes or os.cpu_count() or 1
+    if processes == 1 or len(files) <= _FEW_FILES:
+        checked = []
+        for done, file in enumerate(files, 1):
+            checked.append(check_file(file, options))
+            _tell(progress, done, len(files))
+        return Survey(tuple(checked))
+    return Survey(tuple(_in_processes(files, options, processes, progress)))
+
+
+def _in_processes(
+    files: Sequence[Path],
+    options: CudaOptions | None,
+    processes: int,
+    progress: Callable[[float], None] | None,
+) -> list[FileSupport]:
+    found: dict[Path, FileSupport] = {}
+    # the longest first, so that no process is left alone with one in the end
+    waiting = sorted(files, key=lambda file: -file.stat().st_size)
+    while waiting:
+        with _pool(processes) as pool:
+            futures = {pool.submit(check_file, file, options): file for file in waiting}
+            for future in as_completed(futures):
+                _collect(future, futures[future], found)
+                _tell(progress, len(found), len(files))
+        waiting = [file for file in waiting if file not in found]
+        if waiting:  # a process died; one file at a time shows which killed it
+            found[waiting[0]] = _alone(waiting[0], options)
+            waiting = waiting[1:]
+    return [found[file] for file in files]
+
+
+def _pool(processes: int) -> ProcessPoolExecutor:
+    """Fresh processes: a copy of one that has threads may wait for ever."""
+    return ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
+
+
+def _collect(future: Future[FileSupport], file: Path, found: dict[Path, FileSupport]) -> None:
+    try:
+        found[file] = future.result()
+    except BrokenProcessPool:
+        return
+
+
+def _alone(file: Path, options: CudaOptions | None) -> FileSupport:
+    try:
+        with _pool(1) as pool:
+            return pool.submit(check_file, file, options).result()
+    except BrokenProcessPool:
+        return FileSupport(str(file), unreadable=Missing("the process that checked it crashed"))
+
+
+def _matches(pattern: str) -> list[Path]:
+    if Path(pattern).exists():
+        return [Path(pattern)]
+    return sorted(Path(item) for item in glob.glob(pattern, recursive=True))
+
+
+def _files_of(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    return sorted(file for file in path.rglob("*") if file.suffix in _SUFFIXES and file.is_file())
+
+
+def _tell(progress: Callable[[float], None] | None, done: int, files: int) -> None:
+    if progress is not None:
+        progress(done / files)

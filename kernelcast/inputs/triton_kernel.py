@@ -1,0 +1,205 @@
+"""Triton kernels, compiled to PTX by Triton itself, without a GPU."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kernelcast.errors import CompilationError, InputError, LaunchError, SourceSpan
+from kernelcast.kernel_trace import KernelTrace
+from kernelcast.ptx_frontend import read_ptx
+from kernelcast.runnable import LoadedModule, RunnableKernel
+from kernelcast.simcore.launch import Argument, dimensions
+
+__all__ = ["TritonGrid", "TritonKernel", "from_triton"]
+
+TritonGrid: TypeAlias = int | Sequence[int] | Callable[[Mapping[str, Any]], int | Sequence[int]]
+"""Programs, up to three sizes; or, as in a launch of Triton, a function of the constants."""
+
+_CONSTANT = "constexpr"
+_DIVISIBILITY = 16
+"""Bytes to which allocators align: Triton compiles for pointers and numbers that 16 divides."""
+_WARP_WIDTH = 32
+_ARCHITECTURE = re.compile(r"sm_(?P<number>\d+)[af]?$")
+_DEF = re.compile(r"\s*def\b")
+_HIDDEN = ("global scratch", "profile scratch")
+
+
+@dataclass(frozen=True)
+class TritonKernel:
+    """A compiled kernel and what Triton's own launcher would add to a launch of it.
+
+    `scratch_bytes` per program: memory behind the hidden pointers that follow the arguments.
+    """
+
+    kernel: RunnableKernel
+    ptx: str
+    grid: tuple[int, int, int] | None
+    threads: int
+    shared_bytes: int
+    argument_names: tuple[str, ...]
+    scratch_bytes: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        return self.kernel.name
+
+    def run(
+        self,
+        args: Sequence[Argument],
+        *,
+        grid: int | Sequence[int] | None = None,
+        **options: Any,
+    ) -> KernelTrace:
+        """Executes one launch; `args` without the constants, `options` as `RunnableKernel.run` has.
+
+        LaunchError when there is no grid, here or in `from_triton`, or the arguments do not fit.
+        """
+        if len(args) != len(self.argument_names):
+            raise LaunchError(
+                f"kernel {self.name} takes {len(self.argument_names)} arguments "
+                f"({', '.join(self.argument_names)}), got {len(args)}"
+            )
+        programs = self.grid if grid is None else dimensions(grid, "grid")
+        if programs is None:
+            raise LaunchError(f"kernel {self.name}: give a grid")
+        return self.kernel.run(
+            grid=programs,
+            block=self.threads,
+            args=(*args, *self._scratch(math.prod(programs))),
+            shared_bytes=self.shared_bytes,
+            argument_names=(*self.argument_names, *_HIDDEN[: len(self.scratch_bytes)]),
+            **options,
+        )
+
+    def _scratch(self, programs: int) -> list[Argument]:
+        """Null pointers where the kernel needs no memory."""
+        return [np.zeros(programs * size, np.uint8) if size else 0 for size in self.scratch_bytes]
+
+
+def from_triton(
+    function: Any,
+    signature: Mapping[str, str],
+    constants: Mapping[str, Any] | None = None,
+    grid: TritonGrid | None = None,
+    *,
+    arch: str = "sm_80",
+    divisible_by_16: Sequence[str] = (),
+    **options: Any,
+) -> TritonKernel:
+    """Compiles a function under `@triton.jit`; `signature` has the types of its arguments.
+
+    Types are Triton's: `*fp32` for a pointer, `i32`. `constants` are the `tl.constexpr` arguments.
+    Pointers are taken as aligned to 16 bytes, as Triton finds them; `divisible_by_16` names the
+    integers that are multiples of 16. `options` are Triton's: `num_warps`, `num_stages`.
+    CompilationError when Triton refuses the function; InputError when Triton is not installed.
+    """
+    constants = dict(constants or {})
+    compiled = _compile(function, signature, constants, arch, divisible_by_16, options)
+    found, ptx = compiled.metadata, compiled.asm["ptx"]
+    kernel = LoadedModule(read_ptx(ptx, f"{found.name} (PTX by Triton)"))[found.name]
+    names = tuple(name for name in _parameters(function) if name in signature)
+    names = tuple(name for name in names if name not in constants)
+    sizes = (found.global_scratch_size, getattr(found, "profile_scratch_size", 0))
+    hidden = len(kernel.kernel.parameters) - len(names)
+    if not 0 <= hidden <= len(sizes):
+        raise InputError(
+            f"{found.name}: {hidden} hidden arguments, which this Triton should not add"
+        )
+    chosen = grid(constants) if callable(grid) else grid
+    return TritonKernel(
+        kernel=kernel,
+        ptx=ptx,
+        grid=None if chosen is None else dimensions(chosen, "grid"),
+        threads=found.num_warps * _WARP_WIDTH,
+        shared_bytes=found.shared,
+        argument_names=names,
+        scratch_bytes=sizes[:hidden],
+    )
+
+
+def _parameters(function: Any) -> tuple[str, ...]:
+    names: Sequence[str] = function.arg_names
+    return tuple(names)
+
+
+def _compile(
+    function: Any,
+    signature: Mapping[str, str],
+    constants: Mapping[str, Any],
+    arch: str,
+    divisible_by_16: Sequence[str],
+    options: Mapping[str, Any],
+) -> Any:
+    try:
+        triton = importlib.import_module("triton")
+        compiler = importlib.import_module("triton.compiler")
+        target_of = importlib.import_module("triton.backends.compiler").GPUTarget
+        base = importlib.import_module("triton.errors").TritonError
+    except ImportError as error:
+        raise InputError(f"from_triton needs Triton: pip install triton ({error})") from None
+    match = _ARCHITECTURE.match(arch)
+    if match is None:
+        raise InputError(f"{arch!r} is no architecture such as 'sm_80'")
+    types = _types(function, signature, constants)
+    source = compiler.ASTSource(
+        fn=function,
+        signature=types,
+        constexprs=dict(constants),
+        attrs=_attributes(types, divisible_by_16),
+    )
+    target = target_of("cuda", int(match["number"]), _WARP_WIDTH)
+    # stated, because Triton is about to change what it takes for unstated
+    chosen = {"enable_fp_fusion": True, **options}
+    try:
+        return triton.compile(source, target=target, options=chosen)
+    except (base, RuntimeError) as error:
+        raise _compilation_error(function, error) from None
+
+
+def _types(
+    function: Any, signature: Mapping[str, str], constants: Mapping[str, Any]
+) -> dict[str, str]:
+    """A type for every parameter, in their order."""
+    names = _parameters(function)
+    for name in (*signature, *constants):
+        if name not in names:
+            raise InputError(f"{function.__name__} has no parameter {name!r}")
+    for name in names:
+        if name not in signature and name not in constants:
+            raise InputError(f"{function.__name__}: no type and no value for parameter {name!r}")
+    return {name: _CONSTANT if name in constants else signature[name] for name in names}
+
+
+def _attributes(
+    types: Mapping[str, str], divisible_by_16: Sequence[str]
+) -> dict[tuple[int, ...], list[list[object]]]:
+    return {
+        (position,): [["tt.divisibility", _DIVISIBILITY]]
+        for position, (name, kind) in enumerate(types.items())
+        if kind.startswith("*") or name in divisible_by_16
+    }
+
+
+def _compilation_error(function: Any, error: Exception) -> CompilationError:
+    """The last cause, in the function's own file."""
+    while isinstance(error.__cause__, type(error)):
+        error = error.__cause__
+    node: Any = getattr(error, "node", None)
+    message = getattr(error, "error_message", None) or str(error) or type(error).__name__
+    first = str(message).strip().splitlines()[0]
+    if not hasattr(node, "lineno"):
+        return CompilationError(f"{function.__name__}: {first}")
+    # Triton counts from the line of `def`, and notes the line of the first decorator
+    decorators = next(i for i, line in enumerate(function.raw_src) if _DEF.match(line))
+    line = function.starting_line_number + decorators + node.lineno - 1
+    source = (getattr(error, "src", None) or "").splitlines()
+    text = source[node.lineno - 1] if node.lineno <= len(source) else ""
+    file = function.fn.__code__.co_filename
+    return CompilationError(first, SourceSpan(file, line, node.col_offset + 1, 1, text))

@@ -1,0 +1,125 @@
+"""Operations across the lanes of a warp: shuffles, votes, matches, reductions, `bar.warp.sync`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from kernelcast.ptx_frontend import syntax
+from kernelcast.ptx_frontend.mnemonics import ComputeForm, Refusal, compute_form, scalar_type
+from kernelcast.ptx_frontend.operands import Site
+from kernelcast.simcore.isa.kernel import Compute, Operand, Register, WarpOperation
+from kernelcast.simcore.isa.types import ScalarType
+from kernelcast.simcore.isa.warp_opcodes import WARP_OPCODES, WarpOpcode
+
+__all__ = ["WARP_ROOTS", "is_warp_operation", "lower_warp_operation"]
+
+WARP_ROOTS = frozenset(("shfl", "vote", "match", "redux", "activemask", "elect"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A mnemonic, understood. `is_synchronising`: it names the lanes that take part."""
+
+    opcode: WarpOpcode
+    type: ScalarType
+    is_synchronising: bool
+
+
+def is_warp_operation(mnemonic: str) -> bool:
+    root, *parts = mnemonic.split(".")
+    return root in WARP_ROOTS or (root in ("bar", "barrier") and parts[:1] == ["warp"])
+
+
+@cache
+def _form(mnemonic: str) -> _Form | Refusal:
+    root, *parts = mnemonic.split(".")
+    types = [known for part in parts if (known := scalar_type(part)) is not None]
+    names = [part for part in parts if scalar_type(part) is None]
+    is_synchronising = "sync" in names
+    names = [name for name in names if name not in ("sync", "aligned")]
+    opcode = WARP_OPCODES.get(".".join(("bar" if root == "barrier" else root, *names)))
+    if opcode is None:
+        return Refusal(f"instruction {mnemonic!r} is not supported")
+    if not types and len(opcode.types) == 1:
+        types = list(opcode.types)
+    if len(types) != 1 or types[0] not in opcode.types:
+        known_types = " or ".join(sorted(f".{t.ptx_name}" for t in opcode.types))
+        return Refusal(f"instruction {mnemonic!r} is not supported: it takes type {known_types}")
+    is_synchronising &= root != "activemask"
+    return _Form(opcode, types[0], is_synchronising)
+
+
+def lower_warp_operation(site: Site) -> list[Compute | WarpOperation]:
+    """The instruction, after the inversion of a predicate that it reads negated.
+
+    The mask of its members is the last operand.
+    """
+    form = _form(site.mnemonic)
+    if isinstance(form, Refusal):
+        raise site.unsupported(form.reason)
+    results, sources = form.opcode.result_types(form.type), form.opcode.source_types(form.type)
+    has_result = bool(results)
+    site.expect_operands(has_result + len(sources) + form.is_synchronising)
+    members = None
+    if form.is_synchronising:
+        last = len(site.operands) - 1
+        members = site.source(site.operands[last], last, ScalarType.B32)
+    inversions: list[Compute] = []
+    read = tuple(
+        _source(site, index, type_, inversions)
+        for index, type_ in enumerate(sources, start=has_result)
+    )
+    operation = WarpOperation(
+        pc=site.pc + len(inversions),
+        mnemonic=site.mnemonic,
+        span=site.span,
+        origin=site.origin,
+        guard=site.guard,
+        opcode=form.opcode,
+        type=form.type,
+        destinations=_destinations(site, results) if has_result else (),
+        sources=read,
+        members=members,
+    )
+    return [*inversions, operation]
+
+
+def _destinations(site: Site, results: tuple[ScalarType, ...]) -> tuple[Register | None, ...]:
+    """`%r`, or `%r|%p` where the operation says more."""
+    operand = site.operands[0]
+    if isinstance(operand, syntax.PairOperand):
+        if len(results) != 2:
+            raise site.error(f"{site.mnemonic!r} has one destination", 0)
+        names = (operand.first, operand.second)
+        return tuple(
+            site.destination_named(name, 0, type_)
+            for name, type_ in zip(names, results, strict=True)
+        )
+    first = site.destination(operand, 0, results[0])
+    return (first, *(None for _ in results[1:]))
+
+
+def _source(site: Site, index: int, type_: ScalarType, inversions: list[Compute]) -> Operand:
+    operand = site.operands[index]
+    if not isinstance(operand, syntax.NegatedOperand):
+        return site.source(operand, index, type_)
+    if type_ is not ScalarType.PRED:
+        raise site.error("only predicates can be negated", index)
+    form = compute_form("not.pred")
+    assert isinstance(form, ComputeForm)
+    inverse = site.names.file.new(f"!{operand.name}", 1)
+    inversions.append(
+        Compute(
+            pc=site.pc,
+            mnemonic="not.pred",
+            span=site.span,
+            origin=site.origin,
+            opcode=form.opcode,
+            type=ScalarType.PRED,
+            source_type=ScalarType.PRED,
+            destinations=(inverse,),
+            sources=(site.source(syntax.NameOperand(operand.name), index, ScalarType.PRED),),
+        )
+    )
+    return inverse

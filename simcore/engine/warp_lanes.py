@@ -1,0 +1,87 @@
+"""Operations across lanes in the reference engine: groups of lanes as rows of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.errors import ExecutionError
+from kernelcast.simcore.engine.batch import Batch
+from kernelcast.simcore.engine.lanes import LaneView, as_bits
+from kernelcast.simcore.isa.kernel import Operand, WarpOperation
+from kernelcast.simcore.isa.types import ScalarType
+from kernelcast.simcore.isa.warp_opcodes import GROUP, lane_words
+
+__all__ = ["execute_across_lanes", "missing_members"]
+
+Mask = npt.NDArray[np.bool_]
+_ALL = np.uint32(0xFFFFFFFF)
+
+
+def execute_across_lanes(
+    batch: Batch, view: LaneView, operation: WarpOperation, elsewhere: Iterable[Mask | None]
+) -> None:
+    """`elsewhere`: lanes that wait at other places; ExecutionError when one of them is a member."""
+    chosen = slice(None) if view.lanes is None else view.lanes
+    active = np.zeros(batch.lanes, np.bool_)
+    active[chosen] = True
+    words = lane_words(active.reshape(-1, GROUP))
+    participants = np.broadcast_to(words, (len(words), GROUP))
+    if operation.members is not None:
+        members = _rows(batch, view, operation.members, ScalarType.B32)
+        _refuse_missing(
+            batch, operation, np.where(active.reshape(-1, GROUP), members, 0), elsewhere
+        )
+        participants = participants & members
+    types = operation.opcode.source_types(operation.type)
+    sources = [
+        _rows(batch, view, source, type_)
+        for source, type_ in zip(operation.sources, types, strict=False)
+    ]
+    results = operation.opcode.compute(operation.type, participants, *sources)
+    for register, value, type_ in zip(
+        operation.destinations,
+        results,
+        operation.opcode.result_types(operation.type),
+        strict=False,
+    ):
+        if register is not None:
+            flat = np.broadcast_to(value, participants.shape).reshape(-1)[chosen]
+            view.write(register, as_bits(flat, type_, register.bits))
+
+
+def missing_members(operation: WarpOperation, thread: str) -> ExecutionError:
+    """The error when a member of the mask waits where it will not come from in time."""
+    return ExecutionError(
+        f"{operation.mnemonic} waits for lanes of its mask that went another way",
+        operation.span,
+        thread,
+        operation.origin,
+    )
+
+
+def _rows(batch: Batch, view: LaneView, operand: Operand, read_as: ScalarType) -> Any:
+    """An operand as rows of groups; anything in lanes that are not active."""
+    value = batch.operand(view, operand, read_as)
+    everywhere = np.zeros(batch.lanes, read_as.dtype)
+    everywhere[slice(None) if view.lanes is None else view.lanes] = value
+    return everywhere.reshape(-1, GROUP)
+
+
+def _refuse_missing(
+    batch: Batch,
+    operation: WarpOperation,
+    members: npt.NDArray[np.uint32],
+    elsewhere: Iterable[Mask | None],
+) -> None:
+    waiting = np.zeros(batch.lanes, np.bool_)
+    for mask in elsewhere:
+        waiting |= True if mask is None else mask
+    if not waiting.any():
+        return
+    missed = (members & lane_words(waiting.reshape(-1, GROUP))).reshape(-1) != 0
+    if missed.any():
+        raise missing_members(operation, batch.thread_name(int(np.argmax(missed))))

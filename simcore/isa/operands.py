@@ -1,0 +1,106 @@
+"""What instructions work on: registers, constants, special registers, addresses, guards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from kernelcast.simcore.isa.types import AddressSpace
+
+__all__ = [
+    "HEAP",
+    "Address",
+    "Guard",
+    "Immediate",
+    "Operand",
+    "Register",
+    "Special",
+    "SpecialRegister",
+    "SymbolAddress",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A per-thread register: `index` is unique in its kernel, `bits` is 1, 16, 32 or 64."""
+
+    index: int
+    bits: int
+    name: str = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """A constant as raw bits; the instruction's operand type says how to read them."""
+
+    bits: int
+
+
+class Special(Enum):
+    """The special registers of PTX that need no device state."""
+
+    TID_X = "%tid.x"
+    TID_Y = "%tid.y"
+    TID_Z = "%tid.z"
+    NTID_X = "%ntid.x"
+    NTID_Y = "%ntid.y"
+    NTID_Z = "%ntid.z"
+    CTAID_X = "%ctaid.x"
+    CTAID_Y = "%ctaid.y"
+    CTAID_Z = "%ctaid.z"
+    NCTAID_X = "%nctaid.x"
+    NCTAID_Y = "%nctaid.y"
+    NCTAID_Z = "%nctaid.z"
+    LANEID = "%laneid"
+    WARPID = "%warpid"
+    NWARPID = "%nwarpid"
+    SMID = "%smid"
+    NSMID = "%nsmid"
+    GRIDID = "%gridid"
+    LANEMASK_EQ = "%lanemask_eq"
+    LANEMASK_LT = "%lanemask_lt"
+    LANEMASK_LE = "%lanemask_le"
+    LANEMASK_GT = "%lanemask_gt"
+    LANEMASK_GE = "%lanemask_ge"
+    CLOCK = "%clock"
+    CLOCK64 = "%clock64"
+    GLOBALTIMER = "%globaltimer"
+    DYNAMIC_SMEM_SIZE = "%dynamic_smem_size"
+    TOTAL_SMEM_SIZE = "%total_smem_size"
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialRegister:
+    which: Special
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolAddress:
+    """The address of a module or kernel variable within its own space, plus a constant."""
+
+    symbol: str
+    offset: int = 0
+
+
+HEAP = "%heap"
+"""The variable that `malloc` takes memory from, in kernels that call it."""
+
+Operand: TypeAlias = Register | Immediate | SpecialRegister | SymbolAddress
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """`@p` or `@!p`: lanes where it is false do not execute the instruction."""
+
+    register: Register
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """[base + offset] in bytes; base is a register, a variable, or absent for PARAM offsets."""
+
+    space: AddressSpace
+    base: Register | SymbolAddress | None
+    offset: int
