@@ -82,8 +82,8 @@ def _assumptions(
     if sample is not None:
         found.append(
             f"memory traffic, from {sample.share:.1%} of the thread blocks: DRAM reads "
-            f"{_reach(sample.dram_reads)}, DRAM writes {_reach(sample.dram_writes)} with 95 % "
-            "confidence"
+            f"{_reach(sample.dram_reads)}, DRAM writes {_reach(sample.dram_writes)} (sampling "
+            "error at 95 % confidence)"
         )
     if resident.registers_assumed:
         found.append(f"registers per thread: {resident.registers_per_thread}, estimated")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import random
 import shutil
 import struct
@@ -22,7 +23,17 @@ from kernelcast.inputs.fat_binary import embedded_ptx
 from kernelcast.inputs.lz4_block import decompress_lz4_block
 from kernelcast.inputs.zstd_frame import decompress_zstd_frame
 
-needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")
+
+def find_nvcc() -> str | None:
+    """The one of the Python environment, else the machine's."""
+    packages = importlib.util.find_spec("nvidia")
+    folders = packages.submodule_search_locations if packages else None
+    found = [file for folder in folders or () for file in Path(folder).glob("cu*/bin/nvcc")]
+    return str(found[0]) if found else shutil.which("nvcc")
+
+
+NVCC = find_nvcc()
+needs_nvcc = pytest.mark.skipif(NVCC is None, reason="there is no nvcc")
 
 _PTX, _MACHINE_CODE = 1, 2
 _LZ4, _ZSTD = 1 << 13, 1 << 15
@@ -155,7 +166,8 @@ def test_without_a_zstd_decoder_the_message_says_what_to_install(
 
 
 def run_nvcc(folder: Path, *arguments: str) -> None:
-    subprocess.run(["nvcc", *arguments], cwd=folder, check=True, capture_output=True)
+    assert NVCC is not None
+    subprocess.run([NVCC, *arguments], cwd=folder, check=True, capture_output=True)
 
 
 def check_scale(file: Path) -> None:
