@@ -50,7 +50,8 @@ def instruction_mix(trace: Trace, isa: MixIsa = MixIsa.SOURCE) -> InstructionMix
     warps, lanes = trace.classes.totals()
     counts: dict[tuple[str, str], tuple[int, int]] = {}
     for row in trace.instructions:
-        if isa is MixIsa.NATIVE and not row.is_counted_natively:
+        is_counted = row.is_counted_natively if isa is MixIsa.NATIVE else row.is_source
+        if not is_counted:
             continue
         key = row.mnemonic, row.unit
         thread, warp = counts.get(key, (0, 0))

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from kernelcast.errors import SourceSpan
-from kernelcast.simcore.isa.control_flow import order_basic_blocks
+from kernelcast.ptx_frontend.scopes import RegisterFile
+from kernelcast.simcore.isa.control_flow import flow, order_basic_blocks
 from kernelcast.simcore.isa.kernel import (
     BarrierSync,
     BasicBlock,
     Branch,
     Exit,
     Jump,
+    Register,
     Straight,
     Terminator,
 )
@@ -20,6 +22,8 @@ __all__ = ["IMPLICIT_PC", "BasicBlockBuilder"]
 
 IMPLICIT_PC = -1
 """The pc of terminators that are not in the source."""
+_FIRST_ADDED_PC = 1 << 40
+"""Added instructions come after those of the source: `finish` gives all of them dense pcs."""
 
 
 @dataclass(slots=True)
@@ -33,12 +37,16 @@ class BasicBlockBuilder:
     """Takes instructions in source order. Basic blocks are numbered when they are first named, and
     for good by `finish`."""
 
-    def __init__(self, start: SourceSpan) -> None:
+    def __init__(self, start: SourceSpan, file: RegisterFile) -> None:
+        self._file = file
+        self._added = 0
         self._drafts: list[_Draft] = []
         self._order: list[int] = []
         self._current: _Draft | None = None
         self._extra: list[int] = []
         self._exit: int | None = None
+        self.start = start
+        """The place of the kernel in the source."""
         self._here = start
         self.return_to: int | None = None
         """Where `ret` leads inside of a function that is inlined."""
@@ -49,10 +57,24 @@ class BasicBlockBuilder:
         self._drafts.append(_Draft(label))
         return len(self._drafts) - 1
 
-    def place(self, block: int) -> None:
-        """What follows belongs to `block`; the one before falls through into it."""
+    def added_pc(self) -> int:
+        """A pc for an instruction that the source does not have."""
+        self._added += 1
+        return _FIRST_ADDED_PC + self._added
+
+    def temporary(self, bits: int) -> Register:
+        """A register that no source names."""
+        return self._file.new("%added", bits)
+
+    def fall_into(self, block: int) -> None:
+        """The basic block before, if it is open, goes on to `block`, wherever that is placed."""
         if self._current is not None:
             self._current.terminator = self._implicit_jump(block)
+            self._current = None
+
+    def place(self, block: int) -> None:
+        """What follows belongs to `block`; the one before falls through into it."""
+        self.fall_into(block)
         self._order.append(block)
         self._current = self._drafts[block]
 
@@ -83,13 +105,36 @@ class BasicBlockBuilder:
         """A basic block that fails at `span`."""
         block = self.new("trap")
         self._extra.append(block)
-        self._drafts[block].terminator = Exit(pc=IMPLICIT_PC, mnemonic="", span=span, trap=True)
+        self._drafts[block].terminator = Exit(
+            pc=self.added_pc(), mnemonic="trap", span=span, trap=True, is_added=True
+        )
         return block
+
+    def begin_with(self, instruction: Straight) -> None:
+        """Puts an instruction before all others."""
+        self._drafts[0].body.insert(0, instruction)
+
+    def flows(self) -> list[tuple[int, int]]:
+        """By number: registers that a basic block reads before it writes them, and those that it
+        overwrites; one bit per register."""
+        return [
+            flow((*d.body, *(() if d.terminator is None else (d.terminator,))))
+            for d in self._drafts
+        ]
+
+    def successors(self) -> list[tuple[int, ...]]:
+        """By number: where each basic block leads so far."""
+        return [_targets(draft.terminator) for draft in self._drafts]
+
+    def exit(self) -> None:
+        """The threads that come to the end of what is written so far are done."""
+        if self._current is not None:
+            self._current.terminator = self._implicit_exit()
+            self._current = None
 
     def finish(self) -> tuple[BasicBlock, ...]:
         """All basic blocks that the entry reaches, ordered and numbered, with dense pcs."""
-        if self._current is not None:
-            self._current.terminator = self._implicit_exit()
+        self.exit()
         placed = [*self._order, *self._extra]
         position = {number: index for index, number in enumerate(placed)}
         drafts = [self._drafts[number] for number in placed]

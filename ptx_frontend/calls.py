@@ -1,6 +1,6 @@
 """Calls of device functions: what is passed, and how a function's parameters become registers.
 
-A direct call is inlined. A `.param` variable of a body, and each parameter of a function, is a
+A `.param` variable of a body, and each parameter of a function, is a
 buffer of bytes; what is stored at an offset lives in a register of its own.
 """
 
@@ -19,6 +19,7 @@ from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = [
     "BUILT_IN",
+    "BuiltIn",
     "Call",
     "ParameterBuffer",
     "buffer_access",
@@ -30,6 +31,7 @@ __all__ = [
 
 _SMALLEST_REGISTER_BITS = 16
 _PARTS = (2, 4)
+_MOST_GROUPS = 2
 
 
 class ParameterBuffer:
@@ -38,42 +40,46 @@ class ParameterBuffer:
     def __init__(self, name: str, file: RegisterFile) -> None:
         self._name = name
         self._file = file
-        self._pieces: dict[tuple[int, int], Register] = {}
+        self.pieces: dict[tuple[int, int], Register] = {}
+        """The registers by the offset and size of what they hold, bytes."""
 
     def piece(self, offset: int, size: int) -> Register:
         """The register of `size` bytes at `offset`."""
-        known = self._pieces.get((offset, size))
+        known = self.pieces.get((offset, size))
         if known is None:
             bits = max(_SMALLEST_REGISTER_BITS, 8 * size)
             known = self._file.new(f"{self._name}+{offset}", bits)
-            self._pieces[offset, size] = known
+            self.pieces[offset, size] = known
         return known
 
     def parts(self, offset: int, size: int) -> tuple[Register, ...]:
         """The registers that hold these bytes, lowest first; empty when they were stored in pieces
         of other sizes."""
-        overlapping = [o for o, s in self._pieces if o < offset + size and offset < o + s]
-        if (offset, size) in self._pieces or not overlapping:
+        overlapping = [o for o, s in self.pieces if o < offset + size and offset < o + s]
+        if (offset, size) in self.pieces or not overlapping:
             return (self.piece(offset, size),)
         for count in _PARTS:
             step = size // count
             places = [(offset + i * step, step) for i in range(count)]
-            if step > 1 and all(place in self._pieces for place in places):
-                return tuple(self._pieces[place] for place in places)
+            if step > 1 and all(place in self.pieces for place in places):
+                return tuple(self.pieces[place] for place in places)
         return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`call (results), name, (arguments)`; as written."""
+    """`call (results), name, (arguments)`, as written; with `pointer` instead of a name."""
 
     name: str
+    pointer: Register | None
     results: tuple[syntax.Operand, ...]
     arguments: tuple[syntax.Operand, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _BuiltIn:
+class BuiltIn:
+    """A function of the runtime library and the types of what it takes and returns."""
+
     function: HostFunction
     types: tuple[ScalarType, ...]
     result: ScalarType | None
@@ -83,17 +89,17 @@ _U64, _U32 = ScalarType.U64, ScalarType.U32
 BUILT_IN = {
     f.function.value: f
     for f in (
-        _BuiltIn(HostFunction.PRINT, (_U64, _U64), _U32),
-        _BuiltIn(HostFunction.ASSERT, (_U64, _U64, _U32, _U64, _U64), None),
-        _BuiltIn(HostFunction.ALLOCATE, (_U64,), _U64),
-        _BuiltIn(HostFunction.FREE, (_U64,), None),
+        BuiltIn(HostFunction.PRINT, (_U64, _U64), _U32),
+        BuiltIn(HostFunction.ASSERT, (_U64, _U64, _U32, _U64, _U64), None),
+        BuiltIn(HostFunction.ALLOCATE, (_U64,), _U64),
+        BuiltIn(HostFunction.FREE, (_U64,), None),
     )
 }
 """Functions that no PTX defines: the runtime library has them."""
 
 
 def parsed_call(site: Site) -> Call:
-    """UnsupportedInstruction for calls through a register."""
+    """What follows the arguments, the prototype of a pointer's functions, says nothing new."""
     if site.mnemonic not in ("call", "call.uni"):
         raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
     groups: list[tuple[syntax.Operand, ...]] = []
@@ -104,14 +110,13 @@ def parsed_call(site: Site) -> Call:
         elif isinstance(operand, syntax.NameOperand) and not name:
             name = operand.name
             groups = groups or [()]
-        else:
-            raise site.unsupported("a call through a register is not supported")
-    if not name or len(groups) > 2:
+        elif not isinstance(operand, syntax.NameOperand):
+            raise site.error("a call needs the name of a function")
+    if not name or len(groups) > _MOST_GROUPS:
         raise site.error("a call needs the name of a function")
-    if site.names.scope.register(name) is not None:
-        raise site.unsupported("a call through a register is not supported")
     results, *arguments = groups
-    return Call(name, results, arguments[0] if arguments else ())
+    pointer = site.names.scope.register(name)
+    return Call(name, pointer, results, arguments[0] if arguments else ())
 
 
 def move(
@@ -186,14 +191,12 @@ def _loads(site: Site, access: Access, buffer: ParameterBuffer, offset: int) -> 
 
 
 def host_call(
-    site: Site, call: Call, arguments: list[ParameterBuffer], results: list[ParameterBuffer]
+    site: Site,
+    built_in: BuiltIn,
+    arguments: list[ParameterBuffer],
+    results: list[ParameterBuffer],
 ) -> HostCall:
     """A call of a function of the runtime library."""
-    built_in = BUILT_IN[call.name]
-    if len(arguments) != len(built_in.types):
-        raise site.error(
-            f"{call.name!r} takes {len(built_in.types)} arguments, got {len(arguments)}"
-        )
     destination = None
     if results and built_in.result is not None:
         destination = results[0].piece(0, built_in.result.bytes)

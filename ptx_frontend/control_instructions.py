@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kernelcast.ptx_frontend import syntax
+from kernelcast.ptx_frontend.added_instructions import AddedCode
 from kernelcast.ptx_frontend.barrier_instructions import barrier_kind, go_round, lower_barrier
 from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
-from kernelcast.ptx_frontend.mnemonics import ComputeForm, compute_form
 from kernelcast.ptx_frontend.operands import Site
-from kernelcast.simcore.isa.kernel import (
-    Branch,
-    Compute,
-    Exit,
-    Guard,
-    Immediate,
-    Jump,
-    Operand,
-    Register,
-)
+from kernelcast.simcore.isa.kernel import Branch, Exit, Jump
 from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["CONTROL", "Lowering", "instruction_count"]
@@ -41,7 +32,11 @@ def _go(site: Site, builder: BasicBlockBuilder, target: int) -> None:
     """To `target`, under a guard or without."""
     if site.guard is not None:
         _leave(site, builder, target)
-        return
+    else:
+        _jump(site, builder, target)
+
+
+def _jump(site: Site, builder: BasicBlockBuilder, target: int) -> None:
     jump = Jump(
         pc=site.pc, mnemonic=site.mnemonic, span=site.span, origin=site.origin, target=target
     )
@@ -85,7 +80,8 @@ def _exit(site: Site, builder: BasicBlockBuilder, _required: tuple[int, int, int
 def _indexed_branch(
     site: Site, builder: BasicBlockBuilder, _required: tuple[int, int, int] | None
 ) -> None:
-    """A comparison and a branch for every label but the last, which takes all other numbers."""
+    """A comparison and a branch for every label but the last, which takes all other numbers; the
+    first of the branches counts as the instruction."""
     if site.mnemonic not in ("brx.idx", "brx.idx.uni"):
         raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
     site.expect_operands(2)
@@ -95,52 +91,18 @@ def _indexed_branch(
         raise site.error("a branch by number needs the name of a '.branchtargets' list", 1)
     following = builder.new()
     go_round(site, builder, following)
-    index = site.source(site.operands[0], 0, ScalarType.U32)
-    pc = site.pc
-    for number, name in enumerate(names[:-1]):
-        chosen = site.names.file.new(f"{name}?", 1)
-        builder.append(_is_number(site, pc, chosen, index, number))
-        rest = builder.new()
-        guard = Guard(chosen, negated=False)
-        branch = Branch(
-            pc=pc + 1,
-            mnemonic=site.mnemonic,
-            span=site.span,
-            origin=site.origin,
-            guard=guard,
-            target=_label(site, name, 1),
-            otherwise=rest,
-        )
-        builder.end_and_continue(branch, rest)
-        pc += 2
-    builder.end(
-        Jump(
-            pc=pc,
-            mnemonic=site.mnemonic,
-            span=site.span,
-            origin=site.origin,
-            target=_label(site, names[-1], 1),
-        )
-    )
+    code = AddedCode(builder, site.span, site.origin)
+    index = builder.temporary(ScalarType.U32.bits)
+    code.move(index, site.source(site.operands[0], 0, ScalarType.U32))
+    targets = [_label(site, name, 1) for name in names]
+    if len(targets) == 1:
+        _jump(site, builder, targets[0])
+    else:
+        code.branch_if_equal(index, 0, targets[0], site)
+        for number, target in enumerate(targets[1:-1], 1):
+            code.branch_if_equal(index, number, target)
+        code.jump(targets[-1])
     builder.place(following)
-
-
-def _is_number(site: Site, pc: int, chosen: Register, index: Operand, number: int) -> Compute:
-    """chosen = index == number"""
-    form = compute_form("setp.eq.u32")
-    assert isinstance(form, ComputeForm)
-    return Compute(
-        pc=pc,
-        mnemonic=site.mnemonic,
-        span=site.span,
-        origin=site.origin,
-        opcode=form.opcode,
-        type=form.type,
-        source_type=form.source_type,
-        destinations=(chosen,),
-        sources=(index, Immediate(number)),
-        modifiers=form.modifiers,
-    )
 
 
 def _label(site: Site, name: str, operand: int) -> int:
@@ -156,9 +118,6 @@ def _label(site: Site, name: str, operand: int) -> int:
 
 def instruction_count(site: Site) -> int:
     """How many instructions a control statement becomes."""
-    if site.mnemonic.startswith("brx") and site.operands:
-        names = site.names.branch_targets.get(getattr(site.operands[-1], "name", ""), ())
-        return max(1, 2 * len(names) - 1)
     return 3 if barrier_kind(site) == "red" else 1
 
 

@@ -12,6 +12,7 @@ from kernelcast.ptx_frontend.call_lowering import CallLowering
 from kernelcast.ptx_frontend.calls import buffer_access, lower_parameter_access
 from kernelcast.ptx_frontend.compute_instructions import lower_compute
 from kernelcast.ptx_frontend.control_instructions import CONTROL, instruction_count
+from kernelcast.ptx_frontend.grid_workspace import is_grid_workspace, lower_grid_workspace
 from kernelcast.ptx_frontend.memory_instructions import (
     HINTS,
     lower_atomic,
@@ -25,6 +26,7 @@ from kernelcast.ptx_frontend.operands import Site
 from kernelcast.ptx_frontend.parameters import parameter_symbols, place_parameters
 from kernelcast.ptx_frontend.scopes import Scope
 from kernelcast.ptx_frontend.source import SourceText
+from kernelcast.ptx_frontend.stack_instructions import STACK, lower_stack
 from kernelcast.ptx_frontend.variables import MemoryLayout, is_dynamic, lay_out
 from kernelcast.ptx_frontend.warp_instructions import is_warp_operation, lower_warp_operation
 from kernelcast.simcore.isa.kernel import (
@@ -85,6 +87,9 @@ def _functions(module: syntax.ModuleSyntax) -> dict[str, syntax.Function]:
     for function in module.functions:
         if function.body is not None or function.name not in found:
             found[function.name] = function
+    for alias in module.aliases:
+        if alias.function in found:
+            found[alias.name] = found[alias.function]
     return found
 
 
@@ -115,7 +120,8 @@ class _KernelLowering:
         self._files = files
         self.refusals: list[UnsupportedInstruction] = []
         self._names = Names(module)
-        self._builder = BasicBlockBuilder(module.source.span(function.at, len(function.name)))
+        start = module.source.span(function.at, len(function.name))
+        self._builder = BasicBlockBuilder(start, self._names.file)
         self._targets: frozenset[str] = frozenset()
         self._pc = 0
         self._calls = CallLowering(self._names, self._builder)
@@ -129,10 +135,24 @@ class _KernelLowering:
             parameters = place_parameters(self._function.parameters, self._source)
             self._names.parameters = {p.name: p for p in parameters}
             self._statements(body)
-            layout = lay_out(self._names.used, self._source)
+            self._called_functions()
+            functions = self._names.module.function_addresses
+            layout = lay_out(self._names.used, functions, self._source)
         except UnsupportedInstruction as refusal:
             self._refuse(refusal)
         return None if self.refusals else self._assembled(target, parameters, layout)
+
+    def _called_functions(self) -> None:
+        """The bodies of the functions that are not inlined."""
+        self._builder.exit()
+        for called in self._calls.stack.bodies():
+            body = called.function.body or ()
+            self._origin, self._targets = None, frozenset(_branch_targets(body))
+            self._calls.begin_body(called)
+            self._statements(body)
+            self._calls.end_body(called)
+        if not self.refusals:
+            self._calls.stack.finish()
 
     def _assembled(
         self, target: str, parameters: tuple[Parameter, ...], layout: MemoryLayout
@@ -187,6 +207,7 @@ class _KernelLowering:
                 self._names.scope.declare_registers(statement)
             case syntax.VariableDeclaration():
                 self._names.scope.declare_variable(statement)
+                self._calls.declare_local(statement)
             case syntax.LabelledList() if not statement.is_calls:
                 self._names.branch_targets[statement.name] = statement.targets
             case syntax.Scope():
@@ -237,6 +258,12 @@ class _KernelLowering:
             self._pc += 1
         elif root == "call":
             self._call(site)
+        elif root in STACK:
+            lower_stack(site, self._builder, self._calls.stack)
+            self._pc += 1
+        elif root == "mov" and is_grid_workspace(site):
+            lower_grid_workspace(site, self._builder)
+            self._pc += 1
         else:
             self._append(lower_compute(site))
 
@@ -246,13 +273,13 @@ class _KernelLowering:
             self._pc += 1
 
     def _call(self, site: Site) -> None:
-        """Inlines a function; calls of the runtime library stay calls."""
+        """Inlines a function, or calls one."""
         following = self._builder.new()
         go_round(site, self._builder, following)
-        function = self._calls.enter(site, self._append)
+        function = self._calls.enter(site)
+        self._pc += 1
         if function is not None:
             origin, targets = self._origin, self._targets
-            self._pc += 1
             self._targets = frozenset(_branch_targets(function.body or ()))
             self._statements(function.body or ())
             self._calls.leave()

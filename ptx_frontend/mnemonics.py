@@ -17,6 +17,7 @@ EXECUTED_ROOTS = frozenset(
     (
         *("ld", "ldu", "st", "atom", "red", "membar", "fence"),
         *("bra", "ret", "exit", "trap", "bar", "barrier", "call", "brx"),
+        *("alloca", "stacksave", "stackrestore"),
         *("shfl", "vote", "match", "redux", "activemask", "elect"),
         *("nanosleep", "griddepcontrol", "prefetch", "prefetchu", "discard", "applypriority"),
     )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from kernelcast.errors import PtxSyntaxError, UnsupportedInstruction
+from kernelcast.ptx_frontend.call_graph import CallGraph, function_addresses
 from kernelcast.ptx_frontend.scopes import RegisterFile, Scope
 from kernelcast.ptx_frontend.source import SourceText
 from kernelcast.ptx_frontend.syntax import Function, VariableDeclaration
@@ -28,13 +30,22 @@ def special_register_bits(special: Special) -> int:
     return 64 if special in _WIDE_SPECIALS else 32
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ModuleNames:
     """The variables and functions of a file."""
 
     source: SourceText
     variables: Mapping[str, VariableDeclaration]
     functions: Mapping[str, Function]
+
+    @cached_property
+    def call_graph(self) -> CallGraph:
+        return CallGraph(self.functions, self.variables)
+
+    @cached_property
+    def function_addresses(self) -> Mapping[str, int]:
+        """What pointers to the functions hold."""
+        return function_addresses(self.functions)
 
 
 class Names:
@@ -50,6 +61,8 @@ class Names:
         self.addressed_parameters: set[str] = set()
         self.branch_targets: dict[str, tuple[str, ...]] = {}
         """Labels by the name of their `.branchtargets` list."""
+        self.on_stack: dict[VariableDeclaration, Register] = {}
+        """The addresses of local variables of functions that may call themselves."""
         self._carry: Register | None = None
 
     def carry(self) -> Register:
@@ -93,9 +106,7 @@ class Names:
         span = self.source.span_of(name, at)
         if target is None:
             if name in self.module.functions:
-                raise UnsupportedInstruction(
-                    f"the address of function {name!r} is not supported", span
-                )
+                return
             raise PtxSyntaxError(f"no variable {name!r}", span)
         if target.space != "global" and not generic:
             raise UnsupportedInstruction(
@@ -108,8 +119,4 @@ class Names:
         span = self.source.span_of(name, at)
         if _OTHER_SPECIALS.fullmatch(name) or name in SPECIALS:
             return UnsupportedInstruction(f"special register {name!r} is not supported here", span)
-        if name in self.module.functions:
-            return UnsupportedInstruction(
-                f"the address of function {name!r} is not supported", span
-            )
         return PtxSyntaxError(f"no register {name!r}{self.scope.nearest_name(name)}", span)

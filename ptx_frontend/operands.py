@@ -93,12 +93,25 @@ class Site:
             self.names.addressed_parameters.add(name)
             return SymbolAddress(name, offset)
         variable = self.names.variable(name)
+        if variable is None and name in self.names.module.functions:
+            self._check_address_width(name, index, type)
+            return Immediate(self.names.module.function_addresses[name] + offset)
         if variable is None:
             raise self.names.unknown(name, at)
+        if variable in self.names.on_stack:
+            return self._on_stack(variable, offset, index, type)
         if variable.space == "param":
             raise self.unsupported(f"address of {name!r}, a parameter of a call, is not supported")
         self._check_address_width(name, index, type)
         return SymbolAddress(self.names.symbol(variable), offset)
+
+    def _on_stack(
+        self, variable: syntax.VariableDeclaration, offset: int, index: int, type: ScalarType
+    ) -> Register:
+        register = self.names.on_stack[variable]
+        if offset or type.bits != register.bits:
+            raise self.unsupported(f"this way to take the address of {variable.name!r}")
+        return register
 
     def _check_address_width(self, name: str, index: int, type: ScalarType) -> None:
         if type.bits not in _ADDRESS_BITS or type.is_float:
@@ -192,6 +205,9 @@ class Site:
             return Address(AddressSpace.PARAM, None, start)
         if variable is None:
             raise self.names.unknown(name, at)
+        if variable in self.names.on_stack:
+            self._check_space(name, AddressSpace.LOCAL, space, index)
+            return Address(AddressSpace.LOCAL, self.names.on_stack[variable], offset)
         if variable.space == "param":
             raise self.unsupported("parameters of calls are not supported")
         own = AddressSpace(variable.space)

@@ -90,17 +90,21 @@ class _Space:
         return offset
 
 
-def lay_out(used: Mapping[str, VariableDeclaration], source: SourceText) -> MemoryLayout:
+def lay_out(
+    used: Mapping[str, VariableDeclaration],
+    functions: Mapping[str, int],
+    source: SourceText,
+) -> MemoryLayout:
     """Places every variable in its space, in the order of the declarations.
 
     Shared arrays of 16 bytes or more begin at a multiple of 16, as the vendor's assembler may place
-    them; the dynamic array begins after them.
+    them; the dynamic array begins after them. `functions`: what pointers to them hold.
     """
     spaces = {space.value: _Space() for space in AddressSpace}
     symbols: dict[str, Symbol] = {}
     for key, variable in sorted(used.items(), key=lambda item: item[1].at):
         if not is_dynamic(variable):
-            symbols[key] = _place(key, variable, spaces[variable.space], source)
+            symbols[key] = _place(key, variable, spaces[variable.space], functions, source)
     shared = spaces["shared"]
     for key, variable in used.items():
         if is_dynamic(variable):
@@ -111,12 +115,22 @@ def lay_out(used: Mapping[str, VariableDeclaration], source: SourceText) -> Memo
     return MemoryLayout(symbols, shared.end, align_up(local.end, local.align))
 
 
-def _place(key: str, variable: VariableDeclaration, space: _Space, source: SourceText) -> Symbol:
+def _place(
+    key: str,
+    variable: VariableDeclaration,
+    space: _Space,
+    functions: Mapping[str, int],
+    source: SourceText,
+) -> Symbol:
     size = size_of(variable, source)
     align = variable.align or type_bytes(variable.type) or 1
     if variable.space == "shared" and size >= _WIDE_ALIGNMENT:
         align = max(align, _WIDE_ALIGNMENT)
     data, relocations = _initial_data(variable, size, source)
+    for position in [at for at, name in relocations.items() if name in functions]:
+        (addend,) = struct.unpack_from("<q", data, position)
+        address = functions[relocations.pop(position)] + addend
+        data = data[:position] + struct.pack("<q", address) + data[position + _POINTER_BYTES :]
     return Symbol(
         key,
         AddressSpace(variable.space),

@@ -50,6 +50,7 @@ def instruction_counts(trace: Trace) -> InstructionCounts:
         return threads(lambda row: row.unit == which.value and flops in (None, row.flops))
 
     native = _native(trace)
+    source = np.array([row.is_source for row in rows], np.bool_)
     return InstructionCounts(
         fma32=unit(Unit.FP32, _FUSED_FLOPS),
         fma64=unit(Unit.FP64, _FUSED_FLOPS),
@@ -62,8 +63,8 @@ def instruction_counts(trace: Trace) -> InstructionCounts:
         conversion=unit(Unit.CONVERSION),
         control=unit(Unit.CONTROL),
         special_function=unit(Unit.SPECIAL_FUNCTION),
-        source_warp_instructions=float(issues.sum()),
-        source_thread_instructions=float(lanes.sum()),
+        source_warp_instructions=float(issues[source].sum()),
+        source_thread_instructions=float(lanes[source].sum()),
     )
 
 
@@ -81,7 +82,8 @@ def instruction_mix(trace: Trace) -> tuple[MixRow, ...]:
     counts: dict[tuple[str, str], npt.NDArray[np.float64]] = defaultdict(lambda: np.zeros(3))
     for row in trace.instructions:
         native = lanes[row.pc] if row.is_counted_natively else 0
-        counts[row.opcode, row.unit] += (lanes[row.pc], issues[row.pc], native)
+        source = (lanes[row.pc], issues[row.pc]) if row.is_source else (0, 0)
+        counts[row.opcode, row.unit] += (*source, native)
     rows = [
         MixRow(opcode, unit, float(thread), float(warp), float(native))
         for (opcode, unit), (thread, warp, native) in counts.items()

@@ -31,9 +31,10 @@ class InstructionRow:
     """What a counter must know of one static instruction; the row's position is its pc.
 
     `unit` is a functional unit's name ("fp32", "integer", "load/store", ...), `space` an address
-    space's name or empty, `access_bytes` the bytes that one lane moves. `is_native` is False for
-    an instruction that a native compiler folds away, `merged_into` the pc of the wider access that
-    swallows this one (its own pc otherwise): the native counting rules of docs/counting.md.
+    space's name or empty, `access_bytes` the bytes that one lane moves. `is_source` is False for
+    an instruction that only native code has, `is_native` for one that a native compiler folds away;
+    `merged_into` is the pc of the wider access that swallows this one (its own pc otherwise): the
+    native counting rules of docs/counting.md.
     """
 
     pc: int
@@ -41,7 +42,8 @@ class InstructionRow:
     mnemonic: str
     unit: str
     flops: int
-    kind: str  # "compute", "load", "store", "atomic", "fence", "barrier", "branch", "exit"
+    kind: str
+    """compute, load, store, atomic, fence, warp, call, vote, barrier, branch or exit."""
     basic_block: int
     space: str = ""
     access_bytes: int = 0
@@ -52,6 +54,7 @@ class InstructionRow:
     line: int = 0
     origin_file: str = ""
     origin_line: int = 0
+    is_source: bool = True
 
     @property
     def is_counted_natively(self) -> bool:
@@ -197,3 +200,9 @@ class Trace:
     @property
     def warps_per_thread_block(self) -> int:
         return -(-self.threads_per_thread_block // self.warp_width)
+
+    def source_instructions(self) -> tuple[int, int]:
+        """How many instructions of the source were executed: by warps, and by threads."""
+        chosen = np.array([row.is_source for row in self.instructions], np.bool_)
+        warps, lanes = self.classes.totals()
+        return int(warps[chosen].sum()), int(lanes[chosen].sum())

@@ -159,13 +159,13 @@ def check_record(result: CheckResult) -> Record:
 
 
 def run_record(trace: KernelTrace) -> Record:
-    warps, lanes = trace.data.classes.totals()
+    warps, threads = trace.data.source_instructions()
     return {
         "kernel": trace.data.kernel,
         "engine": trace.data.engine,
         "elapsed_s": trace.data.elapsed_s,
-        "thread_instructions": int(lanes.sum()),
-        "warp_instructions": int(warps.sum()),
+        "thread_instructions": threads,
+        "warp_instructions": warps,
     }
 
 

@@ -149,10 +149,10 @@ def model_report(model: ModelDescription) -> RenderableType:
 
 
 def run_line(trace: KernelTrace) -> RenderableType:
-    warps, lanes = trace.data.classes.totals()
+    warps, threads = trace.data.source_instructions()
     return Text(
-        f"{trace.data.kernel}: {format_count(float(lanes.sum()))} thread instructions, "
-        f"{format_count(float(warps.sum()))} warp instructions in "
+        f"{trace.data.kernel}: {format_count(threads)} thread instructions, "
+        f"{format_count(warps)} warp instructions in "
         f"{format_seconds(trace.data.elapsed_s)} ({trace.data.engine} engine)"
     )
 

@@ -16,7 +16,7 @@ __all__ = ["trace_record", "trace_rows", "trace_table"]
 def trace_record(trace: KernelTrace) -> dict[str, Any]:
     """Sizes of its tables, and what was executed altogether."""
     data = trace.data
-    warps, lanes = data.classes.totals()
+    warps, threads = data.source_instructions()
     return {
         "kernel": data.kernel,
         "grid": list(data.grid),
@@ -27,8 +27,8 @@ def trace_record(trace: KernelTrace) -> dict[str, Any]:
         "registers": data.resources.registers,
         "shared_bytes": data.resources.shared_bytes,
         "instructions": len(data.instructions),
-        "warp_instructions": int(warps.sum()),
-        "thread_instructions": int(lanes.sum()),
+        "warp_instructions": warps,
+        "thread_instructions": threads,
         "accesses": len(data.accesses),
         "shared_and_constant_accesses": int(data.pattern_counts.count.sum()),
         "patterns": len(data.patterns.mask),

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import MemoryAccessError
+from kernelcast.simcore.engine.access_faults import access_fault
 from kernelcast.simcore.engine.atomics import apply_atomic
 from kernelcast.simcore.engine.batch import Batch
 from kernelcast.simcore.engine.lanes import Lanes, LaneView, as_bits
@@ -229,14 +230,8 @@ class MemoryAccess:
 
     def _fault(self, request: _Request, some: Positions, fault: OutOfBounds) -> MemoryAccessError:
         lane = fault.lane if some.lanes is None else int(some.lanes[fault.lane])
-        kind = type(request.instruction).__name__.lower()
-        size = request.element_bytes * request.count
-        return MemoryAccessError(
-            f"{kind} of {size} bytes at address {fault.address:#x}: {fault.reason}",
-            request.instruction.span,
-            self._batch.thread_name(lane),
-            request.instruction.origin,
-        )
+        name = self._batch.thread_name(lane)
+        return access_fault(request.instruction, fault.address, fault.reason, name)
 
 
 class _Chosen:

@@ -29,6 +29,7 @@ from kernelcast.simcore.engine.warp_lanes import execute_across_lanes
 from kernelcast.simcore.engine.watchdog import CHECK_EVERY, State, Watchdog
 from kernelcast.simcore.isa.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.kernel import (
+    GRID,
     Atomic,
     BarrierArrive,
     BarrierResult,
@@ -83,6 +84,8 @@ def run(
     program = Program(kernel)
     host = HostFunctions(kernel, memory, printed or PrintedText(sys.stdout.write))
     step = max(1, _BATCH_LANES // shape.lanes)
+    if GRID in kernel.symbols:
+        step = launch.thread_blocks
     with np.errstate(all="ignore"):
         for first in range(0, launch.thread_blocks, step):
             count = min(step, launch.thread_blocks - first)
@@ -298,7 +301,7 @@ class BatchRun:
                 if end.trap:
                     lane = 0 if frame.lanes is None else int(frame.lanes[0])
                     name = self._batch.thread_name(lane)
-                    raise AssertionTriggered("the kernel executed trap", end.span, name, end.origin)
+                    raise AssertionTriggered(end.reason, end.span, name, end.origin)
             case _:
                 self._bypasses.take(block.index, end.target, mask)
                 self._arrive(end.target, mask)

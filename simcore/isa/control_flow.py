@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import networkx as nx
@@ -32,6 +32,8 @@ from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
 __all__ = [
     "dominators",
     "ending_blocks",
+    "flow",
+    "live_at_ends",
     "live_in",
     "live_out",
     "max_live_registers",
@@ -242,18 +244,26 @@ def _members(bits: int) -> Iterator[int]:
 
 def _live_out_bits(kernel: Kernel) -> list[int]:
     """Live registers at the end of each basic block, one bit per register index."""
-    flows = [_flow(block) for block in kernel.blocks]
+    return live_at_ends(
+        [_flow(block) for block in kernel.blocks], [block.successors for block in kernel.blocks]
+    )
+
+
+def live_at_ends(
+    flows: Sequence[tuple[int, int]], successors: Sequence[Sequence[int]]
+) -> list[int]:
+    """Live registers at the end of each basic block, of which `flow` is known; one bit each."""
     live_in = [0] * len(flows)
     predecessors: list[list[int]] = [[] for _ in flows]
-    for block in kernel.blocks:
-        for successor in block.successors:
-            predecessors[successor].append(block.index)
+    for index, targets in enumerate(successors):
+        for successor in targets:
+            predecessors[successor].append(index)
     out = [0] * len(flows)
     pending = list(range(len(flows)))
     while pending:
         index = pending.pop()
         out[index] = 0
-        for successor in kernel.blocks[index].successors:
+        for successor in successors[index]:
             out[index] |= live_in[successor]
         used, killed = flows[index]
         before = used | (out[index] & ~killed)
@@ -264,9 +274,14 @@ def _live_out_bits(kernel: Kernel) -> list[int]:
 
 
 def _flow(block: BasicBlock) -> tuple[int, int]:
-    """Registers that a basic block reads before it writes them, and those that it overwrites."""
+    return flow((*block.body, block.terminator))
+
+
+def flow(instructions: Iterable[Instruction]) -> tuple[int, int]:
+    """Registers that a basic block reads before it writes them, and those that it overwrites; one
+    bit per register index."""
     used = killed = 0
-    for instruction in (*block.body, block.terminator):
+    for instruction in instructions:
         for register in reads(instruction):
             if not killed >> register.index & 1:
                 used |= 1 << register.index

@@ -61,6 +61,7 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
                 line=instruction.span.line,
                 origin_file=origin.file,
                 origin_line=origin.line,
+                is_source=not instruction.is_added,
             )
         )
     return tuple(rows)

@@ -17,6 +17,7 @@ from typing import TypeAlias
 from kernelcast.errors import SourceSpan
 from kernelcast.simcore.isa.opcodes import Opcode
 from kernelcast.simcore.isa.operands import (
+    GRID,
     HEAP,
     Address,
     Guard,
@@ -31,6 +32,7 @@ from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 from kernelcast.simcore.isa.warp_opcodes import WarpOpcode
 
 __all__ = [
+    "GRID",
     "HEAP",
     "Address",
     "Atomic",
@@ -72,6 +74,7 @@ class Instruction:
 
     `mnemonic` is the instruction as the source spells it (`ld.global.nc.v2.f32`);
     `span` is its place there; `origin` the place in the higher-level source when known (`.loc`).
+    `is_added`: the source does not have it, but native code does (docs/counting.md).
     """
 
     pc: int
@@ -79,6 +82,7 @@ class Instruction:
     span: SourceSpan
     origin: SourceSpan | None = None
     guard: Guard | None = None
+    is_added: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,9 +234,10 @@ class BarrierSync(Instruction):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exit(Instruction):
-    """Ends a basic block: the lanes are done. `trap` is the failing kind."""
+    """Ends a basic block: the lanes are done. `trap` is the failing kind, for `reason`."""
 
     trap: bool = False
+    reason: str = "the kernel executed trap"
 
 
 Terminator: TypeAlias = Jump | Branch | BarrierSync | Exit

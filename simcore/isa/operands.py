@@ -9,6 +9,7 @@ from typing import TypeAlias
 from kernelcast.simcore.isa.types import AddressSpace
 
 __all__ = [
+    "GRID",
     "HEAP",
     "Address",
     "Guard",
@@ -85,6 +86,9 @@ class SymbolAddress:
 
 HEAP = "%heap"
 """The variable that `malloc` takes memory from, in kernels that call it."""
+GRID = "%grid"
+"""The variable by which all thread blocks wait for each other, in kernels that do: the launch is a
+cooperative one, so all of them are under way at once."""
 
 Operand: TypeAlias = Register | Immediate | SpecialRegister | SymbolAddress
 

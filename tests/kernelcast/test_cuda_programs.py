@@ -25,6 +25,10 @@ pytestmark = pytest.mark.skipif(not has_cuda_compiler(), reason="NVRTC is not in
 ENGINES = ["jit", "reference"]
 SOURCE = r"""
 #include <cuda_fp16.h>
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+
+namespace cg = cooperative_groups;
 
 extern "C" __global__ void bitonic_sort(int *values)
 {
@@ -122,6 +126,94 @@ extern "C" __global__ void under_lock(int *mutex, volatile int *total)
     }
 }
 
+__device__ void quicksort(int *values, int low, int high)
+{
+    if (low >= high) return;
+    const int pivot = values[(low + high) / 2];
+    int left = low, right = high;
+    while (left <= right) {
+        while (values[left] < pivot) left++;
+        while (values[right] > pivot) right--;
+        if (left <= right) {
+            const int kept = values[left];
+            values[left++] = values[right];
+            values[right--] = kept;
+        }
+    }
+    quicksort(values, low, right);
+    quicksort(values, left, high);
+}
+
+extern "C" __global__ void sort_rows(int *values, int columns)
+{
+    const int row = blockIdx.x * blockDim.x + threadIdx.x;
+    quicksort(values + row * columns, 0, columns - 1);
+}
+
+struct Curve {
+    __device__ virtual float at(float x) const = 0;
+};
+struct Line : Curve {
+    float slope;
+    __device__ Line(float s) : slope(s) {}
+    __device__ float at(float x) const override { return slope * x; }
+};
+struct Parabola : Curve {
+    float height;
+    __device__ Parabola(float h) : height(h) {}
+    __device__ float at(float x) const override { return x * x + height; }
+};
+
+extern "C" __global__ void evaluate(const int *kinds, float *values)
+{
+    const int me = blockIdx.x * blockDim.x + threadIdx.x;
+    const Line line(me);
+    const Parabola parabola(me);
+    const Curve *curve = kinds[me] ? (const Curve *)&line : (const Curve *)&parabola;
+    values[me] = curve->at(values[me]);
+}
+
+typedef int (*Operation)(int, int);
+__device__ int plus(int a, int b) { return a + b; }
+__device__ int times(int a, int b) { return a * b; }
+__device__ int minus(int a, int b) { return a - b; }
+__device__ Operation operations[] = {plus, times, minus};
+
+extern "C" __global__ void apply(const int *which, int *values)
+{
+    const int me = blockIdx.x * blockDim.x + threadIdx.x;
+    values[me] = operations[which[me]](values[me], 7);
+}
+
+extern "C" __global__ void group_sums(const int *from, int *to)
+{
+    const cg::thread_block block = cg::this_thread_block();
+    const auto warp = cg::tiled_partition<32>(block);
+    __shared__ int sums[8];
+    const int sum = cg::reduce(warp, from[blockIdx.x * 256 + block.thread_rank()], cg::plus<int>());
+    if (warp.thread_rank() == 0) sums[warp.meta_group_rank()] = sum;
+    block.sync();
+    if (warp.meta_group_rank() == 0) {
+        const auto quarter = cg::tiled_partition<8>(warp);
+        const int all = cg::reduce(quarter, sums[quarter.thread_rank()], cg::plus<int>());
+        if (block.thread_rank() == 0) to[blockIdx.x] = all;
+    }
+}
+
+extern "C" __global__ void grid_sum(const int *from, int *partial, int *total, int count)
+{
+    const cg::grid_group grid = cg::this_grid();
+    const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+    int sum = 0;
+    for (int i = grid.thread_rank(); i < count; i += grid.size()) sum += from[i];
+    sum = cg::reduce(warp, sum, cg::plus<int>());
+    if (warp.thread_rank() == 0) partial[grid.thread_rank() / 32] = sum;
+    grid.sync();
+    if (grid.thread_rank() == 0) {
+        for (int i = 0; i < grid.size() / 32; i++) *total += partial[i];
+    }
+}
+
 extern "C" __global__ void greet(int year)
 {
     if (threadIdx.x == 1) printf("thread %d of %s: %.2f\n", (int)threadIdx.x, "warp", year / 4.0);
@@ -210,3 +302,56 @@ def test_lock_between_thread_blocks(programs: kc.LoadedModule) -> None:
 def test_printf(programs: kc.LoadedModule, capfd: pytest.CaptureFixture[str], engine: str) -> None:
     programs["greet"].run(grid=2, block=32, args=[np.int32(2026)], engine=engine)
     assert capfd.readouterr().out == 2 * "thread 1 of warp: 506.50\n"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_recursive_quicksort(
+    programs: kc.LoadedModule, random: np.random.Generator, engine: str
+) -> None:
+    values = random.integers(-1000, 1000, (48, 50)).astype(np.int32)
+    expected = np.sort(values, axis=1)
+    args: list[Any] = [values, np.int32(50)]
+    programs["sort_rows"].run(grid=2, block=24, args=args, engine=engine)
+    np.testing.assert_array_equal(values, expected)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_virtual_functions(
+    programs: kc.LoadedModule, random: np.random.Generator, engine: str
+) -> None:
+    kinds = random.integers(0, 2, 48).astype(np.int32)
+    values = random.integers(0, 50, 48).astype(np.float32)
+    me = np.arange(48)
+    expected = np.where(kinds, me * values, values * values + me)
+    programs["evaluate"].run(grid=2, block=24, args=[kinds, values], engine=engine)
+    np.testing.assert_array_equal(values, expected)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_table_of_functions(
+    programs: kc.LoadedModule, random: np.random.Generator, engine: str
+) -> None:
+    which = random.integers(0, 3, 48).astype(np.int32)
+    values = random.integers(-99, 99, 48).astype(np.int32)
+    expected = np.choose(which, [values + 7, values * 7, values - 7])
+    programs["apply"].run(grid=2, block=24, args=[which, values], engine=engine)
+    np.testing.assert_array_equal(values, expected)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_reduction_by_cooperative_groups(
+    programs: kc.LoadedModule, random: np.random.Generator, engine: str
+) -> None:
+    values, sums = random.integers(-99, 99, (9, 256)).astype(np.int32), np.zeros(9, np.int32)
+    programs["group_sums"].run(grid=9, block=256, args=[values, sums], engine=engine)
+    np.testing.assert_array_equal(sums, values.sum(axis=1))
+
+
+def test_reduction_by_a_cooperative_launch(
+    programs: kc.LoadedModule, random: np.random.Generator
+) -> None:
+    values = random.integers(-99, 99, 100_000).astype(np.int32)
+    partial, total = np.zeros(2400, np.int32), np.zeros(1, np.int32)
+    args: list[Any] = [values, partial, total, np.int32(values.size)]
+    programs["grid_sum"].run(grid=600, block=128, args=args)
+    assert total[0] == values.sum()

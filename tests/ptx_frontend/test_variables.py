@@ -103,7 +103,6 @@ def test_an_address_written_byte_by_byte(compile_ptx: Compile) -> None:
 @pytest.mark.parametrize(
     ("module", "reason"),
     [
-        (".func f() { ret; } .global .u64 x = f;", "address of function 'f'"),
         (".const .u32 c; .global .u64 x = c;", "address of 'c' within its own space"),
         (".global .u32 a; .global .u32 x = a;", "an address of 32 bits"),
         (".global .u32 a; .global .b8 x[8] = {0xFF00(a)};", "part 0xff00 of an address"),

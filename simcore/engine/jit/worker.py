@@ -15,6 +15,7 @@ from kernelcast.errors import (
     LimitExceeded,
     MemoryAccessError,
 )
+from kernelcast.simcore.engine.access_faults import access_fault
 from kernelcast.simcore.engine.barriers import BarrierQueue
 from kernelcast.simcore.engine.batch import Batch, GridShape
 from kernelcast.simcore.engine.bypasses import BypassLog
@@ -35,6 +36,7 @@ from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.kernel import (
     Atomic,
+    Exit,
     HostCall,
     Instruction,
     Kernel,
@@ -97,7 +99,8 @@ class WorkerFault:
             assert isinstance(instruction, WarpOperation)
             return missing_members(instruction, thread)
         if self.kind == FAULT_TRAP:
-            return AssertionTriggered("the kernel executed trap", span, thread, origin)
+            assert isinstance(instruction, Exit)
+            return AssertionTriggered(instruction.reason, span, thread, origin)
         if self.kind == FAULT_READ_ONLY:
             return MemoryAccessError("store to a read-only array", span)
         return self._access_error(instruction, thread)
@@ -110,13 +113,7 @@ class WorkerFault:
         elif isinstance(instruction, Store):
             size *= len(instruction.sources)
         address, reason = self._explain(instruction, size)
-        kind = type(instruction).__name__.lower()
-        return MemoryAccessError(
-            f"{kind} of {size} bytes at address {address:#x}: {reason}",
-            instruction.span,
-            thread,
-            instruction.origin,
-        )
+        return access_fault(instruction, address, reason, thread)
 
     def _explain(self, instruction: Load | Store | Atomic, size: int) -> tuple[int, str]:
         """The memories of the reference engine know why."""

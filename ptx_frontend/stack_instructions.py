@@ -1,0 +1,59 @@
+"""`alloca`, `stacksave`, `stackrestore`: local memory whose size the kernel computes."""
+
+from __future__ import annotations
+
+from kernelcast.ptx_frontend.added_instructions import AddedCode
+from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.call_stack import CallStack
+from kernelcast.ptx_frontend.calls import move
+from kernelcast.ptx_frontend.operands import Site
+from kernelcast.simcore.isa.kernel import Immediate, Register
+from kernelcast.simcore.isa.types import ScalarType
+
+__all__ = ["STACK", "lower_stack"]
+
+STACK = ("alloca", "stacksave", "stackrestore")
+"""Roots of the instructions that this file lowers."""
+_TYPES = {"u32": ScalarType.U32, "u64": ScalarType.U64}
+_ALIGNMENT = 8
+
+
+def lower_stack(site: Site, builder: BasicBlockBuilder, stack: CallStack) -> None:
+    root, *modifiers = site.mnemonic.split(".")
+    type_ = _TYPES.get(".".join(modifiers))
+    if type_ is None or site.guard is not None:
+        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+    code = AddedCode(builder, site.span, site.origin)
+    top = stack.top()
+    if root == "alloca":
+        _allocate(site, code, type_, top)
+        return
+    site.expect_operands(1)
+    if root == "stacksave":
+        destination = site.destination(site.operands[0], 0, type_)
+        builder.append(move(site, site.pc, type_, destination, top))
+        return
+    saved = site.source(site.operands[0], 0, type_)
+    builder.append(move(site, site.pc, type_, top, saved))
+
+
+def _allocate(site: Site, code: AddedCode, type_: ScalarType, top: Register) -> None:
+    """`alloca d, size{, alignment}`: what is on top of the stack, rounded up to the alignment."""
+    site.expect_operands(2, 3)
+    size = site.source(site.operands[1], 1, type_)
+    alignment = _ALIGNMENT
+    if len(site.operands) > 2:
+        given = site.source(site.operands[2], 2, type_)
+        if not isinstance(given, Immediate) or given.bits.bit_count() != 1:
+            raise site.error("an alignment is a power of two", 2)
+        alignment = max(given.bits, _ALIGNMENT)
+    name = f"u{top.bits}"
+    code.compute(f"add.{name}", top, top, Immediate(alignment - 1))
+    code.compute(f"and.b{top.bits}", top, top, Immediate(-alignment & (1 << top.bits) - 1))
+    destination = site.destination(site.operands[0], 0, type_)
+    code.builder.append(move(site, site.pc, type_, destination, top))
+    if type_.bits != top.bits:
+        wide = code.builder.temporary(top.bits)
+        code.compute(f"cvt.{name}.{type_.ptx_name}", wide, size)
+        size = wide
+    code.compute(f"add.{name}", top, top, size)
