@@ -18,7 +18,7 @@ from kernelcast.models.quantitative_equations import Prediction, kernel_paramete
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.profile import KernelProfile, LaunchValidity
 
-__all__ = ["NAME", "quantitative_roofline"]
+__all__ = ["NAME", "ErrorBounds", "error_bounds", "quantitative_roofline"]
 
 NAME = "quantitative-roofline"
 
@@ -35,7 +35,7 @@ def quantitative_roofline(
     prediction = predict(kernel_parameters(profile, options.work_type), device.measured)
     factor = 1.0 if options.utilization is None else options.utilization
     terms = _terms(prediction, factor)
-    bounds = _bounds(options.utilization is not None)
+    bounds = error_bounds(options.utilization is not None)
     explanation = explain(prediction, profile, device.name)
     validity = launch_validity(profile, terms.seconds)
     return Estimate(
@@ -110,7 +110,7 @@ def _bottleneck(prediction: Prediction, terms: Term) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Bounds:
+class ErrorBounds:
     """Factors on the predicted time, and where they come from."""
 
     low: float
@@ -118,16 +118,16 @@ class _Bounds:
     basis: str
 
 
-def _bounds(with_utilization: bool) -> _Bounds:
+def error_bounds(with_utilization: bool) -> ErrorBounds:
     """Errors of section 5.2.5; error = predicted/measured - 1, so +25 % means measured = t/1.25."""
     if with_utilization:
-        return _Bounds(
+        return ErrorBounds(
             1 / 1.25,
             1 / 0.75,
             "errors of -25 to +25 %, within which 92 of 140 Rodinia predictions (66 %) of the "
             "thesis fell after the E_util correction (section 5.2.5)",
         )
-    return _Bounds(
+    return ErrorBounds(
         1 / 1.25,
         1 / 0.5,
         "errors of -50 to +25 %: of the thesis's 168 Rodinia predictions, 40 were below -50 % and "

@@ -168,6 +168,8 @@ class Device:
     peak: PeakThroughput
     measured: MeasuredThroughput | None
     provenance: Mapping[str, Provenance] = field(compare=False, repr=False, default_factory=dict)
+    fitted_on: tuple[str, ...] = ()
+    """Points of the validation, `suite/kernel/quantity`, that values of the file were chosen by."""
 
     def seconds(self, cycles: float) -> float:
         """SM cycles to seconds: the one place where clocks are used."""

@@ -42,7 +42,7 @@ _SECTIONS: dict[str, type] = {
     "measured": MeasuredThroughput,
 }
 _OPTIONAL = frozenset(("l1", "measured"))
-_TOP_LEVEL = ("title", "coalescing")
+_TOP_LEVEL = ("title", "coalescing", "fitted_on")
 _ENTRY_KEYS = ("value", "source", "ref")
 
 _MAY_BE_ZERO = frozenset(("sm.fp64_lanes", "peak.fp64_flops_per_s"))
@@ -124,9 +124,16 @@ class _Reader:
             if "measured" in self.table
             else None,
             provenance=self.provenance,
+            fitted_on=self._fitted_on(),
         )
         self._check_consistency(device)
         return device
+
+    def _fitted_on(self) -> tuple[str, ...]:
+        found = self.table.get("fitted_on", [])
+        if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+            raise self._error("fitted_on", "must be a list of texts")
+        return tuple(found)
 
     def _section(self, name: str, kind: Callable[..., Section]) -> Section:
         entries = self.table.get(name)

@@ -2,44 +2,212 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kernelcast.cli import options
-from kernelcast.cli.terminal import show, show_line, show_stages
-from kernelcast.report import records, validation
+from kernelcast.cli.terminal import show_error, show_stages
+from kernelcast.cli.validation_output import ValidationOutput
+from kernelcast.errors import KernelcastError
+from kernelcast.report.validation import (
+    suite_record,
+    suite_rows,
+    suite_tables,
+    validation_record,
+    validation_rows,
+    validation_tables,
+)
+
+if TYPE_CHECKING:
+    from kernelcast.validation.comparison import TimeComparison
+    from kernelcast.validation.report import ValidationReport
 
 __all__ = ["validate"]
+
+_OUTPUT = "Output"
+_OF_THE_SUITE = "Of the suite"
+_NEGATIVE = 1
 
 
 class Suite(Enum):
     """What can be validated."""
 
+    SUITE = "suite"
     THESIS = "thesis"
+    PAPERS = "papers"
+    MEASURED = "measured"
 
 
 def validate(
-    suite: Annotated[Suite, typer.Argument(help="Which published measurements.")],
+    suite: Annotated[Suite, typer.Argument(help="What to compare with what.")],
+    model: Annotated[
+        list[str] | None, typer.Option(help="Only this model; repeatable. Default: all.")
+    ] = None,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Make these errors the baseline that CI compares with.")
+    ] = False,
+    workload: Annotated[
+        str,
+        typer.Option(help="Only workloads whose name holds this.", rich_help_panel=_OF_THE_SUITE),
+    ] = "",
+    size: Annotated[
+        str, typer.Option(help="Which size of each workload.", rich_help_panel=_OF_THE_SUITE)
+    ] = "small",
+    device: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Estimate on it; repeatable. Default: all.", rich_help_panel=_OF_THE_SUITE
+        ),
+    ] = None,
+    engine: Annotated[
+        list[options.EngineName] | None,
+        typer.Option(
+            help="Execute with it; repeatable. Default: both.", rich_help_panel=_OF_THE_SUITE
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        options.counted("Workloads at a time. Default: one for each core.", _OF_THE_SUITE),
+    ] = None,
     json: options.Json = False,
     csv: options.Csv = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print Markdown.", rich_help_panel=_OUTPUT)
+    ] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write a page with tables and plot.", rich_help_panel=_OUTPUT
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw predicted over measured: PNG or SVG.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
 ) -> None:
-    """Executes published cases end to end and compares the predictions with measured times.
+    """Compares predictions with measurements and shows every error.
 
-    thesis: SOR, LMSOR and SGEMM of Konstantinidis' thesis on its seven GPUs, at full size; takes
-    about two minutes.
+    suite: executes the workloads of validation/workloads with both engines, checks their results,
+    and estimates them on all devices.
+
+    thesis: SOR, LMSOR and SGEMM of Konstantinidis' thesis on its seven GPUs, executed at full size;
+    takes about two minutes.
+
+    papers: predictions from metrics that papers print, against the times that they measured.
+
+    measured: the workloads against times and counters measured on real GPUs
+    (validation/measured).
+
+    Exit status 1: a check failed, a counter left its tolerance, an error beyond 25 % has no
+    explanation, or an error moved by more than a percentage point from the baseline.
     """
-    from kernelcast.thesis_validation import validate_thesis  # loads the engine: only when asked
+    output = ValidationOutput(json, csv, markdown, html, plot)
+    output.check()
+    if suite is Suite.SUITE:
+        names = [item.value for item in engine or ()]
+        _validate_suite(workload, size, device or (), names, jobs, output)
+        return
+    if workload or device or engine or jobs or size != "small":
+        raise KernelcastError("--workload, --size, --device, --engine and --jobs are of the suite")
+    report = _report(suite, model or ())
+    explained, problems = _judged(report, accept=accept)
+    output.show(
+        f"kernelcast: {suite.value}",
+        validation_tables(report, explained),
+        lambda: validation_record(report, explained),
+        lambda: validation_rows(report, explained),
+        report,
+    )
+    for problem in problems:
+        show_error(problem)
+    if problems:
+        raise typer.Exit(_NEGATIVE)
 
+
+def _report(suite: Suite, models: Sequence[str]) -> ValidationReport:
+    from kernelcast.models import get_model
+
+    for name in models:
+        get_model(name)
+    if suite is Suite.PAPERS:
+        from kernelcast.validation.papers import validate_papers
+
+        return validate_papers(models)
     with show_stages() as progress:
-        table = {Suite.THESIS: validate_thesis}[suite](progress=progress)
-    if json:
-        show_line(records.to_json(validation.thesis_record(table)))
-    elif csv:
-        show_line(records.to_csv(validation.thesis_rows(table)))
-    elif markdown:
-        show_line(validation.thesis_markdown(table))
+        if suite is Suite.MEASURED:
+            from kernelcast.validation.measured import validate_measured
+
+            return validate_measured(models, progress=progress)
+        from kernelcast.validation.thesis import validate_thesis
+
+        return validate_thesis(models, progress=progress)
+
+
+def _judged(
+    report: ValidationReport, *, accept: bool
+) -> tuple[dict[TimeComparison, str], list[str]]:
+    """The explanation of each outlier, and what is wrong, a line each."""
+    from kernelcast.validation import baseline
+    from kernelcast.validation.outliers import explain, read_explanations
+
+    explained = explain(report.suite, report.outliers, read_explanations())
+    problems = [
+        f"{point.kernel} on {point.device} by {point.model}: an error of {point.error:+.0%} "
+        "without an explanation (validation/outliers.toml)"
+        for point, number in explained.items()
+        if not number and not point.is_calibration
+    ]
+    problems += [
+        f"{item.kernel} on {item.device}: {item.metric} is {item.error:+.1%} off, outside of its "
+        "tolerance"
+        for item in report.counters_outside
+    ]
+    if accept:
+        baseline.accept(report)
     else:
-        show(validation.thesis_report(table))
+        problems += [f"{line}; --accept acknowledges it" for line in baseline.moved(report)]
+    return explained, problems
+
+
+def _validate_suite(
+    part: str,
+    size: str,
+    devices: Sequence[str],
+    engines: Sequence[str],
+    jobs: int | None,
+    output: ValidationOutput,
+) -> None:
+    from kernelcast.simcore.device_file import known_devices, load_device
+    from kernelcast.simcore.engine import ENGINES
+    from kernelcast.validation.workload_suite import run_suite, workload_files
+
+    for device in devices:
+        load_device(device)
+    files = [f for f in workload_files() if part in f"{f.parent.name}/{f.stem}"]
+    if not files:
+        raise KernelcastError(f"no workload's name holds {part!r}")
+    with show_stages() as progress:
+        report = run_suite(
+            files,
+            size,
+            devices or known_devices(),
+            engines=engines or tuple(sorted(ENGINES)),
+            jobs=jobs,
+            progress=progress,
+        )
+    output.show(
+        f"kernelcast: workloads, {size}",
+        suite_tables(report),
+        lambda: suite_record(report),
+        lambda: suite_rows(report),
+    )
+    if report.failed:
+        raise typer.Exit(_NEGATIVE)

@@ -14,7 +14,7 @@ from kernelcast.api import estimate
 from kernelcast.kernel_trace import KernelTrace
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.profile import KernelProfile
-from kernelcast.thesis_validation import (
+from kernelcast.validation.thesis import (
     CASES,
     ThesisCase,
     measured_devices,

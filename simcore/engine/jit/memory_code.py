@@ -315,15 +315,14 @@ class MemoryCode:
             moved = code.op(f"add i{bits} {value}, {address.offset}") if address.offset else value
             if bits == 64:
                 return Lanes(moved, shape.offsets)
-            wide = code.op(f"zext i{bits} {moved} to i64")
             if shape.is_uniform:
-                return Lanes(wide, zero)
-            # 32-bit addresses wrap: only the lowest lane's is sure to be near the region
+                return Lanes(code.op(f"zext i{bits} {moved} to i64"), zero)
+            # 32-bit addresses wrap, and lanes that are not active may lie on the other side of 0:
+            # as no space has 2 GB, the sign tells on which
             assert shape.offsets is not None
             low = min(shape.offsets)
-            if low:
-                least = code.op(f"add i{bits} {moved}, {low}")
-                wide = code.op(f"zext i{bits} {least} to i64")
+            least = code.op(f"add i{bits} {moved}, {low}") if low else moved
+            wide = code.op(f"sext i{bits} {least} to i64")
             return Lanes(wide, tuple(offset - low for offset in shape.offsets))
         vector = self._warp.vector
         if address.offset:

@@ -1,0 +1,1 @@
+"""Predicted against measured: suites of kernels, error statistics, explained outliers."""

@@ -1,0 +1,66 @@
+"""Errors beyond 25 %, each with the numbered deviation that explains it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kernelcast.errors import KernelcastError
+from kernelcast.toml_table import TomlTable, read_toml
+from kernelcast.validation.comparison import TimeComparison
+
+__all__ = ["EXPLANATIONS", "Explanation", "explain", "read_explanations"]
+
+_ROOT = Path(__file__).resolve().parents[2]
+EXPLANATIONS = _ROOT / "validation" / "outliers.toml"
+_DEVIATIONS = _ROOT / "docs" / "deviations.md"
+_NUMBERED_ROW = re.compile(r"^\| ([A-Z]\d+) \|", re.MULTILINE)
+_ANY = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Of a kernel's errors by one model, on one device or on all (`*`): a deviation's number."""
+
+    suite: str
+    kernel: str
+    device: str
+    model: str
+    deviation: str
+
+    def covers(self, suite: str, point: TimeComparison) -> bool:
+        own, found = (self.suite, self.kernel, self.model), (suite, point.kernel, point.model)
+        return own == found and self.device in (_ANY, point.device)
+
+
+def read_explanations(
+    file: Path = EXPLANATIONS, deviations: Path = _DEVIATIONS
+) -> tuple[Explanation, ...]:
+    """KernelcastError, with the line, for an entry without a numbered deviation."""
+    numbers = set(_NUMBERED_ROW.findall(deviations.read_text(encoding="utf-8")))
+    return tuple(_read(table, numbers, deviations) for table in read_toml(file).tables("outlier"))
+
+
+def _read(table: TomlTable, numbers: set[str], deviations: Path) -> Explanation:
+    table.allow("suite", "kernel", "device", "model", "deviation")
+    found = Explanation(
+        *(table.text(key) for key in ("suite", "kernel", "device", "model", "deviation"))
+    )
+    if found.deviation not in numbers:
+        raise KernelcastError(
+            f"{table.where('deviation')}: {deviations.name} has no deviation {found.deviation}"
+        )
+    return found
+
+
+def explain(
+    suite: str, outliers: Iterable[TimeComparison], explanations: Iterable[Explanation]
+) -> dict[TimeComparison, str]:
+    """The deviation's number of each outlier; an empty text where there is none."""
+    known = list(explanations)
+    return {
+        point: next((item.deviation for item in known if item.covers(suite, point)), "")
+        for point in outliers
+    }

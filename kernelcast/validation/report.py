@@ -1,0 +1,54 @@
+"""What a validation found, and what is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kernelcast.validation.comparison import CounterComparison, TimeComparison
+from kernelcast.validation.error_statistics import (
+    ErrorStatistics,
+    Ranking,
+    by_model_and_device,
+    rankings,
+)
+
+__all__ = ["OUTLIER", "ValidationReport"]
+
+OUTLIER = 0.25
+"""An error beyond it needs an explanation."""
+
+
+@dataclass(frozen=True)
+class ValidationReport:
+    """`times` and `counters` beside their references; `notes` say what is left out and why."""
+
+    suite: str
+    times: tuple[TimeComparison, ...] = ()
+    counters: tuple[CounterComparison, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def statistics(self) -> dict[tuple[str, str], ErrorStatistics]:
+        """By (model, device), `all` for all devices; calibration points do not count."""
+        return by_model_and_device(self.times)
+
+    @property
+    def rankings(self) -> list[Ranking]:
+        return rankings(self.times)
+
+    @property
+    def outliers(self) -> tuple[TimeComparison, ...]:
+        return tuple(point for point in self.times if abs(point.error) > OUTLIER)
+
+    @property
+    def mape(self) -> dict[str, float]:
+        """Mean absolute error by model."""
+        return {
+            model: found.mape
+            for (model, device), found in self.statistics.items()
+            if device == "all"
+        }
+
+    @property
+    def counters_outside(self) -> tuple[CounterComparison, ...]:
+        return tuple(item for item in self.counters if not item.is_within_tolerance)

@@ -1,0 +1,183 @@
+"""The suite of kernels of our own: each executed by both engines, checked, and estimated."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+from kernelcast.api import estimate
+from kernelcast.errors import KernelcastError, LaunchError, ModelNotApplicable
+from kernelcast.models import MODELS
+from kernelcast.sampling import Sampling
+from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.engine import ENGINES
+from kernelcast.simcore.occupancy import occupancy
+from kernelcast.simcore.profile import LaunchShape
+from kernelcast.traces.trace import Trace
+from kernelcast.workload import Workload
+from kernelcast.workload_file import load_workload
+
+__all__ = [
+    "SUITE",
+    "EngineRun",
+    "SuiteReport",
+    "WorkloadEstimate",
+    "WorkloadResult",
+    "run_suite",
+    "run_workload",
+    "workload_files",
+]
+
+SUITE = Path(__file__).resolve().parents[2] / "validation" / "workloads"
+_SMALLEST = "small"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineRun:
+    """One engine's execution and what the check of the buffers said; `failure` is empty if good."""
+
+    engine: str
+    elapsed_s: float
+    thread_instructions: int
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadEstimate:
+    """A model's time on a device; where it has none, `reason` says why and the time is None."""
+
+    device: str
+    model: str
+    time_s: float | None
+    bottleneck: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadResult:
+    """What one workload did; `failure` is why it could not be run or estimated at all."""
+
+    name: str
+    size: str
+    runs: tuple[EngineRun, ...] = ()
+    estimates: tuple[WorkloadEstimate, ...] = ()
+    failure: str = ""
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        found = [f"{run.engine}: {run.failure}" for run in self.runs if run.failure]
+        counts = {run.thread_instructions for run in self.runs}
+        if len(counts) > 1 and not found:
+            several = " and ".join(map(str, sorted(counts)))
+            found.append(f"the engines execute {several} instructions")
+        return (*([self.failure] if self.failure else []), *found)
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteReport:
+    """All results, in the order of the workloads' names."""
+
+    results: tuple[WorkloadResult, ...]
+
+    @property
+    def failed(self) -> tuple[WorkloadResult, ...]:
+        return tuple(result for result in self.results if result.failures)
+
+
+def workload_files(folder: Path = SUITE) -> tuple[Path, ...]:
+    """KernelcastError when the folder holds no workload."""
+    files = tuple(sorted(folder.glob("*/*.toml")))
+    if not files:
+        raise KernelcastError(f"{folder}: no workloads; they are in the source tree only")
+    return files
+
+
+def run_suite(
+    files: Sequence[Path],
+    size: str = _SMALLEST,
+    devices: Sequence[str] = (),
+    *,
+    engines: Sequence[str] = tuple(sorted(ENGINES)),
+    jobs: int | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> SuiteReport:
+    """Runs the workloads in `jobs` processes, by default one for each core.
+
+    `progress` is told the name of the workload that ended and the share that is done.
+    """
+    workers = min(jobs or os.cpu_count() or 1, len(files))
+    results: list[WorkloadResult] = []
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        pending: list[Future[WorkloadResult]] = [
+            pool.submit(run_workload, file, size, tuple(devices), tuple(engines)) for file in files
+        ]
+        try:
+            for done in as_completed(pending):
+                results.append(done.result())
+                if progress is not None:
+                    progress(results[-1].name, len(results) / len(files))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return SuiteReport(tuple(sorted(results, key=lambda result: result.name)))
+
+
+def run_workload(
+    file: Path, size: str, devices: Sequence[str], engines: Sequence[str]
+) -> WorkloadResult:
+    """One workload: checked with every engine, then run once more with memory for the devices."""
+    name = f"{file.parent.name}/{file.stem}"
+    try:
+        workload = load_workload(file)
+        checked = [_checked(workload, size, engine) for engine in engines]
+        found = tuple(_estimates(workload, size, devices, checked[-1][1])) if devices else ()
+        return WorkloadResult(name, size, tuple(run for run, _ in checked), found)
+    except KernelcastError as error:
+        return WorkloadResult(name, size, failure=str(error).splitlines()[0])
+
+
+def _checked(workload: Workload, size: str, engine: str) -> tuple[EngineRun, Trace]:
+    result = workload.run_check(size, engine=engine)
+    failure = "; ".join(
+        f"{item.name}: {item.mismatches} of {item.elements} elements differ"
+        for item in result.comparisons
+        if item.mismatches
+    )
+    data = result.trace.data
+    _, threads = data.source_instructions()
+    return EngineRun(engine, data.elapsed_s, threads, failure), data
+
+
+def _estimates(
+    workload: Workload, size: str, devices: Sequence[str], executed: Trace
+) -> Iterator[WorkloadEstimate]:
+    refused = _refusals(devices, executed)
+    fitting = [device for device in devices if device not in refused]
+    trace = workload.run(size, devices=fitting, sampling=Sampling.AUTO) if fitting else None
+    for device in devices:
+        for model in MODELS:
+            if trace is None or device in refused:
+                yield WorkloadEstimate(device, model, None, reason=refused[device])
+                continue
+            try:
+                found = estimate(trace.profile(load_device(device)), model)
+            except ModelNotApplicable as reason:
+                yield WorkloadEstimate(device, model, None, reason=str(reason))
+            else:
+                yield WorkloadEstimate(device, model, found.time_s, found.bottleneck)
+
+
+def _refusals(devices: Sequence[str], executed: Trace) -> dict[str, str]:
+    """Why the launch does not fit a device, for those that it does not fit."""
+    refused = {}
+    for device in devices:
+        launch = LaunchShape(executed.grid, executed.thread_block)
+        try:
+            occupancy(executed.resources, launch, load_device(device))
+        except LaunchError as reason:
+            refused[device] = str(reason)
+    return refused
