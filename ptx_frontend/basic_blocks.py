@@ -39,7 +39,8 @@ class BasicBlockBuilder:
 
     def __init__(self, start: SourceSpan, file: RegisterFile) -> None:
         self._file = file
-        self._added = 0
+        self.added = 0
+        """Instructions that the source does not have, so far."""
         self._drafts: list[_Draft] = []
         self._order: list[int] = []
         self._current: _Draft | None = None
@@ -59,8 +60,8 @@ class BasicBlockBuilder:
 
     def added_pc(self) -> int:
         """A pc for an instruction that the source does not have."""
-        self._added += 1
-        return _FIRST_ADDED_PC + self._added
+        self.added += 1
+        return _FIRST_ADDED_PC + self.added
 
     def temporary(self, bits: int) -> Register:
         """A register that no source names."""
@@ -101,12 +102,17 @@ class BasicBlockBuilder:
             self._drafts[self._exit].terminator = self._implicit_exit()
         return self._exit
 
-    def trap(self, span: SourceSpan) -> int:
+    def trap(self, span: SourceSpan, reason: str) -> int:
         """A basic block that fails at `span`."""
         block = self.new("trap")
         self._extra.append(block)
         self._drafts[block].terminator = Exit(
-            pc=self.added_pc(), mnemonic="trap", span=span, trap=True, is_added=True
+            pc=self.added_pc(),
+            mnemonic="trap",
+            span=span,
+            trap=True,
+            is_added=True,
+            reason=reason,
         )
         return block
 

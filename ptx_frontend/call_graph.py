@@ -65,20 +65,24 @@ class CallGraph:
         """Functions that may come to call themselves, each with the number of its cycle."""
         graph: Any = nx.DiGraph()
         for name, function in self._functions.items():
-            for statement in _instructions(function.body or ()):
-                if _is_call(statement):
-                    graph.add_edges_from((name, callee) for callee in self._callees(statement))
+            graph.add_edges_from((name, callee) for callee in self._callees(function))
         found = {}
         for number, members in enumerate(nx.strongly_connected_components(graph)):
             if len(members) > 1 or any(graph.has_edge(name, name) for name in members):
                 found.update(dict.fromkeys(members, number))
         return found
 
-    def _callees(self, call: syntax.InstructionStatement) -> tuple[str, ...]:
-        named = [x.name for x in call.operands if isinstance(x, syntax.NameOperand)]
-        if named and named[0] in self._functions:
-            return (named[0],)
-        return self.addressed
+    def _callees(self, function: syntax.Function) -> set[str]:
+        found: set[str] = set()
+        calls_pointers = False
+        for statement in _instructions(function.body or ()):
+            if _is_call(statement):
+                named = [x.name for x in statement.operands if isinstance(x, syntax.NameOperand)]
+                if named and named[0] in self._functions:
+                    found.add(named[0])
+                else:
+                    calls_pointers = True
+        return found.union(self.addressed) if calls_pointers else found
 
 
 def _is_call(statement: syntax.InstructionStatement) -> bool:

@@ -41,6 +41,7 @@ _MOST_INLINED = 1 << 14
 """Instructions of a kernel, from which on calls stay calls."""
 _MOST_INSTRUCTIONS = 1 << 16
 """Twice the longest kernel known, and lowered within seconds."""
+_MOST_INLINED_IN_A_FILE = 1 << 17
 _DEEPEST = 32
 _HEAP_DECLARATION = VariableDeclaration(0, "global", "b8", HEAP, _HEAP_BYTES, 16)
 _NO_FUNCTION = "the kernel called through a pointer that is no function with these parameters"
@@ -56,6 +57,7 @@ class _Frame:
     outer_scope: Scope | None = None
     outer_parameters: dict[str, Parameter] = field(default_factory=dict)
     outer_return: int | None = None
+    first_pc: int = 0
     top: Register | None = None
     """Keeps what `alloca` had taken before the call, where the function takes more."""
 
@@ -98,6 +100,15 @@ class CallLowering:
             raise site.unsupported(
                 f"more than {_MOST_INSTRUCTIONS:,} instructions in the kernel and what it calls"
             )
+        if self.stack.is_full:
+            raise site.unsupported(
+                "more calls of functions that are not inlined than can be lowered"
+            )
+        if self._names.module.inlined.instructions > _MOST_INLINED_IN_A_FILE:
+            raise site.unsupported(
+                f"more than {_MOST_INLINED_IN_A_FILE:,} instructions of functions in this file's "
+                "kernels: call it in a file of its own"
+            )
         if call.pointer is not None:
             self._call_pointer(site, call, call.pointer)
             return None
@@ -114,9 +125,11 @@ class CallLowering:
         self._inline(site, call, function)
         return function
 
-    def leave(self) -> None:
+    def leave(self, pc: int) -> None:
         """Ends the innermost function; its results are the caller's."""
         frame = self._frames.pop()
+        if len(self._frames) == 1:
+            self._names.module.inlined.instructions += pc - frame.first_pc
         assert self._builder.return_to is not None
         assert frame.outer_scope is not None
         self._builder.place(self._builder.return_to)
@@ -148,7 +161,7 @@ class CallLowering:
     def _inline(self, site: Site, call: Call, function: syntax.Function) -> None:
         frame = _Frame(function, self._frames[-1].activation, outer_scope=self._names.scope)
         frame.outer_parameters = dict(self._names.parameters)
-        frame.outer_return = self._builder.return_to
+        frame.outer_return, frame.first_pc = self._builder.return_to, site.pc
         entry = self._builder.new(function.name)
         passed = (
             *self._results(site, call, function.results),

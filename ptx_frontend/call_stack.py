@@ -17,7 +17,7 @@ from kernelcast.ptx_frontend.calls import ParameterBuffer
 from kernelcast.ptx_frontend.names import Names
 from kernelcast.ptx_frontend.operands import Site
 from kernelcast.ptx_frontend.variables import align_up
-from kernelcast.simcore.isa.control_flow import live_at_ends
+from kernelcast.simcore.isa.control_flow import live_at_ends, members
 from kernelcast.simcore.isa.kernel import Immediate, Register, SymbolAddress
 
 __all__ = ["Activation", "CallStack", "CalledFunction"]
@@ -27,6 +27,7 @@ _ALLOCATED = "%alloca"
 _STACK_BYTES = 16 << 10
 """Of every thread, in kernels with recursive functions, and again in those that use `alloca`."""
 _STACK_ALIGNMENT = 16
+_MOST_LINKS = 1 << 15
 _PLACED_LAST = 1 << 62
 
 
@@ -56,6 +57,7 @@ class CalledFunction:
     came_from: Register
     buffers: dict[syntax.VariableDeclaration, ParameterBuffer]
     activation: Activation
+    links: list[_Link] = field(default_factory=list)
 
     @property
     def parameters(self) -> list[ParameterBuffer]:
@@ -70,6 +72,7 @@ class CalledFunction:
 class _Link:
     """One way into a function and back: basic blocks `begin` and `end`, then `following`."""
 
+    number: int
     site: Site
     caller: Activation
     callee: CalledFunction
@@ -95,6 +98,7 @@ class CallStack:
         self._names = names
         self._builder = builder
         self._called: dict[str, CalledFunction] = {}
+        self._order: list[CalledFunction] = []
         self._links: list[_Link] = []
         self._pushed: list[list[tuple[Register, int]]] = []
         self._pointer: Register | None = None
@@ -112,6 +116,11 @@ class CallStack:
             self._top = self._names.file.new(_ALLOCATED, 64)
         return self._top
 
+    @property
+    def is_full(self) -> bool:
+        """Whether more calls would take too long to lower."""
+        return len(self._links) > _MOST_LINKS
+
     def link(
         self,
         site: Site,
@@ -124,16 +133,15 @@ class CallStack:
         buffers of the arguments and of the results."""
         begin, end = self._builder.new(function.name), self._builder.new("return")
         callee = self._function(function)
-        top = self._builder.temporary(64)
-        self._links.append(_Link(site, caller, callee, *passed, begin, end, following, top))
+        top, number = self._builder.temporary(64), len(self._links)
+        link = _Link(number, site, caller, callee, *passed, begin, end, following, top)
+        self._links.append(link)
+        callee.links.append(link)
         return begin
 
     def bodies(self) -> Iterator[CalledFunction]:
         """Functions whose body must be lowered, those included that come up meanwhile."""
-        seen = 0
-        while seen < len(self._called):
-            yield list(self._called.values())[seen]
-            seen += 1
+        yield from self._order  # which grows
 
     def finish(self) -> None:
         """All bodies are lowered: writes the ways to them and back."""
@@ -141,9 +149,9 @@ class CallStack:
             self._choose_what_is_pushed()
         else:
             self._pushed = [[] for _ in self._links]
-        for number, link in enumerate(self._links):
-            self._write_call(number, link)
-            self._write_return(number, link)
+        for link in self._links:
+            self._write_call(link)
+            self._write_return(link)
         for called in self._called.values():
             self._write_dispatch(called)
         for position, register in enumerate((self._pointer, self._top)):
@@ -163,6 +171,7 @@ class CallStack:
                 {formal: ParameterBuffer(formal.name, file) for formal in formals},
                 Activation(self._names.module.call_graph.is_recursive(function.name)),
             )
+            self._order.append(known)
         return known
 
     def _choose_what_is_pushed(self) -> None:
@@ -170,9 +179,8 @@ class CallStack:
         flows, successors = self._builder.flows(), self._builder.successors()
         for called in self._called.values():
             read = 1 << called.came_from.index
-            for link in self._links:
-                if link.callee is called:
-                    read |= _bits(r for _, parts in link.moves_out() for r in parts)
+            for link in called.links:
+                read |= _bits(r for _, parts in link.moves_out() for r in parts)
             flows[called.leave] = (read, 0)
         for link in self._links:
             # seen from its caller, a call reads the arguments and writes the results
@@ -190,33 +198,34 @@ class CallStack:
 
     def _places(self, caller: Activation, needed: int) -> Iterator[tuple[Register, int]]:
         """Where the caller keeps registers, the same place for a register at all its calls."""
-        for register in self._names.file.registers:
-            if needed >> register.index & 1 and register is not self._pointer:
-                if register.index not in caller.places:
+        for index in members(needed):
+            register = self._names.file.registers[index]
+            if register is not self._pointer:
+                if index not in caller.places:
                     size = 4 if register.bits == 1 else register.bits // 8
-                    caller.places[register.index] = caller.place(size, size)
-                yield register, caller.places[register.index]
+                    caller.places[index] = caller.place(size, size)
+                yield register, caller.places[index]
 
-    def _write_call(self, number: int, link: _Link) -> None:
+    def _write_call(self, link: _Link) -> None:
         self._builder.place(link.begin)
         code = AddedCode(self._builder, link.site.span, link.site.origin)
-        for register, offset in self._pushed[number]:
+        for register, offset in self._pushed[link.number]:
             code.push(register, self.pointer(), offset)
         if self._top is not None and not link.caller.is_recursive:
             code.move(link.top, self._top)
-        code.move(link.callee.came_from, Immediate(number))
+        code.move(link.callee.came_from, Immediate(link.number))
         _write_moves(code, link.moves_in())
         if link.caller.is_recursive:
             self._move_pointer(code, link, +1)
         code.jump(link.callee.entry)
 
-    def _write_return(self, number: int, link: _Link) -> None:
+    def _write_return(self, link: _Link) -> None:
         self._builder.place(link.end)
         code = AddedCode(self._builder, link.site.span, link.site.origin)
         _write_moves(code, link.moves_out())
         if link.caller.is_recursive:
             self._move_pointer(code, link, -1)
-        for register, offset in self._pushed[number]:
+        for register, offset in self._pushed[link.number]:
             code.pop(register, self.pointer(), offset)
         if self._top is not None and not link.caller.is_recursive:
             code.move(self._top, link.top)
@@ -232,10 +241,9 @@ class CallStack:
         self._builder.place(called.leave)
         at = self._names.source.span(called.function.at, len(called.function.name))
         code = AddedCode(self._builder, at, None)
-        ways = [(n, link.end) for n, link in enumerate(self._links) if link.callee is called]
-        for number, end in ways[:-1]:
-            code.branch_if_equal(called.came_from, number, end)
-        code.jump(ways[-1][1])
+        for link in called.links[:-1]:
+            code.branch_if_equal(called.came_from, link.number, link.end)
+        code.jump(called.links[-1].end)
 
     def _place(self, register: Register, at: int) -> None:
         """Gives a register, when the kernel begins, a stack of its own to point to."""

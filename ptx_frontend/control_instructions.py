@@ -14,6 +14,11 @@ from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["CONTROL", "Lowering", "instruction_count"]
 
+_FAILING = ("trap", "brkpt")
+"""Without a debugger a breakpoint ends the kernel as a trap does."""
+_MOST_ADDED = 1 << 15
+"""Lowered within seconds; no compiler writes tables of a hundredth of it."""
+
 Lowering = Callable[[Site, BasicBlockBuilder, tuple[int, int, int] | None], None]
 """Lowers a statement into the builder; the triple is the thread block that `.reqntid` demands."""
 
@@ -62,18 +67,26 @@ def _leave(site: Site, builder: BasicBlockBuilder, target: int) -> None:
 
 
 def _exit(site: Site, builder: BasicBlockBuilder, _required: tuple[int, int, int] | None) -> None:
-    if site.mnemonic not in ("ret", "ret.uni", "exit", "trap"):
+    if site.mnemonic not in ("ret", "ret.uni", "exit", *_FAILING):
         raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
     site.expect_operands(0)
     if builder.return_to is not None and site.mnemonic.startswith("ret"):
         _go(site, builder, builder.return_to)
         return
-    is_trap = site.mnemonic == "trap"
+    is_trap = site.mnemonic in _FAILING
+    reason = f"the kernel executed {site.mnemonic}"
     if site.guard is not None:
-        _leave(site, builder, builder.trap(site.span) if is_trap else builder.shared_exit())
+        _leave(site, builder, builder.trap(site.span, reason) if is_trap else builder.shared_exit())
         return
     builder.end(
-        Exit(pc=site.pc, mnemonic=site.mnemonic, span=site.span, origin=site.origin, trap=is_trap)
+        Exit(
+            pc=site.pc,
+            mnemonic=site.mnemonic,
+            span=site.span,
+            origin=site.origin,
+            trap=is_trap,
+            reason=reason,
+        )
     )
 
 
@@ -91,6 +104,8 @@ def _indexed_branch(
         raise site.error("a branch by number needs the name of a '.branchtargets' list", 1)
     following = builder.new()
     go_round(site, builder, following)
+    if builder.added + len(names) > _MOST_ADDED:
+        raise site.unsupported(f"more than {_MOST_ADDED:,} branches by number")
     code = AddedCode(builder, site.span, site.origin)
     index = builder.temporary(ScalarType.U32.bits)
     code.move(index, site.source(site.operands[0], 0, ScalarType.U32))
@@ -126,7 +141,7 @@ CONTROL: dict[str, Lowering] = {
     "brx": _indexed_branch,
     "ret": _exit,
     "exit": _exit,
-    "trap": _exit,
+    **dict.fromkeys(_FAILING, _exit),
     "bar": lower_barrier,
     "barrier": lower_barrier,
 }

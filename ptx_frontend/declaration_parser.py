@@ -6,7 +6,7 @@ import re
 
 from kernelcast.errors import nearest
 from kernelcast.ptx_frontend.lexer import Tokens, is_name, is_whole_directive
-from kernelcast.ptx_frontend.literals import constant_expression
+from kernelcast.ptx_frontend.literals import constant_expression, number
 from kernelcast.ptx_frontend.syntax import (
     Float,
     Initial,
@@ -177,6 +177,8 @@ def _named(
         tokens.expect("]", f"after the size of {name!r}")
         count = size if count is None else count * size
     initial = tuple(_initialiser(tokens)) if tokens.accept("=") else ()
+    if initial and count == 0:  # of `name[]`, which is as long as what it is set to
+        count = len(initial)
     if initial and (count or 1) * _type_bytes(type_name) > _LARGEST_INITIALISED:
         raise tokens.source.error(f"{name!r} is too large for an initialised array", at, len(name))
     return VariableDeclaration(
@@ -196,7 +198,14 @@ def _initialiser(tokens: Tokens) -> list[Initial]:
         return [_initial(tokens)]
     values: list[Initial] = []
     while tokens.next != "}":
-        values.extend(_initialiser(tokens))
+        text = tokens.next
+        is_single = text[:1].isdigit() and tokens.texts[tokens.index + 1] in (",", "}")
+        value = number(text) if is_single else None
+        if value is None:
+            values.extend(_initialiser(tokens))
+        else:
+            tokens.index += 1
+            values.append(value)
         if not tokens.accept(","):
             break
     tokens.expect("}", "to close the initialiser")
@@ -209,8 +218,11 @@ def _initial(tokens: Tokens) -> Initial:
     mask: int | None = None
     is_mask = tokens.next[:2] in ("0x", "0X") and tokens.texts[tokens.index + 1] == "("
     if is_mask:
-        mask = int(tokens.take(), 16)
-        tokens.index += 1
+        value = number(tokens.next)
+        if not isinstance(value, Integer):
+            raise tokens.unexpected("expected a mask for the address")
+        mask = value.value
+        tokens.index += 2
     elif not is_name(tokens.next) or tokens.next == "WARP_SZ":
         return constant_expression(tokens)
     name = tokens.name("a variable")

@@ -16,6 +16,7 @@ _CONSTANT_BITS = 64
 _MOST_BITS = 2 * _CONSTANT_BITS
 """Of what an expression has in between: more would only take time."""
 _INTEGER = re.compile(r"(0[xX][\da-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)U?")
+_HEXADECIMAL = re.compile(r"[\da-fA-F]+", re.ASCII)
 _DECIMAL_FLOAT = re.compile(r"\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+")
 _FLOAT_FORMATS = {
     "0f": ("<f", "<I", 32),
@@ -45,7 +46,7 @@ def number(text: str) -> Number | None:
         return Integer(_WARP_SIZE)
     if text[:2] in _FLOAT_FORMATS:
         code, unsigned, bits = _FLOAT_FORMATS[text[:2]]
-        if len(text) != 2 + bits // 4:
+        if len(text) != 2 + bits // 4 or not _HEXADECIMAL.fullmatch(text, 2):
             return None
         raw = int(text[2:], 16)
         return Float(struct.unpack(code, struct.pack(unsigned, raw))[0], bits, raw)

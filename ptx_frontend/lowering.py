@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from kernelcast.errors import SourceSpan, UnsupportedInstruction
 from kernelcast.ptx_frontend import syntax
@@ -15,11 +16,13 @@ from kernelcast.ptx_frontend.control_instructions import CONTROL, instruction_co
 from kernelcast.ptx_frontend.grid_workspace import is_grid_workspace, lower_grid_workspace
 from kernelcast.ptx_frontend.memory_instructions import (
     HINTS,
+    is_vector_atomic,
     lower_atomic,
     lower_fence,
     lower_hint,
     lower_load,
     lower_store,
+    lower_vector_atomic,
 )
 from kernelcast.ptx_frontend.names import ModuleNames, Names
 from kernelcast.ptx_frontend.operands import Site
@@ -253,6 +256,8 @@ class _KernelLowering:
         elif root in ("ld", "st") and (accessed := buffer_access(site)) is not None:
             variable, offset = accessed
             self._append(lower_parameter_access(site, self._calls.buffer(variable), offset))
+        elif root in ("atom", "red") and is_vector_atomic(site):
+            self._vector_atomic(site)
         elif (memory := _MEMORY.get(root)) is not None:
             self._builder.append(memory(site))
             self._pc += 1
@@ -272,6 +277,14 @@ class _KernelLowering:
             self._builder.append(instruction)
             self._pc += 1
 
+    def _vector_atomic(self, site: Site) -> None:
+        """The first element's counts as the instruction."""
+        first, *others = lower_vector_atomic(site)
+        self._builder.append(first)
+        for atomic in others:
+            self._builder.append(replace(atomic, pc=self._builder.added_pc(), is_added=True))
+        self._pc += 1
+
     def _call(self, site: Site) -> None:
         """Inlines a function, or calls one."""
         following = self._builder.new()
@@ -282,7 +295,7 @@ class _KernelLowering:
             origin, targets = self._origin, self._targets
             self._targets = frozenset(_branch_targets(function.body or ()))
             self._statements(function.body or ())
-            self._calls.leave()
+            self._calls.leave(self._pc)
             self._origin, self._targets = origin, targets
         self._builder.place(following)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from kernelcast.ptx_frontend import syntax
@@ -15,11 +15,13 @@ __all__ = [
     "HINTS",
     "Access",
     "elements",
+    "is_vector_atomic",
     "lower_atomic",
     "lower_fence",
     "lower_hint",
     "lower_load",
     "lower_store",
+    "lower_vector_atomic",
     "understood",
 ]
 
@@ -44,7 +46,10 @@ _FENCES = _SCOPES | {
 """What may follow `fence` and `membar`: order, scope, proxies and what they are restricted to."""
 
 
-HINTS = ("nanosleep", "griddepcontrol", "prefetch", "prefetchu", "discard", "applypriority")
+HINTS = (
+    *("nanosleep", "griddepcontrol", "prefetch", "prefetchu", "discard", "applypriority"),
+    *("pmevent",),
+)
 """Roots of instructions that count and do nothing."""
 
 
@@ -86,7 +91,7 @@ def _access(mnemonic: str) -> Access | Refusal:
     for part in parts:
         if part in _SPACES:
             space = _SPACES[part]
-        elif part in _VECTORS and not is_atomic:
+        elif part in _VECTORS:
             vector = _VECTORS[part]
         elif part in _CACHE_OPERATORS and not is_atomic:
             cache_operator = part if cache_operator != "nc" else "nc"
@@ -183,17 +188,46 @@ def elements(site: Site, index: int, access: Access) -> tuple[syntax.Operand, ..
 
 
 def lower_atomic(site: Site) -> Atomic:
+    """An atomic on one element."""
     access = understood(site)
     first = 1 if site.mnemonic.startswith("atom") else 0
     values = 2 if access.operation == "cas" else 1
     site.expect_operands(first + 1 + values + access.has_hint_operand)
-    destination = None
-    if first:
-        destination = site.destination(site.operands[0], 0, access.type)
-    sources = tuple(
-        site.source(site.operands[index], index, access.type)
-        for index in range(first + 1, first + 1 + values)
-    )
+    operands = [site.operands[index] for index in range(first + 1, first + 1 + values)]
+    return _atomic(site, access, site.operands[0] if first else None, operands, 0)
+
+
+def is_vector_atomic(site: Site) -> bool:
+    return site.mnemonic.startswith(("atom", "red")) and understood(site).vector > 0
+
+
+def lower_vector_atomic(site: Site) -> list[Atomic]:
+    """One atomic for each element: only these are atomic, the vector is not (PTX ISA, atom)."""
+    access = understood(site)
+    is_global = access.space in (AddressSpace.GLOBAL, AddressSpace.GENERIC)
+    if not (access.operation == "add" and access.type.is_float and is_global):
+        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+    first = 1 if site.mnemonic.startswith("atom") else 0
+    site.expect_operands(first + 2 + access.has_hint_operand)
+    targets = elements(site, 0, access) if first else (None,) * access.vector
+    return [
+        _atomic(site, access, target, [source], number * access.type.bytes)
+        for number, (target, source) in enumerate(
+            zip(targets, elements(site, first + 1, access), strict=True)
+        )
+    ]
+
+
+def _atomic(
+    site: Site,
+    access: Access,
+    destination: syntax.Operand | None,
+    operands: list[syntax.Operand],
+    offset: int,
+) -> Atomic:
+    """`offset`: of the element from the address, bytes; all but the first element are added."""
+    first = 0 if destination is None else 1
+    address = site.address(first, access.space, access.type.bytes)
     return Atomic(
         pc=site.pc,
         mnemonic=site.mnemonic,
@@ -202,9 +236,14 @@ def lower_atomic(site: Site) -> Atomic:
         guard=site.guard,
         operation=access.operation,
         type=access.type,
-        address=site.address(first, access.space, access.type.bytes),
-        destination=destination,
-        sources=sources,
+        address=replace(address, offset=address.offset + offset),
+        destination=(
+            None if destination is None else site.destination(destination, 0, access.type)
+        ),
+        sources=tuple(
+            site.source(operand, first + 1 + index, access.type)
+            for index, operand in enumerate(operands)
+        ),
     )
 
 

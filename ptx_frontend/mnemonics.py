@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from kernelcast.errors import nearest
+from kernelcast.ptx_frontend.legal_modifiers import illegal_modifiers
 from kernelcast.simcore.isa import opcodes
 from kernelcast.simcore.isa.opcodes import Context, Opcode
 from kernelcast.simcore.isa.types import ScalarType
@@ -16,7 +17,7 @@ __all__ = ["EXECUTED_ROOTS", "ComputeForm", "Refusal", "compute_form", "scalar_t
 EXECUTED_ROOTS = frozenset(
     (
         *("ld", "ldu", "st", "atom", "red", "membar", "fence"),
-        *("bra", "ret", "exit", "trap", "bar", "barrier", "call", "brx"),
+        *("bra", "ret", "exit", "trap", "brkpt", "pmevent", "bar", "barrier", "call", "brx"),
         *("alloca", "stacksave", "stackrestore"),
         *("shfl", "vote", "match", "redux", "activemask", "elect"),
         *("nanosleep", "griddepcontrol", "prefetch", "prefetchu", "discard", "applypriority"),
@@ -63,13 +64,15 @@ def scalar_type(name: str) -> ScalarType | None:
 def compute_form(mnemonic: str, shape: str = "") -> ComputeForm | Refusal:
     """The form of a computing instruction; `shape` (`pack2`, ...) is a part that operands add."""
     root, *parts = mnemonic.split(".")
+    parts = _without_subspaces(root, parts)
     modifiers = [part for part in parts if scalar_type(part) is None]
     types = [known for part in parts if (known := scalar_type(part)) is not None]
     shape = shape or _packing(root, types)
     names = [*([shape] if shape else []), *modifiers]
     entries = _by_root().get(root)
     if entries is None:
-        known_roots = (*_by_root(), *EXECUTED_ROOTS)
+        # of one first letter only: a file may hold tens of thousands of unknown names
+        known_roots = [name for name in (*_by_root(), *EXECUTED_ROOTS) if name[0] == root[:1]]
         return Refusal(f"instruction {mnemonic!r} is not supported{nearest(root, known_roots)}")
     fitting = [entry for entry in entries if _left(entry, names) is not None]
     refusals: list[Refusal] = []
@@ -81,6 +84,13 @@ def compute_form(mnemonic: str, shape: str = "") -> ComputeForm | Refusal:
     if not fitting:
         return Refusal(f"instruction {mnemonic!r} is not supported: no form of {root!r} fits")
     return refusals[0]
+
+
+def _without_subspaces(root: str, parts: list[str]) -> list[str]:
+    """Outside of inlined functions all parameters are those of the entry."""
+    if root not in ("cvta", "isspacep"):
+        return parts
+    return ["param" if part == "param::entry" else part for part in parts]
 
 
 def _packing(root: str, types: Sequence[ScalarType]) -> str:
@@ -153,6 +163,9 @@ def _form(
         return Refusal(
             f"instruction {mnemonic!r} is not supported: {entry.name!r} of types .{names_of_types}"
         )
+    wrong = illegal_modifiers(entry.name, types[0], types[-1], left)
+    if wrong:
+        return Refusal(f"instruction {mnemonic!r} is not supported: {wrong}")
     modifiers = frozenset(left) & entry.modifiers
     context = Context(types[0], types[-1], modifiers)
     return ComputeForm(

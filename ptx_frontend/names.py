@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from kernelcast.errors import PtxSyntaxError, UnsupportedInstruction
 from kernelcast.ptx_frontend.call_graph import CallGraph, function_addresses
 from kernelcast.ptx_frontend.scopes import RegisterFile, Scope
 from kernelcast.ptx_frontend.source import SourceText
-from kernelcast.ptx_frontend.syntax import Function, VariableDeclaration
+from kernelcast.ptx_frontend.syntax import Function, SymbolReference, VariableDeclaration
 from kernelcast.ptx_frontend.variables import references
 from kernelcast.simcore.isa.kernel import Parameter, Register, Special
 
@@ -30,6 +30,13 @@ def special_register_bits(special: Special) -> int:
     return 64 if special in _WIDE_SPECIALS else 32
 
 
+@dataclass(slots=True)
+class Inlined:
+    """How many instructions of functions the kernels of a file have got so far."""
+
+    instructions: int = 0
+
+
 @dataclass(frozen=True)
 class ModuleNames:
     """The variables and functions of a file."""
@@ -37,6 +44,7 @@ class ModuleNames:
     source: SourceText
     variables: Mapping[str, VariableDeclaration]
     functions: Mapping[str, Function]
+    inlined: Inlined = field(default_factory=Inlined)
 
     @cached_property
     def call_graph(self) -> CallGraph:
@@ -87,11 +95,15 @@ class Names:
         key = declaration.name
         if self.used.get(key, declaration) is not declaration:
             key = f"{key}@{self.source.span(declaration.at).line}"
-        if key not in self.used:
-            self._refuse_extern(declaration)
-            self.used[key] = declaration
-            for reference in references(declaration.initial):
-                self._follow(reference.name, reference.generic, reference.at)
+        pending = [] if key in self.used else [(key, declaration)]
+        while pending:  # not by recursion: chains of variables may be long
+            name, variable = pending.pop()
+            self._refuse_extern(variable)
+            self.used[name] = variable
+            for reference in references(variable.initial):
+                target = self._referred(reference)
+                if target is not None and target.name not in self.used:
+                    pending.append((target.name, target))
         return key
 
     def _refuse_extern(self, declaration: VariableDeclaration) -> None:
@@ -101,18 +113,20 @@ class Names:
                 self.source.span(declaration.at, len(declaration.name)),
             )
 
-    def _follow(self, name: str, generic: bool, at: int) -> None:
+    def _referred(self, reference: SymbolReference) -> VariableDeclaration | None:
+        """The variable whose address initialises another; None for functions."""
+        name = reference.name
         target = self.variable(name)
-        span = self.source.span_of(name, at)
+        span = self.source.span_of(name, reference.at)
         if target is None:
             if name in self.module.functions:
-                return
+                return None
             raise PtxSyntaxError(f"no variable {name!r}", span)
-        if target.space != "global" and not generic:
+        if target.space != "global" and not reference.generic:
             raise UnsupportedInstruction(
                 f"the address of {name!r} within its own space is not supported as data", span
             )
-        self.symbol(target)
+        return target
 
     def unknown(self, name: str, at: int) -> PtxSyntaxError | UnsupportedInstruction:
         """Why a name stands for nothing."""

@@ -19,11 +19,11 @@ def place_parameters(
     declarations: Iterable[VariableDeclaration], source: SourceText
 ) -> tuple[Parameter, ...]:
     """Parameters in order, each at a multiple of its alignment; arrays are structs."""
-    placed: list[Parameter] = []
+    placed: dict[str, Parameter] = {}
     end = 0
     for declaration in declarations:
         name = declaration.name
-        if any(name == other.name for other in placed):
+        if name in placed:
             raise source.error(f"parameter {name!r} is declared twice", declaration.at, len(name))
         size = size_of(declaration, source)
         offset = align_up(end, declaration.align or type_bytes(declaration.type) or 1)
@@ -34,18 +34,9 @@ def place_parameters(
                 f"parameters of type .{declaration.type} are not supported",
                 source.span(declaration.at, len(name)),
             )
-        placed.append(
-            Parameter(
-                name,
-                type_,
-                offset,
-                size,
-                is_struct,
-                declaration.is_pointer,
-            )
-        )
+        placed[name] = Parameter(name, type_, offset, size, is_struct, declaration.is_pointer)
         end = offset + size
-    return tuple(placed)
+    return tuple(placed.values())
 
 
 def parameter_symbols(

@@ -39,14 +39,23 @@ def has_counted_barriers(kernel: Kernel) -> bool:
 class CountedBarriers:
     """Who waits at which barrier of its thread block, and how many came by without waiting.
 
-    A barrier counts a warp as all its threads, as the PTX manual says.
+    A barrier counts a warp as all its threads, as the PTX manual says. By lane, `numbers` of the
+    barriers where they wait, -1 for none, and `counts` that they ask for; `arrived`, shape (thread
+    blocks, 16): who came without waiting.
     """
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(
+        self,
+        batch: Batch,
+        numbers: Ints | None = None,
+        counts: Ints | None = None,
+        arrived: Ints | None = None,
+    ) -> None:
         self._batch = batch
-        self._number = np.full(batch.lanes, -1, np.int64)
-        self._count = np.zeros(batch.lanes, np.int64)
-        self._arrived = np.zeros((batch.count, _BARRIERS), np.int64)
+        self._number = np.full(batch.lanes, -1, np.int64) if numbers is None else numbers
+        self._count = np.zeros(batch.lanes, np.int64) if counts is None else counts
+        empty = np.zeros((batch.count, _BARRIERS), np.int64)
+        self._arrived = empty if arrived is None else arrived
         self._group = min(GROUP, batch.width)
 
     def wait(self, view: LaneView, barrier: BarrierSync) -> None:

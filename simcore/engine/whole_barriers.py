@@ -39,6 +39,8 @@ def with_whole_barriers(kernel: Kernel, threads: int) -> Kernel:
 
 def _is_whole(kernel: Kernel, block: BasicBlock, padded: int) -> bool:
     end = block.terminator
-    if not isinstance(end, BarrierSync) or end.count != Immediate(padded):
+    if not isinstance(end, BarrierSync) or end.number is not None:
+        return False  # lanes of a warp may come to barriers of different number
+    if end.count != Immediate(padded):
         return False
     return not any(isinstance(i, BarrierArrive) for i in kernel.instructions)

@@ -102,7 +102,7 @@ def _fma(context: Context, a: Array, b: Array, c: Array) -> Array:
 @opcode(
     "div",
     "t=tt",
-    INTEGERS + FLOATS,
+    (*INTEGERS, *WIDE_FLOATS),
     flops=1,
     modifiers=("approx", "full", *ROUNDINGS, "ftz"),
     native=native.emit_div,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import overload
 
-import networkx as nx
-
+from kernelcast.simcore.isa.flow_graph import immediate_dominators
 from kernelcast.simcore.isa.kernel import (
     Atomic,
     BarrierArrive,
@@ -28,6 +26,7 @@ from kernelcast.simcore.isa.kernel import (
     WarpOperation,
 )
 from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
+from kernelcast.simcore.isa.loop_nests import order_basic_blocks
 
 __all__ = [
     "dominators",
@@ -37,6 +36,7 @@ __all__ = [
     "live_in",
     "live_out",
     "max_live_registers",
+    "members",
     "order_basic_blocks",
     "post_dominators",
     "reads",
@@ -46,64 +46,6 @@ __all__ = [
 _WORD_BITS = 32
 
 
-def order_basic_blocks(successors: Sequence[Sequence[int]]) -> list[int]:
-    """The basic blocks that 0 reaches, in the topological order of the loop-nest forest.
-
-    A loop (strongly connected component) stays together; what it exits to comes after all of it;
-    within it the edges into its headers do not count, and loops inside are ordered likewise. Among
-    the free choices the source order holds. The loop-nest forest of irreducible graphs is
-    Steensgaard's: every basic block that is entered from outside is a header.
-    """
-    graph: Any = nx.DiGraph()
-    graph.add_node(0)
-    graph.add_edges_from((a, b) for a, targets in enumerate(successors) for b in targets)
-    graph = graph.subgraph(nx.descendants(graph, 0) | {0})
-    order: list[int] = []
-    pending = _loops_in_order(graph, frozenset((0,)))
-    while pending:
-        members, headers = pending.pop()
-        if len(members) == 1:
-            order.extend(members)
-            continue
-        loop = graph.subgraph(members).copy()
-        loop.remove_edges_from(list(loop.in_edges(headers)))
-        pending.extend(_loops_in_order(loop, headers))
-    return order
-
-
-def _loops_in_order(
-    graph: Any, entries: frozenset[int]
-) -> list[tuple[frozenset[int], frozenset[int]]]:
-    """Components of the graph with the basic blocks where control enters them, the last first."""
-    return [
-        (
-            component,
-            (entries & component) | {b for a, b in graph.in_edges(component) if a not in component},
-        )
-        for component in reversed(_components_in_order(graph))
-    ]
-
-
-def _components_in_order(graph: Any) -> list[frozenset[int]]:
-    """Strongly connected components in topological order, those earliest in the source first."""
-    condensed: Any = nx.condensation(graph)
-    members: dict[int, frozenset[int]] = {
-        node: frozenset(found) for node, found in condensed.nodes(data="members")
-    }
-    waiting = {node: condensed.in_degree(node) for node in condensed}
-    ready = [(min(members[node]), node) for node, count in waiting.items() if count == 0]
-    heapq.heapify(ready)
-    order: list[frozenset[int]] = []
-    while ready:
-        _, node = heapq.heappop(ready)
-        order.append(members[node])
-        for target in condensed.successors(node):
-            waiting[target] -= 1
-            if waiting[target] == 0:
-                heapq.heappush(ready, (min(members[target]), target))
-    return order
-
-
 def post_dominators(successors: Sequence[Sequence[int]]) -> tuple[int | None, ...]:
     """The immediate post-dominator of every basic block.
 
@@ -111,48 +53,65 @@ def post_dominators(successors: Sequence[Sequence[int]]) -> tuple[int | None, ..
     have no post-dominator).
     """
     end = len(successors)
-    graph: Any = nx.DiGraph()
-    graph.add_nodes_from(range(end + 1))
+    predecessors: list[list[int]] = [[] for _ in range(end + 1)]
     for block, targets in enumerate(successors):
-        graph.add_edges_from((target, block) for target in targets or (end,))
-    immediate: dict[int, int | None] = nx.immediate_dominators(graph, end)
-    return tuple(_inside(immediate.get(block), end) for block in range(end))
+        for target in targets or (end,):
+            predecessors[target].append(block)
+    immediate = immediate_dominators(predecessors, end)
+    return tuple(_inside(immediate.get(block, end), end) for block in range(end))
 
 
-def dominators(successors: Sequence[Sequence[int]]) -> tuple[frozenset[int], ...]:
+def dominators(successors: Sequence[Sequence[int]]) -> Sequence[frozenset[int]]:
     """The basic blocks through which every way from the entry leads, each block itself included.
 
-    Empty for unreachable ones.
+    Empty for unreachable ones. The sets are made when they are asked for.
     """
-    graph: Any = nx.DiGraph()
-    graph.add_nodes_from(range(len(successors)))
-    graph.add_edges_from((block, to) for block, targets in enumerate(successors) for to in targets)
-    immediate: dict[int, int | None] = nx.immediate_dominators(graph, 0)
-    found: list[frozenset[int]] = []
-    for block in range(len(successors)):
+    return _DominatorSets(immediate_dominators(successors, 0), len(successors))
+
+
+class _DominatorSets(Sequence[frozenset[int]]):
+    """All sets together would take memory with the square of the number of basic blocks."""
+
+    def __init__(self, immediate: Mapping[int, int], count: int) -> None:
+        self._immediate = immediate
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, block: int) -> frozenset[int]: ...
+
+    @overload
+    def __getitem__(self, block: slice) -> tuple[frozenset[int], ...]: ...
+
+    def __getitem__(self, block: int | slice) -> frozenset[int] | tuple[frozenset[int], ...]:
+        if isinstance(block, slice):
+            return tuple(self[index] for index in range(self._count)[block])
+        at = range(self._count)[block]
         chain: list[int] = []
-        at: int | None = block if block == 0 or block in immediate else None
-        while at is not None:
+        while at in self._immediate:
             chain.append(at)
-            at = immediate.get(at) if at != 0 else None
-        found.append(frozenset(chain))
-    return tuple(found)
+            at = self._immediate[at]
+        return frozenset((*chain, 0)) if at == 0 else frozenset()
 
 
 def ending_blocks(kernel: Kernel) -> frozenset[int]:
     """Basic blocks that do nothing but end the thread: lanes that wait for them are as good as
     gone."""
     found: set[int] = set()
-    size = -1
-    while size != len(found):
-        size = len(found)
-        for block in kernel.blocks:
-            end = block.terminator
-            if not block.body and (
-                (isinstance(end, Exit) and not end.trap)
-                or (isinstance(end, Jump) and end.target in found)
-            ):
-                found.add(block.index)
+    leads_to: dict[int, list[int]] = {}
+    pending: list[int] = []
+    for block in kernel.blocks:
+        end = block.terminator
+        if not block.body and isinstance(end, Exit) and not end.trap:
+            pending.append(block.index)
+        elif not block.body and isinstance(end, Jump):
+            leads_to.setdefault(end.target, []).append(block.index)
+    while pending:
+        index = pending.pop()
+        found.add(index)
+        pending.extend(leads_to.get(index, ()))
     return frozenset(found)
 
 
@@ -195,7 +154,7 @@ def live_out(kernel: Kernel) -> tuple[frozenset[Register], ...]:
     """Registers live at the end of each basic block. A guarded write leaves the old value live."""
     by_index = {register.index: register for register in kernel.registers}
     return tuple(
-        frozenset(by_index[index] for index in _members(bits)) for bits in _live_out_bits(kernel)
+        frozenset(by_index[index] for index in members(bits)) for bits in _live_out_bits(kernel)
     )
 
 
@@ -204,7 +163,7 @@ def live_in(kernel: Kernel) -> tuple[frozenset[int], ...]:
     found = []
     for block, out in zip(kernel.blocks, _live_out_bits(kernel), strict=True):
         used, killed = _flow(block)
-        found.append(frozenset(_members(used | (out & ~killed))))
+        found.append(frozenset(members(used | (out & ~killed))))
     return tuple(found)
 
 
@@ -215,7 +174,7 @@ def max_live_registers(kernel: Kernel) -> int:
     words = {register.index: _words(register) for register in kernel.registers}
     most = 0
     for block, out in zip(kernel.blocks, _live_out_bits(kernel), strict=True):
-        live = set(_members(out))
+        live = set(members(out))
         count = sum(words[index] for index in live)
         for instruction in (block.terminator, *reversed(block.body)):
             written = {register.index for register in writes(instruction)}
@@ -235,7 +194,8 @@ def _words(register: Register) -> int:
     return 0 if register.bits == 1 else max(1, register.bits // _WORD_BITS)
 
 
-def _members(bits: int) -> Iterator[int]:
+def members(bits: int) -> Iterator[int]:
+    """The positions of the bits that are set, rising."""
     while bits:
         lowest = bits & -bits
         yield lowest.bit_length() - 1

@@ -237,7 +237,7 @@ class Exit(Instruction):
     """Ends a basic block: the lanes are done. `trap` is the failing kind, for `reason`."""
 
     trap: bool = False
-    reason: str = "the kernel executed trap"
+    reason: str = ""
 
 
 Terminator: TypeAlias = Jump | Branch | BarrierSync | Exit

@@ -7,7 +7,7 @@ import random
 import shutil
 import struct
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -106,14 +106,45 @@ def test_machine_code_alone_is_refused(tmp_path: Path) -> None:
         kc.load(file)
 
 
-def test_whatever_is_damaged_is_an_input_error(tmp_path: Path) -> None:
-    content = container(
-        [entry(ptx("k").encode() * 9, 75, _PTX, _LZ4), entry(ptx("k").encode(), 80)]
+def in_elf(section: bytes) -> bytes:
+    """An object with a table of names and one section of fat binaries."""
+    names = b"\0.names\0.nv_fatbin\0"
+    body = names + bytes(-len(names) % 8) + section
+    head = b"\x7fELF\x02\x01\x01" + bytes(9)
+    head += struct.pack("<HHIQQQIHHHHHH", 1, 190, 1, 0, 0, 64 + len(body), 0, 64, 0, 0, 64, 3, 1)
+    sections = (
+        (0, 0, 0, 0),
+        (1, 3, 64, len(names)),
+        (8, 1, 64 + len(body) - len(section), len(section)),
+    )
+    table = [
+        struct.pack("<IIQQQQ24x", name, kind, 0, 0, at, size) for name, kind, at, size in sections
+    ]
+    return head + body + b"".join(table)
+
+
+def test_an_elf_file_made_here(tmp_path: Path) -> None:
+    file = tmp_path / "program"
+    file.write_bytes(in_elf(container([entry(ptx("k").encode(), 75, _PTX, _LZ4)])))
+    assert list(kc.load(file)) == ["k"]
+
+
+@pytest.mark.parametrize("holder", [bytes, in_elf])
+@pytest.mark.parametrize("compression", [_LZ4, _ZSTD])
+def test_whatever_is_damaged_is_an_input_error(
+    tmp_path: Path, holder: Callable[[bytes], bytes], compression: int
+) -> None:
+    if compression == _ZSTD:
+        pytest.importorskip("zstandard")
+    content = holder(
+        container(
+            [entry(ptx("k").encode() * 9, 75, _PTX, compression), entry(ptx("k").encode(), 80)]
+        )
     )
     file, generator = tmp_path / "k.fatbin", random.Random(1)
-    for trial in range(300):
+    for trial in range(600):
         damaged = bytearray(
-            content[: generator.randrange(4, len(content))] if trial % 2 else content
+            content[: generator.randrange(5, len(content))] if trial % 2 else content
         )
         for _ in range(3):
             damaged[generator.randrange(4, len(damaged))] = generator.randrange(256)

@@ -70,7 +70,7 @@ def test_calibration_points_are_shown_and_do_not_count() -> None:
 
 
 def test_rankings_of_devices() -> None:
-    """Order a < b < c measured; the model takes c for the fastest and has one pair right of three."""
+    """Measured a < b < c; the model takes c for the fastest and has one pair of three right."""
     times = {"a": (2.0, 1.0), "b": (3.0, 2.0), "c": (1.0, 4.0)}
     points = [point(p, m, device=device) for device, (p, m) in times.items()]
     (found,) = rankings(points)

@@ -6,11 +6,13 @@ import ast
 import math
 import struct
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kernelcast.errors import PtxSyntaxError
+from kernelcast.ptx_frontend import read_ptx
 from kernelcast.ptx_frontend.lexer import Tokens
 from kernelcast.ptx_frontend.literals import constant_expression, number
 from kernelcast.ptx_frontend.source import SourceText
@@ -59,7 +61,21 @@ def test_not_a_number_keeps_its_bits() -> None:
     assert found.raw == 0x7FC01234
 
 
-@pytest.mark.parametrize("text", ["0f3F80", "0d3F800000", "09", "12ab", "0b12", "%r1", "", "0x"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0f3F80",
+        "0f3F80000V",
+        "0dVVVVVVVVVVVVVVVV",
+        "0d3F800000",
+        "09",
+        "12ab",
+        "0b12",
+        "%r1",
+        "",
+        "0x",
+    ],
+)
 def test_malformed_numbers_are_no_numbers(text: str) -> None:
     assert number(text) is None
 
@@ -115,3 +131,19 @@ def test_impossible_expressions(text: str) -> None:
 def test_minus_flips_the_sign_bit_of_a_float() -> None:
     found = constant_expression(Tokens(SourceText("t.ptx", "-0f3F800000")))
     assert found == Float(-1.0, 32, 0xBF800000)
+
+
+@pytest.mark.parametrize("mask", ["0xVF00", "0x"])
+def test_malformed_masks_of_addresses(mask: str) -> None:
+    text = f".version 8.0\n.target sm_80\n.address_size 64\n.global .b8 x[8] = {{{mask}(y)}};"
+    with pytest.raises(PtxSyntaxError, match=f"expected a mask for the address, found '{mask}'"):
+        read_ptx(text, "t")
+
+
+def test_an_array_without_a_size_is_as_long_as_its_initialiser() -> None:
+    header = ".version 8.0\n.target sm_80\n.address_size 64\n"
+    variables = ".global .u8 x[] = {1, 2, 3}; .global .s16 y[][2] = {{1, 2}, {3, -4}};\n"
+    body = ".entry k() { .reg .b64 %d<2>; mov.b64 %d0, x; mov.b64 %d1, y; ret; }"
+    symbols = read_ptx(header + variables + body, "t").kernels["k"].symbols
+    assert symbols["x"].data == bytes((1, 2, 3))
+    assert np.frombuffer(symbols["y"].data, np.int16).tolist() == [1, 2, 3, -4]

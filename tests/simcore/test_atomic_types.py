@@ -68,3 +68,20 @@ def test_spellings_of_ordered_accesses(run_ptx: Run, load: str) -> None:
     out = np.full(32, 3, np.uint32)
     run_ptx(body, "u64 out", [out])
     assert out.tolist() == [3 + i for i in range(32)]
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_atomics_on_vectors_add_each_element(run_ptx: Run, count: int) -> None:
+    """Thread t adds t to the first element and t + 1 to the others."""
+    names = ", ".join(["%f1", *["%f2"] * (count - 1)])
+    olds = ", ".join(f"%f{i + 3}" for i in range(count))
+    out = np.zeros(count, np.float32)
+    body = f"""mov.u32 %r1, %tid.x; ld.param.u64 %rd1, [out]; cvt.rn.f32.u32 %f1, %r1;
+    add.f32 %f2, %f1, 0f3F800000; setp.lt.u32 %p1, %r1, 20;
+    @%p1 red.global.add.v{count}.f32 [%rd1], {{{names}}};
+    @!%p1 atom.global.v{count}.f32.add {{{olds}}}, [%rd1], {{{names}}}; ret;"""
+    trace = run_ptx(body, "u64 out", [out])
+    assert out.tolist() == [sum(range(32)) + 32 * (i > 0) for i in range(count)]
+    atomics = [row for row in trace.instructions if row.kind == "atomic"]
+    assert len(atomics) == 2 * count
+    assert sum(row.is_source for row in atomics) == 2

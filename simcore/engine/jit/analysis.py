@@ -20,12 +20,11 @@ from kernelcast.simcore.engine.jit.shapes import (
     resized,
     uniform,
 )
-from kernelcast.simcore.isa.control_flow import live_in, reads
+from kernelcast.simcore.engine.jit.waiting_places import WaitingPlaces
+from kernelcast.simcore.isa.control_flow import live_in
 from kernelcast.simcore.isa.kernel import (
     Atomic,
     BarrierResult,
-    BarrierSync,
-    Branch,
     Compute,
     Exit,
     Guard,
@@ -45,7 +44,7 @@ from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 from kernelcast.simcore.isa.uniformity import definitions, launch_constants
 from kernelcast.simcore.isa.warp_opcodes import GROUP
 
-__all__ = ["Analysis", "Facts", "across_lanes_shape", "analyse", "may_spin"]
+__all__ = ["Analysis", "Facts", "across_lanes_shape", "analyse"]
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Analysis:
-    """`live_in[b]`: register indices; places are basic blocks and, from `len(blocks)` on, barriers.
+    """`live_in[b]`: register indices; `pending_with[b]`: numbers of `places`.
 
     `is_dynamic[b]`: whether fewer than all lanes may run `b`. `blends`: (basic block, register)
     pairs where a write must keep what other lanes still need. `crossing`: registers live between
@@ -73,6 +72,7 @@ class Analysis:
 
     shapes: Mapping[int, Shape]
     live_in: tuple[frozenset[int], ...]
+    places: WaitingPlaces
     pending_with: tuple[frozenset[int], ...]
     is_dynamic: tuple[bool, ...]
     blends: frozenset[tuple[int, int]]
@@ -80,27 +80,6 @@ class Analysis:
 
     def shape(self, register: Register) -> Shape:
         return self.shapes.get(register.index, VARYING)
-
-
-def may_spin(kernel: Kernel) -> bool:
-    """Whether lanes may wait in a loop for what others write: a branch depends on an atomic's or
-    a volatile load's result, and a loop leads back to it."""
-    tainted: set[int] = set()
-    size = -1
-    while size != len(tainted):
-        size = len(tainted)
-        for instruction in kernel.instructions:
-            source = isinstance(instruction, Atomic) or (
-                isinstance(instruction, Load) and instruction.volatile
-            )
-            if source or any(r.index in tainted for r in reads(instruction)):
-                tainted.update(r.index for r in definitions(instruction))
-    for block in kernel.blocks:
-        end = block.terminator
-        depends = isinstance(end, Branch) and end.guard.register.index in tainted
-        if depends and block.index in _reachable(kernel, block.successors):
-            return True
-    return False
 
 
 def _reachable(kernel: Kernel, starts: tuple[int, ...]) -> set[int]:
@@ -118,16 +97,18 @@ def analyse(kernel: Kernel, facts: Facts) -> Analysis:
     live = live_in(kernel)
     constants = launch_constants(kernel)
     single = _warp_constants(kernel, constants)
+    places = WaitingPlaces(kernel)
     forced: set[int] = set()
     while True:
         shapes = _shapes(kernel, facts, forced)
-        pending = _pending_with(kernel, shapes)
+        is_uniform = {index: shape.is_uniform for index, shape in shapes.items()}
+        pending = places.pending_with(is_uniform)
         conflicts = {
             (block.index, register.index)
             for block in kernel.blocks
             for instruction in block.body
             for register in definitions(instruction)
-            if any(register.index in live[_place(kernel, y)] for y in pending[block.index])
+            if any(register.index in live[places.target(y)] for y in pending[block.index])
         }
         wrong = {
             index
@@ -139,18 +120,8 @@ def analyse(kernel: Kernel, facts: Facts) -> Analysis:
         forced |= wrong
     crossing = frozenset(index for registers in live for index in registers)
     blends = frozenset(pair for pair in conflicts if shapes[pair[1]].is_varying)
-    dynamic = _dynamic(kernel, pending, facts.is_partial)
-    return Analysis(shapes, live, pending, dynamic, blends, crossing)
-
-
-def _place(kernel: Kernel, place: int) -> int:
-    """The basic block where lanes that wait at `place` go on."""
-    count = len(kernel.blocks)
-    if place < count:
-        return place
-    end = kernel.blocks[place - count].terminator
-    assert isinstance(end, BarrierSync)
-    return end.target
+    dynamic = _dynamic(kernel, places, pending, facts.is_partial)
+    return Analysis(shapes, live, places, pending, dynamic, blends, crossing)
 
 
 def _warp_constants(kernel: Kernel, constants: frozenset[int]) -> frozenset[int]:
@@ -320,50 +291,25 @@ def operand_shape(
 _WIDE = (Special.CLOCK64, Special.GLOBALTIMER, Special.GRIDID)
 
 
-def _pending_with(kernel: Kernel, shapes: Mapping[int, Shape]) -> tuple[frozenset[int], ...]:
-    """By basic block: the places where other lanes of its warp may wait while it runs."""
-    count = len(kernel.blocks)
-    found: list[set[int]] = [set() for _ in range(count)]
-    work: list[tuple[int, int]] = []
-
-    def part(one: int, other: int) -> None:
-        low, high = min(one, other), max(one, other)
-        if low >= count:
-            low, high = sorted((_place(kernel, low), _place(kernel, high)))
-        if low != high and high not in found[low]:
-            found[low].add(high)
-            work.append((low, high))
-
-    for block in kernel.blocks:
-        end = block.terminator
-        if isinstance(end, Branch) and not shapes[end.guard.register.index].is_uniform:
-            part(end.target, end.otherwise)
-    while work:
-        running, waiting = work.pop()
-        block = kernel.blocks[running]
-        is_barrier = isinstance(block.terminator, BarrierSync)
-        for target in (count + running,) if is_barrier else block.successors:
-            part(target, waiting)
-    return tuple(frozenset(places) for places in found)
-
-
 def _dynamic(
-    kernel: Kernel, pending: tuple[frozenset[int], ...], is_partial: bool
+    kernel: Kernel,
+    places: WaitingPlaces,
+    pending: tuple[frozenset[int], ...],
+    is_partial: bool,
 ) -> tuple[bool, ...]:
     """Basic blocks that fewer than all lanes may run."""
     count = len(kernel.blocks)
     if is_partial:
         return (True,) * count
-    dynamic = [bool(places) for places in pending]
-    for places in pending:
-        for place in places:
-            dynamic[_place(kernel, place)] = True
-            if place >= count:
-                dynamic[place - count] = True
+    dynamic = [bool(others) for others in pending]
+    for others in pending:
+        for place in others:
+            dynamic[places.target(place)] = True
+            dynamic[places.block(place)] = True
     lossy: set[int] = set()
     for block in kernel.blocks:
         if isinstance(block.terminator, Exit):
-            lossy.update(_place(kernel, place) for place in pending[block.index])
+            lossy.update(places.target(place) for place in pending[block.index])
     for index in _reachable(kernel, tuple(lossy)):
         dynamic[index] = True
     return tuple(dynamic)

@@ -1,14 +1,17 @@
 """Control flow of a warp as LLVM IR: branches, lanes that wait for others, barriers, resumption.
 
 Lanes that go to a basic block later wait in its pending mask `%P`; the lowest pending basic block
-always runs next. Lanes that wait at a mixed barrier are in its mask `%W`.
+always runs next. Lanes that wait at a mixed barrier are in its mask `%W`, lanes that yielded at the
+head of a spin loop in its mask `%Y`.
 """
 
 from __future__ import annotations
 
 from kernelcast.simcore.engine.jit.analysis import Analysis
+from kernelcast.simcore.engine.jit.counted_barrier_code import CountedBarrierCode
 from kernelcast.simcore.engine.jit.registers import Registers
-from kernelcast.simcore.engine.jit.warp_code import WarpCode
+from kernelcast.simcore.engine.jit.spin_code import SpinCode
+from kernelcast.simcore.engine.jit.warp_code import FULL, WarpCode
 from kernelcast.simcore.engine.jit.warp_context import WarpContext
 from kernelcast.simcore.engine.jit.workspace import field_offset
 from kernelcast.simcore.isa.kernel import BarrierSync, BasicBlock, Branch, Exit, Guard, Kernel
@@ -35,21 +38,27 @@ class ControlCode:
         registers: Registers,
         context: WarpContext,
         watched: frozenset[int],
+        spin: SpinCode,
+        counted: CountedBarrierCode,
     ) -> None:
         self._warp = warp
         self._analysis = analysis
         self._registers = registers
         self._context = context
         self._watched = watched
+        self._spin = spin
+        self._counted = counted
         count = len(kernel.blocks)
         waiting = {y for places in analysis.pending_with for y in places if y < count}
-        waiting.update(context.target(b) for b in context.mixed)
+        waiting.update((*context.waiting_targets, *context.yielding))
         self._pendable = sorted(waiting)
 
     @property
     def mask_slots(self) -> list[str]:
         """Names of the masks that must be there, empty, when the function starts."""
-        return [f"P{p}" for p in self._pendable] + [f"W{b}" for b in self._context.mixed]
+        context = self._context
+        waiting = [f"W{b}" for b in context.mixed] + [f"Y{h}" for h in context.yielding]
+        return [f"P{p}" for p in self._pendable] + waiting
 
     def condition(self, guard: Guard) -> str:
         """Lanes where the guard holds, as a mask of all lanes."""
@@ -92,7 +101,7 @@ class ControlCode:
                 else:
                     self._warp.scalar.do(f"br label %{'dispatch' if waiting else 'done'}")
             case BarrierSync():
-                self._barrier(block.index, mask)
+                self._barrier(block.index, end, mask)
             case _:
                 self._goto(block, end.target, mask)
 
@@ -110,21 +119,40 @@ class ControlCode:
             self._set_mask(place, word)
             code.do(f"br label %B{place}")
             warp.label(following)
-        if not context.mixed:
+        if context.mixed or context.yielding:
+            self._wait()
+        else:
             code.do("br label %done")
-            return
-        waiting = "0"
-        for barrier in context.mixed:
-            word = warp.load_mask(f"%W{barrier}")
-            waiting = code.op(f"or {warp.mask_type} {waiting}, {word}")
-            where = context.wait_mask_place(barrier)
-            code.do(f"store i64 {warp.as_i64(word)}, ptr {where}")
+
+    def _wait(self) -> None:
+        """No lane can run on: the function ends, with a state that says why."""
+        warp, code, context = self._warp, self._warp.scalar, self._context
+        waiting = self._keep_masks("W", [(b, context.wait_mask_offset(b)) for b in context.mixed])
+        if context.yielding:
+            offsets = [(h, context.yield_mask_offset(h)) for h in context.yielding]
+            nobody = warp.is_empty(self._keep_masks("Y", offsets))
+            code.do(f"br i1 {nobody}, label %no.yield, label %yielded")
+            warp.label("yielded")
+            context.save((*context.waiting_targets, *context.yielding))
+            code.do(f"store i32 {context.yield_state}, ptr %status")
+            code.do("br label %leave")
+            warp.label("no.yield")
         nobody = warp.is_empty(waiting)
         code.do(f"br i1 {nobody}, label %done, label %wait")
         warp.label("wait")
-        context.save(context.mixed)
+        context.save(context.waiting_targets)
         code.do(f"store i32 {context.mixed_state}, ptr %status")
         code.do("br label %leave")
+
+    def _keep_masks(self, kind: str, offsets: list[tuple[int, int]]) -> str:
+        """Stores masks in the context; all their lanes."""
+        warp, code = self._warp, self._warp.scalar
+        lanes = code.op(f"or {warp.mask_type} 0, 0")
+        for block, offset in offsets:
+            word = warp.load_mask(f"%{kind}{block}")
+            lanes = code.op(f"or {warp.mask_type} {lanes}, {word}")
+            code.do(f"store i64 {warp.as_i64(word)}, ptr {self._context.place(offset)}")
+        return lanes
 
     def resume(self) -> None:
         """The switch that ends the entry, and what each state brings back."""
@@ -134,22 +162,48 @@ class ControlCode:
         cases = " ".join(f"i32 {state}, label %resume{state - 1}" for state in states.values())
         if context.mixed:
             cases += f" i32 {context.mixed_state}, label %resume.mixed"
+        if context.yielding:
+            cases += f" i32 {context.yield_state}, label %resume.yield"
         warp.entry.do(f"switch i32 %state, label %B0 [ {cases} ]")
         for barrier, state in states.items():
             warp.label(f"resume{state - 1}")
-            context.restore([barrier])
             target = context.target(barrier)
+            context.restore([target])
             if self._analysis.is_dynamic[target]:
                 warp.store_mask(warp.load_mask(context.mask_place()), "%mask")
             code.do(f"br label %B{target}")
-        if not context.mixed:
-            return
+        if context.mixed:
+            self._resume_mixed()
+        if context.yielding:
+            self._resume_yield()
+
+    def _resume_mixed(self) -> None:
+        """Barriers have opened."""
+        warp, context = self._warp, self._context
         warp.label("resume.mixed")
-        context.restore(context.mixed)
+        context.restore(context.waiting_targets)
+        opened = self._counted.opened_lanes() if context.is_counted else FULL
         for barrier in context.mixed:
             mask = warp.load_mask(context.wait_mask_place(barrier))
-            warp.add_mask(mask, f"%P{context.target(barrier)}")
-        code.do("br label %dispatch")
+            released = warp.both_masks(mask, opened)
+            warp.add_mask(released, f"%P{context.target(barrier)}")
+            if context.is_counted:
+                rest = warp.scalar.op(f"xor {warp.mask_type} {mask}, {released}")
+                warp.store_mask(rest, f"%W{barrier}")
+        warp.scalar.do("br label %dispatch")
+
+    def _resume_yield(self) -> None:
+        """Other warps had their turn; barriers are as they were."""
+        warp, context = self._warp, self._context
+        warp.label("resume.yield")
+        context.restore((*context.waiting_targets, *context.yielding))
+        for barrier in context.mixed:
+            mask = warp.load_mask(context.wait_mask_place(barrier))
+            warp.store_mask(mask, f"%W{barrier}")
+        for head in context.yielding:
+            mask = warp.load_mask(context.yield_mask_place(head))
+            warp.add_mask(mask, f"%P{head}")
+        warp.scalar.do("br label %dispatch")
 
     def _branch(self, block: BasicBlock, end: Branch, mask: str) -> None:
         warp, code, kind = self._warp, self._warp.scalar, self._warp.mask_type
@@ -178,6 +232,7 @@ class ControlCode:
         (low, low_mask), (high, high_mask) = sorted(
             ((end.target, there), (end.otherwise, rest)), key=lambda pair: pair[0]
         )
+        self._spin.leave(block.index, high)
         warp.add_mask(high_mask, f"%P{high}")
         self._goto(block, low, low_mask)
 
@@ -199,6 +254,7 @@ class ControlCode:
     def _goto(self, block: BasicBlock, target: int, mask: str) -> None:
         """Goes to `target` at once unless lanes wait at it or before it."""
         warp, code = self._warp, self._warp.scalar
+        self._spin.leave(block.index, target)
         before = [y for y in self._analysis.pending_with[block.index] if y <= target]
         if not before:
             self._set_mask(target, mask)
@@ -222,14 +278,17 @@ class ControlCode:
         if self._analysis.is_dynamic[target]:
             self._warp.store_mask(mask, "%mask")
 
-    def _barrier(self, index: int, mask: str) -> None:
+    def _barrier(self, index: int, end: BarrierSync, mask: str) -> None:
         warp, code, context = self._warp, self._warp.scalar, self._context
+        self._spin.leave(index, end.target)
         if index in context.mixed:
+            if context.is_counted:
+                self._counted.wait(end, mask, self.fault)
             warp.add_mask(mask, f"%W{index}")
             code.do("br label %dispatch")
             return
         where = context.mask_place()
         code.do(f"store i64 {warp.as_i64(mask)}, ptr {where}")
-        context.save([index])
+        context.save([end.target])
         code.do(f"store i32 {context.state_of(index)}, ptr %status")
         code.do("br label %leave")

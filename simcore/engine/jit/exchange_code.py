@@ -36,7 +36,6 @@ class ExchangeCode:
         self._analysis = analysis
         self._registers = registers
         self._control = control
-        self._count = len(kernel.blocks)
         self._ending = ending_blocks(kernel)
 
     def values(self, block: int, operation: WarpOperation, mask: str) -> list[Value]:
@@ -79,7 +78,7 @@ class ExchangeCode:
         """No lane that a member mask of an active lane names may wait at another place."""
         warp, code = self._warp, self._warp.scalar
         slots = [
-            f"%P{place}" if place < self._count else f"%W{place - self._count}"
+            self._analysis.places.slot(place)
             for place in sorted(self._analysis.pending_with[block] - self._ending)
         ]
         if not slots:

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,11 +15,14 @@ import numpy as np
 from kernelcast.errors import LimitExceeded
 from kernelcast.simcore.engine.host_functions import HostFunctions
 from kernelcast.simcore.engine.jit.delivery import Delivery
+from kernelcast.simcore.engine.jit.flights import Flight, Landing, Standstill, Turns
 from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts
 from kernelcast.simcore.engine.jit.program import SourceProgram
+from kernelcast.simcore.engine.jit.spin_loops import reads_clock
 from kernelcast.simcore.engine.jit.tally import ClassTally
 from kernelcast.simcore.engine.jit.trace_assembly import Counted
-from kernelcast.simcore.engine.jit.worker import Worker, WorkerFault
+from kernelcast.simcore.engine.jit.worker import Pause, Worker
+from kernelcast.simcore.engine.jit.worker_fault import WorkerFault
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Launch, Limits
 from kernelcast.simcore.memory_spaces import LaunchMemory
@@ -32,6 +35,7 @@ _PIECES_PER_WORKER = 16
 _MOST_PIECE_BYTES = 1 << 24
 _PIECE_ACCESSES = 1 << 18
 """A piece makes about so many: what waits between workers and sinks stays small."""
+_MOST_WORKERS = 4096
 _POLL_S = 0.05
 _NO_ROOM_S = 0.001
 
@@ -79,10 +83,16 @@ class Job:
         self._tally = ClassTally(launch.thread_blocks, shape.counters)
         self._times = np.zeros((launch.thread_blocks, shape.warps), np.int32)
         threads = min(_processors(), self._all)
-        self._workers = [
-            Worker(kernel, launch, memory, facts, source, limits, bool(sinks), host)
-            for _ in range(threads)
-        ]
+        self._kernel = kernel
+        self._source = source
+
+        def new_worker() -> Worker:
+            return Worker(kernel, launch, memory, facts, source, limits, bool(sinks), host)
+
+        self._new_worker = new_worker
+        self._workers = [new_worker() for _ in range(threads)]
+        self._idle = list(self._workers)
+        self._standstill = Standstill(threads)
         self._delivery = Delivery(sinks)
         most = max(1, _MOST_PIECE_BYTES // (8 * (shape.counters + shape.warps)))
         self._most = min(most, -(-self._all // (threads * _PIECES_PER_WORKER)))
@@ -92,11 +102,12 @@ class Job:
         self._lock = threading.Lock()
         self._faults: list[WorkerFault] = []
         self._broken: BaseException | None = None
+        self._stopped = False
 
     def run(self, code: NativeLoop, progress: Callable[[float], None] | None) -> None:
         """ExecutionError when the kernel fails."""
         self._code = code
-        threads = [threading.Thread(target=self._work, args=(w,)) for w in self._workers]
+        threads = [threading.Thread(target=self._work, args=(n,)) for n in range(len(self._idle))]
         for thread in threads:
             thread.start()
         try:
@@ -152,16 +163,16 @@ class Job:
 
     def _stop(self) -> None:
         with self._lock:
+            self._stopped = True
             self._ranges.clear()
-        for worker in self._workers:
-            worker.stop()
+            for worker in self._workers:
+                worker.stop()
 
     def _take(self) -> _Piece | None:
         while not self._delivery.has_room and self._ranges:
             time.sleep(_NO_ROOM_S)
         with self._lock:
-            is_over = self._faults or self._broken or self._delivery.problem
-            if is_over or not self._ranges:
+            if self._is_over() or not self._ranges:
                 return None
             first, last = self._ranges.popleft()
             end = min(last, first + self._piece)
@@ -170,25 +181,76 @@ class Job:
             self._pieces += 1
             return _Piece(self._pieces - 1, first, end)
 
-    def _work(self, worker: Worker) -> None:
+    def _is_over(self) -> bool:
+        """Whether the launch has failed."""
+        return bool(self._faults or self._broken or self._delivery.problem)
+
+    def _work(self, thread: int) -> None:
         try:
-            while piece := self._take():
-                if not self._run_piece(worker, piece):
-                    return
+            Turns(
+                thread,
+                self._standstill,
+                self._begin,
+                self._land,
+                self._is_over,
+                self._give_up,
+                may_stand_still=not reads_clock(self._kernel),
+            ).run()
         except BaseException as problem:  # carried to the thread that waits
             self._broken = problem
 
-    def _run_piece(self, worker: Worker, piece: _Piece) -> bool:
-        """False when the kernel failed."""
+    def _begin(self) -> Flight | None:
+        with self._lock:
+            if not self._idle and len(self._workers) >= _MOST_WORKERS:
+                return None
+        piece = self._take()
+        if piece is None:
+            return None
+        with self._lock:
+            if not self._idle:
+                self._workers.append(self._new_worker())
+                self._idle.append(self._workers[-1])
+            worker = self._idle.pop()
+            if self._stopped:
+                worker.stop()
+        return Flight(worker, self._run_piece(worker, piece))
+
+    def _land(self, flight: Flight) -> None:
+        with self._lock:
+            self._idle.append(flight.worker)
+
+    def _give_up(self, flight: Flight) -> None:
+        """The thread blocks that wait will do so for ever."""
+        block = self._kernel.blocks[flight.worker.spinning_block()]
+        first = (block.body or (block.terminator,))[0]
+        raise LimitExceeded(
+            "endless loop: nothing changes from one round to the next",
+            first.span,
+            origin=first.origin,
+        )
+
+    def _give_back(self, first: int, end: int) -> None:
+        with self._lock:
+            if not self._stopped:
+                self._ranges.appendleft((first, end))
+
+    def _run_piece(self, worker: Worker, piece: _Piece) -> Generator[Pause, None, Landing]:
+        """Pauses where a thread block waits for others; all behind it are given back then."""
         first, end = piece.first, piece.end
         counts = np.empty((end - first, self._shape.counters), np.int64)
         times = np.empty((end - first, self._shape.warps), np.int64)
-        fault = worker.run(self._code.entry, first, end, counts, times)
+
+        def give_back(rest: int) -> None:
+            nonlocal end
+            self._give_back(rest, end)
+            end = rest
+
+        fault = yield from worker.run(self._code.entry, first, end, counts, times, give_back)
         if fault is not None:
             self._faults.append(fault)
             return False
-        self._tally.add(first, counts)
-        self._times[first:end] = times
+        self._tally.add(first, counts[: end - first])
+        self._times[first:end] = times[: end - first]
         accesses = 0
         if worker.log is not None:
             batch = worker.log.batch(first, end, self._times[first:end].reshape(-1))

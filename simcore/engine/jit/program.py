@@ -7,14 +7,17 @@ from itertools import count
 
 from kernelcast.simcore.engine.jit.analysis import analyse
 from kernelcast.simcore.engine.jit.atomic_code import AtomicCode
+from kernelcast.simcore.engine.jit.counted_barrier_code import counted_barrier_functions
 from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts, SpecialValues, buffer_roots
 from kernelcast.simcore.engine.jit.memory_code import MemoryCode
 from kernelcast.simcore.engine.jit.record_code import CountedAccess, RecordCode
 from kernelcast.simcore.engine.jit.registers import Registers
 from kernelcast.simcore.engine.jit.runtime_code import runtime_functions
 from kernelcast.simcore.engine.jit.sliced_kernel import sliced
-from kernelcast.simcore.engine.jit.thread_block_code import ThreadBlockShape, run_function
+from kernelcast.simcore.engine.jit.thread_block_code import run_function
+from kernelcast.simcore.engine.jit.thread_block_shape import ThreadBlockShape
 from kernelcast.simcore.engine.jit.warp_code import WarpCode
+from kernelcast.simcore.engine.jit.warp_context import WarpContext
 from kernelcast.simcore.engine.jit.warp_function import WarpFunction
 from kernelcast.simcore.engine.jit.warp_sameness import differing_branches
 from kernelcast.simcore.isa.control_flow import reads
@@ -38,8 +41,9 @@ class SourceProgram:
 
     `guarded`: pcs of guarded instructions, in the order of their counters; `lane_shapes`: the lane
     offsets that shape records refer to; `barriers`: basic block by warp state - 1;
-    `mixed_barriers`: basic block and where the context keeps its waiting lanes; `counted`: accesses
-    that have counters instead of records where the whole warp does them.
+    `mixed_barriers`: basic block and where the context keeps its waiting lanes; `yields`: the same
+    for heads of spin loops; `counted`: accesses that have counters instead of records where the
+    whole warp does them.
     """
 
     ir: str
@@ -48,6 +52,7 @@ class SourceProgram:
     lane_shapes: tuple[tuple[int, ...], ...]
     barriers: tuple[int, ...]
     mixed_barriers: tuple[tuple[int, int], ...]
+    yields: tuple[tuple[int, int], ...]
     counted: tuple[CountedAccess, ...]
 
 
@@ -98,6 +103,7 @@ def generate(
             *dict.fromkeys(declarations.values()),
             runtime_functions(launch.width),
             atomics.functions(),
+            *_counted_barriers(context, launch),
             _WARP_HEAD,
             *entry.lines,
             *scalar.lines,
@@ -113,6 +119,7 @@ def generate(
         tuple(record.lane_shapes),
         tuple(context.barriers),
         tuple((b, context.wait_mask_offset(b)) for b in context.mixed),
+        tuple((head, context.yield_mask_offset(head)) for head in context.yielding),
         tuple(record.counted),
     )
 
@@ -127,6 +134,7 @@ def _shape(
 ) -> ThreadBlockShape:
     context = function.context
     return ThreadBlockShape(
+        width=launch.width,
         warps=launch.warps,
         grid=launch.grid,
         counters=function.counters.words,
@@ -137,7 +145,16 @@ def _shape(
         has_barriers=bool(context.barriers),
         access_slots=record.slots,
         digest_offset=context.digest_offset if watched else None,
+        yield_state=context.yield_state if context.yielding else None,
+        opened_offset=context.opened_offset if context.is_counted else None,
+        numbers_offset=context.numbers_offset if context.is_counted else None,
     )
+
+
+def _counted_barriers(context: WarpContext, launch: LaunchFacts) -> tuple[str, ...]:
+    if not context.is_counted:
+        return ()
+    return (counted_barrier_functions(context, launch.width, launch.warps),)
 
 
 def _declare_intrinsics(declarations: dict[str, str], width: int) -> None:
@@ -146,6 +163,8 @@ def _declare_intrinsics(declarations: dict[str, str], width: int) -> None:
         f"declare {mask} @llvm.ctpop.{mask}({mask})",
         f"declare {mask} @llvm.cttz.{mask}({mask}, i1)",
         "declare i64 @llvm.cttz.i64(i64, i1)",
+        "declare i32 @llvm.umax.i32(i32, i32)",
+        f"declare i32 @llvm.vector.reduce.umax.v{width}i32(<{width} x i32>)",
         "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
         "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
     ):

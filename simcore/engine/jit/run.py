@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from kernelcast.simcore.engine.host_functions import HostFunctions, PrintedText
-from kernelcast.simcore.engine.jit.analysis import may_spin
 from kernelcast.simcore.engine.jit.job import Job
 from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts, launch_facts
 from kernelcast.simcore.engine.jit.program import SourceProgram, generate
 from kernelcast.simcore.engine.jit.trace_assembly import assemble
-from kernelcast.simcore.isa.kernel import Atomic, BarrierArrive, BarrierSync, Kernel
+from kernelcast.simcore.isa.kernel import Atomic, Kernel
 from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.launch import Launch, Limits
@@ -46,17 +45,15 @@ _Entry = ctypes.CFUNCTYPE(
 
 @once_per_kernel
 def can_run(kernel: Kernel) -> bool:
-    """False for what only the reference engine does: lanes that wait for each other in loops, and
-    barriers that threads may go round or that are for a part of the thread block."""
+    """False for what only the reference engine does: barriers that threads may go round, and
+    atomic sums of bf16."""
     from kernelcast.simcore.engine.bypasses import ways_round
+    from kernelcast.simcore.engine.counted_barriers import has_counted_barriers
 
-    is_counted = any(
-        isinstance(block.terminator, BarrierSync) and block.terminator.is_counted
-        for block in kernel.blocks
-    ) or any(isinstance(i, BarrierArrive) for i in kernel.instructions)
     # sums of bf16 need a conversion that native code cannot rely on everywhere
     adds_short = any(isinstance(i, Atomic) and i.type in _SHORT_FLOATS for i in kernel.instructions)
-    return not may_spin(kernel) and not is_counted and not adds_short and not ways_round(kernel)
+    # nobody has to come to a barrier that counts who does
+    return not adds_short and (has_counted_barriers(kernel) or not ways_round(kernel))
 
 
 class _Program:

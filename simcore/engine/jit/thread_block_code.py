@@ -8,34 +8,21 @@ row of counters per thread block from `first` on, `times` the instructions of ea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from kernelcast.simcore.engine.jit.counted_barrier_code import BARRIERS
 from kernelcast.simcore.engine.jit.counter_code import COUNTERS_AT_ONCE
+from kernelcast.simcore.engine.jit.rounds_code import (
+    at_barrier,
+    at_barrier_in_turns,
+    one_turn,
+    one_warp,
+    phase_end,
+    phase_end_in_turns,
+)
+from kernelcast.simcore.engine.jit.thread_block_shape import ThreadBlockShape
+from kernelcast.simcore.engine.jit.warp_context import NOWHERE
 from kernelcast.simcore.engine.jit.workspace import field_offset
 
-__all__ = ["STATUS_CHECK", "STATUS_FAULT", "STATUS_STAGES", "ThreadBlockShape", "run_function"]
-
-STATUS_FAULT, STATUS_CHECK, STATUS_STAGES = 1, 2, 3
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadBlockShape:
-    """`mixed_state` is the warp function's state for lanes that wait at several places.
-
-    `access_slots`: counters a stage of accesses that are not recorded; `digest_offset`: where a
-    context holds the digest of the warp's branches, None when all warps branch alike.
-    """
-
-    warps: int
-    grid: tuple[int, int, int]
-    counters: int
-    context_bytes: int
-    shared_bytes: int
-    local_bytes: int
-    mixed_state: int
-    has_barriers: bool
-    access_slots: int
-    digest_offset: int | None
+__all__ = ["run_function"]
 
 
 def _field(name: str, into: str) -> str:
@@ -44,15 +31,18 @@ def _field(name: str, into: str) -> str:
 
 def run_function(shape: ThreadBlockShape) -> str:
     """IR of the loop, with the warp function left to be defined."""
+    if shape.takes_turns:
+        parts = one_turn, at_barrier_in_turns, phase_end_in_turns
+    else:
+        parts = one_warp, at_barrier, phase_end
+    rounds = "\n".join(part(shape) for part in parts)
     return f"""
 define i64 @run(ptr %w, i64 %first, i64 %end, ptr %counts, ptr %times, ptr %totals) {{
 {_start(shape)}
 fresh:
 {_clear(shape)}
   br label %phase
-{_one_warp(shape)}
-{_at_barrier(shape)}
-{_phase_end(shape)}
+{rounds}
 done:
 {_compare_pairs(shape)}
   br label %compared
@@ -89,7 +79,7 @@ def _start(shape: ThreadBlockShape) -> str:
   %common = alloca i32
   %differs = alloca i1
   %live = alloca i64
-  store i64 0, ptr %stp
+{_turn_slots(shape)}  store i64 0, ptr %stp
   br label %next
 next:
   %c0 = load i64, ptr %c
@@ -114,90 +104,22 @@ start:
   %resumed = load i64, ptr %rp
   %is.resumed = icmp ne i64 %resumed, 0
   store i64 0, ptr %rp
-  br i1 %is.resumed, label %release, label %fresh"""
+  br i1 %is.resumed, label %{"goes.on" if shape.takes_turns else "release"}, label %fresh"""
 
 
-def _one_warp(shape: ThreadBlockShape) -> str:
-    """Runs each warp that is not done to its next barrier."""
-    return f"""phase:
-  store i64 0, ptr %n
-  store i64 0, ptr %live
-  store i32 0, ptr %common
-  store i1 false, ptr %differs
-  br label %warp
-warp:
-  %n0 = load i64, ptr %n
-  %context.at = mul i64 %n0, {shape.context_bytes}
-  %context = getelementptr i8, ptr %contexts, i64 %context.at
-  %state = load i32, ptr %context
-  %gone = icmp eq i32 %state, -1
-  br i1 %gone, label %after, label %go
-go:
-  %number = trunc i64 %n0 to i32
-  %new = call i32 @warp(ptr %w, ptr %context, i32 %state, i32 %number, i32 %cx, i32 %cy, i32 %cz)
-  store i32 %new, ptr %context
-  %bad = icmp eq i32 %new, -2
-  br i1 %bad, label %fault, label %fine
-fine:
-  %ended = icmp eq i32 %new, -1
-  br i1 %ended, label %after, label %waits"""
-
-
-def _at_barrier(shape: ThreadBlockShape) -> str:
-    """Counts warps that wait, and notes when not all wait for the same."""
-    return f"""waits:
-  %live0 = load i64, ptr %live
-  %live1 = add i64 %live0, 1
-  store i64 %live1, ptr %live
-  %common0 = load i32, ptr %common
-  %is.first = icmp eq i32 %common0, 0
-  %is.same = icmp eq i32 %common0, %new
-  %agrees = or i1 %is.first, %is.same
-  %is.mixed = icmp eq i32 %new, {shape.mixed_state}
-  %disagrees = xor i1 %agrees, true
-  %odd = or i1 %disagrees, %is.mixed
-  %odd0 = load i1, ptr %differs
-  %odd1 = or i1 %odd0, %odd
-  store i1 %odd1, ptr %differs
-  store i32 %new, ptr %common
-  br label %after"""
-
-
-def _phase_end(shape: ThreadBlockShape) -> str:
-    """After the last warp: on to the next stage, back to the worker, or to the end."""
-    return f"""after:
-  %n1 = add i64 %n0, 1
-  store i64 %n1, ptr %n
-  %all = icmp eq i64 %n1, {shape.warps}
-  br i1 %all, label %phase.end, label %warp
-phase.end:
-  %live2 = load i64, ptr %live
-  %over = icmp eq i64 %live2, 0
-  br i1 %over, label %done, label %check
-check:
-  %odd2 = load i1, ptr %differs
-  br i1 %odd2, label %ask, label %release
-ask:
-  store i64 {STATUS_CHECK}, ptr %stp
-  ret i64 %c0
-release:
-  %stage = load i64, ptr %sgp
-  %stage1 = add i64 %stage, 1
-  %no.room = icmp uge i64 %stage1, %capacity
-  br i1 %no.room, label %grow, label %advance
-grow:
-  store i64 {STATUS_STAGES}, ptr %stp
-  ret i64 %c0
-advance:
-  store i64 %stage1, ptr %sgp
-  %odd.stage = and i64 %stage1, 1
-  %vote.word = mul i64 %odd.stage, 2
-  %votes = getelementptr i64, ptr %vhp, i64 %vote.word
-  store <2 x i64> zeroinitializer, ptr %votes, align 8
-  br label %phase
-fault:
-  store i64 {STATUS_FAULT}, ptr %stp
-  ret i64 %c0"""
+def _turn_slots(shape: ThreadBlockShape) -> str:
+    """What a round keeps where warps take turns."""
+    if not shape.takes_turns:
+        return ""
+    return f"""  %open = alloca i1
+  %yielding = alloca i1
+  %quiet = alloca i64
+  %rounds = alloca i64
+{_field("progress", "pgp")}
+{_field("moved", "mvp")}
+{_field("arrived", "arp")}
+  %arrived = load ptr, ptr %arp
+"""
 
 
 def _memset(place: str, size: int) -> str:
@@ -219,10 +141,17 @@ def _clear(shape: ThreadBlockShape) -> str:
     lines += _memset("%row0", 8 * shape.counters)
     if not shape.has_barriers:
         lines += "  store ptr %row0, ptr %scp\n"
+    if shape.takes_turns:
+        lines += "  store i1 false, ptr %open\n  store i64 0, ptr %quiet\n"
+        lines += "  store i64 0, ptr %rounds\n" + _memset("%arrived", 8 * BARRIERS)
     for warp in range(shape.warps):
         at = warp * shape.context_bytes
         lines += f"  %cx.{warp} = getelementptr i8, ptr %contexts, i64 {at}\n"
         lines += f"  store i32 0, ptr %cx.{warp}\n"
+        if shape.numbers_offset is not None:
+            place = f"%nb.{warp} = getelementptr i8, ptr %cx.{warp}, i64 {shape.numbers_offset}"
+            value = f"i8 {NOWHERE}, i64 {shape.width}, i1 false"
+            lines += f"  {place}\n  call void @llvm.memset.p0.i64(ptr %nb.{warp}, {value})\n"
         if shape.digest_offset is not None:
             lines += f"  %dg.{warp} = getelementptr i8, ptr %cx.{warp}, i64 {shape.digest_offset}\n"
             lines += f"  store i64 0, ptr %dg.{warp}\n"

@@ -1,8 +1,9 @@
 """The function that runs one warp, as LLVM IR: basic blocks, counters, computation.
 
 `i32 @warp(ptr w, ptr context, i32 state, i32 warp, i32 x, i32 y, i32 z)` runs from `state` (0: the
-entry) to the warp's end (-1), a fault (-2) or a barrier: state 1 + n is barrier n reached by the
-whole warp, `mixed` the rest. Registers live across a barrier are kept in `context`.
+entry) to the warp's end (-1), a fault (-2), a barrier or a yield: state 1 + n is barrier n reached
+by the whole warp, then come all other ways to wait at barriers, and lanes that yielded. Registers
+that are needed later are kept in `context`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from kernelcast.simcore.engine.jit.analysis import Analysis
 from kernelcast.simcore.engine.jit.barrier_vote_code import BarrierVoteCode
 from kernelcast.simcore.engine.jit.check_groups import Step, Stretch, stretches
 from kernelcast.simcore.engine.jit.control_code import FAULT_TRAP, ControlCode
+from kernelcast.simcore.engine.jit.counted_barrier_code import CountedBarrierCode
 from kernelcast.simcore.engine.jit.counter_code import CounterCode, loop_heads
 from kernelcast.simcore.engine.jit.exchange_code import ExchangeCode
 from kernelcast.simcore.engine.jit.host_call_code import HostCallCode
@@ -20,16 +22,20 @@ from kernelcast.simcore.engine.jit.memory_code import MemoryCode, Value
 from kernelcast.simcore.engine.jit.record_code import RecordCode
 from kernelcast.simcore.engine.jit.registers import Registers
 from kernelcast.simcore.engine.jit.shapes import Shape, apply_rule
+from kernelcast.simcore.engine.jit.spin_code import SpinCode
+from kernelcast.simcore.engine.jit.spin_loops import is_ordering, patience, spin_loops
 from kernelcast.simcore.engine.jit.warp_code import FULL, WarpCode
 from kernelcast.simcore.engine.jit.warp_context import WarpContext
 from kernelcast.simcore.engine.jit.workspace import field_offset
 from kernelcast.simcore.isa.control_flow import reads
 from kernelcast.simcore.isa.kernel import (
     Atomic,
+    BarrierArrive,
     BarrierResult,
     BarrierVote,
     BasicBlock,
     Compute,
+    Fence,
     HostCall,
     Instruction,
     Kernel,
@@ -40,6 +46,7 @@ from kernelcast.simcore.isa.kernel import (
     WarpOperation,
 )
 from kernelcast.simcore.isa.opcodes import Context
+from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.isa.uniformity import definitions
 
 __all__ = ["FAULT_LIMIT", "FAULT_TRAP", "WarpFunction"]
@@ -70,7 +77,11 @@ class WarpFunction:
         self._record = record
         self._watched = watched
         self.context = WarpContext(warp, kernel, analysis, registers)
-        self._control = ControlCode(warp, kernel, analysis, registers, self.context, watched)
+        self._spin = SpinCode(warp, registers, spin_loops(kernel), patience(kernel))
+        self._counted = CountedBarrierCode(warp, registers, self.context)
+        self._control = ControlCode(
+            warp, kernel, analysis, registers, self.context, watched, self._spin, self._counted
+        )
         self.counters = CounterCode(warp, kernel, analysis)
         self._host = HostCallCode(warp, registers, self._control)
         self._votes = BarrierVoteCode(warp, registers)
@@ -92,6 +103,7 @@ class WarpFunction:
         self._warp.label(f"B{index}")
         self._registers.begin()
         mask = self._block_mask(block)
+        self._spin.enter(index, mask)
         issues = len(block.body) + bool(block.terminator.mnemonic)
         time = code.op("load i64, ptr %time")
         code.do(f"store i64 {code.op(f'add i64 {time}, {issues}')}, ptr %time")
@@ -179,34 +191,59 @@ class WarpFunction:
             off = warp.scalar.op(f"xor {warp.mask_type} {condition}, -1")
             off = warp.both_masks(off, self._block_mask(block))
             self.counters.count_off(instruction.pc, off)
-        registers: tuple[Register | None, ...] = ()
-        values: list[Value] = []
-        match instruction:
-            case Compute() if instruction.destinations:
-                registers, values = instruction.destinations, self._compute(instruction)
-            case HostCall() if instruction.sources:
-                values = self._host.values(instruction, mask)
-                registers = (instruction.destination,)
-            case BarrierVote():
-                self._votes.contribute(instruction, mask)
-            case BarrierResult() if instruction.destination is not None:
-                values = [self._votes.result(instruction)]
-                registers = (instruction.destination,)
-            case WarpOperation() if instruction.destinations or instruction.members is not None:
-                values = self._exchange.values(block.index, instruction, mask)
-                registers = instruction.destinations
-            case Load():
-                values = self._memory.load(instruction, mask, position)
-                registers = instruction.destinations
-            case Store():
-                self._memory.store(instruction, mask, position)
-            case Atomic():
-                values = self._memory.atomic(instruction, mask, position)
-                registers = (instruction.destination,)
+        registers, values = self._results(block, instruction, mask, position)
+        self._spin.after(block.index, instruction, values, mask)
         for register, (value, written_as, shape) in zip(registers, values, strict=False):
             if register is not None:
                 kept = self._keep(block, instruction, register, mask, keep)
                 self._registers.write(register, value, written_as, shape, kept)
+
+    def _results(
+        self, block: BasicBlock, instruction: Instruction, mask: str, position: int
+    ) -> tuple[tuple[Register | None, ...], list[Value]]:
+        """What the lanes of the mask do; registers to write, and their values."""
+        memory = self._memory
+        match instruction:
+            case Compute() if instruction.destinations:
+                return instruction.destinations, self._compute(instruction)
+            case Load():
+                values = memory.load(instruction, mask, position)
+                self._order("acquire", instruction)
+                return instruction.destinations, values
+            case Store():
+                self._order("release", instruction)
+                memory.store(instruction, mask, position)
+            case Atomic():
+                values = memory.atomic(instruction, mask, position)
+                return (instruction.destination,), values
+            case _:
+                return self._results_together(block, instruction, mask)
+        return (), []
+
+    def _results_together(
+        self, block: BasicBlock, instruction: Instruction, mask: str
+    ) -> tuple[tuple[Register | None, ...], list[Value]]:
+        """The same for what concerns other lanes, other threads of the thread block or the host."""
+        match instruction:
+            case HostCall() if instruction.sources:
+                return (instruction.destination,), self._host.values(instruction, mask)
+            case BarrierVote():
+                self._votes.contribute(instruction, mask)
+            case BarrierResult() if instruction.destination is not None:
+                return (instruction.destination,), [self._votes.result(instruction)]
+            case BarrierArrive():
+                self._counted.arrive(instruction, mask, self._control.fault)
+            case WarpOperation() if instruction.destinations or instruction.members is not None:
+                values = self._exchange.values(block.index, instruction, mask)
+                return instruction.destinations, values
+            case Fence() if is_ordering(instruction):
+                self._warp.scalar.do("fence seq_cst")
+        return (), []
+
+    def _order(self, how: str, access: Load | Store) -> None:
+        """Volatile accesses to memory that other workers see keep their order."""
+        if access.volatile and access.address.space in (AddressSpace.GLOBAL, AddressSpace.GENERIC):
+            self._warp.scalar.do(f"fence {how}")
 
     def _keep(
         self,
@@ -261,6 +298,7 @@ class WarpFunction:
         code.do("br label %leave")
         warp.label("leave")
         self.counters.write_end()
+        self._spin.write_end()
         time = code.op("load i64, ptr %time")
         code.do(f"store i64 {time}, ptr %time.place")
         if self._watched:
@@ -285,6 +323,7 @@ class WarpFunction:
             entry.do(f"%R{index} = alloca {slot}")
             entry.do(f"store {slot} zeroinitializer, ptr %R{index}")
         self.counters.write_entry()
+        self._spin.write_entry()
         for name in self._control.mask_slots:
             entry.do(f"%{name} = alloca {kind}")
             entry.do(f"store {kind} 0, ptr %{name}")

@@ -3,53 +3,38 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.errors import (
-    AssertionTriggered,
-    ExecutionError,
-    LimitExceeded,
-    MemoryAccessError,
-)
-from kernelcast.simcore.engine.access_faults import access_fault
-from kernelcast.simcore.engine.barriers import BarrierQueue
+from kernelcast.errors import ExecutionError
 from kernelcast.simcore.engine.batch import Batch, GridShape
-from kernelcast.simcore.engine.bypasses import BypassLog
 from kernelcast.simcore.engine.host_functions import Caller, HostFunctions
-from kernelcast.simcore.engine.jit.exchange_code import FAULT_MEMBERS
+from kernelcast.simcore.engine.jit.barrier_check import BarrierCheck
+from kernelcast.simcore.engine.jit.counted_barrier_code import BARRIERS
 from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts
 from kernelcast.simcore.engine.jit.program import SourceProgram
-from kernelcast.simcore.engine.jit.runtime_code import FAULT_READ_ONLY, SPACES
-from kernelcast.simcore.engine.jit.thread_block_code import (
+from kernelcast.simcore.engine.jit.rounds_code import (
+    RESUME_ROUND,
+    RESUME_STAGE,
     STATUS_CHECK,
     STATUS_FAULT,
     STATUS_STAGES,
+    STATUS_STUCK,
 )
-from kernelcast.simcore.engine.jit.warp_function import FAULT_LIMIT, FAULT_TRAP
+from kernelcast.simcore.engine.jit.runtime_code import SPACES
+from kernelcast.simcore.engine.jit.worker_fault import WorkerFault
 from kernelcast.simcore.engine.jit.workspace import FIELDS
-from kernelcast.simcore.engine.warp_lanes import missing_members
-from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.instruction_rows import instruction_rows
-from kernelcast.simcore.isa.kernel import (
-    Atomic,
-    Exit,
-    HostCall,
-    Instruction,
-    Kernel,
-    Load,
-    Store,
-    WarpOperation,
-)
-from kernelcast.simcore.isa.types import AddressSpace
+from kernelcast.simcore.isa.kernel import HostCall, Kernel
 from kernelcast.simcore.launch import Launch, Limits
 from kernelcast.simcore.lazy_buffer import LazyBuffer
-from kernelcast.simcore.memory_spaces import FlatMemory, LaunchMemory, OutOfBounds
+from kernelcast.simcore.memory_spaces import LaunchMemory
 
-__all__ = ["Worker", "WorkerFault"]
+__all__ = ["Pause", "Worker"]
 
 Ints = npt.NDArray[np.int64]
 _RING_BYTES = 1 << 20
@@ -61,83 +46,11 @@ _HostEntry = ctypes.CFUNCTYPE(
 _Flush = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
-@dataclass(frozen=True)
-class WorkerFault:
-    """Where and why native code stopped."""
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A thread block waits for others; `moved`: it has done something since its last pause."""
 
-    kernel: Kernel
-    launch: Launch
-    memory: LaunchMemory
-    batch: Batch
-    kind: int
-    pc: int
-    lane: int
-    address: int
-    warp: int
-    thread_block: int
-    raised: ExecutionError | None = None
-    """What a function of the host had to say."""
-
-    def error(self, limits: Limits, *, timed_out: bool) -> ExecutionError:
-        if self.raised is not None:
-            return self.raised
-        instruction = self.kernel.instructions[self.pc]
-        span, origin = instruction.span, instruction.origin
-        thread = self.batch.thread_name(self.warp * self.batch.width + self.lane)
-        if self.kind == FAULT_LIMIT:
-            if timed_out:
-                text = (
-                    f"still running after {limits.seconds:g} s: an endless loop? (--limit-seconds)"
-                )
-            else:
-                text = (
-                    f"a warp issued more than {limits.instructions_per_warp:,} instructions: "
-                    "an endless loop? (--limit-instructions)"
-                )
-            return LimitExceeded(text, span, origin=origin)
-        if self.kind == FAULT_MEMBERS:
-            assert isinstance(instruction, WarpOperation)
-            return missing_members(instruction, thread)
-        if self.kind == FAULT_TRAP:
-            assert isinstance(instruction, Exit)
-            return AssertionTriggered(instruction.reason, span, thread, origin)
-        if self.kind == FAULT_READ_ONLY:
-            return MemoryAccessError("store to a read-only array", span)
-        return self._access_error(instruction, thread)
-
-    def _access_error(self, instruction: Instruction, thread: str) -> MemoryAccessError:
-        assert isinstance(instruction, Load | Store | Atomic)
-        size = instruction.type.bytes
-        if isinstance(instruction, Load):
-            size *= len(instruction.destinations)
-        elif isinstance(instruction, Store):
-            size *= len(instruction.sources)
-        address, reason = self._explain(instruction, size)
-        return access_fault(instruction, address, reason, thread)
-
-    def _explain(self, instruction: Load | Store | Atomic, size: int) -> tuple[int, str]:
-        """The memories of the reference engine know why."""
-        space, address = instruction.address.space, self.address
-        if space is AddressSpace.GENERIC:
-            space = AddressSpace.GLOBAL
-            for window, first in WINDOWS.items():
-                if first <= address < first + WINDOW_BYTES:
-                    space, address = window, address - first
-        where = np.array([address], np.int64)
-        flat: FlatMemory
-        try:
-            if space is AddressSpace.GLOBAL:
-                self.memory.globals.locate(where, size, 1)
-            else:
-                flat = {
-                    AddressSpace.SHARED: self.batch.shared,
-                    AddressSpace.LOCAL: self.batch.local,
-                    AddressSpace.CONST: self.memory.constants,
-                }.get(space, self.memory.parameters)
-                flat.elements(where, 0, size, 1)
-        except OutOfBounds as fault:
-            return fault.address, fault.reason
-        return address, "outside"
+    moved: bool
 
 
 class Worker:
@@ -161,6 +74,8 @@ class Worker:
         self._source = source
         self._host = host
         self._raised: ExecutionError | None = None
+        self._arrived = np.zeros(BARRIERS, np.int64)
+        self._barriers = BarrierCheck(kernel, source, self._batch)
         self._host_entry = _HostEntry(self._call_host)
         shape = source.shape
         self._words = np.zeros(len(FIELDS), np.int64)
@@ -197,6 +112,7 @@ class Worker:
             "buffers": self._buffers.ctypes.data,
             "buffer_count": len(self._buffers),
             "contexts": self._contexts.ctypes.data,
+            "arrived": self._arrived.ctypes.data,
             "host_call": ctypes.cast(self._host_entry, ctypes.c_void_p).value or 0,
         }
         for name, value in values.items():
@@ -226,9 +142,19 @@ class Worker:
         self._set("limit", 0)
 
     def run(
-        self, entry: Any, first: int, end: int, counts: Ints, times: Ints
-    ) -> WorkerFault | None:
-        """Thread blocks [first, end), into the rows of `counts` and `times`, which begin there."""
+        self,
+        entry: Any,
+        first: int,
+        end: int,
+        counts: Ints,
+        times: Ints,
+        give_back: Callable[[int], None],
+    ) -> Generator[Pause, None, WorkerFault | None]:
+        """Thread blocks [first, end), into the rows of `counts` and `times`, which begin there.
+
+        Pauses where one waits for others. It is the last one then: `give_back` is told where those
+        begin that are left to others.
+        """
         begin = first
         while first < end:
             first = int(
@@ -246,13 +172,43 @@ class Worker:
                     return self._fault(first)
                 case status if status == STATUS_STAGES:
                     self._more_stages()
-                    self._set("resume", 1)
+                    self._set("resume", RESUME_STAGE)
                 case status if status == STATUS_CHECK:
-                    self._check_barriers(first)
-                    self._set("resume", 1)
+                    self._barriers.check(first, self._warp_contexts(), self._arrived)
+                    self._set("resume", RESUME_STAGE)
+                case status if status == STATUS_STUCK:
+                    moved = bool(self._get("moved"))
+                    self._set("moved", 0)
+                    if first + 1 < end:
+                        end = first + 1
+                        give_back(end)
+                    yield Pause(moved)
+                    self._set("resume", RESUME_ROUND)
         if self.log is not None:
             self._take_ring(0)
         return None
+
+    def waiting(self) -> bytes:
+        """All that a thread block under way depends on but for memory that others see."""
+        rows = self._warp_contexts().copy()
+        digest = self._source.shape.digest_offset
+        if digest is not None:
+            rows[:, digest : digest + 8] = 0
+        return rows.tobytes() + self._local.tobytes()
+
+    def spinning_block(self) -> int:
+        """A basic block where lanes of the thread block under way wait for others."""
+        rows = self._warp_contexts()
+        yielded = rows[:, :4].copy().view(np.int32)[:, 0] == self._source.shape.yield_state
+        for head, offset in self._source.yields:
+            if rows[yielded, offset : offset + 8].any():
+                return head
+        raise AssertionError("no lane has yielded")
+
+    def _warp_contexts(self) -> npt.NDArray[np.uint8]:
+        shape = self._source.shape
+        contexts = self._contexts[: shape.warps * shape.context_bytes]
+        return contexts.reshape(shape.warps, shape.context_bytes)
 
     def _take_ring(self, _workspace: int | None) -> None:
         """Called by native code when the ring is full."""
@@ -315,31 +271,6 @@ class Worker:
             thread_block,
             self._raised,
         )
-
-    def _check_barriers(self, thread_block: int) -> None:
-        """Threads wait at several barriers: the reference engine's rules say whether they may."""
-        batch = self._batch(thread_block)
-        queue = BarrierQueue(self._kernel, batch, BypassLog({}, batch.lanes))
-        width, shape = self._facts.width, self._source.shape
-        contexts = self._contexts.reshape(shape.warps, shape.context_bytes)
-        states = contexts[:, :4].copy().view(np.int32).reshape(-1)
-        exists = batch.exists()
-        for warp, state in enumerate(states.tolist()):
-            if state < 0:
-                continue
-            if state == shape.mixed_state:
-                places = [(b, 16 + 8 * n) for n, (b, _) in enumerate(self._source.mixed_barriers)]
-            else:
-                places = [(self._source.barriers[state - 1], 8)]
-            for barrier, offset in places:
-                word = int(contexts[warp, offset : offset + 8].copy().view(np.uint64)[0])
-                mask = np.zeros(batch.lanes, np.bool_)
-                mask[warp * width : (warp + 1) * width] = [word >> i & 1 for i in range(width)]
-                if exists is not None:
-                    mask &= exists
-                if mask.any():
-                    queue.wait(barrier, mask)
-        queue.release()
 
 
 def _aligned(size: int) -> npt.NDArray[np.uint8]:

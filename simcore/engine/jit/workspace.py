@@ -33,12 +33,15 @@ FIELDS: tuple[str, ...] = (
     "stage",
     "warp_times",  # of the thread block at hand
     "thread_block",
-    "resume",  # 1: go on with a thread block after a check of its barriers
+    "resume",  # RESUME_*: how to go on with a thread block that was under way
     "status",
     "vote_held",  # of the barrier stages of even number: threads whose predicate held, and all
     "vote_all",
     "vote_held_odd",
     "vote_all_odd",
+    "progress",  # 1: a warp has done more than to wait for others since the round began
+    "moved",  # 1: the same since Python looked last
+    "arrived",  # threads that came to each of the 16 barriers without waiting there
     "host_call",  # native function (pc, warp, mask, arguments by lane) -> 0, or 1 for a fault
 )
 BUFFER_WORDS = 4
