@@ -13,12 +13,14 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null; \
 	then echo "$$python"; break; fi; done)
 
-.PHONY: help run test check bench fuzz format clean
+.PHONY: help run test test-all validate check bench fuzz format clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make run     estimate the shipped examples on seven GPUs'
 	@echo 'make test    run all tests'
+	@echo 'make test-all  all tests, and every validation at the small sizes'
+	@echo 'make validate  every validation at all sizes: hours'
 	@echo 'make check   format, lint, types and import directions'
 	@echo 'make bench   time the engines beside C, Oclgrind and their targets'
 	@echo 'make fuzz    a million broken PTX texts: each is read or refused'
@@ -33,6 +35,19 @@ run: $(VENV)/installed
 # make test TEST='tests/simcore -k barrier' for less than all.
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest $(TEST)
+
+# What takes longer than a test may: the suite of workloads, and the published cases at full size.
+test-all: test
+	$(BIN)/kernelcast validate papers
+	$(BIN)/kernelcast validate thesis
+	$(BIN)/kernelcast validate suite
+
+validate: $(VENV)/installed
+	$(BIN)/kernelcast validate papers
+	$(BIN)/kernelcast validate thesis
+	$(BIN)/kernelcast validate suite
+	$(BIN)/kernelcast validate suite --size full --engine jit --jobs 1
+	if ls validation/measured/*.json > /dev/null 2>&1; then $(BIN)/kernelcast validate measured; fi
 
 check: $(VENV)/installed-check
 	$(BIN)/ruff format --check .

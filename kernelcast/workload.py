@@ -20,7 +20,7 @@ from kernelcast.python_functions import call, load_function
 from kernelcast.runnable import RunnableKernel
 from kernelcast.sampling import Sampling
 from kernelcast.simcore.isa.kernel import Kernel
-from kernelcast.simcore.launch import Argument, Limits
+from kernelcast.simcore.launch import Argument, Launch, Limits, dimensions
 from kernelcast.toml_table import Expression
 
 if TYPE_CHECKING:
@@ -127,6 +127,21 @@ class Workload:
         names = self._names(size)
         return tuple(argument.make(names) for argument in self.arguments)
 
+    def make_launch(self, size: str | None = None) -> Launch:
+        """Grid, thread block and freshly filled arguments; WorkloadError or LaunchError where they
+        do not fit the kernel."""
+        names, kernel = self._names(size), self.load_kernel().kernel
+        self._check_widths(kernel)
+        launch = Launch(
+            grid=dimensions(self._grid(names), "grid"),
+            thread_block=dimensions(self._thread_block(names), "thread block"),
+            arguments=self.make_arguments(size),
+            dynamic_shared_bytes=self._shared_bytes(names),
+            argument_names=tuple(argument.name for argument in self.arguments),
+        )
+        launch.check(kernel)
+        return launch
+
     def run(
         self,
         size: str | None = None,
@@ -157,9 +172,7 @@ class Workload:
                 if arguments is None
                 else arguments
             ),
-            shared_bytes=evaluate_integer(
-                self.launch.shared_bytes, names, f"{self.launch.where}.shared_bytes"
-            ),
+            shared_bytes=self._shared_bytes(names),
             registers=registers or self.kernel.registers,
             devices=devices,
             argument_names=[argument.name for argument in self.arguments],
@@ -181,9 +194,7 @@ class Workload:
         progress: Progress | None = None,
     ) -> CheckResult:
         """Executes one launch and compares the buffers with the workload's reference."""
-        if self.check is None:
-            raise WorkloadError(f"{self.path}: there is no [check] to compare with")
-        reference = load_function(self.path.parent, self.check.reference, self.check.where)
+        self._check_spec()
         arguments = self.make_arguments(size)
         found = {spec.name: item for spec, item in zip(self.arguments, arguments, strict=True)}
         before = {
@@ -198,14 +209,33 @@ class Workload:
             progress=progress,
             record_memory=False,
         )
-        expected = call(reference, self.check.where, before, dict(self.size(size)))
+        return CheckResult(self.compare(before, found, size), trace)
+
+    def compare(
+        self,
+        before: Mapping[str, Argument],
+        found: Mapping[str, Argument],
+        size: str | None = None,
+    ) -> tuple[BufferComparison, ...]:
+        """The arguments after a launch against what the reference makes of those before it."""
+        check = self._check_spec()
+        reference = load_function(self.path.parent, check.reference, check.where)
+        expected = call(reference, check.where, before, dict(self.size(size)))
         if not isinstance(expected, Mapping) or not expected:
-            raise WorkloadError(f"{self.check.where}: the reference must return arrays by name")
-        rows = [
-            _compare(self.check, str(name), found.get(name), _expected(self.check, name, array))
+            raise WorkloadError(f"{check.where}: the reference must return arrays by name")
+        return tuple(
+            _compare(check, str(name), found.get(name), _expected(check, name, array))
             for name, array in expected.items()
-        ]
-        return CheckResult(tuple(rows), trace)
+        )
+
+    def _check_spec(self) -> CheckSpec:
+        if self.check is None:
+            raise WorkloadError(f"{self.path}: there is no [check] to compare with")
+        return self.check
+
+    def _shared_bytes(self, names: Mapping[str, int]) -> int:
+        where = f"{self.launch.where}.shared_bytes"
+        return evaluate_integer(self.launch.shared_bytes, names, where)
 
     def _check_widths(self, kernel: Kernel) -> None:
         """A number must be as wide as the kernel's parameter: 3 is no pointer."""

@@ -1,0 +1,139 @@
+"""The workloads against times and counters that were measured on real devices.
+
+`validation/measured/<device>.json`, made by the tools of docs/measuring.md, is compared with the
+device file of the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from kernelcast.api import estimate
+from kernelcast.errors import KernelcastError, ModelNotApplicable
+from kernelcast.kernel_trace import KernelTrace
+from kernelcast.measured_times import MeasuredDevice, MeasuredRow, read_measured
+from kernelcast.models import MODELS
+from kernelcast.sampling import Sampling
+from kernelcast.simcore.device import Device
+from kernelcast.simcore.device_file import known_devices, load_device
+from kernelcast.simcore.metric_names import Naming, metrics
+from kernelcast.validation.comparison import CounterComparison, TimeComparison
+from kernelcast.validation.report import ValidationReport
+from kernelcast.validation.thesis import is_calibration
+from kernelcast.workload_file import load_workload
+
+__all__ = ["MEASURED", "validate_measured"]
+
+_ROOT = Path(__file__).resolve().parents[2]
+MEASURED = _ROOT / "validation" / "measured"
+_SUITE = _ROOT / "validation" / "workloads"
+_EXAMPLES = "examples/"
+
+
+def validate_measured(
+    models: Sequence[str] = (),
+    folder: Path = MEASURED,
+    progress: Callable[[str, float], None] | None = None,
+) -> ValidationReport:
+    """Executes every workload at the sizes that were measured. All models unless some are named.
+
+    KernelcastError when nothing was measured; a device without a device file is in the notes.
+    """
+    files = sorted(folder.glob("*.json"))
+    if not files:
+        raise KernelcastError(
+            f"{folder} holds no measurements: make some on a GPU with validation/measure_cuda.py "
+            "(docs/measuring.md)"
+        )
+    times: list[TimeComparison] = []
+    counters: list[CounterComparison] = []
+    notes: list[str] = []
+    for file in files:
+        measured = read_measured(file)
+        if measured.dry_run:
+            notes.append(f"{file.name}: a dry run, nothing was measured")
+        elif file.stem not in known_devices():
+            notes.append(f"{file.name}: there is no device file {file.stem}")
+        else:
+            comparison = _Comparison(load_device(file.stem), measured, models or tuple(MODELS))
+            comparison.run(progress)
+            times += comparison.times
+            counters += comparison.counters
+            notes += comparison.notes
+    return ValidationReport("measured", tuple(times), tuple(counters), tuple(notes))
+
+
+class _Comparison:
+    """One device's rows."""
+
+    def __init__(self, device: Device, measured: MeasuredDevice, models: Sequence[str]) -> None:
+        self._device = device
+        self._measured = measured
+        self._models = models
+        self.times: list[TimeComparison] = []
+        self.counters: list[CounterComparison] = []
+        self.notes = [
+            f"{device.name}: {case.workload} {case.size} was not measured: {case.error}"
+            for case in measured.failures
+        ]
+
+    def run(self, progress: Callable[[str, float], None] | None) -> None:
+        for done, row in enumerate(self._measured.rows):
+            name = f"{row.workload} {row.size}"
+            if progress is not None:
+                progress(f"{self._device.name}: {name}", done / len(self._measured.rows))
+            if row.check is not None and not row.check.passed:
+                self.notes.append(f"{self._device.name}: {name} gave wrong results where measured")
+                continue
+            try:
+                trace = self._executed(row)
+            except KernelcastError as error:
+                self.notes.append(f"{self._device.name}: {name}: {str(error).splitlines()[0]}")
+                continue
+            self.times.extend(self._times(row, trace))
+            self.counters.extend(self._counters(row, trace))
+
+    def _executed(self, row: MeasuredRow) -> KernelTrace:
+        root = _ROOT if row.workload.startswith(_EXAMPLES) else _SUITE
+        workload = load_workload(root / f"{row.workload}.toml")
+        trace = workload.run(row.size, devices=[self._device], sampling=Sampling.AUTO)
+        if row.registers is not None:
+            trace = trace.with_registers(row.registers)
+        return trace.repeated(1)
+
+    def _times(self, row: MeasuredRow, trace: KernelTrace) -> Iterator[TimeComparison]:
+        name = f"{row.workload} {row.size}"
+        for model in self._models:
+            try:
+                found = estimate(trace.profile(self._device), model)
+            except ModelNotApplicable as reason:
+                self.notes.append(f"{name}: {model} does not apply: {reason}")
+                continue
+            yield TimeComparison(
+                kernel=name,
+                device=self._device.name,
+                model=model,
+                predicted_s=found.time_s,
+                low_s=found.time_low_s,
+                high_s=found.time_high_s,
+                measured_s=row.time_s.median,
+                source=f"{self._measured.device.name}, {self._measured.device.date}",
+                is_calibration=is_calibration(self._device, f"measured/{row.workload}/time"),
+            )
+
+    def _counters(self, row: MeasuredRow, trace: KernelTrace) -> Iterator[CounterComparison]:
+        """Every counter that both have."""
+        for item in metrics(trace.profile(self._device), Naming.NCU):
+            if item.name in row.metrics:
+                yield CounterComparison(
+                    kernel=f"{row.workload} {row.size}",
+                    device=self._device.name,
+                    metric=item.name,
+                    simulated=float(item.value),
+                    measured=row.metrics[item.name],
+                    source="ncu",
+                    is_calibration=is_calibration(
+                        self._device, f"measured/{row.workload}/{item.name}"
+                    ),
+                )

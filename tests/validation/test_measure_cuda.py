@@ -1,0 +1,298 @@
+"""The CUDA measuring tool without a GPU: dry runs, its options, and the order of a measurement."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kernelcast.measured_times import (
+    Api,
+    MeasuredCheck,
+    MeasuredDevice,
+    MeasuredRow,
+    read_measured,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "validation"))
+
+measure_cuda: Any = importlib.import_module("measure_cuda")
+cases: Any = importlib.import_module("measuring.cases")
+fake: Any = importlib.import_module("measuring.fake_accelerator")
+measurement: Any = importlib.import_module("measuring.measurement")
+results: Any = importlib.import_module("measuring.results")
+accelerator: Any = importlib.import_module("measuring.accelerator")
+
+SAXPY = ["--workload", "examples/saxpy", "--size", "small"]
+
+
+def only_file(folder: Path) -> MeasuredDevice:
+    (path,) = folder.glob("*.json")
+    return read_measured(path)
+
+
+# --- dry runs -------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_goes_through_every_workload(tmp_path: Path) -> None:
+    assert measure_cuda.main(["--dry-run", "--output", str(tmp_path)]) == 0
+    measured = only_file(tmp_path)
+    assert measured.dry_run
+    assert not measured.failures
+    assert {row.workload for row in measured.rows} == set(cases.find_workloads())
+    assert {row.size for row in measured.rows} == {"small"}
+    assert all(row.check is None and not row.metrics for row in measured.rows)
+
+
+def test_a_dry_run_writes_nothing_among_the_measurements(capsys: Any) -> None:
+    folder = ROOT / "validation" / "measured"
+    before = sorted(folder.glob("*"))
+    assert measure_cuda.main([*SAXPY, "--dry-run", "--output", str(folder)]) == 2
+    assert "a dry run measures nothing" in capsys.readouterr().err
+    assert measure_cuda.main([*SAXPY, "--dry-run"]) == 0
+    assert sorted(folder.glob("*")) == before
+
+
+def test_results_are_only_replaced_when_told(tmp_path: Path, capsys: Any) -> None:
+    options = ["--dry-run", "--output", str(tmp_path)]
+    assert measure_cuda.main([*options, *SAXPY]) == 0
+    assert measure_cuda.main([*options, *SAXPY]) == 2
+    assert "--resume goes on with it, --overwrite begins anew" in capsys.readouterr().err
+    first = only_file(tmp_path).rows[0]
+    triad = ["--workload", "memory/triad"]
+    assert measure_cuda.main([*options, "--resume", *SAXPY, *triad]) == 0
+    assert "measured before" in capsys.readouterr().out
+    assert [row.workload for row in only_file(tmp_path).rows] == [first.workload, "memory/triad"]
+    assert only_file(tmp_path).rows[0] == first
+    assert measure_cuda.main([*options, "--overwrite", *triad]) == 0
+    assert [row.workload for row in only_file(tmp_path).rows] == ["memory/triad"]
+
+
+def test_a_file_of_another_device_is_not_resumed(tmp_path: Path, capsys: Any) -> None:
+    options = [*SAXPY, "--dry-run", "--output", str(tmp_path)]
+    assert measure_cuda.main(options) == 0
+    (path,) = tmp_path.glob("*.json")
+    record = json.loads(path.read_text())
+    record["device"]["driver"] = "1.0"
+    path.write_text(json.dumps(record))
+    assert measure_cuda.main([*options, "--resume"]) == 2
+    assert "its driver is 1.0, now None" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--workload", "memory/tirad"], "no workload 'memory/tirad' (did you mean memory/triad"),
+        (["--size", "huge"], "no workload that was asked for has a source for this kind of device"),
+    ],
+)
+def test_what_cannot_be_measured_ends_with_2(options: list[str], message: str, capsys: Any) -> None:
+    assert measure_cuda.main([*options, "--dry-run"]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_the_list_names_sizes_and_their_values(capsys: Any) -> None:
+    assert measure_cuda.main(["--list", "--workload", "examples/saxpy"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines == [
+        ["examples/saxpy/saxpy", "full", "n=16777216"],
+        ["examples/saxpy/saxpy", "small", "n=10000"],
+    ]
+
+
+def test_fewer_than_twenty_repeats_are_refused(capsys: Any) -> None:
+    with pytest.raises(SystemExit) as caught:
+        measure_cuda.main(["--repeats", "19"])
+    assert caught.value.code == 2
+    assert "must be 20 or more" in capsys.readouterr().err
+
+
+def test_without_cuda_python_one_line_says_so(monkeypatch: Any, capsys: Any) -> None:
+    monkeypatch.setitem(sys.modules, "cuda.bindings.driver", None)
+    assert measure_cuda.main(SAXPY) == 2
+    assert capsys.readouterr().err == (
+        "error: cuda-python is not installed: pip install cuda-python\n"
+    )
+
+
+def test_an_interruption_keeps_what_is_written(
+    tmp_path: Path, monkeypatch: Any, capsys: Any
+) -> None:
+    measure = measurement.Session.measure
+
+    def interrupted(session: object, prepared: Any, source: bytes) -> Any:
+        if prepared.case.name == "memory/triad":
+            raise KeyboardInterrupt
+        return measure(session, prepared, source)
+
+    monkeypatch.setattr(measurement.Session, "measure", interrupted)
+    options = ["--dry-run", "--output", str(tmp_path), *SAXPY, "--workload", "memory/triad"]
+    assert measure_cuda.main(options) == 130
+    assert "--resume goes on" in capsys.readouterr().err
+    assert [row.workload for row in only_file(tmp_path).rows] == ["examples/saxpy/saxpy"]
+
+
+# --- broken workloads -----------------------------------------------------------------------------
+
+PTX = """
+.version 6.0
+.target sm_50
+.address_size 64
+.visible .entry count(.param .u64 to, .param .u32 n)
+{
+    ret;
+}
+"""
+TOML = """
+[kernel]
+source = "count.ptx"
+[sizes.small]
+n = 4
+[launch]
+grid = [1]
+block = [32]
+[[args]]
+name = "to"
+type = "s32[n]"
+[[args]]
+name = "n"
+type = "s32"
+value = "n"
+[check]
+reference = "reference.py:count"
+"""
+
+
+@pytest.fixture
+def own_workload(tmp_path: Path, monkeypatch: Any) -> Callable[[str], Path]:
+    """Writes the workload `own/count`, which becomes the only one; gives the folder for results."""
+
+    def write(toml: str) -> Path:
+        folder = tmp_path / "workloads" / "own"
+        folder.mkdir(parents=True)
+        (folder / "count.ptx").write_text(PTX)
+        (folder / "count.toml").write_text(toml)
+        (folder / "reference.py").write_text(
+            "def count(inputs, sizes):\n    return {'to': inputs['to'] + inputs['n']}\n"
+        )
+        monkeypatch.setattr(cases, "_SUITE", tmp_path / "workloads")
+        monkeypatch.setattr(cases, "_EXAMPLES", tmp_path / "none")
+        return tmp_path / "results"
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"s32"', '"s64"', "has 8 bytes, the kernel's parameter n 4"),
+        ("block = [32]", "block = [2048]", "exceed"),
+        ('"count.ptx"', '"count.ptx"\nentry = "cuont"', "has no kernel 'cuont'"),
+        ("n = 4", "n = x", "count.toml"),
+    ],
+)
+def test_a_broken_workload_is_recorded_and_the_run_goes_on(
+    own_workload: Callable[[str], Path], old: str, new: str, message: str, capsys: Any
+) -> None:
+    folder = own_workload(TOML.replace(old, new))
+    assert measure_cuda.main(["--dry-run", "--output", str(folder)]) == 1
+    measured = only_file(folder)
+    assert not measured.rows
+    (failure,) = measured.failures
+    assert failure.workload == "own/count"
+    assert message in failure.error
+    assert "failed" in capsys.readouterr().out
+
+
+# --- one measurement ------------------------------------------------------------------------------
+
+
+class Counting:
+    """Executes `count`: to[i] += n. Keeps what each launch found."""
+
+    def __init__(self, monkeypatch: Any, *, wrong: bool = False) -> None:
+        self.found: list[list[int]] = []
+        self.added = 1 if wrong else 0
+        monkeypatch.setattr(fake.FakeAccelerator, "is_dry_run", False)
+        monkeypatch.setattr(fake.FakeAccelerator, "execute", lambda _self, item: self.run(item))
+
+    def run(self, launch: Any) -> None:
+        if not launch.arguments:
+            return
+        to = launch.arguments[0].handle.view(np.int32)
+        self.found.append(to.tolist())
+        to += int.from_bytes(launch.arguments[1], "little") + self.added
+
+
+def measured_count(own_workload: Callable[[str], Path], device: Any) -> MeasuredRow:
+    own_workload(TOML)
+    (name, file), *_ = cases.find_workloads().items()
+    (case,) = cases.cases_of(name, file, ())
+    session = measurement.Session(device, measurement.Settings(warm_up_s=0.0))
+    source = case.workload.kernel.source.read_bytes()
+    row: MeasuredRow = session.measure(cases.prepare(case), source)
+    return row
+
+
+def test_buffers_are_refilled_before_each_launch(
+    own_workload: Callable[[str], Path], monkeypatch: Any
+) -> None:
+    counting = Counting(monkeypatch)
+    device = fake.FakeAccelerator(Api.CUDA)
+    row = measured_count(own_workload, device)
+    assert counting.found == [[0, 0, 0, 0]] * (1 + 3 + 20)
+    assert row.restored == ("to",)
+    assert row.check == MeasuredCheck(passed=True, worst=0.0)
+    assert row.time_s.repeats == 20
+    assert row.time_s.min <= row.time_s.median
+    assert device.buffers_in_use == 0
+
+
+def test_a_wrong_result_is_found(own_workload: Callable[[str], Path], monkeypatch: Any) -> None:
+    Counting(monkeypatch, wrong=True)
+    row = measured_count(own_workload, fake.FakeAccelerator(Api.CUDA))
+    assert row.check == MeasuredCheck(passed=False, worst=0.25)  # 5 where 4 is expected
+
+
+def test_caches_are_overwritten_before_each_launch(
+    own_workload: Callable[[str], Path], monkeypatch: Any
+) -> None:
+    events: list[str] = []
+    Counting(monkeypatch)
+    device = fake.FakeAccelerator(Api.CUDA)
+    device._facts = replace(device.facts, l2_bytes=100 << 20)
+    monkeypatch.setattr(device, "copy", lambda *_: events.append("copy"))
+    monkeypatch.setattr(device, "fill", lambda item: events.append(f"fill {item.nbytes >> 20}"))
+    monkeypatch.setattr(measurement, "_changed", lambda *_: ["to"])
+
+    def launch(_launch: object) -> float:
+        events.append("launch")
+        return 1.0
+
+    monkeypatch.setattr(device, "time", launch)
+    measured_count(own_workload, device)
+    assert events == ["launch", *["copy", "fill 200", "launch"] * 23]
+
+
+def test_memory_is_given_back_after_an_error(
+    own_workload: Callable[[str], Path], monkeypatch: Any
+) -> None:
+    device = fake.FakeAccelerator(Api.CUDA)
+
+    def fail(_launch: object) -> float:
+        raise accelerator.MeasuringError("no")
+
+    monkeypatch.setattr(device, "time", fail)
+    with pytest.raises(accelerator.MeasuringError, match="no"):
+        measured_count(own_workload, device)
+    assert device.buffers_in_use == 0

@@ -1,0 +1,114 @@
+"""Times the validation workloads on a CUDA GPU and, where ncu is, reads its hardware counters.
+
+    pip install . cuda-python
+    python validation/measure_cuda.py
+
+The results go to validation/measured/<device>.json; docs/measuring.md describes them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from measuring.accelerator import Accelerator, MeasuringError
+from measuring.cases import Case, prepare
+from measuring.command_line import (
+    Counters,
+    add_common_options,
+    exit_status,
+    find_chosen,
+    list_cases,
+    measure_all,
+)
+from measuring.cuda_device import CudaDevice
+from measuring.fake_accelerator import FakeAccelerator
+from measuring.measurement import Session, Settings
+from measuring.ncu import NcuProfiler, find_ncu
+
+from kernelcast.measured_times import Api, FailedCase
+from kernelcast.workload import Workload
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description="Times the validation workloads on a CUDA GPU: each kernel is launched once "
+        "and "
+        "its results compared with the reference, then timed with events from cold caches. "
+        "Exit status: 0, 1 when a case failed, 2 when nothing could be measured.",
+        epilog="On a new GPU: pip install . cuda-python; python validation/measure_cuda.py",
+    )
+    add_common_options(parser)
+    parser.add_argument(
+        "--ncu",
+        choices=("auto", "yes", "no"),
+        default="auto",
+        help="hardware counters of one launch of each case through NVIDIA Nsight Compute (default: "
+        "auto, where ncu is on the PATH)",
+    )
+    parser.add_argument("--launch-only", action="store_true", help=argparse.SUPPRESS)
+    return parser
+
+
+def ptx_of(workload: Workload) -> Path | None:
+    """The workload's PTX file; the driver takes no other source."""
+    source = workload.kernel.source
+    return source if source.suffix == ".ptx" else None
+
+
+def _counters(arguments: argparse.Namespace) -> Counters | None:
+    """Runs this tool under ncu, for one launch; MeasuringError when ncu is asked for in vain."""
+    if arguments.ncu == "no" or arguments.dry_run:
+        return None
+    ncu = find_ncu()
+    if ncu is None:
+        if arguments.ncu == "yes":
+            raise MeasuringError("ncu is not on the PATH")
+        return None
+    profiler = NcuProfiler.on_this_gpu(ncu, arguments.device)
+    if profiler.not_counted:
+        sys.stdout.write(f"not counted on this GPU: {', '.join(profiler.not_counted)}\n")
+
+    def count(case: Case) -> tuple[Mapping[str, float], tuple[str, ...]]:
+        command = [sys.executable, __file__, "--launch-only", f"--device={arguments.device}"]
+        command += [f"--workload={case.name}", f"--size={case.size}"]
+        try:
+            metrics = profiler.profile(command)
+        except MeasuringError as error:
+            return {}, (error.message,)
+        return metrics, profiler.warnings(metrics)
+
+    return count
+
+
+def _launch_only(device: Accelerator, arguments: argparse.Namespace) -> int:
+    """One launch of one case, and no other kernel: what ncu watches."""
+    case = find_chosen(arguments, ptx_of)[0]
+    if isinstance(case, FailedCase):
+        raise MeasuringError(case.error)
+    source = case.workload.kernel.source.read_bytes()
+    Session(device, Settings()).launch_once(prepare(case), source)
+    return 0
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.list:
+        list_cases(find_chosen(arguments, ptx_of))
+        return 0
+    device: Accelerator = (
+        FakeAccelerator(Api.CUDA) if arguments.dry_run else CudaDevice(arguments.device)
+    )
+    if arguments.launch_only:
+        return _launch_only(device, arguments)
+    return measure_all(device, arguments, ptx_of, _counters(arguments))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = _parser().parse_args(argv)
+    return exit_status(lambda: run(arguments))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

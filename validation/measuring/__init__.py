@@ -1,0 +1,1 @@
+"""What the tools that time the validation workloads on real devices have in common."""

@@ -1,0 +1,260 @@
+"""What the measuring tools share on the command line, and the loop over all cases."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kernelcast.errors import KernelcastError
+from kernelcast.measured_times import FailedCase, MeasuredRow
+from kernelcast.units import format_seconds
+from kernelcast.workload import Workload
+from measuring.accelerator import Accelerator, DeviceLost, MeasuringError
+from measuring.cases import ROOT, Case, cases_of, find_workloads, prepare
+from measuring.measurement import LEAST_REPEATS, Session, Settings
+from measuring.results import Results
+from measuring.sanity import row_warnings
+
+__all__ = [
+    "DRY_RUN_SIZES",
+    "Counters",
+    "SourceOf",
+    "add_common_options",
+    "exit_status",
+    "find_chosen",
+    "list_cases",
+    "measure_all",
+]
+
+DRY_RUN_SIZES = ("small",)
+_MEASURED = ROOT / "validation" / "measured"
+_DRY = "loaded, filled and packed; nothing executed"
+_FAILED, _UNUSABLE, _INTERRUPTED = 1, 2, 130
+
+SourceOf = Callable[[Workload], Path | None]
+"""The source file that the device takes; None when the workload has none for it."""
+
+Counters = Callable[[Case], tuple[Mapping[str, float], tuple[str, ...]]]
+"""A profiler: metrics of one launch, and warnings."""
+
+
+def add_common_options(parser: argparse.ArgumentParser) -> None:
+    _add_choices(parser)
+    parser.add_argument(
+        "--repeats",
+        type=_repeats,
+        default=LEAST_REPEATS,
+        metavar="N",
+        help=f"timed launches of each case, {LEAST_REPEATS} or more (default: {LEAST_REPEATS})",
+    )
+    parser.add_argument(
+        "--no-check",
+        action="store_true",
+        help="do not compare results with the references; rows are marked",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FOLDER",
+        help="where the results go (default: validation/measured; a new temporary folder for a "
+        "dry run)",
+    )
+    parser.add_argument("--resume", action="store_true", help="go on with results that are there")
+    parser.add_argument("--overwrite", action="store_true", help="replace results that are there")
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="do everything but execute, on a machine without a device: load, fill, pack and write "
+        "for the small size (or --size); the results are marked",
+    )
+
+
+def _add_choices(parser: argparse.ArgumentParser) -> None:
+    """What is measured, and on what."""
+    parser.add_argument(
+        "--workload",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only this workload, such as memory/triad, or this folder, such as memory or "
+        "examples; may be repeated (default: all)",
+    )
+    parser.add_argument(
+        "--size",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only this size, such as small; may be repeated (default: all)",
+    )
+    parser.add_argument("--list", action="store_true", help="show workloads and sizes, and end")
+    parser.add_argument(
+        "--device", type=int, default=0, metavar="N", help="number of the device (default: 0)"
+    )
+
+
+def _repeats(text: str) -> int:
+    if not text.isdecimal() or int(text) < LEAST_REPEATS:
+        raise argparse.ArgumentTypeError(f"must be {LEAST_REPEATS} or more, got {text!r}")
+    return int(text)
+
+
+def find_chosen(arguments: argparse.Namespace, source_of: SourceOf) -> list[Case | FailedCase]:
+    """The cases that the options name; a workload that cannot be read is a failure of its own."""
+    sizes = arguments.size or (list(DRY_RUN_SIZES) if arguments.dry_run else [])
+    found: list[Case | FailedCase] = []
+    for name, file in find_workloads(arguments.workload).items():
+        try:
+            cases = cases_of(name, file, sizes)
+        except KernelcastError as error:
+            found.append(FailedCase(name, "", str(error)))
+            continue
+        found += [case for case in cases if source_of(case.workload) is not None]
+    if not found:
+        raise MeasuringError(
+            "no workload that was asked for has a source for this kind of device"
+            + (f" and a size {' or '.join(sizes)}" if sizes else "")
+        )
+    return found
+
+
+def list_cases(chosen: Sequence[Case | FailedCase]) -> None:
+    """One line for each case: workload, size and its values."""
+    for case in chosen:
+        if isinstance(case, FailedCase):
+            _show(f"{case.workload}: {_one_line(case.error)}")
+            continue
+        values = " ".join(f"{key}={value}" for key, value in case.workload.size(case.size).items())
+        _show(f"{case.name:<40} {case.size:<8} {values}")
+
+
+def measure_all(
+    device: Accelerator,
+    arguments: argparse.Namespace,
+    source_of: SourceOf,
+    counters: Counters | None = None,
+) -> int:
+    """Measures the chosen cases one by one, writing after each; 1 when one failed, else 0."""
+    chosen = find_chosen(arguments, source_of)
+    results = Results.begin(
+        _folder(arguments), device, resume=arguments.resume, overwrite=arguments.overwrite
+    )
+    failed_before = {(item.workload, item.size) for item in results.measured.failures}
+    chosen.sort(key=lambda case: _key(case) in failed_before)  # they may fail the device again
+    session = Session(device, _settings(arguments))
+    results.set_launch_overhead(session.launch_overhead())
+    run = _Run(device, session, results, source_of, counters)
+    good = 0
+    for number, case in enumerate(chosen, 1):
+        is_good, text = run.take(case)
+        good += is_good
+        _show(f"[{number}/{len(chosen)}] {' '.join(_key(case))}: {text}")
+    results.write()
+    _show(f"{good} of {len(chosen)} good: {results.path}")
+    return 0 if good == len(chosen) else _FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    device: Accelerator
+    session: Session
+    results: Results
+    source_of: SourceOf
+    counters: Counters | None
+
+    def take(self, case: Case | FailedCase) -> tuple[bool, str]:
+        """Measures and writes one case; whether it is good, and what to say of it."""
+        if isinstance(case, FailedCase):
+            return self._failed(case.workload, case.size, case.error)
+        before = self.results.measured.row(case.name, case.size)
+        if before is not None:
+            return _is_good(before), "measured before"
+        try:
+            row = self._measured(case)
+        except DeviceLost as error:
+            self._failed(case.name, case.size, error.message)
+            raise
+        except KernelcastError as error:
+            return self._failed(case.name, case.size, str(error))
+        except MemoryError:
+            return self._failed(case.name, case.size, "no memory on this machine")
+        self.results.add(row)
+        self.results.write()
+        return _is_good(row), _DRY if self.device.is_dry_run else _summary(row)
+
+    def _measured(self, case: Case) -> MeasuredRow:
+        source = self.source_of(case.workload)
+        assert source is not None
+        prepared = prepare(case)
+        row = self.session.measure(prepared, source.read_bytes())
+        metrics, warnings = self.counters(case) if self.counters else ({}, ())
+        row = replace(row, metrics=metrics)
+        buffer_bytes = sum(array.nbytes for array in prepared.buffers.values())
+        odd = () if self.device.is_dry_run else row_warnings(row, self.device.facts, buffer_bytes)
+        return replace(row, warnings=(*row.warnings, *odd, *warnings))
+
+    def _failed(self, workload: str, size: str, error: str) -> tuple[bool, str]:
+        self.results.fail(workload, size, _one_line(error))
+        self.results.write()
+        return False, f"failed: {_one_line(error)}"
+
+
+def _is_good(row: MeasuredRow) -> bool:
+    return row.check is None or row.check.passed
+
+
+def _key(case: Case | FailedCase) -> tuple[str, str]:
+    """Workload and size."""
+    return (case.name if isinstance(case, Case) else case.workload), case.size
+
+
+def exit_status(action: Callable[[], int]) -> int:
+    """Runs a tool; an error becomes one line and the exit status 2."""
+    try:
+        return action()
+    except KernelcastError as error:
+        sys.stderr.write(f"error: {_one_line(str(error))}\n")
+        return _UNUSABLE
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted; what is measured is written, --resume goes on\n")
+        return _INTERRUPTED
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    settings = Settings(repeats=arguments.repeats, is_checked=not arguments.no_check)
+    return replace(settings, warm_up_s=0.0) if arguments.dry_run else settings
+
+
+def _folder(arguments: argparse.Namespace) -> Path:
+    """MeasuringError when a dry run would write among the measurements."""
+    folder: Path | None = arguments.output
+    if not arguments.dry_run:
+        return folder or _MEASURED
+    if folder is None:
+        return Path(tempfile.mkdtemp(prefix="kernelcast-dry-run-"))
+    if folder.resolve().is_relative_to(_MEASURED):
+        raise MeasuringError(f"a dry run measures nothing and does not write to {folder}")
+    return folder
+
+
+def _summary(row: MeasuredRow) -> str:
+    time = row.time_s
+    check = "not checked"
+    if row.check is not None:
+        check = "check passed" if row.check.passed else "CHECK FAILED"
+    parts = [f"{format_seconds(time.median)} (spread {time.spread:.1%})", check]
+    if row.metrics:
+        parts.append(f"{len(row.metrics)} metrics")
+    return ", ".join([*parts, *(f"warning: {text}" for text in row.warnings)])
+
+
+def _one_line(text: str) -> str:
+    return text.splitlines()[0] if text else "no message"
+
+
+def _show(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()

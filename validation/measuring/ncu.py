@@ -1,0 +1,196 @@
+"""Hardware counters through NVIDIA Nsight Compute: its command line, and its CSV."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from measuring.accelerator import MeasuringError
+
+__all__ = ["METRICS", "NcuProfiler", "find_ncu", "read_raw_page"]
+
+_INSTRUCTIONS = (
+    "fp32",
+    "fp64",
+    "fadd",
+    "fmul",
+    "ffma",
+    "dadd",
+    "dmul",
+    "dfma",
+    "hadd",
+    "hmul",
+    "hfma",
+    "integer",
+    "control",
+    "conversion",
+    "memory",
+)
+_STALLS = (
+    "barrier",
+    "branch_resolving",
+    "dispatch_stall",
+    "drain",
+    "imc_miss",
+    "lg_throttle",
+    "long_scoreboard",
+    "math_pipe_throttle",
+    "membar",
+    "mio_throttle",
+    "misc",
+    "no_instruction",
+    "not_selected",
+    "selected",
+    "short_scoreboard",
+    "sleeping",
+    "tex_throttle",
+    "wait",
+    "gmma",
+)
+
+METRICS = (
+    "gpu__time_duration.sum",
+    "smsp__inst_executed.sum",
+    "smsp__thread_inst_executed.sum",
+    "smsp__thread_inst_executed_per_inst_executed.ratio",
+    "smsp__inst_executed_op_shared_ld.sum",
+    "smsp__inst_executed_op_shared_st.sum",
+    *(f"smsp__sass_thread_inst_executed_op_{name}_pred_on.sum" for name in _INSTRUCTIONS),
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "l1tex__t_sector_hit_rate.pct",
+    "lts__t_sectors_op_read.sum",
+    "lts__t_sectors_op_write.sum",
+    "lts__t_sector_hit_rate.pct",
+    "dram__sectors_read.sum",
+    "dram__sectors_write.sum",
+    "dram__bytes_read.sum",
+    "dram__bytes_write.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "sm__warps_active.avg.pct_of_peak_sustained_active",
+    "smsp__issue_active.avg.pct_of_peak_sustained_active",
+    *(f"smsp__average_warps_issue_stalled_{name}_per_issue_active.ratio" for name in _STALLS),
+)
+"""What is asked for, which includes all that kernelcast can estimate from.
+
+A GPU that does not count one of them goes without it."""
+
+_QUERY_S, _PROFILE_S = 120.0, 1800.0
+_NO_PERMISSION = "ERR_NVGPUCTRPERM"
+
+
+def find_ncu() -> Path | None:
+    found = shutil.which("ncu")
+    return Path(found) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class NcuProfiler:
+    """`ncu` and the metrics that it counts on this GPU."""
+
+    ncu: Path
+    metrics: tuple[str, ...]
+
+    @classmethod
+    def on_this_gpu(cls, ncu: Path, device: int) -> NcuProfiler:
+        """Asks ncu what it can count; all METRICS are tried where it does not say."""
+        try:
+            listed = _run([str(ncu), "--query-metrics", "--devices", str(device)], _QUERY_S)
+        except MeasuringError:
+            return cls(ncu, METRICS)
+        names = set(re.findall(r"^\s*(\w+__\w+)\b", listed, re.MULTILINE))
+        known = tuple(metric for metric in METRICS if metric.partition(".")[0] in names)
+        return cls(ncu, known or METRICS)
+
+    def profile(self, command: Sequence[str]) -> dict[str, float]:
+        """Metrics of the one launch of `command`, in ncu's base units; MeasuringError if none."""
+        return read_raw_page(_run([*self.prefix(), *command], _PROFILE_S))
+
+    @property
+    def not_counted(self) -> tuple[str, ...]:
+        """Those of METRICS that this GPU does not count."""
+        return tuple(name for name in METRICS if name not in self.metrics)
+
+    def warnings(self, metrics: Mapping[str, float]) -> tuple[str, ...]:
+        """Names what was asked for and is not among `metrics`."""
+        missing = [name for name in self.metrics if name not in metrics]
+        return (f"ncu gave no value for {', '.join(missing)}",) if missing else ()
+
+    def prefix(self) -> list[str]:
+        return [
+            *(str(self.ncu), "--csv", "--page", "raw", "--print-units", "base"),
+            *("--cache-control", "all", "--clock-control", "none"),
+            *("--target-processes", "all", "--launch-count", "1"),
+            *("--metrics", ",".join(self.metrics)),
+        ]
+
+
+def _run(command: Sequence[str], seconds: float) -> str:
+    try:
+        finished = subprocess.run(
+            command, capture_output=True, text=True, timeout=seconds, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise MeasuringError(f"ncu: no answer in {seconds:.0f} s") from None
+    except OSError as error:
+        raise MeasuringError(f"ncu: {error.strerror}") from None
+    if finished.returncode:
+        raise MeasuringError(f"ncu: {_reason(finished.stdout + finished.stderr)}")
+    return finished.stdout
+
+
+def _reason(output: str) -> str:
+    """The first error that ncu prints, in one line."""
+    if _NO_PERMISSION in output:
+        return (
+            "no permission to read the counters: run as root, or allow it for all users "
+            "(NVreg_RestrictProfilingToAdminUsers=0)"
+        )
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("==ERROR==") or "error:" in line.lower()]
+    return (errors or lines or ["failed without a message"])[0].removeprefix("==ERROR== ")
+
+
+def read_raw_page(text: str) -> dict[str, float]:
+    """Metrics by name from `--csv --page raw`: a header, a line of units, a line a launch.
+
+    Lines before the header are ncu's own messages and the program's output. MeasuringError unless
+    there is exactly one launch; values that are no numbers are left out.
+    """
+    lines = text.splitlines()
+    starts = [number for number, line in enumerate(lines) if line.startswith('"ID",')]
+    if not starts:
+        raise MeasuringError(f"ncu: {_reason(text)}")
+    header, *rows = csv.reader(lines[starts[0] :])
+    launches = [row for row in rows if len(row) == len(header) and row[0].isdigit()]
+    if len(launches) != 1:
+        raise MeasuringError(f"ncu: {len(launches)} launches were profiled, not one")
+    found = dict(_numbers(zip(header, launches[0], strict=True)))
+    if not found:
+        raise MeasuringError("ncu: no metric has a value")
+    return found
+
+
+def _numbers(columns: Iterable[tuple[str, str]]) -> Iterator[tuple[str, float]]:
+    """Columns that are metrics (`unit__quantity.rollup`) with a finite value."""
+    for name, text in columns:
+        if "__" not in name:
+            continue
+        try:
+            value = float(text.replace(",", ""))
+        except ValueError:
+            continue
+        if math.isfinite(value):
+            yield name, value

@@ -1,0 +1,14 @@
+"""What the compaction must compute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+
+def compaction(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    values = inputs["values"]
+    kept = values[values > inputs["threshold"]]
+    return {"kept": np.pad(kept, (0, len(values) - len(kept)))}
