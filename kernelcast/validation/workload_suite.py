@@ -15,6 +15,8 @@ from kernelcast.models import MODELS
 from kernelcast.sampling import Sampling
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.engine import ENGINES
+from kernelcast.simcore.isa.kernel import Atomic
+from kernelcast.simcore.isa.slices import control_slice
 from kernelcast.simcore.occupancy import occupancy
 from kernelcast.simcore.profile import LaunchShape
 from kernelcast.traces.trace import Trace
@@ -59,19 +61,24 @@ class WorkloadEstimate:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadResult:
-    """What one workload did; `failure` is why it could not be run or estimated at all."""
+    """What one workload did; `failure` is why it could not be run or estimated at all.
+
+    `is_ordered`: threads go the same way whatever the order of their atomics, so that all engines
+    must execute the same number of instructions.
+    """
 
     name: str
     size: str
     runs: tuple[EngineRun, ...] = ()
     estimates: tuple[WorkloadEstimate, ...] = ()
     failure: str = ""
+    is_ordered: bool = True
 
     @property
     def failures(self) -> tuple[str, ...]:
         found = [f"{run.engine}: {run.failure}" for run in self.runs if run.failure]
         counts = {run.thread_instructions for run in self.runs}
-        if len(counts) > 1 and not found:
+        if len(counts) > 1 and self.is_ordered and not found:
             several = " and ".join(map(str, sorted(counts)))
             found.append(f"the engines execute {several} instructions")
         return (*([self.failure] if self.failure else []), *found)
@@ -135,9 +142,17 @@ def run_workload(
         workload = load_workload(file)
         checked = [_checked(workload, size, engine) for engine in engines]
         found = tuple(_estimates(workload, size, devices, checked[-1][1])) if devices else ()
-        return WorkloadResult(name, size, tuple(run for run, _ in checked), found)
+        runs = tuple(run for run, _ in checked)
+        return WorkloadResult(name, size, runs, found, is_ordered=_is_ordered(workload))
     except KernelcastError as error:
         return WorkloadResult(name, size, failure=str(error).splitlines()[0])
+
+
+def _is_ordered(workload: Workload) -> bool:
+    """Whether no branch depends on what an atomic returns."""
+    kernel = workload.load_kernel().kernel
+    read = control_slice(kernel).loads
+    return not any(isinstance(kernel.instructions[pc], Atomic) for pc in read)
 
 
 def _checked(workload: Workload, size: str, engine: str) -> tuple[EngineRun, Trace]:

@@ -14,6 +14,8 @@ from kernelcast.errors import KernelcastError
 from kernelcast.validation.measured import validate_measured
 from kernelcast.validation.workload_suite import (
     SUITE,
+    EngineRun,
+    WorkloadResult,
     run_suite,
     run_workload,
     workload_files,
@@ -109,6 +111,17 @@ def test_wrong_results_and_broken_files_are_failures(tmp_path: Path) -> None:
     assert [result.name for result in report.failed] == ["bad/twice", "worse/w"]
     with pytest.raises(KernelcastError, match="no workloads"):
         workload_files(tmp_path / "nothing")
+
+
+def test_engines_must_agree_unless_the_path_depends_on_the_order_of_atomics() -> None:
+    runs = (EngineRun("jit", 0.1, 10), EngineRun("reference", 0.1, 11))
+    assert "10 and 11" in WorkloadResult("w", "small", runs).failures[0]
+    assert WorkloadResult("w", "small", runs, is_ordered=False).failures == ()
+    ordered = {
+        name: run_workload(SUITE / f"{name}.toml", "small", [], ["jit"]).is_ordered
+        for name in ("graph/bfs_level", "histogram/global_atomics")
+    }
+    assert ordered == {"graph/bfs_level": False, "histogram/global_atomics": True}
 
 
 def test_the_suite_from_the_command_line() -> None:

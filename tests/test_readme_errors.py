@@ -1,0 +1,35 @@
+"""The error tables of the README are those of the accepted baseline, none left out."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+_ROW = re.compile(r"^\| ([\w-]+) \| ([\w-]+) \| \d+ \| ([\d.]+)% \|", re.MULTILINE)
+
+
+def shown(text: str) -> list[tuple[str, str, float]]:
+    return [(model, device, float(error) / 100) for model, device, error in _ROW.findall(text)]
+
+
+def test_the_readme_shows_every_error_of_the_baseline() -> None:
+    baseline = json.loads((ROOT / "validation" / "baseline.json").read_text())
+    text = (ROOT / "README.md").read_text()
+    found = shown(text[text.index("## How good is it?") :])
+    wanted = [
+        (model, device, error)
+        for suite in ("thesis", "papers")
+        for model, devices in baseline[suite].items()
+        for device, error in devices.items()
+    ]
+    assert [row[:2] for row in found] == [row[:2] for row in wanted]
+    for (model, device, error), (_, _, known) in zip(found, wanted, strict=True):
+        assert abs(error - known) < 0.001, (model, device)
+
+
+def test_every_point_has_its_row_in_the_docs() -> None:
+    text = (ROOT / "docs" / "errors.md").read_text()
+    points = re.findall(r"^\| .+ \| [\d.]+ [mµn]?s \| [\d.]+ [mµn]?s \| [+-]", text, re.MULTILINE)
+    assert len(points) == 2 * 20 + 15
