@@ -45,6 +45,17 @@ def test_sums_of_bf16(run_ptx: Run, type_: str, one: str, words: int) -> None:
     assert sums.tolist() == [64.0, 128.0][:words] + [0.0] * (2 - words)
 
 
+def test_bf16_in_shared_memory_and_what_was_there(run_ptx: Run) -> None:
+    """1, 2, 3, ... as long as bf16 holds them: the values seen are all different."""
+    body = """.shared .align 4 .b8 tile[4]; mov.u32 %r4, tile; ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 2; add.s64 %rd1, %rd1, %rd2; mov.u16 %rs1, 0x3f80;
+    atom.shared.add.noftz.bf16 %rs2, [%r4], %rs1; st.global.u16 [%rd1], %rs2; ret;"""
+    out = np.zeros(96, np.uint16)
+    run_ptx(body, "u64 out", [out], block=96)
+    seen = (out.astype(np.uint32) << 16).view(np.float32)
+    assert sorted(seen.tolist()) == list(range(96))
+
+
 def test_the_first_to_compare_wins(run_ptx: Run) -> None:
     body = """ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; cvt.u16.u32 %rs1, %r1;
     add.u16 %rs1, %rs1, 5; atom.acq_rel.sys.global.cas.b16 %rs2, [%rd1], 0, %rs1; ret;"""

@@ -12,6 +12,7 @@ from kernelcast.simcore.engine.jit.runtime_code import lane_loop
 from kernelcast.simcore.engine.jit.warp_code import FULL, WarpCode
 from kernelcast.simcore.isa.kernel import Atomic
 from kernelcast.simcore.isa.native_code import NativeCode
+from kernelcast.simcore.isa.opcodes import OPCODES, Context
 from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["AtomicCode", "AtomicKind"]
@@ -26,6 +27,8 @@ _DIRECT = {
     "dec": "udec_wrap",
 }
 _COMMUTING = ("add", "min", "max", "and", "or", "xor")
+_SUMMED = (ScalarType.BF16, ScalarType.BF16X2)
+"""Formats that LLVM's atomics may lack: the new value is tried until nobody was faster."""
 _FLOATS = {16: "half", 32: "float", 64: "double"}
 
 
@@ -62,7 +65,7 @@ class AtomicCode:
     def functions(self) -> str:
         """IR of the functions that the atomics call."""
         lanes = (_lane_function(kind, self._warp.width) for kind in self._kinds.values())
-        return "\n".join((*self._unchecked.values(), *lanes))
+        return "\n".join((*map(_sum_function, _SUMMED), *self._unchecked.values(), *lanes))
 
     def unchecked(self, atomic: Atomic) -> str:
         """The name of the function that finds each lane's address by itself."""
@@ -130,6 +133,8 @@ def _memory_type(operation: str, type_: ScalarType) -> str:
     """The LLVM type that an operation works on."""
     if type_ is ScalarType.F16X2:
         return "<2 x half>"
+    if type_ in _SUMMED:
+        return f"i{type_.bits}"
     if type_.is_float and operation not in ("exch", "cas"):
         return _FLOATS[type_.bits]
     return f"i{type_.bits}"
@@ -162,6 +167,8 @@ def _locked(
 ) -> str:
     """One atomic at a host address that other workers may use too; the old value."""
     lane = _memory_type(operation, type_)
+    if type_ in _SUMMED:
+        return code.op(f"call {lane} @sum_{type_.ptx_name}(ptr {place}, {lane} {operands[0]})")
     if operation == "cas":
         pair = code.op(
             f"cmpxchg ptr {place}, {lane} {operands[0]}, {lane} {operands[1]} seq_cst seq_cst"
@@ -175,10 +182,37 @@ def _locked(
     return code.op(f"atomicrmw {name} ptr {place}, {lane} {operands[0]} seq_cst")
 
 
+def _sum_function(type_: ScalarType) -> str:
+    """Adds to what is at a host address; returns what was there."""
+    numbers = count()
+    code = NativeCode(1, [], {}, lambda: f"%t{next(numbers)}")
+    lane, emit = _memory_type("add", type_), OPCODES["add"].emit
+    assert emit is not None
+    new = emit(code, Context(type_, type_, frozenset()), "%old", "%mine")
+    body = "\n".join(code.lines)
+    return f"""define internal {lane} @sum_{type_.ptx_name}(ptr %place, {lane} %mine) noinline {{
+entry:
+  %first = load atomic {lane}, ptr %place monotonic, align {type_.bytes}
+  br label %try
+try:
+  %old = phi {lane} [ %first, %entry ], [ %seen, %try ]
+{body}
+  %pair = cmpxchg ptr %place, {lane} %old, {lane} {new} seq_cst seq_cst
+  %seen = extractvalue {{ {lane}, i1 }} %pair, 0
+  %done = extractvalue {{ {lane}, i1 }} %pair, 1
+  br i1 %done, label %end, label %try
+end:
+  ret {lane} %old
+}}
+"""
+
+
 def _private(
     code: NativeCode, operation: str, type_: ScalarType, place: str, operands: list[str]
 ) -> str:
     """The same at an address that nobody else uses."""
+    if type_ in _SUMMED:
+        return _locked(code, operation, type_, place, operands)
     lane, mine = _memory_type(operation, type_), operands[0]
     old = code.op(f"load {lane}, ptr {place}")
     match operation:

@@ -14,9 +14,8 @@ from kernelcast.simcore.engine.jit.job import Job
 from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts, launch_facts
 from kernelcast.simcore.engine.jit.program import SourceProgram, generate
 from kernelcast.simcore.engine.jit.trace_assembly import assemble
-from kernelcast.simcore.isa.kernel import Atomic, Kernel
+from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
-from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.launch import Launch, Limits
 from kernelcast.simcore.llvm import NativeModule, compile_module, is_compiled
 from kernelcast.simcore.memory_spaces import LaunchMemory
@@ -27,7 +26,6 @@ from kernelcast.traces.trace import Trace
 __all__ = ["PreparedLaunch", "can_run", "run"]
 
 
-_SHORT_FLOATS = (ScalarType.BF16, ScalarType.BF16X2)
 _LARGE_IR = 250_000
 """Characters: compiling more takes longer than a second."""
 _OPTIMIZING_S_PER_CHARACTER = 6e-6
@@ -45,15 +43,12 @@ _Entry = ctypes.CFUNCTYPE(
 
 @once_per_kernel
 def can_run(kernel: Kernel) -> bool:
-    """False for what only the reference engine does: barriers that threads may go round, and
-    atomic sums of bf16."""
+    """False for what only the reference engine does: barriers that threads may go round."""
     from kernelcast.simcore.engine.bypasses import ways_round
     from kernelcast.simcore.engine.counted_barriers import has_counted_barriers
 
-    # sums of bf16 need a conversion that native code cannot rely on everywhere
-    adds_short = any(isinstance(i, Atomic) and i.type in _SHORT_FLOATS for i in kernel.instructions)
     # nobody has to come to a barrier that counts who does
-    return not adds_short and (has_counted_barriers(kernel) or not ways_round(kernel))
+    return has_counted_barriers(kernel) or not ways_round(kernel)
 
 
 class _Program:
