@@ -152,9 +152,7 @@ class BatchRun:
                     return
                 for target, mask in self._barriers.release():
                     self._arrive(target, mask)
-            index = self._choose()
-            mask = self._pending.pop(index)
-            del self._waiting_since[index]
+            index, mask = self._choose()
             if mask is not None and mask.all():
                 mask = None
             self._run_basic_block(self._program.steps[index], mask)
@@ -164,17 +162,46 @@ class BatchRun:
                 times = self._batch.counts.warp_time
                 self._watchdog.check(self._program.steps[index].block, times, state)
 
-    def _choose(self) -> int:
+    def _choose(self) -> tuple[int, Mask | None]:
+        """The basic block to run, and its lanes, which wait no longer."""
         lowest = min(self._pending)
         if len(self._pending) == 1:
             self._spins = 0
-            return lowest
-        oldest = min(self._waiting_since, key=lambda index: self._waiting_since[index])
-        waited = self._steps - self._waiting_since[oldest]
+            return lowest, self._take(lowest)
+        by_age = sorted(self._waiting_since, key=lambda index: self._waiting_since[index])
+        waited = self._steps - self._waiting_since[by_age[0]]
         if waited > _PATIENCE or self._spins > _SPIN_PATIENCE:
             self._spins = 0
-            return oldest
-        return lowest
+            for index in by_age:
+                mask = self._complete_warps(index)
+                if mask is None or mask.any():
+                    return index, self._take(index, mask)
+        return lowest, self._take(lowest)
+
+    def _take(self, index: int, chosen: Mask | None = None) -> Mask | None:
+        """The lanes that wait for a basic block, or the `chosen` ones of them."""
+        waiting = self._pending[index]
+        if chosen is not None:
+            rest = ~chosen if waiting is None else waiting & ~chosen
+            if rest.any():
+                self._pending[index] = rest
+                return chosen
+        del self._pending[index], self._waiting_since[index]
+        return waiting
+
+    def _complete_warps(self, index: int) -> Mask | None:
+        """The lanes that may run a basic block out of turn; None for all. Operations across lanes
+        that name their members wait for those that are elsewhere."""
+        if not self._program.steps[index].needs_members:
+            return None
+        waiting = self._pending[index]
+        lanes = np.ones(self._batch.lanes, np.bool_) if waiting is None else waiting
+        apart = np.zeros(self._batch.lanes, np.bool_)
+        for other, mask in self._pending.items():
+            if other != index and other not in self._program.ending:
+                apart |= True if mask is None else mask
+        whole = ~apart.reshape(-1, self._batch.width).any(axis=1)
+        return np.asarray(lanes & np.repeat(whole, self._batch.width))
 
     def _run_basic_block(self, step: Step, mask: Mask | None) -> None:
         lanes = None if mask is None else np.flatnonzero(mask)

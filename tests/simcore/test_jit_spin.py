@@ -9,7 +9,7 @@ import pytest
 
 from kernelcast.errors import LimitExceeded
 from kernelcast.simcore.engine import ENGINES, execute
-from kernelcast.simcore.engine.jit.spin_loops import patience, spin_loops
+from kernelcast.simcore.engine.jit.spin_loops import meeting_blocks, patience, spin_loops
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Limits
 from kernelcast.traces.trace import Trace
@@ -261,7 +261,32 @@ def test_what_waits(compile_ptx: Compile) -> None:
     assert waits(spilled)
 
 
-def test_lanes_that_are_needed_together_wait_longer(compile_ptx: Compile) -> None:
-    alone = compile_ptx("ret;", "u64 out")
-    together = compile_ptx("bar.warp.sync 0xffffffff; ret;", "u64 out")
-    assert patience(alone) < patience(together)
+@on_both
+@pytest.mark.parametrize("members", ["0xffffffff", "%r20"])
+@pytest.mark.parametrize(("grid", "block"), [(1, 32), (2, 128)])
+def test_a_warp_waits_for_its_lane_that_takes_a_lock(
+    run_ptx: Run, grid: int, block: int, members: str
+) -> None:
+    """Lane 0 locks and unlocks; the other lanes wait at the synchronisation of the warp."""
+    mutex, total = np.zeros(1, np.uint32), np.zeros(1, np.uint32)
+    body = f"""{ME} ld.param.u64 %rd1, [mutex]; ld.param.u64 %rd2, [total]; mov.u32 %r20, -1;
+    mov.u32 %r14, %laneid; setp.ne.u32 %p3, %r14, 0; @%p3 bra LOCKED;
+TRY: atom.global.cas.b32 %r10, [%rd1], 0, 1; setp.ne.u32 %p1, %r10, 0; @%p1 bra TRY;
+LOCKED: bar.warp.sync {members}; @%p3 bra ADDED;
+    ld.volatile.global.u32 %r11, [%rd2]; add.u32 %r11, %r11, 1; membar.gl;
+    st.volatile.global.u32 [%rd2], %r11; membar.gl;
+ADDED: shfl.sync.idx.b32 %r15, %r14, 5, 31, {members}; @%p3 bra END;
+    atom.global.exch.b32 %r12, [%rd1], 0;
+END: ret;"""
+    run_ptx(body, "u64 mutex, u64 total", [mutex, total], grid=grid, block=block)
+    assert (total[0], mutex[0]) == (grid * block // 32, 0)
+
+
+def test_basic_blocks_that_wait_for_members(compile_ptx: Compile) -> None:
+    spin = "L: atom.global.cas.b32 %r10, [%rd1], 0, 1; setp.ne.u32 %p1, %r10, 0; @%p1 bra L;"
+    sync = "bar.warp.sync 0xffffffff;"
+    assert meeting_blocks(compile_ptx(f"{sync} ret;", "u64 out")) == ()
+    kernel = compile_ptx(f"{spin} {sync} ret;", "u64 out")
+    (meeting,) = meeting_blocks(kernel)
+    assert kernel.blocks[meeting].body[-1].mnemonic == "bar.warp.sync"
+    assert patience(waits_for_members=True) < patience(waits_for_members=False)

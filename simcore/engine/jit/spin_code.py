@@ -8,13 +8,16 @@ other warps have their turn.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kernelcast.simcore.engine.jit.memory_code import Value
 from kernelcast.simcore.engine.jit.registers import Registers
-from kernelcast.simcore.engine.jit.spin_loops import SpinLoop
+from kernelcast.simcore.engine.jit.spin_loops import SpinLoop, patience
 from kernelcast.simcore.engine.jit.warp_code import FULL, WarpCode
 from kernelcast.simcore.engine.jit.workspace import field_offset
 from kernelcast.simcore.isa.kernel import Atomic, HostCall, Instruction, Store
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+from kernelcast.simcore.isa.warp_opcodes import GROUP
 
 __all__ = ["SpinCode"]
 
@@ -29,12 +32,15 @@ class SpinCode:
         warp: WarpCode,
         registers: Registers,
         loops: tuple[SpinLoop, ...],
-        patience: int,
+        meetings: Mapping[int, int | None],
     ) -> None:
+        """`meetings`: the members, as a mask of 32 lanes, that a basic block needs; None if that is
+        not known."""
         self._warp = warp
         self._registers = registers
         self._loops = loops
-        self._patience = patience
+        self._meetings = meetings
+        self._patience = patience(waits_for_members=None not in meetings.values())
         self._heads = frozenset(loop.head for loop in loops)
 
     @property
@@ -54,8 +60,13 @@ class SpinCode:
 
     def enter(self, block: int, mask: str) -> None:
         """At the start of a basic block: one more pass, or the end of the lanes' turn."""
-        if block not in self._heads:
-            return
+        if block in self._heads:
+            self._pass(block, mask)
+        members = self._meetings.get(block)
+        if members is not None:
+            self._wait_for(block, members, mask)
+
+    def _pass(self, block: int, mask: str) -> None:
         warp, code = self._warp, self._warp.scalar
         idle = self._one_more(f"%idle{block}")
         passes = self._one_more(f"%passes{block}")
@@ -64,10 +75,29 @@ class SpinCode:
         ends = code.op(f"or i1 {tired}, {long}")
         gives_way, goes_on = warp.labels("yield", "pass")
         code.do(f"br i1 {ends}, label %{gives_way}, label %{goes_on}, !prof !0")
-        warp.label(gives_way)
-        warp.add_mask(mask, f"%Y{block}")
-        code.do("br label %dispatch")
+        self._yield(block, mask, gives_way)
         warp.label(goes_on)
+
+    def _wait_for(self, block: int, members: int, mask: str) -> None:
+        """Lanes yield, too, when members spin that an operation of the basic block needs."""
+        warp, code = self._warp, self._warp.scalar
+        spinning = "0"
+        for head in self.heads:
+            spinning = code.op(f"or {warp.mask_type} {spinning}, {warp.load_mask(f'%Y{head}')}")
+        groups = sum(members << first for first in range(0, max(warp.width, GROUP), GROUP))
+        needed = groups & (1 << warp.width) - 1
+        missing = code.op(f"and {warp.mask_type} {spinning}, {needed}")
+        waits, goes_on = warp.labels("gather", "together")
+        is_complete = warp.is_empty(missing)
+        code.do(f"br i1 {is_complete}, label %{goes_on}, label %{waits}, !prof !1")
+        self._yield(block, mask, waits)
+        warp.label(goes_on)
+
+    def _yield(self, block: int, mask: str, label: str) -> None:
+        warp = self._warp
+        warp.label(label)
+        warp.add_mask(mask, f"%Y{block}")
+        warp.scalar.do("br label %dispatch")
 
     def leave(self, source: int, target: int) -> None:
         """Lanes go from one basic block to another: maybe out of a loop."""

@@ -27,7 +27,14 @@ from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.isa.uniformity import definitions
 
-__all__ = ["SpinLoop", "is_ordering", "patience", "reads_clock", "spin_loops"]
+__all__ = [
+    "SpinLoop",
+    "is_ordering",
+    "meeting_blocks",
+    "patience",
+    "reads_clock",
+    "spin_loops",
+]
 
 _SHARED_WITH_OTHERS = (AddressSpace.GLOBAL, AddressSpace.GENERIC, AddressSpace.SHARED)
 _PRIVATE = (AddressSpace.LOCAL, AddressSpace.GENERIC)
@@ -55,15 +62,25 @@ def spin_loops(kernel: Kernel) -> tuple[SpinLoop, ...]:
 
 
 @once_per_kernel
-def patience(kernel: Kernel) -> int:
+def meeting_blocks(kernel: Kernel) -> tuple[int, ...]:
+    """Basic blocks with operations across lanes that name their members, in kernels with spin
+    loops: whoever comes waits for members that spin."""
+    if not spin_loops(kernel):
+        return ()
+    return tuple(
+        block.index
+        for block in kernel.blocks
+        if any(isinstance(i, WarpOperation) and i.members is not None for i in block.body)
+    )
+
+
+def patience(*, waits_for_members: bool) -> int:
     """After so many passes in which nothing happens, lanes let others run.
 
-    Operations across lanes fail when lanes come to them that went ahead of those that are missing.
+    Where it is not known which members an operation across lanes has, nobody waits for them: it
+    fails when lanes come to it that went ahead.
     """
-    together = any(
-        isinstance(i, WarpOperation) and i.members is not None for i in kernel.instructions
-    )
-    return _PATIENCE_TOGETHER if together else _PATIENCE
+    return _PATIENCE if waits_for_members else _PATIENCE_TOGETHER
 
 
 @once_per_kernel

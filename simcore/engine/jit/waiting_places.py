@@ -1,7 +1,7 @@
 """Where lanes of a warp may wait while others run.
 
 A place has a number: basic blocks come first, then barriers by the basic block that they end, then
-the yields of spin loops by the loop's head.
+the yields by the head of the spin loop, or by the basic block that needs lanes which spin.
 """
 
 from __future__ import annotations
@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kernelcast.simcore.engine.counted_barriers import has_counted_barriers
-from kernelcast.simcore.engine.jit.spin_loops import spin_loops
+from kernelcast.simcore.engine.jit.spin_loops import meeting_blocks, spin_loops
 from kernelcast.simcore.isa.kernel import BarrierSync, Branch, Kernel, Register
 
 __all__ = ["WaitingPlaces"]
 
 
 class WaitingPlaces:
-    """The places of one kernel. `yielding`: heads of spin loops."""
+    """The places of one kernel. `yielding`: heads of spin loops, and basic blocks where others wait
+    for those that spin."""
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
         self.blocks = len(kernel.blocks)
-        self.yielding = tuple(loop.head for loop in spin_loops(kernel))
+        heads = {loop.head for loop in spin_loops(kernel)}
+        self.yielding = tuple(sorted(heads.union(meeting_blocks(kernel))))
         self.has_counted_barriers = has_counted_barriers(kernel)
 
     def barrier(self, block: int) -> int:

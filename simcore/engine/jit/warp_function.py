@@ -9,6 +9,8 @@ that are needed later are kept in `context`.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
+from operator import or_
 
 from kernelcast.simcore.engine.jit.analysis import Analysis
 from kernelcast.simcore.engine.jit.barrier_vote_code import BarrierVoteCode
@@ -23,7 +25,7 @@ from kernelcast.simcore.engine.jit.record_code import RecordCode
 from kernelcast.simcore.engine.jit.registers import Registers
 from kernelcast.simcore.engine.jit.shapes import Shape, apply_rule
 from kernelcast.simcore.engine.jit.spin_code import SpinCode
-from kernelcast.simcore.engine.jit.spin_loops import is_ordering, patience, spin_loops
+from kernelcast.simcore.engine.jit.spin_loops import is_ordering, meeting_blocks, spin_loops
 from kernelcast.simcore.engine.jit.warp_code import FULL, WarpCode
 from kernelcast.simcore.engine.jit.warp_context import WarpContext
 from kernelcast.simcore.engine.jit.workspace import field_offset
@@ -46,7 +48,7 @@ from kernelcast.simcore.isa.kernel import (
     WarpOperation,
 )
 from kernelcast.simcore.isa.opcodes import Context
-from kernelcast.simcore.isa.types import AddressSpace
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 from kernelcast.simcore.isa.uniformity import definitions
 
 __all__ = ["FAULT_LIMIT", "FAULT_TRAP", "WarpFunction"]
@@ -77,7 +79,7 @@ class WarpFunction:
         self._record = record
         self._watched = watched
         self.context = WarpContext(warp, kernel, analysis, registers)
-        self._spin = SpinCode(warp, registers, spin_loops(kernel), patience(kernel))
+        self._spin = SpinCode(warp, registers, spin_loops(kernel), self._meetings())
         self._counted = CountedBarrierCode(warp, registers, self.context)
         self._control = ControlCode(
             warp, kernel, analysis, registers, self.context, watched, self._spin, self._counted
@@ -87,6 +89,19 @@ class WarpFunction:
         self._votes = BarrierVoteCode(warp, registers)
         self._exchange = ExchangeCode(warp, kernel, analysis, registers, self._control)
         self._loop_heads = loop_heads(kernel.blocks)
+
+    def _meetings(self) -> dict[int, int | None]:
+        """The members that basic blocks with operations across lanes need, where they are known."""
+        found: dict[int, int | None] = {}
+        for index in meeting_blocks(self._kernel):
+            masks = [
+                self._registers.shape(i.members, ScalarType.B32).constant
+                for i in self._kernel.blocks[index].body
+                if isinstance(i, WarpOperation) and i.members is not None
+            ]
+            known = [mask for mask in masks if mask is not None]
+            found[index] = reduce(or_, known) if len(known) == len(masks) else None
+        return found
 
     def write(self) -> None:
         """Appends the whole function to the code."""
