@@ -98,8 +98,7 @@ def validate(
     suite: executes the workloads of validation/workloads with both engines, checks their results,
     and estimates them on all devices.
 
-    thesis: SOR, LMSOR and SGEMM of Konstantinidis' thesis on its seven GPUs, executed at full size;
-    takes about two minutes.
+    thesis: SOR, LMSOR and SGEMM of Konstantinidis' thesis on its seven GPUs, executed at full size.
 
     papers: predictions from metrics that papers print, against the times that they measured.
 
@@ -113,7 +112,7 @@ def validate(
     output.check()
     if suite is Suite.SUITE:
         names = [item.value for item in engine or ()]
-        _validate_suite(workload, size, device or (), names, jobs, output)
+        _validate_suite(workload, size, device or (), model or (), names, jobs, output)
         return
     if workload or device or engine or jobs or size != "small":
         raise KernelcastError("--workload, --size, --device, --engine and --jobs are of the suite")
@@ -181,16 +180,20 @@ def _validate_suite(
     part: str,
     size: str,
     devices: Sequence[str],
+    models: Sequence[str],
     engines: Sequence[str],
     jobs: int | None,
     output: ValidationOutput,
 ) -> None:
+    from kernelcast.models import get_model
     from kernelcast.simcore.device_file import known_devices, load_device
     from kernelcast.simcore.engine import ENGINES
     from kernelcast.validation.workload_suite import run_suite, workload_files
 
     for device in devices:
         load_device(device)
+    for name in models:
+        get_model(name)
     files = [f for f in workload_files() if part in f"{f.parent.name}/{f.stem}"]
     if not files:
         raise KernelcastError(f"no workload's name holds {part!r}")
@@ -199,6 +202,7 @@ def _validate_suite(
             files,
             size,
             devices or known_devices(),
+            models=models,
             engines=engines or tuple(sorted(ENGINES)),
             jobs=jobs,
             progress=progress,

@@ -108,11 +108,12 @@ def run_suite(
     size: str = _SMALLEST,
     devices: Sequence[str] = (),
     *,
+    models: Sequence[str] = (),
     engines: Sequence[str] = tuple(sorted(ENGINES)),
     jobs: int | None = None,
     progress: Callable[[str, float], None] | None = None,
 ) -> SuiteReport:
-    """Runs the workloads in `jobs` processes, by default one for each core.
+    """Runs the workloads in `jobs` processes, by default one for each core; all models by default.
 
     `progress` is told the name of the workload that ended and the share that is done.
     """
@@ -120,7 +121,10 @@ def run_suite(
     results: list[WorkloadResult] = []
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         pending: list[Future[WorkloadResult]] = [
-            pool.submit(run_workload, file, size, tuple(devices), tuple(engines)) for file in files
+            pool.submit(
+                run_workload, file, size, tuple(devices), tuple(engines), models=tuple(models)
+            )
+            for file in files
         ]
         try:
             for done in as_completed(pending):
@@ -134,14 +138,21 @@ def run_suite(
 
 
 def run_workload(
-    file: Path, size: str, devices: Sequence[str], engines: Sequence[str]
+    file: Path,
+    size: str,
+    devices: Sequence[str],
+    engines: Sequence[str],
+    *,
+    models: Sequence[str] = (),
 ) -> WorkloadResult:
     """One workload: checked with every engine, then run once more with memory for the devices."""
     name = f"{file.parent.name}/{file.stem}"
     try:
         workload = load_workload(file)
         checked = [_checked(workload, size, engine) for engine in engines]
-        found = tuple(_estimates(workload, size, devices, checked[-1][1])) if devices else ()
+        chosen = models or tuple(MODELS)
+        executed = checked[-1][1]
+        found = tuple(_estimates(workload, size, devices, chosen, executed)) if devices else ()
         runs = tuple(run for run, _ in checked)
         return WorkloadResult(name, size, runs, found, is_ordered=_is_ordered(workload))
     except KernelcastError as error:
@@ -168,13 +179,17 @@ def _checked(workload: Workload, size: str, engine: str) -> tuple[EngineRun, Tra
 
 
 def _estimates(
-    workload: Workload, size: str, devices: Sequence[str], executed: Trace
+    workload: Workload,
+    size: str,
+    devices: Sequence[str],
+    models: Sequence[str],
+    executed: Trace,
 ) -> Iterator[WorkloadEstimate]:
     refused = _refusals(devices, executed)
     fitting = [device for device in devices if device not in refused]
     trace = workload.run(size, devices=fitting, sampling=Sampling.AUTO) if fitting else None
     for device in devices:
-        for model in MODELS:
+        for model in models:
             if trace is None or device in refused:
                 yield WorkloadEstimate(device, model, None, reason=refused[device])
                 continue

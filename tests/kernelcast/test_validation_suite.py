@@ -126,13 +126,25 @@ def test_engines_must_agree_unless_the_path_depends_on_the_order_of_atomics() ->
 
 def test_the_suite_from_the_command_line() -> None:
     told = CliRunner().invoke(
-        app, ["validate", "suite", "--workload", "memory/triad", "--device", "gtx-480", "--json"]
+        app,
+        [
+            "validate",
+            "suite",
+            "--workload",
+            "memory/triad",
+            "--device",
+            "gtx-480",
+            "--model",
+            "roofline",
+            "--json",
+        ],
     )
     assert told.exit_code == 0, told.output
     (row,) = json.loads(told.stdout)["rows"]
     assert row["workload"] == "memory/triad"
     assert row["passed"]
     assert len(row["runs"]) == 2
+    assert [item["model"] for item in row["estimates"]] == ["roofline"]
     for arguments in (["suite", "--workload", "no such"], ["papers", "--size", "full"]):
         assert CliRunner().invoke(app, ["validate", *arguments]).exit_code == 2
 

@@ -228,3 +228,25 @@ def test_shared_atomics_return_a_permutation(run_ptx: Run) -> None:
     run_ptx(body, "u64 out", [out], grid=2, block=64)
     for row in out:
         assert sorted(row.tolist()) == list(range(64))
+
+
+def test_barriers_in_a_loop_that_lanes_may_leave_are_passed_natively(
+    run_ptx: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All lanes go round equally often, but the code cannot know: the worker is not asked."""
+    from kernelcast.simcore.engine.jit import barrier_check
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("asked")
+
+    monkeypatch.setattr(barrier_check.BarrierCheck, "check", refuse)
+    body = """.shared .align 4 .b8 sums[512]; mov.u32 %r1, %tid.x; mov.u32 %r2, sums;
+    mad.lo.u32 %r2, %r1, 4, %r2; ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd1, %rd1, %rd2; mov.u32 %r3, %r1; mov.u32 %r4, 0;
+L:  st.shared.u32 [%r2], %r3; bar.sync 0; xor.b32 %r5, %r1, 1; mov.u32 %r6, sums;
+    mad.lo.u32 %r6, %r5, 4, %r6; ld.shared.u32 %r7, [%r6]; add.u32 %r4, %r4, %r7; bar.sync 0;
+    add.u32 %r3, %r3, 128; setp.lt.u32 %p1, %r3, 640; @%p1 bra L;
+    st.global.u32 [%rd1], %r4; ret;"""
+    out = np.zeros(128, np.uint32)
+    run_ptx(body, "u64 out", [out], block=128)
+    assert out.tolist() == [sum((i ^ 1) + 128 * k for k in range(5)) for i in range(128)]

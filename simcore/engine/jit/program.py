@@ -13,6 +13,7 @@ from kernelcast.simcore.engine.jit.memory_code import MemoryCode
 from kernelcast.simcore.engine.jit.record_code import CountedAccess, RecordCode
 from kernelcast.simcore.engine.jit.registers import Registers
 from kernelcast.simcore.engine.jit.runtime_code import runtime_functions
+from kernelcast.simcore.engine.jit.same_barrier_code import same_barrier_function
 from kernelcast.simcore.engine.jit.sliced_kernel import sliced
 from kernelcast.simcore.engine.jit.thread_block_code import run_function
 from kernelcast.simcore.engine.jit.thread_block_shape import ThreadBlockShape
@@ -29,6 +30,7 @@ __all__ = ["SourceProgram", "generate"]
 _WARP_HEAD = """define internal i32 @warp(ptr noalias %w, ptr noalias %context, i32 %state,
     i32 %warp, i32 %cx, i32 %cy, i32 %cz) #0 {
 entry:"""
+_MOST_MIXED = 63
 _METADATA = """attributes #0 = { "prefer-vector-width"="512" "min-legal-vector-width"="512" }
 !0 = !{!"branch_weights", i32 1, i32 100000}
 !1 = !{!"branch_weights", i32 100000, i32 1}"""
@@ -104,6 +106,7 @@ def generate(
             runtime_functions(launch.width),
             atomics.functions(),
             *_counted_barriers(context, launch),
+            *((same_barrier_function(shape),) if shape.mixed_offsets else ()),
             _WARP_HEAD,
             *entry.lines,
             *scalar.lines,
@@ -142,6 +145,7 @@ def _shape(
         shared_bytes=launch.shared_bytes,
         local_bytes=_local_stride(kernel) * launch.warps * launch.width,
         mixed_state=context.mixed_state,
+        mixed_offsets=_offsets_of_mixed(context),
         has_barriers=bool(context.barriers),
         access_slots=record.slots,
         digest_offset=context.digest_offset if watched else None,
@@ -149,6 +153,12 @@ def _shape(
         opened_offset=context.opened_offset if context.is_counted else None,
         numbers_offset=context.numbers_offset if context.is_counted else None,
     )
+
+
+def _offsets_of_mixed(context: WarpContext) -> tuple[int, ...]:
+    """None where there are too many for one word, as in no kernel so far."""
+    offsets = tuple(context.wait_mask_offset(barrier) for barrier in context.mixed)
+    return offsets if len(offsets) <= _MOST_MIXED else ()
 
 
 def _counted_barriers(context: WarpContext, launch: LaunchFacts) -> tuple[str, ...]:

@@ -30,12 +30,6 @@ RESUME_STAGE, RESUME_ROUND = 1, 2
 """How to go on: barriers open and a stage begins, or warps that yielded have another round."""
 _QUIET_ROUNDS, _MOST_ROUNDS = 2, 256
 
-_ALL_WAIT = f"""check:
-  %odd2 = load i1, ptr %differs
-  br i1 %odd2, label %ask, label %release
-ask:
-  store i64 {STATUS_CHECK}, ptr %stp
-  ret i64 %c0"""
 _NEXT_STAGE = f"""release:
   %stage = load i64, ptr %sgp
   %stage1 = add i64 %stage, 1
@@ -59,6 +53,23 @@ ask:
 _YIELD_NEVER = -3
 _FAULT = f"""fault:
   store i64 {STATUS_FAULT}, ptr %stp
+  ret i64 %c0"""
+
+
+def _all_wait(shape: ThreadBlockShape) -> str:
+    """All warps wait: where it is not clear that they may go on, the worker is asked."""
+    is_one = "i1 false"
+    look = ""
+    if shape.mixed_offsets:
+        is_one = "i1 %one.place"
+        look = "  %one.place = call i1 @wait_at_one_barrier(ptr %contexts)\n"
+    return f"""check:
+  %odd2 = load i1, ptr %differs
+  br i1 %odd2, label %look, label %release
+look:
+{look}  br {is_one}, label %release, label %ask
+ask:
+  store i64 {STATUS_CHECK}, ptr %stp
   ret i64 %c0"""
 
 
@@ -114,7 +125,7 @@ def phase_end(shape: ThreadBlockShape) -> str:
   %live2 = load i64, ptr %live
   %over = icmp eq i64 %live2, 0
   br i1 %over, label %done, label %check
-{_ALL_WAIT}
+{_all_wait(shape)}
 {_NEXT_STAGE}
   br label %phase
 {_FAULT}"""
@@ -199,7 +210,7 @@ def at_barrier_in_turns(shape: ThreadBlockShape) -> str:
 
 def phase_end_in_turns(shape: ThreadBlockShape) -> str:
     """After the last warp: another round, the next stage, back to the worker, or the end."""
-    all_wait = _ALL_WAIT if shape.opened_offset is None else _SOME_OPEN
+    all_wait = _all_wait(shape) if shape.opened_offset is None else _SOME_OPEN
     return f"""{_last_warp(shape)}
   %again = load i1, ptr %yielding
   br i1 %again, label %next.round, label %nobody.runs

@@ -9,7 +9,8 @@ __all__ = ["ThreadBlockShape"]
 
 @dataclass(frozen=True, slots=True)
 class ThreadBlockShape:
-    """`mixed_state` is the warp function's state for lanes that wait at several places.
+    """`mixed_state` is the warp function's state for lanes that wait at several places, of which
+    `mixed_offsets` says where a context holds the lanes of each.
 
     `yield_state`: its state for lanes that yielded, None when there are no spin loops; `opened` and
     `numbers`: where a context holds the lanes whose counted barriers have opened and the number of
@@ -26,6 +27,7 @@ class ThreadBlockShape:
     shared_bytes: int
     local_bytes: int
     mixed_state: int
+    mixed_offsets: tuple[int, ...]
     has_barriers: bool
     access_slots: int
     digest_offset: int | None
