@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kernelcast.errors import SourceSpan
-from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.basic_blocks import IMPLICIT_PC, BasicBlockBuilder
 from kernelcast.ptx_frontend.mnemonics import ComputeForm, compute_form
 from kernelcast.ptx_frontend.operands import Site
 from kernelcast.simcore.isa.kernel import (
@@ -136,16 +136,8 @@ class AddedCode:
         )
 
     def jump(self, target: int) -> None:
-        self.builder.end(
-            Jump(
-                pc=self.builder.added_pc(),
-                mnemonic="bra",
-                span=self.span,
-                origin=self.origin,
-                is_added=True,
-                target=target,
-            )
-        )
+        """Goes on at `target`: the call or the return itself, so that nothing more is counted."""
+        self.builder.end(Jump(pc=IMPLICIT_PC, mnemonic="", span=self.span, target=target))
 
     def trap(self, reason: str) -> None:
         """The threads that come here fail."""
