@@ -45,8 +45,8 @@ test-all: test
 validate: $(VENV)/installed
 	$(BIN)/kernelcast validate papers
 	$(BIN)/kernelcast validate thesis
-	$(BIN)/kernelcast validate suite
-	$(BIN)/kernelcast validate suite --size full --engine jit --jobs 1
+	$(BIN)/kernelcast validate suite --all-devices
+	$(BIN)/kernelcast validate suite --size full --engine jit --jobs 1 --all-devices
 	if ls validation/measured/*.json > /dev/null 2>&1; then $(BIN)/kernelcast validate measured; fi
 
 check: $(VENV)/installed-check

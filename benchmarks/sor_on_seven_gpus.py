@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import kernelcast as kc
+from kernelcast.validation.thesis import thesis_devices
 
 WORKLOAD = Path(__file__).parents[1] / "examples" / "sor" / "sor.toml"
 
@@ -20,13 +21,13 @@ def main(repeats: int) -> None:
     seconds = []
     for _ in range(repeats):
         start = time.perf_counter()
-        trace = kc.load_workload(WORKLOAD).run(devices=kc.devices())
-        for profile in trace.profiles(kc.devices()):
+        trace = kc.load_workload(WORKLOAD).run(devices=thesis_devices())
+        for profile in trace.profiles(thesis_devices()):
             kc.estimate(profile)
         seconds.append(time.perf_counter() - start)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     lines = (
-        f"estimate  {statistics.median(seconds):6.1f} s  for {len(kc.devices())} GPUs",
+        f"estimate  {statistics.median(seconds):6.1f} s  for {len(thesis_devices())} GPUs",
         f"memory    {peak / 1e9:6.2f} GB at most",
     )
     sys.stdout.write("\n".join(lines) + "\n")

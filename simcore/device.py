@@ -176,6 +176,16 @@ class Device:
         return cycles / self.architecture.clock_hz
 
     @property
+    def throughputs(self) -> str:
+        """How the six throughputs of `measured` are known, the least certain way of any of them;
+        empty when there are none."""
+        ways = {
+            where.source for key, where in self.provenance.items() if key.startswith("measured.")
+        }
+        certain = (Source.ASSUMED, Source.DERIVED, Source.DATASHEET, Source.PUBLISHED)
+        return next((way.value for way in (*certain, Source.MEASURED) if way in ways), "")
+
+    @property
     def assumed(self) -> tuple[str, ...]:
         """Dotted names of values that nobody measured or published."""
         return tuple(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cache
@@ -25,8 +25,9 @@ from kernelcast.simcore.device import (
     SmFacts,
     Source,
 )
+from kernelcast.simcore.device_checks import QUANTITIES, Observation, contradictions
 
-__all__ = ["known_devices", "load_device"]
+__all__ = ["known_devices", "load_device", "load_observations"]
 
 _FOLDER = Path(__file__).parent / "devices"
 
@@ -42,7 +43,7 @@ _SECTIONS: dict[str, type] = {
     "measured": MeasuredThroughput,
 }
 _OPTIONAL = frozenset(("l1", "measured"))
-_TOP_LEVEL = ("title", "coalescing", "fitted_on")
+_TOP_LEVEL = ("title", "coalescing", "fitted_on", "observed")
 _ENTRY_KEYS = ("value", "source", "ref")
 
 _MAY_BE_ZERO = frozenset(("sm.fp64_lanes", "peak.fp64_flops_per_s"))
@@ -67,22 +68,39 @@ def load_device(name_or_path: str | Path) -> Device:
 
     Raises UnknownDevice, and DeviceFileError naming the file and the dotted key.
     """
-    if isinstance(name_or_path, Path) or name_or_path.endswith(".toml"):
-        return _read(Path(name_or_path))
-    if name_or_path not in known_devices():
+    if _is_path(name_or_path):
+        path = Path(name_or_path)
+        return _open(path).device(path.stem)
+    return _read_shipped(_known(str(name_or_path)))
+
+
+def load_observations(name_or_path: str | Path) -> tuple[Observation, ...]:
+    """Published figures of a device that no section holds: latencies, bandwidths by level and
+    access pattern. They may disagree with each other. Raises as `load_device` does."""
+    if _is_path(name_or_path):
+        return _open(Path(name_or_path)).observations()
+    return _open(_FOLDER / f"{_known(str(name_or_path))}.toml").observations()
+
+
+def _is_path(name_or_path: str | Path) -> bool:
+    return isinstance(name_or_path, Path) or name_or_path.endswith(".toml")
+
+
+def _known(name: str) -> str:
+    if name not in known_devices():
         raise UnknownDevice(
-            f"no device {name_or_path!r}{nearest(name_or_path, known_devices())}; "
+            f"no device {name!r}{nearest(name, known_devices())}; "
             f"known are {', '.join(known_devices())}, or give the path of a .toml file"
         )
-    return _read_shipped(name_or_path)
+    return name
 
 
 @cache
 def _read_shipped(name: str) -> Device:
-    return _read(_FOLDER / f"{name}.toml")
+    return _open(_FOLDER / f"{name}.toml").device(name)
 
 
-def _read(path: Path) -> Device:
+def _open(path: Path) -> _Reader:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -91,7 +109,7 @@ def _read(path: Path) -> Device:
         raise DeviceFileError(f"{path}: is not UTF-8 text") from error
     except tomllib.TOMLDecodeError as error:
         raise DeviceFileError(f"{path}: is not TOML: {error}") from error
-    return _Reader(str(path), table).device(path.stem)
+    return _Reader(str(path), table)
 
 
 @dataclass(frozen=True)
@@ -126,8 +144,30 @@ class _Reader:
             provenance=self.provenance,
             fitted_on=self._fitted_on(),
         )
-        self._check_consistency(device)
+        self._check(device, self.observations())
         return device
+
+    def observations(self) -> tuple[Observation, ...]:
+        """The figures of `[observed]`: for each quantity a list of entries."""
+        table = self.table.get("observed", {})
+        if not isinstance(table, Mapping):
+            raise self._error("observed", "must be a section [observed]")
+        self._reject_unknown(table, QUANTITIES, "observed.")
+        return tuple(
+            self._observation(quantity, number, entry)
+            for quantity, entries in table.items()
+            for number, entry in enumerate(self._list(f"observed.{quantity}", entries))
+        )
+
+    def _observation(self, quantity: str, number: int, entry: Any) -> Observation:
+        key = f"observed.{quantity}[{number}]"
+        provenance = self._provenance(key, entry)
+        return Observation(quantity, self._value(key, entry["value"], float), provenance)
+
+    def _list(self, key: str, entries: Any) -> list[Any]:
+        if not isinstance(entries, list) or not entries:
+            raise self._error(key, "must be a list of { value = ..., source = ..., ref = ... }")
+        return entries
 
     def _fitted_on(self) -> tuple[str, ...]:
         found = self.table.get("fitted_on", [])
@@ -151,6 +191,11 @@ class _Reader:
         entry = entries.get(key.rpartition(".")[2])
         if entry is None:
             raise self._error(key, "is missing")
+        self.provenance[key] = self._provenance(key, entry)
+        return self._value(key, entry["value"], expected)
+
+    def _provenance(self, key: str, entry: Any) -> Provenance:
+        """Checks the form of an entry, all but its value."""
         if not isinstance(entry, Mapping):
             raise self._error(key, "must be { value = ..., source = ..., ref = ... }")
         self._reject_unknown(entry, _ENTRY_KEYS, f"{key}.")
@@ -161,8 +206,7 @@ class _Reader:
         if not isinstance(reference, str) or not reference:
             raise self._error(f"{key}.ref", "must be a text that says where the value is from")
         source = self._member(f"{key}.source", Source, entry["source"])
-        self.provenance[key] = Provenance(source, reference)
-        return self._value(key, entry["value"], expected)
+        return Provenance(source, reference)
 
     def _value(self, key: str, value: Any, expected: type) -> Any:
         if expected is float and type(value) is int:
@@ -192,22 +236,9 @@ class _Reader:
             if key not in known:
                 raise self._error(f"{prefix}{key}", f"is unknown{nearest(key, known)}")
 
-    def _check_consistency(self, device: Device) -> None:
-        """Facts that contradict each other; the message names the second one."""
-        sm, width = device.sm, device.architecture.warp_width
-        if sm.max_threads > sm.max_warps * width:
-            raise self._error("sm.max_warps", f"too few for {sm.max_threads} threads")
-        if sm.max_threads_per_thread_block > sm.max_threads:
-            raise self._error("sm.max_threads_per_thread_block", "more than sm.max_threads")
-        if sm.max_shared_bytes_per_thread_block > sm.shared_bytes:
-            raise self._error("sm.max_shared_bytes_per_thread_block", "more than sm.shared_bytes")
-        for name, facts in (("l1", device.l1), ("l2", device.l2)):
-            if facts is None:
-                continue
-            if facts.line_bytes % facts.sector_bytes:
-                raise self._error(f"{name}.sector_bytes", f"does not divide {name}.line_bytes")
-            if facts.capacity_bytes % (facts.line_bytes * facts.ways):
-                raise self._error(f"{name}.ways", "lines and ways do not divide the capacity")
+    def _check(self, device: Device, observations: Sequence[Observation]) -> None:
+        for key, message in contradictions(device, observations):
+            raise self._error(key, message)
 
     def _error(self, key: str, message: str) -> DeviceFileError:
         return DeviceFileError(f"{self.file}: {key}: {message}")

@@ -60,9 +60,16 @@ def validate(
     device: Annotated[
         list[str] | None,
         typer.Option(
-            help="Estimate on it; repeatable. Default: all.", rich_help_panel=_OF_THE_SUITE
+            help="Estimate on it; repeatable. Default: the seven of the thesis.",
+            rich_help_panel=_OF_THE_SUITE,
         ),
     ] = None,
+    all_devices: Annotated[
+        bool,
+        typer.Option(
+            "--all-devices", help="Estimate on every known device.", rich_help_panel=_OF_THE_SUITE
+        ),
+    ] = False,
     engine: Annotated[
         list[options.EngineName] | None,
         typer.Option(
@@ -96,7 +103,7 @@ def validate(
     """Compares predictions with measurements and shows every error.
 
     suite: executes the workloads of validation/workloads with both engines, checks their results,
-    and estimates them on all devices.
+    and estimates them on seven devices, or on those that are named.
 
     thesis: SOR, LMSOR and SGEMM of Konstantinidis' thesis on its seven GPUs, executed at full size.
 
@@ -112,9 +119,10 @@ def validate(
     output.check()
     if suite is Suite.SUITE:
         names = [item.value for item in engine or ()]
-        _validate_suite(workload, size, device or (), model or (), names, jobs, output)
+        devices = _devices(device or (), all_devices=all_devices)
+        _validate_suite(workload, size, devices, model or (), names, jobs, output)
         return
-    if workload or device or engine or jobs or size != "small":
+    if workload or device or all_devices or engine or jobs or size != "small":
         raise KernelcastError("--workload, --size, --device, --engine and --jobs are of the suite")
     report = _report(suite, model or ())
     explained, problems = _judged(report, accept=accept)
@@ -176,6 +184,16 @@ def _judged(
     return explained, problems
 
 
+def _devices(named: Sequence[str], *, all_devices: bool) -> Sequence[str]:
+    """The devices to estimate on; raises UnknownDevice."""
+    from kernelcast.simcore.device_file import known_devices, load_device
+    from kernelcast.validation.thesis import thesis_devices
+
+    for device in named:
+        load_device(device)
+    return known_devices() if all_devices else named or thesis_devices()
+
+
 def _validate_suite(
     part: str,
     size: str,
@@ -186,12 +204,9 @@ def _validate_suite(
     output: ValidationOutput,
 ) -> None:
     from kernelcast.models import get_model
-    from kernelcast.simcore.device_file import known_devices, load_device
     from kernelcast.simcore.engine import ENGINES
     from kernelcast.validation.workload_suite import run_suite, workload_files
 
-    for device in devices:
-        load_device(device)
     for name in models:
         get_model(name)
     files = [f for f in workload_files() if part in f"{f.parent.name}/{f.stem}"]
@@ -201,7 +216,7 @@ def _validate_suite(
         report = run_suite(
             files,
             size,
-            devices or known_devices(),
+            devices,
             models=models,
             engines=engines or tuple(sorted(ENGINES)),
             jobs=jobs,

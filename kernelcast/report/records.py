@@ -182,7 +182,7 @@ def device_list_rows(devices: Iterable[Device]) -> Rows:
         "compute_capability",
         "sm_count",
         "dram_bandwidth_bytes_per_s",
-        "measured",
+        "throughputs",
     ]
     return [
         header,
@@ -193,7 +193,7 @@ def device_list_rows(devices: Iterable[Device]) -> Rows:
                 item.architecture.compute_capability,
                 item.architecture.sm_count,
                 item.dram.bandwidth_bytes_per_s,
-                item.measured is not None,
+                item.throughputs,
             )
             for item in devices
         ),

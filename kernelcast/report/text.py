@@ -123,7 +123,7 @@ def devices_table(devices: Iterable[Device]) -> RenderableType:
             item.architecture.compute_capability,
             str(item.architecture.sm_count),
             format_quantity(item.dram.bandwidth_bytes_per_s, "B/s"),
-            "measured" if item.measured else "none measured",
+            item.throughputs or "none",
         )
     return table
 

@@ -32,6 +32,7 @@ __all__ = [
     "measured_devices",
     "published_times",
     "thesis_counters",
+    "thesis_devices",
     "validate_thesis",
 ]
 
@@ -112,6 +113,11 @@ def measured_devices(workload: str) -> list[str]:
     """All GPUs that cases with this workload were measured on."""
     cases = [case for case in CASES if case.workload == workload]
     return sorted({device for case in cases for device, _, _ in published_times(case)})
+
+
+def thesis_devices() -> tuple[str, ...]:
+    """The seven GPUs whose parameters the thesis measured."""
+    return tuple(sorted({device for case in CASES for device, _, _ in published_times(case)}))
 
 
 def published_times(case: ThesisCase) -> Iterator[tuple[str, float, float]]:

@@ -247,3 +247,9 @@ def test_text_that_is_not_utf8(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(DeviceFileError, match="is not UTF-8"):
         load_device(path)
+
+
+def test_throughputs_are_as_certain_as_the_least_certain_of_them() -> None:
+    assert load_device("gtx-480").throughputs == "measured"
+    assert load_device("hypothetical").throughputs == "assumed"
+    assert load_device("v100-pcie").throughputs == "derived"
