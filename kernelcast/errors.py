@@ -3,6 +3,7 @@
 * KernelcastError                     one clear message; the command line prints it and exits with 2
   x SourceError                       has a place: file:line:column, the line and a caret
     + PtxSyntaxError                  the text is not PTX, or ends too early
+    + IrSyntaxError                   the text or bitcode is not LLVM IR
     + UnsupportedInstruction          an opcode or modifier that kernelcast does not execute
     + ExecutionError                  the kernel went wrong while it ran
       - MemoryAccessError             outside of every buffer, or misaligned
@@ -82,6 +83,10 @@ class SourceError(KernelcastError):
 
 class PtxSyntaxError(SourceError):
     """The text is not PTX."""
+
+
+class IrSyntaxError(SourceError):
+    """The file is no LLVM IR, or IR that LLVM cannot read any more."""
 
 
 class UnsupportedInstruction(SourceError):

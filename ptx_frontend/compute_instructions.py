@@ -17,11 +17,17 @@ _CARRY = "c"
 _THREE_SOURCES = 4
 
 
+_OF_OPENCL = "opencl."
+"""Entries of the table that only OpenCL's built-in functions become."""
+
+
 def lower_compute(site: Site) -> list[Compute]:
     """The instruction, after the inversions of the predicates that it reads negated."""
     form = compute_form(site.mnemonic, _shape(site))
     if isinstance(form, Refusal):
         raise site.unsupported(form.reason)
+    if site.mnemonic.startswith(_OF_OPENCL):
+        raise site.unsupported(f"instruction {site.mnemonic!r} is none of PTX")
     destinations, first = _destinations(site, form)
     carried = form.opcode.signature.endswith(_CARRY)
     operands = _flattened(site, form, first)

@@ -1,4 +1,5 @@
-"""Native code from textual LLVM IR: the only module that imports llvmlite.
+"""Native code from textual LLVM IR, and IR as this LLVM prints it: the only module that imports
+llvmlite.
 
 Objects are kept on disk under a hash of everything that they depend on: the IR, the host's CPU and
 features, the optimization level and the version of LLVM.
@@ -20,6 +21,7 @@ __all__ = [
     "emit_object",
     "host_supports_vectors",
     "is_compiled",
+    "printed_module",
 ]
 
 _ALWAYS_NEON = ("aarch64", "arm64")  # LLVM does not always list what every such host has
@@ -106,6 +108,21 @@ def emit_object(ir: str, optimization: int = 2, triple: str | None = None) -> by
         builder = llvm.create_pass_builder(machine, tuning)
         builder.getModulePassManager().run(module, builder)
     return bytes(machine.emit_object(module))
+
+
+def printed_module(content: bytes, is_text: bool) -> str:
+    """A module as this version of LLVM prints it, from bitcode or text of an older one too.
+
+    RuntimeError for what LLVM does not take. LLVM may end the process over damaged bitcode:
+    `ir_process` calls this in another one.
+    """
+    context = llvm.create_context()
+    if is_text:
+        module = llvm.parse_assembly(content.decode("utf-8", "replace"), context)
+    else:
+        module = llvm.parse_bitcode(content, context)
+    module.verify()
+    return str(module)
 
 
 def _machine(triple: str | None, optimization: int) -> Any:

@@ -1,4 +1,5 @@
-"""A file to kernels, whatever it is: PTX, CUDA C++, a fat binary, an object or an executable."""
+"""A file to kernels, whatever it is: PTX, CUDA C++, LLVM IR, a fat binary, an object or an
+executable."""
 
 from __future__ import annotations
 
@@ -10,18 +11,21 @@ from kernelcast.errors import InputError
 from kernelcast.inputs.cuda_source import CudaOptions, compile_cuda
 from kernelcast.inputs.elf_sections import is_elf
 from kernelcast.inputs.fat_binary import EmbeddedPtx, embedded_ptx, is_fat_binary
+from kernelcast.inputs.llvm_ir import is_bitcode, load_llvm_ir
 from kernelcast.ptx_frontend import read_module, read_ptx
 from kernelcast.runnable import LoadedModule
 from kernelcast.simcore.isa.kernel import Kernel, Module
 
-__all__ = ["CUDA_SUFFIXES", "load_source"]
+__all__ = ["CUDA_SUFFIXES", "IR_SUFFIXES", "load_source"]
 
 CUDA_SUFFIXES = (".cu", ".cuh")
+IR_SUFFIXES = (".ll", ".bc")
 
 
 def load_source(path: str | os.PathLike[str], options: CudaOptions | None = None) -> LoadedModule:
     """The kernels of a file. Of a fat binary those for the newest architecture, or the given one.
 
+    Kernels of OpenCL come as LLVM IR, text (`.ll`) or bitcode.
     InputError when the file holds no PTX or `options` do not apply to it; CompilationError when
     NVRTC refuses a `.cu` file; PtxSyntaxError when the PTX is none.
     """
@@ -34,6 +38,10 @@ def load_source(path: str | os.PathLike[str], options: CudaOptions | None = None
     content = _beginning(file)
     if is_elf(content) or is_fat_binary(content):
         return LoadedModule(_embedded(file, options.architecture))
+    if file.suffix in IR_SUFFIXES or is_bitcode(content):
+        if options.architecture:
+            raise InputError(f"{file}: it is LLVM IR, for no architecture")
+        return LoadedModule(load_llvm_ir(file))
     if options.architecture:
         raise InputError(f"{file}: it is PTX already, for the architecture that it names")
     return LoadedModule(read_module(file))

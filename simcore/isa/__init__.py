@@ -11,6 +11,7 @@ from kernelcast.simcore.isa import (
     logic,
     movement,
     multiplication,
+    opencl_math,
     transcendental,
     video,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "logic",
     "movement",
     "multiplication",
+    "opencl_math",
     "transcendental",
     "video",
 ]

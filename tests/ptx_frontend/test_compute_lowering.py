@@ -256,3 +256,8 @@ def test_other_negated_predicates_cost_an_inversion(compile_ptx: Compile) -> Non
     assert inversion.type is ScalarType.PRED
     assert comparison.sources[2] == inversion.destinations[0]
     assert (inversion.pc, comparison.pc) == (0, 1)
+
+
+def test_entries_for_opencl_are_no_ptx(compile_ptx: Compile) -> None:
+    with pytest.raises(UnsupportedInstruction, match="none of PTX"):
+        compile_ptx("opencl.exp.f32 %f1, %f2; ret;")

@@ -34,6 +34,7 @@ TESTED_MODULES = {
     "conversion": "test_opcodes_conversion",
     "movement": "test_opcodes_table",
     "transcendental": "test_opcodes_table",
+    "opencl_math": "test_opcodes_opencl",
 }
 """Where each family is checked; those tests take their cases from the table itself."""
 

@@ -1,0 +1,28 @@
+"""From LLVM IR, bitcode or text, to kernels in the intermediate representation.
+
+LLVM itself prints the module in its newest form (`simcore.ir_process`); `reader` -> the functions
+of `syntax`, `lowering` -> `Module`; `builtins` holds the functions of OpenCL.
+"""
+
+from __future__ import annotations
+
+from kernelcast.ptx_frontend.llvm.lowering import lower
+from kernelcast.ptx_frontend.llvm.reader import IrReader
+from kernelcast.simcore.ir_process import canonical_ir
+from kernelcast.simcore.isa.kernel import Module
+
+__all__ = ["read_llvm"]
+
+_OLD_KERNEL_CONVENTION = b"DW_CC_LLVM_OpenCLKernel"
+_KERNEL_CONVENTION = b"DW_CC_LLVM_DeviceKernel"
+"""The name in debug information until LLVM 20, and since."""
+
+
+def read_llvm(content: bytes, path: str, is_text: bool) -> Module:
+    """The kernels of a module. Spans are places in the text that LLVM prints of it.
+
+    IrSyntaxError for what LLVM does not take, UnsupportedInstruction where nothing of it can run.
+    """
+    if is_text:
+        content = content.replace(_OLD_KERNEL_CONVENTION, _KERNEL_CONVENTION)
+    return lower(IrReader(f"{path} (LLVM IR)", canonical_ir(content, is_text, path)))

@@ -1,0 +1,79 @@
+"""printf (OpenCL 1.2, 6.12.13): its arguments go through memory of the thread's own.
+
+Every argument stands there at a multiple of its size, as `vprintf` of the runtime library reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall
+from kernelcast.ptx_frontend.llvm.call_site import Value
+from kernelcast.ptx_frontend.llvm.types import PointerType, ScalarIrType
+from kernelcast.simcore.isa.kernel import (
+    HostFunction,
+    Immediate,
+    Operand,
+    Register,
+    SymbolAddress,
+)
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+
+__all__ = ["Allocate", "lower_printf"]
+
+Allocate: TypeAlias = Callable[[str, int, int], SymbolAddress]
+"""(name, size, alignment in bytes) -> a new variable in the local memory of each thread."""
+
+
+def lower_printf(call: BuiltinCall, allocate: Allocate) -> Value:
+    """The result is 0: printing does not fail."""
+    if not call.site.arguments:
+        raise call.refused("it has no format")
+    template, *others = call.site.arguments
+    sources = [_promoted(call, argument) for argument in others]
+    end, offsets = 0, []
+    for type_, _ in sources:
+        offsets.append(-(-end // type_.bytes) * type_.bytes)
+        end = offsets[-1] + type_.bytes
+    arguments: Operand = Immediate(0)
+    if sources:
+        place = allocate("printf", end, 8)
+        for (type_, source), offset in zip(sources, offsets, strict=True):
+            address = call.code.address(AddressSpace.LOCAL, place, offset)
+            call.code.store(type_, address, (source,))
+        first = call.code.in_register(place, 64)
+        arguments = call.compute("cvta.local.u64", 64, first)
+    pointers = (_generic(call, template), arguments)
+    call.code.host_call(HostFunction.PRINT, None, pointers, (ScalarType.U64, ScalarType.U64))
+    return call.value(Immediate(0))
+
+
+def _promoted(call: BuiltinCall, argument: Value) -> tuple[ScalarType, Operand]:
+    """As C passes arguments whose number is open: at least int, and double."""
+    kind = argument.type
+    if isinstance(kind, PointerType):
+        return ScalarType.B64, _generic(call, argument)
+    if not isinstance(kind, ScalarIrType):
+        raise call.refused(f"of an argument of type {kind}")
+    (value,) = argument.parts
+    if kind is ScalarIrType.DOUBLE or kind.bits == 64:
+        return ScalarType.B64, value
+    if kind.is_float:
+        return ScalarType.B64, call.compute(f"cvt.f64.f{kind.bits}", 64, value)
+    if kind is ScalarIrType.I1:
+        return ScalarType.B32, call.select(32, value, Immediate(1), Immediate(0))
+    if kind.bits < 32:
+        return ScalarType.B32, call.compute(f"cvt.s32.s{kind.bits}", 32, value)
+    return ScalarType.B32, value
+
+
+def _generic(call: BuiltinCall, pointer: Value) -> Register:
+    """The address among all memories."""
+    space = pointer.type.address_space if isinstance(pointer.type, PointerType) else None
+    if space is None:
+        raise call.refused(f"of an argument of type {pointer.type}")
+    address = call.code.in_register(pointer.parts[0], 64)
+    if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC):
+        return address
+    return call.code.result(f"cvta.{space.value}.u64", 64, address)

@@ -1,0 +1,236 @@
+"""Casts: between widths, kinds of numbers, pointers, and readings of the same bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kernelcast.ptx_frontend.llvm.arithmetic import (
+    FAST_MATH,
+    element_of,
+    masked,
+    signed_operand,
+)
+from kernelcast.ptx_frontend.llvm.code import Code
+from kernelcast.ptx_frontend.llvm.cursor import IrProblem
+from kernelcast.ptx_frontend.llvm.scope import Site
+from kernelcast.ptx_frontend.llvm.types import (
+    IrType,
+    PointerType,
+    ScalarIrType,
+    parts_of,
+)
+from kernelcast.simcore.isa.kernel import Immediate, Operand
+
+__all__ = ["CONVERSIONS", "from_words", "to_words"]
+
+_Conversion = Callable[[Code, Operand, ScalarIrType, ScalarIrType], Operand]
+_FLAGS = ("nuw", "nsw", "nneg", "samesign", *FAST_MATH)
+_WORD = 64
+
+
+def truncate(code: Code, part: Operand, source: ScalarIrType, target: ScalarIrType) -> Operand:
+    bits = source.register_bits
+    if target is ScalarIrType.I1:
+        lowest = code.result(f"and.b{bits}", bits, part, Immediate(1))
+        return code.result(f"setp.ne.u{bits}", 1, lowest, Immediate(0))
+    narrow = target.register_bits
+    made = part
+    if narrow != bits:
+        made = code.result(f"cvt.u{narrow}.u{bits}", narrow, part)
+    return masked(code, code.in_register(made, narrow), target)
+
+
+# From 32 to 64 bits both extensions are instructions of the integer unit in native code, which has
+# registers of 32 bits: they are written as the products that PTX compilers make of them.
+
+
+def zero_extend(code: Code, part: Operand, source: ScalarIrType, target: ScalarIrType) -> Operand:
+    bits, wide = source.register_bits, target.register_bits
+    if source is ScalarIrType.I1:
+        return code.result(f"selp.b{wide}", wide, Immediate(1), Immediate(0), part)
+    if bits == wide:
+        return code.result(f"mov.b{wide}", wide, part)
+    if (bits, wide) == (32, 64):
+        return code.result("mul.wide.u32", 64, part, Immediate(1))
+    return code.result(f"cvt.u{wide}.u{bits}", wide, part)
+
+
+def sign_extend(code: Code, part: Operand, source: ScalarIrType, target: ScalarIrType) -> Operand:
+    wide = target.register_bits
+    if source is ScalarIrType.I1:
+        ones = Immediate((1 << target.bits) - 1)
+        return code.result(f"selp.b{wide}", wide, ones, Immediate(0), part)
+    if (source.bits, wide) == (32, 64):
+        return code.result("mul.wide.s32", 64, part, Immediate(1))
+    return code.result(f"cvt.s{wide}.s{source.bits}", wide, part)
+
+
+def float_to_float(
+    code: Code, part: Operand, source: ScalarIrType, target: ScalarIrType
+) -> Operand:
+    rounding = ".rn" if target.bits < source.bits else ""
+    mnemonic = f"cvt{rounding}.f{target.bits}.f{source.bits}"
+    return code.result(mnemonic, target.bits, part)
+
+
+def _float_to_integer(kind: str) -> _Conversion:
+    def convert(code: Code, part: Operand, source: ScalarIrType, target: ScalarIrType) -> Operand:
+        if target is ScalarIrType.I1:
+            raise IrProblem(f"a conversion from {source} to {target} is not supported")
+        bits = target.register_bits
+        made = code.result(f"cvt.rzi.{kind}{bits}.f{source.bits}", bits, part)
+        return masked(code, made, target)
+
+    return convert
+
+
+def _integer_to_float(kind: str) -> _Conversion:
+    def convert(code: Code, part: Operand, source: ScalarIrType, target: ScalarIrType) -> Operand:
+        if source is ScalarIrType.I1:
+            number = Immediate(0xFFFFFFFF if kind == "s" else 1)
+            part = code.result("selp.b32", 32, number, Immediate(0), part)
+            source = ScalarIrType.I32
+        if kind == "s":
+            part = signed_operand(code, part, source)
+        bits = source.register_bits
+        return code.result(f"cvt.rn.f{target.bits}.{kind}{bits}", target.bits, part)
+
+    return convert
+
+
+_NUMBERS: dict[str, _Conversion] = {
+    "trunc": truncate,
+    "zext": zero_extend,
+    "sext": sign_extend,
+    "fptrunc": float_to_float,
+    "fpext": float_to_float,
+    "fptoui": _float_to_integer("u"),
+    "fptosi": _float_to_integer("s"),
+    "uitofp": _integer_to_float("u"),
+    "sitofp": _integer_to_float("s"),
+}
+
+
+def _cast(site: Site) -> tuple[IrType, tuple[Operand, ...], IrType]:
+    site.cursor.skip_words(*_FLAGS)
+    value = site.operand()
+    site.cursor.expect("to")
+    return value.type, value.parts, site.cursor.type()
+
+
+def _number(site: Site) -> None:
+    type_, parts, target_type = _cast(site)
+    source, target = element_of(type_), element_of(target_type)
+    if isinstance(source, PointerType) or isinstance(target, PointerType):
+        raise IrProblem(f"{site.opcode} of pointers", False)
+    convert = _NUMBERS[site.opcode]
+    site.result(target_type, tuple(convert(site.code, x, source, target) for x in parts))
+
+
+def _pointer_to_integer(site: Site) -> None:
+    type_, parts, target_type = _cast(site)
+    target = element_of(target_type)
+    if not isinstance(target, ScalarIrType) or target.is_float:
+        raise IrProblem(f"a conversion from {type_} to {target_type} is not supported")
+    code = site.code
+    registers = [code.in_register(part, _WORD) for part in parts]
+    if target is ScalarIrType.I64:
+        site.result(target_type, tuple(registers))
+    else:
+        made = (truncate(code, part, ScalarIrType.I64, target) for part in registers)
+        site.result(target_type, tuple(made))
+
+
+def _integer_to_pointer(site: Site) -> None:
+    type_, parts, target_type = _cast(site)
+    source = element_of(type_)
+    if not isinstance(source, ScalarIrType) or source.is_float:
+        raise IrProblem(f"a conversion from {type_} to {target_type} is not supported")
+    if source is not ScalarIrType.I64:
+        parts = tuple(zero_extend(site.code, x, source, ScalarIrType.I64) for x in parts)
+    site.result(target_type, parts)
+
+
+def _address_space(site: Site) -> None:
+    type_, parts, target_type = _cast(site)
+    source, target = element_of(type_), element_of(target_type)
+    if not isinstance(source, PointerType) or not isinstance(target, PointerType):
+        raise IrProblem("addrspacecast of numbers", False)
+    converted = site.scope.kernel.converted
+    site.result(target_type, tuple(converted(part, source, target) for part in parts))
+
+
+def _reading(site: Site) -> None:
+    """`bitcast`: the same bits as another type."""
+    type_, parts, target_type = _cast(site)
+    sources, targets = parts_of(type_), parts_of(target_type)
+    if [_bits(x) for x in sources] == [_bits(x) for x in targets]:
+        site.result(target_type, parts)
+        return
+    words = to_words(site.code, parts, sources)
+    site.result(target_type, from_words(site.code, words, targets))
+
+
+def _bits(type_: ScalarIrType | PointerType) -> int:
+    return _WORD if isinstance(type_, PointerType) else type_.bits
+
+
+def to_words(
+    code: Code, parts: Sequence[Operand], types: Sequence[ScalarIrType | PointerType]
+) -> list[Operand]:
+    """Parts side by side, the first in the lowest bits, as words of 64 bits."""
+    words: list[Operand] = []
+    filled = _WORD
+    for part, type_ in zip(parts, types, strict=True):
+        bits = _bits(type_)
+        wide = _widened(code, part, type_)
+        if filled == _WORD:
+            words.append(wide)
+            filled = 0
+        else:
+            moved = code.result("shl.b64", _WORD, wide, Immediate(filled))
+            words[-1] = code.result("or.b64", _WORD, words[-1], moved)
+        filled += bits
+    return words
+
+
+def from_words(
+    code: Code, words: Sequence[Operand], types: Sequence[ScalarIrType | PointerType]
+) -> tuple[Operand, ...]:
+    """The parts that words of 64 bits hold side by side."""
+    parts: list[Operand] = []
+    position = 0
+    for type_ in types:
+        word, shift = divmod(position, _WORD)
+        if word >= len(words):
+            raise IrProblem("a bitcast to another size", False)
+        part = words[word]
+        if shift:
+            part = code.result("shr.u64", _WORD, part, Immediate(shift))
+        position += _bits(type_)
+        parts.append(_narrowed(code, part, type_))
+    return tuple(parts)
+
+
+def _widened(code: Code, part: Operand, type_: ScalarIrType | PointerType) -> Operand:
+    if _bits(type_) == _WORD:
+        return part
+    assert isinstance(type_, ScalarIrType)
+    return zero_extend(code, part, type_, ScalarIrType.I64)
+
+
+def _narrowed(code: Code, part: Operand, type_: ScalarIrType | PointerType) -> Operand:
+    if _bits(type_) == _WORD:
+        return part
+    integer = {x.bits: x for x in ScalarIrType if not x.is_float}[_bits(type_)]
+    return truncate(code, part, ScalarIrType.I64, integer)
+
+
+CONVERSIONS = {
+    **dict.fromkeys(_NUMBERS, _number),
+    "ptrtoint": _pointer_to_integer,
+    "inttoptr": _integer_to_pointer,
+    "addrspacecast": _address_space,
+    "bitcast": _reading,
+}
+"""How each of these instructions is lowered, by opcode."""
