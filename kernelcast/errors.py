@@ -4,6 +4,7 @@
   x SourceError                       has a place: file:line:column, the line and a caret
     + PtxSyntaxError                  the text is not PTX, or ends too early
     + IrSyntaxError                   the text or bitcode is not LLVM IR
+    + SpirvError                      the file is no module of SPIR-V; names the byte
     + UnsupportedInstruction          an opcode or modifier that kernelcast does not execute
     + ExecutionError                  the kernel went wrong while it ran
       - MemoryAccessError             outside of every buffer, or misaligned
@@ -87,6 +88,10 @@ class PtxSyntaxError(SourceError):
 
 class IrSyntaxError(SourceError):
     """The file is no LLVM IR, or IR that LLVM cannot read any more."""
+
+
+class SpirvError(SourceError):
+    """The file is no module of SPIR-V, or a malformed one; the message names the byte."""
 
 
 class UnsupportedInstruction(SourceError):

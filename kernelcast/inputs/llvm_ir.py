@@ -1,4 +1,4 @@
-"""Files of LLVM IR: bitcode, known by its first bytes, or text."""
+"""Files of LLVM IR and SPIR-V: bitcode and modules, known by their first bytes, or text."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from pathlib import Path
 
 from kernelcast.errors import InputError
 from kernelcast.ptx_frontend.llvm import read_llvm
+from kernelcast.ptx_frontend.spirv import read_spirv
 from kernelcast.simcore.isa.kernel import Module
 
-__all__ = ["is_bitcode", "load_llvm_ir"]
+__all__ = ["is_bitcode", "is_spirv", "load_llvm_ir"]
 
 _MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 """Of bitcode, and of a wrapper around it."""
+_SPIRV_MAGIC = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
+"""In either order of bytes."""
 
 
 def is_bitcode(content: bytes) -> bool:
@@ -19,10 +22,18 @@ def is_bitcode(content: bytes) -> bool:
     return content.startswith(_MAGIC)
 
 
+def is_spirv(content: bytes) -> bool:
+    """Whether a file that begins so is a module of SPIR-V."""
+    return content.startswith(_SPIRV_MAGIC)
+
+
 def load_llvm_ir(file: Path) -> Module:
-    """The kernels of a file; InputError when it cannot be read, IrSyntaxError when it is no IR."""
+    """The kernels of a file; InputError when it cannot be read, IrSyntaxError when it is no IR,
+    SpirvError when it is a broken module of SPIR-V."""
     try:
         content = file.read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or error}") from None
+    if is_spirv(content):
+        return read_llvm(read_spirv(content, str(file)).encode(), str(file), is_text=True)
     return read_llvm(content, str(file), is_text=not is_bitcode(content))

@@ -11,7 +11,7 @@ from kernelcast.errors import InputError
 from kernelcast.inputs.cuda_source import CudaOptions, compile_cuda
 from kernelcast.inputs.elf_sections import is_elf
 from kernelcast.inputs.fat_binary import EmbeddedPtx, embedded_ptx, is_fat_binary
-from kernelcast.inputs.llvm_ir import is_bitcode, load_llvm_ir
+from kernelcast.inputs.llvm_ir import is_bitcode, is_spirv, load_llvm_ir
 from kernelcast.ptx_frontend import read_module, read_ptx
 from kernelcast.runnable import LoadedModule
 from kernelcast.simcore.isa.kernel import Kernel, Module
@@ -19,13 +19,13 @@ from kernelcast.simcore.isa.kernel import Kernel, Module
 __all__ = ["CUDA_SUFFIXES", "IR_SUFFIXES", "load_source"]
 
 CUDA_SUFFIXES = (".cu", ".cuh")
-IR_SUFFIXES = (".ll", ".bc")
+IR_SUFFIXES = (".ll", ".bc", ".spv")
 
 
 def load_source(path: str | os.PathLike[str], options: CudaOptions | None = None) -> LoadedModule:
     """The kernels of a file. Of a fat binary those for the newest architecture, or the given one.
 
-    Kernels of OpenCL come as LLVM IR, text (`.ll`) or bitcode.
+    Kernels of OpenCL come as LLVM IR, text (`.ll`) or bitcode, or as SPIR-V.
     InputError when the file holds no PTX or `options` do not apply to it; CompilationError when
     NVRTC refuses a `.cu` file; PtxSyntaxError when the PTX is none.
     """
@@ -38,9 +38,9 @@ def load_source(path: str | os.PathLike[str], options: CudaOptions | None = None
     content = _beginning(file)
     if is_elf(content) or is_fat_binary(content):
         return LoadedModule(_embedded(file, options.architecture))
-    if file.suffix in IR_SUFFIXES or is_bitcode(content):
+    if file.suffix in IR_SUFFIXES or is_bitcode(content) or is_spirv(content):
         if options.architecture:
-            raise InputError(f"{file}: it is LLVM IR, for no architecture")
+            raise InputError(f"{file}: it is LLVM IR or SPIR-V, for no architecture")
         return LoadedModule(load_llvm_ir(file))
     if options.architecture:
         raise InputError(f"{file}: it is PTX already, for the architecture that it names")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
-from kernelcast.errors import InputError, IrSyntaxError, UnsupportedInstruction
+from kernelcast.errors import InputError, IrSyntaxError, SpirvError, UnsupportedInstruction
 
 OLD_TEXT = """; typed pointers, and a name of debug information that LLVM has changed since
 target datalayout = "e-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512"
@@ -146,3 +146,16 @@ def test_the_command_line_counts_in_terms_of_llvm(
     assert counts["load global (4 bytes)"] == 2 * 60
     assert counts["call llvm.fmuladd.f32()"] == 60
     assert counts["icmp"] == 64
+
+
+@pytest.mark.parametrize("producer", ["translator", "llvm"])
+def test_spirv_is_known_by_its_first_bytes(tmp_path: Path, producer: str) -> None:
+    data = Path(__file__).parents[1] / "ptx_frontend" / "data" / f"spirv_tour_{producer}.spv"
+    for name in ("kernels.spv", "kernels.bin"):
+        (tmp_path / name).write_bytes(data.read_bytes())
+        x, y = np.arange(64, dtype=np.float32), np.ones(64, np.float32)
+        kc.load(tmp_path / name)["saxpy"].run(grid=2, block=32, args=[y, x, 2.0, 60])
+        assert y.tolist() == [2 * i + 1 for i in range(60)] + [1] * 4
+    (tmp_path / "broken.spv").write_bytes(data.read_bytes()[:50])
+    with pytest.raises(SpirvError, match="byte"):
+        kc.load(tmp_path / "broken.spv")

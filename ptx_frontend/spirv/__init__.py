@@ -1,0 +1,29 @@
+"""From SPIR-V, the binary form of OpenCL kernels, to the text of LLVM IR.
+
+`binary` reads the words, `module_reader` what stands before the functions, `functions` and its
+tables write the instructions; `translation` puts the module together.
+"""
+
+from __future__ import annotations
+
+from kernelcast.errors import SpirvError, UnsupportedInstruction
+from kernelcast.ptx_frontend.spirv.problem import SpirvProblem
+from kernelcast.ptx_frontend.spirv.translation import Translation
+
+__all__ = ["read_spirv"]
+
+
+def read_spirv(data: bytes, path: str) -> str:
+    """The LLVM IR of a module of OpenCL kernels, versions 1.0 to 1.6.
+
+    SpirvError for a malformed module, UnsupportedInstruction for one that asks for more than
+    kernelcast covers; both name the byte where the instruction begins.
+    """
+    translation = Translation()
+    try:
+        return translation.text(data)
+    except SpirvProblem as problem:
+        at = translation.instruction
+        place = path if at is None else f"{path}: byte {at.offset} ({at.name})"
+        kind = UnsupportedInstruction if problem.is_unsupported else SpirvError
+        raise kind(f"{place}: {problem.reason}") from None
