@@ -171,6 +171,10 @@ class Device:
     fitted_on: tuple[str, ...] = ()
     """Points of the validation, `suite/kernel/quantity`, that values of the file were chosen by."""
 
+    def is_fitted_on(self, point: str) -> bool:
+        """Whether a value of the file was chosen by the point: it says nothing of the errors."""
+        return point in self.fitted_on
+
     def seconds(self, cycles: float) -> float:
         """SM cycles to seconds: the one place where clocks are used."""
         return cycles / self.architecture.clock_hz

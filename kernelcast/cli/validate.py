@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -31,6 +31,7 @@ __all__ = ["validate"]
 _OUTPUT = "Output"
 _OF_THE_SUITE = "Of the suite"
 _NEGATIVE = 1
+_SMALL = "small"
 
 
 class Suite(Enum):
@@ -42,63 +43,71 @@ class Suite(Enum):
     MEASURED = "measured"
 
 
+_Models: TypeAlias = Annotated[
+    list[str] | None, typer.Option(help="Only this model; repeatable. Default: all.")
+]
+_Accept: TypeAlias = Annotated[
+    bool, typer.Option("--accept", help="Make these errors the baseline that CI compares with.")
+]
+_Workload: TypeAlias = Annotated[
+    str, typer.Option(help="Only workloads whose name holds this.", rich_help_panel=_OF_THE_SUITE)
+]
+_Size: TypeAlias = Annotated[
+    str, typer.Option(help="Which size of each workload.", rich_help_panel=_OF_THE_SUITE)
+]
+_Devices: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Estimate on it; repeatable. Default: the seven of the thesis.",
+        rich_help_panel=_OF_THE_SUITE,
+    ),
+]
+_AllDevices: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--all-devices", help="Estimate on every known device.", rich_help_panel=_OF_THE_SUITE
+    ),
+]
+_Engines: TypeAlias = Annotated[
+    list[options.EngineName] | None,
+    typer.Option(help="Execute with it; repeatable. Default: both.", rich_help_panel=_OF_THE_SUITE),
+]
+_Jobs: TypeAlias = Annotated[
+    int | None,
+    options.counted("Workloads at a time. Default: one for each core.", _OF_THE_SUITE),
+]
+_Markdown: TypeAlias = Annotated[
+    bool, typer.Option("--markdown", help="Print Markdown.", rich_help_panel=_OUTPUT)
+]
+_Html: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Write a page with tables and plot.", rich_help_panel=_OUTPUT
+    ),
+]
+_Plot: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Draw predicted over measured: PNG or SVG.", rich_help_panel=_OUTPUT
+    ),
+]
+
+
 def validate(
     suite: Annotated[Suite, typer.Argument(help="What to compare with what.")],
-    model: Annotated[
-        list[str] | None, typer.Option(help="Only this model; repeatable. Default: all.")
-    ] = None,
-    accept: Annotated[
-        bool, typer.Option("--accept", help="Make these errors the baseline that CI compares with.")
-    ] = False,
-    workload: Annotated[
-        str,
-        typer.Option(help="Only workloads whose name holds this.", rich_help_panel=_OF_THE_SUITE),
-    ] = "",
-    size: Annotated[
-        str, typer.Option(help="Which size of each workload.", rich_help_panel=_OF_THE_SUITE)
-    ] = "small",
-    device: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Estimate on it; repeatable. Default: the seven of the thesis.",
-            rich_help_panel=_OF_THE_SUITE,
-        ),
-    ] = None,
-    all_devices: Annotated[
-        bool,
-        typer.Option(
-            "--all-devices", help="Estimate on every known device.", rich_help_panel=_OF_THE_SUITE
-        ),
-    ] = False,
-    engine: Annotated[
-        list[options.EngineName] | None,
-        typer.Option(
-            help="Execute with it; repeatable. Default: both.", rich_help_panel=_OF_THE_SUITE
-        ),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        options.counted("Workloads at a time. Default: one for each core.", _OF_THE_SUITE),
-    ] = None,
+    model: _Models = None,
+    accept: _Accept = False,
+    workload: _Workload = "",
+    size: _Size = _SMALL,
+    device: _Devices = None,
+    all_devices: _AllDevices = False,
+    engine: _Engines = None,
+    jobs: _Jobs = None,
     json: options.Json = False,
     csv: options.Csv = False,
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print Markdown.", rich_help_panel=_OUTPUT)
-    ] = False,
-    html: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Write a page with tables and plot.", rich_help_panel=_OUTPUT
-        ),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Draw predicted over measured: PNG or SVG.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = None,
+    markdown: _Markdown = False,
+    html: _Html = None,
+    plot: _Plot = None,
 ) -> None:
     """Compares predictions with measurements and shows every error.
 
@@ -118,14 +127,20 @@ def validate(
     output = ValidationOutput(json, csv, markdown, html, plot)
     output.check()
     if suite is Suite.SUITE:
+        if accept:
+            raise KernelcastError("the suite has no errors to accept: nothing is measured there")
         names = [item.value for item in engine or ()]
         devices = _devices(device or (), all_devices=all_devices)
         _validate_suite(workload, size, devices, model or (), names, jobs, output)
         return
-    if workload or device or all_devices or engine or jobs or size != "small":
-        raise KernelcastError("--workload, --size, --device, --engine and --jobs are of the suite")
+    if workload or device or all_devices or engine or jobs or size != _SMALL:
+        raise KernelcastError(
+            "--workload, --size, --device, --all-devices, --engine and --jobs are of the suite"
+        )
+    if accept and model:
+        raise KernelcastError("--accept takes the errors of all models: leave out --model")
     report = _report(suite, model or ())
-    explained, problems = _judged(report, accept=accept)
+    explained, problems = _judged(report, model or (), accept=accept)
     output.show(
         f"kernelcast: {suite.value}",
         validation_tables(report, explained),
@@ -159,7 +174,7 @@ def _report(suite: Suite, models: Sequence[str]) -> ValidationReport:
 
 
 def _judged(
-    report: ValidationReport, *, accept: bool
+    report: ValidationReport, models: Sequence[str], *, accept: bool
 ) -> tuple[dict[TimeComparison, str], list[str]]:
     """The explanation of each outlier, and what is wrong, a line each."""
     from kernelcast.validation import baseline
@@ -180,7 +195,9 @@ def _judged(
     if accept:
         baseline.accept(report)
     else:
-        problems += [f"{line}; --accept acknowledges it" for line in baseline.moved(report)]
+        problems += [
+            f"{line}; --accept acknowledges it" for line in baseline.moved(report, models=models)
+        ]
     return explained, problems
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from kernelcast.errors import KernelcastError
@@ -18,13 +18,15 @@ _DIGITS = 4
 Table = dict[str, dict[str, dict[str, float]]]
 
 
-def moved(report: ValidationReport, file: Path = BASELINE) -> list[str]:
+def moved(
+    report: ValidationReport, file: Path = BASELINE, *, models: Collection[str] = ()
+) -> list[str]:
     """Mean absolute errors that differ from the baseline by more than one percentage point, that
-    are new, or that are gone, a line each; of the models that the report has."""
-    known = _read(file).get(report.suite, {})
+    are new, or that are gone, a line each; with `models` of these only."""
+    known, now = _read(file).get(report.suite, {}), _errors(report)
     found = []
-    for model, devices in _errors(report).items():
-        before = known.get(model, {})
+    for model in sorted(models or {*known, *now}):
+        devices, before = now.get(model, {}), known.get(model, {})
         for device in sorted({*devices, *before}):
             name = f"{report.suite}, {model}, {device}"
             if device not in before:

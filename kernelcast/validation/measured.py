@@ -20,7 +20,6 @@ from kernelcast.simcore.device_file import known_devices, load_device
 from kernelcast.simcore.metric_names import Naming, metrics
 from kernelcast.validation.comparison import CounterComparison, TimeComparison
 from kernelcast.validation.report import ValidationReport
-from kernelcast.validation.thesis import is_calibration
 from kernelcast.workload_file import load_workload
 
 __all__ = ["MEASURED", "validate_measured"]
@@ -119,7 +118,7 @@ class _Comparison:
                 high_s=found.time_high_s,
                 measured_s=row.time_s.median,
                 source=f"{self._measured.device.name}, {self._measured.device.date}",
-                is_calibration=is_calibration(self._device, f"measured/{row.workload}/time"),
+                is_calibration=self._device.is_fitted_on(f"measured/{row.workload}/time"),
             )
 
     def _counters(self, row: MeasuredRow, trace: KernelTrace) -> Iterator[CounterComparison]:
@@ -133,7 +132,7 @@ class _Comparison:
                     simulated=float(item.value),
                     measured=row.metrics[item.name],
                     source="ncu",
-                    is_calibration=is_calibration(
-                        self._device, f"measured/{row.workload}/{item.name}"
+                    is_calibration=self._device.is_fitted_on(
+                        f"measured/{row.workload}/{item.name}"
                     ),
                 )

@@ -15,7 +15,7 @@ from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.profile import WorkType
 from kernelcast.validation.comparison import TimeComparison
 from kernelcast.validation.report import ValidationReport
-from kernelcast.validation.thesis import TABLES, device_name, is_calibration, rows_of
+from kernelcast.validation.thesis import TABLES, device_name, rows_of
 
 __all__ = ["validate_papers"]
 
@@ -56,7 +56,7 @@ def _compared(row: dict[str, str], kernel: str, device: str, source: str) -> Tim
         measured_s=float(row["measured_ms"]) * 1e-3,
         source=source,
         published_s=float(row["predicted_ms"]) * 1e-3,
-        is_calibration=is_calibration(target, f"papers/{kernel}/time"),
+        is_calibration=target.is_fitted_on(f"papers/{kernel}/time"),
     )
 
 

@@ -18,7 +18,6 @@ from kernelcast.api import estimate
 from kernelcast.errors import KernelcastError, ModelNotApplicable
 from kernelcast.kernel_trace import KernelTrace
 from kernelcast.models import MODELS
-from kernelcast.simcore.device import Device
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.metric_names import Naming, metrics
 from kernelcast.validation.comparison import CounterComparison, TimeComparison
@@ -148,13 +147,8 @@ def thesis_counters(kernel: str, trace: KernelTrace) -> Iterator[CounterComparis
             source=row["reason"],
             lowest=float(row["lowest"]) if row["lowest"] else None,
             highest=float(row["highest"]) if row["highest"] else None,
-            is_calibration=is_calibration(device, f"thesis/{kernel}/{name}"),
+            is_calibration=device.is_fitted_on(f"thesis/{kernel}/{name}"),
         )
-
-
-def is_calibration(device: Device, point: str) -> bool:
-    """Whether the device file was fitted on the point: `suite/kernel/quantity`."""
-    return point in device.fitted_on
 
 
 def device_name(gpu: str) -> str:
@@ -186,7 +180,7 @@ def _times(case: ThesisCase, trace: KernelTrace, model: str) -> Iterable[TimeCom
             measured_s=measured_s,
             source=case.place,
             published_s=published_s,
-            is_calibration=is_calibration(device, f"thesis/{case.kernel}/time"),
+            is_calibration=device.is_fitted_on(f"thesis/{case.kernel}/time"),
         )
 
 

@@ -47,7 +47,7 @@ class Arithmetic(Protocol):
 
     def choose(self, condition: Any, a: Any, b: Any) -> Any: ...
 
-    def library(self, name: str, *operands: Any) -> Any: ...
+    def by_libm(self, name: str, *operands: Any) -> Any: ...
 
     def power_of_two(self, exponent: Any) -> Any:
         """Of integers from -1022 to 1023; anything for others."""
@@ -140,10 +140,10 @@ class Double:
         """`sqrt`, `fabs`, `floor`, `trunc`, `ceil` or `roundeven`."""
         return Double(self.by, self.by.unary(name, self.value))
 
-    def library(self, name: str, *others: Double | float) -> Double:
+    def by_libm(self, name: str, *others: Double | float) -> Double:
         """A function of the C library, this value the first operand."""
         operands = (constant(self.by, other).value for other in others)
-        return Double(self.by, self.by.library(name, self.value, *operands))
+        return Double(self.by, self.by.by_libm(name, self.value, *operands))
 
     def times_plus(self, factor: Double | float, addend: Double | float) -> Double:
         """Rounded once."""
@@ -230,7 +230,7 @@ class ArrayArithmetic:
     def choose(self, condition: Any, a: Any, b: Any) -> Any:
         return np.where(condition, a, b)
 
-    def library(self, name: str, *operands: Any) -> Any:
+    def by_libm(self, name: str, *operands: Any) -> Any:
         return call_libm(name, *(np.asarray(operand) for operand in operands))
 
     def power_of_two(self, exponent: Any) -> Any:
@@ -279,7 +279,7 @@ class NativeArithmetic:
     def choose(self, condition: Any, a: Any, b: Any) -> Any:
         return self._code.select("double", condition, a, b)
 
-    def library(self, name: str, *operands: Any) -> Any:
+    def by_libm(self, name: str, *operands: Any) -> Any:
         return emit_libm(self._code, name, *operands)
 
     def power_of_two(self, exponent: Any) -> Any:

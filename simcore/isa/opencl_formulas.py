@@ -42,7 +42,7 @@ _LIBRARY: dict[str, int] = {
 
 def _cbrt(x: Double) -> Double:
     """A step of Newton's method after the C library's, whose error is larger in places."""
-    near = x.library("cbrt")
+    near = x.by_libm("cbrt")
     better = near - (near - x / (near * near)) / 3.0
     return better.is_nan.choose(near, better)
 
@@ -55,14 +55,14 @@ def _half_turns(x: Double) -> Double:
 def _sinpi(x: Double) -> Double:
     angle = _half_turns(x)
     folded = x.like(1.0).with_sign_of(angle) - angle
-    sine = ((abs(angle) <= 0.5).choose(angle, folded) * math.pi).library("sin")
+    sine = ((abs(angle) <= 0.5).choose(angle, folded) * math.pi).by_libm("sin")
     return sine.equals(0.0).choose(sine.with_sign_of(x), sine)
 
 
 def _cospi(x: Double) -> Double:
     angle = abs(_half_turns(x))
-    beside = ((0.5 - angle) * math.pi).library("sin")
-    return (angle < 0.25).choose((angle * math.pi).library("cos"), beside)
+    beside = ((0.5 - angle) * math.pi).by_libm("sin")
+    return (angle < 0.25).choose((angle * math.pi).by_libm("cos"), beside)
 
 
 def _larger(x: Double, y: Double) -> Double:
@@ -92,13 +92,13 @@ def _powr(power: Callable[..., Double], x: Double, y: Double) -> Double:
 
 
 _ONE_RESULT: dict[str, Callable[..., Double]] = {
-    "acospi": lambda x: x.library("acos") / math.pi,
-    "asinpi": lambda x: x.library("asin") / math.pi,
-    "atanpi": lambda x: x.library("atan") / math.pi,
-    "atan2pi": lambda y, x: y.library("atan2", x) / math.pi,
+    "acospi": lambda x: x.by_libm("acos") / math.pi,
+    "asinpi": lambda x: x.by_libm("asin") / math.pi,
+    "atanpi": lambda x: x.by_libm("atan") / math.pi,
+    "atan2pi": lambda y, x: y.by_libm("atan2", x) / math.pi,
     "cbrt": _cbrt,
     "cospi": _cospi,
-    "exp10": lambda x: x.like(10.0).library("pow", x),
+    "exp10": lambda x: x.like(10.0).by_libm("pow", x),
     "fdim": lambda x, y: (x <= y).choose(0.0, x - y),
     "maxmag": _maxmag,
     "minmag": _minmag,
@@ -121,11 +121,11 @@ def _ldexp(x: Double, n: Double) -> Double:
 def _rootn(x: Double, n: Double) -> Double:
     """A power, and a step of Newton's method because 1/n is rounded."""
     magnitude, degree = abs(x), abs(n)
-    near = magnitude.library("pow", 1.0 / degree)
+    near = magnitude.by_libm("pow", 1.0 / degree)
     # in two parts, of which none is subnormal
     first = ((degree - 1.0) * 0.5).unary("floor")
-    quotient = magnitude / near.library("pow", first)
-    quotient = quotient / near.library("pow", degree - 1.0 - first)
+    quotient = magnitude / near.by_libm("pow", first)
+    quotient = quotient / near.by_libm("pow", degree - 1.0 - first)
     better = near - (near - quotient) / degree
     root = (better.is_nan | better.is_infinite).choose(near, better)
     root = (n < 0.0).choose(1.0 / root, root)
@@ -137,7 +137,7 @@ def _rootn(x: Double, n: Double) -> Double:
 
 _SCALED: dict[str, Callable[[Double, Double], Double]] = {
     "ldexp": _ldexp,
-    "pown": lambda x, n: x.library("pow", n),
+    "pown": lambda x, n: x.by_libm("pow", n),
     "rootn": _rootn,
 }
 """The second operand is an s32."""
@@ -159,19 +159,19 @@ def _modf(x: Double) -> tuple[Double, Double]:
 
 _TWO_VALUES: dict[str, Callable[[Double], tuple[Double, Double]]] = {
     "modf": _modf,
-    "sincos": lambda x: (x.library("sin"), x.library("cos")),
+    "sincos": lambda x: (x.by_libm("sin"), x.by_libm("cos")),
 }
 """Two results of the instruction's type."""
 
 
 def _ilogb(x: Double) -> Double:
     """As s32: the smallest for zero and NaN, the largest for infinities."""
-    return x.is_nan.choose(_NO_LOGARITHM, x.library("logb"))
+    return x.is_nan.choose(_NO_LOGARITHM, x.by_libm("logb"))
 
 
 def _frexp(x: Double) -> tuple[Double, Double]:
     is_plain = ~(x.equals(0.0) | x.is_infinite | x.is_nan)
-    exponent = is_plain.choose(x.library("logb") + 1.0, 0.0)
+    exponent = is_plain.choose(x.by_libm("logb") + 1.0, 0.0)
     return _ldexp(x, -exponent), exponent
 
 
@@ -180,19 +180,19 @@ def _lgamma_r(x: Double) -> tuple[Double, Double]:
     floor = x.unary("floor")
     is_even = (floor * 0.5).unary("floor").equals(floor * 0.5)
     is_positive = (x > 0.0) | is_even | floor.equals(x)
-    return x.library("lgamma"), is_positive.choose(1.0, -1.0)
+    return x.by_libm("lgamma"), is_positive.choose(1.0, -1.0)
 
 
 def _remquo(x: Double, y: Double) -> tuple[Double, Double]:
     """The remainder, and the low bits of the quotient with its sign."""
     divisor = abs(y)
-    rest = abs(x).library("fmod", divisor * _QUOTIENTS)
-    nearest = rest.library("remainder", divisor)
+    rest = abs(x).by_libm("fmod", divisor * _QUOTIENTS)
+    nearest = rest.by_libm("remainder", divisor)
     quotient = ((rest - nearest) / divisor).unary("roundeven")
     low = quotient.equals(_QUOTIENTS).choose(0.0, quotient)
     is_defined = ~(low.is_nan | y.is_infinite)
     signed = (x.with_sign_of(y).equals(x)).choose(low, -low)
-    return x.library("remainder", y), is_defined.choose(signed, 0.0)
+    return x.by_libm("remainder", y), is_defined.choose(signed, 0.0)
 
 
 _WITH_INTEGERS: dict[str, tuple[str, Formula]] = {
@@ -205,7 +205,7 @@ _WITH_INTEGERS: dict[str, tuple[str, Formula]] = {
 
 
 def _library_call(name: str) -> Formula:
-    return lambda x, *others: x.library(name, *others)
+    return lambda x, *others: x.by_libm(name, *others)
 
 
 def formulas() -> Iterator[tuple[str, str, Callable[[Context], Formula]]]:
@@ -231,7 +231,7 @@ def _by_type(name: str, formula: Formula) -> Callable[[Context], Formula]:
 
 
 def _power_of(type_: ScalarType) -> Callable[[Double, Double], Double]:
-    return SINGLE["pow"] if type_ is ScalarType.F32 else lambda x, y: x.library("pow", y)
+    return SINGLE["pow"] if type_ is ScalarType.F32 else lambda x, y: x.by_libm("pow", y)
 
 
 def _always(formula: Formula) -> Callable[[Context], Formula]:

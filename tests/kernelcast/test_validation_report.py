@@ -142,6 +142,9 @@ def test_errors_that_move_from_the_baseline(tmp_path: Path) -> None:
         "not in the baseline" in line
         for line in baseline.moved(ValidationReport("t", before.times), file)
     )
+    nothing = ValidationReport("s")  # a model that is gone altogether is no silence
+    assert sum("gone" in line for line in baseline.moved(nothing, file)) == 3
+    assert baseline.moved(nothing, file, models=["another"]) == []
     file.write_text('{"s": 3}')
     with pytest.raises(KernelcastError, match="must map"):
         baseline.moved(before, file)

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from kernelcast.errors import KernelcastError, UnsupportedInstruction
 from kernelcast.ptx_frontend.llvm import read_llvm
-from kernelcast.simcore.isa.kernel import Kernel, Module
 
-HEADER = """target triple = "spir64-unknown-unknown"
-declare spir_func i64 @_Z13get_global_idj(i32)
-declare spir_func void @_Z7barrierj(i32)
-"""
-
-
-def module(text: str) -> Module:
-    return read_llvm((HEADER + text).encode(), "test.ll", is_text=True)
-
-
-def compiled(text: str) -> Kernel:
-    """The kernel `k` of a module."""
-    made = module(text)
-    assert not made.rejected, made.rejected["k"][0]
-    return made.kernels["k"]
+shared: Any = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("llvm_kernels.py"))))
+module = shared.module
+compiled = shared.compiled
 
 
 @pytest.mark.parametrize(

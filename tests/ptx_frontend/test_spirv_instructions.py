@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
+import runpy
 import struct
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-_SPEC = importlib.util.spec_from_file_location(
-    "spirv_assembly", Path(__file__).parent / "spirv_assembly.py"
+assembly: Any = SimpleNamespace(
+    **runpy.run_path(str(Path(__file__).with_name("spirv_assembly.py")))
 )
-assert _SPEC is not None
-assert _SPEC.loader is not None
-assembly = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(assembly)
 
 results, X = assembly.results, assembly.X
 U = X.view(np.uint32)

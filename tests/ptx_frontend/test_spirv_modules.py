@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
+import runpy
 import struct
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,13 +15,9 @@ from kernelcast.errors import SpirvError, UnsupportedInstruction
 from kernelcast.ptx_frontend.llvm import read_llvm
 from kernelcast.ptx_frontend.spirv import read_spirv
 
-_SPEC = importlib.util.spec_from_file_location(
-    "spirv_assembly", Path(__file__).parent / "spirv_assembly.py"
+assembly: Any = SimpleNamespace(
+    **runpy.run_path(str(Path(__file__).with_name("spirv_assembly.py")))
 )
-assert _SPEC is not None
-assert _SPEC.loader is not None
-assembly = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(assembly)
 
 assemble, kernel_text, text_of = assembly.assemble, assembly.kernel_text, assembly.text_of
 results, X = assembly.results, assembly.X

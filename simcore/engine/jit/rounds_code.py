@@ -102,21 +102,7 @@ fine:
 def at_barrier(shape: ThreadBlockShape) -> str:
     """Counts warps that wait, and notes when not all wait for the same."""
     return f"""waits:
-  %live0 = load i64, ptr %live
-  %live1 = add i64 %live0, 1
-  store i64 %live1, ptr %live
-  %common0 = load i32, ptr %common
-  %is.first = icmp eq i32 %common0, 0
-  %is.same = icmp eq i32 %common0, %new
-  %agrees = or i1 %is.first, %is.same
-  %is.mixed = icmp eq i32 %new, {shape.mixed_state}
-  %disagrees = xor i1 %agrees, true
-  %odd = or i1 %disagrees, %is.mixed
-  %odd0 = load i1, ptr %differs
-  %odd1 = or i1 %odd0, %odd
-  store i1 %odd1, ptr %differs
-  store i32 %new, ptr %common
-  br label %after"""
+{_one_waits(shape, "%new")}"""
 
 
 def phase_end(shape: ThreadBlockShape) -> str:
@@ -190,21 +176,7 @@ def at_barrier_in_turns(shape: ThreadBlockShape) -> str:
     """Counts warps that wait, whether they ran in this round or not."""
     return f"""waits:
   %where = phi i32 [ %state, %there ], [ %new, %settled ]
-  %live0 = load i64, ptr %live
-  %live1 = add i64 %live0, 1
-  store i64 %live1, ptr %live
-  %common0 = load i32, ptr %common
-  %is.first = icmp eq i32 %common0, 0
-  %is.same = icmp eq i32 %common0, %where
-  %agrees = or i1 %is.first, %is.same
-  %is.mixed = icmp eq i32 %where, {shape.mixed_state}
-  %disagrees = xor i1 %agrees, true
-  %odd = or i1 %disagrees, %is.mixed
-  %odd0 = load i1, ptr %differs
-  %odd1 = or i1 %odd0, %odd
-  store i1 %odd1, ptr %differs
-  store i32 %where, ptr %common
-  br label %after
+{_one_waits(shape, "%where")}
 """
 
 
@@ -251,6 +223,25 @@ nobody.runs:
   store i1 true, ptr %open
   br label %phase
 {_FAULT}"""
+
+
+def _one_waits(shape: ThreadBlockShape, state: str) -> str:
+    """One more warp waits; `state` says where."""
+    return f"""  %live0 = load i64, ptr %live
+  %live1 = add i64 %live0, 1
+  store i64 %live1, ptr %live
+  %common0 = load i32, ptr %common
+  %is.first = icmp eq i32 %common0, 0
+  %is.same = icmp eq i32 %common0, {state}
+  %agrees = or i1 %is.first, %is.same
+  %is.mixed = icmp eq i32 {state}, {shape.mixed_state}
+  %disagrees = xor i1 %agrees, true
+  %odd = or i1 %disagrees, %is.mixed
+  %odd0 = load i1, ptr %differs
+  %odd1 = or i1 %odd0, %odd
+  store i1 %odd1, ptr %differs
+  store i32 {state}, ptr %common
+  br label %after"""
 
 
 def _last_warp(shape: ThreadBlockShape) -> str:
