@@ -13,9 +13,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from measuring.accelerator import Accelerator, MeasuringError
-from measuring.cases import Case, prepare
-from measuring.command_line import (
+from kernelcast.measured_times import Api, FailedCase
+from kernelcast.measuring.accelerator import Accelerator, MeasuringError
+from kernelcast.measuring.cases import Case, prepare
+from kernelcast.measuring.command_line import (
     Counters,
     add_common_options,
     exit_status,
@@ -23,12 +24,10 @@ from measuring.command_line import (
     list_cases,
     measure_all,
 )
-from measuring.cuda_device import CudaDevice
-from measuring.fake_accelerator import FakeAccelerator
-from measuring.measurement import Session, Settings
-from measuring.ncu import NcuProfiler, find_ncu
-
-from kernelcast.measured_times import Api, FailedCase
+from kernelcast.measuring.cuda_device import CudaDevice
+from kernelcast.measuring.fake_accelerator import FakeAccelerator
+from kernelcast.measuring.measurement import Session, Settings
+from kernelcast.measuring.ncu import NcuProfiler, find_ncu
 from kernelcast.workload import Workload
 
 

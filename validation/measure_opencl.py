@@ -12,19 +12,18 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from measuring.accelerator import Accelerator
-from measuring.cases import opencl_twin
-from measuring.command_line import (
+from kernelcast.measured_times import Api
+from kernelcast.measuring.accelerator import Accelerator
+from kernelcast.measuring.cases import opencl_twin
+from kernelcast.measuring.command_line import (
     add_common_options,
     exit_status,
     find_chosen,
     list_cases,
     measure_all,
 )
-from measuring.fake_accelerator import FakeAccelerator
-from measuring.opencl_device import OpenClDevice, device_names
-
-from kernelcast.measured_times import Api
+from kernelcast.measuring.fake_accelerator import FakeAccelerator
+from kernelcast.measuring.opencl_device import OpenClDevice, device_names
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -20,16 +20,13 @@ from kernelcast.measured_times import (
     MeasuredRow,
     read_measured,
 )
+from kernelcast.measuring import accelerator, cases, measurement
+from kernelcast.measuring import fake_accelerator as fake
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "validation"))
 
 measure_cuda: Any = importlib.import_module("measure_cuda")
-cases: Any = importlib.import_module("measuring.cases")
-fake: Any = importlib.import_module("measuring.fake_accelerator")
-measurement: Any = importlib.import_module("measuring.measurement")
-results: Any = importlib.import_module("measuring.results")
-accelerator: Any = importlib.import_module("measuring.accelerator")
 
 SAXPY = ["--workload", "examples/saxpy", "--size", "small"]
 
@@ -130,7 +127,7 @@ def test_an_interruption_keeps_what_is_written(
 ) -> None:
     measure = measurement.Session.measure
 
-    def interrupted(session: object, prepared: Any, source: bytes) -> Any:
+    def interrupted(session: measurement.Session, prepared: Any, source: bytes) -> Any:
         if prepared.case.name == "memory/triad":
             raise KeyboardInterrupt
         return measure(session, prepared, source)

@@ -135,7 +135,7 @@ def test_an_older_driver_gets_the_ptx_as_an_older_version(
 def test_the_compilers_complaint_is_told(stub_driver: Path, tmp_path: Path) -> None:
     script = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from measuring.cuda_device import CudaDevice\n"
+        "from kernelcast.measuring.cuda_device import CudaDevice\n"
         "try: CudaDevice(0).build(b'junk', 'x')\n"
         "except Exception as error: sys.stdout.write(error.message)\n"
     )

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,16 +14,8 @@ from kernelcast.measured_times import (
     MeasuredRow,
     MeasuredTime,
 )
+from kernelcast.measuring import accelerator, ncu, results, sanity
 from kernelcast.simcore.metric_vocabularies import NCU
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "validation"))
-
-ncu: Any = importlib.import_module("measuring.ncu")
-results: Any = importlib.import_module("measuring.results")
-sanity: Any = importlib.import_module("measuring.sanity")
-accelerator: Any = importlib.import_module("measuring.accelerator")
-
 
 RAW_PAGE = """==PROF== Connected to process 7
 a line of the program

@@ -14,12 +14,12 @@ import numpy.typing as npt
 import pytest
 
 from kernelcast.measured_times import Api, read_measured
+from kernelcast.measuring import cases, measurement
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "validation"))
 
 measure_opencl: Any = importlib.import_module("measure_opencl")
-cases: Any = importlib.import_module("measuring.cases")
 workload_file: Any = importlib.import_module("kernelcast.workload_file")
 
 TRIAD = ["--workload", "memory/triad", "--size", "small"]
@@ -218,9 +218,7 @@ def test_a_kernel_of_other_arguments_is_recorded(
     stand_in: SimpleNamespace, tmp_path: Path, monkeypatch: Any
 ) -> None:
     monkeypatch.setattr(Kernel, "num_args", 4)
-    monkeypatch.setattr(
-        importlib.import_module("measuring.measurement").Session, "launch_overhead", lambda _: 0.0
-    )
+    monkeypatch.setattr(measurement.Session, "launch_overhead", lambda _: 0.0)
     assert measure_opencl.main([*TRIAD, "--output", str(tmp_path)]) == 1
     (failure,) = read_measured(tmp_path / RESULTS).failures
     assert "kernel triad takes 4 arguments and no dynamic shared memory, got 5" in failure.error

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelcast.measured_times import MeasuredRow, MeasuredTime
-from kernelcast.simcore.launch import Argument
-from measuring.accelerator import (
+from kernelcast.measuring.accelerator import (
     Accelerator,
     Array,
     BuiltKernel,
@@ -21,7 +20,8 @@ from measuring.accelerator import (
     DeviceLost,
     MeasuringError,
 )
-from measuring.cases import PreparedCase, compare
+from kernelcast.measuring.cases import PreparedCase, compare
+from kernelcast.simcore.launch import Argument
 
 __all__ = ["LEAST_REPEATS", "Session", "Settings"]
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from kernelcast.errors import nearest
 from kernelcast.measured_times import MeasuredCheck
+from kernelcast.measuring.accelerator import Array, MeasuringError
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Argument, Launch
 from kernelcast.workload import Workload
 from kernelcast.workload_file import load_workload
-from measuring.accelerator import Array, MeasuringError
 
 __all__ = [
     "ROOT",

@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 
 from kernelcast.measured_times import Api, DeviceFacts
-from measuring.accelerator import Array, BuiltKernel, DeviceBuffer, DeviceLaunch, MeasuringError
+from kernelcast.measuring.accelerator import (
+    Array,
+    BuiltKernel,
+    DeviceBuffer,
+    DeviceLaunch,
+    MeasuringError,
+)
 
 __all__ = ["OpenClDevice", "device_names"]
 

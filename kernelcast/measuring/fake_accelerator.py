@@ -10,7 +10,13 @@ from datetime import UTC, datetime
 import numpy as np
 
 from kernelcast.measured_times import Api, DeviceFacts
-from measuring.accelerator import Array, BuiltKernel, DeviceBuffer, DeviceLaunch, MeasuringError
+from kernelcast.measuring.accelerator import (
+    Array,
+    BuiltKernel,
+    DeviceBuffer,
+    DeviceLaunch,
+    MeasuringError,
+)
 
 __all__ = ["FakeAccelerator"]
 

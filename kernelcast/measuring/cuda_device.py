@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kernelcast.measured_times import Api, DeviceFacts
-from measuring.accelerator import (
+from kernelcast.measuring.accelerator import (
     Array,
     BuiltKernel,
     DeviceBuffer,
@@ -21,7 +21,7 @@ from measuring.accelerator import (
     DeviceLost,
     MeasuringError,
 )
-from measuring.nvidia_smi import NvidiaSmi
+from kernelcast.measuring.nvidia_smi import NvidiaSmi
 
 __all__ = ["CudaDevice"]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from measuring.accelerator import MeasuringError
+from kernelcast.measuring.accelerator import MeasuringError
 
 __all__ = ["METRICS", "NcuProfiler", "find_ncu", "read_raw_page"]
 

@@ -16,7 +16,7 @@ from kernelcast.measured_times import (
     MeasuredRow,
     read_measured,
 )
-from measuring.accelerator import Accelerator, MeasuringError
+from kernelcast.measuring.accelerator import Accelerator, MeasuringError
 
 __all__ = ["Results", "file_name"]
 
