@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from kernelcast.errors import KernelcastError as KernelcastError
     from kernelcast.inputs.numba_kernel import NumbaKernel as NumbaKernel
     from kernelcast.inputs.numba_kernel import from_numba as from_numba
+    from kernelcast.inputs.opencl_program import OpenclKernel as OpenclKernel
+    from kernelcast.inputs.opencl_program import OpenclProgram as OpenclProgram
+    from kernelcast.inputs.opencl_program import opencl_program as opencl_program
     from kernelcast.inputs.triton_kernel import TritonKernel as TritonKernel
     from kernelcast.inputs.triton_kernel import from_triton as from_triton
     from kernelcast.kernel_trace import KernelTrace as KernelTrace
@@ -30,22 +33,40 @@ if TYPE_CHECKING:
     from kernelcast.runnable import RunnableKernel as RunnableKernel
     from kernelcast.sampling import Sampling as Sampling
     from kernelcast.simcore.device import Device as Device
+    from kernelcast.simcore.image_formats import ChannelOrder as ChannelOrder
+    from kernelcast.simcore.image_formats import ChannelType as ChannelType
+    from kernelcast.simcore.image_formats import ImageKind as ImageKind
+    from kernelcast.simcore.images import Addressing as Addressing
+    from kernelcast.simcore.images import Filter as Filter
+    from kernelcast.simcore.images import Image as Image
+    from kernelcast.simcore.images import Sampler as Sampler
     from kernelcast.simcore.launch import Limits as Limits
+    from kernelcast.simcore.launch import LocalBytes as LocalBytes
     from kernelcast.simcore.profile import KernelProfile as KernelProfile
     from kernelcast.simcore.profile import WorkType as WorkType
     from kernelcast.workload import Workload as Workload
     from kernelcast.workload_file import load_workload as load_workload
 
 __all__ = [
+    "Addressing",
+    "ChannelOrder",
+    "ChannelType",
     "Device",
     "Estimate",
+    "Filter",
+    "Image",
+    "ImageKind",
     "KernelProfile",
     "KernelTrace",
     "KernelcastError",
     "Limits",
     "LoadedModule",
+    "LocalBytes",
     "NumbaKernel",
+    "OpenclKernel",
+    "OpenclProgram",
     "RunnableKernel",
+    "Sampler",
     "Sampling",
     "TritonKernel",
     "WorkType",
@@ -62,20 +83,31 @@ __all__ = [
     "load_ptx",
     "load_trace",
     "load_workload",
+    "opencl_program",
     "reference_utilization",
     "save_trace",
 ]
 
 _HOMES = {
+    "Addressing": "kernelcast.simcore.images",
+    "ChannelOrder": "kernelcast.simcore.image_formats",
+    "ChannelType": "kernelcast.simcore.image_formats",
     "Device": "kernelcast.simcore.device",
     "Estimate": "kernelcast.models.estimate",
+    "Filter": "kernelcast.simcore.images",
+    "Image": "kernelcast.simcore.images",
+    "ImageKind": "kernelcast.simcore.image_formats",
     "KernelProfile": "kernelcast.simcore.profile",
     "KernelTrace": "kernelcast.kernel_trace",
     "KernelcastError": "kernelcast.errors",
     "Limits": "kernelcast.simcore.launch",
     "LoadedModule": "kernelcast.runnable",
+    "LocalBytes": "kernelcast.simcore.launch",
     "NumbaKernel": "kernelcast.inputs.numba_kernel",
+    "OpenclKernel": "kernelcast.inputs.opencl_program",
+    "OpenclProgram": "kernelcast.inputs.opencl_program",
     "RunnableKernel": "kernelcast.runnable",
+    "Sampler": "kernelcast.simcore.images",
     "Sampling": "kernelcast.sampling",
     "TritonKernel": "kernelcast.inputs.triton_kernel",
     "WorkType": "kernelcast.simcore.profile",
@@ -91,6 +123,7 @@ _HOMES = {
     "load_ptx": "kernelcast.api",
     "load_trace": "kernelcast.api",
     "load_workload": "kernelcast.workload_file",
+    "opencl_program": "kernelcast.inputs.opencl_program",
     "reference_utilization": "kernelcast.api",
     "save_trace": "kernelcast.api",
 }

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kernelcast.defaults import DEFAULT_MODEL
 from kernelcast.errors import KernelcastError, TraceFormatError, nearest
-from kernelcast.inputs.cuda_source import CudaOptions
+from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.source_file import load_source
 from kernelcast.kernel_trace import KernelTrace
 from kernelcast.models import ModelOptions, get_model, utilization_factor
@@ -55,15 +55,18 @@ def load(
     include: Sequence[str | os.PathLike[str]] = (),
     names: Sequence[str] = (),
 ) -> LoadedModule:
-    """The kernels of a file: PTX, CUDA C++ (`.cu`), a fat binary, an object or an executable.
+    """The kernels of a file: PTX, CUDA C++ (`.cu`), OpenCL C (`.cl`), LLVM IR (`.ll`, `.bc`),
+    SPIR-V (`.spv`), a fat binary, an object or an executable.
 
     A kernel with an unsupported instruction raises when it is asked for, the others still run.
     `arch` such as `sm_80` is what a `.cu` file is compiled for, by default sm_75, or which PTX of a
-    fat binary is taken, by default the newest. `options` go to NVRTC, `include` are its folders of
-    headers, `names` the instances of templates that are wanted: `scale<float>`.
-    Raises PtxSyntaxError or CompilationError with the place, InputError when there is no PTX.
+    fat binary is taken, by default the newest; a `.cl` file is compiled to PTX with it and to LLVM
+    IR without. `options` go to the compiler, NVRTC or clang, `include` are its folders of headers,
+    `names` the instances of templates that are wanted: `scale<float>`.
+    Raises PtxSyntaxError or CompilationError with the place, InputError when there are no kernels
+    or no compiler.
     """
-    given = CudaOptions(arch, tuple(options), tuple(map(Path, include)), tuple(names))
+    given = CompilerOptions(arch, tuple(options), tuple(map(Path, include)), tuple(names))
     return load_source(path, given)
 
 

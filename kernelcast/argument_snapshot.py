@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.images import Image
 from kernelcast.simcore.launch import Argument
 from kernelcast.simcore.lazy_buffer import LazyBuffer
 
@@ -25,6 +26,7 @@ class ArgumentSnapshot:
                 self._unmade.append(argument)
                 continue
             array = argument.materialise() if isinstance(argument, LazyBuffer) else argument
+            array = array.texels if isinstance(array, Image) else array
             if isinstance(array, np.ndarray) and array.flags.writeable:
                 self._before.append((array, array.copy()))
 

@@ -1,4 +1,5 @@
-"""Arguments of a workload: `f64[n + 2, 4112]` buffers, `s32` scalars, `bytes[48]` structs.
+"""Arguments of a workload: `f64[n + 2, 4112]` buffers, `s32` scalars, `bytes[48]` structs, and
+`local f32[n]` arrays of OpenCL.
 
 A specification holds texts only; `make` computes shape and contents for one problem size, and
 `make_lazy` the shape alone, so that nothing large exists before it is needed.
@@ -22,20 +23,26 @@ from kernelcast.errors import LaunchError, WorkloadError
 from kernelcast.expressions import evaluate, evaluate_integers
 from kernelcast.python_functions import call, load_function
 from kernelcast.simcore.isa.types import Kind, ScalarType
-from kernelcast.simcore.launch import Argument
+from kernelcast.simcore.launch import Argument, LocalBytes
 from kernelcast.simcore.lazy_buffer import LazyBuffer
 from kernelcast.toml_table import Expression, TomlTable
 
-__all__ = ["ArgumentSpec", "read_argument"]
+__all__ = ["CONTENTS_KEYS", "ArgumentSpec", "read_argument"]
 
 Array = npt.NDArray[Any]
-_TYPE = re.compile(r"^\s*(?P<element>[a-z]+\d*)\s*(?:\[(?P<shape>.*)\])?\s*$", re.DOTALL)
-_KEYS = ("name", "type", "value", "init", "seed", "low", "high", "file", "python")
+_TYPE = re.compile(
+    r"^\s*(?P<local>local\s+)?(?P<element>[a-z]+\d*)\s*(?:\[(?P<shape>.*)\])?\s*$", re.DOTALL
+)
+CONTENTS_KEYS = ("init", "seed", "low", "high", "file", "python")
+_KEYS = ("name", "type", "value", *CONTENTS_KEYS)
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentSpec:
-    """One kernel argument. `element` None: a struct of raw bytes; `shape` None: a scalar."""
+    """One kernel argument. `element` None: a struct of raw bytes; `shape` None: a scalar.
+
+    `is_local`: a `__local` array of OpenCL, which has a size and no contents.
+    """
 
     name: str
     element: ScalarType | None
@@ -44,10 +51,11 @@ class ArgumentSpec:
     contents: Contents
     where: str
     folder: Path
+    is_local: bool = False
 
     @property
     def is_buffer(self) -> bool:
-        return self.element is not None and self.shape is not None
+        return self.element is not None and self.shape is not None and not self.is_local
 
     def make(self, names: Mapping[str, int]) -> Argument:
         """The argument for the sizes `names`: an array, a NumPy scalar or bytes."""
@@ -59,6 +67,9 @@ class ArgumentSpec:
 
         Files and functions are read at once: what is wrong with them shows before a run.
         """
+        if self.is_local:
+            element_bytes = 1 if self.element is None else self.element.bytes
+            return LocalBytes(math.prod(self._sizes(names)) * element_bytes)
         if self.element is None:
             return self._make_struct(names)
         if self.shape is None:
@@ -163,8 +174,11 @@ def read_argument(table: TomlTable, folder: Path) -> ArgumentSpec:
     known = {item.ptx_name: item for item in ScalarType if item.kind is not Kind.PREDICATE}
     if match is None or (element != "bytes" and element not in known):
         raise WorkloadError(
-            f"{table.where('type')}: {text!r} is not a type such as 's32', 'f64[n, 16]', 'bytes[8]'"
+            f"{table.where('type')}: {text!r} is not a type such as 's32', 'f64[n, 16]', "
+            "'bytes[8]', 'local f32[n]'"
         )
+    if match["local"]:
+        _check_local(table, match["shape"])
     if element == "bytes" and match["shape"] is None:
         raise WorkloadError(f"{table.where('type')}: bytes needs a size, 'bytes[48]'")
     spec = ArgumentSpec(
@@ -175,10 +189,19 @@ def read_argument(table: TomlTable, folder: Path) -> ArgumentSpec:
         contents=_read_contents(table, known.get(str(element))),
         where=table.where(),
         folder=folder,
+        is_local=match["local"] is not None,
     )
     if spec.is_buffer and spec.value is not None:
         raise WorkloadError(f"{table.where('value')}: a buffer is filled with init, not value")
     return spec
+
+
+def _check_local(table: TomlTable, shape: str | None) -> None:
+    if shape is None:
+        raise WorkloadError(f"{table.where('type')}: a local array needs a size, 'local f32[64]'")
+    for key in ("value", *CONTENTS_KEYS):
+        if key in table:
+            raise WorkloadError(f"{table.where(key)}: a local array has no contents")
 
 
 def _read_contents(table: TomlTable, element: ScalarType | None) -> Contents:

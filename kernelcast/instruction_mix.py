@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -17,9 +18,15 @@ class MixIsa(Enum):
     NATIVE = "native"
 
 
+_BETWEEN_UNITS = ", "
+
+
 @dataclass(frozen=True, slots=True)
 class MixCount:
-    """Executions of one opcode: `thread` counts active lanes, `warp` issued instructions."""
+    """Executions of one opcode: `thread` counts active lanes, `warp` issued instructions.
+
+    `unit` joins several by commas.
+    """
 
     opcode: str
     unit: str
@@ -45,7 +52,9 @@ class InstructionMix:
 def instruction_mix(trace: Trace, isa: MixIsa = MixIsa.SOURCE) -> InstructionMix:
     """Counts of one launch by opcode, the most executed first; opcodes never reached are left out.
 
-    Source counts leave the spelling whole (`ld.global.nc.f64`), so that types stay apart.
+    Source counts leave the spelling whole (`ld.global.nc.f64`), so that types stay apart. LLVM's
+    `add` or `phi` may be work of several units: it is one row all the same, which names them all.
+    Native counts keep units apart.
     """
     warps, lanes = trace.classes.totals()
     counts: dict[tuple[str, str], tuple[int, int]] = {}
@@ -61,8 +70,22 @@ def instruction_mix(trace: Trace, isa: MixIsa = MixIsa.SOURCE) -> InstructionMix
         for (opcode, unit), (thread, warp) in counts.items()
         if warp
     ]
+    if isa is MixIsa.SOURCE:
+        rows = _by_opcode(rows)
     return InstructionMix(trace.kernel, isa, tuple(sorted(rows, key=_by_count)))
 
 
-def _by_count(row: MixCount) -> tuple[int, str]:
-    return -row.thread, row.opcode
+def _by_opcode(rows: Iterable[MixCount]) -> list[MixCount]:
+    """One row an opcode; its units are joined, the most used first."""
+    merged: dict[str, MixCount] = {}
+    for row in sorted(rows, key=lambda row: (-row.thread, row.unit)):
+        found = merged.get(row.opcode)
+        if found is not None:
+            unit = f"{found.unit}{_BETWEEN_UNITS}{row.unit}"
+            row = MixCount(row.opcode, unit, found.thread + row.thread, found.warp + row.warp)
+        merged[row.opcode] = row
+    return list(merged.values())
+
+
+def _by_count(row: MixCount) -> tuple[int, str, str]:
+    return -row.thread, row.opcode, row.unit

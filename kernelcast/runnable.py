@@ -14,6 +14,7 @@ from kernelcast.errors import LaunchError, nearest
 from kernelcast.inputs.kernel_names import kernels_called
 from kernelcast.kernel_trace import KernelTrace
 from kernelcast.launch_sampling import sampled_launch
+from kernelcast.launch_sizes import LaunchSizes, as_argument
 from kernelcast.memory_simulation import MemorySimulation
 from kernelcast.ptx_frontend import read_module
 from kernelcast.sampling import Sampling
@@ -22,7 +23,7 @@ from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.engine import execute
 from kernelcast.simcore.isa.kernel import Kernel, Module
 from kernelcast.simcore.isa.warp_dependence import depends_on_warp_width
-from kernelcast.simcore.launch import Argument, Launch, Limits, dimensions
+from kernelcast.simcore.launch import Argument, Launch, Limits
 from kernelcast.simcore.occupancy import occupancy
 from kernelcast.simcore.profile import LaunchShape
 from kernelcast.simcore.resources import resource_needs
@@ -54,9 +55,11 @@ class RunnableKernel:
     def run(
         self,
         *,
-        grid: int | Sequence[int],
-        block: int | Sequence[int],
         args: Sequence[Argument],
+        grid: int | Sequence[int] | None = None,
+        block: int | Sequence[int] | None = None,
+        global_size: int | Sequence[int] | None = None,
+        local_size: int | Sequence[int] | None = None,
         shared_bytes: int = 0,
         registers: int | None = None,
         devices: Sequence[Device | str] = (),
@@ -70,8 +73,10 @@ class RunnableKernel:
     ) -> KernelTrace:
         """Executes one launch: arrays in `args` are the buffers that the kernel reads and writes.
 
-        `grid` counts thread blocks and `block` threads, up to three sizes each. `shared_bytes` is
-        the dynamic shared memory, `registers` the count per thread of the target's compiler.
+        `grid` counts thread blocks and `block` threads, up to three sizes each; `global_size` and
+        `local_size` say the same as OpenCL does, in threads both. `shared_bytes` is the dynamic
+        shared memory besides that of `__local` arguments, which are given as `LocalBytes`,
+        `registers` the count per thread of the target's compiler.
         The memory of `devices` is simulated on the way, and the accesses are then forgotten; the
         trace of a run without devices keeps them and can be profiled on any. Warps are as wide as
         those of `devices`, which takes an execution for each width among them; by default 32
@@ -84,10 +89,12 @@ class RunnableKernel:
         """
         if isinstance(args, str) or not isinstance(args, Sequence):
             raise LaunchError(f"args must be a list of arguments, got {type(args).__name__}")
+        given = LaunchSizes(grid, block, global_size, local_size)
+        thread_blocks, threads = given.resolved(self.kernel.required_threads)
         launch = Launch(
-            grid=dimensions(grid, "grid"),
-            thread_block=dimensions(block, "thread block"),
-            arguments=tuple(args),
+            grid=thread_blocks,
+            thread_block=threads,
+            arguments=tuple(map(as_argument, args)),
             dynamic_shared_bytes=shared_bytes,
             registers=registers,
             argument_names=tuple(argument_names),

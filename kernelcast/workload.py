@@ -13,12 +13,14 @@ import numpy.typing as npt
 from kernelcast.arguments import ArgumentSpec
 from kernelcast.errors import WorkloadError, nearest
 from kernelcast.expressions import evaluate_integer
-from kernelcast.inputs.cuda_source import CudaOptions
+from kernelcast.image_arguments import AnyArgumentSpec
+from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.source_file import load_source
 from kernelcast.kernel_trace import KernelTrace
 from kernelcast.python_functions import call, load_function
 from kernelcast.runnable import RunnableKernel
 from kernelcast.sampling import Sampling
+from kernelcast.simcore.images import Image
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Argument, Launch, Limits, dimensions
 from kernelcast.toml_table import Expression
@@ -48,7 +50,7 @@ class KernelSpec:
     source: Path
     entry: str
     registers: int | None
-    compilation: CudaOptions = field(default_factory=CudaOptions)
+    compilation: CompilerOptions = field(default_factory=CompilerOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ class Workload:
     kernel: KernelSpec
     sizes: Mapping[str, Sizes]
     launch: LaunchSpec
-    arguments: tuple[ArgumentSpec, ...]
+    arguments: tuple[AnyArgumentSpec, ...]
     check: CheckSpec | None
 
     def size(self, name: str | None = None) -> Sizes:
@@ -196,7 +198,10 @@ class Workload:
         """Executes one launch and compares the buffers with the workload's reference."""
         self._check_spec()
         arguments = self.make_arguments(size)
-        found = {spec.name: item for spec, item in zip(self.arguments, arguments, strict=True)}
+        found = {
+            spec.name: item.texels if isinstance(item, Image) else item
+            for spec, item in zip(self.arguments, arguments, strict=True)
+        }
         before = {
             name: item.copy() if isinstance(item, np.ndarray) else item
             for name, item in found.items()
@@ -240,8 +245,10 @@ class Workload:
     def _check_widths(self, kernel: Kernel) -> None:
         """A number must be as wide as the kernel's parameter: 3 is no pointer."""
         for argument, parameter in zip(self.arguments, kernel.parameters, strict=False):
+            if not isinstance(argument, ArgumentSpec) or argument.shape is not None:
+                continue
             element = argument.element
-            if element is not None and not argument.is_buffer and element.bytes != parameter.size:
+            if element is not None and element.bytes != parameter.size:
                 raise WorkloadError(
                     f"{argument.where}.type: {element.ptx_name} has {element.bytes} bytes, the "
                     f"kernel's parameter {parameter.name} {parameter.size}"

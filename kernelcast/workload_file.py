@@ -6,9 +6,9 @@ import math
 import os
 from pathlib import Path
 
-from kernelcast.arguments import ArgumentSpec, read_argument
 from kernelcast.errors import WorkloadError
-from kernelcast.inputs.cuda_source import CudaOptions
+from kernelcast.image_arguments import AnyArgumentSpec, read_any_argument
+from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.toml_table import TomlTable, read_toml
 from kernelcast.workload import CheckSpec, KernelSpec, LaunchSpec, Sizes, Workload
 
@@ -41,7 +41,7 @@ def _read_kernel(table: TomlTable, folder: Path) -> KernelSpec:
     if registers is not None and registers < 1:
         raise WorkloadError(f"{table.where('registers')} must be positive, got {registers}")
     entry = table.text("entry", "")
-    compilation = CudaOptions(
+    compilation = CompilerOptions(
         architecture=table.text("arch", ""),
         options=tuple(table.texts("options")),
         include=tuple(folder / name for name in table.texts("include")),
@@ -97,8 +97,8 @@ def _read_launch(document: TomlTable) -> LaunchSpec:
     )
 
 
-def _read_arguments(document: TomlTable, folder: Path) -> tuple[ArgumentSpec, ...]:
-    arguments = tuple(read_argument(table, folder) for table in document.tables("args"))
+def _read_arguments(document: TomlTable, folder: Path) -> tuple[AnyArgumentSpec, ...]:
+    arguments = tuple(read_any_argument(table, folder) for table in document.tables("args"))
     names = [argument.name for argument in arguments]
     for name in names:
         if names.count(name) > 1:

@@ -6,9 +6,6 @@ keeps modules on disk.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from kernelcast.errors import KernelcastError, PtxSyntaxError
@@ -16,6 +13,7 @@ from kernelcast.ptx_frontend.lowering import lower
 from kernelcast.ptx_frontend.module_cache import (
     SMALLEST_CACHED_BYTES,
     cached_name,
+    collector_paused,
     load_module,
     store_module,
 )
@@ -29,7 +27,7 @@ __all__ = ["read_module", "read_ptx"]
 def read_ptx(text: str, path: str) -> Module:
     """The kernels of a PTX text; `path` stands in messages. PtxSyntaxError when it is no PTX."""
     source = SourceText(path, text)
-    with _collector_paused():
+    with collector_paused():
         return lower(parse(source), source)
 
 
@@ -51,21 +49,9 @@ def read_module(path: str | Path) -> Module:
     if len(content) < SMALLEST_CACHED_BYTES:
         return read_ptx(text, str(path))
     name = cached_name(text, str(path))
-    with _collector_paused():
+    with collector_paused():
         module = load_module(name)
     if module is None:
         module = read_ptx(text, str(path))
         store_module(name, module)
     return module
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """The growing trees hold nothing to collect, yet a third of the time would go there."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

@@ -93,7 +93,7 @@ def variable_declarations(tokens: Tokens) -> list[VariableDeclaration]:
     declared = [_variable(tokens, linkage)]
     while tokens.accept(","):
         first = declared[0]
-        declared.append(_named(tokens, first.space, first.type, first.align, linkage, False, 1))
+        declared.append(_named(tokens, first.space, first.type, first.align, linkage, None, 1))
     if not tokens.accept(";"):
         raise tokens.missing(";", f"after the declaration of {declared[-1].name!r}")
     return declared
@@ -118,7 +118,7 @@ def _variable(tokens: Tokens, linkage: str) -> VariableDeclaration:
     tokens.index += 1
     align: int | None = None
     vector = 1
-    is_pointer = False
+    pointee: str | None = None
     type_name = ""
     while tokens.next[:1] == ".":
         text = tokens.next
@@ -128,13 +128,12 @@ def _variable(tokens: Tokens, linkage: str) -> VariableDeclaration:
             tokens.index += 1
             vector = _VECTORS[text]
         elif text == ".ptr":
-            is_pointer = True
-            _skip_pointer(tokens)
+            pointee = _pointee(tokens)
         else:
             type_name = _type(tokens)
     if not type_name:
         raise tokens.unexpected("expected a type")
-    return _named(tokens, space, type_name, align, linkage, is_pointer, vector)
+    return _named(tokens, space, type_name, align, linkage, pointee, vector)
 
 
 def _attribute(tokens: Tokens, align: int | None) -> int | None:
@@ -145,13 +144,13 @@ def _attribute(tokens: Tokens, align: int | None) -> int | None:
     return align
 
 
-def _skip_pointer(tokens: Tokens) -> None:
-    """`.ptr {.space} {.align n}`: what the pointer points to, which nothing here needs."""
+def _pointee(tokens: Tokens) -> str:
+    """`.ptr {.space} {.align n}`: the space that the pointer points to, empty when any."""
     tokens.index += 1
-    if tokens.next[1:] in SPACES:
-        tokens.index += 1
+    space = tokens.take()[1:] if tokens.next[1:] in SPACES else ""
     if tokens.accept(".align"):
         tokens.integer("an alignment")
+    return space
 
 
 def _named(
@@ -160,7 +159,7 @@ def _named(
     type_name: str,
     align: int | None,
     linkage: str,
-    is_pointer: bool,
+    pointee: str | None,
     vector: int,
 ) -> VariableDeclaration:
     at = tokens.offset
@@ -181,9 +180,7 @@ def _named(
         count = len(initial)
     if initial and (count or 1) * _type_bytes(type_name) > _LARGEST_INITIALISED:
         raise tokens.source.error(f"{name!r} is too large for an initialised array", at, len(name))
-    return VariableDeclaration(
-        at, space, type_name, name, count, align, initial, linkage, is_pointer
-    )
+    return VariableDeclaration(at, space, type_name, name, count, align, initial, linkage, pointee)
 
 
 def _type_bytes(type_name: str) -> int:

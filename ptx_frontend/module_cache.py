@@ -1,23 +1,28 @@
-"""Modules kept on disk: loading one takes a tenth of the time of reading its text again.
+"""Modules kept on disk: loading one takes a tenth of the time of reading its source again.
 
-The name of a file is a hash of the text, of its path, which the spans hold, and of the sources of
-everything that decides what a text means. Opcodes are kept by name, for they hold functions.
+The name of a file is a hash of the source, of its path, which the spans hold, and of the code of
+everything that decides what a source means. Opcodes are kept by name, for they hold functions.
 """
 
 from __future__ import annotations
 
 import copyreg
+import gc
 import hashlib
 import io
 import pickle
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import kernelcast.errors
 import kernelcast.ptx_frontend
+import kernelcast.simcore
 import kernelcast.simcore.isa
 from kernelcast.errors import SourceSpan
 from kernelcast.simcore.disk_cache import read_checked, write_checked
@@ -26,21 +31,41 @@ from kernelcast.simcore.isa.kernel import Module
 from kernelcast.simcore.isa.opcodes import OPCODES, Opcode
 from kernelcast.simcore.isa.warp_opcodes import WARP_OPCODES, WarpOpcode
 
-__all__ = ["SMALLEST_CACHED_BYTES", "cached_name", "load_module", "store_module"]
+__all__ = [
+    "SMALLEST_CACHED_BYTES",
+    "cached_ir_name",
+    "cached_name",
+    "collector_paused",
+    "load_module",
+    "store_module",
+]
 
 SMALLEST_CACHED_BYTES = 100_000
-"""Below it, reading the text takes a tenth of a second at most."""
+"""Below it, reading PTX takes a tenth of a second at most."""
 
+_SIMCORE = Path(kernelcast.simcore.__file__).parent
+_IR_READERS = (_SIMCORE / "ir_process.py", _SIMCORE / "llvm.py")
+"""What stands between a file of LLVM IR and the front end."""
 _UNUSABLE = (pickle.PickleError, AttributeError, ImportError, LookupError, TypeError, ValueError)
 """What pickle raises when classes have changed in a way that no source tells."""
 
 
-def cached_name(text: str, path: str) -> str:
-    """The name of the file that holds the module of `text`."""
+def cached_name(source: str | bytes, path: str) -> str:
+    """The name of the file that holds the module of `source`."""
     digest = hashlib.sha256(_sources())
-    for part in (path, text):
-        digest.update(hashlib.sha256(part.encode(errors="surrogatepass")).digest())
+    for part in (path, source):
+        data = part.encode(errors="surrogatepass") if isinstance(part, str) else part
+        digest.update(hashlib.sha256(data).digest())
     return f"{digest.hexdigest()}.module"
+
+
+def cached_ir_name(content: bytes, path: str) -> str:
+    """The same for LLVM IR and SPIR-V, which LLVM reads: another LLVM may read them otherwise."""
+    try:
+        llvm = version("llvmlite")
+    except PackageNotFoundError:
+        llvm = ""
+    return cached_name(content, f"{path} {llvm}")
 
 
 def load_module(name: str) -> Module | None:
@@ -62,15 +87,32 @@ def store_module(name: str, module: Module) -> None:
     write_checked(name, stream.getvalue())
 
 
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """The growing trees hold nothing to collect, yet a third of the time would go there."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _source_files() -> list[Path]:
+    files = [Path(kernelcast.errors.__file__), *_IR_READERS]
+    for package in (kernelcast.ptx_frontend, kernelcast.simcore.isa):
+        for folder in package.__path__:
+            for pattern in ("*.py", "*.csv"):
+                files.extend(sorted(Path(folder).rglob(pattern)))
+    return files
+
+
 @cache
 def _sources() -> bytes:
     """A digest of the interpreter's version and of all sources that make modules."""
     digest = hashlib.sha256(repr(sys.version_info).encode())
-    files = [Path(kernelcast.errors.__file__)]
-    for package in (kernelcast.ptx_frontend, kernelcast.simcore.isa):
-        for folder in package.__path__:
-            files.extend(sorted(Path(folder).glob("*.py")))
-    for file in files:
+    for file in _source_files():
         digest.update(file.read_bytes())
     return digest.digest()
 

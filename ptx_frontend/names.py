@@ -17,7 +17,7 @@ from kernelcast.simcore.isa.kernel import Parameter, Register, Special
 
 __all__ = ["SPECIALS", "ModuleNames", "Names", "special_register_bits"]
 
-SPECIALS = {special.value: special for special in Special}
+SPECIALS = {special.value: special for special in Special if special is not Special.WARP_WIDTH}
 _WIDE_SPECIALS = frozenset((Special.CLOCK64, Special.GLOBALTIMER, Special.GRIDID))
 _OTHER_SPECIALS = re.compile(
     r"%(tid|ntid|ctaid|nctaid|(n?clusterid|cluster_n?ctaid)(\.[xyz])?|cluster_n?ctarank"

@@ -34,7 +34,9 @@ def place_parameters(
                 f"parameters of type .{declaration.type} are not supported",
                 source.span(declaration.at, len(name)),
             )
-        placed[name] = Parameter(name, type_, offset, size, is_struct, declaration.is_pointer)
+        is_local = declaration.pointee == AddressSpace.SHARED.value
+        is_pointer = declaration.pointee is not None and not is_local
+        placed[name] = Parameter(name, type_, offset, size, is_struct, is_pointer, is_local)
         end = offset + size
     return tuple(placed.values())
 

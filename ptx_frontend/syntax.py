@@ -190,7 +190,10 @@ Initial: TypeAlias = Number | SymbolReference
 
 @dataclass(frozen=True, slots=True)
 class VariableDeclaration:
-    """`.space .align n .type name[count] = {...};`; count None is a scalar, 0 an open array."""
+    """`.space .align n .type name[count] = {...};`; count None is a scalar, 0 an open array.
+
+    `pointee` of a parameter is the space that `.ptr` names, empty for any; None without `.ptr`.
+    """
 
     at: int
     space: str
@@ -200,7 +203,7 @@ class VariableDeclaration:
     align: int | None
     initial: tuple[Initial, ...] = ()
     linkage: str = ""
-    is_pointer: bool = False
+    pointee: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,8 @@ def instruction_mix(trace: Trace) -> tuple[MixRow, ...]:
     issues, lanes = trace.classes.totals()
     counts: dict[tuple[str, str], npt.NDArray[np.float64]] = defaultdict(lambda: np.zeros(3))
     for row in trace.instructions:
+        if row.is_part:
+            continue
         native = lanes[row.pc] if row.is_counted_natively else 0
         source = (lanes[row.pc], issues[row.pc]) if row.is_source else (0, 0)
         counts[row.opcode, row.unit] += (*source, native)

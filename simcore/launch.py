@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import LaunchError
+from kernelcast.simcore.images import Image, Sampler
 from kernelcast.simcore.isa.kernel import Kernel, Parameter
 from kernelcast.simcore.isa.types import Kind
 from kernelcast.simcore.lazy_buffer import LazyBuffer
@@ -20,13 +21,28 @@ __all__ = [
     "Launch",
     "LazyBuffer",
     "Limits",
+    "LocalBytes",
     "dimensions",
     "materialised",
+    "thread_blocks_of",
 ]
 
-Argument: TypeAlias = npt.NDArray[Any] | LazyBuffer | int | float | bytes | np.generic
+
+@dataclass(frozen=True, slots=True)
+class LocalBytes:
+    """The size of an array in shared memory, as the argument of a `__local` pointer."""
+
+    size: int
+
+    def __int__(self) -> int:
+        return self.size
+
+
+Plain: TypeAlias = npt.NDArray[Any] | LazyBuffer | LocalBytes | int | float | bytes | np.generic
+Argument: TypeAlias = Plain | Image | Sampler
 """A C-contiguous array is a buffer, read and written in place; a LazyBuffer is one whose contents
-are made when a thread needs them. Numbers and bytes are values."""
+are made when a thread needs them. Numbers and bytes are values; for a `__local` array of OpenCL,
+the number of its bytes is."""
 
 MAX_THREADS_PER_THREAD_BLOCK = 1024
 _MAX_GRID = (2**31 - 1, 65535, 65535)
@@ -53,6 +69,23 @@ def dimensions(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
     return x, y, z
 
 
+def thread_blocks_of(
+    global_size: int | Sequence[int], local_size: int | Sequence[int]
+) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """(grid, thread block) of an NDRange of OpenCL, whose global size counts work-items.
+
+    LaunchError when the local size does not divide it: work-groups are all of one size.
+    """
+    items, group = dimensions(global_size, "global_size"), dimensions(local_size, "local_size")
+    if any(total % part for total, part in zip(items, group, strict=True)):
+        raise LaunchError(
+            f"global_size {_by(items)} is no multiple of local_size {_by(group)}: a smaller last "
+            "work-group is not executed"
+        )
+    x, y, z = (total // part for total, part in zip(items, group, strict=True))
+    return (x, y, z), group
+
+
 def materialised(argument: Argument) -> Argument:
     """The argument itself, or the array of a lazy buffer; LaunchError when it does not fit."""
     return argument.materialise() if isinstance(argument, LazyBuffer) else argument
@@ -60,7 +93,8 @@ def materialised(argument: Argument) -> Argument:
 
 @dataclass(frozen=True)
 class Launch:
-    """`dynamic_shared_bytes` per thread block; `registers` per thread, when the user knows them."""
+    """`dynamic_shared_bytes` per thread block, besides those of `__local` arguments; `registers`
+    per thread, when the user knows them."""
 
     grid: tuple[int, int, int]
     thread_block: tuple[int, int, int]
@@ -132,11 +166,23 @@ def _by(sizes: tuple[int, ...]) -> str:
 def _describe(parameter: Parameter) -> str:
     if parameter.is_struct:
         return f"bytes[{parameter.size}]"
+    if parameter.is_local_array:
+        return "the size of a __local array in bytes"
+    if parameter.image is not None:
+        return parameter.image.title
+    if parameter.is_sampler:
+        return "sampler"
     return parameter.type.ptx_name
 
 
 def _check_argument(where: str, value: Argument, parameter: Parameter) -> None:
-    if isinstance(value, (np.ndarray, LazyBuffer)):
+    if parameter.is_local_array or isinstance(value, LocalBytes):
+        _check_local_array(where, value, parameter)
+    elif isinstance(value, (Image, Sampler)):
+        _check_object(where, value, parameter)
+    elif parameter.image is not None or parameter.is_sampler:
+        raise LaunchError(f"{where} is {_describe(parameter)}, got {type(value).__name__}")
+    elif isinstance(value, (np.ndarray, LazyBuffer)):
         if parameter.is_struct or parameter.size != 8:
             raise LaunchError(f"{where} is a buffer but the kernel takes {_describe(parameter)}")
         if value.dtype.hasobject:
@@ -152,6 +198,27 @@ def _check_argument(where: str, value: Argument, parameter: Parameter) -> None:
         _check_number(where, value, parameter)
     else:
         raise LaunchError(f"{where} has unsupported type {type(value).__name__}")
+
+
+def _check_local_array(where: str, value: Argument, parameter: Parameter) -> None:
+    if not parameter.is_local_array:
+        raise LaunchError(f"{where} is a __local array but the kernel takes {_describe(parameter)}")
+    if not isinstance(value, (int, np.integer, LocalBytes)):
+        raise LaunchError(f"{where} is {_describe(parameter)}, got {type(value).__name__}")
+    if int(value) < 1:
+        raise LaunchError(f"{where} is a __local array of {int(value)} bytes")
+
+
+def _check_object(where: str, value: Image | Sampler, parameter: Parameter) -> None:
+    """An image must be of the kind that the kernel takes, where the source says it."""
+    if isinstance(value, Image):
+        title = value.kind.title
+        fits = parameter.is_pointer and parameter.image in (None, value.kind)
+    else:
+        title = "sampler"
+        fits = parameter.size in (4, 8) and parameter.type.is_integer and parameter.image is None
+    if not fits or parameter.is_struct or (parameter.is_sampler and title != "sampler"):
+        raise LaunchError(f"{where} is of type {title} but the kernel takes {_describe(parameter)}")
 
 
 def _check_number(where: str, value: int | float | np.generic, parameter: Parameter) -> None:

@@ -15,11 +15,19 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import LaunchError
+from kernelcast.simcore.image_descriptors import (
+    DESCRIPTOR_BYTES,
+    descriptor,
+    parameter_memory_bytes,
+    placed_images,
+)
+from kernelcast.simcore.images import Image, Sampler
 from kernelcast.simcore.isa.address_windows import WINDOWS
 from kernelcast.simcore.isa.kernel import Kernel, SymbolAddress
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.launch import Argument, Launch
 from kernelcast.simcore.lazy_buffer import LazyBuffer
+from kernelcast.simcore.local_arrays import placed_arguments
 
 __all__ = ["Bounds", "Buffer", "FlatMemory", "GlobalMemory", "LaunchMemory", "OutOfBounds"]
 
@@ -201,12 +209,18 @@ class LaunchMemory:
                 value, launch.argument_name(i, parameter), parameter.size, parameter.type.dtype
             )
             for i, (value, parameter) in enumerate(
-                zip(launch.arguments, kernel.parameters, strict=True)
+                zip(placed_arguments(kernel, launch), kernel.parameters, strict=True)
             )
         ]
-        parameters = bytearray(kernel.parameter_bytes)
+        parameters = bytearray(parameter_memory_bytes(kernel, launch))
         for parameter, value in zip(kernel.parameters, values, strict=True):
-            parameters[parameter.offset : parameter.offset + parameter.size] = value
+            parameters[parameter.offset : parameter.offset + len(value)] = value
+        for placed in placed_images(kernel, launch):
+            offset = placed.parameter.offset
+            address = int.from_bytes(parameters[offset : offset + 8], "little")
+            parameters[offset : offset + 8] = placed.place.to_bytes(8, "little")
+            end = placed.place + DESCRIPTOR_BYTES
+            parameters[placed.place : end] = descriptor(placed.image, address)
         self.parameters = FlatMemory("parameters", len(parameters), data=bytes(parameters))
         self.constants = self._place_variables(kernel)
 
@@ -221,6 +235,10 @@ class LaunchMemory:
     def _argument_bytes(self, value: Argument, name: str, size: int, dtype: np.dtype[Any]) -> bytes:
         if isinstance(value, (np.ndarray, LazyBuffer)):
             return self.globals.allocate(name, value).first.to_bytes(8, "little")
+        if isinstance(value, Image):
+            return self.globals.allocate(name, value.texels).first.to_bytes(8, "little")
+        if isinstance(value, Sampler):
+            return value.bits.to_bytes(size, "little")
         if isinstance(value, bytes):
             return value
         if np.issubdtype(dtype, np.floating):

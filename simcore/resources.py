@@ -5,19 +5,10 @@ from __future__ import annotations
 from kernelcast.simcore.isa.control_flow import max_live_registers
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Launch
+from kernelcast.simcore.local_arrays import shared_bytes
 from kernelcast.traces.trace import ResourceNeeds
 
-__all__ = ["resource_needs", "shared_bytes"]
-
-_DYNAMIC_SHARED_ALIGNMENT = 16
-
-
-def shared_bytes(kernel: Kernel, launch: Launch) -> int:
-    """Shared memory per thread block: the static variables, then the dynamic array."""
-    if not launch.dynamic_shared_bytes:
-        return kernel.shared_bytes
-    unit = _DYNAMIC_SHARED_ALIGNMENT
-    return -(-kernel.shared_bytes // unit) * unit + launch.dynamic_shared_bytes
+__all__ = ["resource_needs"]
 
 
 def resource_needs(kernel: Kernel, launch: Launch) -> ResourceNeeds:

@@ -84,8 +84,8 @@ def read_header(path: Path, text: bytes | None) -> StoredHeader:
 
 
 def _header(found: Mapping[str, Any]) -> StoredHeader:
-    # files of the first releases have no instructions that native code adds
-    rows = ({"is_source": True, **row} for row in found["instructions"])
+    # files of the first releases have no instructions that native code adds, nor parts of others
+    rows = ({"is_source": True, "is_part": False, **row} for row in found["instructions"])
     instructions = tuple(_build(InstructionRow, row) for row in rows)
     if not instructions or any(row.pc != pc for pc, row in enumerate(instructions)):
         raise ValueError("instructions are not numbered by pc")

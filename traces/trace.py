@@ -34,7 +34,8 @@ class InstructionRow:
     space's name or empty, `access_bytes` the bytes that one lane moves. `is_source` is False for
     an instruction that only native code has, `is_native` for one that a native compiler folds away;
     `merged_into` is the pc of the wider access that swallows this one (its own pc otherwise): the
-    native counting rules of docs/counting.md.
+    native counting rules of docs/counting.md. `is_part`: part of what another instruction does; it
+    counts nowhere, but its access reaches memory.
     """
 
     pc: int
@@ -55,10 +56,11 @@ class InstructionRow:
     origin_file: str = ""
     origin_line: int = 0
     is_source: bool = True
+    is_part: bool = False
 
     @property
     def is_counted_natively(self) -> bool:
-        return self.is_native and self.merged_into == self.pc
+        return self.is_native and not self.is_part and self.merged_into == self.pc
 
 
 @dataclass(frozen=True, slots=True)

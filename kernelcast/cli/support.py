@@ -18,17 +18,21 @@ def support(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="PTX, CUDA C++, fat binaries, executables, folders, or patterns: 'a/**/*.ptx'.",
+            help="PTX, CUDA C++, OpenCL C, LLVM IR, SPIR-V, fat binaries, executables, folders, or "
+            "patterns: 'a/**/*.ptx'.",
         ),
     ],
     arch: Annotated[
-        str, typer.Option(help="Architecture of CUDA C++ and fat binaries, such as sm_80.")
+        str,
+        typer.Option(
+            help="Architecture, such as sm_80: of CUDA C++, of PTX from OpenCL C, of fat binaries."
+        ),
     ] = "",
     include: Annotated[
-        list[Path] | None, typer.Option("--include", "-I", help="Folder of headers for CUDA C++.")
+        list[Path] | None, typer.Option("--include", "-I", help="Folder of headers for sources.")
     ] = None,
     option: Annotated[
-        list[str] | None, typer.Option(help="Option for NVRTC, such as --option=-DN=4.")
+        list[str] | None, typer.Option(help="Option for NVRTC or clang, such as --option=-DN=4.")
     ] = None,
     json: options.Json = False,
 ) -> None:
@@ -37,13 +41,13 @@ def support(
     Of folders, the .ptx and .fatbin files are read.
     """
     # loads both engines: only when asked
-    from kernelcast.inputs.cuda_source import CudaOptions
+    from kernelcast.inputs.compiler_options import CompilerOptions
     from kernelcast.inputs.support_survey import find_files, survey
     from kernelcast.report.records import to_json
     from kernelcast.report.support import support_record, support_report
 
     found = find_files(files)
-    compilation = CudaOptions(arch, tuple(option or ()), tuple(include or ()))
+    compilation = CompilerOptions(arch, tuple(option or ()), tuple(include or ()))
     with show_progress("checking") as progress:
         result = survey(found, compilation, progress=progress)
     show_line(to_json(support_record(result)) if json else support_report(result))

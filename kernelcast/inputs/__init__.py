@@ -1,1 +1,1 @@
-"""What kernels come from: PTX, CUDA C++, fat binaries, Triton and Numba (docs/inputs.md)."""
+"""What kernels come from: PTX, CUDA C++, OpenCL, fat binaries, Triton, Numba (docs/inputs.md)."""

@@ -11,17 +11,16 @@ __all__ = ["CompileCache"]
 
 
 class CompileCache:
-    """One entry: the text made from `ingredients`."""
+    """One entry: what was made from `ingredients`, of the `kind` that ends the file's name."""
 
-    def __init__(self, ingredients: Iterable[object]) -> None:
+    def __init__(self, ingredients: Iterable[object], kind: str) -> None:
         digest = hashlib.sha256(repr(tuple(ingredients)).encode()).hexdigest()
-        self._name = f"{digest}.ptx.json"
+        self._name = f"{digest}.{kind}"
 
-    def read(self) -> str | None:
+    def read(self) -> bytes | None:
         """None when there is no such entry."""
-        data = read_checked(self._name)
-        return None if data is None else data.decode()
+        return read_checked(self._name)
 
-    def write(self, text: str) -> None:
+    def write(self, content: bytes) -> None:
         """A full disk is no error."""
-        write_checked(self._name, text.encode())
+        write_checked(self._name, content)

@@ -5,21 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kernelcast.errors import CompilationError, InputError, SourceSpan
 from kernelcast.inputs.compile_cache import CompileCache
+from kernelcast.inputs.compiler_options import CompilerOptions, architecture_number
 from kernelcast.inputs.included_files import included_files
 from kernelcast.inputs.nvrtc import NvrtcFailure, NvrtcResult, nvrtc_compile, nvrtc_version
 from kernelcast.inputs.nvrtc_library import cuda_header_folders
 
-__all__ = ["DEFAULT_ARCHITECTURE", "CudaOptions", "compile_cuda"]
+__all__ = ["DEFAULT_ARCHITECTURE", "compile_cuda"]
 
 DEFAULT_ARCHITECTURE = "sm_75"
 """The oldest one that all versions of NVRTC in use know."""
 
-_ARCHITECTURE = re.compile(r"(?:sm|compute)_(?P<number>\d+[af]?)$")
 _ERROR = re.compile(
     r"^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?error: (?P<message>[^\n]*)"
     r"(?:\n  (?P<text>[^\n]*)\n  (?P<caret>[ \t]*)\^)?",
@@ -43,21 +42,7 @@ _STANDARD_HEADERS = {
 """NVRTC knows what kernels use of these by itself, but has no files to include."""
 
 
-@dataclass(frozen=True, slots=True)
-class CudaOptions:
-    """How a CUDA C++ source is compiled. `architecture` empty: `DEFAULT_ARCHITECTURE`.
-
-    `options` go to NVRTC as they are. `names` are C++ names of instances of templates that
-    nothing in the source makes, `scale<float>`.
-    """
-
-    architecture: str = ""
-    options: tuple[str, ...] = ()
-    include: tuple[Path, ...] = ()
-    names: tuple[str, ...] = ()
-
-
-def compile_cuda(path: Path, options: CudaOptions) -> NvrtcResult:
+def compile_cuda(path: Path, options: CompilerOptions) -> NvrtcResult:
     """The PTX of a source, from the cache when source, headers and options are as they were.
 
     CompilationError with the first error's place; InputError when NVRTC is not installed.
@@ -75,19 +60,16 @@ def compile_cuda(path: Path, options: CudaOptions) -> NvrtcResult:
     except NvrtcFailure as failure:
         raise _compilation_error(failure, path) from None
     if cache is not None:
-        cache.write(json.dumps({"ptx": made.ptx, "names": dict(made.names)}))
+        cache.write(json.dumps({"ptx": made.ptx, "names": dict(made.names)}).encode())
     return made
 
 
-def _arguments(path: Path, options: CudaOptions) -> tuple[str, ...]:
+def _arguments(path: Path, options: CompilerOptions) -> tuple[str, ...]:
     """Line numbers are kept, so that what goes wrong in a run is told in terms of the source."""
-    chosen = options.architecture or DEFAULT_ARCHITECTURE
-    match = _ARCHITECTURE.match(chosen)
-    if match is None:
-        raise InputError(f"{chosen!r} is no architecture such as 'sm_75' or 'sm_90a'")
+    number = architecture_number(options.architecture or DEFAULT_ARCHITECTURE)
     folders = (path.absolute().parent, *options.include, *cuda_header_folders())
     return (
-        f"--gpu-architecture=compute_{match['number']}",
+        f"--gpu-architecture=compute_{number}",
         "-lineinfo",
         *options.options,
         *(f"-I{folder}" for folder in folders),
@@ -95,7 +77,7 @@ def _arguments(path: Path, options: CudaOptions) -> tuple[str, ...]:
 
 
 def _cache(
-    path: Path, source: bytes, options: CudaOptions, arguments: Sequence[str]
+    path: Path, source: bytes, options: CompilerOptions, arguments: Sequence[str]
 ) -> CompileCache | None:
     """None when nobody can tell which files the source includes."""
     included = included_files(path, source, options.include)
@@ -104,13 +86,14 @@ def _cache(
     ages = [folder.stat().st_mtime_ns for folder in cuda_header_folders()]
     headers = [(str(file), file.read_bytes()) for file in included]
     texts = (str(path), source, tuple(arguments), options.names)
-    return CompileCache((*texts, nvrtc_version(), ages, headers, _STANDARD_HEADERS))
+    ingredients = (*texts, nvrtc_version(), ages, headers, _STANDARD_HEADERS)
+    return CompileCache(ingredients, "ptx.json")
 
 
 def _stored(cache: CompileCache) -> NvrtcResult | None:
     """None also for what is damaged: it is compiled again."""
     try:
-        entry = json.loads(cache.read() or "")
+        entry = json.loads(cache.read() or b"")
         return NvrtcResult(entry["ptx"], entry["names"])
     except (ValueError, KeyError, TypeError):
         return None

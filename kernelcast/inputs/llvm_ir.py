@@ -6,10 +6,16 @@ from pathlib import Path
 
 from kernelcast.errors import InputError
 from kernelcast.ptx_frontend.llvm import read_llvm
+from kernelcast.ptx_frontend.module_cache import (
+    cached_ir_name,
+    collector_paused,
+    load_module,
+    store_module,
+)
 from kernelcast.ptx_frontend.spirv import read_spirv
 from kernelcast.simcore.isa.kernel import Module
 
-__all__ = ["is_bitcode", "is_spirv", "load_llvm_ir"]
+__all__ = ["is_bitcode", "is_spirv", "load_llvm_ir", "read_ir"]
 
 _MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 """Of bitcode, and of a wrapper around it."""
@@ -28,12 +34,30 @@ def is_spirv(content: bytes) -> bool:
 
 
 def load_llvm_ir(file: Path) -> Module:
-    """The kernels of a file; InputError when it cannot be read, IrSyntaxError when it is no IR,
-    SpirvError when it is a broken module of SPIR-V."""
+    """The kernels of a file; InputError when it cannot be read, else as `read_ir`."""
     try:
         content = file.read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or error}") from None
+    return read_ir(content, str(file))
+
+
+def read_ir(content: bytes, path: str) -> Module:
+    """The kernels of bitcode, of a text of LLVM IR or of a module of SPIR-V, kept on disk.
+
+    IrSyntaxError when it is no IR, SpirvError when it is a broken module of SPIR-V. What has been
+    read before needs no LLVM.
+    """
+    name = cached_ir_name(content, path)
+    with collector_paused():
+        module = load_module(name)
+        if module is None:
+            module = _read(content, path)
+            store_module(name, module)
+    return module
+
+
+def _read(content: bytes, path: str) -> Module:
     if is_spirv(content):
-        return read_llvm(read_spirv(content, str(file)).encode(), str(file), is_text=True)
-    return read_llvm(content, str(file), is_text=not is_bitcode(content))
+        return read_llvm(read_spirv(content, path).encode(), path, is_text=True)
+    return read_llvm(content, path, is_text=not is_bitcode(content))

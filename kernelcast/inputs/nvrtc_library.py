@@ -1,4 +1,4 @@
-"""Where NVRTC and the CUDA headers are: pip's wheels first, then a CUDA toolkit."""
+"""Where NVRTC, the CUDA headers and libdevice are: pip's wheels first, then a CUDA toolkit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kernelcast.errors import InputError
 
-__all__ = ["cuda_header_folders", "load_nvrtc"]
+__all__ = ["cuda_header_folders", "find_libdevice", "load_nvrtc"]
 
 _INSTALL = "pip install 'kernelcast[cuda]' brings it, no GPU or driver is needed"
 _LIBRARY_NAMES = ("libnvrtc.so*", "libnvrtc*.dylib", "nvrtc64*.dll")
@@ -22,6 +22,7 @@ _LIBRARY_FOLDERS = ("lib", "lib64", "bin", "bin/x86_64", "lib/x64")
 _TOOLKIT_VARIABLES = ("CUDA_HOME", "CUDA_PATH")
 _USUAL_TOOLKIT = Path("/usr/local/cuda")
 _KNOWN_HEADER = "cuda_fp16.h"
+_LIBDEVICE = "libdevice.10.bc"
 _LIBRARIES_OF_CPP = "cccl"
 """The folder of <cuda/std/...>, <cub/...> and <thrust/...> below that of the CUDA headers."""
 
@@ -49,6 +50,17 @@ def cuda_header_folders() -> tuple[Path, ...]:
             libraries = folder / _LIBRARIES_OF_CPP
             return (folder, libraries) if libraries.is_dir() else (folder,)
     return ()
+
+
+@cache
+def find_libdevice() -> Path | None:
+    """NVIDIA's mathematical functions as bitcode, of a toolkit or of Triton."""
+    triton = importlib.util.find_spec("triton")
+    homes = [Path(home) for home in (triton and triton.submodule_search_locations) or ()]
+    folders = [root / "nvvm" / "libdevice" for root in _roots()]
+    folders += [home / "backends" / "nvidia" / "lib" for home in homes]
+    files = (folder / _LIBDEVICE for folder in folders)
+    return next((file for file in files if file.is_file()), None)
 
 
 def _newest_first(wheel: Path) -> int:

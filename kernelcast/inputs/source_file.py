@@ -1,5 +1,5 @@
-"""A file to kernels, whatever it is: PTX, CUDA C++, LLVM IR, a fat binary, an object or an
-executable."""
+"""A file to kernels, whatever it is: PTX, CUDA C++, OpenCL C, LLVM IR, SPIR-V, a fat binary, an
+object or an executable."""
 
 from __future__ import annotations
 
@@ -8,33 +8,43 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kernelcast.errors import InputError
-from kernelcast.inputs.cuda_source import CudaOptions, compile_cuda
+from kernelcast.inputs.compiler_options import CompilerOptions
+from kernelcast.inputs.cuda_source import compile_cuda
 from kernelcast.inputs.elf_sections import is_elf
 from kernelcast.inputs.fat_binary import EmbeddedPtx, embedded_ptx, is_fat_binary
-from kernelcast.inputs.llvm_ir import is_bitcode, is_spirv, load_llvm_ir
+from kernelcast.inputs.llvm_ir import is_bitcode, is_spirv, load_llvm_ir, read_ir
+from kernelcast.inputs.opencl_ptx import compile_opencl_to_ptx, with_names_of_builtins
+from kernelcast.inputs.opencl_source import compile_opencl, read_opencl_source
 from kernelcast.ptx_frontend import read_module, read_ptx
 from kernelcast.runnable import LoadedModule
 from kernelcast.simcore.isa.kernel import Kernel, Module
 
-__all__ = ["CUDA_SUFFIXES", "IR_SUFFIXES", "load_source"]
+__all__ = ["COMPILED_SUFFIXES", "IR_SUFFIXES", "load_source"]
 
 CUDA_SUFFIXES = (".cu", ".cuh")
+OPENCL_SUFFIXES = (".cl", ".ocl")
+COMPILED_SUFFIXES = (*CUDA_SUFFIXES, *OPENCL_SUFFIXES)
+"""Of texts that compiler options apply to."""
 IR_SUFFIXES = (".ll", ".bc", ".spv")
 
 
-def load_source(path: str | os.PathLike[str], options: CudaOptions | None = None) -> LoadedModule:
+def load_source(
+    path: str | os.PathLike[str], options: CompilerOptions | None = None
+) -> LoadedModule:
     """The kernels of a file. Of a fat binary those for the newest architecture, or the given one.
 
-    Kernels of OpenCL come as LLVM IR, text (`.ll`) or bitcode, or as SPIR-V.
-    InputError when the file holds no PTX or `options` do not apply to it; CompilationError when
-    NVRTC refuses a `.cu` file; PtxSyntaxError when the PTX is none.
+    Kernels of OpenCL come as source, as LLVM IR, text (`.ll`) or bitcode, or as SPIR-V.
+    InputError when the file holds no kernels or `options` do not apply to it; CompilationError
+    when a compiler refuses a source; PtxSyntaxError when the PTX is none.
     """
-    file, options = Path(path), options or CudaOptions()
+    file, options = Path(path), options or CompilerOptions()
     if file.suffix in CUDA_SUFFIXES:
         made = compile_cuda(file, options)
         return LoadedModule(read_ptx(made.ptx, f"{file} (PTX)"), made.names)
+    if file.suffix in OPENCL_SUFFIXES:
+        return _opencl(file, options)
     if options.options or options.include or options.names:
-        raise InputError(f"{file}: compiler options and names are for CUDA C++ sources")
+        raise InputError(f"{file}: compiler options and names are for CUDA C++ and OpenCL C")
     content = _beginning(file)
     if is_elf(content) or is_fat_binary(content):
         return LoadedModule(_embedded(file, options.architecture))
@@ -45,6 +55,14 @@ def load_source(path: str | os.PathLike[str], options: CudaOptions | None = None
     if options.architecture:
         raise InputError(f"{file}: it is PTX already, for the architecture that it names")
     return LoadedModule(read_module(file))
+
+
+def _opencl(file: Path, options: CompilerOptions) -> LoadedModule:
+    source = read_opencl_source(file)
+    if options.architecture:
+        ptx = read_ptx(compile_opencl_to_ptx(source, options), f"{file} (PTX)")
+        return LoadedModule(with_names_of_builtins(ptx))
+    return LoadedModule(read_ir(compile_opencl(source, options), str(file)))
 
 
 def _beginning(file: Path) -> bytes:

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from kernelcast.errors import KernelcastError, SourceError
-from kernelcast.inputs.cuda_source import CudaOptions
-from kernelcast.inputs.source_file import CUDA_SUFFIXES, load_source
+from kernelcast.inputs.compiler_options import CompilerOptions
+from kernelcast.inputs.source_file import COMPILED_SUFFIXES, load_source
 from kernelcast.simcore.isa.kernel import Kernel, Parameter
-from kernelcast.simcore.launch import Argument, Launch
+from kernelcast.simcore.launch import Argument, Launch, LocalBytes
 
 __all__ = ["FileSupport", "KernelSupport", "Missing", "check_file", "small_launch"]
 
@@ -63,14 +63,16 @@ class FileSupport:
         return self.unreadable is None and all(kernel.is_supported for kernel in self.kernels)
 
 
-def check_file(path: str | os.PathLike[str], options: CudaOptions | None = None) -> FileSupport:
+def check_file(path: str | os.PathLike[str], options: CompilerOptions | None = None) -> FileSupport:
     """Every kernel of a file that `load_source` reads; a file that it does not is no error.
 
     Those of the `options` count that apply to such a file.
     """
     name = str(path)
     try:
-        module = load_source(Path(path), _applicable(Path(path), options or CudaOptions())).module
+        module = load_source(
+            Path(path), _applicable(Path(path), options or CompilerOptions())
+        ).module
     except KernelcastError as error:
         return FileSupport(name, unreadable=_missing(error))
     checked = {kernel.name: _checked(kernel) for kernel in module.kernels.values()}
@@ -79,10 +81,10 @@ def check_file(path: str | os.PathLike[str], options: CudaOptions | None = None)
     return FileSupport(name, tuple(checked.values()))
 
 
-def _applicable(path: Path, options: CudaOptions) -> CudaOptions:
-    if path.suffix in CUDA_SUFFIXES:
+def _applicable(path: Path, options: CompilerOptions) -> CompilerOptions:
+    if path.suffix in COMPILED_SUFFIXES:
         return options
-    return CudaOptions() if path.suffix == ".ptx" else CudaOptions(options.architecture)
+    return CompilerOptions() if path.suffix == ".ptx" else CompilerOptions(options.architecture)
 
 
 def _missing(error: Exception) -> Missing:
@@ -119,6 +121,8 @@ def _argument(parameter: Parameter) -> Argument:
         return bytes(parameter.size)
     if parameter.type.is_float:
         return 1.0
+    if parameter.is_local_array:
+        return LocalBytes(_BUFFER_BYTES)
     if parameter.size == _POINTER_BYTES:
         return np.zeros(_BUFFER_BYTES, np.uint8)
     return 1
@@ -132,8 +136,8 @@ def _prepare(kernel: Kernel, launch: Launch) -> str:
     from kernelcast.simcore.engine.jit.run import can_run
     from kernelcast.simcore.engine.program import Program
     from kernelcast.simcore.llvm import emit_object
+    from kernelcast.simcore.local_arrays import shared_bytes
     from kernelcast.simcore.memory_spaces import LaunchMemory
-    from kernelcast.simcore.resources import shared_bytes
 
     Program(kernel)
     memory = LaunchMemory(kernel, launch)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernelcast.errors import InputError
-from kernelcast.inputs.cuda_source import CudaOptions
+from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.support import FileSupport, KernelSupport, Missing, check_file
 
 __all__ = ["Survey", "find_files", "survey"]
@@ -70,7 +70,7 @@ def find_files(patterns: Iterable[str]) -> list[Path]:
 
 def survey(
     files: Sequence[Path],
-    options: CudaOptions | None = None,
+    options: CompilerOptions | None = None,
     processes: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Survey:
@@ -87,7 +87,7 @@ def survey(
 
 def _in_processes(
     files: Sequence[Path],
-    options: CudaOptions | None,
+    options: CompilerOptions | None,
     processes: int,
     progress: Callable[[float], None] | None,
 ) -> list[FileSupport]:
@@ -119,7 +119,7 @@ def _collect(future: Future[FileSupport], file: Path, found: dict[Path, FileSupp
         return
 
 
-def _alone(file: Path, options: CudaOptions | None) -> FileSupport:
+def _alone(file: Path, options: CompilerOptions | None) -> FileSupport:
     try:
         with _pool(1) as pool:
             return pool.submit(check_file, file, options).result()

@@ -8,36 +8,27 @@ from dataclasses import dataclass
 from kernelcast.ptx_frontend.llvm.call_site import Value, register_bits
 from kernelcast.ptx_frontend.llvm.code import Code
 from kernelcast.ptx_frontend.llvm.cursor import IrProblem
+from kernelcast.ptx_frontend.llvm.memory_place import MemoryPlace
+from kernelcast.ptx_frontend.llvm.packed_memory import (
+    has_packed,
+    is_packed,
+    load_packed,
+    store_packed,
+)
 from kernelcast.ptx_frontend.llvm.types import (
     IrType,
     PointerType,
     ScalarIrType,
-    VectorType,
     leaves_of,
 )
 from kernelcast.simcore.isa.kernel import Address, Immediate, Operand, Register
-from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["MemoryPlace", "load_value", "store_value"]
 
 _WIDEST_BYTES = 16
 _MOST_ELEMENTS = 4
 _Part = ScalarIrType | PointerType
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryPlace:
-    """pointer + offset in `space`, a multiple of `align` bytes."""
-
-    space: AddressSpace
-    pointer: Operand
-    align: int
-    offset: int = 0
-    is_volatile: bool = False
-
-    def address(self, code: Code, distance: int) -> Address:
-        """So many bytes further."""
-        return code.address(self.space, self.pointer, self.offset + distance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +48,8 @@ def load_value(
     code: Code, type_: IrType, place: MemoryPlace, counts_as: str = ""
 ) -> tuple[Operand, ...]:
     """The parts of a value; the first access counts as `counts_as`, if that is given."""
+    if is_packed(type_):
+        return load_packed(code, type_, place, counts_as)
     leaves = list(leaves_of(type_))
     _check(type_, leaves)
     parts: list[Operand] = []
@@ -74,6 +67,9 @@ def load_value(
 
 def store_value(code: Code, value: Value, place: MemoryPlace, counts_as: str = "") -> None:
     """As `load_value`."""
+    if is_packed(value.type):
+        store_packed(code, value, place, counts_as)
+        return
     leaves = list(leaves_of(value.type))
     _check(value.type, leaves)
     for access in _accesses(leaves, place.align):
@@ -95,8 +91,8 @@ def store_value(code: Code, value: Value, place: MemoryPlace, counts_as: str = "
 
 
 def _check(type_: IrType, leaves: Sequence[tuple[_Part, int]]) -> None:
-    if isinstance(type_, VectorType) and type_.element is ScalarIrType.I1:
-        raise IrProblem(f"{type_} in memory is not supported")
+    if has_packed(type_):
+        raise IrProblem(f"values of type {type_} in memory are not supported")
     if not leaves:
         raise IrProblem(f"values of type {type_} in memory are not supported")
 

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from kernelcast.ptx_frontend.llvm.code import Code
+from kernelcast.ptx_frontend.llvm.constant_parts import note_addition
 from kernelcast.ptx_frontend.llvm.cursor import IrProblem
 from kernelcast.ptx_frontend.llvm.scope import Site
 from kernelcast.ptx_frontend.llvm.types import (
+    IntegerIrType,
     IrType,
     PointerType,
     ScalarIrType,
     VectorType,
     parts_of,
 )
+from kernelcast.ptx_frontend.llvm.wide_integers import combined_words, compared_words
 from kernelcast.simcore.isa.kernel import Immediate, Operand, Register
 
-__all__ = ["ARITHMETIC", "FAST_MATH", "compare", "element_of", "masked", "signed_operand"]
+__all__ = [
+    "ARITHMETIC",
+    "FAST_MATH",
+    "compare",
+    "element_of",
+    "masked",
+    "minimum",
+    "signed_operand",
+]
 
 FAST_MATH = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast")
 _FLAGS = ("nuw", "nsw", "exact", "disjoint", "samesign", *FAST_MATH)
@@ -23,7 +34,8 @@ _PLAIN = {"add": "add.u", "sub": "sub.u", "mul": "mul.lo.u", "udiv": "div.u", "u
 _SIGNED = {"sdiv": "div.s", "srem": "rem.s"}
 _LOGIC = ("and", "or", "xor")
 _SHIFTS = {"shl": "shl.b", "lshr": "shr.u", "ashr": "shr.s"}
-_FLOATS = {"fadd": "add", "fsub": "sub", "fmul": "mul", "fdiv": "div"}
+_FLOATS = {"fadd": "add", "fsub": "sub", "fmul": "mul", "fdiv": "div.rn", "frem": "opencl.fmod"}
+_QUIET_NAN = 0x7FF8 << 48
 _ON_BITS = {"add": "xor", "sub": "xor", "mul": "and", "and": "and", "or": "or", "xor": "xor"}
 """What the operations on one bit amount to."""
 
@@ -78,17 +90,23 @@ def signed_operand(code: Code, part: Operand, type_: ScalarIrType) -> Operand:
 
 
 def _binary(site: Site) -> None:
-    site.cursor.skip_words(*_FLAGS)
+    flags = site.cursor.skip_words(*_FLAGS)
     type_ = site.cursor.type()
     first = site.value(type_)
     site.cursor.expect(",")
     second = site.value(type_)
+    if isinstance(type_, IntegerIrType):
+        parts = combined_words(site.code, site.opcode, type_, first.parts, second.parts)
+        site.result(type_, parts)
+        return
     element = element_of(type_)
     if isinstance(element, PointerType):
         raise IrProblem("arithmetic on pointers is not supported", False)
     compute = _float if element.is_float else _bit if element is ScalarIrType.I1 else _integer
     pairs = zip(first.parts, second.parts, strict=True)
     site.result(type_, tuple(compute(site.code, site.opcode, element, *pair) for pair in pairs))
+    if site.opcode == "add" and isinstance(type_, ScalarIrType):
+        note_addition(site, flags, type_, (first.parts[0], second.parts[0]))
 
 
 def _integer(
@@ -131,13 +149,22 @@ def _float(
 ) -> Register:
     if opcode not in _FLOATS:
         raise IrProblem(f"{opcode} of type {type_} is not supported")
-    if type_ is ScalarIrType.HALF and opcode == "fdiv":
+    mnemonic = _FLOATS[opcode]
+    if type_ is ScalarIrType.HALF and opcode in ("fdiv", "frem"):
         # the single-precision quotient has more than twice the bits: rounding it again is exact
         wide = [code.result("cvt.f32.f16", 32, part) for part in (first, second)]
-        quotient = code.result("div.rn.f32", 32, *wide)
-        return code.result("cvt.rn.f16.f32", 16, quotient)
-    rounding = ".rn" if opcode == "fdiv" else ""
-    return code.result(f"{_FLOATS[opcode]}{rounding}.f{type_.bits}", type_.bits, first, second)
+        return code.result("cvt.rn.f16.f32", 16, code.result(f"{mnemonic}.f32", 32, *wide))
+    return code.result(f"{mnemonic}.f{type_.bits}", type_.bits, first, second)
+
+
+def minimum(code: Code, name: str, type_: ScalarIrType, *operands: Operand) -> Register:
+    """`min` or `max` of two floats that gives NaN where one of them is."""
+    bits = type_.bits
+    if type_ is not ScalarIrType.DOUBLE:
+        return code.result(f"{name}.NaN.f{bits}", bits, *operands)
+    found = code.result(f"{name}.f64", bits, *operands)
+    is_nan = code.result("setp.nan.f64", 1, *operands)
+    return code.result("selp.b64", bits, Immediate(_QUIET_NAN), found, is_nan)
 
 
 def _negation(site: Site) -> None:
@@ -160,6 +187,10 @@ def _comparison(site: Site) -> None:
     first = site.value(type_)
     site.cursor.expect(",")
     second = site.value(type_)
+    if isinstance(type_, IntegerIrType):
+        truth = compared_words(site.code, predicate, type_, first.parts, second.parts)
+        site.result(ScalarIrType.I1, (truth,))
+        return
     element = element_of(type_)
     pairs = zip(first.parts, second.parts, strict=True)
     parts = tuple(compare(site.code, predicate, element, *pair) for pair in pairs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from kernelcast.errors import SourceSpan, UnsupportedInstruction
@@ -12,7 +13,7 @@ from kernelcast.ptx_frontend.llvm.types import (
     ScalarIrType,
     parts_of,
 )
-from kernelcast.simcore.isa.kernel import Operand, Register
+from kernelcast.simcore.isa.kernel import Operand, Register, SymbolAddress
 
 __all__ = ["CallSite", "Value", "register_bits"]
 
@@ -47,6 +48,8 @@ class CallSite:
     alignments: tuple[int, ...] = ()
     """What the call promises of pointer arguments, bytes; 1 for nothing."""
     required_threads: tuple[int, int, int] | None = None
+    share: Callable[[str, int, int], SymbolAddress] | None = None
+    """(name, size, alignment in bytes) -> a variable of the thread block, the same for a name."""
 
     @property
     def span(self) -> SourceSpan:

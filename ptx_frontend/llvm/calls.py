@@ -87,6 +87,7 @@ def _built_in(
         _strings(site, arguments),
         tuple(one.align for one in attributes),
         kernel.required_threads,
+        kernel.variables.share,
     )
     lowered = (
         lower_intrinsic(called)

@@ -48,14 +48,20 @@ class Code:
         self._pc = 0
         self._mnemonic = ""
         """Of the instruction of the source that is not written yet; empty when it is."""
+        self._writes_parts = False
 
     def locate(self, span: SourceSpan, origin: SourceSpan | None) -> None:
         """The place of what follows, which is added until `begin`."""
         self._mnemonic, self.span, self.origin = "", span, origin
+        self._writes_parts = False
 
     def begin(self, mnemonic: str) -> None:
         """Starts an instruction of the source."""
         self._mnemonic = mnemonic
+
+    def begin_parts(self) -> None:
+        """What follows is part of the instruction that was just written, until `locate`."""
+        self._writes_parts = True
 
     def finish(self) -> None:
         """Ends it; one that wrote nothing becomes a move, which native code does not have."""
@@ -126,6 +132,8 @@ class Code:
         address: Address,
         destinations: tuple[Register | None, ...],
         volatile: bool = False,
+        cache: str = "",
+        guard: Guard | None = None,
     ) -> None:
         """Neighbouring elements, at most 4; the address must be a multiple of their total size."""
         self.builder.append(
@@ -135,6 +143,8 @@ class Code:
                 address=address,
                 destinations=destinations,
                 volatile=volatile,
+                cache=cache,
+                guard=guard,
             )
         )
 
@@ -233,7 +243,15 @@ class Code:
 
     def go(self, target: int) -> None:
         """A jump that neither the source nor native code has: a way of the lowering alone."""
-        self.builder.end(Jump(pc=IMPLICIT_PC, mnemonic="", span=self.span, target=target))
+        self.builder.end(
+            Jump(
+                pc=IMPLICIT_PC,
+                mnemonic="",
+                span=self.span,
+                is_part=self._writes_parts,
+                target=target,
+            )
+        )
 
     def branch(self, predicate: Register, target: int, otherwise: int) -> None:
         """To `target` where the predicate is true, else to `otherwise`."""
@@ -258,7 +276,8 @@ class Code:
                 **place,
                 "pc": self.builder.added_pc(),
                 "mnemonic": mnemonic,
-                "is_added": True,
+                "is_added": not self._writes_parts,
+                "is_part": self._writes_parts,
             }
         counted, self._mnemonic = self._mnemonic, ""
         self._pc += 1

@@ -11,6 +11,7 @@ from kernelcast.ptx_frontend.llvm.cursor import Cursor, IrProblem
 from kernelcast.ptx_frontend.llvm.tokens import Token, TokenKind, unquoted
 from kernelcast.ptx_frontend.llvm.types import (
     ArrayType,
+    IntegerIrType,
     IrType,
     PointerType,
     ScalarIrType,
@@ -67,9 +68,17 @@ class ConstantReader:
         match type_:
             case ScalarIrType():
                 return Value(type_, (Immediate(_bits(self.cursor.take(), type_)),))
+            case IntegerIrType():
+                return Value(type_, self._words(type_))
             case VectorType() | ArrayType() | StructType():
                 return self._aggregate(type_)
         raise IrProblem(f"constant {token.text!r} of type {type_} is not supported")
+
+    def _words(self, type_: IntegerIrType) -> tuple[Operand, ...]:
+        number = self.cursor.integer() & (1 << type_.bits) - 1
+        return tuple(
+            Immediate(number >> 64 * index & (1 << 64) - 1) for index in range(type_.words)
+        )
 
     def _aggregate(self, type_: VectorType | ArrayType | StructType) -> Value:
         token = self.cursor.take()

@@ -1,4 +1,4 @@
-"""Branches, switches and returns, and the moves on the edges that fill phis."""
+"""Branches, switches and returns, and the moves on the edges that give phis their values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kernelcast.ptx_frontend.llvm.cursor import IrProblem
 from kernelcast.ptx_frontend.llvm.scope import FunctionScope, Phi, Site
 from kernelcast.ptx_frontend.llvm.syntax import IrBlock
 from kernelcast.ptx_frontend.llvm.types import VoidType, parts_of
-from kernelcast.simcore.isa.kernel import Immediate
+from kernelcast.simcore.isa.kernel import Immediate, Operand, Register
 
 __all__ = ["CONTROL", "declare_blocks", "take_phis"]
 
@@ -17,7 +17,7 @@ _MOST_CASES = 1 << 12
 
 
 def declare_blocks(scope: FunctionScope) -> None:
-    """Numbers the basic blocks, and gives every phi the registers that the edges fill."""
+    """Numbers the basic blocks, and gives every phi its registers, which the edges fill."""
     for block in scope.function.blocks:
         if block.label in scope.blocks:
             raise IrProblem(f"%{block.label} is defined twice", False)
@@ -28,14 +28,12 @@ def declare_blocks(scope: FunctionScope) -> None:
                 break
             site = Site(scope, instruction)
             site.cursor.skip_words(*_FLAGS)
-            type_ = site.cursor.type()
-            scope.phis.setdefault(block.label, []).append(
-                Phi(instruction, type_, scope.registers(type_))
-            )
+            value = scope.named(instruction.result, site.cursor.type())
+            scope.phis.setdefault(block.label, []).append(Phi(instruction, value))
 
 
 def take_phis(scope: FunctionScope, block: IrBlock) -> None:
-    """At the head of a basic block: what the edges brought becomes the values of its phis."""
+    """At the head of a basic block: its phis count there, and have their values already."""
     code, kernel = scope.code, scope.kernel
     for phi in scope.phis.get(block.label, ()):
         code.locate(
@@ -43,9 +41,6 @@ def take_phis(scope: FunctionScope, block: IrBlock) -> None:
             kernel.locations.place(phi.instruction.location),
         )
         code.begin("phi")
-        value = scope.named(phi.instruction.result, phi.type)
-        for part, incoming in zip(value.parts, phi.incoming, strict=True):
-            code.move(part, incoming)  # type: ignore[arg-type]
         code.finish()
 
 
@@ -53,17 +48,26 @@ _FLAGS = ("nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast")
 
 
 def _fill_phis(scope: FunctionScope, target: str) -> None:
-    """The moves on the edge from the basic block that is being lowered."""
+    """The moves on the edge from the basic block that is being lowered, as if at the same time."""
+    moves: list[tuple[Register, Operand]] = []
     for phi in scope.phis.get(target, ()):
         site = Site(scope, phi.instruction)
-        cursor = site.cursor
-        cursor.skip_words(*_FLAGS)
-        cursor.type()
+        site.cursor.skip_words(*_FLAGS)
+        site.cursor.type()
         if not _seek(site, scope.label):
             raise IrProblem(f"a phi of %{target} has no value for %{scope.label}", False)
-        value = site.value(phi.type)
-        for register, part in zip(phi.incoming, value.parts, strict=True):
-            scope.code.move(register, part)
+        value = site.value(phi.value.type)
+        for register, part in zip(phi.value.parts, value.parts, strict=True):
+            if isinstance(register, Register) and part != register:
+                moves.append((register, part))
+    filled = {register for register, _ in moves}
+    taken: dict[Operand, Register] = {}
+    for _, part in moves:
+        if isinstance(part, Register) and part in filled and part not in taken:
+            taken[part] = scope.code.register(part.bits)
+            scope.code.move(taken[part], part)
+    for register, part in moves:
+        scope.code.move(register, taken.get(part, part))
 
 
 def _seek(site: Site, label: str) -> bool:
@@ -149,6 +153,8 @@ def _switch(site: Site) -> None:
         raise IrProblem(f"a switch of more than {_MOST_CASES} cases is not supported")
     labels = [default, *(label for _, label in cases)]
     by_label = {label: _edge(scope, label) for label in labels}
+    if len(value.parts) != 1:
+        raise IrProblem(f"a switch of type {value.type} is not supported")
     (part,) = value.parts
     bits = register_bits(parts_of(value.type)[0])
     tested = code.in_register(part, bits)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from kernelcast.ptx_frontend.llvm.tokens import Token, TokenKind
 from kernelcast.ptx_frontend.llvm.types import (
     ArrayType,
+    IntegerIrType,
     IrType,
     PointerType,
     ScalarIrType,
@@ -21,6 +22,8 @@ NamedTypes = Callable[[str], IrType | None]
 """The type of a name, None for one that the module does not have."""
 
 _SCALARS = {type_.spelling: type_ for type_ in ScalarIrType}
+_OBJECT_SPACES = {"spirv.Image": 1, "spirv.SampledImage": 1, "spirv.Sampler": 2}
+_MOST_BITS = 128
 _END = Token(TokenKind.PUNCTUATION, "", 0)
 
 
@@ -124,6 +127,10 @@ class Cursor:
                 return self._target_type()
         if token.text in _SCALARS:
             return _SCALARS[token.text]
+        if token.text[:1] == "i" and token.text[1:].isdecimal():
+            bits = int(token.text[1:])
+            if 0 < bits <= _MOST_BITS:
+                return IntegerIrType(bits)
         raise IrProblem(f"type {token.text!r} is not supported")
 
     def _named(self, name: str) -> IrType:
@@ -168,12 +175,14 @@ class Cursor:
             fields.append(self.type())
         return tuple(fields)
 
-    def _target_type(self) -> VoidType:
-        """A type of the target, such as `target("spirv.Image", ...)`: opaque."""
+    def _target_type(self) -> IrType:
+        """A type of the target, such as `target("spirv.Image", ...)`: opaque, but for images and
+        samplers, which are pointers to compilers that have no such types."""
         self.expect("(")
         name = self.take().text
         while not self.accept(")"):
             if self.at_end:
                 raise IrProblem("expected ')'", False)
             self.take()
-        return VoidType(f"target({name})")
+        space = _OBJECT_SPACES.get(name.strip('"'))
+        return VoidType(f"target({name})") if space is None else PointerType(space)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kernelcast.ptx_frontend.llvm.aggregate_intrinsics import lower_aggregate
-from kernelcast.ptx_frontend.llvm.arithmetic import masked, signed_operand
+from kernelcast.ptx_frontend.llvm.arithmetic import masked, minimum, signed_operand
 from kernelcast.ptx_frontend.llvm.bit_intrinsics import BITS
 from kernelcast.ptx_frontend.llvm.call_site import CallSite, Value
 from kernelcast.ptx_frontend.llvm.code import Code
@@ -28,6 +28,7 @@ _FLOAT_BINARY = {
     "minimum": "min.NaN",
     "maximum": "max.NaN",
 }
+_NAN = ".NaN"
 _INTEGER_BINARY = {
     "umin": ("min", "u"),
     "umax": ("max", "u"),
@@ -112,6 +113,8 @@ def _fused(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Re
 
 def _float_binary(mnemonic: str) -> _Part:
     def lower(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
+        if mnemonic.endswith(_NAN):
+            return minimum(code, mnemonic.removesuffix(_NAN), type_, *operands)
         return code.result(f"{mnemonic}.f{type_.bits}", type_.bits, *operands)
 
     return lower

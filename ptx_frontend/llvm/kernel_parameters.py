@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 from kernelcast.ptx_frontend.llvm.accesses import MemoryPlace, load_value, store_value
+from kernelcast.ptx_frontend.llvm.builtins.image_arguments import image_kind
 from kernelcast.ptx_frontend.llvm.call_site import Value, register_bits
 from kernelcast.ptx_frontend.llvm.cursor import IrProblem
 from kernelcast.ptx_frontend.llvm.scope import FunctionScope
-from kernelcast.ptx_frontend.llvm.syntax import IrParameter
+from kernelcast.ptx_frontend.llvm.syntax import IrFunction, IrParameter
 from kernelcast.ptx_frontend.llvm.types import (
     IrType,
     PointerType,
@@ -18,67 +20,90 @@ from kernelcast.ptx_frontend.llvm.types import (
     leaves_of,
     size_of,
 )
-from kernelcast.ptx_frontend.llvm.variables import LOCAL_ARGUMENT_ALIGNMENT
-from kernelcast.simcore.isa.kernel import Address, Immediate, Operand, Parameter, Register
+from kernelcast.simcore.isa.kernel import Address, Immediate, Parameter, Register
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
-__all__ = ["place_parameters", "take_parameters"]
+__all__ = ["place_parameters", "take_parameters", "type_names_of"]
 
 _LOCAL_SPACE = 3
+_MOST_BYTES = 1 << 15
+"""Of a parameter; no GPU takes as much."""
+_SAMPLER = "sampler_t"
+_NODE = re.compile(r"!(\d+)")
+_TEXT = re.compile(r'!"([^"]*)"')
+_TYPE_NAMES = "kernel_arg_type"
+_QUALIFIERS = re.compile(r"\b(?:__)?(?:read_only|write_only|read_write)\s+")
 
 
-def place_parameters(parameters: Iterable[IrParameter]) -> tuple[Parameter, ...]:
-    """Each at a multiple of its alignment; a `__local` array is its size in bytes."""
+def place_parameters(
+    parameters: Iterable[IrParameter], type_names: Sequence[str] = ()
+) -> tuple[Parameter, ...]:
+    """Each at a multiple of its alignment; a `__local` array is its address.
+
+    `type_names` are those of the source, where the module has them.
+    """
     placed: list[Parameter] = []
     end = 0
     for number, parameter in enumerate(parameters, 1):
         name = f"argument_{number}" if parameter.name.isdecimal() else parameter.name
         held = parameter.type if parameter.by_value is None else parameter.by_value
         size, offset = size_of(held), align_up(end, align_of(held))
-        is_struct, is_pointer, type_ = False, False, ScalarType.B8
+        is_struct, is_pointer, is_local, type_ = False, False, False, ScalarType.B8
         if isinstance(held, PointerType):
             if held.space not in (1, 2, _LOCAL_SPACE):
                 raise IrProblem(f"kernel parameters of type {held} are not supported")
-            type_, is_pointer = ScalarType.U64, held.space != _LOCAL_SPACE
+            is_local = held.space == _LOCAL_SPACE
+            type_, is_pointer = ScalarType.U64, not is_local
         elif isinstance(held, ScalarIrType) and held is not ScalarIrType.I1:
             type_ = held.as_scalar("u")
         else:
             is_struct = True
         if not size:
             raise IrProblem(f"kernel parameters of type {held} are not supported")
-        placed.append(Parameter(name, type_, offset, size, is_struct, is_pointer))
+        if size > _MOST_BYTES:
+            raise IrProblem(f"a kernel parameter of {size} bytes is not supported")
+        source = type_names[number - 1] if number <= len(type_names) else ""
+        placed.append(
+            Parameter(
+                name,
+                type_,
+                offset,
+                size,
+                is_struct,
+                is_pointer,
+                is_local,
+                image_kind(source),
+                source == _SAMPLER,
+            )
+        )
         end = offset + size
     return tuple(placed)
 
 
+def type_names_of(function: IrFunction, metadata: Mapping[str, str]) -> list[str]:
+    """The types of the parameters as the source names them; empty where the module does not say.
+
+    Today's modules attach the list to the function, old ones to an entry of `opencl.kernels`.
+    """
+    text = metadata.get(function.attachments.get(_TYPE_NAMES, ""), "")
+    if not text:
+        for node in _NODE.findall(metadata.get("opencl.kernels", "")):
+            entry = metadata.get(node, "")
+            if f"@{function.name}" in entry.replace('"', ""):
+                parts = [metadata.get(part, "") for part in _NODE.findall(entry)]
+                text = next((part for part in parts if f'!"{_TYPE_NAMES}"' in part), "")
+    names = [_QUALIFIERS.sub("", name) for name in _TEXT.findall(text)]
+    return names[1:] if names[:1] == [_TYPE_NAMES] else names
+
+
 def take_parameters(scope: FunctionScope, parameters: Iterable[Parameter]) -> None:
     """Loads all parameters into the registers of the kernel's names."""
-    local_end: Operand | None = None
-    pairs = zip(scope.function.parameters, parameters, strict=True)
-    arrays = [x for x in scope.function.parameters if _is_local_array(x)]
-    for parameter, placed in pairs:
+    for parameter, placed in zip(scope.function.parameters, parameters, strict=True):
         if parameter.by_value is not None:
-            scope.values[parameter.name] = _copied(scope, parameter.by_value, parameter, placed)
-            continue
-        parts: tuple[Operand, ...] = _loaded(scope, parameter, placed.offset)
-        if _is_local_array(parameter):
-            first = local_end or scope.kernel.variables.local_arguments()
-            if parameter is not arrays[-1]:
-                local_end = _after(scope, first, parts[0])
-            parts = (first,)
-        scope.values[parameter.name] = Value(parameter.type, parts)
-
-
-def _is_local_array(parameter: IrParameter) -> bool:
-    return isinstance(parameter.type, PointerType) and parameter.type.space == _LOCAL_SPACE
-
-
-def _after(scope: FunctionScope, first: Operand, size: Operand) -> Register:
-    """Where the next array begins: arrays lie at multiples of the alignment."""
-    code, mask = scope.code, LOCAL_ARGUMENT_ALIGNMENT - 1
-    rounded = code.result("add.u64", 64, size, Immediate(mask))
-    rounded = code.result("and.b64", 64, rounded, Immediate((1 << 64) - 1 - mask))
-    return code.result("add.u64", 64, code.in_register(first, 64), rounded)
+            value = _copied(scope, parameter.by_value, parameter, placed)
+        else:
+            value = Value(parameter.type, _loaded(scope, parameter, placed.offset))
+        scope.values[parameter.name] = value
 
 
 def _loaded(scope: FunctionScope, parameter: IrParameter, start: int) -> tuple[Register, ...]:

@@ -12,7 +12,11 @@ from kernelcast.ptx_frontend.llvm.code import Code
 from kernelcast.ptx_frontend.llvm.control import CONTROL, declare_blocks, take_phis
 from kernelcast.ptx_frontend.llvm.conversions import CONVERSIONS
 from kernelcast.ptx_frontend.llvm.cursor import IrProblem
-from kernelcast.ptx_frontend.llvm.kernel_parameters import place_parameters, take_parameters
+from kernelcast.ptx_frontend.llvm.kernel_parameters import (
+    place_parameters,
+    take_parameters,
+    type_names_of,
+)
 from kernelcast.ptx_frontend.llvm.locations import Locations
 from kernelcast.ptx_frontend.llvm.memory import MEMORY
 from kernelcast.ptx_frontend.llvm.reader import IrReader
@@ -93,7 +97,8 @@ class _KernelLowering:
         """The kernel; None when `refusals` has reasons why it cannot run."""
         scope = FunctionScope(self._scope, self._function)
         try:
-            parameters = place_parameters(self._function.parameters)
+            names = type_names_of(self._function, self._scope.module.metadata)
+            parameters = place_parameters(self._function.parameters, names)
             take_parameters(scope, parameters)
             self._body(scope)
             symbols = self._variables.symbols(self._reader.named_type)
@@ -112,7 +117,7 @@ class _KernelLowering:
             local_bytes=self._variables.local_bytes,
             target="opencl",
             required_threads=self._required,
-            uses_dynamic_shared=self._variables.uses_dynamic_shared,
+            uses_dynamic_shared=any(parameter.is_local_array for parameter in parameters),
         )
 
     def _body(self, scope: FunctionScope) -> None:

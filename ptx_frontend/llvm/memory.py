@@ -1,4 +1,4 @@
-"""Addresses, loads, stores, allocas, atomics and fences."""
+"""Addresses, loads, stores and allocas."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from collections.abc import Callable
 from functools import partial
 
 from kernelcast.ptx_frontend.llvm.accesses import MemoryPlace, load_value, store_value
+from kernelcast.ptx_frontend.llvm.arithmetic import element_of
+from kernelcast.ptx_frontend.llvm.atomic_instructions import ATOMIC_INSTRUCTIONS
+from kernelcast.ptx_frontend.llvm.call_site import Value
+from kernelcast.ptx_frontend.llvm.constant_parts import constant_part
 from kernelcast.ptx_frontend.llvm.constants import signed
 from kernelcast.ptx_frontend.llvm.cursor import Cursor, IrProblem
-from kernelcast.ptx_frontend.llvm.scope import Pointer, Site, space_of
+from kernelcast.ptx_frontend.llvm.scope import Pointer, Site
 from kernelcast.ptx_frontend.llvm.tokens import TokenKind
 from kernelcast.ptx_frontend.llvm.types import (
+    IntegerIrType,
     IrType,
     PointerType,
     ScalarIrType,
@@ -30,22 +35,6 @@ _GEP_FLAGS = ("inbounds", "nuw", "nusw", "inrange")
 _MOST_ALLOCA_BYTES = 1 << 20
 _WIDEST_FACTOR = 1 << 31
 
-_ATOMICS = {
-    "add": ("add", "u"),
-    "sub": ("add", "u"),
-    "and": ("and", "b"),
-    "or": ("or", "b"),
-    "xor": ("xor", "b"),
-    "xchg": ("exch", "b"),
-    "max": ("max", "s"),
-    "min": ("min", "s"),
-    "umax": ("max", "u"),
-    "umin": ("min", "u"),
-    "fadd": ("add", "f"),
-    "fsub": ("add", "f"),
-}
-"""Operations of `atomicrmw` as ours, with the kind of number; sub and fsub add the negative."""
-
 
 def access_name(opcode: str, pointer: IrType, size: int) -> str:
     """What a load or store counts as: with the address space, and its bytes."""
@@ -57,24 +46,72 @@ def _element_pointer(site: Site) -> None:
     """A constant part of the distance goes into the accesses, as native addresses have one."""
     site.cursor.skip_words(*_GEP_FLAGS)
     type_ = site.cursor.type()
+    if _gives_vector(site):
+        _element_pointers(site, type_)
+        return
     base = site.next_pointer()
-    if isinstance(base.type, VectorType):
-        raise IrProblem("vectors of addresses are not supported")
     pointer, offset, is_first = base.base, base.offset, True
     while site.cursor.accept(","):
         if site.cursor.peek().kind is TokenKind.METADATA:
             break
         index = site.operand()
-        (number,) = index.parts
         if not isinstance(index.type, ScalarIrType) or index.type.is_float:
             raise IrProblem(f"an index of type {index.type} is not supported")
+        (number,) = index.parts
         scale, type_ = _next_type(type_, number, is_first)
         is_first = False
         if isinstance(number, Immediate):
             offset += scale(signed(number, index.type.bits))
         else:
-            pointer = _scaled(site, pointer, number, index.type, scale(1))
+            varying, constant = constant_part(site, number)
+            offset += constant * scale(1)
+            pointer = _scaled(site, pointer, varying, index.type, scale(1))
     site.result_pointer(Pointer(base.type, pointer, offset))
+
+
+def _gives_vector(site: Site) -> bool:
+    """Whether the base or an index is a vector: then addresses are computed by element."""
+    ahead, depth = 0, 0
+    while site.cursor.peek(ahead).text:
+        token = site.cursor.peek(ahead)
+        if token.kind is TokenKind.PUNCTUATION:
+            if token.text == "<" and not depth:
+                return True
+            depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
+        ahead += 1
+    return False
+
+
+def _element_pointers(site: Site, type_: IrType) -> None:
+    """Scalars among base and indices go with every element."""
+    values = [site.next_operand()]
+    while site.cursor.accept(","):
+        if site.cursor.peek().kind is TokenKind.METADATA:
+            break
+        values.append(site.operand())
+    count = max(len(value.parts) for value in values)
+    pointer = element_of(values[0].type)
+    made: list[Operand] = []
+    for lane in range(count):
+        address, inner, is_first = _part(values[0], lane), type_, True
+        for index in values[1:]:
+            kind, number = element_of(index.type), _part(index, lane)
+            if not isinstance(kind, ScalarIrType) or kind.is_float:
+                raise IrProblem(f"an index of type {index.type} is not supported")
+            scale, inner = _next_type(inner, number, is_first)
+            is_first = False
+            if not isinstance(number, Immediate):
+                address = _scaled(site, address, number, kind, scale(1))
+            elif distance := scale(signed(number, kind.bits)):
+                step = Immediate(distance & (1 << 64) - 1)
+                base = site.code.in_register(address, 64)
+                address = site.code.result("add.s64", 64, base, step)
+        made.append(address)
+    site.result(VectorType(pointer, count), tuple(made))
+
+
+def _part(value: Value, lane: int) -> Operand:
+    return value.parts[lane if len(value.parts) > 1 else 0]
 
 
 def _next_type(
@@ -139,13 +176,17 @@ def _place(site: Site, pointer: Pointer, type_: IrType, is_volatile: bool) -> Me
     return MemoryPlace(pointer.space, pointer.base, align, pointer.offset, is_volatile)
 
 
+def _touched(type_: IrType) -> int:
+    return type_.bytes if isinstance(type_, IntegerIrType) else size_of(type_)
+
+
 def _load(site: Site) -> None:
     is_atomic = bool(site.cursor.accept("atomic"))
     is_volatile = bool(site.cursor.accept("volatile")) or is_atomic
     type_ = site.cursor.type()
     pointer = site.next_pointer()
     place = _place(site, pointer, type_, is_volatile)
-    name = access_name("load", pointer.type, size_of(type_))
+    name = access_name("load", pointer.type, _touched(type_))
     site.result(type_, load_value(site.code, type_, place, name))
 
 
@@ -155,7 +196,7 @@ def _store(site: Site) -> None:
     value = site.operand()
     pointer = site.next_pointer()
     place = _place(site, pointer, value.type, is_volatile)
-    name = access_name("store", pointer.type, size_of(value.type))
+    name = access_name("store", pointer.type, _touched(value.type))
     store_value(site.code, value, place, name)
 
 
@@ -186,57 +227,11 @@ def _alloca(site: Site) -> None:
     site.result(PointerType(0), (scope.kernel.variables.allocate(name, size, align),))
 
 
-def _atomic(site: Site) -> None:
-    site.cursor.accept("volatile")
-    name = site.cursor.take().text
-    pointer, value = site.operand(), site.next_operand()
-    if name not in _ATOMICS:
-        raise IrProblem(f"atomicrmw {name} is not supported")
-    operation, kind = _ATOMICS[name]
-    type_ = value.type
-    if isinstance(type_, PointerType):
-        type_ = ScalarIrType.I64
-    if not isinstance(type_, ScalarIrType) or type_.bits < 32:
-        raise IrProblem(f"atomicrmw {name} of type {value.type} is not supported")
-    (number,) = value.parts
-    code, bits = site.code, type_.bits
-    if name == "sub":
-        number = code.result(f"sub.u{bits}", bits, Immediate(0), number)
-    elif name == "fsub":
-        number = code.result(f"neg.f{bits}", bits, number)
-    address = code.address(space_of(pointer.type), pointer.parts[0])
-    old = code.register(bits)
-    scalar = type_.as_scalar("b" if kind == "b" else kind)
-    code.atomic(operation, scalar, address, old, number)
-    site.result(value.type, (old,))
-
-
-def _exchange(site: Site) -> None:
-    """`cmpxchg` gives the old value and whether it was the expected one."""
-    site.cursor.skip_words("weak", "volatile")
-    pointer, expected, new = site.operand(), site.next_operand(), site.next_operand()
-    type_ = ScalarIrType.I64 if isinstance(new.type, PointerType) else new.type
-    if not isinstance(type_, ScalarIrType) or type_.bits < 16:
-        raise IrProblem(f"cmpxchg of type {new.type} is not supported")
-    code, bits = site.code, type_.bits
-    old = code.register(bits)
-    address = code.address(space_of(pointer.type), pointer.parts[0])
-    code.atomic("cas", type_.as_scalar("b"), address, old, expected.parts[0], new.parts[0])
-    same = code.result(f"setp.eq.u{bits}", 1, old, expected.parts[0])
-    site.result(StructType((new.type, ScalarIrType.I1)), (old, same))
-
-
-def _fence(site: Site) -> None:
-    site.code.fence()
-
-
 MEMORY = {
     "getelementptr": _element_pointer,
     "load": _load,
     "store": _store,
     "alloca": _alloca,
-    "atomicrmw": _atomic,
-    "cmpxchg": _exchange,
-    "fence": _fence,
+    **ATOMIC_INSTRUCTIONS,
 }
 """How each of these instructions is lowered, by opcode."""

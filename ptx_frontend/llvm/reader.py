@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kernelcast.errors import IrSyntaxError, SourceSpan, UnsupportedInstruction
 from kernelcast.ptx_frontend.llvm.cursor import Cursor, IrProblem
@@ -15,7 +15,7 @@ from kernelcast.ptx_frontend.llvm.syntax import (
     IrInstruction,
     IrModule,
 )
-from kernelcast.ptx_frontend.llvm.tokens import TokenKind, tokens_of
+from kernelcast.ptx_frontend.llvm.tokens import TokenKind, tokens_of, unquoted
 from kernelcast.ptx_frontend.llvm.types import IrType, VoidType, align_of
 
 __all__ = ["IrReader"]
@@ -28,6 +28,8 @@ _INSTRUCTION = re.compile(
 _NODE = re.compile(r"^!([\w.\-]+) = (?:distinct )?(.*)$")
 _LOCATION = re.compile(r", !dbg !(\d+)")
 _TYPE = re.compile(r'^%("(?:[^"\\]|\\.)*"|[\w$.\-]+) = type (.*)$')
+_TEXT = re.compile(r'"[^"]*"')
+_REFUSED = "kernelcast.refused"
 _LINKAGE = (
     *("private", "internal", "available_externally", "linkonce", "weak", "common", "appending"),
     *("extern_weak", "linkonce_odr", "weak_odr", "external", "dso_local", "dso_preemptable"),
@@ -44,6 +46,7 @@ class IrReader:
         self._lines = text.split("\n")
         self._type_texts: dict[str, str] = {}
         self._types: dict[str, IrType] = {}
+        self._metadata: dict[str, str] = {}
         self.problems: dict[str, UnsupportedInstruction] = {}
         """Functions and variables that cannot be used, and why."""
         self.refused_kernels: list[str] = []
@@ -52,7 +55,7 @@ class IrReader:
         """IrSyntaxError for what is no IR; what is not supported stands in `problems`."""
         globals_: dict[str, IrGlobal] = {}
         functions: dict[str, IrFunction] = {}
-        metadata: dict[str, str] = {}
+        metadata = self._metadata
         for line in self._lines:
             if match := _TYPE.match(line):
                 self._type_texts[match[1].strip('"')] = match[2]
@@ -153,6 +156,7 @@ class IrReader:
             header = read_header(self._cursor(line), number)
             name = header.name
             header.check()
+            self._check_attachment(header.attachments)
             blocks = tuple(self._blocks(number, header.first_label))
             return header.function(blocks)
         except IrProblem as problem:
@@ -161,6 +165,12 @@ class IrReader:
                 self.refused_kernels.append(name)
             self._refuse(name, problem, number)
             return None
+
+    def _check_attachment(self, attachments: Mapping[str, str]) -> None:
+        """IrProblem for a function that another reader could not write, with its reason."""
+        reason = _TEXT.search(self._metadata.get(attachments.get(_REFUSED, ""), ""))
+        if reason is not None:
+            raise IrProblem(unquoted(reason[0]).decode("utf-8", "replace"))
 
     def _blocks(self, number: int, label: str) -> Iterator[IrBlock]:
         instructions: list[IrInstruction] = []

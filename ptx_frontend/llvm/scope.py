@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from kernelcast.errors import SourceSpan
 from kernelcast.ptx_frontend.llvm.call_site import Value, register_bits
 from kernelcast.ptx_frontend.llvm.code import Code
+from kernelcast.ptx_frontend.llvm.constant_parts import ConstantParts
 from kernelcast.ptx_frontend.llvm.constants import MOST_PARTS, ConstantReader
 from kernelcast.ptx_frontend.llvm.cursor import Cursor, IrProblem
 from kernelcast.ptx_frontend.llvm.locations import Locations
@@ -70,11 +71,10 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Phi:
-    """`incoming`: the registers that the edges into the basic block fill."""
+    """`value`: the registers that the edges into the basic block fill."""
 
     instruction: IrInstruction
-    type: IrType
-    incoming: tuple[Register, ...]
+    value: Value
 
 
 @dataclass
@@ -89,7 +89,9 @@ class FunctionScope:
     pointers: dict[str, Pointer] = field(default_factory=dict)
     """Addresses whose sum is written where something other than an access needs it."""
     sums: dict[tuple[Operand, Operand, int], Register] = field(default_factory=dict)
-    """Addresses pointer + number * scale, by these three, where the basic block finds them."""
+    """Addresses pointer + number * scale, by these three, where the basic block finds them; also
+    extensions (see `constant_parts`)."""
+    constant_parts: ConstantParts = field(default_factory=ConstantParts)
     blocks: dict[str, int] = field(default_factory=dict)
     phis: dict[str, list[Phi]] = field(default_factory=dict)
     return_to: int | None = None

@@ -12,6 +12,7 @@ from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 __all__ = [
     "POINTER_BYTES",
     "ArrayType",
+    "IntegerIrType",
     "IrType",
     "PointerType",
     "ScalarIrType",
@@ -29,6 +30,7 @@ __all__ = [
 
 POINTER_BYTES = 8
 _WIDEST_VECTOR_ALIGNMENT = 128
+_WORD_BITS = 64
 
 
 class ScalarIrType(Enum):
@@ -65,6 +67,30 @@ class ScalarIrType(Enum):
 
     def __str__(self) -> str:
         return self.spelling
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerIrType:
+    """An integer of another width, in as many words of 64 bits as it needs."""
+
+    bits: int
+
+    @property
+    def words(self) -> int:
+        return -(-self.bits // _WORD_BITS)
+
+    @property
+    def top_bits(self) -> int:
+        """Those that the last word has."""
+        return self.bits - _WORD_BITS * (self.words - 1)
+
+    @property
+    def bytes(self) -> int:
+        """What a load or store touches, without padding."""
+        return -(-self.bits // 8)
+
+    def __str__(self) -> str:
+        return f"i{self.bits}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +160,9 @@ class VoidType:
         return self.name
 
 
-IrType: TypeAlias = ScalarIrType | PointerType | VectorType | ArrayType | StructType | VoidType
+IrType: TypeAlias = (
+    ScalarIrType | IntegerIrType | PointerType | VectorType | ArrayType | StructType | VoidType
+)
 
 
 def align_up(offset: int, align: int) -> int:
@@ -146,6 +174,8 @@ def align_of(type_: IrType) -> int:
     match type_:
         case ScalarIrType():
             return type_.bytes
+        case IntegerIrType():
+            return min(_power_above(type_.bytes), _WORD_BITS // 8)
         case PointerType():
             return POINTER_BYTES
         case VectorType():
@@ -165,6 +195,8 @@ def size_of(type_: IrType) -> int:
     match type_:
         case ScalarIrType():
             return type_.bytes
+        case IntegerIrType():
+            return align_up(type_.bytes, align_of(type_))
         case PointerType():
             return POINTER_BYTES
         case VectorType():
@@ -216,6 +248,8 @@ def parts_of(type_: IrType) -> tuple[ScalarIrType | PointerType, ...]:
     match type_:
         case ScalarIrType() | PointerType():
             return (type_,)
+        case IntegerIrType():
+            return (ScalarIrType.I64,) * type_.words
         case VectorType():
             return (type_.element,) * type_.count
         case ArrayType():
@@ -230,6 +264,9 @@ def leaves_of(type_: IrType, offset: int = 0) -> Iterator[tuple[ScalarIrType | P
     match type_:
         case ScalarIrType() | PointerType():
             yield type_, offset
+        case IntegerIrType():
+            for number in range(type_.words):
+                yield ScalarIrType.I64, offset + number * _WORD_BITS // 8
         case VectorType() | ArrayType():
             for index in range(type_.count):
                 yield from leaves_of(type_.element, offset + element_offset(type_, index))

@@ -18,11 +18,9 @@ from kernelcast.ptx_frontend.llvm.types import (
 from kernelcast.simcore.isa.kernel import Immediate, Symbol, SymbolAddress
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["LOCAL_ARGUMENTS", "LOCAL_ARGUMENT_ALIGNMENT", "Variables"]
+__all__ = ["Variables"]
 
-LOCAL_ARGUMENTS = "%local arguments"
-"""The dynamic shared memory in which the arrays of `__local` arguments lie one after the other."""
-LOCAL_ARGUMENT_ALIGNMENT = 16
+_LOCAL_ALIGNMENT = 16
 _FIRST_LOCAL = 16
 """No variable of a thread lies at address 0, which is the null pointer."""
 _POINTER_BYTES = 8
@@ -38,17 +36,12 @@ class Variables:
         self._symbols: dict[str, Symbol] = {}
         self.shared_bytes = 0
         self._local_end = _FIRST_LOCAL
-        self._dynamic = False
-
-    @property
-    def uses_dynamic_shared(self) -> bool:
-        return self._dynamic
 
     @property
     def local_bytes(self) -> int:
         if self._local_end == _FIRST_LOCAL:
             return 0
-        return align_up(self._local_end, LOCAL_ARGUMENT_ALIGNMENT)
+        return align_up(self._local_end, _LOCAL_ALIGNMENT)
 
     def address(self, name: str) -> SymbolAddress:
         """That of a module variable; IrProblem when it cannot be used or is none."""
@@ -88,10 +81,13 @@ class Variables:
         self._symbols[unique] = Symbol(unique, AddressSpace.LOCAL, size, align, offset)
         return SymbolAddress(unique)
 
-    def local_arguments(self) -> SymbolAddress:
-        """Where the arrays of `__local` arguments begin."""
-        self._dynamic = True
-        return SymbolAddress(LOCAL_ARGUMENTS)
+    def share(self, name: str, size: int, align: int) -> SymbolAddress:
+        """A variable of the thread block that the lowering itself needs; one for each name."""
+        if name not in self._symbols:
+            offset = align_up(self.shared_bytes, align)
+            self.shared_bytes = offset + size
+            self._symbols[name] = Symbol(name, AddressSpace.SHARED, size, align, offset)
+        return SymbolAddress(name)
 
     def contents(self, name: str, named: NamedTypes) -> tuple[bytes, dict[int, str]]:
         """What a module variable holds at first, and where addresses go in it."""
@@ -112,11 +108,6 @@ class Variables:
                     self._symbols[name] = Symbol(
                         name, symbol.space, symbol.size, symbol.align, 0, data, relocations
                     )
-        if self._dynamic:
-            offset = align_up(self.shared_bytes, LOCAL_ARGUMENT_ALIGNMENT)
-            self._symbols[LOCAL_ARGUMENTS] = Symbol(
-                LOCAL_ARGUMENTS, AddressSpace.SHARED, 0, LOCAL_ARGUMENT_ALIGNMENT, offset
-            )
         return dict(self._symbols)
 
 

@@ -16,14 +16,15 @@ __all__ = ["read_spirv"]
 def read_spirv(data: bytes, path: str) -> str:
     """The LLVM IR of a module of OpenCL kernels, versions 1.0 to 1.6.
 
-    SpirvError for a malformed module, UnsupportedInstruction for one that asks for more than
-    kernelcast covers; both name the byte where the instruction begins.
+    SpirvError for a malformed module, UnsupportedInstruction for one whose settings ask for more
+    than kernelcast covers; both name the byte where the instruction begins. A function with an
+    instruction that is not supported has no body but an attachment that says why.
     """
     translation = Translation()
     try:
         return translation.text(data)
     except SpirvProblem as problem:
         at = translation.instruction
-        place = path if at is None else f"{path}: byte {at.offset} ({at.name})"
+        placed = problem if at is None else problem.at(at.offset, at.name)
         kind = UnsupportedInstruction if problem.is_unsupported else SpirvError
-        raise kind(f"{place}: {problem.reason}") from None
+        raise kind(f"{path}: {placed.message}") from None

@@ -73,6 +73,10 @@ class Body:
     """Loads of built-in variables whose elements alone are used, with their variables."""
     aliases: dict[int, int] = field(default_factory=dict)
     """Casts that leave a pointer as it is, with what they cast."""
+    sampled_images: dict[int, tuple[Value, Value]] = field(default_factory=dict)
+    """Images with their samplers."""
+    samplers: dict[tuple[int, int], Value] = field(default_factory=dict)
+    """Constant samplers, by basic block and identifier."""
     _values: dict[int, Value] = field(default_factory=dict)
     _names: dict[int, str] = field(default_factory=dict)
     _space: NameSpace = field(default_factory=NameSpace)

@@ -14,6 +14,7 @@ from kernelcast.ptx_frontend.spirv.types import (
     IntType,
     OpaqueType,
     PointerType,
+    SamplerType,
     SpirvType,
     StructType,
     VectorType,
@@ -59,6 +60,8 @@ def read_constant(
         if not isinstance(type_, BoolType):
             raise SpirvProblem(f"{instruction.name} has the type {type_.text}")
         return integer(type_, int(kind == "True"))
+    if kind == "Sampler":
+        return _sampler(instruction, type_)
     if kind == "Null":
         return _null(type_)
     if kind == "Composite":
@@ -66,6 +69,15 @@ def read_constant(
     if kind:
         raise SpirvProblem(f"{instruction.name} is not supported", is_unsupported=True)
     return _number(instruction, type_)
+
+
+def _sampler(instruction: Instruction, type_: SpirvType) -> Value:
+    """Addressing, normalized coordinates and filter, as the bits that OpenCL C has for them."""
+    addressing, normalized, linear = (instruction.operand(index) for index in range(3))
+    if not isinstance(type_, SamplerType) or addressing > 4 or normalized > 1 or linear > 1:
+        raise SpirvProblem("a constant sampler of no known kind")
+    bits = 2 * addressing | normalized | (0x20 if linear else 0x10)
+    return Value(type_, f"inttoptr (i64 {bits} to {type_.text})", bits)
 
 
 def _number(instruction: Instruction, type_: SpirvType) -> Value:

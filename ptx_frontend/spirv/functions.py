@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from kernelcast.ptx_frontend.spirv.arithmetic import ARITHMETIC
 from kernelcast.ptx_frontend.spirv.atomics import ATOMICS
 from kernelcast.ptx_frontend.spirv.binary import Instruction
+from kernelcast.ptx_frontend.spirv.block_order import in_order_of_dominance
 from kernelcast.ptx_frontend.spirv.body import Body, Declarations
 from kernelcast.ptx_frontend.spirv.composites import COMPOSITES
 from kernelcast.ptx_frontend.spirv.compound_arithmetic import COMPOUND_ARITHMETIC
@@ -15,15 +16,18 @@ from kernelcast.ptx_frontend.spirv.control import CONTROL
 from kernelcast.ptx_frontend.spirv.conversions import CONVERSIONS
 from kernelcast.ptx_frontend.spirv.decorations import Decoration
 from kernelcast.ptx_frontend.spirv.extended_instructions import write_extended
+from kernelcast.ptx_frontend.spirv.images import IMAGES
 from kernelcast.ptx_frontend.spirv.llvm_names import quoted
 from kernelcast.ptx_frontend.spirv.memory import MEMORY
 from kernelcast.ptx_frontend.spirv.module_reader import ModuleReader, checked_alignment
 from kernelcast.ptx_frontend.spirv.problem import SpirvProblem
+from kernelcast.ptx_frontend.spirv.source_lines import SourceLines
+from kernelcast.ptx_frontend.spirv.sub_groups import SUB_GROUPS
 from kernelcast.ptx_frontend.spirv.synchronisation import SYNCHRONISATION
 from kernelcast.ptx_frontend.spirv.types import FunctionType, PointerType, SpirvType
 from kernelcast.ptx_frontend.spirv.values import Value
 
-__all__ = ["FunctionInstructions", "function_lines"]
+__all__ = ["FunctionInstructions", "function_lines", "refused_lines"]
 
 _TABLE: Mapping[str, Callable[[Body, Instruction], None]] = {
     **ARITHMETIC,
@@ -32,7 +36,9 @@ _TABLE: Mapping[str, Callable[[Body, Instruction], None]] = {
     **COMPOUND_ARITHMETIC,
     **CONTROL,
     **CONVERSIONS,
+    **IMAGES,
     **MEMORY,
+    **SUB_GROUPS,
     **SYNCHRONISATION,
     "OpExtInst": write_extended,
 }
@@ -46,6 +52,8 @@ _PARAMETER_ATTRIBUTES = {
 }
 _BETWEEN_BLOCKS = ("OpLabel", "OpLine", "OpNoLine", "OpNop")
 _BY_VALUE, _STRUCT_RESULT = 2, 3
+REFUSED = "kernelcast.refused"
+"""The attachment of a function that cannot be executed: a text that says why."""
 
 
 @dataclass(slots=True)
@@ -68,11 +76,12 @@ def function_lines(
     names: Mapping[int, str],
     attachment: str | None,
     at: Callable[[Instruction], None],
+    places: SourceLines,
 ) -> list[str]:
     """The definition in LLVM IR.
 
     `attachment` is the metadata of a kernel; None makes a function that kernels call. `at` is told
-    of every instruction before it is written.
+    of every instruction before it is written, `places` of what it became.
     """
     at(function.head)
     type_ = _signature(module, function)
@@ -81,18 +90,29 @@ def function_lines(
     parameters = _parameters(body, function, type_)
     convention = "spir_func" if attachment is None else "spir_kernel"
     head = f"{convention} {type_.returned.text} @{quoted(names[function.identifier])}"
-    for instruction in function.body:
+    for instruction in in_order_of_dominance(function.body):
         at(instruction)
         write = _TABLE.get(instruction.name)
         if write is None:
             raise SpirvProblem(f"{instruction.name} is not supported", is_unsupported=True)
         if not body.label and instruction.name not in _BETWEEN_BLOCKS:
             raise SpirvProblem("an instruction stands outside of a basic block")
+        first = len(body.lines)
+        places.read(instruction)
         write(body, instruction)
+        places.note(first, len(body.lines))
     lines = body.finish()
     if not function.body:
         raise SpirvProblem("a function without a body")
-    return [f"define {head}({', '.join(parameters)}){attachment or ''} {{", *lines, "}"]
+    source, lines = places.attach(names[function.identifier], lines)
+    return [f"define {head}({', '.join(parameters)}){attachment or ''}{source} {{", *lines, "}"]
+
+
+def refused_lines(name: str, attachment: str | None, reason: int) -> list[str]:
+    """A function that cannot be called: metadata node `reason` says why."""
+    convention = "spir_func" if attachment is None else "spir_kernel"
+    head = f"{convention} void @{quoted(name)}(){attachment or ''} !{REFUSED} !{reason}"
+    return [f"define {head} {{", "  unreachable", "}"]
 
 
 def _signature(module: ModuleReader, function: FunctionInstructions) -> FunctionType:

@@ -27,7 +27,7 @@ __all__ = ["IMPORT", "ModuleReader"]
 IMPORT = 1
 """The linkage of what another module defines."""
 _IGNORED = (
-    *("OpSource", "OpSourceContinued", "OpSourceExtension", "OpString", "OpLine", "OpNoLine"),
+    *("OpSource", "OpSourceContinued", "OpSourceExtension", "OpLine", "OpNoLine"),
     *("OpMemberName", "OpModuleProcessed", "OpNop", "OpExtension"),
 )
 _POINTER_BITS = {1: 32, 2: 64}
@@ -48,6 +48,7 @@ class ModuleReader:
         self.entry_points: dict[int, str] = {}
         self.extended_sets: dict[int, str] = {}
         self.builtin_variables: dict[int, BuiltInVariable] = {}
+        self.strings: dict[int, str] = {}
         self.variables: list[str] = []
         """Lines of LLVM IR."""
         self.symbols = NameSpace()
@@ -62,6 +63,7 @@ class ModuleReader:
             "OpExecutionMode": self._execution_mode,
             "OpExecutionModeId": self._execution_mode,
             "OpName": self._name,
+            "OpString": self._string,
             "OpVariable": self._variable,
             "OpUndef": self._undefined,
             "OpSpecConstantOp": self._expression,
@@ -69,7 +71,20 @@ class ModuleReader:
         }
 
     def read(self, instruction: Instruction) -> None:
-        """Takes one instruction outside of functions."""
+        """Takes one instruction outside of functions.
+
+        A type, constant or variable that is not supported refuses the functions that use it.
+        """
+        try:
+            self._take(instruction)
+        except SpirvProblem as problem:
+            is_setting = not instruction.result or instruction.name == "OpExtInstImport"
+            if is_setting or not problem.is_unsupported:
+                raise
+            known = problem.at(instruction.offset, instruction.name)
+            self.types.refused[instruction.result] = known
+
+    def _take(self, instruction: Instruction) -> None:
         if instruction.name in _IGNORED or self.decorations.read(instruction):
             return
         if self.types.read(instruction):
@@ -88,6 +103,8 @@ class ModuleReader:
     def value(self, identifier: int) -> Value:
         """A constant or variable of the module."""
         found = self._values.get(identifier)
+        if identifier in self.types.refused:
+            raise self.types.refused[identifier]
         if identifier in self.builtin_variables:
             raise SpirvProblem("a built-in variable is not loaded as a whole", is_unsupported=True)
         if found is None:
@@ -152,6 +169,9 @@ class ModuleReader:
 
     def _name(self, instruction: Instruction) -> None:
         self.names[instruction.operand(0)] = instruction.string(1)[0]
+
+    def _string(self, instruction: Instruction) -> None:
+        self.strings[instruction.result] = instruction.string(0)[0]
 
     def _undefined(self, instruction: Instruction) -> None:
         type_ = self._value_type(instruction.type_id)

@@ -9,14 +9,14 @@ from kernelcast.ptx_frontend.spirv.binary import Instruction
 from kernelcast.ptx_frontend.spirv.body import Argument, Body
 from kernelcast.ptx_frontend.spirv.constants import integer
 from kernelcast.ptx_frontend.spirv.problem import SpirvProblem
-from kernelcast.ptx_frontend.spirv.types import IntType, VectorType, VoidType
+from kernelcast.ptx_frontend.spirv.types import BoolType, IntType, VectorType, VoidType
 
-__all__ = ["SYNCHRONISATION"]
+__all__ = ["CONVERGENT", "SYNCHRONISATION", "group_prefix"]
 
 _Handler = Callable[[Body, Instruction], None]
 _I32 = IntType("i32", 4, 4, bits=32)
 _VOID = VoidType("void")
-_CONVERGENT = "convergent nounwind"
+CONVERGENT = "convergent nounwind"
 _FENCE_FLAGS = {0x100: 1, 0x200: 2, 0x800: 4}
 """WorkgroupMemory, CrossWorkgroupMemory and ImageMemory as OpenCL C's CLK_..._MEM_FENCE."""
 _ACQUIRE, _RELEASE, _BOTH = 0x2, 0x4, 0x18
@@ -42,7 +42,7 @@ def _constant(body: Body, instruction: Instruction, index: int) -> int:
     return bits
 
 
-def _scope(body: Body, instruction: Instruction) -> str:
+def group_prefix(body: Body, instruction: Instruction) -> str:
     """How the functions of the scope begin."""
     number = _constant(body, instruction, 0)
     if number not in set(_Scope):
@@ -58,10 +58,10 @@ def _flags(semantics: int) -> Argument:
 
 
 def _barrier(body: Body, instruction: Instruction) -> None:
-    prefix = _scope(body, instruction)
+    prefix = group_prefix(body, instruction)
     name = "barrier" if prefix == "work_group" else "sub_group_barrier"
     flags = _flags(_constant(body, instruction, 2))
-    body.emit(body.call_builtin(name, _VOID, [flags], _CONVERGENT))
+    body.emit(body.call_builtin(name, _VOID, [flags], CONVERGENT))
 
 
 def _fence(body: Body, instruction: Instruction) -> None:
@@ -76,9 +76,9 @@ def _vote(name: str) -> _Handler:
     """OpenCL C takes and gives int."""
 
     def write(body: Body, instruction: Instruction) -> None:
-        prefix, predicate = _scope(body, instruction), body.operand(instruction, 1)
+        prefix, predicate = group_prefix(body, instruction), body.operand(instruction, 1)
         wide = body.compute(_I32, f"zext {predicate.typed} to i32")
-        call = body.call_builtin(f"{prefix}_{name}", _I32, [Argument(wide)], _CONVERGENT)
+        call = body.call_builtin(f"{prefix}_{name}", _I32, [Argument(wide)], CONVERGENT)
         answer = body.compute(_I32, call)
         body.define(instruction, f"icmp ne {answer.typed}, 0")
 
@@ -87,7 +87,7 @@ def _vote(name: str) -> _Handler:
 
 def _broadcast(body: Body, instruction: Instruction) -> None:
     """A place of two or three dimensions is a vector in SPIR-V and arguments in OpenCL C."""
-    prefix, value = _scope(body, instruction), body.operand(instruction, 1)
+    prefix, value = group_prefix(body, instruction), body.operand(instruction, 1)
     place = body.operand(instruction, 2)
     places = [place]
     if isinstance(place.type, VectorType):
@@ -96,13 +96,13 @@ def _broadcast(body: Body, instruction: Instruction) -> None:
             for index in range(place.type.count)
         ]
     arguments = [Argument(value), *(Argument(x, is_signed=False) for x in places)]
-    expression = body.call_builtin(f"{prefix}_broadcast", value.type, arguments, _CONVERGENT)
+    expression = body.call_builtin(f"{prefix}_broadcast", value.type, arguments, CONVERGENT)
     body.define(instruction, expression)
 
 
 def _collective(operation: str, is_signed: bool = True) -> _Handler:
     def write(body: Body, instruction: Instruction) -> None:
-        prefix, value = _scope(body, instruction), body.operand(instruction, 2)
+        prefix, value = group_prefix(body, instruction), body.operand(instruction, 2)
         number = instruction.operand(1)
         if number >= len(_OPERATIONS):
             raise SpirvProblem(
@@ -110,8 +110,13 @@ def _collective(operation: str, is_signed: bool = True) -> _Handler:
                 is_unsupported=True,
             )
         name = f"{prefix}_{_OPERATIONS[number].format(operation)}"
-        arguments = [Argument(value, is_signed)]
-        body.define(instruction, body.call_builtin(name, value.type, arguments, _CONVERGENT))
+        if not isinstance(value.type, BoolType):
+            arguments = [Argument(value, is_signed)]
+            body.define(instruction, body.call_builtin(name, value.type, arguments, CONVERGENT))
+            return
+        wide = Argument(body.compute(_I32, f"zext {value.typed} to i32"))
+        answer = body.compute(_I32, body.call_builtin(name, _I32, [wide], CONVERGENT))
+        body.define(instruction, f"icmp ne {answer.typed}, 0")
 
     return write
 
@@ -131,13 +136,13 @@ def _copy(body: Body, instruction: Instruction) -> None:
         name = "async_work_group_strided_copy"
         arguments.append(Argument(stride, is_signed=False))
     arguments.append(Argument(event))
-    body.define(instruction, body.call_builtin(name, type_, arguments, _CONVERGENT))
+    body.define(instruction, body.call_builtin(name, type_, arguments, CONVERGENT))
 
 
 def _wait(body: Body, instruction: Instruction) -> None:
     count, events = body.operand(instruction, 1), body.operand(instruction, 2)
     arguments = [Argument(count), Argument(events, pointee=body.pointee(events))]
-    body.emit(body.call_builtin("wait_group_events", _VOID, arguments, _CONVERGENT))
+    body.emit(body.call_builtin("wait_group_events", _VOID, arguments, CONVERGENT))
 
 
 SYNCHRONISATION: Mapping[str, _Handler] = {
@@ -154,6 +159,14 @@ SYNCHRONISATION: Mapping[str, _Handler] = {
     "OpGroupFMax": _collective("max"),
     "OpGroupUMax": _collective("max", is_signed=False),
     "OpGroupSMax": _collective("max"),
+    **{
+        f"OpGroup{name}KHR": _collective(operation)
+        for name, operation in (
+            *(("IMul", "mul"), ("FMul", "mul"), ("BitwiseAnd", "and"), ("BitwiseOr", "or")),
+            *(("BitwiseXor", "xor"), ("LogicalAnd", "logical_and"), ("LogicalOr", "logical_or")),
+            ("LogicalXor", "logical_xor"),
+        )
+    },
     "OpGroupAsyncCopy": _copy,
     "OpGroupWaitEvents": _wait,
 }

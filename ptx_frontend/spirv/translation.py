@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from kernelcast.ptx_frontend.spirv.binary import Instruction, module_words
 from kernelcast.ptx_frontend.spirv.body import Declarations
-from kernelcast.ptx_frontend.spirv.functions import FunctionInstructions, function_lines
+from kernelcast.ptx_frontend.spirv.functions import (
+    FunctionInstructions,
+    function_lines,
+    refused_lines,
+)
 from kernelcast.ptx_frontend.spirv.module_reader import IMPORT, ModuleReader
 from kernelcast.ptx_frontend.spirv.problem import SpirvProblem
+from kernelcast.ptx_frontend.spirv.source_lines import MetadataNodes, SourceLines, quoted_text
+from kernelcast.ptx_frontend.spirv.types import ImageType, SamplerType
 
 __all__ = ["Translation"]
 
@@ -32,6 +38,8 @@ class Translation:
         self._module = ModuleReader()
         self._declarations = Declarations()
         self._functions: list[FunctionInstructions] = []
+        self._nodes = MetadataNodes()
+        self._unit: list[int] = []
 
     def text(self, data: bytes) -> str:
         """LLVM IR; SpirvProblem for what is malformed or not supported."""
@@ -40,21 +48,34 @@ class Translation:
         kernels = self._kernels()
         names = self._names(kernels)
         lines: list[str] = []
-        metadata: list[str] = []
         for function in self._functions:
             name = names.get(function.identifier)
             if name is None or not function.body:
                 continue
             entry = kernels.get(function.identifier)
-            attachment = None if entry is None else self._attachment(entry, metadata)
-            lines += function_lines(
-                self._module, self._declarations, function, names, attachment, self._at
-            )
-            lines.append("")
+            attachment = None if entry is None else self._attachment(entry, function)
+            lines += [*self._function(function, names, attachment), ""]
         defined = {names[x.identifier] for x in self._functions if x.body and x.identifier in names}
         declared = self._declarations.lines
         lines += [line for name, line in declared.items() if name not in defined]
-        return "\n".join([*self._head(), *lines, *metadata, ""])
+        return "\n".join([*self._head(), *lines, *self._nodes.lines(), ""])
+
+    def _function(
+        self, function: FunctionInstructions, names: dict[int, str], attachment: str | None
+    ) -> list[str]:
+        """The function, or why it cannot be executed."""
+        places = SourceLines(self._nodes, self._module.strings, self._unit)
+        try:
+            return function_lines(
+                self._module, self._declarations, function, names, attachment, self._at, places
+            )
+        except SpirvProblem as problem:
+            if not problem.is_unsupported:
+                raise
+            at = self.instruction or function.head
+            text = quoted_text(problem.at(at.offset, at.name).message)
+            reason = self._nodes.add(f"!{{!{text}}}")
+            return refused_lines(names[function.identifier], attachment, reason)
 
     def _at(self, instruction: Instruction) -> None:
         self.instruction = instruction
@@ -128,25 +149,40 @@ class Translation:
         if not name:
             raise SpirvProblem(f"function %{function.identifier} has neither a body nor a name")
         types = self._module.types
+        used = (function.head.type_id, *(x.type_id for x in function.parameters))
+        if any(x in types.refused for x in used):
+            return name  # whoever calls it is refused for the type
         parameters = [types.type(x.type_id).text for x in function.parameters]
         returned = types.type(function.head.type_id).text
         self._declarations.declare(name, returned, parameters)
         return name
 
-    def _attachment(self, entry: int, metadata: list[str]) -> str:
-        """What the execution modes require of a launch."""
+    def _attachment(self, entry: int, function: FunctionInstructions) -> str:
+        """What the execution modes require of a launch, and which parameters are images."""
+        found = ""
         sizes = self._module.local_size(entry)
-        if sizes is None:
-            return ""
-        number = len(metadata)
-        metadata.append(f"!{number} = !{{{', '.join(f'i32 {size}' for size in sizes)}}}")
-        return f" !reqd_work_group_size !{number}"
+        if sizes is not None:
+            number = self._nodes.add(f"!{{{', '.join(f'i32 {size}' for size in sizes)}}}")
+            found = f" !reqd_work_group_size !{number}"
+        names = [_object_name(self._module, x.type_id) for x in function.parameters]
+        if any(names):
+            text = ", ".join(f'!"{name}"' for name in names)
+            found += f" !kernel_arg_type !{self._nodes.add(f'!{{{text}}}')}"
+        return found
 
     def _head(self) -> list[str]:
         triple, layout = _TARGETS[self._module.types.pointer_bits]
         structs = self._module.types.struct_lines
         head = [f'target datalayout = "{layout}"', f'target triple = "{triple}"', *structs]
         return [*head, *self._module.variables, ""]
+
+
+def _object_name(module: ModuleReader, identifier: int) -> str:
+    """OpenCL C's name for the type of an image or a sampler; empty for others."""
+    type_ = module.types.type(identifier)
+    if isinstance(type_, ImageType):
+        return type_.name.removeprefix("ocl_").rpartition("_")[0] + "_t"
+    return "sampler_t" if isinstance(type_, SamplerType) else ""
 
 
 def _forwarded(function: FunctionInstructions) -> int:

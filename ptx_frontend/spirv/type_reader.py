@@ -13,9 +13,12 @@ from kernelcast.ptx_frontend.spirv.types import (
     BoolType,
     FloatType,
     FunctionType,
+    ImageType,
     IntType,
     OpaqueType,
     PointerType,
+    SampledImageType,
+    SamplerType,
     SpirvType,
     StructType,
     VectorType,
@@ -29,6 +32,9 @@ _INTEGER_BITS = (8, 16, 32, 64)
 _FLOATS = {16: "half", 32: "float", 64: "double"}
 _VECTOR_SIZES = (2, 3, 4, 8, 16)
 _LONGEST_INLINE = 1000
+_BUFFER = 5
+_IMAGE_DIMENSIONS = {0: 1, 1: 2, 2: 3, _BUFFER: 1}
+_IMAGE_ACCESS = ("ro", "wo", "rw")
 _MOST_NESTED = 255
 """The universal limit of the specification."""
 
@@ -42,6 +48,8 @@ class TypeReader:
         self.pointer_bits = 64
         self.struct_lines: list[str] = []
         """Lines of LLVM IR."""
+        self.refused: dict[int, SpirvProblem] = {}
+        """Types, constants and variables that are not supported, by identifier."""
         self._types: dict[int, SpirvType] = {}
         self._decorations = decorations
         self._names = names
@@ -58,6 +66,9 @@ class TypeReader:
             "OpTypeStruct": self._struct,
             "OpTypePointer": self._pointer,
             "OpTypeFunction": self._function,
+            "OpTypeImage": _image,
+            "OpTypeSampler": lambda _: SamplerType("ptr addrspace(2)", 8, 8, name="ocl_sampler"),
+            "OpTypeSampledImage": lambda _: SampledImageType("image with sampler"),
             "OpTypeEvent": lambda _: OpaqueType("ptr", 8, 8, name="ocl_event"),
         }
 
@@ -79,6 +90,8 @@ class TypeReader:
 
     def type(self, identifier: int) -> SpirvType:
         found = self._types.get(identifier)
+        if identifier in self.refused:
+            raise self.refused[identifier]
         if found is None:
             raise SpirvProblem(f"%{identifier} is no type")
         return found
@@ -169,6 +182,26 @@ class TypeReader:
         parameters = tuple(map(self._member, instruction.operands[1:]))
         text = f"{returned.text} ({', '.join(x.text for x in parameters)})"
         return FunctionType(text, returned=returned, parameters=parameters)
+
+
+def _image(instruction: Instruction) -> SpirvType:
+    """The name is that of OpenCL C: `ocl_image2d_array_ro`."""
+    dim, depth, arrayed, samples = (instruction.operand(index) for index in range(1, 5))
+    access = instruction.operands[7] if len(instruction.operands) > 7 else 0
+    dimensions = _IMAGE_DIMENSIONS.get(dim)
+    if dimensions is None or samples or access >= len(_IMAGE_ACCESS):
+        raise SpirvProblem(f"images of dimension {dim} are not supported", is_unsupported=True)
+    words = [f"ocl_image{dimensions}d", *(["array"] if arrayed else [])]
+    words += [*(["buffer"] if dim == _BUFFER else []), *(["depth"] if depth == 1 else [])]
+    return ImageType(
+        "ptr addrspace(1)",
+        8,
+        8,
+        name="_".join([*words, _IMAGE_ACCESS[access]]),
+        dimensions=dimensions,
+        is_array=bool(arrayed),
+        is_depth=depth == 1,
+    )
 
 
 def _integer(instruction: Instruction) -> SpirvType:

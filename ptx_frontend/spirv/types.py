@@ -12,9 +12,12 @@ __all__ = [
     "BoolType",
     "FloatType",
     "FunctionType",
+    "ImageType",
     "IntType",
     "OpaqueType",
     "PointerType",
+    "SampledImageType",
+    "SamplerType",
     "SpirvType",
     "StorageClass",
     "StructType",
@@ -124,3 +127,22 @@ class OpaqueType(SpirvType):
     """A handle of the OpenCL run time; `name` is what mangled names call it."""
 
     name: str = field(kw_only=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImageType(OpaqueType):
+    """An image of so many spatial dimensions, or an array of them."""
+
+    dimensions: int = field(kw_only=True)
+    is_array: bool = field(kw_only=True)
+    is_depth: bool = field(kw_only=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SamplerType(OpaqueType):
+    pass
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampledImageType(SpirvType):
+    """An image with a sampler, which is no value in OpenCL C."""

@@ -111,7 +111,7 @@ def _check_width(kernel: Kernel, warp_width: int) -> None:
     if warp_width >= GROUP:
         return
     for instruction in kernel.instructions:
-        if isinstance(instruction, WarpOperation):
+        if isinstance(instruction, WarpOperation) and not instruction.opcode.is_whole:
             raise ExecutionError(
                 f"{instruction.mnemonic} takes {GROUP} lanes together, warps have {warp_width}",
                 instruction.span,

@@ -11,8 +11,11 @@ __all__ = ["access_fault"]
 def access_fault(
     instruction: Load | Store | Atomic, address: int, reason: str, thread: str
 ) -> MemoryAccessError:
-    """`address` is within the instruction's space. Added accesses are those of the call stack."""
-    if instruction.is_added:
+    """`address` is within the instruction's space. Added accesses are those of the call stack,
+    parts those of images."""
+    if instruction.is_part:
+        text = f"access of a texel outside of its image: address {address:#x}: {reason}"
+    elif instruction.is_added:
         text = "the call stack is full: functions call each other too deep"
     else:
         size = instruction.type.bytes

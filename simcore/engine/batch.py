@@ -23,8 +23,8 @@ from kernelcast.simcore.isa.kernel import (
 from kernelcast.simcore.isa.types import Kind, ScalarType
 from kernelcast.simcore.isa.warp_dependence import numbered_lanes
 from kernelcast.simcore.launch import Launch
+from kernelcast.simcore.local_arrays import shared_bytes
 from kernelcast.simcore.memory_spaces import FlatMemory, LaunchMemory
-from kernelcast.simcore.resources import shared_bytes
 
 __all__ = ["Batch", "GridShape"]
 
@@ -150,6 +150,7 @@ class Batch:
             return np.repeat(coordinate, self.shape.lanes)
         values: dict[Special, Lanes] = {
             Special.NWARPID: np.uint32(self.shape.warps),
+            Special.WARP_WIDTH: np.uint32(self.width),
             Special.SMID: np.uint32(0),
             Special.NSMID: np.uint32(1),
             Special.GRIDID: np.uint64(1),

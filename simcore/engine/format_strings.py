@@ -1,6 +1,7 @@
 """printf's format strings: conversions of C, arguments from memory as CUDA lays them out.
 
 Every argument stands at a multiple of its size: 4 bytes for int, 8 for long, pointers and double.
+Vectors of OpenCL (`%v4hlf`) are as many arguments; their elements are printed with commas between.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ __all__ = ["formatted"]
 
 _CONVERSION = re.compile(
     r"%(?P<flags>[-+ #0]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d*))?"
-    r"(?P<length>hh|h|ll|l|j|z|t|q|L)?(?P<kind>[diouxXfFeEgGaAcsp%])"
+    r"(?:v(?P<elements>2|3|4|8|16))?"
+    r"(?P<length>hh|hl|h|ll|l|j|z|t|q|L)?(?P<kind>[diouxXfFeEgGaAcsp%])"
 )
 _LONG = ("l", "ll", "j", "z", "t", "q")
 _KEPT_BITS = {"hh": 8, "h": 16}
@@ -66,7 +68,10 @@ def _converted(found: re.Match[str], arguments: _Arguments, string: Callable[[in
         asked = arguments.integer(4, signed=True)
         precision = str(asked) if asked >= 0 else None
     dot = "" if precision is None else f".{precision or 0}"
-    form = f"%{flags}{width}{dot}"
+    form, length = f"%{flags}{width}{dot}", found["length"] or ""
+    if found["elements"] and kind not in "csp":
+        count = int(found["elements"])
+        return ",".join(_number(form, kind, length, arguments) for _ in range(count))
     match kind:
         case "s":
             return (form + "s") % string(arguments.integer(8, signed=False))
@@ -74,8 +79,12 @@ def _converted(found: re.Match[str], arguments: _Arguments, string: Callable[[in
             return f"%{flags}{width}c" % chr(arguments.integer(4, signed=False) & 0xFF)
         case "p":
             return f"%{flags}{width}s" % hex(arguments.integer(8, signed=False))
-        case "d" | "i" | "u" | "o" | "x" | "X":
-            return _integer(form, kind, found["length"] or "", arguments)
+    return _number(form, kind, length, arguments)
+
+
+def _number(form: str, kind: str, length: str, arguments: _Arguments) -> str:
+    if kind in "diouxX":
+        return _integer(form, kind, length, arguments)
     return _real(form, kind, float(np.frombuffer(arguments.take(8), "<f8")[0]))
 
 

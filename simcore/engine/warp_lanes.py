@@ -28,6 +28,12 @@ def execute_across_lanes(
     chosen = slice(None) if view.lanes is None else view.lanes
     active = np.zeros(batch.lanes, np.bool_)
     active[chosen] = True
+    if operation.opcode.is_whole:
+        bits = np.uint64(1) << np.arange(batch.width, dtype=np.uint64)
+        masks = np.where(active.reshape(-1, batch.width), bits, np.uint64(0))
+        words = masks.sum(axis=1, dtype=np.uint64)[:, None]
+        _write(batch, view, operation, np.broadcast_to(words, (len(words), batch.width)))
+        return
     words = lane_words(active.reshape(-1, GROUP))
     participants = np.broadcast_to(words, (len(words), GROUP))
     if operation.members is not None:
@@ -36,9 +42,16 @@ def execute_across_lanes(
             batch, operation, np.where(active.reshape(-1, GROUP), members, 0), elsewhere
         )
         participants = participants & members
+    _write(batch, view, operation, participants)
+
+
+def _write(batch: Batch, view: LaneView, operation: WarpOperation, participants: Any) -> None:
+    """The results; a row of `participants` is a group of lanes."""
+    chosen = slice(None) if view.lanes is None else view.lanes
+    width = participants.shape[1]
     types = operation.opcode.source_types(operation.type)
     sources = [
-        _rows(batch, view, source, type_)
+        _rows(batch, view, source, type_, width)
         for source, type_ in zip(operation.sources, types, strict=False)
     ]
     results = operation.opcode.compute(operation.type, participants, *sources)
@@ -63,12 +76,14 @@ def missing_members(operation: WarpOperation, thread: str) -> ExecutionError:
     )
 
 
-def _rows(batch: Batch, view: LaneView, operand: Operand, read_as: ScalarType) -> Any:
+def _rows(
+    batch: Batch, view: LaneView, operand: Operand, read_as: ScalarType, width: int = GROUP
+) -> Any:
     """An operand as rows of groups; anything in lanes that are not active."""
     value = batch.operand(view, operand, read_as)
     everywhere = np.zeros(batch.lanes, read_as.dtype)
     everywhere[slice(None) if view.lanes is None else view.lanes] = value
-    return everywhere.reshape(-1, GROUP)
+    return everywhere.reshape(-1, width)
 
 
 def _refuse_missing(

@@ -178,15 +178,18 @@ def max_live_registers(kernel: Kernel) -> int:
         count = sum(words[index] for index in live)
         for instruction in (block.terminator, *reversed(block.body)):
             written = {register.index for register in writes(instruction)}
-            # a result that nobody reads still needs a place
-            most = max(most, count + sum(words[index] for index in written - live))
+            # a result that nobody reads still needs a place; what is within one instruction of the
+            # hardware needs none
+            if not instruction.is_part:
+                most = max(most, count + sum(words[index] for index in written - live))
             if instruction.guard is None:
                 count -= sum(words[index] for index in written & live)
                 live -= written
             needed = {register.index for register in reads(instruction)} - live
             count += sum(words[index] for index in needed)
             live |= needed
-            most = max(most, count)
+            if not instruction.is_part:
+                most = max(most, count)
     return most
 
 

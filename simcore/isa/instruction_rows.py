@@ -61,7 +61,8 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
                 line=instruction.span.line,
                 origin_file=origin.file,
                 origin_line=origin.line,
-                is_source=not instruction.is_added,
+                is_source=not (instruction.is_added or instruction.is_part),
+                is_part=instruction.is_part,
             )
         )
     return tuple(rows)

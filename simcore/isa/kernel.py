@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from kernelcast.errors import SourceSpan
+from kernelcast.simcore.image_formats import ImageKind
 from kernelcast.simcore.isa.opcodes import Opcode
 from kernelcast.simcore.isa.operands import (
     GRID,
@@ -74,7 +75,9 @@ class Instruction:
 
     `mnemonic` is the instruction as the source spells it (`ld.global.nc.v2.f32`);
     `span` is its place there; `origin` the place in the higher-level source when known (`.loc`).
-    `is_added`: the source does not have it, but native code does (docs/counting.md).
+    `is_added`: the source does not have it, but native code does (docs/counting.md). `is_part`:
+    neither has it, hardware does it as part of another instruction; it counts nowhere, but its
+    access reaches memory.
     """
 
     pc: int
@@ -83,6 +86,7 @@ class Instruction:
     origin: SourceSpan | None = None
     guard: Guard | None = None
     is_added: bool = False
+    is_part: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,7 +285,11 @@ class BasicBlock:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A kernel parameter at byte `offset` of the parameter space; `size` bytes (structs too)."""
+    """A kernel parameter at byte `offset` of the parameter space; `size` bytes (structs too).
+
+    `is_local_array`: it holds the address of an array in shared memory, whose size is the argument
+    (`__local` of OpenCL). `image`, `is_sampler`: what the source says that a pointer stands for.
+    """
 
     name: str
     type: ScalarType
@@ -289,6 +297,9 @@ class Parameter:
     size: int
     is_struct: bool = False
     is_pointer: bool = False
+    is_local_array: bool = False
+    image: ImageKind | None = None
+    is_sampler: bool = False
 
 
 @dataclass(frozen=True, slots=True)

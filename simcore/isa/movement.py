@@ -22,6 +22,12 @@ def _mov(_context: Context, a: Array) -> Array:
     return a
 
 
+@opcode("image", "t=t", (ScalarType.B64,), unit=Unit.TEXTURE, native=native.emit_mov)
+def _image(_context: Context, a: Array) -> Array:
+    """A read or write of an image as one instruction: what follows it is part of it."""
+    return a
+
+
 @opcode("mov.pack2", "t=hh", _PAIRS, unit=Unit.MOVE, native=native.emit_pack)
 @opcode("mov.pack4", "t=qqqq", _QUADS, unit=Unit.MOVE, native=native.emit_pack)
 def _pack(context: Context, *parts: Array) -> Array:

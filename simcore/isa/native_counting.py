@@ -1,7 +1,9 @@
 """The native counting rules: which source instructions a native compiler folds or merges.
 
 They are the same for every kernel and stated in docs/counting.md:
-1. Loads of parameters, address-space conversions and moves count nothing.
+1. Loads of parameters, address-space conversions and moves count nothing; nor do conversions of
+   integers from 64 to 32 bits, nor those from 32 to 64 whose upper half nothing reads, nor
+   added instructions whose result nothing reads.
 2. Loads of one basic block with the same base register value and the same space merge into one
    of 8 or 16 bytes where their offsets are neighbours, no store, atomic or fence stands between
    and the combined address is provably aligned in every lane. So do stores, if no other access of
@@ -29,6 +31,12 @@ from kernelcast.simcore.isa.kernel import (
 )
 from kernelcast.simcore.isa.types import AddressSpace, Kind
 from kernelcast.simcore.isa.uniformity import definitions
+from kernelcast.simcore.isa.upper_halves import (
+    is_extension,
+    is_truncation,
+    registers_read,
+    registers_read_in_full,
+)
 
 __all__ = ["NativeCounting", "native_counting"]
 
@@ -62,7 +70,12 @@ def native_counting(kernel: Kernel) -> NativeCounting:
         for group in _groups(kernel, block, powers):
             for wide in _wide_accesses(group):
                 merged.update((access.pc, wide[0].pc) for access in wide)
-    folded = frozenset(i.pc for i in kernel.instructions if _is_folded(i))
+    full, read = registers_read_in_full(kernel), registers_read(kernel)
+    folded = frozenset(
+        i.pc
+        for i in kernel.instructions
+        if _is_folded(i) or _is_half_copied(i, full) or _is_unread(i, read)
+    )
     return NativeCounting(folded, merged)
 
 
@@ -76,6 +89,26 @@ def _is_folded(instruction: Instruction) -> bool:
         return True
     # Reading a special register is an instruction of its own (S2R); other moves are renaming.
     return name in _FOLDED and not isinstance(instruction.sources[0], SpecialRegister)
+
+
+def _is_half_copied(instruction: Instruction, full: frozenset[int]) -> bool:
+    """A change of width that leaves the one register alone that is needed."""
+    if not isinstance(instruction, Compute):
+        return False
+    if is_truncation(instruction):
+        return True
+    return is_extension(instruction) and not any(
+        register.index in full for register in definitions(instruction)
+    )
+
+
+def _is_unread(instruction: Instruction, read: frozenset[int]) -> bool:
+    """What the front end added for the case that something reads it, and nothing does."""
+    return (
+        isinstance(instruction, Compute)
+        and instruction.is_added
+        and not any(register.index in read for register in definitions(instruction))
+    )
 
 
 def _groups(kernel: Kernel, block: BasicBlock, powers: dict[int, int]) -> Iterator[_Group]:

@@ -19,9 +19,11 @@ __all__ = [
     "emit_match_all",
     "emit_match_any",
     "emit_nothing",
+    "emit_read_lane",
     "emit_vote_all",
     "emit_vote_any",
     "emit_vote_uniform",
+    "emit_whole_ballot",
     "lane_numbers",
     "reduction_emission",
     "shuffle_emission",
@@ -151,11 +153,14 @@ def _source(code: NativeCode, mode: str, b: str, c: str) -> tuple[str, str]:
 
 def _gathered(code: NativeCode, lane_type: str, scratch: str, value: str, source: str) -> str:
     """Each lane reads the lane `source` of its group."""
-    width = code.lanes
-    first = f"<{', '.join(f'i32 {lane // GROUP * GROUP}' for lane in range(width))}>"
-    kind = code.type(lane_type)
+    first = f"<{', '.join(f'i32 {lane // GROUP * GROUP}' for lane in range(code.lanes))}>"
+    return _picked(code, lane_type, scratch, value, code.binary("or", "i32", source, first))
+
+
+def _picked(code: NativeCode, lane_type: str, scratch: str, value: str, place: str) -> str:
+    """Each lane reads the lane `place` of the warp."""
+    width, kind = code.lanes, code.type(lane_type)
     code.do(f"store {kind} {value}, ptr {scratch}, align 64")
-    place = code.binary("or", "i32", source, first)
     pointers = code.op(f"getelementptr {lane_type}, ptr {scratch}, <{width} x i32> {place}")
     size = int(lane_type[1:]) // 8
     name = f"@llvm.masked.gather.{code.mangle(lane_type)}.v{width}p0"
@@ -268,3 +273,38 @@ def emit_nothing(
     _code: NativeCode, _type: ScalarType, _scratch: str, _participants: str
 ) -> tuple[str, ...]:
     return ()
+
+
+def emit_read_lane(
+    code: NativeCode,
+    type_: ScalarType,
+    scratch: str,
+    participants: str,
+    a: Operand,
+    lane: Operand,
+) -> tuple[str, ...]:
+    """Every lane reads one of the whole warp; its own where that one does not take part."""
+    lane_type = LLVM_TYPES[type_]
+    kind = code.type(lane_type)
+    source = code.binary("and", "i32", lane[0], code.splat("i32", code.lanes - 1))
+    value = _picked(code, lane_type, scratch, a[0], source)
+    moved = code.binary("lshr", "i64", participants, code.cast("zext", "i32", source, "i64"))
+    gives = code.cast("trunc", "i64", moved, "i1")
+    return (code.op(f"select {code.type('i1')} {gives}, {kind} {value}, {kind} {a[0]}"),)
+
+
+def emit_whole_ballot(
+    code: NativeCode, _type: ScalarType, _scratch: str, participants: str, a: Operand
+) -> tuple[str, ...]:
+    """The lower and the upper word of the mask of the lanes where the predicate holds."""
+    mask = code.op(f"bitcast {code.type('i1')} {a[0]} to i{code.lanes}")
+    if code.lanes < 64:
+        mask = code.op(f"zext i{code.lanes} {mask} to i64")
+    kind = code.type("i64")
+    single = code.op(f"insertelement {kind} poison, i64 {mask}, i32 0")
+    spread = code.op(
+        f"shufflevector {kind} {single}, {kind} poison, <{code.lanes} x i32> zeroinitializer"
+    )
+    held = code.binary("and", "i64", spread, participants)
+    upper = code.binary("lshr", "i64", held, code.splat("i64", 32))
+    return code.cast("trunc", "i64", held, "i32"), code.cast("trunc", "i64", upper, "i32")

@@ -56,6 +56,8 @@ class Special(Enum):
     LANEID = "%laneid"
     WARPID = "%warpid"
     NWARPID = "%nwarpid"
+    WARP_WIDTH = "%warp_width"
+    """No register of PTX, where warps have 32 lanes: the size of sub-groups in OpenCL."""
     SMID = "%smid"
     NSMID = "%nsmid"
     GRIDID = "%gridid"

@@ -138,6 +138,7 @@ class Unit(Enum):
     CONVERSION = "conversion"
     SPECIAL_FUNCTION = "special function"
     LOAD_STORE = "load/store"
+    TEXTURE = "texture"
     CONTROL = "control"
     BARRIER = "barrier"
     MOVE = "move"

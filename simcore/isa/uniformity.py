@@ -34,6 +34,7 @@ _UNIFORM = frozenset(
         Special.NCTAID_Y,
         Special.NCTAID_Z,
         Special.NWARPID,
+        Special.WARP_WIDTH,
     }
 )
 

@@ -40,7 +40,9 @@ _WORDS = frozenset((ScalarType.B32, ScalarType.B64))
 class WarpOpcode:
     """One entry. In `results` and `sources` None stands for the instruction type.
 
-    `is_common`: lanes that take part with the same others get the same results.
+    `is_common`: lanes that take part with the same others get the same results. `is_whole`: it is
+    one of OpenCL's sub-groups, a warp of any width, with rows of as many lanes and participants of
+    64 bits.
     """
 
     name: str
@@ -51,6 +53,7 @@ class WarpOpcode:
     is_common: bool
     compute: WarpMeaning
     emit: WarpEmission
+    is_whole: bool = False
 
     def result_types(self, type_: ScalarType) -> tuple[ScalarType, ...]:
         return tuple(own or type_ for own in self.results)
@@ -80,8 +83,11 @@ def _enter(
     *,
     unit: Unit = Unit.INTEGER,
     is_common: bool = True,
+    is_whole: bool = False,
 ) -> None:
-    _TABLE[name] = WarpOpcode(name, results, sources, types, unit, is_common, compute, emit)
+    _TABLE[name] = WarpOpcode(
+        name, results, sources, types, unit, is_common, compute, emit, is_whole
+    )
 
 
 def _shuffle(mode: str) -> WarpMeaning:
@@ -149,6 +155,18 @@ def _elect(_type: ScalarType, participants: Array) -> tuple[Array, ...]:
     return leader, leader == _LANES
 
 
+def _read_lane(_type: ScalarType, participants: Array, a: Array, lane: Array) -> tuple[Array, ...]:
+    source = lane.astype(np.int64) & (a.shape[1] - 1)
+    gives = (participants >> source.astype(np.uint64)) & np.uint64(1)
+    return (np.where(gives, np.take_along_axis(a, source, axis=1), a),)
+
+
+def _whole_ballot(_type: ScalarType, participants: Array, a: Array) -> tuple[Array, ...]:
+    bits = np.uint64(1) << np.arange(a.shape[1], dtype=np.uint64)
+    held = np.where(a, bits, np.uint64(0)).sum(axis=1, dtype=np.uint64)[:, None] & participants
+    return held.astype(np.uint32), (held >> np.uint64(32)).astype(np.uint32)
+
+
 def _nothing(_type: ScalarType, _participants: Array) -> tuple[Array, ...]:
     return ()
 
@@ -191,3 +209,23 @@ for _name, (_function, _identity) in _REDUCED.items():
 _enter("activemask", (_B32,), (), frozenset((_B32,)), _active, native.emit_active)
 _enter("elect", (_B32, _PRED), (), frozenset((_B32,)), _elect, native.emit_elect, is_common=False)
 _enter("bar.warp", (), (), frozenset((_B32,)), _nothing, native.emit_nothing, unit=Unit.BARRIER)
+_enter(
+    "lane.read",
+    (None,),
+    (None, _U32),
+    _WORDS,
+    _read_lane,
+    native.emit_read_lane,
+    unit=Unit.LOAD_STORE,
+    is_common=False,
+    is_whole=True,
+)
+_enter(
+    "lane.ballot",
+    (_B32, _B32),
+    (_PRED,),
+    frozenset((_B32,)),
+    _whole_ballot,
+    native.emit_whole_ballot,
+    is_whole=True,
+)

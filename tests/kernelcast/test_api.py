@@ -70,7 +70,7 @@ def test_a_profile_keeps_a_device_that_no_name_finds(trace: kc.KernelTrace, tmp_
     ("changed", "message"),
     [
         ({"grid": 4.0}, "grid sizes must be positive integers"),
-        ({"grid": None}, "grid sizes must be positive integers"),
+        ({"grid": None}, "give grid and block, or global_size and local_size"),
         ({"args": 5}, "args must be a list of arguments"),
         ({"args": [np.array([None]), 0, 0, 0]}, "array of Python objects"),
     ],

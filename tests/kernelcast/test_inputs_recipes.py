@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from kernelcast.errors import InputError
+from kernelcast.inputs.clang import find_clang
 from kernelcast.inputs.nvrtc_library import load_nvrtc
 
 _TEXT = (Path(__file__).parents[2] / "docs" / "inputs.md").read_text(encoding="utf-8")
@@ -45,6 +46,11 @@ def missing_producer(code: dict[str, str]) -> str:
             load_nvrtc()
         except InputError:
             return "NVRTC"
+    if "cl" in code:
+        try:
+            find_clang()
+        except InputError:
+            return "clang"
     if '"program"' in code["python"] and not importlib.util.find_spec("zstandard"):
         return "zstandard"
     return ""
@@ -58,10 +64,10 @@ def test_recipe(heading: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KERNELCAST_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "triton"))
-    if "cpp" in code:
-        name = _FILE.match(code["cpp"])
+    for language in code.keys() & {"cpp", "cl"}:
+        name = _FILE.match(code[language])
         assert name is not None
-        (tmp_path / name["name"]).write_text(code["cpp"])
+        (tmp_path / name["name"]).write_text(code[language])
     if "sh" in code:
         subprocess.run(["sh", "-ec", code["sh"]], check=True, capture_output=True)
     (tmp_path / "recipe.py").write_text(code["python"])
@@ -71,5 +77,14 @@ def test_recipe(heading: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_there_is_a_recipe_for_every_producer() -> None:
     headings = " ".join(recipes())
-    for producer in ("CUDA C++", "nvcc", "fat binaries", "Triton", "Numba", "text", "clang"):
+    for producer in (
+        "CUDA C++",
+        "OpenCL C",
+        "nvcc",
+        "fat binaries",
+        "Triton",
+        "Numba",
+        "text",
+        "clang",
+    ):
         assert producer in headings

@@ -296,9 +296,8 @@ def run(folder: Path, file: str, kernel: str, case: Case, engine: str) -> kc.Ker
         else:
             arguments.append(argument)
     groups = [size // group for size, group in zip(case.size, case.group, strict=True)]
-    shared = sum(x.bytes for x in case.arguments if isinstance(x, LocalArray))
     trace = kc.load(folder / file)[kernel].run(
-        grid=groups, block=case.group, args=arguments, shared_bytes=shared, engine=engine
+        grid=groups, block=case.group, args=arguments, engine=engine
     )
     for position, expected in case.expected.items():
         found = arguments[position]

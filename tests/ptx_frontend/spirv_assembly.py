@@ -19,7 +19,7 @@ from kernelcast.ptx_frontend.spirv import read_spirv
 from kernelcast.simcore.engine import execute
 from kernelcast.simcore.launch import Launch
 
-__all__ = ["MAGIC", "THREADS", "X", "assemble", "kernel_text", "results", "text_of"]
+__all__ = ["MAGIC", "THREADS", "X", "assemble", "kernel_text", "refusal", "results", "text_of"]
 
 THREADS = 32
 X = np.array([-(2**31), -1000, -300, -129, -8, -7, -3, -1, 0, 1, 2, 3, 5, 7, 8, 100], np.int32)
@@ -141,6 +141,13 @@ def kernel_text(
 def text_of(body: str, **parts: str) -> str:
     """The LLVM IR of the kernel."""
     return read_spirv(assemble(kernel_text(body, **parts)), "test.spv")
+
+
+def refusal(body: str, **parts: str) -> str:
+    """Why the kernel cannot be executed."""
+    made = read_llvm(text_of(body, **parts).encode(), "test.ll", is_text=True)
+    (reason,) = made.rejected["k"]
+    return str(reason)
 
 
 def results(body: str, **parts: str) -> npt.NDArray[np.int32]:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelcast.errors import UnsupportedInstruction
 from kernelcast.ptx_frontend.llvm.builtins import is_builtin
 from kernelcast.ptx_frontend.llvm.builtins.verification import kernel_of, run_call
 from kernelcast.simcore.engine import ENGINES
@@ -41,10 +40,34 @@ def test_a_format_alone(engine: str) -> None:
     assert _printed(["line\n"], engine)[0] == "line\n" * 3
 
 
-def test_vectors_are_refused() -> None:
-    vector = np.zeros((3, 4), np.float32)
-    with pytest.raises(UnsupportedInstruction, match="'printf' is not supported: of an argument"):
-        kernel_of("printf", ["%v4f", vector], (np.int32, 1))
+@every_engine
+def test_vectors_of_every_length(engine: str) -> None:
+    floats = np.array([[1.5, -2.25, 3, 4], [0, 1, 2, 3], [9, 8, 7, 6.5]], np.float32)
+    doubles = np.array([[1e300, -0.5], [1, 2], [3, 4]])
+    halves = np.array([[0.5, 1.5, 2.5], [1, 2, 3], [4, 5, 6]], np.float16)
+    bytes_ = np.array([[-1, 127], [0, 1], [2, 3]], np.int8)
+    shorts = np.arange(48, dtype=np.int16).reshape(3, 16) - 20
+    ints = np.array([[-7, 70000]] * 3, np.int32)
+    longs = np.array([[2**40, -(2**50)]] * 3, np.int64)
+    template = "%5.2v4hlf|%v2lg|%v3hf|%v2hhd|%v2hhu|%+v16hd|%#v2hlx|%v2ld|%d;"
+    last = np.array([1, 2, 3], np.int32)
+    operands = [template, floats, doubles, halves, bytes_, bytes_, shorts, ints, longs, last]
+    text, _ = _printed(operands, engine)
+    wanted = ""
+    for row in range(3):
+        columns = [
+            ",".join(f"{x:5.2f}" for x in floats[row]),
+            ",".join(f"{x:g}" for x in doubles[row]),
+            ",".join(f"{x:f}" for x in halves[row].astype(float)),
+            ",".join(str(x) for x in bytes_[row]),
+            ",".join(str(x) for x in bytes_[row].view(np.uint8)),
+            ",".join(f"{x:+d}" for x in shorts[row]),
+            ",".join(f"{x:#x}" for x in ints[row].view(np.uint32)),
+            ",".join(str(x) for x in longs[row]),
+            str(last[row]),
+        ]
+        wanted += "|".join(columns) + ";"
+    assert text == wanted
 
 
 def test_it_is_known() -> None:

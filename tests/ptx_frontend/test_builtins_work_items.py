@@ -240,6 +240,3 @@ def test_atomics_of_other_types_are_refused() -> None:
     place, values = Memory(np.zeros(4, np.int16)), np.zeros(4, np.int16)
     with pytest.raises(UnsupportedInstruction, match="32 or 64 bits"):
         called("_Z10atomic_addPU3AS1Vss", [place, values], (np.int16, 1))
-    floats = Memory(np.zeros(4, np.float32))
-    with pytest.raises(UnsupportedInstruction, match="of f32"):
-        called("_Z10atomic_maxPU3AS1Vff", [floats, np.ones(4, np.float32)], (np.float32, 1))

@@ -124,7 +124,7 @@ def test_local_arguments_lie_one_after_the_other() -> None:
         "ptr addrspace(1) %o, ptr addrspace(3) %a, ptr addrspace(3) %b",
     )
     assert kernel.uses_dynamic_shared
-    assert np.array_equal(results(kernel, 132, 128, shared=272), INDEX[::-1])
+    assert np.array_equal(results(kernel, 132, 128), INDEX[::-1])
 
 
 def test_generic_addresses_reach_all_memories() -> None:

@@ -1,14 +1,19 @@
-"""Large files are read once; damage, other text and other sources are never believed."""
+"""Large files, and all of LLVM IR, are read once; damage and other sources are never believed."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
+import llvmlite.binding as llvm
 import pytest
 
 from kernelcast import ptx_frontend
+from kernelcast.errors import IrSyntaxError
+from kernelcast.inputs import llvm_ir
+from kernelcast.inputs.llvm_ir import read_ir
 from kernelcast.ptx_frontend import module_cache, read_module, read_ptx
 from kernelcast.simcore.isa.kernel import Module
 
@@ -108,3 +113,51 @@ def test_loading_is_much_faster_than_reading() -> None:
     start = time.process_time()
     module_cache.load_module("x")
     assert time.process_time() - start < read
+
+
+IR = """define spir_kernel void @k(ptr addrspace(1) %o) {
+  store i32 5, ptr addrspace(1) %o
+  ret void
+}
+"""
+
+
+def bitcode() -> bytes:
+    return bytes(llvm.parse_assembly(IR).as_bitcode())
+
+
+def spirv() -> bytes:
+    return (DATA / "spirv_tour_llvm.spv").read_bytes()
+
+
+@pytest.mark.parametrize("make", [IR.encode, bitcode, spirv], ids=["text", "bitcode", "SPIR-V"])
+def test_ir_is_read_once(make: Callable[[], bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small modules too, for the process that LLVM runs in takes its time to start."""
+    content = make()
+    first = read_ir(content, "module")
+    assert first.kernels
+    with monkeypatch.context() as patched:
+        patched.delattr(llvm_ir, "read_llvm")
+        check_equal(read_ir(content, "module"), first)
+        with pytest.raises(NameError):
+            read_ir(content, "elsewhere")
+
+
+def test_the_name_of_ir_depends_on_the_llvm_that_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = module_cache.cached_ir_name(b"BC", "a.bc")
+    assert here != module_cache.cached_name(b"BC", "a.bc")
+    monkeypatch.setattr(module_cache, "version", lambda name: "0.0.1")
+    assert module_cache.cached_ir_name(b"BC", "a.bc") != here
+
+
+def test_what_llvm_refuses_is_not_kept(folder: Path) -> None:
+    with pytest.raises(IrSyntaxError):
+        read_ir(b"define nonsense", "bad.ll")
+    assert not folder.exists()
+
+
+def test_all_folders_of_the_front_end_decide_on_the_name() -> None:
+    files = {str(file.as_posix()) for file in module_cache._source_files()}
+    for end in ("llvm/lowering.py", "llvm/builtins/call.py", "spirv/opcodes.csv", "isa/kernel.py"):
+        assert any(file.endswith(f"/{end}") for file in files), end
+    assert any(file.endswith("simcore/ir_process.py") for file in files)

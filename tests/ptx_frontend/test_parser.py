@@ -168,8 +168,8 @@ def test_parameters() -> None:
     scalar, pointer, struct = entry(
         ".entry k(.param .f64 x, .param .u64 .ptr .global .align 16 p,.param .align 8 .b8 s[48]) {}"
     ).parameters
-    assert (scalar.type, scalar.count, scalar.is_pointer) == ("f64", None, False)
-    assert (pointer.type, pointer.is_pointer, pointer.align) == ("u64", True, None)
+    assert (scalar.type, scalar.count, scalar.pointee) == ("f64", None, None)
+    assert (pointer.type, pointer.pointee, pointer.align) == ("u64", "global", None)
     assert (struct.type, struct.count, struct.align) == ("b8", 48, 8)
 
 

@@ -20,7 +20,7 @@ assembly: Any = SimpleNamespace(
 )
 
 assemble, kernel_text, text_of = assembly.assemble, assembly.kernel_text, assembly.text_of
-results, X = assembly.results, assembly.X
+results, refusal, X = assembly.results, assembly.refusal, assembly.X
 PLAIN = "%r = OpCopyObject %i32 %x"
 GOOD = assemble(kernel_text(PLAIN))
 
@@ -60,8 +60,8 @@ def test_headers_that_are_refused(name: str) -> None:
 
 SETTINGS: dict[str, tuple[type[Exception], str]] = {
     "OpCapability 1": (UnsupportedInstruction, "capability Shader is not supported"),
-    "OpCapability 61": (UnsupportedInstruction, "capability GroupNonUniform is not supported"),
-    "OpCapability 13": (UnsupportedInstruction, "capability ImageBasic is not supported"),
+    "OpCapability 68": (UnsupportedInstruction, "capability GroupNonUniformQuad is not supported"),
+    "OpCapability 15": (UnsupportedInstruction, "capability ImageMipmap is not supported"),
     "OpCapability 65000": (UnsupportedInstruction, "capability number 65000 is not"),
     '%e = OpExtInstImport "GLSL.std.450"': (UnsupportedInstruction, "'GLSL.std.450'"),
     'OpEntryPoint 5 %k "other"': (UnsupportedInstruction, "'other' is no kernel"),
@@ -90,11 +90,6 @@ BODIES: dict[str, tuple[type[Exception], str]] = {
     "%r = OpFunctionCall %i32 %x": (SpirvError, "is no function"),
     "%r = OpExtInst %i32 %std 500 %x": (SpirvError, "OpenCL.std has no instruction 500"),
     "%r = OpLoad %i32 %pin 2 3": (SpirvError, "alignment of 3 bytes is no power of two"),
-    "%r = OpLoad %i32 %pin 8 %c1": (UnsupportedInstruction, "memory operands 0x8"),
-    "%r = OpGroupNonUniformElect %bool %c3": (
-        UnsupportedInstruction,
-        r"\(OpGroupNonUniformElect\): OpGroupNonUniformElect is not supported",
-    ),
     "OpReturn\n%r = OpCopyObject %i32 %x\n%l = OpLabel": (
         SpirvError,
         "OpReturn|outside of a basic",
@@ -120,22 +115,95 @@ def test_instructions_that_are_refused(body: str) -> None:
     assert str(caught.value).startswith("test.spv: byte ")
 
 
+UNSUPPORTED = {
+    "%r = OpLoad %i32 %pin 8 %c1": "memory operands 0x8",
+    "%r = OpGroupNonUniformQuadSwap %i32 %c3 %x %c0": (
+        "(OpGroupNonUniformQuadSwap): OpGroupNonUniformQuadSwap is not supported"
+    ),
+    "%r = OpUConvert %t24 %x": "(OpTypeInt): integers of 24 bits are not supported",
+    "%q = OpBitcast %tpipe %x\n%r = OpCopyObject %i32 %x": "OpTypePipe is not supported",
+    "%q = OpBitcast %t2 %pin\n%r = OpCopyObject %i32 %x": "storage class 2 is not supported",
+    "%r = OpIAdd %i32 %x %quotient": "OpUDiv of these constants is not supported",
+    "%r = OpFunctionCall %i32 %f %x": "(OpTypeInt): integers of 24 bits are not supported",
+}
+ASKED = """
+    %t24 = OpTypeInt 24 0
+    %tpipe = OpTypePipe 0
+    %t2 = OpTypePointer 2 %i32
+    %quotient = OpSpecConstantOp %i32 134 %c1 %c0
+    %f24 = OpTypeFunction %i32 %t24"""
+ASKING = """
+    %f = OpFunction %i32 0 %f24
+    %a = OpFunctionParameter %t24
+    %fentry = OpLabel
+    OpReturnValue %c1
+    OpFunctionEnd"""
+
+
+@pytest.mark.parametrize("body", UNSUPPORTED)
+def test_what_is_not_supported_refuses_the_kernels_that_need_it(body: str) -> None:
+    message = refusal(body, before=ASKED, after=ASKING)
+    assert UNSUPPORTED[body] in message
+    assert "byte " in message
+    assert (results("%r = OpCopyObject %i32 %x", before=ASKED, after=ASKING) == X).all()
+
+
+def test_one_kernel_of_two_is_refused() -> None:
+    other = """
+        %k2 = OpFunction %void 0 %fn
+        %in2 = OpFunctionParameter %pi32
+        %out2 = OpFunctionParameter %pi32
+        %entry2 = OpLabel
+        %swap = OpGroupNonUniformQuadSwap %i32 %c3 %c1 %c0
+        OpReturn
+        OpFunctionEnd"""
+    text = text_of(PLAIN, settings='OpEntryPoint 6 %k2 "other"', after=other)
+    made = read_llvm(text.encode(), "test.ll", is_text=True)
+    assert list(made.kernels) == ["k"]
+    assert "OpGroupNonUniformQuadSwap" in str(made.rejected["other"][0])
+
+
+def test_lines_of_the_source() -> None:
+    body = """
+        OpLine %file 12 3
+        %y = OpIAdd %i32 %x %c1
+        OpLine %header 14 5
+        %r = OpFunctionCall %i32 %f %y
+        OpNoLine"""
+    square = """
+        %f = OpFunction %i32 0 %fi
+        %a = OpFunctionParameter %i32
+        %fentry = OpLabel
+        OpLine %header 3 70000
+        %b = OpIMul %i32 %a %a
+        OpReturnValue %b
+        OpFunctionEnd"""
+    strings = '%file = OpString "folder/k.cl"\n%header = OpString "k.h"'
+    text = text_of(body, decorations=strings, before="%fi = OpTypeFunction %i32 %i32", after=square)
+    made = read_llvm(text.encode(), "test.ll", is_text=True)
+    found = {
+        x.mnemonic: None if x.origin is None else (x.origin.file, x.origin.line, x.origin.column)
+        for x in made.kernels["k"].instructions
+        if not x.is_added
+    }
+    assert found["add"] == ("folder/k.cl", 12, 3)
+    assert found["mul"] == ("k.h", 3, 1)
+    assert [y for x, y in found.items() if x.startswith("call f")] == [("k.h", 14, 5)]
+    assert found["store global (4 bytes)"] is None
+
+
 TYPES = {
-    "%t = OpTypeInt 24 0": "integers of 24 bits are not supported",
-    "%t = OpTypeImage %void 0 0 0 0 0 0": "OpTypeImage is not supported",
-    "%t = OpTypePointer 2 %i32": "storage class 2 is not supported",
     "%t = OpTypeVector %i32 5": "a vector has 5 elements",
     "%t = OpTypeVector %v4 4": "elements of a vector are no numbers",
     "%t = OpConstantComposite %v4 %c1 %c2": "has 2 members",
     "%t = OpConstantComposite %v2 %c1 %nan": "is not defined before its use",
     "%t = OpConstantTrue %i32": "OpConstantTrue has the type i32",
-    "%t = OpSpecConstantOp %i32 134 %c1 %c0": "OpUDiv of these constants is not supported",
 }
 
 
 @pytest.mark.parametrize("line", TYPES)
 def test_types_and_constants_that_are_refused(line: str) -> None:
-    with pytest.raises((SpirvError, UnsupportedInstruction), match=TYPES[line]):
+    with pytest.raises(SpirvError, match=TYPES[line]):
         text_of(PLAIN, before=line)
 
 

@@ -21,8 +21,8 @@ from kernelcast.simcore.engine.jit.program import generate
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.isa.uniformity import definitions
 from kernelcast.simcore.launch import Launch
+from kernelcast.simcore.local_arrays import shared_bytes
 from kernelcast.simcore.memory_spaces import LaunchMemory
-from kernelcast.simcore.resources import shared_bytes
 from kernelcast.traces.trace import Trace
 
 Compile = Callable[..., Kernel]

@@ -21,8 +21,8 @@ from kernelcast.simcore.engine.jit.workspace import FIELDS
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Launch
 from kernelcast.simcore.llvm import compile_module
+from kernelcast.simcore.local_arrays import shared_bytes
 from kernelcast.simcore.memory_spaces import LaunchMemory
-from kernelcast.simcore.resources import shared_bytes
 
 Compile = Callable[..., Kernel]
 Ints = npt.NDArray[np.int64]

@@ -154,6 +154,60 @@ def test_stores_merge_unless_memory_is_touched_between(compile_ptx: Compile) -> 
         assert len(native(compile_ptx(body.format(between)), "st.shared")) == expected
 
 
+def integer_work(kernel: Kernel) -> list[str]:
+    """Mnemonics that count and are not those of accesses and control."""
+    return [
+        row.mnemonic
+        for row in instruction_rows(kernel)
+        if row.is_counted_natively and row.kind == "compute"
+    ]
+
+
+WIDENED = """ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [n]; mul.wide.s32 %rd2, %r1, 1;
+    cvt.u64.u32 %rd3, %r1; mad.lo.s64 %rd4, %rd2, 8, %rd3;"""
+
+
+def test_an_extension_counts_only_where_its_upper_half_is_read(compile_ptx: Compile) -> None:
+    """Addresses of shared memory have 32 bits, those of global memory 64."""
+    declared = ".shared .align 4 .b8 tile[4096];"
+    narrow = f"{declared} {WIDENED} st.shared.u32 [%rd4], %r1; ret;"
+    found = integer_work(compile_ptx(narrow, "u64 out, u32 n"))
+    assert found == ["mad.lo.s64"]
+    wide = f"{WIDENED} add.s64 %rd5, %rd4, %rd1; st.global.u32 [%rd5], %r1; ret;"
+    found = integer_work(compile_ptx(wide, "u64 out, u32 n"))
+    assert found == ["mul.wide.s32", "cvt.u64.u32", "mad.lo.s64", "add.s64"]
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [
+        "shr.u64 %rd5, %rd4, 3; cvt.u32.u64 %r2, %rd5;",  # brings upper bits down
+        "setp.lt.s64 %p1, %rd4, 5; selp.u32 %r2, 1, 2, %p1;",
+        "div.s64 %rd5, %rd4, 3; cvt.u32.u64 %r2, %rd5;",
+        "cvt.rn.f32.s64 %f1, %rd4; mov.b32 %r2, %f1;",
+    ],
+)
+def test_upper_halves_are_read_by_what_depends_on_them(compile_ptx: Compile, reader: str) -> None:
+    body = f"{WIDENED} {reader} st.global.u32 [%rd1], %r2; ret;"
+    found = integer_work(compile_ptx(body, "u64 out, u32 n"))
+    assert found[:2] == ["mul.wide.s32", "cvt.u64.u32"]
+
+
+def test_a_truncation_takes_a_register_as_it_is(compile_ptx: Compile) -> None:
+    body = f"{WIDENED} cvt.u32.u64 %r2, %rd4; st.global.u32 [%rd1], %r2; ret;"
+    assert integer_work(compile_ptx(body, "u64 out, u32 n")) == ["mad.lo.s64"]
+    limited = f"{WIDENED} cvt.sat.u32.s64 %r2, %rd4; st.global.u32 [%rd1], %r2; ret;"
+    assert "cvt.sat.u32.s64" in integer_work(compile_ptx(limited, "u64 out, u32 n"))
+
+
+def test_a_loop_may_need_the_upper_half_of_what_it_passes_on(compile_ptx: Compile) -> None:
+    """The register is read in full only by the access behind the loop."""
+    body = """ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [n]; cvt.u64.u32 %rd2, %r1;
+    mov.u32 %r2, 0; L: add.s64 %rd2, %rd2, 4; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 3;
+    @%p1 bra L; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r2; ret;"""
+    assert "cvt.u64.u32" in integer_work(compile_ptx(body, "u64 out, u32 n"))
+
+
 def test_merged_counts_reach_the_trace(
     compile_ptx: Compile, run_kernel: Callable[..., object]
 ) -> None:

@@ -98,6 +98,7 @@ def _in_space(space: str) -> Oracle:
 SPACES = ("global", "shared", "shared::cta", "local", "const", "param")
 MOVES: dict[str, Oracle] = {
     "mov": lambda _c, a: a,
+    "image": lambda _c, a: a,
     "mov.pack2": _pack,
     "mov.pack4": _pack,
     "mov.unpack2": _unpack(2),
@@ -114,7 +115,8 @@ def test_moves(name: str) -> None:
     for type_ in entry.types:
         context = Context(type_, type_, frozenset())
         check_opcode(name, MOVES[name], context)
-        assert entry.unit(context) is (Unit.INTEGER if "isspacep" in name else Unit.MOVE)
+        units = {"isspacep": Unit.INTEGER, "image": Unit.TEXTURE}
+        assert entry.unit(context) is units.get(name.split(".")[0], Unit.MOVE)
 
 
 @pytest.mark.parametrize("space", SPACES)

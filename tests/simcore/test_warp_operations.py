@@ -248,7 +248,7 @@ def test_shuffles_by_constants(run_ptx: Run, mode: str, b: int, c: int) -> None:
 
 def test_every_operation_has_a_model() -> None:
     tried = set(SYNCHRONISED) | set(UNSYNCHRONISED) | {"bar.warp"}
-    assert set(WARP_OPCODES) <= tried
+    assert {name for name, entry in WARP_OPCODES.items() if not entry.is_whole} <= tried
 
 
 ADDRESS = """

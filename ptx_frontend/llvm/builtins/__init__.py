@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kernelcast.errors import nearest
+from kernelcast.ptx_frontend.llvm.builtins.address_spaces import ADDRESS_SPACES
 from kernelcast.ptx_frontend.llvm.builtins.atomics import ATOMICS
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler
 from kernelcast.ptx_frontend.llvm.builtins.common_functions import COMMON_FUNCTIONS
 from kernelcast.ptx_frontend.llvm.builtins.conversions import is_conversion, lower_conversion
+from kernelcast.ptx_frontend.llvm.builtins.image_functions import (
+    IMAGE_FUNCTIONS,
+    SAMPLER_INITIALIZER,
+)
 from kernelcast.ptx_frontend.llvm.builtins.integer_functions import INTEGER_FUNCTIONS
 from kernelcast.ptx_frontend.llvm.builtins.mangling import MangledName, ParameterType, demangled
 from kernelcast.ptx_frontend.llvm.builtins.math_functions import MATH_FUNCTIONS
 from kernelcast.ptx_frontend.llvm.builtins.printing import Allocate, lower_printf
 from kernelcast.ptx_frontend.llvm.builtins.relational import RELATIONAL
+from kernelcast.ptx_frontend.llvm.builtins.sub_groups import SUB_GROUP_FUNCTIONS
 from kernelcast.ptx_frontend.llvm.builtins.synchronisation import SYNCHRONISATION
 from kernelcast.ptx_frontend.llvm.builtins.vector_memory import (
     is_vector_memory,
     lower_vector_memory,
 )
+from kernelcast.ptx_frontend.llvm.builtins.work_group_functions import WORK_GROUP_FUNCTIONS
 from kernelcast.ptx_frontend.llvm.builtins.work_items import WORK_ITEM_FUNCTIONS
 from kernelcast.ptx_frontend.llvm.call_site import CallSite, Value
 
@@ -32,8 +39,17 @@ _HANDLERS: Mapping[str, Handler] = {
     **COMMON_FUNCTIONS,
     **RELATIONAL,
     **ATOMICS,
+    **IMAGE_FUNCTIONS,
+    **WORK_GROUP_FUNCTIONS,
+    **SUB_GROUP_FUNCTIONS,
+    **ADDRESS_SPACES,
 }
-_UNMANGLED: Mapping[str, Handler] = {**WORK_ITEM_FUNCTIONS, **SYNCHRONISATION}
+_UNMANGLED: Mapping[str, Handler] = {
+    **WORK_ITEM_FUNCTIONS,
+    **ADDRESS_SPACES,
+    **SYNCHRONISATION,
+    SAMPLER_INITIALIZER: IMAGE_FUNCTIONS[SAMPLER_INITIALIZER],
+}
 """What needs no types: some compilers write these names as they are."""
 _PRINTF = "printf"
 

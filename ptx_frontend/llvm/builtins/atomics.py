@@ -1,5 +1,7 @@
 """Atomic functions of OpenCL 1.x (6.12.11 and the extensions for 64 bits) and of 2.0 (6.13.11).
 
+Those of floats are of `cl_ext_float_atomics`.
+
 The memory of the engines is sequentially consistent, whatever order and scope a call names.
 """
 
@@ -7,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kernelcast.ptx_frontend.llvm.atomic_instructions import retried
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler, Pointer
 from kernelcast.ptx_frontend.llvm.call_site import Value
+from kernelcast.ptx_frontend.llvm.types import ScalarIrType
 from kernelcast.simcore.isa.kernel import Immediate, Operand
 from kernelcast.simcore.isa.types import ScalarType
 
@@ -33,9 +37,19 @@ _NAMED = {
     "atomic_ulong": ScalarType.U64,
     "atomic_float": ScalarType.F32,
     "atomic_double": ScalarType.F64,
+    "atomic_half": ScalarType.F16,
+    "atomic_size_t": ScalarType.U64,
+    "atomic_ptrdiff_t": ScalarType.S64,
+    "atomic_intptr_t": ScalarType.S64,
+    "atomic_uintptr_t": ScalarType.U64,
     "atomic_flag": ScalarType.S32,
 }
 """The types of OpenCL 2.0 by name."""
+_FLOATS = {
+    ScalarType.F16: ScalarIrType.HALF,
+    ScalarType.F32: ScalarIrType.FLOAT,
+    ScalarType.F64: ScalarIrType.DOUBLE,
+}
 _BITWISE = ("and", "or", "xor", "exch", "cas")
 
 
@@ -44,8 +58,9 @@ def _target(call: BuiltinCall) -> tuple[Pointer, ScalarType]:
     element = place.pointee.element
     if element is None:
         element = _NAMED.get(place.pointee.name)
-    if element is None or element.bits not in (32, 64) or place.pointee.count != 1:
-        raise call.refused("its pointer does not point to 32 or 64 bits")
+    is_known = element is not None and (element.bits >= 32 or element is ScalarType.F16)
+    if element is None or not is_known or place.pointee.count != 1:
+        raise call.refused("its pointer does not point to 32 or 64 bits or to half")
     return place, element
 
 
@@ -58,10 +73,17 @@ def _written(
         type_ = ScalarType.named(f"b{element.bits}")
     elif operation == "add" and element.is_integer:
         type_ = ScalarType.named(f"u{element.bits}")
-    elif element.is_float and operation != "add":
-        raise call.refused(f"of {element.ptx_name}")
-    old = call.code.register(element.bits)
     address = call.code.address(place.space, place.address)
+    if element.is_float and operation in ("min", "max"):
+        (value,) = sources
+        form = f"{operation}.{element.ptx_name}"
+        return retried(
+            call.code,
+            address,
+            _FLOATS[element],
+            lambda old: call.compute(form, element.bits, old, value),
+        )
+    old = call.code.register(element.bits)
     call.code.atomic(operation, type_, address, old, *sources)
     return old
 

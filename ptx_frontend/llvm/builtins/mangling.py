@@ -27,6 +27,8 @@ _SCALARS = {
     "d": ScalarType.F64,
 }
 _QUALIFIERS = "KVr"
+_ATOMIC = "U7_Atomic"
+"""C11's, which makes a type of its own where the other qualifiers make one together."""
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LENGTH = re.compile(r"\d+")
 _VECTOR = re.compile(r"Dv(\d+)_")
@@ -105,6 +107,8 @@ class _Reader:
             found = ParameterType(
                 inner.element, inner.count, inner.pointee, space or inner.space, inner.name
             )
+        elif self._accept(_ATOMIC):
+            found = self._type()
         elif self._accept("P"):
             inner = self._type()
             found = ParameterType(pointee=inner, space=inner.space)
@@ -130,6 +134,8 @@ class _Reader:
         """Whether there were any, and the address space among them."""
         start, space = self._position, 0
         while True:
+            if self._symbol.startswith(_ATOMIC, self._position):
+                return self._position > start, space
             if self._accept("U"):
                 address_space = _SPACE.fullmatch(self._source_name())
                 space = space if address_space is None else int(address_space[1])

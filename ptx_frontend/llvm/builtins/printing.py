@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall
 from kernelcast.ptx_frontend.llvm.call_site import Value
-from kernelcast.ptx_frontend.llvm.types import PointerType, ScalarIrType
+from kernelcast.ptx_frontend.llvm.types import PointerType, ScalarIrType, VectorType
 from kernelcast.simcore.isa.kernel import (
     HostFunction,
     Immediate,
@@ -31,7 +31,7 @@ def lower_printf(call: BuiltinCall, allocate: Allocate) -> Value:
     if not call.site.arguments:
         raise call.refused("it has no format")
     template, *others = call.site.arguments
-    sources = [_promoted(call, argument) for argument in others]
+    sources = [passed for argument in others for passed in _passed(call, argument)]
     end, offsets = 0, []
     for type_, _ in sources:
         offsets.append(-(-end // type_.bytes) * type_.bytes)
@@ -49,14 +49,19 @@ def lower_printf(call: BuiltinCall, allocate: Allocate) -> Value:
     return call.value(Immediate(0))
 
 
-def _promoted(call: BuiltinCall, argument: Value) -> tuple[ScalarType, Operand]:
-    """As C passes arguments whose number is open: at least int, and double."""
+def _passed(call: BuiltinCall, argument: Value) -> list[tuple[ScalarType, Operand]]:
+    """A scalar, a pointer, or the elements of a vector one after the other."""
     kind = argument.type
     if isinstance(kind, PointerType):
-        return ScalarType.B64, _generic(call, argument)
-    if not isinstance(kind, ScalarIrType):
+        return [(ScalarType.B64, _generic(call, argument))]
+    element = kind.element if isinstance(kind, VectorType) else kind
+    if not isinstance(element, ScalarIrType):
         raise call.refused(f"of an argument of type {kind}")
-    (value,) = argument.parts
+    return [_promoted(call, element, part) for part in argument.parts]
+
+
+def _promoted(call: BuiltinCall, kind: ScalarIrType, value: Operand) -> tuple[ScalarType, Operand]:
+    """As C passes arguments whose number is open: at least int, and double."""
     if kind is ScalarIrType.DOUBLE or kind.bits == 64:
         return ScalarType.B64, value
     if kind.is_float:

@@ -109,12 +109,17 @@ def run_call(
     out[...] = results[: len(out)]
 
 
-def kernel_of(symbol: str, operands: Operands, result: tuple[Any, int] | None) -> Kernel:
-    """Loads the operands, calls, and stores the result."""
+def kernel_of(
+    symbol: str, operands: Operands, result: tuple[Any, int] | None, axes: str = "X"
+) -> Kernel:
+    """Loads the operands, calls, and stores the result.
+
+    Rows belong to threads by their number along the axes of the thread block, the slowest first.
+    """
     file = RegisterFile()
     builder = BasicBlockBuilder(SourceSpan("call.ll", 1, 1), file)
     code, variables = Code(builder), _Variables()
-    thread = _thread_number(code)
+    thread = _thread_number(code, axes)
     arguments: list[Value] = []
     count = 0
     for operand in operands:
@@ -128,7 +133,7 @@ def kernel_of(symbol: str, operands: Operands, result: tuple[Any, int] | None) -
             count += 1
     code.begin(f"call {symbol}()")
     type_ = None if result is None else _type(np.dtype(result[0]), result[1])
-    call = CallSite(symbol, tuple(arguments), type_, code, {})
+    call = CallSite(symbol, tuple(arguments), type_, code, {}, share=variables.share)
     value = lower_builtin(call, variables.allocate)
     code.finish()
     code.locate(builder.start, None)
@@ -139,7 +144,9 @@ def kernel_of(symbol: str, operands: Operands, result: tuple[Any, int] | None) -
         Parameter(name, ScalarType.U64, 8 * i, 8, is_pointer=True) for i, name in enumerate(names)
     )
     blocks, registers = builder.finish(), tuple(file.registers)
-    return Kernel("call", blocks, registers, parameters, variables.symbols, 0, variables.end)
+    return Kernel(
+        "call", blocks, registers, parameters, variables.symbols, variables.shared, variables.end
+    )
 
 
 class _Variables:
@@ -148,11 +155,18 @@ class _Variables:
     def __init__(self) -> None:
         self.symbols: dict[str, Symbol] = {}
         self.end = 16
+        self.shared = 0
 
     def allocate(self, name: str, size: int, align: int) -> SymbolAddress:
         offset = -(-self.end // align) * align
         self.end = offset + size
         self.symbols[name] = Symbol(name, AddressSpace.LOCAL, size, align, offset)
+        return SymbolAddress(name)
+
+    def share(self, name: str, size: int, align: int) -> SymbolAddress:
+        if name not in self.symbols:
+            self.symbols[name] = Symbol(name, AddressSpace.SHARED, size, align, self.shared)
+            self.shared += size
         return SymbolAddress(name)
 
     def string(self, text: str) -> SymbolAddress:
@@ -166,14 +180,19 @@ def _type(dtype: np.dtype[Any], count: int) -> IrType:
     return element if count == 1 else VectorType(element, count)
 
 
-def _thread_number(code: Code) -> Register:
+def _thread_number(code: Code, axes: str) -> Register:
     """Of the grid, 64 bits."""
-    specials = []
-    for which in (Special.CTAID_X, Special.NTID_X, Special.TID_X):
+
+    def special(which: Special) -> Register:
         register = code.register(32)
         code.move(register, SpecialRegister(which))
-        specials.append(register)
-    return code.result("cvt.u64.u32", 64, code.result("mad.lo.u32", 32, *specials))
+        return register
+
+    number = special(Special.CTAID_X)
+    for axis in axes:
+        size, place = Special[f"NTID_{axis}"], Special[f"TID_{axis}"]
+        number = code.result("mad.lo.u32", 32, number, special(size), special(place))
+    return code.result("cvt.u64.u32", 64, number)
 
 
 def _place(code: Code, offset: int, thread: Register, stride: int) -> Register:

@@ -72,7 +72,7 @@ def _sized(call: BuiltinCall, value: Operand) -> Value:
     """In the width of the result."""
     bits = call.result_element.bits
     if bits == 64 and isinstance(value, Register):
-        value = call.compute("cvt.u64.u32", 64, value)
+        value = call.compute("mul.wide.u32", 64, value, Immediate(1))  # as zext is written
     return call.value(value)
 
 

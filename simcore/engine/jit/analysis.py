@@ -59,6 +59,7 @@ class Facts:
     is_partial: bool
     special: Mapping[Special, Shape]
     parameter: Callable[[int, int], Shape]
+    parameter_bytes: int
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Analysis:
 
     `is_dynamic[b]`: whether fewer than all lanes may run `b`. `blends`: (basic block, register)
     pairs where a write must keep what other lanes still need. `crossing`: registers live between
-    basic blocks.
+    basic blocks. `parameter_places`: what loads of parameters read, by pc, where that is fixed.
     """
 
     shapes: Mapping[int, Shape]
@@ -77,6 +78,7 @@ class Analysis:
     is_dynamic: tuple[bool, ...]
     blends: frozenset[tuple[int, int]]
     crossing: frozenset[int]
+    parameter_places: Mapping[int, int]
 
     def shape(self, register: Register) -> Shape:
         return self.shapes.get(register.index, VARYING)
@@ -121,7 +123,13 @@ def analyse(kernel: Kernel, facts: Facts) -> Analysis:
     crossing = frozenset(index for registers in live for index in registers)
     blends = frozenset(pair for pair in conflicts if shapes[pair[1]].is_varying)
     dynamic = _dynamic(kernel, places, pending, facts.is_partial)
-    return Analysis(shapes, live, places, pending, dynamic, blends, crossing)
+    parameter_places = {
+        instruction.pc: place
+        for instruction in kernel.instructions
+        if isinstance(instruction, Load)
+        and (place := _parameter_place(instruction, shapes, facts)) is not None
+    }
+    return Analysis(shapes, live, places, pending, dynamic, blends, crossing, parameter_places)
 
 
 def _warp_constants(kernel: Kernel, constants: frozenset[int]) -> frozenset[int]:
@@ -238,7 +246,8 @@ def across_lanes_shape(
     operation: WarpOperation, found: Mapping[int, Shape], facts: Facts
 ) -> Shape | None:
     """The same in all active lanes where all take part with the same others; None if unknown."""
-    if not operation.opcode.is_common or facts.width != GROUP:
+    opcode = operation.opcode
+    if not opcode.is_common or not (opcode.is_whole or facts.width == GROUP):
         return VARYING
     if operation.members is None:
         return uniform(facts.width)
@@ -250,10 +259,11 @@ def across_lanes_shape(
 
 def _loaded(load: Load, found: Mapping[int, Shape], facts: Facts) -> list[Shape]:
     address = load.address
-    if address.space is AddressSpace.PARAM and address.base is None:
+    place = _parameter_place(load, found, facts)
+    if place is not None:
         size = load.type.bytes
         return [
-            _extended(facts.parameter(address.offset + i * size, load.type.bits), load.type, r)
+            _extended(facts.parameter(place + i * size, load.type.bits), load.type, r)
             for i, r in enumerate(load.destinations)
         ]
     if isinstance(address.base, Register):
@@ -265,6 +275,20 @@ def _loaded(load: Load, found: Mapping[int, Shape], facts: Facts) -> list[Shape]
     if address.space in (AddressSpace.LOCAL, AddressSpace.GENERIC):
         return [VARYING] * len(load.destinations)
     return [uniform(facts.width)] * len(load.destinations)
+
+
+def _parameter_place(load: Load, found: Mapping[int, Shape], facts: Facts) -> int | None:
+    """Where in the memory of parameters a load reads, if that is known before it runs."""
+    address = load.address
+    if address.space is not AddressSpace.PARAM:
+        return None
+    if not isinstance(address.base, Register):
+        return address.offset if address.base is None else None
+    base = found.get(address.base.index)
+    if base is None or base.constant is None or not base.is_uniform:
+        return None
+    place, size = base.constant + address.offset, load.type.bytes * len(load.destinations)
+    return place if 0 <= place <= facts.parameter_bytes - size and place % size == 0 else None
 
 
 def _extended(shape: Shape, type_: ScalarType, register: Register | None) -> Shape:

@@ -41,7 +41,7 @@ class ExchangeCode:
     def values(self, block: int, operation: WarpOperation, mask: str) -> list[Value]:
         """The results for the lanes of `mask`, in the order of the destinations."""
         code, opcode = self._warp.vector, operation.opcode
-        participants = self._words(mask)
+        participants = self._warp_mask(mask) if opcode.is_whole else self._words(mask)
         if operation.members is not None:
             members = self._registers.vector(operation.members, ScalarType.B32)
             self._check(block, operation, members, mask)
@@ -62,6 +62,10 @@ class ExchangeCode:
         shape = self._registers.shape(operand, type_)
         constant = shape.constant if shape.is_uniform else None
         return self._registers.vector(operand, type_), constant
+
+    def _warp_mask(self, mask: str) -> str:
+        """The mask of the warp as i64, in each lane."""
+        return self._warp.broadcast(self._warp.wide_mask(mask), "i64")
 
     def _words(self, mask: str) -> str:
         """The mask of each lane's group, in each lane."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,13 +10,20 @@ import numpy as np
 from kernelcast.simcore.engine.jit.analysis import Facts
 from kernelcast.simcore.engine.jit.registers import lane_vector
 from kernelcast.simcore.engine.jit.shapes import Shape, constant_shape, uniform
+from kernelcast.simcore.image_descriptors import (
+    DescriptorField,
+    descriptor_words,
+    parameter_memory_bytes,
+    placed_images,
+)
+from kernelcast.simcore.images import Image, Sampler
 from kernelcast.simcore.isa.kernel import Compute, Kernel, Load, Register, Special
 from kernelcast.simcore.isa.native_code import NativeCode
-from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.isa.uniformity import definitions
 from kernelcast.simcore.isa.warp_dependence import numbered_lanes
 from kernelcast.simcore.launch import Launch
 from kernelcast.simcore.lazy_buffer import LazyBuffer
+from kernelcast.simcore.local_arrays import placed_arguments
 
 __all__ = ["LaunchFacts", "SpecialValues", "buffer_roots", "launch_facts"]
 
@@ -34,6 +42,8 @@ class LaunchFacts:
     dynamic_shared_bytes: int
     integers: tuple[tuple[int, int, int], ...]
     buffers: tuple[tuple[int, int], ...]
+    parameter_bytes: int = 0
+    """Of all parameters with the descriptors of images."""
     numbered_lanes: int = 64
     """`%laneid` counts modulo this."""
 
@@ -50,8 +60,15 @@ class LaunchFacts:
 def launch_facts(kernel: Kernel, launch: Launch, width: int, shared: int) -> LaunchFacts:
     integers: list[tuple[int, int, int]] = []
     buffers: list[tuple[int, int]] = []
-    for value, parameter in zip(launch.arguments, kernel.parameters, strict=True):
-        if isinstance(value, (np.ndarray, LazyBuffer)):
+    images = placed_images(kernel, launch)
+    for value, parameter in zip(placed_arguments(kernel, launch), kernel.parameters, strict=True):
+        if isinstance(value, Image):
+            placed = next(images)
+            integers += [(parameter.offset, 8, placed.place), *descriptor_words(placed)]
+            buffers.append((placed.place + DescriptorField.TEXELS, len(buffers)))
+        elif isinstance(value, Sampler):
+            integers.append((parameter.offset, parameter.size, value.bits))
+        elif isinstance(value, (np.ndarray, LazyBuffer)):
             buffers.append((parameter.offset, len(buffers)))
         elif isinstance(value, (int, np.integer)) and not parameter.type.is_float:
             bits = int(value) & ((1 << (8 * parameter.size)) - 1)
@@ -64,12 +81,18 @@ def launch_facts(kernel: Kernel, launch: Launch, width: int, shared: int) -> Lau
         dynamic_shared_bytes=launch.dynamic_shared_bytes,
         integers=tuple(integers),
         buffers=tuple(buffers),
+        parameter_bytes=parameter_memory_bytes(kernel, launch),
         numbered_lanes=numbered_lanes(kernel, width),
     )
 
 
-def buffer_roots(kernel: Kernel, buffers: tuple[tuple[int, int], ...]) -> dict[int, int]:
-    """Register index -> row of the buffer that its address was computed from, where only one is."""
+def buffer_roots(
+    kernel: Kernel, buffers: tuple[tuple[int, int], ...], places: Mapping[int, int]
+) -> dict[int, int]:
+    """Register index -> row of the buffer that its address was computed from, where only one is.
+
+    `places`: what loads of parameters read, by pc.
+    """
     rows = dict(buffers)
     found: dict[int, int] = {}
     changed = True
@@ -78,9 +101,7 @@ def buffer_roots(kernel: Kernel, buffers: tuple[tuple[int, int], ...]) -> dict[i
         for instruction in kernel.instructions:
             roots: set[int] = set()
             if isinstance(instruction, Load):
-                address = instruction.address
-                if address.space is AddressSpace.PARAM and address.base is None:
-                    roots = {rows[o] for o in (address.offset,) if o in rows}
+                roots = {rows[o] for o in (places.get(instruction.pc, -1),) if o in rows}
             elif isinstance(instruction, Compute) and instruction.type.bits >= 32:
                 sources = (s for s in instruction.sources if isinstance(s, Register))
                 roots = {found[s.index] for s in sources if s.index in found}
@@ -116,7 +137,7 @@ class SpecialValues:
             return constant_shape(self.width, known[1] & ((1 << bits) - 1))
 
         partial = self._launch.threads % self.width != 0
-        return Facts(self.width, partial, self.shapes, parameter)
+        return Facts(self.width, partial, self.shapes, parameter, self._launch.parameter_bytes)
 
     def write(self, entry: NativeCode) -> dict[Special, str]:
         """Scalar bases, or vectors of those without a pattern, valid in the whole function."""
@@ -179,6 +200,7 @@ class SpecialValues:
             self._pattern(special, tuple(_lane_mask(lane, relation) for lane in numbers))
         for special, value in (
             (Special.NWARPID, launch.warps),
+            (Special.WARP_WIDTH, width),
             (Special.SMID, 0),
             (Special.NSMID, 1),
             (Special.GRIDID, 1),

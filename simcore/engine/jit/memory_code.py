@@ -83,7 +83,7 @@ class MemoryCode:
     def is_predicted(self, access: Load | Store) -> bool:
         """Whether it is known which region the access should be in, and that it does anything."""
         address = access.address
-        if not self._does(access) or (address.space is AddressSpace.PARAM and address.base is None):
+        if not self._does(access) or access.pc in self._analysis.parameter_places:
             return False
         return self._regions.expected(address) is not None
 
@@ -134,10 +134,14 @@ class MemoryCode:
         if not self._does(load):
             self._record.access(load, lanes, mask, position)
             return []
-        if load.address.space is AddressSpace.PARAM and load.address.base is None:
+        place = self._analysis.parameter_places.get(load.pc)
+        if place is not None:
+            known = None if load.address.base is None else self._constants(load)
+            if known is not None:
+                return [(value, written, result) for value in known]
             parameters = self._regions.expected(load.address)
             assert parameters is not None
-            count = len(load.destinations)
+            count, lanes = len(load.destinations), Lanes(str(place), (0,) * warp.width)
             found = self._fast.load(parameters, lanes, load.type, count, mask, result)
             return [(value, written, result) for value in found]
         if lanes.likely is None or load.pc in self._unlikely:
@@ -159,6 +163,18 @@ class MemoryCode:
             (code.op(f"phi {kind} [ {a}, %{near_end} ], [ {b}, %{far_end} ]"), written, result)
             for a, b in zip(near_values, values, strict=True)
         ]
+
+    def _constants(self, load: Load) -> list[str] | None:
+        """The numbers that a load of an image's descriptor gives, if the launch fixes them."""
+        shapes = [None if r is None else self._analysis.shape(r) for r in load.destinations]
+        mask = (1 << load.type.bits) - 1
+        found = [
+            None if shape is None or shape.is_varying or shape.constant is None else shape.constant
+            for shape in shapes
+        ]
+        if load.type.is_float or any(number is None for number in found):
+            return None
+        return [str(number & mask) for number in found if number is not None]
 
     def _load(self, load: Load, lanes: Lanes, mask: str, position: int, result: Shape) -> list[str]:
         warp, code, count = self._warp, self._warp.scalar, len(load.destinations)

@@ -86,7 +86,7 @@ def generate(
     values = specials.write(entry)
     warp = WarpCode(scalar, entry, launch.width)
     registers = Registers(analysis, facts, scalar, warp.vector, values, symbols)
-    roots = buffer_roots(kernel, launch.buffers)
+    roots = buffer_roots(kernel, launch.buffers, analysis.parameter_places)
     record, atomics = RecordCode(warp, analysis, records), AtomicCode(warp)
     used = frozenset(r.index for i in kernel.instructions for r in reads(i))
     memory = MemoryCode(warp, analysis, registers, symbols, roots, record, atomics, only, used)

@@ -18,8 +18,8 @@ from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
 from kernelcast.simcore.launch import Launch, Limits
 from kernelcast.simcore.llvm import NativeModule, compile_module, is_compiled
+from kernelcast.simcore.local_arrays import shared_bytes
 from kernelcast.simcore.memory_spaces import LaunchMemory
-from kernelcast.simcore.resources import shared_bytes
 from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
 

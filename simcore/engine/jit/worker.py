@@ -28,6 +28,8 @@ from kernelcast.simcore.engine.jit.rounds_code import (
 from kernelcast.simcore.engine.jit.runtime_code import SPACES
 from kernelcast.simcore.engine.jit.worker_fault import WorkerFault
 from kernelcast.simcore.engine.jit.workspace import FIELDS
+from kernelcast.simcore.image_descriptors import DescriptorField, placed_images
+from kernelcast.simcore.images import Image
 from kernelcast.simcore.isa.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.kernel import HostCall, Kernel
 from kernelcast.simcore.launch import Launch, Limits
@@ -283,11 +285,15 @@ def _aligned(size: int) -> npt.NDArray[np.uint8]:
 def _buffer_table(kernel: Kernel, launch: Launch, memory: LaunchMemory) -> Ints:
     """Rows of pointer parameters in their order, then of module variables."""
     rows = []
+    images = placed_images(kernel, launch)
     by_address = {buffer.first: buffer for buffer in memory.globals.buffers}
     chosen = []
     for value, parameter in zip(launch.arguments, kernel.parameters, strict=True):
-        if isinstance(value, (np.ndarray, LazyBuffer)):
-            raw = memory.parameters.bytes[parameter.offset : parameter.offset + 8]
+        if isinstance(value, (np.ndarray, LazyBuffer, Image)):
+            place = parameter.offset
+            if isinstance(value, Image):
+                place = next(images).place + DescriptorField.TEXELS
+            raw = memory.parameters.bytes[place : place + 8]
             chosen.append(by_address[int(raw.copy().view(np.int64)[0])])
     chosen += [buffer for buffer in memory.globals.buffers if buffer not in chosen]
     for buffer in chosen:

@@ -1,0 +1,196 @@
+"""From coordinates to texels: addressing and filters (OpenCL 1.2, 8.2), in single precision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, float_bits
+from kernelcast.ptx_frontend.llvm.builtins.image_arguments import (
+    Condition,
+    ImageArgument,
+    SamplerArgument,
+    any_of,
+    chosen,
+)
+from kernelcast.simcore.image_descriptors import DescriptorField
+from kernelcast.simcore.images import Addressing
+from kernelcast.simcore.isa.kernel import Immediate, Operand, Register
+from kernelcast.simcore.isa.types import ScalarType
+
+__all__ = ["Axis", "axes_of", "coordinates_of", "layer_axis", "plain_axis"]
+
+_EXTENTS = (DescriptorField.WIDTH, DescriptorField.HEIGHT, DescriptorField.DEPTH)
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Where a read takes texels along one axis: numbers of 32 bits, with a sign.
+
+    `second` with its share `weight` is for the linear filter. `inside` and `second_inside` say
+    whether texels are there; None where they must be.
+    """
+
+    first: Operand
+    second: Operand | None = None
+    weight: Operand | None = None
+    inside: Operand | None = None
+    second_inside: Operand | None = None
+
+
+def coordinates_of(call: BuiltinCall, image: ImageArgument, index: int) -> Sequence[Operand]:
+    """One number for each axis: the layer comes last."""
+    parts, axes = call.site.arguments[index].parts, image.kind.axes
+    if len(parts) < axes or (axes == 1 and len(parts) != 1):
+        raise call.refused(f"{len(parts)} coordinates for {image.kind.title}")
+    return parts[:axes]
+
+
+def plain_axis(coordinate: Operand) -> Axis:
+    """A coordinate that must be that of a texel."""
+    return Axis(coordinate)
+
+
+def layer_axis(
+    call: BuiltinCall, image: ImageArgument, coordinate: Operand, is_float: bool
+) -> Axis:
+    """The nearest layer that there is."""
+    if is_float:
+        coordinate = call.compute("cvt.rni.s32.f32", 32, coordinate)
+    return Axis(_clamped(call, coordinate, image.field(DescriptorField.LAYERS)))
+
+
+def axes_of(
+    call: BuiltinCall,
+    image: ImageArgument,
+    sampler: SamplerArgument,
+    coordinates: Sequence[Operand],
+    is_float: bool,
+) -> list[Axis]:
+    """The spatial axes; integer coordinates take the texel itself, or none outside."""
+    found: list[Axis] = []
+    for coordinate, place in zip(coordinates, _EXTENTS, strict=False):
+        size = image.field(place)
+        if is_float:
+            found.append(_Addressing(call, sampler, size).axis(coordinate))
+        else:
+            found.append(_Addressing(call, sampler, size).placed(coordinate, None, None))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Addressing:
+    """One axis of an image of `size` texels along it."""
+
+    call: BuiltinCall
+    sampler: SamplerArgument
+    size: Register
+
+    def axis(self, coordinate: Operand) -> Axis:
+        call, sampler = self.call, self.sampler
+        position = chosen(
+            call,
+            sampler.is_normalized,
+            32,
+            lambda: self._scaled(self._repeated(coordinate)),
+            lambda: coordinate,
+        )
+        linear = sampler.is_linear
+        if linear is False:
+            return self.placed(self._floor(position), None, None)
+        half = float_bits(ScalarType.F32, 0.5)
+        centred = chosen(
+            call,
+            linear,
+            32,
+            lambda: call.compute("sub.f32", 32, position, half),
+            lambda: position,
+        )
+        below = call.compute("cvt.rmi.f32.f32", 32, centred)
+        weight = call.compute("sub.f32", 32, centred, below)
+        first = self._floor(centred)
+        second = call.compute("add.s32", 32, first, Immediate(1))
+        return self.placed(first, second, weight)
+
+    def placed(self, first: Operand, second: Operand | None, weight: Operand | None) -> Axis:
+        """The texels that these numbers mean, outside of the image too."""
+        one, inside = self._texel(first)
+        if second is None:
+            return Axis(one, inside=inside)
+        other, second_inside = self._texel(second)
+        return Axis(one, other, weight, inside, second_inside)
+
+    def _floor(self, position: Operand) -> Operand:
+        return self.call.compute("cvt.rmi.s32.f32", 32, position)
+
+    def _repeated(self, coordinate: Operand) -> Operand:
+        """A normalized coordinate in [0, 1], where the image is repeated."""
+        call, sampler = self.call, self.sampler
+
+        def fraction() -> Operand:
+            below = call.compute("cvt.rmi.f32.f32", 32, coordinate)
+            return call.compute("sub.f32", 32, coordinate, below)
+
+        def mirrored() -> Operand:
+            half, two = (float_bits(ScalarType.F32, x) for x in (0.5, 2.0))
+            pairs = call.compute("mul.f32", 32, coordinate, half)
+            pairs = call.compute("cvt.rni.f32.f32", 32, pairs)
+            turning = call.compute("mul.f32", 32, pairs, two)
+            distance = call.compute("sub.f32", 32, coordinate, turning)
+            return call.compute("abs.f32", 32, distance)
+
+        def unless_repeated() -> Operand:
+            mirrors = sampler.addresses(Addressing.MIRRORED_REPEAT)
+            return chosen(call, mirrors, 32, mirrored, lambda: coordinate)
+
+        repeats = sampler.addresses(Addressing.REPEAT)
+        return chosen(call, repeats, 32, fraction, unless_repeated)
+
+    def _scaled(self, coordinate: Operand) -> Operand:
+        size = self.call.compute("cvt.rn.f32.s32", 32, self.size)
+        return self.call.compute("mul.f32", 32, coordinate, size)
+
+    def _texel(self, number: Operand) -> tuple[Operand, Operand | None]:
+        """The texel that a number means, and whether it is in the image if it may be outside."""
+        call, sampler = self.call, self.sampler
+        found = chosen(
+            call,
+            sampler.addresses(Addressing.REPEAT),
+            32,
+            lambda: self._wrapped(number),
+            lambda: number,
+        )
+        clamps = any_of(
+            call,
+            sampler.addresses(Addressing.CLAMP_TO_EDGE),
+            sampler.addresses(Addressing.MIRRORED_REPEAT),
+        )
+        found = chosen(call, clamps, 32, lambda: _clamped(call, found, self.size), lambda: found)
+        return found, self._inside(found, sampler.addresses(Addressing.CLAMP))
+
+    def _inside(self, number: Operand, has_border: Condition) -> Operand | None:
+        if has_border is False:
+            return None
+        call = self.call
+        inside = call.compute("setp.lt.u32", 1, number, self.size)
+        if isinstance(has_border, bool):
+            return inside
+        needless = call.compute("not.pred", 1, has_border)
+        return call.compute("or.pred", 1, inside, needless)
+
+    def _wrapped(self, number: Operand) -> Operand:
+        """A number at most one width off."""
+        call, size = self.call, self.size
+        below = call.compute("setp.lt.s32", 1, number, Immediate(0))
+        more = call.compute("add.s32", 32, number, size)
+        found = call.select(32, below, more, number)
+        beyond = call.compute("setp.ge.s32", 1, found, size)
+        less = call.compute("sub.s32", 32, found, size)
+        return call.select(32, beyond, less, found)
+
+
+def _clamped(call: BuiltinCall, number: Operand, size: Register) -> Operand:
+    """Between 0 and the last texel."""
+    last = call.compute("sub.s32", 32, size, Immediate(1))
+    least = call.compute("max.s32", 32, number, Immediate(0))
+    return call.compute("min.s32", 32, least, last)

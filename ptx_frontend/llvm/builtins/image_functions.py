@@ -1,0 +1,252 @@
+"""Images (OpenCL C 1.2, 6.12.14, and 2.0, 6.13.14): reads, writes and what describes them.
+
+A read or write is one instruction of native code. Its arithmetic is part of it and counts nowhere;
+its loads, one a texel, reach memory. The linear filter adds texels in the order of the
+specification's formula, weights and sums in single precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler, float_bits
+from kernelcast.ptx_frontend.llvm.builtins.image_arguments import (
+    Condition,
+    ImageArgument,
+    SamplerArgument,
+    chosen,
+    image_argument,
+    sampler_argument,
+)
+from kernelcast.ptx_frontend.llvm.builtins.image_coordinates import (
+    Axis,
+    axes_of,
+    coordinates_of,
+    layer_axis,
+    plain_axis,
+)
+from kernelcast.ptx_frontend.llvm.builtins.image_texels import (
+    CHANNELS,
+    channel_values,
+    load_texel,
+    store_texel,
+    stored_texel,
+    texel_address,
+)
+from kernelcast.ptx_frontend.llvm.call_site import Value
+from kernelcast.ptx_frontend.llvm.types import ScalarIrType
+from kernelcast.simcore.image_descriptors import DescriptorField
+from kernelcast.simcore.image_formats import ImageKind
+from kernelcast.simcore.isa.kernel import Immediate, Operand, Register
+from kernelcast.simcore.isa.types import ScalarType
+
+__all__ = ["IMAGE_FUNCTIONS", "SAMPLER_INITIALIZER"]
+
+SAMPLER_INITIALIZER = "__translate_sampler_initializer"
+
+
+def _read(element: ScalarType, is_half: bool = False) -> Handler:
+    """`read_image`: (image, [sampler,] coordinates), the value as four times `element`."""
+
+    def lower(call: BuiltinCall) -> Value:
+        call.expect(2, 3)
+        has_sampler = len(call.parameters) == 3
+        image = _begun(call)
+        sampler = sampler_argument(call, 1 if has_sampler else None)
+        axes = _axes(call, image, sampler, 1 + has_sampler)
+        count = 1 if image.is_depth else CHANNELS
+        linear: Condition = False
+        if element is ScalarType.F32 and axes[0].second is not None:
+            linear = sampler.is_linear
+        if linear is False:
+            parts = _texel(call, image, axes, element, count)
+        else:
+            parts = _filtered(call, image, axes, linear, count)
+        if is_half:
+            parts = tuple(call.compute("cvt.rn.f16.f32", 16, part) for part in parts)
+        return call.value(*parts)
+
+    return lower
+
+
+def _begun(call: BuiltinCall) -> ImageArgument:
+    """The image of a call, whose one instruction is written; what follows is part of it."""
+    image = image_argument(call)
+    handle = call.code.result("image.b64", 64, image.handle)
+    call.code.begin_parts()
+    return ImageArgument(call.code, handle, image.kind, image.is_depth, image.is_read_only)
+
+
+def _axes(
+    call: BuiltinCall, image: ImageArgument, sampler: SamplerArgument, index: int
+) -> list[Axis]:
+    is_float = call.element(index).is_float
+    numbers = coordinates_of(call, image, index)
+    spatial = image.kind.dimensions
+    axes = axes_of(call, image, sampler, numbers[:spatial], is_float)
+    if image.kind.is_array:
+        axes.append(layer_axis(call, image, numbers[spatial], is_float))
+    return axes
+
+
+def _texel(
+    call: BuiltinCall,
+    image: ImageArgument,
+    axes: Sequence[Axis],
+    element: ScalarType,
+    count: int,
+) -> tuple[Operand, ...]:
+    """The channels of the texel at the first place of each axis, or those of the border."""
+    address = texel_address(call, image, [axis.first for axis in axes])
+    inside = _all(call, [axis.inside for axis in axes])
+    return channel_values(call, image, load_texel(call, image, address, inside), element, count)
+
+
+def _all(call: BuiltinCall, conditions: Sequence[Operand | None]) -> Operand | None:
+    found: Operand | None = None
+    for condition in conditions:
+        if condition is not None:
+            found = condition if found is None else call.compute("and.pred", 1, found, condition)
+    return found
+
+
+def _filtered(
+    call: BuiltinCall,
+    image: ImageArgument,
+    axes: Sequence[Axis],
+    linear: Condition,
+    count: int,
+) -> tuple[Operand, ...]:
+    """A loop over the corners around a place, or once where the filter is the nearest texel."""
+    code = call.code
+    sums = tuple(code.register(32) for _ in range(count))
+    corner = code.register(32)
+    for register in (corner, *sums):
+        code.move(register, Immediate(0))
+    corners = Immediate(1 << image.kind.dimensions)
+    most = chosen(call, linear, 32, lambda: corners, lambda: Immediate(1))
+    head, after = code.new_block(), code.new_block()
+    code.place(head)
+    here, weight = _corner(call, axes, corner)
+    values = _texel(call, image, here, ScalarType.F32, count)
+    for total, value in zip(sums, values, strict=True):
+        share = call.compute("mul.f32", 32, weight, value)
+        added = call.compute("add.f32", 32, total, share)
+        if not isinstance(linear, bool):
+            added = call.select(32, linear, added, value)
+        code.move(total, added)
+    code.compute("add.u32", corner, corner, Immediate(1))
+    code.branch(code.result("setp.lt.u32", 1, corner, most), head, after)
+    code.place(after)
+    return sums
+
+
+def _corner(
+    call: BuiltinCall, axes: Sequence[Axis], corner: Register
+) -> tuple[list[Axis], Operand]:
+    """The axes at one corner, and its weight; bit n of its number says which side of axis n."""
+    found: list[Axis] = []
+    weight: Operand | None = None
+    one = float_bits(ScalarType.F32, 1.0)
+    for number, axis in enumerate(axes):
+        if axis.second is None or axis.weight is None:
+            found.append(axis)
+            continue
+        bit = call.compute("and.b32", 32, corner, Immediate(1 << number))
+        is_second = call.compute("setp.ne.u32", 1, bit, Immediate(0))
+        rest = call.compute("sub.f32", 32, one, axis.weight)
+        share = call.select(32, is_second, axis.weight, rest)
+        weight = share if weight is None else call.compute("mul.f32", 32, weight, share)
+        place = call.select(32, is_second, axis.second, axis.first)
+        found.append(Axis(place, inside=_inside_of_corner(call, axis, is_second)))
+    assert weight is not None
+    return found, weight
+
+
+def _inside_of_corner(call: BuiltinCall, axis: Axis, is_second: Operand) -> Operand | None:
+    if axis.inside is None or axis.second_inside is None:
+        return None
+    second = call.compute("and.pred", 1, is_second, axis.second_inside)
+    is_first = call.compute("not.pred", 1, is_second)
+    first = call.compute("and.pred", 1, is_first, axis.inside)
+    return call.compute("or.pred", 1, first, second)
+
+
+def _write(element: ScalarType, is_half: bool = False) -> Handler:
+    """`write_image`: (image, coordinates[, level], value)."""
+
+    def lower(call: BuiltinCall) -> None:
+        call.expect(3, 4)
+        level = call.site.arguments[2].parts[0]
+        if len(call.parameters) == 4 and level != Immediate(0):
+            raise call.refused("levels of detail")
+        image = _begun(call)
+        places = [plain_axis(x).first for x in coordinates_of(call, image, 1)]
+        values = call.site.arguments[-1].parts
+        if is_half:
+            values = tuple(call.compute("cvt.f32.f16", 32, value) for value in values)
+        address = texel_address(call, image, places)
+        store_texel(call, image, address, stored_texel(call, image, values, element))
+
+    return lower
+
+
+def _described(field: DescriptorField) -> Handler:
+    """A number of the descriptor."""
+
+    def lower(call: BuiltinCall) -> Value:
+        call.expect(1)
+        return call.value(_sized(call, image_argument(call).field(field)))
+
+    return lower
+
+
+def _sized(call: BuiltinCall, number: Operand) -> Operand:
+    """In the width of the result."""
+    is_wide = call.result_element.bits == 64
+    return call.compute("cvt.u64.u32", 64, number) if is_wide else number
+
+
+def _dimensions(call: BuiltinCall) -> Value:
+    """Width and height, and of three dimensions the depth and 0."""
+    call.expect(1)
+    image = image_argument(call)
+    fields: list[Operand] = [
+        image.field(DescriptorField.WIDTH),
+        image.field(DescriptorField.HEIGHT),
+    ]
+    if image.kind is ImageKind.IMAGE_3D:
+        fields += [image.field(DescriptorField.DEPTH), Immediate(0)]
+    return call.value(*fields)
+
+
+def _sampler(call: BuiltinCall) -> Value:
+    """A sampler is its bits."""
+    bits = call.site.arguments[0].parts[0]
+    if isinstance(bits, Register) and not isinstance(call.result, ScalarIrType):
+        bits = call.compute("cvt.u64.u32", 64, bits)
+    return call.value(bits)
+
+
+_ELEMENTS: Mapping[str, tuple[ScalarType, bool]] = {
+    "f": (ScalarType.F32, False),
+    "h": (ScalarType.F32, True),
+    "i": (ScalarType.S32, False),
+    "ui": (ScalarType.U32, False),
+}
+_QUERIES = {
+    "width": DescriptorField.WIDTH,
+    "height": DescriptorField.HEIGHT,
+    "depth": DescriptorField.DEPTH,
+    "array_size": DescriptorField.LAYERS,
+    "channel_data_type": DescriptorField.CHANNEL_TYPE,
+    "channel_order": DescriptorField.CHANNEL_ORDER,
+}
+
+IMAGE_FUNCTIONS: Mapping[str, Handler] = {
+    **{f"read_image{letter}": _read(*element) for letter, element in _ELEMENTS.items()},
+    **{f"write_image{letter}": _write(*element) for letter, element in _ELEMENTS.items()},
+    **{f"get_image_{name}": _described(field) for name, field in _QUERIES.items()},
+    "get_image_dim": _dimensions,
+    SAMPLER_INITIALIZER: _sampler,
+}
