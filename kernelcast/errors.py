@@ -18,6 +18,7 @@
   x MetricsError                      a profiler file that cannot be used
   x DeviceFileError                   a device file that cannot be used
     + UnknownDevice                   no such device; lists the nearest names
+  x BenchmarkError                    an OpenCL device that is not there or cannot be measured
   x TraceFormatError                  a trace file that cannot be used
   x ModelNotApplicable                the model says why it has nothing to say
     + UnknownModel                    no such model; lists the nearest names
@@ -160,6 +161,10 @@ class DeviceFileError(KernelcastError):
 
 class UnknownDevice(DeviceFileError):
     """No device of that name."""
+
+
+class BenchmarkError(KernelcastError):
+    """No OpenCL device, a kernel that its driver refuses, or one that computes a wrong result."""
 
 
 class TraceFormatError(KernelcastError):

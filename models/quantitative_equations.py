@@ -148,6 +148,8 @@ def instruction_weights(measured: MeasuredThroughput, k_type: WorkType) -> Instr
         WorkType.FP32: measured.fp32_ops_per_s,
         WorkType.INT: measured.int_ops_per_s,
     }[k_type]
+    if not t_op:
+        raise ModelNotApplicable(f"the device has no {k_type.value} operations")
     return InstructionWeights(
         t_op_ops_per_s=t_op,
         w_op=measured.fp32_ops_per_s / t_op,

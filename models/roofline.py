@@ -37,6 +37,8 @@ def roofline(profile: KernelProfile, device: Device, options: ModelOptions) -> E
         )
     is_double = work_type is WorkType.FP64
     peak = device.peak.fp64_flops_per_s if is_double else device.peak.fp32_flops_per_s
+    if not peak:
+        raise ModelNotApplicable(f"{device.name} has no {work_type.value} operations")
     factor = 1.0 if options.utilization is None else options.utilization
     memory_s = factor * traffic_bytes / device.dram.bandwidth_bytes_per_s
     compute_s = factor * flops / peak

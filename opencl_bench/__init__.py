@@ -1,1 +1,1 @@
-"""Measures a real OpenCL device and writes its device file; empty until the benchmarks arrive."""
+"""Measures a real OpenCL device and writes its device file (docs/bench.md)."""

@@ -17,6 +17,7 @@ __all__ = [
     "ConstantFacts",
     "Device",
     "DramFacts",
+    "MeasuredCurve",
     "MeasuredThroughput",
     "PeakThroughput",
     "Provenance",
@@ -139,7 +140,7 @@ class MeasuredThroughput:
     """The six figures of the quantitative roofline (Konstantinidis thesis, section 4.2.3).
 
     T_SP, T_DP: multiply-adds, two operations each; T_int: integer multiply-adds, two each;
-    T_add: single-precision additions; T_ldst: shared-memory loads and stores, all per second;
+    T_add: integer additions; T_ldst: shared-memory loads and stores, all per second;
     B_mem: mean of read, write and copy bandwidth.
     """
 
@@ -149,6 +150,23 @@ class MeasuredThroughput:
     add_ops_per_s: float
     load_store_ops_per_s: float
     dram_bandwidth_bytes_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredCurve:
+    """A quantity over another, in SI units, by rising x: bandwidth over footprint.
+
+    `spread` of each point is the interquartile range over the median; all three have one length.
+    """
+
+    x_name: str
+    x_unit: str
+    y_name: str
+    y_unit: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    spread: tuple[float, ...]
+    provenance: Provenance
 
 
 @dataclass(frozen=True)
@@ -170,6 +188,8 @@ class Device:
     provenance: Mapping[str, Provenance] = field(compare=False, repr=False, default_factory=dict)
     fitted_on: tuple[str, ...] = ()
     """Points of the validation, `suite/kernel/quantity`, that values of the file were chosen by."""
+    curves: Mapping[str, MeasuredCurve] = field(compare=False, repr=False, default_factory=dict)
+    """Measured curves by name, which no model reads: `kernelcast bench` writes them."""
 
     def is_fitted_on(self, point: str) -> bool:
         """Whether a value of the file was chosen by the point: it says nothing of the errors."""

@@ -18,6 +18,7 @@ __all__ = [
     "Contradiction",
     "Observation",
     "contradictions",
+    "is_quantity",
 ]
 
 DEVICE_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -58,7 +59,12 @@ QUANTITIES = frozenset(
         "launch_overhead_s",
     )
 )
-"""What `[observed]` may hold. Each name ends with its unit."""
+"""What `[observed]` may hold about the levels of the memory. Each name ends with its unit."""
+_LEVELS = ("shared_", "l1_", "shader_array_", "l2_", "far_l2_", "last_level_", "dram_")
+_OTHER_QUANTITY = re.compile(
+    r"[a-z][a-z0-9]*(_[a-z0-9]+)*_(ops_per_s|bytes_per_s|bytes|cycles|s|hz|count|ratio)"
+)
+"""Other figures: latency of an operation, cost of a barrier, bandwidth of a transfer."""
 
 _ABOVE_NOMINAL_CLOCK = 1.1
 """Boards may run this much above the clock in their file (GTX 1060: 4610 of 4373 Gflop/s)."""
@@ -101,6 +107,14 @@ class Observation:
     quantity: str
     value: float
     provenance: Provenance
+
+
+def is_quantity(name: str) -> bool:
+    """Whether `[observed]` may hold it: what begins with a level of the memory is a closed list,
+    because figures of one level must be comparable; others only have to end with their unit."""
+    if name in QUANTITIES:
+        return True
+    return not name.startswith(_LEVELS) and _OTHER_QUANTITY.fullmatch(name) is not None
 
 
 def contradictions(

@@ -25,7 +25,13 @@ from kernelcast.simcore.device import (
     SmFacts,
     Source,
 )
-from kernelcast.simcore.device_checks import QUANTITIES, Observation, contradictions
+from kernelcast.simcore.device_checks import (
+    QUANTITIES,
+    Observation,
+    contradictions,
+    is_quantity,
+)
+from kernelcast.simcore.device_curves import read_curves
 
 __all__ = ["known_devices", "load_device", "load_observations"]
 
@@ -43,10 +49,10 @@ _SECTIONS: dict[str, type] = {
     "measured": MeasuredThroughput,
 }
 _OPTIONAL = frozenset(("l1", "measured"))
-_TOP_LEVEL = ("title", "coalescing", "fitted_on", "observed")
+_TOP_LEVEL = ("title", "coalescing", "fitted_on", "observed", "curves")
 _ENTRY_KEYS = ("value", "source", "ref")
 
-_MAY_BE_ZERO = frozenset(("sm.fp64_lanes", "peak.fp64_flops_per_s"))
+_MAY_BE_ZERO = frozenset(("sm.fp64_lanes", "peak.fp64_flops_per_s", "measured.fp64_ops_per_s"))
 _CHOICES: dict[str, tuple[str, ...]] = {
     "sm.register_allocation_per": ("warp", "thread block"),
     "l1.index": ("modulo", "hashed"),
@@ -143,6 +149,7 @@ class _Reader:
             else None,
             provenance=self.provenance,
             fitted_on=self._fitted_on(),
+            curves=read_curves(self.file, self.table.get("curves", {})),
         )
         self._check(device, self.observations())
         return device
@@ -152,7 +159,8 @@ class _Reader:
         table = self.table.get("observed", {})
         if not isinstance(table, Mapping):
             raise self._error("observed", "must be a section [observed]")
-        self._reject_unknown(table, QUANTITIES, "observed.")
+        unknown = {name: entry for name, entry in table.items() if not is_quantity(name)}
+        self._reject_unknown(unknown, QUANTITIES, "observed.")
         return tuple(
             self._observation(quantity, number, entry)
             for quantity, entries in table.items()

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 import kernelcast
 from kernelcast.cli import devices, models, trace
+from kernelcast.cli.bench import bench
 from kernelcast.cli.estimate import estimate
 from kernelcast.cli.mix import mix
 from kernelcast.cli.profile import profile
@@ -54,6 +55,7 @@ app.command()(mix)
 app.command()(run)
 app.command()(support)
 app.command()(validate)
+app.command()(bench)
 app.add_typer(trace.app, name="trace")
 app.add_typer(devices.app, name="devices")
 app.add_typer(models.app, name="models")

@@ -9,7 +9,9 @@ import typer
 import kernelcast as kc
 from kernelcast.cli import options
 from kernelcast.cli.terminal import show_result
+from kernelcast.report import devices as devices_report
 from kernelcast.report import records, text
+from kernelcast.simcore.device_file import load_observations
 
 __all__ = ["app"]
 
@@ -37,12 +39,12 @@ def show_device(
     json: options.Json = False,
     csv: options.Csv = False,
 ) -> None:
-    """Every value of one GPU, with its source."""
-    device = kc.device(name)
+    """Every value of one GPU with its unit and source, what was observed, and measured curves."""
+    device, observations = kc.device(name), load_observations(name)
     show_result(
         json=json,
         csv=csv,
-        record=lambda: records.device_record(device),
-        rows=lambda: records.device_rows(device),
-        report=lambda: text.device_table(device),
+        record=lambda: devices_report.device_record(device, observations),
+        rows=lambda: devices_report.device_rows(device, observations),
+        report=lambda: devices_report.device_table(device, observations),
     )

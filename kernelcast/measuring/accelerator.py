@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -80,7 +80,7 @@ class Accelerator(Protocol):
     @property
     def is_dry_run(self) -> bool: ...
 
-    def build(self, source: bytes, entry: str) -> BuiltKernel: ...
+    def build(self, source: bytes, entry: str, options: Sequence[str] = ()) -> BuiltKernel: ...
 
     def discard(self, kernel: BuiltKernel) -> None: ...
 

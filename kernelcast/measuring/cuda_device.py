@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from types import ModuleType
 from typing import Any
@@ -69,7 +69,7 @@ class CudaDevice:
     def facts(self) -> DeviceFacts:
         return self._facts
 
-    def build(self, source: bytes, entry: str) -> BuiltKernel:
+    def build(self, source: bytes, entry: str, options: Sequence[str] = ()) -> BuiltKernel:
         module, remarks = self._load_any_version(source)
         function = self._call("cuModuleGetFunction", module, entry.encode())
         return BuiltKernel(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import numpy as np
@@ -56,7 +56,7 @@ class FakeAccelerator:
     def buffers_in_use(self) -> int:
         return len(self._allocated)
 
-    def build(self, source: bytes, entry: str) -> BuiltKernel:
+    def build(self, source: bytes, entry: str, options: Sequence[str] = ()) -> BuiltKernel:
         word = rb"\.entry" if self._api is Api.CUDA else rb"_?_?kernel\b[^;{]*?"
         if not re.search(word + rb"\s+" + re.escape(entry.encode()) + rb"\s*\(", source):
             raise MeasuringError(f"the source has no kernel {entry}")

@@ -139,7 +139,9 @@ class Session:
         self, prepared: PreparedCase, source: bytes
     ) -> Iterator[tuple[DeviceLaunch, Mapping[str, DeviceBuffer]]]:
         """The launch with the kernel compiled and its buffers, by name, on the device."""
-        kernel = self._device.build(source, prepared.kernel.name)
+        kernel = self._device.build(
+            source, prepared.kernel.name, prepared.case.workload.kernel.compilation.options
+        )
         with (
             _ended_by(lambda: self._device.discard(kernel)),
             self._uploaded(list(prepared.buffers.values())) as uploaded,

@@ -1,15 +1,12 @@
-"""An OpenCL device through pyopencl, with profiled events."""
+"""An OpenCL device that workloads are timed on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from types import ModuleType
-from typing import Any
 
-import numpy as np
-
+from kernelcast.errors import BenchmarkError
 from kernelcast.measured_times import Api, DeviceFacts
 from kernelcast.measuring.accelerator import (
     Array,
@@ -18,6 +15,9 @@ from kernelcast.measuring.accelerator import (
     DeviceLaunch,
     MeasuringError,
 )
+from kernelcast.opencl_bench.drivers import OpenClDevice as Chosen
+from kernelcast.opencl_bench.drivers import opencl_device, opencl_devices
+from kernelcast.opencl_bench.opencl_queue import OpenClQueue
 
 __all__ = ["OpenClDevice", "device_names"]
 
@@ -33,33 +33,23 @@ class OpenClDevice:
     is_dry_run = False
 
     def __init__(self, number: int) -> None:
-        self._cl = _import_pyopencl()
-        devices = _devices(self._cl)
-        if not 0 <= number < len(devices):
-            raise MeasuringError(
-                f"there is no device {number}: {len(devices)} OpenCL devices are there"
-            )
-        self._device = devices[number]
-        with self._errors():
-            self._context = self._cl.Context([self._device])
-            self._queue = self._cl.CommandQueue(
-                self._context, properties=self._cl.command_queue_properties.PROFILING_ENABLE
-            )
-        self._facts = _read_facts(self._device)
+        with _errors():
+            chosen = opencl_device(number)
+            self._queue = OpenClQueue(chosen)
+        self._facts = _read_facts(chosen)
 
     @property
     def facts(self) -> DeviceFacts:
         return self._facts
 
-    def build(self, source: bytes, entry: str) -> BuiltKernel:
-        with self._errors():
-            program = self._cl.Program(self._context, source.decode()).build()
-            kernel = self._cl.Kernel(program, entry)
-        information = self._cl.kernel_work_group_info
-        with self._errors():
-            shared_bytes = kernel.get_work_group_info(information.LOCAL_MEM_SIZE, self._device)
-            private_bytes = kernel.get_work_group_info(information.PRIVATE_MEM_SIZE, self._device)
-        return BuiltKernel(entry, kernel, program, _UNTOLD, int(shared_bytes), int(private_bytes))
+    def build(self, source: bytes, entry: str, options: Sequence[str] = ()) -> BuiltKernel:
+        with _errors():
+            kernels = self._queue.kernels(source.decode(), options, f"the source of {entry}")
+            if entry not in kernels:
+                raise MeasuringError(f"the source has no kernel {entry}")
+            kernel = kernels[entry]
+            shared, private = self._queue.local_bytes(kernel), self._queue.private_bytes(kernel)
+        return BuiltKernel(entry, kernel, None, _UNTOLD, shared, private)
 
     def discard(self, kernel: BuiltKernel) -> None:
         """pyopencl releases what nothing refers to."""
@@ -68,31 +58,28 @@ class OpenClDevice:
         return self.build(_EMPTY_KERNEL, "empty")
 
     def allocate(self, nbytes: int) -> DeviceBuffer:
-        with self._errors():
-            handle = self._cl.Buffer(self._context, self._cl.mem_flags.READ_WRITE, nbytes)
-        return DeviceBuffer(handle, nbytes)
+        with _errors():
+            return DeviceBuffer(self._queue.allocate(nbytes), nbytes)
 
     def free(self, buffer: DeviceBuffer) -> None:
-        with self._errors():
-            buffer.handle.release()
+        with _errors():
+            self._queue.release(buffer.handle)
 
     def upload(self, buffer: DeviceBuffer, array: Array) -> None:
-        with self._errors():
-            self._cl.enqueue_copy(self._queue, buffer.handle, array, is_blocking=True)
+        with _errors():
+            self._queue.upload(buffer.handle, array)
 
     def download(self, buffer: DeviceBuffer, array: Array) -> None:
-        with self._errors():
-            self._cl.enqueue_copy(self._queue, array, buffer.handle, is_blocking=True)
+        with _errors():
+            self._queue.download(buffer.handle, array)
 
     def copy(self, to: DeviceBuffer, source: DeviceBuffer) -> None:
-        with self._errors():
-            self._cl.enqueue_copy(self._queue, to.handle, source.handle)
+        with _errors():
+            self._queue.copy(to.handle, source.handle)
 
     def fill(self, buffer: DeviceBuffer) -> None:
-        with self._errors():
-            self._cl.enqueue_fill_buffer(
-                self._queue, buffer.handle, np.zeros(1, np.uint32), 0, buffer.nbytes
-            )
+        with _errors():
+            self._queue.fill(buffer.handle, buffer.nbytes)
 
     def time(self, launch: DeviceLaunch) -> float:
         """Seconds from start to end of the profiled command."""
@@ -109,60 +96,41 @@ class OpenClDevice:
         arguments = [
             item.handle if isinstance(item, DeviceBuffer) else item for item in launch.arguments
         ]
-        with self._errors():
-            for position, argument in enumerate(arguments):
-                kernel.set_arg(position, argument)
-            event = self._cl.enqueue_nd_range_kernel(self._queue, kernel, global_size, launch.block)
-            event.wait()
-            return float(event.profile.end - event.profile.start) * 1e-9
+        with _errors():
+            self._queue.set_arguments(kernel, arguments)
+            return self._queue.launch(kernel, global_size, launch.block).event
 
     def clocks(self) -> Mapping[str, float]:
         """OpenCL knows the highest clock only."""
         return {}
 
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """OpenCL's errors as MeasuringError of one line."""
-        try:
-            yield
-        except self._cl.Error as error:
-            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            raise MeasuringError(lines[0] if lines else type(error).__name__) from None
-
 
 def device_names() -> list[str]:
     """The devices in the order of their numbers; MeasuringError when there is none."""
-    return [f"{item.name} ({item.platform.name})" for item in _devices(_import_pyopencl())]
+    with _errors():
+        return [f"{item.name} ({item.platform})" for item in opencl_devices()]
 
 
-def _devices(cl: ModuleType) -> list[Any]:
+@contextmanager
+def _errors() -> Iterator[None]:
+    """What the driver refuses is the case's failure, not the end of all."""
     try:
-        found = [device for platform in cl.get_platforms() for device in platform.get_devices()]
-    except cl.Error as error:
-        raise MeasuringError(f"no OpenCL device: {error}") from None
-    if not found:
-        raise MeasuringError("no OpenCL device")
-    return found
+        yield
+    except BenchmarkError as error:
+        raise MeasuringError(error.message) from None
 
 
-def _read_facts(device: Any) -> DeviceFacts:
+def _read_facts(device: Chosen) -> DeviceFacts:
+    told = device.handle
     return DeviceFacts(
-        name=device.name.strip(),
+        name=device.name,
         compute_capability=None,
-        sm_count=int(device.max_compute_units),
-        sm_clock_hz=device.max_clock_frequency * 1e6 or None,
+        sm_count=int(told.max_compute_units),
+        sm_clock_hz=told.max_clock_frequency * 1e6 or None,
         memory_clock_hz=_UNTOLD,
         memory_bus_bits=_UNTOLD,
-        l2_bytes=int(device.global_mem_cache_size) or None,
-        driver=f"{device.platform.name} {device.driver_version}",
+        l2_bytes=int(told.global_mem_cache_size) or None,
+        driver=f"{device.platform} {device.driver}",
         cuda_version=None,
         date=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-
-
-def _import_pyopencl() -> ModuleType:
-    try:
-        import pyopencl
-    except ImportError:
-        raise MeasuringError("pyopencl is not installed: pip install pyopencl") from None
-    return pyopencl

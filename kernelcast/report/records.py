@@ -22,9 +22,6 @@ __all__ = [
     "SCHEMA",
     "check_record",
     "device_list_rows",
-    "device_record",
-    "device_rows",
-    "device_value",
     "devices_record",
     "estimate_rows",
     "estimates_record",
@@ -200,35 +197,9 @@ def device_list_rows(devices: Iterable[Device]) -> Rows:
     ]
 
 
-def device_record(device: Device) -> Record:
-    """Every value of a device under its dotted name, with its source and reference."""
-    header, *rows = device_rows(device)
-    names = [str(name) for name in header]
-    values = [dict(zip(names, row, strict=True)) for row in rows]
-    return {"device": device.name, "title": device.title, "values": values}
-
-
-def device_rows(device: Device) -> Rows:
-    return [
-        ("name", "value", "source", "reference"),
-        *(
-            (key, device_value(device, key), where.source.value, where.reference)
-            for key, where in device.provenance.items()
-        ),
-    ]
-
-
 def models_record(models: Iterable[ModelDescription]) -> Record:
     return {"models": [{"name": item.name, "summary": item.summary} for item in models]}
 
 
 def model_record(model: ModelDescription) -> Record:
     return {"model": model.name, "summary": model.summary, "description": model.text}
-
-
-def device_value(device: Device, key: str) -> Any:
-    """The value that a dotted provenance key such as `l2.capacity_bytes` names."""
-    value: Any = device
-    for part in key.split("."):
-        value = getattr(value, part)
-    return getattr(value, "value", value)

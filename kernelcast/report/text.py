@@ -10,7 +10,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from kernelcast.report.records import device_value
 from kernelcast.units import format_count, format_quantity, format_seconds
 
 if TYPE_CHECKING:
@@ -26,20 +25,21 @@ if TYPE_CHECKING:
 __all__ = [
     "check_report",
     "comparison_table",
-    "device_table",
     "devices_table",
     "estimate_report",
+    "exact_number",
     "mix_table",
     "model_report",
     "models_table",
     "profile_table",
     "run_line",
+    "titled_table",
 ]
 
 
 def estimate_report(estimate: Estimate) -> RenderableType:
     """Headline, the model's parameters in the order of its equations, and the explanation."""
-    parameters = _table("", "parameter", ">value", "meaning")
+    parameters = titled_table("", "parameter", ">value", "meaning")
     for item in estimate.parameters:
         parameters.add_row(item.symbol, format_quantity(item.value, item.unit), item.meaning)
     return Group(
@@ -52,7 +52,7 @@ def estimate_report(estimate: Estimate) -> RenderableType:
 
 def comparison_table(estimates: Sequence[Estimate]) -> RenderableType:
     """Device and model against time; the speed-up is over the first row of the same model."""
-    table = _table(
+    table = titled_table(
         f"{estimates[0].kernel}", "device", "model", ">time", ">speed-up", "bound", "valid"
     )
     first = {item.model: item.time_s for item in reversed(estimates)}
@@ -69,9 +69,11 @@ def comparison_table(estimates: Sequence[Estimate]) -> RenderableType:
 
 
 def profile_table(profile: KernelProfile, metrics: Iterable[MetricValue]) -> RenderableType:
-    table = _table(f"{profile.kernel} on {profile.device}", "metric", ">value", "unit", "meaning")
+    table = titled_table(
+        f"{profile.kernel} on {profile.device}", "metric", ">value", "unit", "meaning"
+    )
     for item in metrics:
-        table.add_row(item.name, _exact(item.value), item.unit, item.description)
+        table.add_row(item.name, exact_number(item.value), item.unit, item.description)
     parts: list[RenderableType] = [table]
     occupancy = profile.occupancy
     if occupancy is not None:
@@ -97,7 +99,7 @@ def profile_table(profile: KernelProfile, metrics: Iterable[MetricValue]) -> Ren
 
 
 def mix_table(mix: InstructionMix) -> RenderableType:
-    table = _table(
+    table = titled_table(
         f"{mix.kernel}, {mix.isa.value} instructions",
         "instruction",
         "unit",
@@ -115,7 +117,9 @@ def mix_table(mix: InstructionMix) -> RenderableType:
 
 
 def devices_table(devices: Iterable[Device]) -> RenderableType:
-    table = _table("", "device", "title", "compute capability", ">SMs", ">DRAM", "throughputs")
+    table = titled_table(
+        "", "device", "title", "compute capability", ">SMs", ">DRAM", "throughputs"
+    )
     for item in devices:
         table.add_row(
             item.name,
@@ -128,17 +132,8 @@ def devices_table(devices: Iterable[Device]) -> RenderableType:
     return table
 
 
-def device_table(device: Device) -> RenderableType:
-    table = _table(f"{device.name}: {device.title}", "value", ">", "source", "reference")
-    for key, where in device.provenance.items():
-        value = device_value(device, key)
-        shown = _exact(value) if isinstance(value, float) else str(value)
-        table.add_row(key, shown, where.source.value, where.reference)
-    return table
-
-
 def models_table(models: Iterable[ModelDescription]) -> RenderableType:
-    table = _table("", "model", "summary")
+    table = titled_table("", "model", "summary")
     for item in models:
         table.add_row(item.name, item.summary)
     return table
@@ -158,7 +153,7 @@ def run_line(trace: KernelTrace) -> RenderableType:
 
 
 def check_report(result: CheckResult) -> RenderableType:
-    table = _table(
+    table = titled_table(
         f"{result.trace.data.kernel} against its reference",
         "buffer",
         ">elements",
@@ -183,12 +178,12 @@ def _indented(line: str) -> RenderableType:
     return Padding(Text(text), (0, 0, 0, len(line) - len(text)), expand=False)
 
 
-def _exact(value: float) -> str:
+def exact_number(value: float) -> str:
     """Counts in full, everything else with six significant digits."""
     return f"{int(value):,}" if float(value).is_integer() else f"{value:,.6g}"
 
 
-def _table(title: str, *columns: str) -> Table:
+def titled_table(title: str, *columns: str) -> Table:
     """A table whose columns marked with `>` are numbers, aligned to the right."""
     table = Table(title=title or None, title_justify="left")
     for column in columns:

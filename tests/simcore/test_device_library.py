@@ -17,7 +17,7 @@ from kernelcast.cli import app
 from kernelcast.errors import DeviceFileError, ModelNotApplicable
 from kernelcast.kernel_trace import KernelTrace
 from kernelcast.models import MODELS
-from kernelcast.report.records import device_rows
+from kernelcast.report.devices import device_rows
 from kernelcast.simcore.device import Device, Provenance, Source
 from kernelcast.simcore.device_checks import (
     DEVICE_NAME,
@@ -180,10 +180,10 @@ def test_show_has_every_value_with_unit_and_source(name: str) -> None:
     device = load_device(name)
     rows = {str(row[0]): row[1:] for row in device_rows(device)[1:]}
     assert set(rows) == set(device.provenance)
-    for key, (value, source, reference) in rows.items():
+    for key, (value, unit, source, reference) in rows.items():
         assert source
         assert reference
-        assert not isinstance(value, float) or key.endswith(FLOAT_UNITS)
+        assert not isinstance(value, float) or (unit and key.endswith(FLOAT_UNITS))
 
 
 def test_show_prints_a_new_device() -> None:
@@ -193,6 +193,7 @@ def test_show_prints_a_new_device() -> None:
     assert values["architecture.sm_count"]["value"] == 304
     assert values["dram.bandwidth_bytes_per_s"]["value"] == 5.3e12
     assert values["measured.fp32_ops_per_s"]["source"] == "published"
+    assert values["observed.l2_latency_cycles"]["unit"] == "cycles"
 
 
 @cache

@@ -98,6 +98,10 @@ class Kernel:
     arguments: dict[int, Any] = field(default_factory=dict)
 
     @property
+    def function_name(self) -> str:
+        return self.name
+
+    @property
     def num_args(self) -> int:
         return 5 if self.name == "triad" else 0
 
@@ -121,10 +125,13 @@ class Program:
     def __init__(self, context: object, source: str) -> None:
         self.source = source
 
-    def build(self) -> Program:
-        if "error" in self.source:
+    def build(self, options: list[str]) -> Program:
+        if "broken" in self.source:
             raise ClError("build failed\nthe log")
         return self
+
+    def all_kernels(self) -> list[Kernel]:
+        return [Kernel(self, name) for name in ("triad", "empty") if f"void {name}(" in self.source]
 
 
 def run_kernel(
@@ -154,16 +161,20 @@ def stand_in(monkeypatch: Any) -> SimpleNamespace:
         max_clock_frequency=1200,
         global_mem_cache_size=1 << 20,
         driver_version="3.1",
+        type=4,
     )
     platform.get_devices = lambda: [device]
     module = SimpleNamespace(
         Error=ClError,
+        device_type=SimpleNamespace(GPU=4, ACCELERATOR=8, CPU=2),
         get_platforms=lambda: [platform],
         Context=lambda devices: devices,
         CommandQueue=lambda context, properties: properties,
         command_queue_properties=SimpleNamespace(PROFILING_ENABLE=2),
         mem_flags=SimpleNamespace(READ_WRITE=1),
-        kernel_work_group_info=SimpleNamespace(LOCAL_MEM_SIZE=1, PRIVATE_MEM_SIZE=2),
+        kernel_work_group_info=SimpleNamespace(
+            LOCAL_MEM_SIZE=1, PRIVATE_MEM_SIZE=2, WORK_GROUP_SIZE=3
+        ),
         Buffer=Buffer,
         Program=Program,
         Kernel=Kernel,
@@ -207,11 +218,11 @@ def test_a_source_that_does_not_compile_is_recorded(
     monkeypatch.setattr(
         stand_in,
         "Program",
-        lambda context, text: Program(context, text if "empty" in text else "error"),
+        lambda context, text: Program(context, text if "empty" in text else "broken"),
     )
     assert measure_opencl.main([*TRIAD, "--output", str(tmp_path)]) == 1
     (failure,) = read_measured(tmp_path / RESULTS).failures
-    assert failure.error == "build failed"
+    assert failure.error == "the source of triad does not compile: build failed"
 
 
 def test_a_kernel_of_other_arguments_is_recorded(
@@ -228,7 +239,7 @@ def test_devices_are_numbered(stand_in: SimpleNamespace, capsys: Any) -> None:
     assert measure_opencl.main(["--devices"]) == 0
     assert capsys.readouterr().out == "0: Pretended GPU (Pretended)\n"
     assert measure_opencl.main([*TRIAD, "--device", "1"]) == 2
-    assert "there is no device 1: 1 OpenCL devices are there" in capsys.readouterr().err
+    assert "no OpenCL device 1; known are 0 to 0: Pretended GPU" in capsys.readouterr().err
 
 
 def test_no_platform_is_one_line(stand_in: SimpleNamespace, capsys: Any, monkeypatch: Any) -> None:
@@ -237,4 +248,4 @@ def test_no_platform_is_one_line(stand_in: SimpleNamespace, capsys: Any, monkeyp
 
     monkeypatch.setattr(stand_in, "get_platforms", fail)
     assert measure_opencl.main(TRIAD) == 2
-    assert capsys.readouterr().err == "error: no OpenCL device: PLATFORM_NOT_FOUND\n"
+    assert capsys.readouterr().err.startswith("error: no OpenCL device: install the driver")

@@ -1,0 +1,1 @@
+"""Detectors and fits of the micro-benchmarks: pure functions on measured curves."""
