@@ -36,7 +36,7 @@ from kernelcast.opencl_bench.target import Feature
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.device_file import load_device
 
-__all__ = ["device_file_text", "missing_for_device", "write_device_file"]
+__all__ = ["device_file_text", "measured_device", "missing_for_device", "write_device_file"]
 
 _THROUGHPUTS = {
     "fp32_ops_per_s": "fp32_multiply_add_throughput",
@@ -90,6 +90,12 @@ def write_device_file(session: Session, path: Path) -> Device:
     finally:
         draft.unlink(missing_ok=True)
     return load_device(path)
+
+
+def measured_device(session: Session) -> Device:
+    """The device that the file would describe; raises as `write_device_file`."""
+    with tempfile.TemporaryDirectory() as folder:
+        return write_device_file(session, Path(folder) / "measured.toml")
 
 
 def _lines(basis: DeviceBasis) -> Iterator[str]:

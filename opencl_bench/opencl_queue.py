@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from kernelcast.errors import BenchmarkError
 from kernelcast.opencl_bench.drivers import OpenClDevice, plain_driver_error
-from kernelcast.opencl_bench.target import LocalBytes
+from kernelcast.simcore.launch import LocalBytes
 
 __all__ = ["LaunchSeconds", "OpenClQueue"]
 
@@ -97,7 +97,7 @@ class OpenClQueue:
         with self.plain_errors(f"kernel {kernel.function_name}"):
             for position, item in enumerate(arguments):
                 is_local = isinstance(item, LocalBytes)
-                kernel.set_arg(position, self._cl.LocalMemory(item.size) if is_local else item)
+                kernel.set_arg(position, self._cl.LocalMemory(int(item)) if is_local else item)
 
     def launch(
         self, kernel: Any, global_size: Sequence[int], local_size: Sequence[int]

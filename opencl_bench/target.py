@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["DeviceFacts", "Feature", "LocalBytes", "Target"]
+__all__ = ["DeviceFacts", "Feature", "Target"]
 
 
 class Feature(Enum):
@@ -44,13 +44,6 @@ class DeviceFacts:
     preferred_work_group_multiple: int
     features: frozenset[Feature]
     native_float_width: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class LocalBytes:
-    """A kernel argument: that much local memory for each work-group."""
-
-    size: int
 
 
 class Target(Protocol):

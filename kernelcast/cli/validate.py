@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -23,6 +23,7 @@ from kernelcast.report.validation import (
 )
 
 if TYPE_CHECKING:
+    from kernelcast.simcore.device import Device
     from kernelcast.validation.comparison import TimeComparison
     from kernelcast.validation.report import ValidationReport
 
@@ -30,6 +31,7 @@ __all__ = ["validate"]
 
 _OUTPUT = "Output"
 _OF_THE_SUITE = "Of the suite"
+_OF_OPENCL = "Of opencl"
 _NEGATIVE = 1
 _SMALL = "small"
 
@@ -41,6 +43,7 @@ class Suite(Enum):
     THESIS = "thesis"
     PAPERS = "papers"
     MEASURED = "measured"
+    OPENCL = "opencl"
 
 
 _Models: TypeAlias = Annotated[
@@ -58,7 +61,8 @@ _Size: TypeAlias = Annotated[
 _Devices: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        help="Estimate on it; repeatable. Default: the seven of the thesis.",
+        help="Estimate on it; repeatable. Default: the seven of the thesis. For opencl the file "
+        "of the device that is measured; default: a quick kernelcast bench.",
         rich_help_panel=_OF_THE_SUITE,
     ),
 ]
@@ -75,6 +79,12 @@ _Engines: TypeAlias = Annotated[
 _Jobs: TypeAlias = Annotated[
     int | None,
     options.counted("Workloads at a time. Default: one for each core.", _OF_THE_SUITE),
+]
+_OpenClDevice: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        metavar="I", help="Which device of kernelcast bench --list.", rich_help_panel=_OF_OPENCL
+    ),
 ]
 _Markdown: TypeAlias = Annotated[
     bool, typer.Option("--markdown", help="Print Markdown.", rich_help_panel=_OUTPUT)
@@ -103,6 +113,7 @@ def validate(
     all_devices: _AllDevices = False,
     engine: _Engines = None,
     jobs: _Jobs = None,
+    opencl_device: _OpenClDevice = None,
     json: options.Json = False,
     csv: options.Csv = False,
     markdown: _Markdown = False,
@@ -121,6 +132,9 @@ def validate(
     measured: the workloads against times and counters measured on real GPUs
     (validation/measured).
 
+    opencl: OpenCL kernels timed on a real device of this machine, and predicted from the file that
+    kernelcast bench makes of it.
+
     Exit status 1: a check failed, a counter left its tolerance, an error beyond 25 % has no
     explanation, or an error moved by more than a percentage point from the baseline.
     """
@@ -132,6 +146,9 @@ def validate(
         names = [item.value for item in engine or ()]
         devices = _devices(device or (), all_devices=all_devices)
         _validate_suite(workload, size, devices, model or (), names, jobs, output)
+        return
+    if suite is Suite.OPENCL and not (accept or workload or all_devices or engine or jobs):
+        _validate_opencl(device or (), opencl_device, model or (), output)
         return
     if workload or device or all_devices or engine or jobs or size != _SMALL:
         raise KernelcastError(
@@ -247,3 +264,42 @@ def _validate_suite(
     )
     if report.failed:
         raise typer.Exit(_NEGATIVE)
+
+
+def _validate_opencl(
+    devices: Sequence[str], index: int | None, models: Sequence[str], output: ValidationOutput
+) -> None:
+    from kernelcast.measuring.opencl_device import OpenClDevice
+    from kernelcast.models import get_model
+    from kernelcast.simcore.device_file import load_device
+    from kernelcast.validation.opencl import validate_opencl
+    from kernelcast.validation.outliers import explain, read_explanations
+
+    if len(devices) > 1:
+        raise KernelcastError("validate opencl measures one device: give its file alone")
+    for name in models:
+        get_model(name)
+    with show_stages() as progress:
+        device = load_device(devices[0]) if devices else _quickly_measured(index, progress)
+        report = validate_opencl(device, OpenClDevice(index), models, progress=progress)
+    explained = explain(report.suite, report.outliers, read_explanations())
+    output.show(
+        f"kernelcast: {report.suite} on {device.title}",
+        validation_tables(report, explained),
+        lambda: validation_record(report, explained),
+        lambda: validation_rows(report, explained),
+        report,
+    )
+
+
+def _quickly_measured(index: int | None, progress: Callable[[str, float], None] | None) -> Device:
+    """What `kernelcast bench --quick` says; benchmarks that ran before are not repeated."""
+    from kernelcast.opencl_bench.benchmark import Effort
+    from kernelcast.opencl_bench.device_record import measured_device
+    from kernelcast.opencl_bench.drivers import opencl_device
+    from kernelcast.opencl_bench.opencl_target import OpenClTarget
+    from kernelcast.opencl_bench.registry import BENCHMARKS
+    from kernelcast.opencl_bench.session import run_session
+
+    target = OpenClTarget(opencl_device(index))
+    return measured_device(run_session(target, BENCHMARKS, Effort.QUICK, progress=progress))

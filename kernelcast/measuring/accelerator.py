@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from kernelcast.errors import KernelcastError
 from kernelcast.measured_times import Api, DeviceFacts
+from kernelcast.simcore.launch import LocalBytes
 
 __all__ = [
     "Accelerator",
@@ -65,7 +66,7 @@ class DeviceLaunch:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     dynamic_shared_bytes: int
-    arguments: tuple[DeviceBuffer | bytes, ...]
+    arguments: tuple[DeviceBuffer | LocalBytes | bytes, ...]
 
 
 class Accelerator(Protocol):

@@ -22,6 +22,7 @@ from kernelcast.measuring.accelerator import (
     MeasuringError,
 )
 from kernelcast.measuring.nvidia_smi import NvidiaSmi
+from kernelcast.simcore.launch import LocalBytes
 
 __all__ = ["CudaDevice"]
 
@@ -224,8 +225,10 @@ def _text(padded: bytes) -> str:
     return padded.partition(b"\0")[0].decode(errors="replace").strip()
 
 
-def _parameter(argument: DeviceBuffer | bytes) -> ctypes.Array[ctypes.c_char]:
+def _parameter(argument: DeviceBuffer | LocalBytes | bytes) -> ctypes.Array[ctypes.c_char]:
     """Memory that holds the argument as the kernel takes it."""
+    if isinstance(argument, LocalBytes):
+        raise MeasuringError("CUDA kernels take no arrays in shared memory as arguments")
     if isinstance(argument, DeviceBuffer):
         argument = int(argument.handle).to_bytes(8, "little")
     return (ctypes.c_char * len(argument)).from_buffer_copy(argument)

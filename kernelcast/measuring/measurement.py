@@ -21,7 +21,7 @@ from kernelcast.measuring.accelerator import (
     MeasuringError,
 )
 from kernelcast.measuring.cases import PreparedCase, compare
-from kernelcast.simcore.launch import Argument
+from kernelcast.simcore.launch import Argument, LocalBytes
 
 __all__ = ["LEAST_REPEATS", "Session", "Settings"]
 
@@ -192,11 +192,14 @@ def _device_launch(
     prepared: PreparedCase, kernel: BuiltKernel, buffers: Mapping[str, DeviceBuffer]
 ) -> DeviceLaunch:
     """MeasuringError when a value is not as wide as the kernel's parameter."""
-    arguments: list[DeviceBuffer | bytes] = []
+    arguments: list[DeviceBuffer | LocalBytes | bytes] = []
     named = prepared.named_arguments.items()
     for (name, value), parameter in zip(named, prepared.kernel.parameters, strict=True):
         if name in buffers:
             arguments.append(buffers[name])
+            continue
+        if isinstance(value, LocalBytes):
+            arguments.append(value)
             continue
         packed = value if isinstance(value, bytes) else np.asarray(value).tobytes()
         if len(packed) != parameter.size:

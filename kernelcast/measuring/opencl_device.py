@@ -32,7 +32,7 @@ class OpenClDevice:
     api = Api.OPENCL
     is_dry_run = False
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int | None) -> None:
         with _errors():
             chosen = opencl_device(number)
             self._queue = OpenClQueue(chosen)

@@ -12,7 +12,8 @@ from kernelcast.opencl_bench.benchmark import Benchmark, Effort
 from kernelcast.opencl_bench.compute.timing import EFFORTS, Seconds, long_enough
 from kernelcast.opencl_bench.compute.verification import check_words
 from kernelcast.opencl_bench.measurement import Measurement, Unit, measurement
-from kernelcast.opencl_bench.target import DeviceFacts, LocalBytes, Target
+from kernelcast.opencl_bench.target import DeviceFacts, Target
+from kernelcast.simcore.launch import LocalBytes
 
 __all__ = ["ATOMIC_BENCHMARKS"]
 

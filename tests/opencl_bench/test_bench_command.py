@@ -25,7 +25,8 @@ from kernelcast.opencl_bench.measurement import (
     measurement,
 )
 from kernelcast.opencl_bench.opencl_target import OpenClTarget
-from kernelcast.opencl_bench.target import LocalBytes, Target
+from kernelcast.opencl_bench.target import Target
+from kernelcast.simcore.launch import LocalBytes
 
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
 KERNELS = """

@@ -1,0 +1,128 @@
+"""The closed loop: OpenCL kernels timed on a real device, and predicted from its device file.
+
+Each kernel is timed with the device's own compiler and predicted from what clang makes of the same
+source. The kernels: every workload that has an OpenCL C twin, and mixbench, cachebench and
+shmembench of our own (Konstantinidis 2017, sections 5.2.4 and 6.2) in `validation/opencl`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kernelcast.api import estimate
+from kernelcast.errors import KernelcastError, ModelNotApplicable
+from kernelcast.measured_times import MeasuredRow
+from kernelcast.measuring.accelerator import Accelerator
+from kernelcast.measuring.cases import ROOT, Case, find_workloads, opencl_twin, prepare
+from kernelcast.measuring.measurement import Session, Settings
+from kernelcast.models import MODELS
+from kernelcast.sampling import Sampling
+from kernelcast.simcore.device import Device
+from kernelcast.validation.comparison import TimeComparison
+from kernelcast.validation.report import ValidationReport
+from kernelcast.workload import Workload
+from kernelcast.workload_file import load_workload
+
+__all__ = ["LOOP_SIZE", "opencl_cases", "validate_opencl"]
+
+_MICRO_BENCHMARKS = ROOT / "validation" / "opencl"
+LOOP_SIZE = "full"
+"""Of the twins: large enough that launches cost nothing. Micro-benchmarks run at all sizes."""
+_REPEATS = 7
+
+
+def opencl_cases(size: str = LOOP_SIZE) -> list[Case]:
+    """What runs on the device; KernelcastError when there is nothing, as in an installed wheel."""
+    found = [
+        Case(name, size, workload)
+        for name, workload in _twins()
+        if size in workload.sizes or not workload.sizes
+    ]
+    for file in sorted(_MICRO_BENCHMARKS.glob("*.toml")):
+        workload = load_workload(file)
+        found += [Case(file.stem, name, workload) for name in workload.sizes]
+    if not found:
+        raise KernelcastError(f"{_MICRO_BENCHMARKS}: no workloads; they are in the source tree")
+    return found
+
+
+def _twins() -> Iterator[tuple[str, Workload]]:
+    """Workloads with the twin's source in the place of the PTX."""
+    for name, file in find_workloads().items():
+        workload = load_workload(file)
+        twin = opencl_twin(workload)
+        if twin is not None:
+            yield name, replace(workload, kernel=replace(workload.kernel, source=twin))
+
+
+def validate_opencl(
+    device: Device,
+    accelerator: Accelerator,
+    models: Sequence[str] = (),
+    cases: Sequence[Case] | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> ValidationReport:
+    """Times and predicts all cases; those that fail, or give wrong results, are in the notes."""
+    chosen = opencl_cases() if cases is None else cases
+    loop = _Loop(device, accelerator, models or tuple(MODELS))
+    for number, case in enumerate(chosen):
+        if progress is not None:
+            progress(f"{case.name} {case.size}", number / len(chosen))
+        loop.take(case)
+    return ValidationReport("opencl", tuple(loop.times), notes=tuple(loop.notes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Timed:
+    case: Case
+    row: MeasuredRow
+
+
+class _Loop:
+    """Cases one by one: a device times best when nothing else runs."""
+
+    def __init__(self, device: Device, accelerator: Accelerator, models: Sequence[str]) -> None:
+        self._device = device
+        self._facts = accelerator.facts
+        self._session = Session(accelerator, Settings(repeats=_REPEATS, warm_up_launches=1))
+        self._models = models
+        self.times: list[TimeComparison] = []
+        self.notes: list[str] = []
+
+    def take(self, case: Case) -> None:
+        name = f"{case.name} {case.size}"
+        try:
+            row = self._session.measure(prepare(case), _source(case).read_bytes())
+            if row.check is not None and not row.check.passed:
+                self.notes.append(f"{name}: wrong results on {self._facts.name}: not compared")
+                return
+            self.times.extend(self._compared(name, _Timed(case, row)))
+        except KernelcastError as error:
+            self.notes.append(f"{name}: {str(error).splitlines()[0]}")
+
+    def _compared(self, name: str, timed: _Timed) -> Iterator[TimeComparison]:
+        case, row = timed.case, timed.row
+        trace = case.workload.run(case.size, devices=[self._device], sampling=Sampling.AUTO)
+        profile = trace.repeated(1).profile(self._device)
+        for model in self._models:
+            try:
+                found = estimate(profile, model)
+            except ModelNotApplicable as reason:
+                self.notes.append(f"{name}: {model} does not apply: {reason}")
+                continue
+            yield TimeComparison(
+                kernel=name,
+                device=self._device.name,
+                model=model,
+                predicted_s=found.time_s,
+                low_s=found.time_low_s,
+                high_s=found.time_high_s,
+                measured_s=row.time_s.median,
+                source=f"{self._facts.name}, {self._facts.date}",
+            )
+
+
+def _source(case: Case) -> Path:
+    return case.workload.kernel.source
