@@ -7,12 +7,14 @@ shmembench of our own (Konstantinidis 2017, sections 5.2.4 and 6.2) in `validati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 from kernelcast.api import estimate
 from kernelcast.errors import KernelcastError, ModelNotApplicable
+from kernelcast.kernel_trace import KernelTrace
 from kernelcast.measured_times import MeasuredRow
 from kernelcast.measuring.accelerator import Accelerator
 from kernelcast.measuring.cases import ROOT, Case, find_workloads, opencl_twin, prepare
@@ -25,12 +27,13 @@ from kernelcast.validation.report import ValidationReport
 from kernelcast.workload import Workload
 from kernelcast.workload_file import load_workload
 
-__all__ = ["LOOP_SIZE", "opencl_cases", "validate_opencl"]
+__all__ = ["LOOP_SIZE", "is_throughput_bound", "opencl_cases", "validate_opencl"]
 
 _MICRO_BENCHMARKS = ROOT / "validation" / "opencl"
 LOOP_SIZE = "full"
 """Of the twins: large enough that launches cost nothing. Micro-benchmarks run at all sizes."""
-_REPEATS = 7
+_REPEATS = 3
+_FULL_WARPS = 0.9
 
 
 def opencl_cases(size: str = LOOP_SIZE) -> list[Case]:
@@ -71,13 +74,30 @@ def validate_opencl(
         if progress is not None:
             progress(f"{case.name} {case.size}", number / len(chosen))
         loop.take(case)
-    return ValidationReport("opencl", tuple(loop.times), notes=tuple(loop.notes))
+    notes = (*loop.notes, *_medians(loop.times, loop.throughput_bound))
+    return ValidationReport("opencl", tuple(loop.times), notes=notes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Timed:
-    case: Case
-    row: MeasuredRow
+def is_throughput_bound(trace: KernelTrace) -> bool:
+    """Whether nothing but the rates of arithmetic and memory can limit a kernel: no barriers, no
+    atomics, at least nine of ten lanes of every warp active."""
+    data = trace.data
+    issues, lanes = (int(total.sum()) for total in data.classes.totals())
+    is_atomic = any(row.kind == "atomic" for row in data.instructions)
+    is_full = lanes >= _FULL_WARPS * issues * data.warp_width
+    return len(data.stage_warp_issues) <= 1 and not is_atomic and is_full
+
+
+def _medians(times: Sequence[TimeComparison], throughput_bound: Collection[str]) -> Iterator[str]:
+    """A line for each model."""
+    for model in dict.fromkeys(point.model for point in times):
+        points = [p for p in times if p.model == model and p.kernel in throughput_bound]
+        if points:
+            middle = median(abs(point.error) for point in points)
+            yield (
+                f"{model}: median error {middle:.1%} of the {len(points)} throughput-bound kernels "
+                f"(no barriers, no atomics, full warps): {', '.join(p.kernel for p in points)}"
+            )
 
 
 class _Loop:
@@ -90,6 +110,7 @@ class _Loop:
         self._models = models
         self.times: list[TimeComparison] = []
         self.notes: list[str] = []
+        self.throughput_bound: set[str] = set()
 
     def take(self, case: Case) -> None:
         name = f"{case.name} {case.size}"
@@ -98,13 +119,14 @@ class _Loop:
             if row.check is not None and not row.check.passed:
                 self.notes.append(f"{name}: wrong results on {self._facts.name}: not compared")
                 return
-            self.times.extend(self._compared(name, _Timed(case, row)))
+            self.times.extend(self._compared(name, case, row))
         except KernelcastError as error:
             self.notes.append(f"{name}: {str(error).splitlines()[0]}")
 
-    def _compared(self, name: str, timed: _Timed) -> Iterator[TimeComparison]:
-        case, row = timed.case, timed.row
+    def _compared(self, name: str, case: Case, row: MeasuredRow) -> Iterator[TimeComparison]:
         trace = case.workload.run(case.size, devices=[self._device], sampling=Sampling.AUTO)
+        if is_throughput_bound(trace):
+            self.throughput_bound.add(name)
         profile = trace.repeated(1).profile(self._device)
         for model in self._models:
             try:

@@ -65,7 +65,9 @@ def test_chains_end_where_numpys_do(target: OpenClTarget, operation: Operation) 
     if operation.needs <= target.facts.features:
         verify(target, launch, 7)
         return
-    with pytest.raises(BenchmarkError, match="does not compile|has no kernel"):  # why sessions leave it out
+    with pytest.raises(
+        BenchmarkError, match="does not compile|has no kernel"
+    ):  # why sessions leave it out
         verify(target, launch, 7)
 
 
