@@ -145,6 +145,7 @@ def test_what_counts_as_throughput_bound(case: Case, name: str, expected: bool) 
         ("mixed_fp32", "4_multiply_adds"),
         ("mixed_fp64", "0_multiply_adds"),
         ("cache_read", "16_KiB"),
+        ("cache_read", "256_KiB"),
         ("local_swap_128", "full"),
         ("local_swap_512", "full"),
     ],

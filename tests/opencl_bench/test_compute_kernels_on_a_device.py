@@ -65,9 +65,8 @@ def test_chains_end_where_numpys_do(target: OpenClTarget, operation: Operation) 
     if operation.needs <= target.facts.features:
         verify(target, launch, 7)
         return
-    with pytest.raises(
-        BenchmarkError, match=r"does not compile|has no kernel"
-    ):  # why sessions leave it out
+    # why sessions leave it out
+    with pytest.raises(BenchmarkError, match=r"does not compile|has no kernel"):
         verify(target, launch, 7)
 
 

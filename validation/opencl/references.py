@@ -13,7 +13,15 @@ Array = npt.NDArray[Any]
 
 def values(sizes: Mapping[str, int]) -> Array:
     """Small integers, 0 to 15, of a prime period: the sums of neighbours differ."""
-    count = sizes["items"] * sizes["per_item"] * sizes["lanes"]
+    return _periodic(sizes["items"] * sizes["per_item"] * sizes["lanes"])
+
+
+def words(sizes: Mapping[str, int]) -> Array:
+    """The same for footprints."""
+    return _periodic(sizes["footprints"] * sizes["count"] * sizes["lanes"])
+
+
+def _periodic(count: int) -> Array:
     return np.resize(np.arange(1021) % 16, count)
 
 
@@ -25,9 +33,10 @@ def mixed(arguments: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, A
 
 
 def cache(arguments: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Array]:
-    """Every group of one work-item adds up its own footprint, `passes` times."""
-    own = arguments["data"].reshape(sizes["groups"], sizes["count"], sizes["lanes"])
-    return {"sums": (own.sum(axis=1, dtype=np.uint32) * np.uint32(sizes["passes"])).reshape(-1)}
+    """Every group of one work-item adds up a footprint, `passes` times."""
+    own = arguments["data"].reshape(-1, sizes["count"], sizes["lanes"])
+    once = own.sum(axis=1, dtype=np.uint32)
+    return {"sums": np.resize(once * np.uint32(sizes["passes"]), sizes["groups"] * sizes["lanes"])}
 
 
 def swapped(arguments: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Array]:
