@@ -16,6 +16,7 @@ from kernelcast.kernel_trace import KernelTrace
 from kernelcast.launch_sampling import sampled_launch
 from kernelcast.launch_sizes import LaunchSizes, as_argument
 from kernelcast.memory_simulation import MemorySimulation
+from kernelcast.path_samples import PathSamples
 from kernelcast.ptx_frontend import read_module
 from kernelcast.sampling import Sampling
 from kernelcast.simcore.device import Device
@@ -69,6 +70,7 @@ class RunnableKernel:
         engine: str = "auto",
         progress: Progress | None = None,
         record_memory: bool = True,
+        record_paths: bool = False,
         sampling: Sampling = Sampling.NEVER,
     ) -> KernelTrace:
         """Executes one launch: arrays in `args` are the buffers that the kernel reads and writes.
@@ -84,8 +86,10 @@ class RunnableKernel:
         Raises LaunchError, before it runs, when the launch does not fit the kernel or one of
         `devices`, and ExecutionError, with thread and source line, when the kernel fails;
         `argument_names` is what messages call the arguments. Without `record_memory` the trace
-        counts instructions only, where that saves time, and has no profile. With `sampling` a large
-        launch may be estimated from a part of its thread blocks; its buffers stay as they are.
+        counts instructions only, where that saves time, and has no profile. With `record_paths` it
+        has the paths of some thread blocks too, which models that simulate an SM need, or says why
+        not. With `sampling` a large launch may be estimated from a part of its thread blocks; its
+        buffers stay as they are.
         """
         if isinstance(args, str) or not isinstance(args, Sequence):
             raise LaunchError(f"args must be a list of arguments, got {type(args).__name__}")
@@ -103,6 +107,7 @@ class RunnableKernel:
         self._check(launch, targets)
         widths = [warp_width] if warp_width is not None else _widths(targets)
         limits = limits or Limits()
+        samples = PathSamples.record(self.kernel, launch, widths, limits) if record_paths else None
         sampled = None
         if targets or not record_memory:
             chosen = targets if record_memory else ()
@@ -110,7 +115,7 @@ class RunnableKernel:
                 self.kernel, launch, chosen, widths, limits, engine, sampling, progress
             )
         if sampled is not None:
-            return sampled
+            return sampled if samples is None else samples.added_to(sampled)
         memories = MemorySimulation(self.kernel, launch, targets if record_memory else ())
         execute_at = partial(
             execute,
@@ -123,7 +128,8 @@ class RunnableKernel:
         traces = _at_each_width(widths, launch, memories, execute_at, progress)
         if depends_on_warp_width(self.kernel):  # one width then tells nothing of another
             traces = tuple(replace(trace, pairs_agree=False) for trace in traces)
-        return KernelTrace(traces, simulated=memories.finish())
+        found = KernelTrace(traces, simulated=memories.finish())
+        return found if samples is None else samples.added_to(found)
 
     def _check(self, launch: Launch, devices: Sequence[Device]) -> None:
         """LaunchError when the launch fits no GPU, or not one of `devices`."""

@@ -156,6 +156,7 @@ class Workload:
         engine: str = "auto",
         progress: Progress | None = None,
         record_memory: bool = True,
+        record_paths: bool = False,
         sampling: Sampling = Sampling.NEVER,
     ) -> KernelTrace:
         """Executes one launch; `arguments` as `make_arguments` gave them, else new ones.
@@ -183,6 +184,7 @@ class Workload:
             engine=engine,
             progress=progress,
             record_memory=record_memory,
+            record_paths=record_paths,
             sampling=sampling,
         )
         return trace.repeated(self.launch.repeats)

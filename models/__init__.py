@@ -6,18 +6,20 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
 
 from kernelcast.errors import UnknownModel, nearest
+from kernelcast.models.interval import interval
 from kernelcast.models.model import Model, ModelOptions
 from kernelcast.models.quantitative_equations import utilization_factor
 from kernelcast.models.quantitative_roofline import quantitative_roofline
 from kernelcast.models.roofline import roofline
 
-__all__ = ["MODELS", "Model", "ModelOptions", "get_model", "utilization_factor"]
+__all__ = ["MODELS", "Model", "ModelOptions", "get_model", "needs_paths", "utilization_factor"]
 
 ENTRY_POINT_GROUP = "kernelcast.models"
 
 _BUILT_IN: Mapping[str, Model] = {
     "quantitative-roofline": quantitative_roofline,
     "roofline": roofline,
+    "interval": interval,
 }
 
 
@@ -55,3 +57,11 @@ def get_model(name: str) -> Model:
     except KeyError:
         known = ", ".join(MODELS)
         raise UnknownModel(f"no model {name!r}{nearest(name, MODELS)}; known are {known}") from None
+
+
+def needs_paths(name: str) -> bool:
+    """Whether the model simulates the warps of an SM: an execution must record their paths for it.
+
+    A model says so by an attribute `needs_paths`. UnknownModel as `get_model`.
+    """
+    return bool(getattr(get_model(name), "needs_paths", False))

@@ -20,10 +20,12 @@ __all__ = [
     "MeasuredCurve",
     "MeasuredThroughput",
     "PeakThroughput",
+    "PipelineFacts",
     "Provenance",
     "SharedMemoryFacts",
     "SmFacts",
     "Source",
+    "TimingFacts",
 ]
 
 
@@ -169,6 +171,64 @@ class MeasuredCurve:
     provenance: Provenance
 
 
+@dataclass(frozen=True, slots=True)
+class PipelineFacts:
+    """One kind of functional unit: `lanes` threads of an SM a cycle, all its schedulers together.
+
+    `latency_cycles`: from the issue of an instruction to that of one that needs its result.
+    """
+
+    lanes: float
+    latency_cycles: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimingFacts:
+    """How an SM issues, waits and moves data; cycles are those of `architecture.clock_hz`.
+
+    `issues_per_scheduler`: instructions of one warp that a scheduler issues together (2: dual
+    issue); `issue_cycles`: cycles from one issue of a scheduler to its next. Latencies of memory
+    are those of a load without contention, to first use, by the level that has the data.
+    `l1_wavefront_bytes` a cycle and SM; `l2_bytes_per_cycle` per SM, `l2_bandwidth_bytes_per_s` of
+    all; `outstanding_sectors` per SM, requested and not there yet; `thread_block_launch_cycles`
+    until a thread block that follows another one on its SM begins; the place of the other one is
+    free `store_retire_cycles` after its last store at the soonest (0: stores hold nothing).
+    """
+
+    issues_per_scheduler: int
+    issue_cycles: int
+    fp32: PipelineFacts
+    fp64: PipelineFacts
+    half: PipelineFacts
+    integer: PipelineFacts
+    integer_multiply: PipelineFacts
+    conversion: PipelineFacts
+    special_function: PipelineFacts
+    shuffle: PipelineFacts
+    branch_latency_cycles: float
+    barrier_latency_cycles: float
+    fence_latency_cycles: float
+    shared_latency_cycles: float
+    constant_latency_cycles: float
+    l1_latency_cycles: float
+    l2_latency_cycles: float
+    dram_latency_cycles: float
+    l1_wavefront_bytes: float
+    l2_bytes_per_cycle: float
+    l2_bandwidth_bytes_per_s: float
+    dram_efficiency: float
+    """Attainable share of the theoretical DRAM bandwidth, where nothing is measured."""
+    outstanding_sectors: float
+    instruction_cache_bytes: float
+    instruction_bytes: float
+    fetch_latency_cycles: float
+    launch_overhead_s: float
+    thread_block_launch_cycles: float
+    store_retire_cycles: float = 0.0
+    dram_mixed_efficiency: float = 1.0
+    """Share of `dram_efficiency` that is left at equal reads and writes."""
+
+
 @dataclass(frozen=True)
 class Device:
     """One GPU. `name` is its key (`gtx-480`); `measured` is None when nobody measured it."""
@@ -185,6 +245,7 @@ class Device:
     dram: DramFacts
     peak: PeakThroughput
     measured: MeasuredThroughput | None
+    timing: TimingFacts | None = None
     provenance: Mapping[str, Provenance] = field(compare=False, repr=False, default_factory=dict)
     fitted_on: tuple[str, ...] = ()
     """Points of the validation, `suite/kernel/quantity`, that values of the file were chosen by."""

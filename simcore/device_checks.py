@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kernelcast.simcore.device import CacheFacts, Device, Provenance
+from kernelcast.simcore.device_timing_checks import timing_contradictions
 
 __all__ = [
     "DEVICE_NAME",
@@ -131,6 +132,11 @@ def contradictions(
     yield from _measured(device)
     yield from _latency_order(observations)
     yield from _bandwidth_order(device, observations)
+    figures = {
+        quantity: [item.value for item in observations if item.quantity == quantity]
+        for quantity in LATENCIES
+    }
+    yield from (Contradiction(*rule) for rule in timing_contradictions(device, figures))
 
 
 def _occupancy_limits(device: Device) -> Iterator[Contradiction]:

@@ -20,10 +20,12 @@ from kernelcast.simcore.device import (
     DramFacts,
     MeasuredThroughput,
     PeakThroughput,
+    PipelineFacts,
     Provenance,
     SharedMemoryFacts,
     SmFacts,
     Source,
+    TimingFacts,
 )
 from kernelcast.simcore.device_checks import (
     QUANTITIES,
@@ -47,12 +49,19 @@ _SECTIONS: dict[str, type] = {
     "dram": DramFacts,
     "peak": PeakThroughput,
     "measured": MeasuredThroughput,
+    "timing": TimingFacts,
 }
-_OPTIONAL = frozenset(("l1", "measured"))
 _TOP_LEVEL = ("title", "coalescing", "fitted_on", "observed", "curves")
 _ENTRY_KEYS = ("value", "source", "ref")
 
-_MAY_BE_ZERO = frozenset(("sm.fp64_lanes", "peak.fp64_flops_per_s", "measured.fp64_ops_per_s"))
+_MAY_BE_ZERO = frozenset(
+    (
+        "sm.fp64_lanes",
+        "peak.fp64_flops_per_s",
+        "measured.fp64_ops_per_s",
+        "timing.store_retire_cycles",
+    )
+)
 _CHOICES: dict[str, tuple[str, ...]] = {
     "sm.register_allocation_per": ("warp", "thread block"),
     "l1.index": ("modulo", "hashed"),
@@ -138,15 +147,14 @@ class _Reader:
             architecture=self._section("architecture", ArchitectureFacts),
             sm=self._section("sm", SmFacts),
             coalescing=self._member("coalescing", CoalescingRule, rule),
-            l1=self._section("l1", CacheFacts) if "l1" in self.table else None,
+            l1=self._optional_section("l1", CacheFacts),
             l2=self._section("l2", CacheFacts),
             shared=self._section("shared", SharedMemoryFacts),
             constant=self._section("constant", ConstantFacts),
             dram=self._section("dram", DramFacts),
             peak=self._section("peak", PeakThroughput),
-            measured=self._section("measured", MeasuredThroughput)
-            if "measured" in self.table
-            else None,
+            measured=self._optional_section("measured", MeasuredThroughput),
+            timing=self._optional_section("timing", TimingFacts),
             provenance=self.provenance,
             fitted_on=self._fitted_on(),
             curves=read_curves(self.file, self.table.get("curves", {})),
@@ -183,17 +191,31 @@ class _Reader:
             raise self._error("fitted_on", "must be a list of texts")
         return tuple(found)
 
+    def _optional_section(self, name: str, kind: Callable[..., Section]) -> Section | None:
+        return self._section(name, kind) if name in self.table else None
+
     def _section(self, name: str, kind: Callable[..., Section]) -> Section:
         entries = self.table.get(name)
         if entries is None:
             raise self._error(name, "section is missing")
+        return kind(**self._values(name, entries, _SECTIONS[name]))
+
+    def _values(self, name: str, entries: Any, facts: type) -> dict[str, Any]:
+        """The value of each field of `facts`; a field that is a dataclass is a sub-table."""
         if not isinstance(entries, Mapping):
             raise self._error(name, f"must be a section [{name}]")
-        facts = _SECTIONS[name]
         types = get_type_hints(facts)
         names = [item.name for item in fields(facts)]
         self._reject_unknown(entries, names, f"{name}.")
-        return kind(**{key: self._entry(f"{name}.{key}", entries, types[key]) for key in names})
+        return {key: self._field(f"{name}.{key}", entries, types[key]) for key in names}
+
+    def _field(self, key: str, entries: Mapping[str, Any], expected: type) -> Any:
+        if expected is not PipelineFacts:
+            return self._entry(key, entries, expected)
+        pipeline = entries.get(key.rpartition(".")[2])
+        if pipeline is None:
+            raise self._error(key, "section is missing")
+        return PipelineFacts(**self._values(key, pipeline, PipelineFacts))
 
     def _entry(self, key: str, entries: Mapping[str, Any], expected: type) -> Any:
         entry = entries.get(key.rpartition(".")[2])

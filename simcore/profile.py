@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kernelcast.simcore.device import Device
+    from kernelcast.simcore.timing.timed_kernel import TimedKernel
 
 __all__ = [
     "HotSpot",
@@ -224,3 +225,7 @@ class KernelProfile:
     assumptions: tuple[str, ...] = field(default=())
     target: Device | None = field(default=None, repr=False, compare=False)
     """The device itself, when it is at hand: a device file of the user's is not found by name."""
+    timed: TimedKernel | None = field(default=None, repr=False, compare=False)
+    """What simulating an SM takes, where paths of warps were recorded."""
+    not_timed: str = field(default="", repr=False, compare=False)
+    """Half a sentence why there are no paths although they were wanted."""

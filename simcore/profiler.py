@@ -15,6 +15,7 @@ from kernelcast.simcore.memory.device_memory import MemoryResult, simulate_memor
 from kernelcast.simcore.memory_profile import hot_spots, memory_traffic, shared_memory_use
 from kernelcast.simcore.occupancy import occupancy
 from kernelcast.simcore.profile import KernelProfile, LaunchShape, Occupancy
+from kernelcast.simcore.timing.from_trace import timed_kernel
 from kernelcast.traces.trace import Trace
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ def profile(
         mix=instruction_mix(trace),
         hot_spots=hot_spots(trace, traffic, wavefronts),
         assumptions=_assumptions(device, resident, memory.sample),
+        timed=None if trace.paths is None else timed_kernel(trace, device, memory),
+        not_timed=trace.no_paths,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import lzma
+import math
 import os
 import re
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ import numpy as np
 from kernelcast.errors import TraceFormatError
 from kernelcast.traces.accelsim_header import AccelSimHeader, read_accelsim_header
 from kernelcast.traces.accelsim_instructions import WARP_WIDTH, InstructionReader
+from kernelcast.traces.collected_paths import CollectedPaths
 from kernelcast.traces.trace import ResourceNeeds, Trace
 from kernelcast.traces.warp_accesses import WarpAccesses
 from kernelcast.traces.warp_streams import WarpStreams
@@ -69,7 +71,9 @@ class _KernelTrace:
     def read(self) -> Trace:
         self._header = self._read_header()
         header, warps = self._header, self._header.warps_per_thread_block(WARP_WIDTH)
-        self._reader = InstructionReader(self._path, header, self._accesses)
+        threads = math.prod(header.thread_block)
+        self._paths = CollectedPaths(header.thread_blocks, threads, warps)
+        self._reader = InstructionReader(self._path, header, self._accesses, self._paths)
         self._streams = WarpStreams(header.thread_blocks, warps)
         self._read_thread_block()
         for text in iter(self._next_text, None):
@@ -141,6 +145,8 @@ class _KernelTrace:
             raise TraceFormatError(f"{self._path} ends inside of a warp: the file is truncated")
         stages = np.searchsorted(np.array(barriers, np.int64), np.arange(count), side="right")
         self._streams.add_warp(warp, number, issued, lanes, stages)
+        if self._paths.wants(number):
+            self._paths.add_warp(number, issued, lanes)
 
     def _trace(self) -> Trace:
         header = self._header
@@ -149,6 +155,7 @@ class _KernelTrace:
             raise TraceFormatError(f"{self._path}: no warp issued any instruction")
         ends = np.array([row.kind in ("branch", "exit") for row in rows], np.bool_)
         blocks = self._streams.basic_blocks(pc_of, ends).tolist()
+        patterns = self._accesses.patterns()
         return Trace(
             kernel=header.kernel,
             grid=header.grid,
@@ -163,12 +170,13 @@ class _KernelTrace:
             classes=self._streams.classes(pc_of),
             stage_warp_issues=self._streams.stage_warp_issues(pc_of),
             warp_time=self._streams.warp_time,
-            patterns=self._accesses.patterns(),
+            patterns=patterns,
             accesses=self._accesses.accesses(pc_of),
             pattern_counts=self._accesses.pattern_counts(pc_of),
             engine=_ENGINE,
             elapsed_s=0.0,
             pairs_agree=self._streams.pairs_agree,
+            paths=self._paths.paths(pc_of, patterns),
         )
 
     def _next_text(self) -> str | None:

@@ -8,6 +8,7 @@ and a stride, 2 a base and the differences between neighbouring active lanes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from kernelcast.errors import TraceFormatError, nearest
 from kernelcast.traces.accelsim_header import AccelSimHeader
+from kernelcast.traces.collected_paths import CollectedPaths
 from kernelcast.traces.sass_opcodes import SASS_OPCODES, SassInstruction, sass_instruction
 from kernelcast.traces.trace import InstructionRow
 from kernelcast.traces.warp_accesses import WarpAccesses
@@ -27,23 +29,40 @@ _LOCAL_FIRST_ADDRESS = 1 << 60  # above all addresses of a GPU
 _MAX_ADDRESS = 1 << 60
 _LIST, _STRIDE, _DIFFERENCES = "0", "1", "2"
 _BANKED = ("shared", "const")
+_ZERO_REGISTER = "R255"
 
 Line = tuple[int, int, bool]
 """Instruction number, active lanes, whether the warp waits at a barrier."""
 
 
+@dataclass(frozen=True, slots=True)
+class _StaticInstruction:
+    """`place`: address and spelling; `line` of the file that has it first."""
+
+    place: tuple[int, str]
+    sass: SassInstruction
+    line: int
+    source_line: int
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+
+
 class InstructionReader:
     """Turns lines into instruction numbers, and their accesses into rows of `accesses`."""
 
-    def __init__(self, path: Path, header: AccelSimHeader, accesses: WarpAccesses) -> None:
+    def __init__(
+        self, path: Path, header: AccelSimHeader, accesses: WarpAccesses, paths: CollectedPaths
+    ) -> None:
         self._path = path
         self._header = header
         self._accesses = accesses
+        self._paths = paths
         self._launch_lanes = (
             header.thread_blocks * header.warps_per_thread_block(WARP_WIDTH) * WARP_WIDTH
         )
         self._numbers: dict[tuple[str, str], int] = {}
-        self._static: list[tuple[int, str, SassInstruction, int, int]] = []
+        self._static: list[_StaticInstruction] = []
+        self._registers: dict[str, int] = {}
         self._masks: dict[str, tuple[int, ...]] = {}
         self._patterns: dict[tuple[str, ...], int] = {}
         self.known: dict[str, Line] = {}
@@ -56,17 +75,20 @@ class InstructionReader:
             position = 1 if self._header.has_line_numbers else 0
             source_line = int(words[0]) if position else 0
             pc, mask = words[position], words[position + 1]
-            position += 3 + int(words[position + 2])
+            first_result = position + 3
+            position = first_result + int(words[position + 2])
             opcode = words[position]
-            position += 2 + int(words[position + 1])
-            width, rest = int(words[position]), words[position + 1 :]
+            first_source = position + 2
+            end = first_source + int(words[position + 1])
+            width, rest = int(words[end]), words[end + 1 :]
             number = self._numbers.get((pc, opcode))
             if number is None:
-                number = self._add(pc, opcode, width, line, source_line)
+                registers = words[first_result:position], words[first_source:end]
+                number = self._add(pc, opcode, width, line, source_line, registers)
             lanes = self._masks.get(mask)
             if lanes is None:
                 lanes = self._masks[mask] = _lanes(mask)
-            found = number, len(lanes), self._static[number][2].kind == "barrier"
+            found = number, len(lanes), self._static[number].sass.kind == "barrier"
             if not width:
                 self.known[text] = found
             elif lanes:
@@ -82,18 +104,17 @@ class InstructionReader:
 
         All of them in basic block 0. `file` and `line` say where the trace has them first.
         """
-        order = sorted(range(len(self._static)), key=lambda number: self._static[number][:2])
+        order = sorted(range(len(self._static)), key=lambda number: self._static[number].place)
         pc_of = np.zeros(len(order), np.int32)
         pc_of[order] = np.arange(len(order))
-        return pc_of, [self._row(pc, *self._static[number]) for pc, number in enumerate(order)]
+        return pc_of, [self._row(pc, self._static[number]) for pc, number in enumerate(order)]
 
-    def _row(
-        self, pc: int, address: int, mnemonic: str, sass: SassInstruction, line: int, source: int
-    ) -> InstructionRow:
+    def _row(self, pc: int, static: _StaticInstruction) -> InstructionRow:
+        sass, source = static.sass, static.source_line
         return InstructionRow(
             pc=pc,
             opcode=sass.opcode,
-            mnemonic=mnemonic,
+            mnemonic=static.place[1],
             unit=sass.unit,
             flops=sass.flops,
             kind=sass.kind,
@@ -103,12 +124,23 @@ class InstructionReader:
             cache=sass.cache,
             merged_into=pc,
             file=self._path.name,
-            line=line,
+            line=static.line,
             origin_file=self._header.kernel if source else "",
             origin_line=source,
+            reads=static.reads,
+            writes=static.writes,
         )
 
-    def _add(self, pc: str, mnemonic: str, width: int, line: int, source_line: int) -> int:
+    def _add(
+        self,
+        pc: str,
+        mnemonic: str,
+        width: int,
+        line: int,
+        source_line: int,
+        registers: tuple[list[str], list[str]],
+    ) -> int:
+        """`registers`: those of the results and of the sources."""
         sass = sass_instruction(mnemonic)
         if sass is None:
             hint = nearest(mnemonic.split(".")[0], SASS_OPCODES)
@@ -120,8 +152,15 @@ class InstructionReader:
                 raise TraceFormatError(f"{self._path}:{line}: an access of {width} bytes")
             sass = sass.of_bytes(width)
         number = self._numbers[pc, mnemonic] = len(self._static)
-        self._static.append((int(pc, 16), mnemonic, sass, line, source_line))
+        writes, reads = map(self._register_numbers, registers)
+        place = int(pc, 16), mnemonic
+        self._static.append(_StaticInstruction(place, sass, line, source_line, reads, writes))
         return number
+
+    def _register_numbers(self, names: list[str]) -> tuple[int, ...]:
+        """Without the register that is always zero. Of a wide one the trace names the first."""
+        wanted = [name for name in dict.fromkeys(names) if name != _ZERO_REGISTER]
+        return tuple(self._registers.setdefault(name, len(self._registers)) for name in wanted)
 
     def _access(
         self,
@@ -131,7 +170,7 @@ class InstructionReader:
         mask: str,
         words: list[str],
     ) -> None:
-        space = self._static[number][2].space
+        space = self._static[number].sass.space
         if space == "generic" and (self._header.shared_window or self._header.local_window):
             self._generic_access(number, when, lanes, _addresses(words, len(lanes)))
             return
@@ -191,6 +230,8 @@ class InstructionReader:
         self, number: int, when: tuple[int, int, int], space: str, address: int, pattern: int
     ) -> None:
         warp, time, stage = when
+        if self._paths.wants(warp):
+            self._paths.add_access(warp, time, address, pattern)
         if space in _BANKED:
             self._accesses.count(number, stage, address, pattern)
         else:
@@ -200,7 +241,7 @@ class InstructionReader:
         self, number: int, warp: int, lanes: tuple[int, ...], addresses: Sequence[int]
     ) -> list[int]:
         """Where the hardware keeps local memory: the same word of all threads lies together."""
-        size = self._static[number][2].access_bytes
+        size = self._static[number].sass.access_bytes
         first = warp * WARP_WIDTH
         return [
             _LOCAL_FIRST_ADDRESS

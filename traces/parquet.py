@@ -10,7 +10,7 @@ import contextlib
 import os
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -20,6 +20,7 @@ import numpy as np
 from kernelcast.errors import TraceFormatError
 from kernelcast.traces.embedded_tables import read_tables, write_tables
 from kernelcast.traces.stored_header import StoredHeader, header_json, read_header
+from kernelcast.traces.stored_paths import path_tables, paths_of
 from kernelcast.traces.stored_tables import SideTables, check_accesses, trace_of, trace_tables
 from kernelcast.traces.trace import AccessTable, InstructionRow, Trace
 
@@ -90,7 +91,8 @@ class TraceWriter:
         """All of `trace` but its accesses."""
         try:
             self._flush()
-            places = write_tables(self._sink, trace_tables(trace))
+            tables = trace_tables(trace) | path_tables(trace.paths)
+            places = write_tables(self._sink, tables)
             header = header_json(StoredHeader.of(trace, repeats))
             texts = {_HEADER_KEY: header, _TABLES_KEY: places}
             checksum = str(zlib.crc32((header + places).encode()))
@@ -172,7 +174,8 @@ def read_trace(path: str | os.PathLike[str]) -> StoredTrace:
         raise TraceFormatError(f"{file} is no Parquet file, or it is damaged: {reason}") from None
     trace = trace_of(header, rest, accesses)
     check_accesses(file, trace)
-    return StoredTrace(trace, header.repeats)
+    paths = paths_of(rest, trace, is_complete=header.paths_are_complete)
+    return StoredTrace(replace(trace, paths=paths), header.repeats)
 
 
 def _check_metadata(path: Path, metadata: Mapping[bytes, bytes]) -> None:

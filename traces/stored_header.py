@@ -14,13 +14,14 @@ from kernelcast.traces.trace import InstructionRow, ResourceNeeds, Trace
 
 __all__ = ["FORMAT_VERSION", "StoredHeader", "header_json", "read_header"]
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _SIZES = 3
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "int": (int,),
     "str": (str,),
     "bool": (bool,),
     "int | None": (int, type(None)),
+    "tuple[int, ...]": (tuple,),
 }
 
 _Row = TypeVar("_Row", InstructionRow, ResourceNeeds)
@@ -40,6 +41,8 @@ class StoredHeader:
     resources: ResourceNeeds
     instructions: tuple[InstructionRow, ...]
     pairs_agree: bool = False
+    no_paths: str = ""
+    paths_are_complete: bool = True
 
     @classmethod
     def of(cls, trace: Trace, repeats: int) -> StoredHeader:
@@ -54,6 +57,8 @@ class StoredHeader:
             trace.resources,
             trace.instructions,
             trace.pairs_agree,
+            trace.no_paths,
+            trace.paths is None or trace.paths.is_complete,
         )
 
 
@@ -84,9 +89,7 @@ def read_header(path: Path, text: bytes | None) -> StoredHeader:
 
 
 def _header(found: Mapping[str, Any]) -> StoredHeader:
-    # files of the first releases have no instructions that native code adds, nor parts of others
-    rows = ({"is_source": True, "is_part": False, **row} for row in found["instructions"])
-    instructions = tuple(_build(InstructionRow, row) for row in rows)
+    instructions = tuple(_build(InstructionRow, _row(row)) for row in found["instructions"])
     if not instructions or any(row.pc != pc for pc, row in enumerate(instructions)):
         raise ValueError("instructions are not numbered by pc")
     if any(not 0 <= row.merged_into < len(instructions) for row in instructions):
@@ -94,9 +97,6 @@ def _header(found: Mapping[str, Any]) -> StoredHeader:
     elapsed = found["elapsed_s"]
     if type(elapsed) not in (int, float) or not math.isfinite(elapsed):
         raise ValueError(f"elapsed_s is {elapsed!r}")
-    pairs_agree = found.get("pairs_agree", False)  # not known in files of the first releases
-    if type(pairs_agree) is not bool:
-        raise ValueError(f"pairs_agree is {pairs_agree!r}")
     return StoredHeader(
         kernel=_text(found, "kernel"),
         grid=_sizes(found, "grid"),
@@ -107,8 +107,25 @@ def _header(found: Mapping[str, Any]) -> StoredHeader:
         elapsed_s=float(elapsed),
         resources=_build(ResourceNeeds, found["resources"]),
         instructions=instructions,
-        pairs_agree=pairs_agree,
+        pairs_agree=_flag(found, "pairs_agree", absent=False),
+        no_paths=_text({"no_paths": "", **found}, "no_paths"),
+        paths_are_complete=_flag(found, "paths_are_complete", absent=True),
     )
+
+
+def _row(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Files of the first releases have no instructions that native code adds, no parts, and no
+    registers."""
+    registers = {name: _registers(found.get(name, ())) for name in ("reads", "writes")}
+    return {"is_source": True, "is_part": False, **found, **registers}
+
+
+def _registers(found: Any) -> tuple[int, ...]:
+    if not isinstance(found, (list, tuple)) or any(type(item) is not int for item in found):
+        raise ValueError(f"registers {found!r}")
+    if any(item < 0 for item in found):
+        raise ValueError(f"registers {found!r}")
+    return tuple(found)
 
 
 def _build(kind: type[_Row], values: Mapping[str, Any]) -> _Row:
@@ -120,6 +137,14 @@ def _build(kind: type[_Row], values: Mapping[str, Any]) -> _Row:
         if type(values[name]) not in _TYPES[type_name]:
             raise ValueError(f"{name} is {values[name]!r}")
     return kind(**values)
+
+
+def _flag(found: Mapping[str, Any], name: str, *, absent: bool) -> bool:
+    """`absent`: what files of the first releases mean, which do not say it."""
+    value = found.get(name, absent)
+    if type(value) is not bool:
+        raise ValueError(f"{name} is {value!r}")
+    return value
 
 
 def _text(found: Mapping[str, Any], name: str) -> str:

@@ -20,13 +20,13 @@ from kernelcast.traces.trace import (
     Trace,
 )
 
-__all__ = ["SideTables", "check_accesses", "trace_of", "trace_tables"]
+__all__ = ["SideTables", "arrow_table", "check_accesses", "trace_of", "trace_tables"]
 
 _COUNT_COLUMNS = ("pc", "stage", "phase", "pattern")
 
 
 def trace_tables(trace: Trace) -> dict[str, Any]:
-    """Arrow tables by name: everything of the trace but header and accesses."""
+    """Arrow tables by name: everything of the trace but header, accesses and paths."""
     classes, counts = trace.classes, trace.pattern_counts
     by_class = {
         "warp_issues": classes.warp_issues,
@@ -34,16 +34,16 @@ def trace_tables(trace: Trace) -> dict[str, Any]:
     }
     columns = {name: getattr(counts, name) for name in (*_COUNT_COLUMNS, "count")}
     return {
-        "thread_blocks": _table({"class": classes.of_thread_block}),
-        "classes": _table(by_class),
-        "stages": _table({"warp_issues": trace.stage_warp_issues}),
-        "warps": _table({"time": trace.warp_time}),
-        "patterns": _table({"mask": trace.patterns.mask, "offsets": trace.patterns.offsets}),
-        "pattern_counts": _table(columns),
+        "thread_blocks": arrow_table({"class": classes.of_thread_block}),
+        "classes": arrow_table(by_class),
+        "stages": arrow_table({"warp_issues": trace.stage_warp_issues}),
+        "warps": arrow_table({"time": trace.warp_time}),
+        "patterns": arrow_table({"mask": trace.patterns.mask, "offsets": trace.patterns.offsets}),
+        "pattern_counts": arrow_table(columns),
     }
 
 
-def _table(columns: Mapping[str, npt.NDArray[Any]]) -> Any:
+def arrow_table(columns: Mapping[str, npt.NDArray[Any]]) -> Any:
     """An Arrow table; a matrix becomes a column of lists of equal length."""
     import pyarrow as pa
 
@@ -135,6 +135,7 @@ def trace_of(header: StoredHeader, rest: SideTables, accesses: AccessTable) -> T
         engine=header.engine,
         elapsed_s=header.elapsed_s,
         pairs_agree=header.pairs_agree,
+        no_paths=header.no_paths,
     )
 
 

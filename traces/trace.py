@@ -9,9 +9,13 @@ patterns, so an access is a small row: who, when, where, which pattern.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from kernelcast.traces.warp_paths import WarpPaths
 
 __all__ = [
     "AccessTable",
@@ -35,7 +39,8 @@ class InstructionRow:
     an instruction that only native code has, `is_native` for one that a native compiler folds away;
     `merged_into` is the pc of the wider access that swallows this one (its own pc otherwise): the
     native counting rules of docs/counting.md. `is_part`: part of what another instruction does; it
-    counts nowhere, but its access reaches memory.
+    counts nowhere, but its access reaches memory. `reads` and `writes` are numbers of registers,
+    predicates, guards and addresses among them.
     """
 
     pc: int
@@ -57,6 +62,8 @@ class InstructionRow:
     origin_line: int = 0
     is_source: bool = True
     is_part: bool = False
+    reads: tuple[int, ...] = ()
+    writes: tuple[int, ...] = ()
 
     @property
     def is_counted_natively(self) -> bool:
@@ -188,6 +195,9 @@ class Trace:
     """Whether each two neighbouring warps (2i, 2i + 1) of every thread block took the same branches
     in the same order, a last odd one being alone. False where that is not known, or where the
     kernel can tell the width of its warps."""
+    paths: WarpPaths | None = None
+    no_paths: str = ""
+    """Half a sentence why there are no paths although they were wanted."""
 
     @property
     def thread_blocks(self) -> int:

@@ -55,6 +55,8 @@ def widened(trace: Trace) -> Trace:
         accesses=accesses,
         pattern_counts=counts,
         pairs_agree=warps <= 2,
+        paths=None,
+        no_paths=f"the trace was recorded in warps of {trace.warp_width} threads",
     )
 
 

@@ -20,6 +20,7 @@ from kernelcast.cli.profile import profile
 from kernelcast.cli.run import run
 from kernelcast.cli.support import support
 from kernelcast.cli.terminal import show_error, show_line
+from kernelcast.cli.topdown import topdown
 from kernelcast.cli.validate import validate
 from kernelcast.errors import KernelcastError
 
@@ -53,6 +54,7 @@ app.command()(estimate)
 app.command()(profile)
 app.command()(mix)
 app.command()(run)
+app.command()(topdown)
 app.command()(support)
 app.command()(validate)
 app.command()(bench)

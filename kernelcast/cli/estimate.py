@@ -16,7 +16,7 @@ from kernelcast.cli.terminal import show_result
 from kernelcast.cli.trace_source import Execution
 from kernelcast.defaults import DEFAULT_MODEL
 from kernelcast.errors import KernelcastError
-from kernelcast.models import get_model
+from kernelcast.models import get_model, needs_paths
 from kernelcast.report import records, text
 
 __all__ = ["EstimateRequest", "ProfileSource", "estimate"]
@@ -120,7 +120,13 @@ def estimate(
         assert workload is not None
         sampling = options.sampling(exact=exact, sample=sample)
         execution = Execution(
-            size, registers, engine, limit_seconds, limit_instructions, sampling=sampling
+            size,
+            registers,
+            engine,
+            limit_seconds,
+            limit_instructions,
+            sampling=sampling,
+            record_paths=any(map(needs_paths, request.models)),
         )
         trace = execution.trace(workload, request.profiled)
         source, profiles = trace.profile, trace.profiles(devices)

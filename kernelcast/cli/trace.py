@@ -70,7 +70,13 @@ def record_trace(
     _check_output(output)
     width = warp_width if device is None else _width_of(kc.device(device), warp_width)
     execution = Execution(
-        size, registers, engine, limit_seconds, limit_instructions, warp_width=width
+        size,
+        registers,
+        engine,
+        limit_seconds,
+        limit_instructions,
+        warp_width=width,
+        record_paths=True,
     )
     kc.save_trace(execution.trace(workload), output)
 

@@ -26,6 +26,7 @@ class Execution:
     limit_instructions: int | None = None
     warp_width: int | None = None
     sampling: Sampling = Sampling.NEVER
+    record_paths: bool = False
 
     def trace(
         self,
@@ -58,6 +59,7 @@ class Execution:
                 engine=self.engine.value,
                 progress=progress,
                 record_memory=record_memory,
+                record_paths=self.record_paths,
                 sampling=self.sampling,
             )
 

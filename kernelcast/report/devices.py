@@ -17,10 +17,14 @@ __all__ = ["device_record", "device_rows", "device_table"]
 
 _UNITS = (
     ("_bytes_per_s", "B/s"),
+    ("_bytes_per_cycle", "B/cycle"),
     ("_flops_per_s", "flop/s"),
     ("_ops_per_s", "op/s"),
     ("_bytes", "B"),
     ("_cycles", "cycles"),
+    ("_sectors", "sectors"),
+    ("_efficiency", "share"),
+    (".lanes", "threads/cycle"),
     ("_hz", "Hz"),
     ("_s", "s"),
 )

@@ -13,7 +13,7 @@ from kernelcast.api import estimate
 from kernelcast.errors import KernelcastError, ModelNotApplicable
 from kernelcast.kernel_trace import KernelTrace
 from kernelcast.measured_times import MeasuredDevice, MeasuredRow, read_measured
-from kernelcast.models import MODELS
+from kernelcast.models import MODELS, needs_paths
 from kernelcast.sampling import Sampling
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.device_file import known_devices, load_device
@@ -96,7 +96,12 @@ class _Comparison:
     def _executed(self, row: MeasuredRow) -> KernelTrace:
         root = _ROOT if row.workload.startswith(_EXAMPLES) else _SUITE
         workload = load_workload(root / f"{row.workload}.toml")
-        trace = workload.run(row.size, devices=[self._device], sampling=Sampling.AUTO)
+        trace = workload.run(
+            row.size,
+            devices=[self._device],
+            sampling=Sampling.AUTO,
+            record_paths=any(map(needs_paths, self._models)),
+        )
         if row.registers is not None:
             trace = trace.with_registers(row.registers)
         return trace.repeated(1)

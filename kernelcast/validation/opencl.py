@@ -19,7 +19,7 @@ from kernelcast.measured_times import MeasuredRow
 from kernelcast.measuring.accelerator import Accelerator
 from kernelcast.measuring.cases import ROOT, Case, find_workloads, opencl_twin, prepare
 from kernelcast.measuring.measurement import Session, Settings
-from kernelcast.models import MODELS
+from kernelcast.models import MODELS, needs_paths
 from kernelcast.sampling import Sampling
 from kernelcast.simcore.device import Device
 from kernelcast.validation.comparison import TimeComparison
@@ -124,7 +124,12 @@ class _Loop:
             self.notes.append(f"{name}: {str(error).splitlines()[0]}")
 
     def _compared(self, name: str, case: Case, row: MeasuredRow) -> Iterator[TimeComparison]:
-        trace = case.workload.run(case.size, devices=[self._device], sampling=Sampling.AUTO)
+        trace = case.workload.run(
+            case.size,
+            devices=[self._device],
+            sampling=Sampling.AUTO,
+            record_paths=any(map(needs_paths, self._models)),
+        )
         if is_throughput_bound(trace):
             self.throughput_bound.add(name)
         profile = trace.repeated(1).profile(self._device)

@@ -17,7 +17,7 @@ from pathlib import Path
 from kernelcast.api import estimate
 from kernelcast.errors import KernelcastError, ModelNotApplicable
 from kernelcast.kernel_trace import KernelTrace
-from kernelcast.models import MODELS
+from kernelcast.models import MODELS, needs_paths
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.metric_names import Naming, metrics
 from kernelcast.validation.comparison import CounterComparison, TimeComparison
@@ -91,16 +91,19 @@ def validate_thesis(
     counters: list[CounterComparison] = []
     notes: list[str] = []
     traces: dict[str, KernelTrace] = {}
+    chosen = models or tuple(MODELS)
     for case in CASES:
         if case.workload not in traces:
             traces.clear()  # a trace of the full size takes hundreds of megabytes
             told = None if progress is None else _named(progress, case.kernel)
             devices = dict.fromkeys((_PROFILED_ON, *measured_devices(case.workload)))
             traces[case.workload] = load_workload(_EXAMPLES / case.workload).run(
-                devices=list(devices), progress=told
+                devices=list(devices),
+                progress=told,
+                record_paths=any(map(needs_paths, chosen)),
             )
             counters.extend(thesis_counters(case.kernel, traces[case.workload]))
-        for model in models or MODELS:
+        for model in chosen:
             try:
                 times.extend(_times(case, traces[case.workload], model))
             except ModelNotApplicable as reason:

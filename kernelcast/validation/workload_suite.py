@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kernelcast.api import estimate
 from kernelcast.errors import KernelcastError, LaunchError, ModelNotApplicable
-from kernelcast.models import MODELS
+from kernelcast.models import MODELS, needs_paths
 from kernelcast.sampling import Sampling
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.engine import ENGINES
@@ -187,7 +187,12 @@ def _estimates(
 ) -> Iterator[WorkloadEstimate]:
     refused = _refusals(devices, executed)
     fitting = [device for device in devices if device not in refused]
-    trace = workload.run(size, devices=fitting, sampling=Sampling.AUTO) if fitting else None
+    needs = any(map(needs_paths, models))
+    trace = (
+        workload.run(size, devices=fitting, sampling=Sampling.AUTO, record_paths=needs)
+        if fitting
+        else None
+    )
     for device in devices:
         for model in models:
             if trace is None or device in refused:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from kernelcast.errors import ExecutionError, KernelcastError, nearest
+from kernelcast.errors import KernelcastError, nearest
 from kernelcast.simcore.engine import reference
 from kernelcast.simcore.engine.host_functions import PrintedText
+from kernelcast.simcore.engine.warp_lanes import check_warp_width
 from kernelcast.simcore.engine.whole_barriers import with_whole_barriers
-from kernelcast.simcore.isa.kernel import Kernel, WarpOperation
-from kernelcast.simcore.isa.warp_opcodes import GROUP
+from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Launch, Limits
 from kernelcast.traces.collector import AccessCollector
 from kernelcast.traces.stream import AccessSink
@@ -54,7 +54,6 @@ def _jit(
 
 ENGINES: Mapping[str, Engine] = {"reference": reference.run, "jit": _jit}
 """The JIT engine hands kernels over that only the reference engine runs (docs/engines.md)."""
-_WARP_WIDTHS = (8, 16, 32, 64)
 
 
 def execute(
@@ -81,10 +80,8 @@ def execute(
         known = ", ".join(("auto", *ENGINES))
         hint = nearest(engine, ENGINES)
         raise KernelcastError(f"unknown engine {engine!r}{hint}; known: {known}")
-    if warp_width not in _WARP_WIDTHS:
-        raise KernelcastError(f"warp width {warp_width} is not one of {_WARP_WIDTHS}")
     launch.check(kernel)
-    _check_width(kernel, warp_width)
+    check_warp_width(kernel, warp_width)
     kernel = with_whole_barriers(kernel, launch.threads_per_thread_block)
     launch = launch.materialised()
     collector = AccessCollector()
@@ -104,19 +101,6 @@ def execute(
     return replace(
         trace, patterns=patterns, accesses=accesses, pattern_counts=counts, has_memory=True
     )
-
-
-def _check_width(kernel: Kernel, warp_width: int) -> None:
-    """Lanes of one group of PTX's exchange values: they must be of one warp."""
-    if warp_width >= GROUP:
-        return
-    for instruction in kernel.instructions:
-        if isinstance(instruction, WarpOperation) and not instruction.opcode.is_whole:
-            raise ExecutionError(
-                f"{instruction.mnemonic} takes {GROUP} lanes together, warps have {warp_width}",
-                instruction.span,
-                origin=instruction.origin,
-            )
 
 
 def default_engine() -> str:

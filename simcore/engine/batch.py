@@ -42,7 +42,7 @@ class GridShape:
 
 
 class Batch:
-    """`count` thread blocks from `first` on: their memory, clocks and special registers."""
+    """Some thread blocks, by number: their memory, clocks and special registers."""
 
     def __init__(
         self,
@@ -50,17 +50,16 @@ class Batch:
         shape: GridShape,
         memory: LaunchMemory,
         constants: frozenset[int],
-        first: int,
-        count: int,
+        thread_blocks: npt.NDArray[np.int64],
     ) -> None:
         self.shape = shape
         self.width = shape.width
-        self.first = first
-        self.count = count
+        self.thread_blocks = thread_blocks
+        self.count = count = len(thread_blocks)
         self.lanes = count * shape.lanes
         self.launch_lanes = shape.launch_lanes
-        self.first_lane = first * shape.lanes
-        self.first_warp = first * shape.warps
+        self.warps = _numbers_within(thread_blocks, shape.warps)
+        """The number of each warp in the launch."""
         self.counts = BatchCounts(count, len(kernel.blocks), len(kernel.instructions), shape.warps)
         self.shared_bytes = shared_bytes(kernel, shape.launch)
         self.shared = FlatMemory("shared memory", self.shared_bytes, count)
@@ -88,6 +87,12 @@ class Batch:
     def lane_of(self, lanes: npt.NDArray[np.intp] | None) -> npt.NDArray[np.int64]:
         return self._lane if lanes is None else lanes
 
+    def launch_lane_of(self, lanes: npt.NDArray[np.intp] | None) -> npt.NDArray[np.int64]:
+        """The number of each lane in the launch, padding included."""
+        first = self.thread_blocks * self.shape.lanes
+        position = self.lane_of(lanes)
+        return first[self.thread_block_of(lanes)] + position % self.shape.lanes
+
     def stage_of(self, warps: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         return self.counts.stage[warps // self.shape.warps]
 
@@ -97,7 +102,7 @@ class Batch:
         launch = self.shape.launch
         return (
             f"thread {_position(thread, launch.thread_block)} "
-            f"of thread block {_position(self.first + block, launch.grid)}"
+            f"of thread block {_position(int(self.thread_blocks[block]), launch.grid)}"
         )
 
     def operand(self, frame: LaneView, operand: Operand, read_as: ScalarType) -> Lanes:
@@ -145,8 +150,7 @@ class Batch:
             sizes = launch.thread_block if name.startswith("%ntid.") else launch.grid
             return np.uint32(sizes["xyz".index(name[-1])])
         if name.startswith("%ctaid."):
-            number = np.arange(self.first, self.first + self.count)
-            coordinate = _coordinate(number, launch.grid, "xyz".index(name[-1]))
+            coordinate = _coordinate(self.thread_blocks, launch.grid, "xyz".index(name[-1]))
             return np.repeat(coordinate, self.shape.lanes)
         values: dict[Special, Lanes] = {
             Special.NWARPID: np.uint32(self.shape.warps),
@@ -172,6 +176,11 @@ class Batch:
         if which is Special.LANEID:
             return within_warp.astype(np.uint32)
         return _lane_mask(within_warp.astype(np.uint64), name.removeprefix("%lanemask_"))
+
+
+def _numbers_within(thread_blocks: npt.NDArray[np.int64], parts: int) -> npt.NDArray[np.int64]:
+    """Numbers in the launch of the `parts` of each thread block, flat."""
+    return (thread_blocks[:, None] * parts + np.arange(parts)).reshape(-1)
 
 
 def _coordinate(

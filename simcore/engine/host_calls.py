@@ -32,7 +32,7 @@ def _caller(batch: Batch, lane: int) -> Caller:
     block, thread = divmod(lane, batch.shape.lanes)
     shared, local = batch.shared, batch.local
     return Caller(
-        batch.first + block,
+        int(batch.thread_blocks[block]),
         int(batch.counts.stage[block]),
         thread // batch.width,
         batch.thread_name(lane),

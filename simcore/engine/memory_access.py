@@ -14,7 +14,8 @@ from kernelcast.simcore.engine.atomics import apply_atomic
 from kernelcast.simcore.engine.batch import Batch
 from kernelcast.simcore.engine.lanes import Lanes, LaneView, as_bits
 from kernelcast.simcore.engine.patterns import LaneGroups, warp_rows
-from kernelcast.simcore.engine.recorder import TraceRecorder
+from kernelcast.simcore.engine.recorder import Recorder
+from kernelcast.simcore.engine.store_journal import StoreJournal
 from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.kernel import (
     Address,
@@ -78,12 +79,19 @@ class _Request:
 
 
 class MemoryAccess:
-    """Executes the memory instructions of one batch."""
+    """Executes the memory instructions of one batch; `journal` can undo its stores to buffers."""
 
-    def __init__(self, memory: LaunchMemory, recorder: TraceRecorder, batch: Batch) -> None:
+    def __init__(
+        self,
+        memory: LaunchMemory,
+        recorder: Recorder,
+        batch: Batch,
+        journal: StoreJournal | None = None,
+    ) -> None:
         self._memory = memory
         self._recorder = recorder
         self._batch = batch
+        self._journal = journal
 
     def load(self, frame: LaneView, load: Load, position: int) -> None:
         address = self._addresses(frame, load.address)
@@ -182,7 +190,10 @@ class MemoryAccess:
             everything = is_all(lanes)
             part = address if everything else address[lanes]
             where = chosen if everything else (lanes if chosen is None else chosen[lanes])
-            yield Target(buffer.typed(dtype), (part - buffer.first) >> request.shift, where)
+            view, element = buffer.typed(dtype), (part - buffer.first) >> request.shift
+            if self._journal is not None and not isinstance(request.instruction, Load):
+                self._journal.note(view, element, request.count)
+            yield Target(view, element, where)
 
     def _in_flat_memory(
         self,
@@ -217,7 +228,8 @@ class MemoryAccess:
         rows = warp_rows(address, some.groups, batch.lanes, batch.width)
         time = batch.counts.warp_time[rows.warps] + request.position
         stage = batch.stage_of(rows.warps)
-        self._recorder.record_access(request.instruction.pc, rows, batch.first_warp, time, stage)
+        pc, warps = request.instruction.pc, batch.warps[rows.warps]
+        self._recorder.record_access(pc, rows, warps, time, stage)
 
     def _local_address(self, some: Positions, offset: Addresses, request: _Request) -> Addresses:
         """Where the hardware keeps it: the same word of all threads lies together.
@@ -225,7 +237,7 @@ class MemoryAccess:
         A span of bytes [a, b) of every thread's local memory fills [a, b) * threads.
         """
         size = request.element_bytes * request.count
-        thread = self._batch.first_lane + self._batch.lane_of(some.lanes)
+        thread = self._batch.launch_lane_of(some.lanes)
         return _LOCAL_FIRST_ADDRESS + offset * self._batch.launch_lanes + thread * size
 
     def _fault(self, request: _Request, some: Positions, fault: OutOfBounds) -> MemoryAccessError:

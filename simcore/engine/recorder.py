@@ -7,7 +7,7 @@ block's, except under a guard predicate, where lanes are counted one by one.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,31 @@ from kernelcast.traces.trace import (
     ThreadBlockClasses,
 )
 
-__all__ = ["BatchCounts", "TraceRecorder"]
+__all__ = ["BatchCounts", "Recorder", "TraceRecorder"]
 
 Ints = npt.NDArray[np.int64]
+Lanes = npt.NDArray[np.intp] | None
+"""Positions in the batch, ascending; None for every lane."""
+
+
+class Recorder(Protocol):
+    """What is told of a batch while it runs: whole instructions and basic blocks."""
+
+    def record_run(
+        self, basic_block: int, mask: npt.NDArray[np.bool_] | None, stages: Ints, issued: Ints
+    ) -> None:
+        """The lanes of `mask`, None for all, begin `basic_block`. Of each thread block: its stage,
+        and how many of its warps issue."""
+
+    def record_guard(self, pc: int, lanes: Lanes, chosen: npt.NDArray[np.intp]) -> None:
+        """Of `lanes` only those at the positions `chosen` execute instruction `pc`."""
+
+    def record_access(self, pc: int, rows: WarpRows, warps: Ints, time: Ints, stage: Ints) -> None:
+        """An access to global or local memory. Per row: its warp's number in the launch, time and
+        stage."""
+
+    def record_pattern(self, pc: int, rows: WarpRows, stage: Ints) -> None:
+        """An access to shared or constant memory."""
 
 
 class BatchCounts:
@@ -48,7 +70,7 @@ class BatchCounts:
 
 
 class TraceRecorder:
-    """One launch. `record_*` take whole instructions, never single accesses."""
+    """A Recorder of one launch."""
 
     def __init__(self, kernel: Kernel, width: int, warps_per_thread_block: int) -> None:
         self._block_of_pc = basic_block_of_each_pc(kernel)
@@ -64,24 +86,27 @@ class TraceRecorder:
         self._basic_blocks = len(kernel.blocks)
         self.pairs_agree = True
 
-    def record_stage_issues(self, basic_block: int, stages: Ints, warps: Ints) -> None:
-        """`warps` of each thread block ran `basic_block` while it was in its stage."""
+    def record_run(
+        self, basic_block: int, mask: npt.NDArray[np.bool_] | None, stages: Ints, issued: Ints
+    ) -> None:
+        """Counts issues by stage; the other counts are the batch's own."""
         low = int(stages[0])
         if (stages == low).all():
-            self._stage_row(low)[basic_block] += int(warps.sum())
+            self._stage_row(low)[basic_block] += int(issued.sum())
             return
         for stage in np.unique(stages):
-            issued = int(warps[stages == stage].sum())
-            if issued:
-                self._stage_row(int(stage))[basic_block] += issued
+            warps = int(issued[stages == stage].sum())
+            if warps:
+                self._stage_row(int(stage))[basic_block] += warps
 
-    def record_access(
-        self, pc: int, rows: WarpRows, first_warp: int, time: Ints, stage: Ints
-    ) -> None:
-        """An access to global or local memory; `time` and `stage` are per row."""
+    def record_guard(self, pc: int, lanes: Lanes, chosen: npt.NDArray[np.intp]) -> None:
+        """Nothing: the batch counts the lanes of each thread block."""
+
+    def record_access(self, pc: int, rows: WarpRows, warps: Ints, time: Ints, stage: Ints) -> None:
+        """A row of the table for each warp."""
         columns: tuple[npt.NDArray[Any], ...] = (
             np.full(len(rows.warps), pc, np.int32),
-            (rows.warps + first_warp).astype(np.int32),
+            warps.astype(np.int32),
             time.astype(np.int32),
             stage.astype(np.int32),
             rows.first,
@@ -91,7 +116,7 @@ class TraceRecorder:
             column.append(values)
 
     def record_pattern(self, pc: int, rows: WarpRows, stage: Ints) -> None:
-        """An access to shared or constant memory: only how often it had which shape."""
+        """Only how often the access had which shape."""
         key = (stage << 4) | (rows.first & 15)
         combined = (key << 32) | self._pool.numbers(rows)
         if (combined == combined[0]).all():

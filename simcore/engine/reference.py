@@ -24,7 +24,8 @@ from kernelcast.simcore.engine.host_functions import HostFunctions, PrintedText
 from kernelcast.simcore.engine.lanes import Frame, GuardedFrame, LaneView, as_bits
 from kernelcast.simcore.engine.memory_access import MemoryAccess
 from kernelcast.simcore.engine.program import Program, Step
-from kernelcast.simcore.engine.recorder import TraceRecorder
+from kernelcast.simcore.engine.recorder import Recorder, TraceRecorder
+from kernelcast.simcore.engine.store_journal import StoreJournal
 from kernelcast.simcore.engine.warp_lanes import execute_across_lanes
 from kernelcast.simcore.engine.watchdog import CHECK_EVERY, State, Watchdog
 from kernelcast.simcore.isa.instruction_rows import instruction_rows
@@ -57,7 +58,7 @@ from kernelcast.simcore.resources import resource_needs
 from kernelcast.traces.stream import AccessBatch, AccessSink
 from kernelcast.traces.trace import AccessTable, PatternCounts, PatternTable, Trace
 
-__all__ = ["run"]
+__all__ = ["BatchRun", "run"]
 
 Mask = npt.NDArray[np.bool_]
 # Lanes per batch: large enough to amortise a NumPy call, small enough for the L2 cache.
@@ -89,7 +90,8 @@ def run(
     with np.errstate(all="ignore"):
         for first in range(0, launch.thread_blocks, step):
             count = min(step, launch.thread_blocks - first)
-            batch = Batch(kernel, shape, memory, program.constants, first, count)
+            numbers = np.arange(first, first + count)
+            batch = Batch(kernel, shape, memory, program.constants, numbers)
             BatchRun(program, batch, memory, recorder, Watchdog(limits, started), host).run()
             recorder.finish_batch(batch.counts)
             if progress is not None:
@@ -127,16 +129,17 @@ class BatchRun:
         program: Program,
         batch: Batch,
         memory: LaunchMemory,
-        recorder: TraceRecorder,
+        recorder: Recorder,
         watchdog: Watchdog,
         host: HostFunctions,
+        journal: StoreJournal | None = None,
     ) -> None:
         self._program = program
         self._batch = batch
         self._recorder = recorder
         self._watchdog = watchdog
         self._host = host
-        self._access = MemoryAccess(memory, recorder, batch)
+        self._access = MemoryAccess(memory, recorder, batch, journal)
         self._bypasses = BypassLog(program.ways_round, batch.lanes)
         self._barriers = BarrierQueue(program.kernel, batch, self._bypasses)
         self._pending: dict[int, Mask | None] = {0: batch.exists()}
@@ -238,13 +241,14 @@ class BatchRun:
             counts.pairs_agree &= bool(np.array_equal(*halves))
             counts.lane_executions[:, index] += mask.reshape(batch.count, -1).sum(axis=1)
         counts.warp_issues[:, index] += issued
-        self._recorder.record_stage_issues(index, counts.stage, issued)
+        self._recorder.record_run(index, mask, counts.stage, issued)
         return warps
 
     def _execute(self, frame: Frame, instruction: Instruction, position: int) -> None:
         view: LaneView = frame
         if instruction.guard is not None:
             chosen = np.flatnonzero(self._condition(frame, instruction.guard))
+            self._recorder.record_guard(instruction.pc, frame.lanes, chosen)
             self._count_guarded_off(frame, instruction.pc, chosen)
             if not len(chosen):
                 return

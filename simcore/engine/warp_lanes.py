@@ -8,17 +8,34 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.errors import ExecutionError
+from kernelcast.errors import ExecutionError, KernelcastError
 from kernelcast.simcore.engine.batch import Batch
 from kernelcast.simcore.engine.lanes import LaneView, as_bits
-from kernelcast.simcore.isa.kernel import Operand, WarpOperation
+from kernelcast.simcore.isa.kernel import Kernel, Operand, WarpOperation
 from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.isa.warp_opcodes import GROUP, lane_words
 
-__all__ = ["execute_across_lanes", "missing_members"]
+__all__ = ["check_warp_width", "execute_across_lanes", "missing_members"]
 
 Mask = npt.NDArray[np.bool_]
 _ALL = np.uint32(0xFFFFFFFF)
+_WARP_WIDTHS = (8, 16, 32, 64)
+
+
+def check_warp_width(kernel: Kernel, warp_width: int) -> None:
+    """KernelcastError for warps of a width that no engine has; ExecutionError where they are too
+    narrow for the kernel: lanes of one group of PTX's exchange values and must be of one warp."""
+    if warp_width not in _WARP_WIDTHS:
+        raise KernelcastError(f"warp width {warp_width} is not one of {_WARP_WIDTHS}")
+    if warp_width >= GROUP:
+        return
+    for instruction in kernel.instructions:
+        if isinstance(instruction, WarpOperation) and not instruction.opcode.is_whole:
+            raise ExecutionError(
+                f"{instruction.mnemonic} takes {GROUP} lanes together, warps have {warp_width}",
+                instruction.span,
+                origin=instruction.origin,
+            )
 
 
 def execute_across_lanes(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import SourceSpan
+from kernelcast.simcore.isa.control_flow import reads, writes
 from kernelcast.simcore.isa.kernel import (
     Atomic,
     BarrierArrive,
@@ -19,6 +22,7 @@ from kernelcast.simcore.isa.kernel import (
     Instruction,
     Kernel,
     Load,
+    Register,
     Store,
     WarpOperation,
 )
@@ -63,9 +67,16 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
                 origin_line=origin.line,
                 is_source=not (instruction.is_added or instruction.is_part),
                 is_part=instruction.is_part,
+                reads=_numbers(reads(instruction)),
+                writes=_numbers(writes(instruction)),
             )
         )
     return tuple(rows)
+
+
+def _numbers(registers: Iterable[Register]) -> tuple[int, ...]:
+    """Each register once, in the order of the operands."""
+    return tuple(dict.fromkeys(register.index for register in registers))
 
 
 def basic_block_of_each_pc(kernel: Kernel) -> npt.NDArray[np.intp]:

@@ -44,9 +44,17 @@ class Wavefronts:
 
 
 def shared_wavefronts(
-    rows: PatternCounts, patterns: PatternTable, native: NativeAccesses, facts: SharedMemoryFacts
+    rows: PatternCounts,
+    patterns: PatternTable,
+    native: NativeAccesses,
+    facts: SharedMemoryFacts,
+    *,
+    joins_broadcasts: bool = True,
 ) -> Wavefronts:
-    """Passes that the banks need for each row of `rows`, all of them shared-memory accesses."""
+    """Passes that the banks need for each row of `rows`, all of them shared-memory accesses.
+
+    `joins_broadcasts`: a warp that one pass can serve is not split.
+    """
     taken, ideal = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     most = _most_words(rows, patterns, native, facts.bank_bytes)
     _serve(
@@ -57,6 +65,7 @@ def shared_wavefronts(
         native.bytes[rows.pc],
         native.alignment[rows.pc],
         _lane_groups(native.bytes, facts)[rows.pc],
+        joins_broadcasts,
         facts.banks,
         facts.bank_bytes,
         np.empty((facts.banks, most), np.int64),
@@ -151,6 +160,7 @@ def _serve(
     access_bytes: Ints,
     alignment: Ints,
     group_lanes: Ints,
+    joins_broadcasts: bool,
     banks: int,
     bank_bytes: int,
     asked: Ints,
@@ -164,7 +174,7 @@ def _serve(
         start, size, align = int(phase[row]), access_bytes[row], alignment[row]
         found, total = _ask_banks(start, shape, lanes, align, size, bank_bytes, asked, load)
         ideal[row] = max(1, -(-found // banks))
-        if total > 1 and group_lanes[row] < width:
+        if (total > 1 or not joins_broadcasts) and group_lanes[row] < width:
             total, first = 0, 0
             while first < width:
                 group = lanes & (low_bits(group_lanes[row]) << np.uint64(first))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = ["compiled", "is_compiled"]
+__all__ = ["compiled", "inlined", "is_compiled"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -54,3 +54,12 @@ def compiled(function: Function) -> Function:
         return cast(Function, numba.njit(cache=True, **options)(function))
     finally:
         settings.CACHE_DIR = configured
+
+
+def inlined(function: Function) -> Function:
+    """A part of `compiled` functions, which Python code does not call: it has no entry of its own,
+    which takes longer to compile than the part."""
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    options |= {"forceinline": True, "_nrt": False}
+    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast(Function, numba.njit(**options)(function))

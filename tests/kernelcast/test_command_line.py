@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 import kernelcast as kc
-from kernelcast.models import MODELS
+import kernelcast.models
+from kernelcast.models import MODELS, ModelOptions, get_model
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -60,6 +61,31 @@ def test_estimate_equals_the_python_api(output: Output) -> None:
     text = output("estimate", *SMALL_SAXPY, "--device", "gtx-660", "--json")
     profile = kc.load_workload(SAXPY).run("small").profile("gtx-660")
     assert json.loads(text)["estimates"][0]["time_s"] == kc.estimate(profile).time_s
+
+
+class Watching:
+    """A model that simulates: it keeps the profiles that it gets."""
+
+    needs_paths = True
+
+    def __init__(self) -> None:
+        self.seen: list[kc.KernelProfile] = []
+
+    def __call__(
+        self, profile: kc.KernelProfile, device: kc.Device, options: ModelOptions
+    ) -> kc.Estimate:
+        self.seen.append(profile)
+        return get_model("roofline")(profile, device, options)
+
+
+def test_estimate_records_the_paths_that_a_model_needs(
+    output: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Watching()
+    known = {"watching": model, "roofline": get_model("roofline")}
+    monkeypatch.setattr(kernelcast.models, "_BUILT_IN", known)
+    output("estimate", *SMALL_SAXPY, "--device", "gtx-480", "--model", "watching")
+    assert [profile.timed is not None for profile in model.seen] == [True]
 
 
 def test_estimate_explains_itself(output: Output) -> None:

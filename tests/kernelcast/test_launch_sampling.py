@@ -60,6 +60,16 @@ def test_a_launch_of_a_billion_threads_is_counted_exactly_and_needs_no_buffers(
     assert any("of the thread blocks" in text for text in profile.assumptions)
 
 
+def test_paths_of_a_billion_threads_need_no_buffers(tmp_path: Path) -> None:
+    workload = kc.load_workload(saxpy_workload(tmp_path, 10**9))
+    trace = workload.run(devices=[GPU], sampling=Sampling.AUTO, record_paths=True)
+    timed = trace.profile(GPU).timed
+    assert timed is not None
+    issues = trace.data.classes.warp_issues[0].sum()
+    assert len(timed.paths.pc) == len(timed.paths.thread_blocks) * issues
+    assert timed.path_share == pytest.approx(1.0)
+
+
 def test_counts_of_a_sampled_launch_are_those_of_an_execution_and_traffic_is_near() -> None:
     kernel, launch = sgemm()
     sampled = kernel.run(**launch, devices=[GPU], sampling=Sampling.ALWAYS)

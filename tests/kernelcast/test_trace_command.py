@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import kernelcast as kc
@@ -94,6 +95,18 @@ def test_profiles_are_equal_as_objects(stored: Callable[..., str], tmp_path: Pat
         loaded = kc.load_trace(tmp_path / "t.parquet")
         assert loaded.repeats == trace.repeats == 4
         assert loaded.profile(device) == trace.profile(device)
+
+
+def test_stored_traces_know_the_paths_of_warps(stored: Callable[..., str]) -> None:
+    """As the same execution gives them."""
+    found = kc.load_trace(stored("reduction")).profile("gtx-480").timed
+    run = kc.load_workload(workload("reduction")).run("small", record_paths=True)
+    expected = run.profile("gtx-480").timed
+    assert found is not None
+    assert expected is not None
+    assert np.array_equal(found.paths.pc, expected.paths.pc)
+    assert np.array_equal(found.wavefronts, expected.wavefronts)
+    assert np.array_equal(found.reads, expected.reads)
 
 
 def test_registers_change_a_stored_trace_as_they_change_execution(

@@ -8,7 +8,7 @@ import pytest
 
 import kernelcast.models
 from kernelcast.errors import UnknownModel
-from kernelcast.models import MODELS, get_model
+from kernelcast.models import MODELS, get_model, needs_paths
 from kernelcast.models.quantitative_roofline import quantitative_roofline
 from kernelcast.models.roofline import roofline
 
@@ -57,3 +57,18 @@ def test_unknown_model_names_the_nearest() -> None:
     assert "'rofline'" in str(raised.value)
     with pytest.raises(UnknownModel, match=r"no model 'zzz'; known are"):
         get_model("zzz")
+
+
+class Simulating:
+    """A model that walks the warps of an SM."""
+
+    needs_paths = True
+
+
+def test_models_say_whether_they_need_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, simulating="test_registry:Simulating")
+    monkeypatch.setattr(EntryPoint, "load", lambda _point: Simulating)
+    assert needs_paths("simulating")
+    assert not needs_paths("roofline")
+    with pytest.raises(UnknownModel):
+        needs_paths("rofline")

@@ -13,6 +13,7 @@ from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.isa.types import AddressSpace, Unit
 from kernelcast.simcore.profiler import profile
+from kernelcast.traces import collected_paths
 from kernelcast.traces.accelsim import read_accelsim_trace
 from kernelcast.traces.sass_opcodes import SASS_OPCODES, sass_instruction
 from kernelcast.traces.trace import InstructionRow, Trace
@@ -416,3 +417,43 @@ def test_sass_opcodes(spelling: str, expected: tuple[str, str, str, int, str, in
 @pytest.mark.parametrize("spelling", ["UTMALDG.2D", "TEX.B.LL", "HMMA.7", "U", ""])
 def test_what_has_no_meaning_here_is_unknown(spelling: str) -> None:
     assert sass_instruction(spelling) is None
+
+
+def test_registers_are_numbered_as_they_turn_up(read_text: ReadText) -> None:
+    """R1 0, R2 1, R4 2; R255 is always zero."""
+    rows = read_text(HEADER + FIRST + SECOND).instructions
+    assert [(row.writes, row.reads) for row in rows] == [
+        ((0,), ()),
+        ((1,), (2,)),
+        ((), (0, 1)),
+        ((), ()),
+        ((1,), (1,)),
+        ((), (2, 1)),
+        ((), ()),
+    ]
+
+
+def test_paths_are_the_warps_of_the_file(read_text: ReadText) -> None:
+    trace = read_text(HEADER + FIRST + SECOND)
+    paths = trace.paths
+    assert paths is not None
+    assert paths.thread_blocks.tolist() == [0, 1]
+    assert paths.start.tolist() == [0, 6, 12, 13, 13]
+    assert paths.pc.tolist() == [0, 1, 2, 3, 4, 6, 0, 1, 2, 3, 5, 6, 6]
+    assert paths.lanes.tolist() == [32, 32, 32, 32, 4, 32, *[8] * 6, 32]
+    assert np.flatnonzero(paths.pattern >= 0).tolist() == [1, 2, 7, 8, 10]
+    loads = [0x7F0000000000, 0x7F0000000080, 0x7F0000001080]
+    assert paths.address[[1, 7, 10]].tolist() == loads
+    assert paths.address[[2, 8]].tolist() == [4, 0x80]
+    assert paths.patterns.offsets[paths.pattern[2]].tolist() == list(range(0, 256, 8))
+    assert paths.is_complete
+
+
+def test_long_paths_are_cut(read_text: ReadText, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four warps, twelve events: three each."""
+    monkeypatch.setattr(collected_paths, "MOST_EVENTS", 12)
+    paths = read_text(HEADER + FIRST + SECOND).paths
+    assert paths is not None
+    assert paths.pc.tolist() == [0, 1, 2, 0, 1, 2, 6]
+    assert np.flatnonzero(paths.pattern >= 0).tolist() == [1, 2, 4, 5]
+    assert not paths.is_complete

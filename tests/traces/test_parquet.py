@@ -220,9 +220,10 @@ def test_a_file_that_another_program_rewrote_is_refused(stored: Path) -> None:
 
 def test_a_newer_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(stored_header, "FORMAT_VERSION", 2)
+        patch.setattr(stored_header, "FORMAT_VERSION", stored_header.FORMAT_VERSION + 1)
         write_trace(tmp_path / "t.parquet", small_trace())
-    assert "version 2 of the format" in refusal(tmp_path / "t.parquet")
+    newer = f"version {stored_header.FORMAT_VERSION + 1} of the format"
+    assert newer in refusal(tmp_path / "t.parquet")
 
 
 def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:

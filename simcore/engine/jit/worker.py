@@ -257,7 +257,7 @@ class Worker:
 
     def _batch(self, thread_block: int) -> Batch:
         shape = GridShape(self._launch, self._facts.width)
-        return Batch(self._kernel, shape, self._memory, frozenset(), thread_block, 1)
+        return Batch(self._kernel, shape, self._memory, frozenset(), np.array([thread_block]))
 
     def _fault(self, thread_block: int) -> WorkerFault:
         return WorkerFault(

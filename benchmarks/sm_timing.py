@@ -1,0 +1,81 @@
+"""How many warp instructions a second the timing simulator walks on one core.
+
+`python benchmarks/sm_timing.py` prints the best of several runs of each kernel, all of whose thread
+blocks are walked; core time, so that other processes count little.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Mapping
+
+from targets import Target, target_table
+from timing import geometric_mean, table
+
+from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.timing.launch_timing import launch_timing
+from kernelcast.simcore.timing.micro_kernel import Step, micro_kernel
+from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
+
+DEVICE = "a100-80gb"
+_TARGET = 20.0
+_SMS = 108
+
+
+def _fused(count: int, first: int = 2) -> list[Step]:
+    return [Step(Pipeline.FP32, (1, i), (i,)) for i in range(first, first + count)]
+
+
+_BRANCH = [Step(Pipeline.INTEGER, (0,), (0,)), Step(Pipeline.BRANCH, (0,))]
+BODIES: Mapping[str, list[Step]] = {
+    "dependent multiply-adds": [Step(Pipeline.FP32, (0,), (0,))],
+    "independent multiply-adds": _fused(16),
+    "tile of a matrix product": [
+        *[Step(Pipeline.SHARED, (0,), (i,)) for i in (1, 20)],
+        *_fused(16),
+        *_BRANCH,
+    ],
+    "stencil": [
+        *[Step(Pipeline.GLOBAL, (0,), (i,), l1_hits=0.8, l2_hits=0.5) for i in (1, 20, 21)],
+        *_fused(8),
+        Step(Pipeline.GLOBAL, (0, 2)),
+        *_BRANCH,
+    ],
+    "barriers": [*_fused(8), Step(Pipeline.SHARED, (0,), (1,)), Step(Pipeline.BARRIER)],
+}
+
+
+def kernel(name: str, trips: int) -> TimedKernel:
+    """64 warps on each SM, two turns of them."""
+    return micro_kernel(BODIES[name], trips, 8, thread_blocks=16 * _SMS, thread_blocks_per_sm=8)
+
+
+def rate(timed: TimedKernel, repeats: int) -> float:
+    """Warp instructions a second of core time, the best run after one warm-up."""
+    device, best = load_device(DEVICE), 0.0
+    for turn in range(repeats + 1):
+        before = time.process_time()
+        timing = launch_timing(timed, device, is_exact=True)
+        taken = time.process_time() - before
+        if turn:
+            best = max(best, timing.simulated_instructions / taken)
+    return best
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Times the timing simulator.")
+    parser.add_argument("--quick", action="store_true", help="fewer repeats")
+    repeats = 3 if parser.parse_args().quick else 10
+    rates = {name: rate(kernel(name, 20000 // len(BODIES[name])), repeats) for name in BODIES}
+    rows = [(name, f"{value / 1e6:.1f}") for name, value in rates.items()]
+    mean = geometric_mean(list(rates.values())) / 1e6
+    goal = Target("geometric mean", mean, _TARGET, "M/s", at_least=True)
+    sys.stdout.write(table(("kernel", "M warp instructions/s"), rows) + "\n\n")
+    sys.stdout.write(target_table([goal]) + "\n")
+    return 0 if goal.is_met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

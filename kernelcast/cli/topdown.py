@@ -1,0 +1,167 @@
+"""`kernelcast topdown`: what part of an SM's issue slots a kernel uses, and what takes the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import kernelcast as kc
+from kernelcast.cli import options, topdown_options
+from kernelcast.cli.terminal import show_result
+from kernelcast.cli.topdown_options import ChartKind
+from kernelcast.cli.trace_source import Execution
+from kernelcast.errors import KernelcastError
+
+if TYPE_CHECKING:
+    from kernelcast.measured_topdown import MeasuredGpu
+    from kernelcast.models.topdown import ApplicationTopDown
+
+__all__ = ["topdown"]
+
+
+def topdown(
+    workload: options.OptionalWorkload = None,
+    device: topdown_options.GpuName = None,
+    level: topdown_options.Level = 3,
+    plot: topdown_options.Plot = None,
+    chart: topdown_options.Chart = ChartKind.BARS,
+    metrics: topdown_options.Metrics = None,
+    compute_capability: topdown_options.ComputeCapability = None,
+    kernel: topdown_options.Kernel = None,
+    strict: topdown_options.Strict = False,
+    per_invocation: topdown_options.PerInvocation = False,
+    size: options.Size = None,
+    registers: options.Registers = None,
+    engine: options.Engine = options.EngineName.AUTO,
+    limit_seconds: options.LimitSeconds = None,
+    limit_instructions: options.LimitInstructions = None,
+    exact: options.Exact = False,
+    sample: options.Sample = False,
+    json: options.Json = False,
+    csv: options.Csv = False,
+) -> None:
+    """Where the cycles went: TopDown analysis of a simulated kernel or of profiled ones.
+
+    Several profiled kernels and launches weigh as much as the time that they took.
+    """
+    from kernelcast.report.topdown import topdown_record, topdown_report, topdown_rows
+
+    _check_sources(
+        workload is not None,
+        metrics is not None,
+        {"--size": size, "--registers": registers},
+        {
+            "--compute-capability": compute_capability,
+            "--kernel": kernel,
+            "--strict": strict or None,
+            "--per-invocation": per_invocation or None,
+        },
+    )
+    if plot is not None:
+        _check_plot(plot, chart, per_invocation=per_invocation)
+    if metrics is not None:
+        gpu = _measured_gpu(device, compute_capability)
+        found = _measured(metrics, gpu, kernel, strict=strict, per_invocation=per_invocation)
+    else:
+        assert workload is not None
+        sampling = options.sampling(exact=exact, sample=sample)
+        execution = Execution(
+            size,
+            registers,
+            engine,
+            limit_seconds,
+            limit_instructions,
+            sampling=sampling,
+            record_paths=True,
+        )
+        found = _simulated(workload, device, execution)
+    if plot is not None:
+        _write_plot(plot, found, level, chart, per_invocation=per_invocation)
+    show_result(
+        json=json,
+        csv=csv,
+        record=lambda: topdown_record(found, level, per_invocation=per_invocation),
+        rows=lambda: topdown_rows(found, level, per_invocation=per_invocation),
+        report=lambda: topdown_report(found, level, per_invocation=per_invocation),
+    )
+
+
+def _check_sources(
+    is_executed: bool,
+    is_measured: bool,
+    of_execution: Mapping[str, object],
+    of_metrics: Mapping[str, object],
+) -> None:
+    """KernelcastError unless the kernel comes from one place, with options of that place only."""
+    if is_executed == is_measured:
+        raise KernelcastError("give either a workload file or a profiler's file with --metrics")
+    for name, value in (of_metrics if is_executed else of_execution).items():
+        if value is not None:
+            source = "--metrics" if is_executed else "a workload file"
+            raise KernelcastError(f"{name} goes with {source} only")
+
+
+def _check_plot(path: Path, chart: ChartKind, *, per_invocation: bool) -> None:
+    """KernelcastError where no such plot can be written: before anything is analysed."""
+    from kernelcast.report.plots import check_target
+
+    check_target(path)
+    if per_invocation and chart is not ChartKind.BARS:
+        raise KernelcastError(f"--chart {chart.value} shows no invocations")
+
+
+def _simulated(workload: Path, device: str | None, execution: Execution) -> ApplicationTopDown:
+    from kernelcast.simulated_topdown import simulated_topdown
+
+    if device is None:
+        raise KernelcastError("name a GPU with --device; `kernelcast devices` lists them")
+    target = kc.device(device)
+    return simulated_topdown(execution.trace(workload, [target]).profile(target), target)
+
+
+def _measured_gpu(device: str | None, compute_capability: str | None) -> MeasuredGpu:
+    from kernelcast.measured_topdown import MeasuredGpu
+
+    if device is not None and compute_capability is None:
+        return MeasuredGpu.of_device(kc.device(device))
+    if compute_capability is not None and device is None:
+        return MeasuredGpu.of_capability(compute_capability)
+    raise KernelcastError("name the GPU of the metrics: either --device or --compute-capability")
+
+
+def _measured(
+    metrics: Path, gpu: MeasuredGpu, kernel: str | None, *, strict: bool, per_invocation: bool
+) -> ApplicationTopDown:
+    """KernelcastError for invocations of a file that has only means, such as nvprof's summary."""
+    from kernelcast.measured_topdown import measured_topdown
+
+    found = measured_topdown(metrics, gpu, kernel, is_strict=strict)
+    for item in found.kernels:
+        if per_invocation and item.launch_count > len(item.invocations):
+            raise KernelcastError(
+                f"kernel {item.kernel}: the file has only the mean of {item.launch_count} "
+                "launches (nvprof records each with --print-gpu-trace)"
+            )
+    return found
+
+
+def _write_plot(
+    path: Path,
+    application: ApplicationTopDown,
+    level: int,
+    chart: ChartKind,
+    *,
+    per_invocation: bool,
+) -> None:
+    # matplotlib takes a second to import, and only plots need it.
+    from kernelcast.report.plots import save
+    from kernelcast.report.topdown_plot import bars_plot, evolution_plot, sunburst_plot
+
+    if per_invocation:
+        figure = evolution_plot(application)
+    elif chart is ChartKind.SUNBURST:
+        figure = sunburst_plot(application.total, level)
+    else:
+        figure = bars_plot(application, level)
+    save(figure, path)

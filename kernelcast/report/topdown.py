@@ -1,0 +1,150 @@
+"""A TopDown analysis as tables for a terminal, a record and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group, RenderableType
+
+from kernelcast.models.topdown import LEVELS
+from kernelcast.report.data_table import DataTable, as_text
+
+if TYPE_CHECKING:
+    from kernelcast.models.topdown import ApplicationTopDown, KernelTopDown, Part, TopDown
+
+__all__ = ["topdown_record", "topdown_report", "topdown_rows"]
+
+_HEADER = ("kernel", "invocation", "device", "ipc_max", "level", "part", "ipc", "percent")
+_PATH_SEPARATOR = "/"
+
+
+def topdown_report(
+    application: ApplicationTopDown, level: int, *, per_invocation: bool
+) -> RenderableType:
+    """The parts of all kernels together, then the first level of each kernel and invocation.
+
+    What has no share on the last level is left out.
+    """
+    total = application.total
+    tables = [_parts_table(total, level, (*application.assumptions, *total.assumptions))]
+    if len(application.kernels) > 1:
+        tables.append(_kernels_table(application))
+    if per_invocation:
+        tables += [_invocations_table(kernel) for kernel in application.kernels]
+    return Group(as_text(tables))
+
+
+def _parts_table(result: TopDown, level: int, assumptions: Sequence[str]) -> DataTable:
+    rows = tuple(
+        ("  " * (len(path) - 1) + part.name, f"{part.ipc:.3f}", f"{part.percent:.1f} %")
+        for path, part in result.to_level(level).walk()
+        if part.ipc or len(path) < LEVELS[-1]
+    )
+    return DataTable(
+        f"{result.kernel} on {result.device}",
+        ("part", ">IPC", f">of IPC_MAX {result.ipc_max:g}"),
+        rows,
+        "\n".join(f"assumed: {item}" for item in assumptions),
+    )
+
+
+def _kernels_table(application: ApplicationTopDown) -> DataTable:
+    names = _first_level([kernel.mean for kernel in application.kernels])
+    rows = tuple(
+        (
+            kernel.kernel,
+            str(kernel.launch_count),
+            f"{application.share(kernel):.1%}",
+            *_percentages(kernel.mean, names),
+        )
+        for kernel in application.kernels
+    )
+    columns = ("kernel", ">launches", ">time", *(f">{name}" for name in names))
+    return DataTable("kernels, percent of IPC_MAX", columns, rows)
+
+
+def _invocations_table(kernel: KernelTopDown) -> DataTable:
+    results = [invocation.result for invocation in kernel.invocations]
+    names = _first_level(results)
+    rows = tuple(
+        (str(number), *_percentages(result, names)) for number, result in enumerate(results, 1)
+    )
+    columns = (">invocation", *(f">{name}" for name in names))
+    return DataTable(f"{kernel.kernel}, percent of IPC_MAX", columns, rows)
+
+
+def _first_level(results: Sequence[TopDown]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part.name for result in results for part in result.parts))
+
+
+def _percentages(result: TopDown, names: Sequence[str]) -> Iterator[str]:
+    found = {part.name: part.percent for part in result.parts}
+    return (f"{found.get(name, 0.0):.1f}" for name in names)
+
+
+def topdown_record(
+    application: ApplicationTopDown, level: int, *, per_invocation: bool
+) -> dict[str, Any]:
+    """The kernel or, of several, all together and below `kernels` each by itself."""
+    total = application.total
+    record = {
+        **_result_record(total, level),
+        "assumptions": [*application.assumptions, *total.assumptions],
+    }
+    if len(application.kernels) > 1:
+        record["kernels"] = [
+            {
+                **_result_record(kernel.mean, level),
+                "launches": kernel.launch_count,
+                "time_share": application.share(kernel),
+            }
+            for kernel in application.kernels
+        ]
+    if per_invocation:
+        record["invocations"] = [
+            {"invocation": number, **_result_record(invocation.result, level)}
+            for kernel in application.kernels
+            for number, invocation in enumerate(kernel.invocations, 1)
+        ]
+    return record
+
+
+def _result_record(result: TopDown, level: int) -> dict[str, Any]:
+    return {
+        "kernel": result.kernel,
+        "device": result.device,
+        "ipc_max": result.ipc_max,
+        "parts": [_part_record(part) for part in result.to_level(level).parts],
+    }
+
+
+def _part_record(part: Part) -> dict[str, Any]:
+    return {
+        "name": part.name,
+        "ipc": part.ipc,
+        "percent": part.percent,
+        "parts": [_part_record(below) for below in part.parts],
+    }
+
+
+def topdown_rows(
+    application: ApplicationTopDown, level: int, *, per_invocation: bool
+) -> Iterator[Sequence[object]]:
+    """One row a part: of all kernels together, of each kernel, of each invocation."""
+    yield _HEADER
+    yield from _result_rows(application.total, level, "")
+    if len(application.kernels) > 1:
+        for kernel in application.kernels:
+            yield from _result_rows(kernel.mean, level, "")
+    if per_invocation:
+        for kernel in application.kernels:
+            for number, invocation in enumerate(kernel.invocations, 1):
+                yield from _result_rows(invocation.result, level, number)
+
+
+def _result_rows(result: TopDown, level: int, invocation: int | str) -> Iterator[Sequence[object]]:
+    for path, part in result.to_level(level).walk():
+        name = _PATH_SEPARATOR.join(path)
+        place = (result.kernel, invocation, result.device, result.ipc_max)
+        yield (*place, len(path), name, part.ipc, part.percent)

@@ -1,0 +1,170 @@
+"""Model `interval`: where the cycles go, from a simulation of the warps of one SM.
+
+The recorded paths of warps are walked with their dependences, units, memory levels and barriers
+(docs/timing.md). Each issue slot is used or lost for one reason, so that the terms add up to the
+time. Without paths, as for a profile from a profiler's file, counts and throughputs give a bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kernelcast.errors import ModelNotApplicable
+from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
+from kernelcast.models.interval_advice import advice
+from kernelcast.models.interval_bound import interval_bound
+from kernelcast.models.interval_shares import Group, Share, time_shares
+from kernelcast.models.model import ModelOptions, launch_validity
+from kernelcast.simcore.device import Device, TimingFacts
+from kernelcast.simcore.profile import KernelProfile
+from kernelcast.simcore.timing.timed_kernel import TimedKernel
+
+if TYPE_CHECKING:
+    from kernelcast.simcore.timing.launch_timing import LaunchTiming
+
+__all__ = ["NAME", "interval"]
+
+NAME = "interval"
+_LATENCY_SPREAD = 0.25
+_BANDWIDTH_SPREAD = 0.1
+_BASIS = (
+    "simulated again with memory latencies 25 % shorter and longer and bandwidths 10 % higher and "
+    "lower, by about as much published figures of one GPU differ; errors of the model come on top"
+)
+_MOST_CAUSES = 4
+
+
+def interval(profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
+    """ModelNotApplicable for devices without timing facts."""
+    if device.timing is None:
+        raise ModelNotApplicable(
+            f"{NAME} needs timing facts, and {device.name} has none ([timing] in its file)"
+        )
+    factor = profile.repeats * (1.0 if options.utilization is None else options.utilization)
+    if profile.timed is None:
+        return interval_bound(profile, device, device.timing, factor)
+    return _simulated(profile, profile.timed, device, factor)
+
+
+interval.needs_paths = True  # type: ignore[attr-defined]
+
+
+def _simulated(
+    profile: KernelProfile, kernel: TimedKernel, device: Device, factor: float
+) -> Estimate:
+    from kernelcast.simcore.timing.launch_timing import launch_timing
+
+    timing = launch_timing(kernel, device)
+    shares, tail_s = time_shares(timing)
+    terms = _terms(timing, shares, tail_s, factor)
+    low, high = (
+        factor * launch_timing(kernel, _changed(device, slower)).seconds for slower in (-1, 1)
+    )
+    return Estimate(
+        kernel=profile.kernel,
+        device=device.name,
+        model=NAME,
+        terms=terms,
+        bottleneck=terms.bottleneck.name,
+        time_low_s=min(low, terms.seconds),
+        time_high_s=max(high, terms.seconds),
+        basis=_BASIS,
+        repeats=profile.repeats,
+        parameters=_parameters(timing, kernel, device, terms.seconds),
+        causes=_causes(timing, shares),
+        advice=advice(kernel, device, timing, shares),
+        assumptions=(*_assumptions(profile, kernel, device, timing), *profile.assumptions),
+        validity=launch_validity(profile, terms.seconds),
+    )
+
+
+def _terms(timing: LaunchTiming, shares: dict[Share, float], tail_s: float, factor: float) -> Term:
+    parts = [
+        Term(
+            group.value,
+            "slots of one SM / slots per cycle / clock",
+            Combine.SUM,
+            parts=tuple(
+                Term(share.name, share.meaning, leaf_seconds=factor * seconds)
+                for share, seconds in shares.items()
+                if share.group is group and seconds
+            ),
+        )
+        for group in Group
+        if any(seconds and share.group is group for share, seconds in shares.items())
+    ]
+    imbalance_s = timing.device.seconds(timing.scale * timing.imbalance_cycles)
+    for name, meaning, seconds in (
+        ("tail", "slots lost while the SM has fewer thread blocks than at first", tail_s),
+        ("imbalance", "cycles in which only some SMs have work", imbalance_s),
+        ("launch", "overhead of a launch", timing.overhead_s),
+    ):
+        if seconds:
+            parts.append(Term(name, meaning, leaf_seconds=factor * seconds))
+    return Term("kernel", "sum over issue slots, and the launch", Combine.SUM, parts=tuple(parts))
+
+
+def _changed(device: Device, slower: int) -> Device:
+    """The device with memory slower (1) or faster (-1) by the spreads."""
+    timing = device.timing
+    assert timing is not None
+    latency, bandwidth = 1 + slower * _LATENCY_SPREAD, 1 - slower * _BANDWIDTH_SPREAD
+    return replace(
+        device,
+        timing=replace(
+            timing,
+            shared_latency_cycles=timing.shared_latency_cycles * latency,
+            l1_latency_cycles=timing.l1_latency_cycles * latency,
+            l2_latency_cycles=timing.l2_latency_cycles * latency,
+            dram_latency_cycles=timing.dram_latency_cycles * latency,
+            l2_bandwidth_bytes_per_s=timing.l2_bandwidth_bytes_per_s * bandwidth,
+            dram_efficiency=timing.dram_efficiency * bandwidth,
+        ),
+    )
+
+
+def _parameters(
+    timing: LaunchTiming, kernel: TimedKernel, device: Device, time_s: float
+) -> tuple[Parameter, ...]:
+    warps = kernel.thread_blocks_per_sm * kernel.paths.warps_per_thread_block
+    ipc = timing.instructions / timing.full_cycles if timing.full_cycles else 0.0
+    facts: TimingFacts | None = device.timing
+    assert facts is not None
+    return (
+        Parameter("cycles", float(timing.cycles), "cycles", "of the SM that ends last"),
+        Parameter("IPC", ipc, "", "warp instructions of an SM and cycle"),
+        Parameter("IPC_max", timing.slots_per_cycle, "", "issue slots of an SM and cycle"),
+        Parameter("warps", float(warps), "", "resident warps of an SM"),
+        Parameter("thread blocks", float(timing.thread_blocks), "", "of an SM"),
+        Parameter("simulated", float(timing.simulated_instructions), "", "warp instructions"),
+        Parameter("time", time_s, "s", "predicted time of all launches"),
+    )
+
+
+def _causes(timing: LaunchTiming, shares: dict[Share, float]) -> tuple[str, ...]:
+    """The largest shares of the time."""
+    total_s = timing.seconds
+    largest = sorted(shares.items(), key=lambda item: -item[1])[:_MOST_CAUSES]
+    return tuple(
+        f"{seconds / total_s:.1%} of the time: {share.name} ({share.meaning})"
+        for share, seconds in largest
+        if seconds > 0.05 * total_s
+    )
+
+
+def _assumptions(
+    profile: KernelProfile, kernel: TimedKernel, device: Device, timing: LaunchTiming
+) -> tuple[str, ...]:
+    recorded = len(kernel.paths.thread_blocks)
+    found = [f"{recorded} recorded thread blocks stand for {kernel.thread_blocks}"]
+    if not kernel.paths.is_complete:
+        found.append(f"their paths hold {kernel.path_share:.0%} of what they execute")
+    if not timing.is_steady:
+        found.append("no steady state was found: the last stretch that was simulated is repeated")
+    if profile.device != device.name:
+        found.append(f"shares of cache hits as {profile.device} has them, not {device.name}")
+    guessed = sum(key.startswith("timing.") for key in device.assumed)
+    if guessed:
+        found.append(f"{guessed} of {device.name}'s timing facts are assumed")
+    return tuple(found)

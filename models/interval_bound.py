@@ -1,0 +1,133 @@
+"""Model `interval` without paths of warps: a bound of the time from counts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kernelcast.errors import ModelNotApplicable
+from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
+from kernelcast.models.model import launch_validity
+from kernelcast.simcore.device import Device, TimingFacts
+from kernelcast.simcore.profile import KernelProfile
+
+__all__ = ["interval_bound"]
+
+_BASIS = (
+    "the lower end is the slowest throughput without any latency; the upper end adds all terms, as "
+    "if nothing overlapped"
+)
+_ASSUMED = (
+    "no paths of warps: each resource works at its full rate, all of them at the same time; "
+    "dependences, barriers, branches and the tail are not seen"
+)
+
+
+def interval_bound(
+    profile: KernelProfile, device: Device, timing: TimingFacts, factor: float
+) -> Estimate:
+    """The slowest of issue, units, memory levels and latency. `factor` is one of the time.
+
+    ModelNotApplicable without any work.
+    """
+    throughput = [
+        Term(name, formula, leaf_seconds=factor * seconds)
+        for name, formula, seconds in (
+            *_issue(profile, device, timing),
+            *_units(profile, device, timing),
+            *_memory(profile, device, timing),
+        )
+        if seconds
+    ]
+    if not throughput:
+        raise ModelNotApplicable(f"kernel {profile.kernel} has neither instructions nor traffic")
+    latency = [
+        Term(name, formula, leaf_seconds=factor * seconds)
+        for name, formula, seconds in _latency(profile, device, timing)
+    ]
+    launch = Term("launch", "overhead", leaf_seconds=factor * timing.launch_overhead_s)
+    work = Term("work", "the slowest of its parts", Combine.MAX, parts=(*throughput, *latency))
+    terms = Term("kernel", "work + launch", Combine.SUM, parts=(work, launch))
+    return Estimate(
+        kernel=profile.kernel,
+        device=device.name,
+        model="interval",
+        terms=terms,
+        bottleneck=terms.bottleneck.name,
+        time_low_s=launch.seconds + max(term.seconds for term in throughput),
+        time_high_s=launch.seconds + sum(term.seconds for term in work.parts),
+        basis=_BASIS,
+        repeats=profile.repeats,
+        parameters=(Parameter("time", terms.seconds, "s", "predicted time of all launches"),),
+        causes=tuple(
+            f"{term.name}: {term.seconds / work.seconds:.0%} of the work's time"
+            for term in sorted(work.parts, key=lambda term: -term.seconds)[:3]
+        ),
+        assumptions=(*_assumptions(profile, device, bool(latency)), *profile.assumptions),
+        validity=launch_validity(profile, terms.seconds),
+    )
+
+
+Rows = Iterator[tuple[str, str, float]]
+
+
+def _issue(profile: KernelProfile, device: Device, timing: TimingFacts) -> Rows:
+    slots = device.sm.warp_schedulers * timing.issues_per_scheduler / timing.issue_cycles
+    cycles = profile.instructions.warp_instructions / (slots * device.architecture.sm_count)
+    yield "issue", "warp instructions / issue slots", device.seconds(cycles)
+
+
+def _units(profile: KernelProfile, device: Device, timing: TimingFacts) -> Rows:
+    """From the counts of thread-level operations; one that the profile lacks has no term."""
+    counts, sms = profile.instructions, device.architecture.sm_count
+    for name, operations, lanes in (
+        ("fp32 units", counts.fp32, timing.fp32.lanes),
+        ("fp64 units", counts.fp64, timing.fp64.lanes),
+        ("integer units", counts.integer, timing.integer.lanes),
+        ("conversion units", counts.conversion, timing.conversion.lanes),
+        ("special function units", counts.special_function, timing.special_function.lanes),
+    ):
+        if operations:
+            yield name, "operations / lanes", device.seconds(operations / (lanes * sms))
+    if profile.shared is not None:
+        passes = profile.shared.load_wavefronts + profile.shared.store_wavefronts
+        yield "shared memory", "wavefronts / SMs", device.seconds(passes / sms)
+
+
+def _memory(profile: KernelProfile, device: Device, timing: TimingFacts) -> Rows:
+    traffic, sms = profile.traffic, device.architecture.sm_count
+    known = (traffic.l2_read_sectors, traffic.l2_write_sectors)
+    l2_bytes = traffic.sector_bytes * sum(sectors for sectors in known if sectors is not None)
+    ports = timing.l2_bytes_per_cycle * sms * device.architecture.clock_hz
+    bandwidth = min(timing.l2_bandwidth_bytes_per_s, ports)
+    yield "L2 bandwidth", "bytes / bandwidth of L2", l2_bytes / bandwidth
+    attainable = device.dram.bandwidth_bytes_per_s * timing.dram_efficiency
+    yield "DRAM bandwidth", "bytes / attainable bandwidth", traffic.dram_bytes / attainable
+
+
+def _latency(profile: KernelProfile, device: Device, timing: TimingFacts) -> Rows:
+    """Little's law with one load of each resident warp on its way."""
+    requests = profile.traffic.global_load_requests
+    if profile.occupancy is None or not requests:
+        return
+    reads, hits = profile.traffic.l2_read_sectors, profile.traffic.l2_read_hit_sectors
+    missed = 1.0 if not reads or hits is None else 1.0 - hits / reads
+    latency = timing.l2_latency_cycles + missed * (
+        timing.dram_latency_cycles - timing.l2_latency_cycles
+    )
+    warps = profile.occupancy.warps_per_sm * device.architecture.sm_count
+    yield "memory latency", "loads x latency / warps", device.seconds(requests * latency / warps)
+
+
+def _assumptions(profile: KernelProfile, device: Device, has_latency: bool) -> tuple[str, ...]:
+    found = [_ASSUMED]
+    if profile.not_timed:
+        found.append(f"why there are no paths: {profile.not_timed}")
+    if has_latency:
+        found.append("each resident warp has one load on its way at a time")
+    else:
+        found.append("latency is hidden: the profile has no occupancy or no loads")
+    if profile.shared is None:
+        found.append("shared memory is not counted")
+    if profile.device != device.name:
+        found.append(f"counts and traffic as {profile.device} has them, not {device.name}")
+    return tuple(found)

@@ -1,0 +1,75 @@
+"""The kernels of an application, each with its launches, and all of them together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kernelcast.models.topdown.parts import TopDown
+from kernelcast.models.topdown.weighting import weighted_mean
+
+__all__ = ["ApplicationTopDown", "Invocation", "KernelTopDown"]
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """One launch, or the mean of `count` launches; `weight` is the time of one, in any unit."""
+
+    result: TopDown
+    weight: float = 1.0
+    count: int = 1
+
+    @property
+    def total_weight(self) -> float:
+        return self.weight * self.count
+
+
+@dataclass(frozen=True)
+class KernelTopDown:
+    """At least one invocation of one kernel, in the order of the launches."""
+
+    kernel: str
+    invocations: tuple[Invocation, ...]
+
+    @property
+    def weight(self) -> float:
+        return math.fsum(invocation.total_weight for invocation in self.invocations)
+
+    @property
+    def launch_count(self) -> int:
+        return sum(invocation.count for invocation in self.invocations)
+
+    @cached_property
+    def mean(self) -> TopDown:
+        """Weighted by time."""
+        return _mean(self.kernel, self.invocations)
+
+
+@dataclass(frozen=True)
+class ApplicationTopDown:
+    """At least one kernel; `assumptions` are those of the weights."""
+
+    kernels: tuple[KernelTopDown, ...]
+    assumptions: tuple[str, ...] = ()
+
+    @cached_property
+    def total(self) -> TopDown:
+        """The only kernel, or all of them weighted by time."""
+        if len(self.kernels) == 1:
+            return self.kernels[0].mean
+        invocations = [item for kernel in self.kernels for item in kernel.invocations]
+        return _mean(f"all {len(self.kernels)} kernels", invocations)
+
+    def share(self, kernel: KernelTopDown) -> float:
+        """Of the time of all kernels."""
+        return kernel.weight / math.fsum(item.weight for item in self.kernels)
+
+
+def _mean(kernel: str, invocations: Sequence[Invocation]) -> TopDown:
+    return weighted_mean(
+        kernel,
+        [invocation.result for invocation in invocations],
+        [invocation.total_weight for invocation in invocations],
+    )

@@ -1,0 +1,136 @@
+"""Paths of some thread blocks, executed ahead of the launch and undone again."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kernelcast.errors import ExecutionError, LaunchError
+from kernelcast.simcore.engine.batch import Batch, GridShape
+from kernelcast.simcore.engine.host_functions import HostFunctions, PrintedText
+from kernelcast.simcore.engine.jit.spin_loops import spin_loops
+from kernelcast.simcore.engine.path_recorder import PathRecorder, RecordingFull
+from kernelcast.simcore.engine.program import Program
+from kernelcast.simcore.engine.reference import BatchRun
+from kernelcast.simcore.engine.store_journal import StoreJournal
+from kernelcast.simcore.engine.warp_lanes import check_warp_width
+from kernelcast.simcore.engine.watchdog import Watchdog
+from kernelcast.simcore.engine.whole_barriers import with_whole_barriers
+from kernelcast.simcore.isa.kernel import GRID, Kernel
+from kernelcast.simcore.launch import Argument, Launch, Limits, materialised
+from kernelcast.simcore.lazy_buffer import LazyBuffer
+from kernelcast.simcore.memory_spaces import LaunchMemory
+from kernelcast.traces.trace import Trace
+from kernelcast.traces.warp_paths import MOST_EVENTS, WarpPaths, sampled_thread_blocks
+
+__all__ = ["PathSample", "record_paths"]
+
+_MOST_DIFFERENCE = 0.1
+
+
+@dataclass(frozen=True)
+class PathSample:
+    """`reason`: half a sentence why there are no `paths`."""
+
+    paths: WarpPaths | None
+    reason: str = ""
+
+    def of(self, trace: Trace) -> Trace:
+        """The launch's trace with these paths, unless it shows that thread blocks do otherwise
+        when they run alone."""
+        if self.paths is None:
+            return replace(trace, paths=None, no_paths=self.reason)
+        difference = _difference(self.paths, trace)
+        if difference > _MOST_DIFFERENCE:
+            reason = (
+                "thread blocks depend on each other: alone they issue "
+                f"{difference:.0%} more or fewer instructions than in the launch"
+            )
+            return replace(trace, paths=None, no_paths=reason)
+        return replace(trace, paths=self.paths)
+
+
+def record_paths(
+    kernel: Kernel,
+    launch: Launch,
+    warp_width: int,
+    limits: Limits,
+    *,
+    reads_data: bool = True,
+    most_events: int = MOST_EVENTS,
+) -> PathSample:
+    """Executes the sampled thread blocks; buffers are as before when it returns.
+
+    Without `reads_data` no path and no address depends on what buffers hold, and those that were
+    not made yet are not made. The launch has been checked; errors are those of `check_warp_width`.
+    """
+    if GRID in kernel.symbols:
+        return PathSample(None, "all thread blocks of the grid wait for each other")
+    check_warp_width(kernel, warp_width)
+    kernel = with_whole_barriers(kernel, launch.threads_per_thread_block)
+    launch = launch.materialised() if reads_data else _with_zeros(launch)
+    journal = StoreJournal()
+    try:
+        paths = _record(kernel, launch, warp_width, limits, most_events, journal)
+    except ExecutionError as error:
+        return PathSample(
+            None, f"some thread blocks do not run without the others: {error.message}"
+        )
+    except LaunchError as error:  # of a launch whose own buffers are never made
+        return PathSample(None, error.message)
+    finally:
+        journal.undo()
+    if not paths.is_complete and spin_loops(kernel):
+        return PathSample(None, "thread blocks wait for what others write")
+    return PathSample(paths)
+
+
+def _record(
+    kernel: Kernel,
+    launch: Launch,
+    warp_width: int,
+    limits: Limits,
+    most_events: int,
+    journal: StoreJournal,
+) -> WarpPaths:
+    shape = GridShape(launch, warp_width)
+    memory, program = LaunchMemory(kernel, launch), Program(kernel)
+    numbers = sampled_thread_blocks(launch.thread_blocks, shape.threads, shape.warps)
+    recorder = PathRecorder(kernel, warp_width, shape.warps * len(numbers), most_events)
+    host = HostFunctions(kernel, memory, PrintedText(_discard))
+    is_complete = True
+    with np.errstate(all="ignore"):
+        batch = Batch(kernel, shape, memory, program.constants, numbers)
+        watchdog = Watchdog(limits, time.monotonic())
+        try:
+            BatchRun(program, batch, memory, recorder, watchdog, host, journal).run()
+        except RecordingFull:
+            is_complete = False
+    return recorder.paths(numbers, is_complete=is_complete)
+
+
+def _discard(_text: str) -> None:
+    """What the sample prints, the launch prints again."""
+
+
+def _with_zeros(launch: Launch) -> Launch:
+    """Buffers that were not made yet as zeros, which take memory only where they are written."""
+    return replace(launch, arguments=tuple(map(_zeros, launch.arguments)))
+
+
+def _zeros(argument: Argument) -> Argument:
+    if isinstance(argument, LazyBuffer) and not argument.is_materialised:
+        return LazyBuffer(argument.shape, argument.dtype)
+    return materialised(argument)
+
+
+def _difference(paths: WarpPaths, trace: Trace) -> float:
+    """How far the events are from the issues of the same thread blocks, as a share of these."""
+    if not paths.is_complete:
+        return 0.0
+    classes = trace.classes
+    issued = int(classes.warp_issues[classes.of_thread_block[paths.thread_blocks]].sum())
+    return math.fabs(len(paths.pc) - issued) / max(1, issued)

@@ -1,0 +1,128 @@
+"""Passes of a global access through L1: its data stage and its tag stage, whichever needs more.
+
+Since Volta the data of L1 lie in the banks of shared memory. Tags lie in four banks; the bank of a
+line is the exclusive or of all pairs of bits of its number. That rule reproduces the curves that
+te42kyfo/gpu-benches (gpu-strides) measured on A100, A40 and GH200. Older L1s, and those of
+other vendors, are taken to serve one line a pass.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.simcore.device import Device
+from kernelcast.simcore.memory.banks import shared_wavefronts
+from kernelcast.simcore.memory.bitmask import ONE, ZERO
+from kernelcast.simcore.memory.compiled import compiled
+from kernelcast.simcore.memory.native_accesses import NativeAccesses
+from kernelcast.simcore.memory.way_search import trailing_zeros
+from kernelcast.traces.trace import PatternCounts, PatternTable
+
+__all__ = ["data_passes", "has_banked_l1", "tag_passes"]
+
+_TAG_BANKS = 4
+_FIRST_BANKED = 7
+"""Major compute capability of Volta."""
+
+Ints = npt.NDArray[np.int64]
+Masks = npt.NDArray[np.uint64]
+
+
+def has_banked_l1(device: Device) -> bool:
+    """Whether L1 and shared memory are one array of banks."""
+    major = re.match(r"(\d+)\.\d+$", device.architecture.compute_capability)
+    is_nvidia = device.architecture.vendor == "NVIDIA"
+    return is_nvidia and major is not None and int(major[1]) >= _FIRST_BANKED
+
+
+def data_passes(
+    rows: PatternCounts, patterns: PatternTable, native: NativeAccesses, device: Device
+) -> Ints:
+    """Of the data stage, for each of `rows`; without banks none counts but the tags."""
+    if not has_banked_l1(device):
+        return np.ones(len(rows), np.int64)
+    facts = device.shared
+    return shared_wavefronts(rows, patterns, native, facts, joins_broadcasts=False).taken
+
+
+def tag_passes(
+    pc: npt.NDArray[np.int32],
+    address: Ints,
+    pattern: npt.NDArray[np.int32],
+    patterns: PatternTable,
+    native: NativeAccesses,
+    device: Device,
+) -> Ints:
+    """Of the tag stage, for each access; without banks one for each line."""
+    passes = np.empty(len(pc), np.int64)
+    line_bytes = (device.l1 or device.l2).line_bytes
+    banks = _TAG_BANKS if has_banked_l1(device) else 1
+    lanes, widest = patterns.offsets.shape[1], int(native.bytes.max(initial=1))
+    _look_up(
+        address,
+        pattern,
+        patterns.mask,
+        patterns.offsets,
+        native.bytes[pc],
+        native.alignment[pc],
+        line_bytes.bit_length() - 1,
+        np.empty(lanes * (widest // line_bytes + 2), np.int64),
+        np.empty(banks, np.int64),
+        passes,
+    )
+    return passes
+
+
+@compiled
+def _bank_of(line: int, banks: int) -> int:
+    """For one bank or four."""
+    if banks == 1:
+        return 0
+    for shift in (32, 16, 8, 4, 2):
+        line ^= line >> shift
+    return line & (banks - 1)
+
+
+@compiled
+def _is_known(line: int, lines: Ints, found: int) -> bool:
+    """Neighbouring lanes mostly ask for the line found last."""
+    at = found - 1
+    while at >= 0 and lines[np.uint64(at)] != line:
+        at -= 1
+    return at >= 0
+
+
+@compiled
+def _look_up(
+    address: Ints,
+    pattern: npt.NDArray[np.int32],
+    masks: Masks,
+    offsets: Ints,
+    access_bytes: Ints,
+    alignment: Ints,
+    line_shift: int,
+    lines: Ints,
+    load: Ints,
+    passes: Ints,
+) -> None:
+    """`lines`, `load`: working space for the distinct lines of an access and those of each bank."""
+    for row in range(len(address)):
+        shape, lanes = offsets[pattern[row]], masks[pattern[row]]
+        load[:] = 0
+        found, most = 0, 1
+        while lanes != ZERO:
+            lane = np.uint64(trailing_zeros(int(np.int64(lanes))))
+            lanes &= np.uint64(lanes - ONE)
+            start = (address[row] + shape[lane]) & alignment[row]
+            last = (start + max(access_bytes[row], 1) - 1) >> line_shift
+            for line in range(start >> line_shift, last + 1):
+                if not _is_known(line, lines, found):
+                    lines[np.uint64(found)] = line
+                    found += 1
+                    bank = np.uint64(_bank_of(line, len(load)))
+                    load[bank] += 1
+                    most = max(most, load[bank])
+        passes[row] = most

@@ -1,0 +1,42 @@
+"""What a simulation can leave out, to say what it costs."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+__all__ = ["Component"]
+
+
+class Component(Enum):
+    """A part of the machine without which the launch is timed again.
+
+    A pipeline that is left out takes no cycle, a latency is that of the next issue, a bandwidth or
+    a queue has no end.
+    """
+
+    FP32 = "fp32 lanes"
+    FP64 = "fp64 lanes"
+    HALF = "half-precision lanes"
+    INTEGER = "integer lanes"
+    INTEGER_MULTIPLY = "integer multipliers"
+    CONVERSION = "conversion lanes"
+    SPECIAL_FUNCTION = "special-function lanes"
+    SHUFFLE = "shuffle lanes"
+    ARITHMETIC_LATENCY = "arithmetic latency"
+    SHARED_PIPE = "shared-memory bandwidth"
+    SHARED_LATENCY = "shared-memory latency"
+    BANK_CONFLICTS = "bank conflicts"
+    CONSTANT_SERIALISATION = "constant serialisation"
+    CONSTANT_LATENCY = "constant latency"
+    L1_BANDWIDTH = "L1 bandwidth"
+    L2_BANDWIDTH = "L2 bandwidth"
+    DRAM_BANDWIDTH = "DRAM bandwidth"
+    MEMORY_LATENCY = "memory latency"
+    OUTSTANDING_REQUESTS = "limit of outstanding requests"
+    BARRIER = "barriers"
+    FENCE = "fences"
+    BRANCH = "branch latency"
+    INSTRUCTION_FETCH = "instruction fetch"
+    THREAD_BLOCK_LAUNCH = "thread-block launch"
+    LAUNCH_OVERHEAD = "launch overhead"
+    IMBALANCE = "imbalance over SMs"

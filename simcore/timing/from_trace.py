@@ -1,0 +1,166 @@
+"""Trace x Device -> TimedKernel: pipelines, registers, passes and memory levels by instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.errors import TraceFormatError
+from kernelcast.simcore.device import Device
+from kernelcast.simcore.memory.banks import constant_wavefronts, shared_wavefronts
+from kernelcast.simcore.memory.device_memory import MemoryResult
+from kernelcast.simcore.memory.hierarchy import TrafficResult
+from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
+from kernelcast.simcore.memory.native_accesses import NativeAccesses, native_accesses
+from kernelcast.simcore.timing.pipelines import pipelines
+from kernelcast.simcore.timing.timed_kernel import MemoryLevels, Pipeline, TimedKernel
+from kernelcast.traces.trace import InstructionRow, PatternCounts, PatternTable, Trace
+from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
+
+__all__ = ["timed_kernel"]
+
+_PHASES = 16
+_NO_REGISTER = -1
+
+Floats = npt.NDArray[np.float64]
+Columns = list[tuple[int, ...]]
+
+
+def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKernel:
+    """What the simulator is told of the trace's launch on `device`, whose memory did `memory`.
+
+    TraceFormatError when the trace has no paths.
+    """
+    if trace.paths is None:
+        reason = trace.no_paths or "they were not recorded"
+        raise TraceFormatError(f"the trace holds no paths of warps: {reason}")
+    rows = trace.instructions
+    native = native_accesses(rows)
+    pipeline = pipelines(rows, memory)
+    reads, writes = _registers(rows)
+    return TimedKernel(
+        paths=trace.paths,
+        pipeline=pipeline,
+        is_store=np.array([_is_store(row) for row in rows], np.bool_),
+        reads=_padded(reads),
+        writes=_padded(writes),
+        wavefronts=_wavefronts(trace.paths, pipeline, native, device),
+        levels=_levels(rows, native, memory.traffic),
+        thread_blocks=trace.thread_blocks,
+        thread_blocks_per_sm=memory.thread_blocks_per_sm,
+        warp_width=trace.warp_width,
+        path_share=_share(trace, trace.paths),
+    )
+
+
+def _is_store(row: InstructionRow) -> bool:
+    return row.kind == "store" or (row.kind == "atomic" and not row.writes)
+
+
+def _registers(rows: Sequence[InstructionRow]) -> tuple[Columns, Columns]:
+    """A wide access reads and writes for those that it swallows, which write nothing any more."""
+    reads, writes = [row.reads for row in rows], [row.writes for row in rows]
+    for row in rows:
+        if row.is_native and row.merged_into != row.pc:
+            reads[row.merged_into] = (*reads[row.merged_into], *row.reads)
+            writes[row.merged_into] = (*writes[row.merged_into], *row.writes)
+            writes[row.pc] = ()
+    return [_once(item) for item in reads], [_once(item) for item in writes]
+
+
+def _once(registers: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(registers))
+
+
+def _padded(columns: Columns) -> npt.NDArray[np.int32]:
+    most = max(1, *(len(item) for item in columns))
+    table = np.full((len(columns), most), _NO_REGISTER, np.int32)
+    for row, registers in zip(table, columns, strict=True):
+        row[: len(registers)] = registers
+    return table
+
+
+def _share(trace: Trace, paths: WarpPaths) -> float:
+    """Events over those of as many average thread blocks."""
+    issued = float(trace.classes.totals()[0].sum()) * len(paths.thread_blocks)
+    return len(paths.pc) * trace.thread_blocks / issued if issued else 1.0
+
+
+def _wavefronts(
+    paths: WarpPaths, pipeline: Sequence[Pipeline], native: NativeAccesses, device: Device
+) -> Floats:
+    wavefronts: Floats = np.ones(len(paths.pc), np.float64)
+    for kind in (Pipeline.SHARED, Pipeline.CONSTANT, Pipeline.GLOBAL):
+        chosen = np.array([item is kind for item in pipeline], np.bool_)
+        events = np.flatnonzero(chosen[paths.pc] & (paths.pattern != NO_PATTERN))
+        rows, row_of_event = _distinct(paths, events)
+        passes = _passes(kind, rows, paths.patterns, native, device)[row_of_event]
+        if kind is Pipeline.GLOBAL:
+            where = paths.pc[events], paths.address[events], paths.pattern[events]
+            passes = np.maximum(passes, tag_passes(*where, paths.patterns, native, device))
+        wavefronts[events] = passes
+    return wavefronts
+
+
+def _passes(
+    kind: Pipeline,
+    rows: PatternCounts,
+    patterns: PatternTable,
+    native: NativeAccesses,
+    device: Device,
+) -> npt.NDArray[np.int64]:
+    """What depends on shape and phase only."""
+    match kind:
+        case Pipeline.SHARED:
+            return shared_wavefronts(rows, patterns, native, device.shared).taken
+        case Pipeline.CONSTANT:
+            return constant_wavefronts(rows, patterns, native, device.constant).taken
+        case _:
+            return data_passes(rows, patterns, native, device)
+
+
+def _distinct(
+    paths: WarpPaths, events: npt.NDArray[np.intp]
+) -> tuple[PatternCounts, npt.NDArray[np.intp]]:
+    """The accesses that differ in instruction, phase or pattern, and which one each event is."""
+    phase = paths.address[events] % _PHASES
+    key = (paths.pc[events].astype(np.int64) << 36) | (phase << 32) | paths.pattern[events]
+    _, example, inverse = np.unique(key, return_index=True, return_inverse=True)
+    chosen = events[example]
+    none = np.zeros(len(chosen), np.int32)
+    rows = PatternCounts(
+        paths.pc[chosen],
+        none,
+        phase[example].astype(np.int32),
+        paths.pattern[chosen],
+        np.ones(len(chosen), np.int64),
+    )
+    return rows, inverse
+
+
+def _levels(
+    rows: Sequence[InstructionRow], native: NativeAccesses, traffic: TrafficResult
+) -> MemoryLevels:
+    """DRAM counts in bytes, so that what a transaction fetches beside a sector is not lost."""
+    counts = traffic.by_instruction
+    is_store = np.array([row.kind == "store" for row in rows], np.bool_)
+    asked = np.maximum(counts.sectors, counts.l1_reads)
+    below = np.where(is_store, counts.l2_writes, counts.l2_reads)
+    below = np.where(np.array([row.kind == "atomic" for row in rows]), asked, below)
+    dram = (counts.dram_reads + counts.dram_writes) * traffic.transaction_bytes
+    return MemoryLevels(
+        sectors=_ratio(asked, counts.requests),
+        l1_hits=1.0 - np.minimum(_ratio(below, asked), 1.0),
+        l2_hits=1.0 - np.minimum(_ratio(dram, below * traffic.sector_bytes), 1.0),
+        bytes_per_lane=native.bytes.astype(np.float64),
+    )
+
+
+def _ratio(part: npt.NDArray[Any], whole: npt.NDArray[Any]) -> Floats:
+    """0 where there is nothing of the whole."""
+    shares: Floats = np.zeros(len(whole), np.float64)
+    np.divide(part, whole, out=shares, where=whole > 0)
+    return shares

@@ -1,0 +1,197 @@
+"""How long a launch takes: one SM simulated, the other SMs seen as sharers of L2 and DRAM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.errors import ModelNotApplicable
+from kernelcast.simcore.device import Device
+from kernelcast.simcore.timing.component import Component
+from kernelcast.simcore.timing.sm_machine import Machine, sm_machine
+from kernelcast.simcore.timing.sm_program import Program, sm_program
+from kernelcast.simcore.timing.sm_simulator import SmSimulator, Snapshot
+from kernelcast.simcore.timing.stall_reasons import ISSUED, StallReason
+from kernelcast.simcore.timing.timed_kernel import TimedKernel
+
+__all__ = ["LaunchTiming", "launch_timing"]
+
+_STEADY_WITHIN = 0.01
+_MOST_INSTRUCTIONS = 4_000_000
+_NOTHING: frozenset[Component] = frozenset()
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class LaunchTiming:
+    """`cycles` of the SM that ends last, without `overhead_s` of the launch.
+
+    `slots` of one SM, issued or lost, until the first SMs run dry at `full_cycles`: shape (2,
+    instructions + 1, reasons), the columns are ISSUED and `StallReason.code`; row 0 while the SM is
+    as full as at first, row 1 afterwards; the last instruction is none at all. They add up to
+    `full_cycles` x `slots_per_cycle`. `scale` makes paths that are parts of warps whole: it is in
+    `seconds`, not in cycles.
+    """
+
+    cycles: int
+    full_cycles: int
+    slots: Ints
+    slots_per_cycle: float
+    instructions: int
+    simulated_instructions: int
+    thread_blocks: int
+    is_steady: bool
+    scale: float
+    overhead_s: float
+    device: Device
+
+    @property
+    def seconds(self) -> float:
+        return self.overhead_s + self.device.seconds(self.cycles * self.scale)
+
+    @property
+    def imbalance_cycles(self) -> int:
+        """Cycles in which only some SMs had work left."""
+        return self.cycles - self.full_cycles
+
+    @property
+    def issued(self) -> int:
+        return int(self.slots[:, :, ISSUED].sum())
+
+    def lost(self, reason: StallReason) -> int:
+        """Slots that were lost for that reason."""
+        return int(self.slots[:, :, reason.code].sum())
+
+    @property
+    def stalls(self) -> dict[StallReason, int]:
+        return {reason: self.lost(reason) for reason in StallReason}
+
+    @property
+    def lost_by_pc(self) -> Ints:
+        """Slots that each instruction waited, shape (instructions,)."""
+        by_pc: Ints = self.slots[:, :-1].sum(axis=(0, 2)) - self.slots[:, :-1, ISSUED].sum(axis=0)
+        return by_pc
+
+
+def launch_timing(
+    kernel: TimedKernel,
+    device: Device,
+    without: frozenset[Component] = _NOTHING,
+    is_exact: bool = False,
+) -> LaunchTiming:
+    """Times a launch; `is_exact` walks every thread block of the SM instead of a steady stretch.
+
+    Thread blocks are dealt to the SMs in turn: some SMs may get one more, and have L2 and DRAM for
+    themselves when the others are done. ModelNotApplicable without timing facts or without paths.
+    """
+    timing = device.timing
+    if timing is None:
+        raise ModelNotApplicable(f"{device.name} has no timing facts ([timing] in its file)")
+    if not len(kernel.paths.thread_blocks) or not kernel.thread_blocks:
+        raise ModelNotApplicable("no path of a thread block was recorded")
+    launch = _Launch(kernel, device, without, is_exact)
+    full, last = launch.run()
+    removed = Component.LAUNCH_OVERHEAD in without
+    return LaunchTiming(
+        cycles=last.cycles,
+        full_cycles=full.cycles,
+        slots=full.account,
+        slots_per_cycle=device.sm.warp_schedulers
+        * timing.issues_per_scheduler
+        / timing.issue_cycles,
+        instructions=full.instructions,
+        simulated_instructions=launch.simulated_instructions,
+        thread_blocks=full.thread_blocks,
+        is_steady=launch.is_steady,
+        scale=1.0 / kernel.path_share,
+        overhead_s=0.0 if removed else timing.launch_overhead_s,
+        device=device,
+    )
+
+
+class _Launch:
+    """The runs of one SM that make up a launch."""
+
+    def __init__(
+        self, kernel: TimedKernel, device: Device, without: frozenset[Component], is_exact: bool
+    ) -> None:
+        self._kernel = kernel
+        self._program: Program = sm_program(kernel, device, without)
+        self._device = device
+        self._without = without
+        self._is_exact = is_exact
+        self.is_steady = True
+        self.simulated_instructions = 0
+
+    def run(self) -> tuple[Snapshot, Snapshot]:
+        """Of an SM that is done first, and of one that is done last."""
+        sms = self._device.architecture.sm_count
+        each, more = divmod(self._kernel.thread_blocks, sms)
+        if each == 0:
+            snapshot = self._finish(self._start(1, busy_sms=more))
+            return snapshot, snapshot
+        full = self._finish(self._start(each, busy_sms=sms))
+        if more == 0 or Component.IMBALANCE in self._without:
+            return full, full
+        late = self._start(each + 1, busy_sms=sms)
+        late.run(before_cycle=full.cycles)
+        late.machine = self._machine(more)
+        last = self._finish(late)
+        return full, last if last.cycles > full.cycles else full
+
+    def _machine(self, busy_sms: int) -> Machine:
+        return sm_machine(self._kernel, self._device, busy_sms, self._without)
+
+    def _start(self, thread_blocks: int, busy_sms: int) -> SmSimulator:
+        """An SM that has skipped what it can."""
+        per_sm = min(self._kernel.thread_blocks_per_sm, thread_blocks)
+        simulator = SmSimulator(self._program, self._machine(busy_sms), thread_blocks, per_sm)
+        if not self._is_exact:
+            self._skip(simulator, thread_blocks, per_sm)
+        return simulator
+
+    def _finish(self, simulator: SmSimulator) -> Snapshot:
+        snapshot = simulator.finish()
+        self.simulated_instructions += simulator.simulated_instructions
+        return snapshot
+
+    def _skip(self, simulator: SmSimulator, thread_blocks: int, per_sm: int) -> None:
+        """Walks until two periods in turn take equally long, then repeats them.
+
+        A period is as many thread blocks as the SM holds, or a multiple of the recorded ones. When
+        none is like the one before, the last two stand for all.
+        """
+        recorded = len(self._kernel.paths.thread_blocks)
+        period = recorded * -(-per_sm // recorded)
+        snapshots: list[Snapshot] = []
+        completed = per_sm
+        while completed + 2 * period <= thread_blocks - per_sm:
+            snapshots.append(simulator.run(completed))
+            completed = snapshots[-1].thread_blocks + period
+            if len(snapshots) >= 3 and (
+                _is_steady(snapshots[-3:]) or simulator.simulated_instructions > _MOST_INSTRUCTIONS
+            ):
+                self.is_steady &= _is_steady(snapshots[-3:])
+                left = (thread_blocks - simulator.dispatched) // (2 * period)
+                simulator.repeat(snapshots[-3], snapshots[-1], left)
+                return
+
+
+def _is_steady(snapshots: list[Snapshot]) -> bool:
+    """Whether thread blocks took as long in the first stretch as in the second, and left as much
+    behind for the memory to do."""
+    growth = snapshots[2].backlog - snapshots[0].backlog
+    if abs(growth) > _STEADY_WITHIN * (snapshots[2].cycles - snapshots[0].cycles):
+        return False
+    first, middle, last = (
+        (later.cycles - earlier.cycles) / (later.thread_blocks - earlier.thread_blocks)
+        for earlier, later in (
+            (snapshots[0], snapshots[1]),
+            (snapshots[0], snapshots[2]),
+            (snapshots[1], snapshots[2]),
+        )
+    )
+    return abs(first - last) <= _STEADY_WITHIN * middle

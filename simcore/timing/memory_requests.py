@@ -1,0 +1,194 @@
+"""Global accesses of one SM on their way through L1, L2 and DRAM.
+
+A level takes one sector after the other at its bandwidth, and requests wait for one another.
+Shares of misses become whole lines by adding them up, so that equal runs have equal misses.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from kernelcast.simcore.memory.compiled import inlined
+from kernelcast.simcore.timing.sm_machine import Machine
+from kernelcast.simcore.timing.sm_program import (
+    L1_MISSES,
+    L2_MISSES,
+    LOAD,
+    SECTORS,
+    STORE,
+    UNITS,
+    UNLIMITED,
+    Program,
+    word,
+)
+from kernelcast.simcore.timing.sm_state import (
+    DRAM_FREE,
+    DRAM_SINCE,
+    HEADS,
+    L1_FREE,
+    L2_FREE,
+    L2_SINCE,
+    LOAD_QUEUE,
+    LOADS,
+    PAST_L1,
+    PAST_L2,
+    REASON_BITS,
+    REQUEST_READY,
+    REQUEST_SECTORS,
+    STORE_DONE,
+    STORE_QUEUE,
+    STORES,
+    SmState,
+)
+from kernelcast.simcore.timing.stall_reasons import StallReason
+
+__all__ = ["load", "store"]
+
+_L1 = StallReason.L1_LATENCY.code
+_L2 = StallReason.L2_LATENCY.code
+_DRAM = StallReason.DRAM_LATENCY.code
+_RING_L2, _RING_DRAM, _RING_STORES = range(3)
+_ROUNDING = 1e-9
+
+
+@inlined
+def _whole_lines(share: float, line: float) -> float:
+    """As much of `share` as makes whole lines."""
+    return math.floor(share / line + _ROUNDING) * line
+
+
+@inlined
+def _through_l1(machine: Machine, state: SmState, passes: float, at: int) -> float:
+    """When the last pass begins."""
+    cycles = passes * machine.l1_cycles
+    begins: float = max(state.clocks[L1_FREE], float(at))
+    state.clocks[L1_FREE] = begins + cycles
+    return max(begins, begins + cycles - 1.0)
+
+
+@inlined
+def _take(state: SmState, free: int, since: int, arrives: float, cycles: float) -> float:
+    """When a level begins a request that arrives then and keeps it busy for so many cycles."""
+    begins: float = state.clocks[free]
+    if begins < arrives:
+        begins = arrives
+        state.clocks[since] = arrives
+    state.clocks[free] = begins + cycles
+    return begins
+
+
+@inlined
+def _misses(
+    program: Program, machine: Machine, state: SmState, pc: int, sectors: float
+) -> tuple[float, float]:
+    """Sectors of this request that go past L1, and those of them that L2 misses."""
+    line = max(1.0, min(sectors, machine.line_sectors))
+    state.missed[word(pc, PAST_L1)] += sectors * program.traffic[word(pc, L1_MISSES)]
+    past_l1 = _whole_lines(state.missed[word(pc, PAST_L1)], line)
+    state.missed[word(pc, PAST_L1)] -= past_l1
+    state.missed[word(pc, PAST_L2)] += past_l1 * program.traffic[word(pc, L2_MISSES)]
+    past_l2 = _whole_lines(state.missed[word(pc, PAST_L2)], line)
+    state.missed[word(pc, PAST_L2)] -= past_l2
+    return past_l1, past_l2
+
+
+@inlined
+def _push(state: SmState, ring: int, ready: float, sectors: float) -> None:
+    size = state.ring
+    tail = state.counts[HEADS + 2 * ring + 1]
+    state.requests[word(ring * size + (tail & (size - 1)), REQUEST_READY)] = ready
+    state.requests[word(ring * size + (tail & (size - 1)), REQUEST_SECTORS)] = sectors
+    state.counts[HEADS + 2 * ring + 1] = tail + 1
+
+
+@inlined
+def _first_ready(state: SmState, ring: int) -> float:
+    size = state.ring
+    head = state.counts[HEADS + 2 * ring]
+    if head == state.counts[HEADS + 2 * ring + 1]:
+        return math.inf
+    ready: float = state.requests[word(ring * size + (head & (size - 1)), REQUEST_READY)]
+    return ready
+
+
+@inlined
+def _drop(state: SmState, ring: int) -> float:
+    size = state.ring
+    head = state.counts[HEADS + 2 * ring]
+    state.counts[HEADS + 2 * ring] = head + 1
+    sectors: float = state.requests[word(ring * size + (head & (size - 1)), REQUEST_SECTORS)]
+    return sectors
+
+
+@inlined
+def _open_pipes(machine: Machine, state: SmState) -> None:
+    """Loads and stores share the L1 pipe, and each kind has a queue."""
+    l1 = int(state.clocks[L1_FREE]) - machine.issue_cycles + 1
+    at = UNITS * machine.schedulers - UNITS
+    state.opens[np.uint64(at + LOAD)] = max(l1, state.counts[LOAD_QUEUE])
+    state.opens[np.uint64(at + STORE)] = max(l1, state.counts[STORE_QUEUE])
+
+
+@inlined
+def load(
+    program: Program, machine: Machine, state: SmState, pc: int, passes: float, at: int
+) -> int:
+    """When the data of a request of cycle `at` are there, packed with the level they come from.
+
+    The next request waits until as many sectors are free as this one took.
+    """
+    sectors = program.traffic[word(pc, SECTORS)]
+    arrives = _through_l1(machine, state, passes, at)
+    past_l1, past_l2 = _misses(program, machine, state, pc, sectors)
+    ready, level = arrives + machine.l1_latency, _L1
+    if past_l1 > 0.0:
+        at_l2 = _take(state, L2_FREE, L2_SINCE, arrives, past_l1 * machine.l2_cycles)
+        ready, level, ring = at_l2 + machine.l2_latency, _L2, _RING_L2
+        if past_l2 > 0.0:
+            at_dram = _take(state, DRAM_FREE, DRAM_SINCE, at_l2, past_l2 * machine.dram_cycles)
+            ready, level, ring = at_dram + machine.dram_latency, _DRAM, _RING_DRAM
+        if machine.request_limit != UNLIMITED:
+            _push(state, ring, ready, past_l1)
+            state.clocks[LOADS] += past_l1
+            while state.clocks[LOADS] > 0.0 and (
+                state.clocks[LOADS] + past_l1 > machine.request_limit
+            ):
+                l2, dram = _first_ready(state, _RING_L2), _first_ready(state, _RING_DRAM)
+                state.counts[LOAD_QUEUE] = max(state.counts[LOAD_QUEUE], math.ceil(min(l2, dram)))
+                state.clocks[LOADS] -= _drop(state, _RING_L2 if l2 <= dram else _RING_DRAM)
+    _open_pipes(machine, state)
+    return (math.ceil(ready) << REASON_BITS) | level
+
+
+@inlined
+def store(
+    program: Program, machine: Machine, state: SmState, pc: int, passes: float, at: int
+) -> int:
+    """When a store is acknowledged, 0 where nobody waits for that. It holds its sectors until the
+    last level that it needs has taken them."""
+    sectors = program.traffic[word(pc, SECTORS)]
+    arrives = _through_l1(machine, state, passes, at)
+    past_l1, past_l2 = _misses(program, machine, state, pc, sectors)
+    begins = arrives
+    if past_l1 > 0.0:
+        begins = _take(state, L2_FREE, L2_SINCE, arrives, past_l1 * machine.l2_cycles)
+        done = state.clocks[L2_FREE]
+        if past_l2 > 0.0:
+            _take(state, DRAM_FREE, DRAM_SINCE, begins, past_l2 * machine.dram_cycles)
+            done = max(done, state.clocks[DRAM_FREE])
+        state.clocks[STORE_DONE] = max(state.clocks[STORE_DONE], done)
+        if machine.request_limit != UNLIMITED:
+            _push(state, _RING_STORES, done, past_l1)
+            state.clocks[STORES] += past_l1
+            while state.clocks[STORES] > 0.0 and (
+                state.clocks[STORES] + past_l1 > machine.request_limit
+            ):
+                first = _first_ready(state, _RING_STORES)
+                state.counts[STORE_QUEUE] = max(state.counts[STORE_QUEUE], math.ceil(first))
+                state.clocks[STORES] -= _drop(state, _RING_STORES)
+    _open_pipes(machine, state)
+    if machine.store_retire_cycles == 0:
+        return 0
+    return math.ceil(begins) + machine.store_retire_cycles

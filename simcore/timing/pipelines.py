@@ -1,0 +1,79 @@
+"""Which pipeline executes an instruction: by its unit, with the opcodes that leave their unit.
+
+Opcodes of PTX and of SASS stand side by side, as they do in traces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.simcore.isa.types import Unit
+from kernelcast.simcore.memory.device_memory import MemoryResult
+from kernelcast.simcore.timing.timed_kernel import Pipeline
+from kernelcast.traces.trace import InstructionRow
+
+__all__ = ["pipelines"]
+
+_BY_UNIT: Mapping[str, Pipeline] = {
+    Unit.FP16.value: Pipeline.HALF,
+    Unit.FP32.value: Pipeline.FP32,
+    Unit.FP64.value: Pipeline.FP64,
+    Unit.CONVERSION.value: Pipeline.CONVERSION,
+    Unit.SPECIAL_FUNCTION.value: Pipeline.SPECIAL_FUNCTION,
+    Unit.TEXTURE.value: Pipeline.SPECIAL_FUNCTION,
+}
+"""Everything else that computes, moves or controls takes the integer pipeline."""
+_BY_KIND: Mapping[str, Pipeline] = {
+    "barrier": Pipeline.BARRIER,
+    "fence": Pipeline.FENCE,
+    "branch": Pipeline.BRANCH,
+    "call": Pipeline.BRANCH,
+    "exit": Pipeline.EXIT,
+}
+_BY_SPACE: Mapping[str, Pipeline] = {"shared": Pipeline.SHARED, "const": Pipeline.CONSTANT}
+_ACCESSES = ("load", "store", "atomic")
+_WITHOUT_WAITING = ("bar.arrive",)
+_OTHER_PIPELINE: Mapping[Pipeline, Mapping[str, Sequence[str]]] = {
+    Pipeline.INTEGER_MULTIPLY: {
+        Unit.INTEGER.value: (
+            *("mul", "mad", "madc", "mul24", "mad24", "dp4a", "dp2a"),
+            *("IMAD", "IMADSP", "IMUL", "XMAD", "VMAD", "IDP", "IDP4A"),
+        )
+    },
+    Pipeline.SPECIAL_FUNCTION: {
+        Unit.FP32.value: ("rcp", "sqrt", "div"),
+        Unit.INTEGER.value: ("popc", "clz", "bfind", "POPC", "FLO"),
+    },
+    Pipeline.SHUFFLE: {Unit.LOAD_STORE.value: ("shfl",), Unit.MOVE.value: ("SHFL",)},
+}
+"""By pipeline and unit: the first parts of opcodes."""
+_BY_OPCODE: Mapping[tuple[str, str], Pipeline] = {
+    (unit, opcode): pipeline
+    for pipeline, by_unit in _OTHER_PIPELINE.items()
+    for unit, opcodes in by_unit.items()
+    for opcode in opcodes
+}
+
+
+def pipelines(instructions: Sequence[InstructionRow], memory: MemoryResult) -> tuple[Pipeline, ...]:
+    """By pc. A generic access that `memory` saw in shared memory only belongs there."""
+    is_banked = (memory.wavefronts.requests > 0) & (memory.traffic.by_instruction.requests == 0)
+    return tuple(_pipeline(row, is_banked) for row in instructions)
+
+
+def _pipeline(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline:
+    if row.is_part:
+        return Pipeline.GLOBAL if row.kind in _ACCESSES else Pipeline.NONE
+    if not row.is_counted_natively:
+        return Pipeline.NONE
+    if row.kind in _ACCESSES:
+        if row.space == "generic" and is_banked[row.pc]:
+            return Pipeline.SHARED
+        return _BY_SPACE.get(row.space, Pipeline.GLOBAL)
+    if row.kind in _BY_KIND and row.opcode not in _WITHOUT_WAITING:
+        return _BY_KIND[row.kind]
+    key = row.unit, row.opcode.split(".")[0]
+    return _BY_OPCODE.get(key) or _BY_UNIT.get(row.unit, Pipeline.INTEGER)

@@ -1,0 +1,291 @@
+"""The compiled walk of one SM from issue to issue.
+
+Schedulers pick greedily, then the oldest: the warp that issued last as long as it can, else the
+oldest that can. Warps of that order spread out over their paths, so that some compute while others
+wait; taking turns would bring them all to the same loads at once.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from kernelcast.simcore.memory.compiled import compiled, inlined
+from kernelcast.simcore.timing.memory_requests import load, store
+from kernelcast.simcore.timing.sm_machine import Machine
+from kernelcast.simcore.timing.sm_program import (
+    BARRIER,
+    BRANCH,
+    FENCE,
+    KIND,
+    LOAD,
+    READS_AT,
+    SHARED,
+    STORE,
+    UNIT_CYCLES,
+    UNIT_LATENCY,
+    UNITS,
+    WRITES_AT,
+    Program,
+    word,
+)
+from kernelcast.simcore.timing.sm_state import (
+    ARRIVED,
+    CANDIDATE,
+    COMPLETED,
+    COUNT,
+    DISPATCHED,
+    DUE,
+    ISSUES,
+    LAST,
+    LAST_CYCLE,
+    NEVER,
+    PIPE,
+    PLACE_AND_SCHEDULER,
+    POSITION,
+    READY,
+    RESIDENT,
+    RESIDENT_FIRST,
+    SCHEDULER_BITS,
+    SINCE,
+    STORED,
+    TURN,
+    WAITS,
+    WAKE,
+    WHY,
+    SmState,
+)
+from kernelcast.simcore.timing.stall_account import aligned, credit, lose_slots, pipe_reason
+from kernelcast.simcore.timing.stall_reasons import ISSUED, StallReason
+from kernelcast.simcore.timing.warp_progress import (
+    advance,
+    meet_or_end,
+    pack,
+    retire,
+    start_thread_block,
+)
+
+__all__ = ["walk"]
+
+_EXECUTION = StallReason.EXECUTION_DEPENDENCY.code
+_SHARED = StallReason.SHARED_DEPENDENCY.code
+_CONSTANT = StallReason.CONSTANT_DEPENDENCY.code
+_BARRIER = StallReason.BARRIER.code
+_FENCE = StallReason.FENCE.code
+_BRANCH = StallReason.BRANCH.code
+_NO_WARP = -1
+
+
+@inlined
+def _opening(state: SmState, warp: int) -> int:
+    """When the warp's operands and its pipe are both ready."""
+    opens: int = max(
+        state.warp[word(warp, READY)], state.opens[np.uint64(state.warp[word(warp, PIPE)])]
+    )
+    return opens
+
+
+@inlined
+def _choose(state: SmState, scheduler: int, now: int) -> tuple[int, int, int]:
+    """The warp to issue and its cycle: now, or when the first of them is ready; and since when a
+    warp that could issue then has had its operands."""
+    last = state.scheduler[word(scheduler, LAST)]
+    if last >= 0 and _opening(state, last) <= now:
+        return last, now, now
+    first = scheduler * state.room
+    found, soonest, since = _NO_WARP, NEVER, NEVER
+    for at in range(first, first + state.scheduler[word(scheduler, COUNT)]):
+        warp = state.order[np.uint64(at)]
+        opens = _opening(state, warp)
+        if opens <= now:
+            return warp, now, now
+        ready = state.warp[word(warp, READY)]
+        if opens < soonest:
+            found, soonest, since = warp, opens, ready
+        elif opens == soonest:
+            since = min(since, ready)
+    return found, soonest, since
+
+
+@inlined
+def _use(machine: Machine, state: SmState, pipe: int, at: int, cycles: float) -> float:
+    """When an instruction of cycle `at` begins in its pipe, which is then taken for `cycles`.
+
+    It opens to the issue in whose cycles it becomes free.
+    """
+    begins: float = max(state.free[np.uint64(pipe)], float(at))
+    state.free[np.uint64(pipe)] = begins + cycles
+    state.opens[np.uint64(pipe)] = int(begins + cycles) - machine.issue_cycles + 1
+    return begins
+
+
+@inlined
+def _result(
+    program: Program, machine: Machine, state: SmState, warp: int, pc: int, kind: int, now: int
+) -> int:
+    """Runs an instruction with a result; when that is ready, packed."""
+    pipe = state.warp[word(warp, PIPE)]
+    if kind < UNITS:
+        _use(machine, state, pipe, now, machine.units[word(kind, UNIT_CYCLES)])
+        return pack(now + int(machine.units[word(kind, UNIT_LATENCY)]), _EXECUTION)
+    if kind > STORE:
+        return pack(now, _EXECUTION)
+    passes = program.passes[np.uint64(state.warp[word(warp, POSITION)])]
+    if kind == SHARED:
+        cycles = passes * machine.shared_cycles
+        begins = _use(machine, state, pipe, now, cycles) + max(cycles - 1.0, 0.0)
+        return pack(math.ceil(begins) + machine.shared_latency, _SHARED)
+    if kind == LOAD:
+        return load(program, machine, state, pc, passes, now)
+    if kind == STORE:
+        stored = store(program, machine, state, pc, passes, now)
+        place = state.warp[word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+        state.place[word(place, STORED)] = max(state.place[word(place, STORED)], stored)
+        return pack(now, _EXECUTION)
+    cycles = passes * machine.constant_cycles
+    begins = _use(machine, state, pipe, now, cycles) + cycles - 1.0
+    return pack(math.ceil(begins) + machine.constant_latency, _CONSTANT)
+
+
+@inlined
+def _earliest_next(machine: Machine, kind: int, now: int) -> int:
+    """When the warp may issue again whatever it reads, packed."""
+    if kind == BRANCH:
+        return pack(now + max(machine.branch_latency, machine.issue_cycles), _BRANCH)
+    if kind == FENCE:
+        return pack(now + max(machine.fence_latency, machine.issue_cycles), _FENCE)
+    return pack(now, _EXECUTION)
+
+
+@inlined
+def _issue(program: Program, machine: Machine, state: SmState, warp: int, now: int) -> bool:
+    """Issues the warp's next instruction; whether the warp has another one that may follow."""
+    pc = program.event_pc[np.uint64(state.warp[word(warp, POSITION)])]
+    kind = program.code[word(pc, KIND)]
+    state.counts[ISSUES] += 1
+    ready = _result(program, machine, state, warp, pc, kind, now)
+    registers = warp * program.registers
+    for at in range(program.code[word(pc, WRITES_AT)], program.code[word(pc + 1, READS_AT)]):
+        state.registers[np.uint64(registers + program.operands[np.uint64(at)])] = ready
+    place = state.warp[word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+    if kind == BARRIER and machine.waits_at_barriers:
+        (
+            state.warp[word(warp, READY)],
+            state.warp[word(warp, WHY)],
+            state.warp[word(warp, WAITS)],
+        ) = NEVER, _BARRIER, 1
+        state.place[word(place, ARRIVED)] += 1
+    else:
+        state.warp[word(warp, POSITION)] += 1
+        if advance(program, machine, state, warp, _earliest_next(machine, kind, now)):
+            return True
+        retire(program, machine, state, warp)
+    meet_or_end(program, machine, state, place, now, now + machine.issue_cycles)
+    return False
+
+
+@inlined
+def _issue_together(
+    program: Program, machine: Machine, state: SmState, scheduler: int, warp: int, now: int
+) -> None:
+    """Issues up to `machine.issues` independent instructions of the warp in one cycle.
+
+    Slots that are left over wait for what the next instruction waits for.
+    """
+    used, goes_on, pc = 0, True, 0
+    state.scheduler[word(scheduler, LAST)] = warp
+    while used < machine.issues and goes_on and _opening(state, warp) <= now:
+        pc = program.event_pc[np.uint64(state.warp[word(warp, POSITION)])]
+        credit(state, pc, ISSUED, 1)
+        used += 1
+        goes_on = _issue(program, machine, state, warp, now)
+    if used == machine.issues:
+        return
+    reason = _EXECUTION
+    if goes_on:
+        pc = program.event_pc[np.uint64(state.warp[word(warp, POSITION)])]
+        reason = state.warp[word(warp, WHY)]
+        if state.warp[word(warp, READY)] <= now:
+            reason = pipe_reason(machine, state, program.code[word(pc, KIND)])
+    credit(state, pc, reason, machine.issues - used)
+
+
+@inlined
+def _serve(program: Program, machine: Machine, state: SmState, scheduler: int, now: int) -> None:
+    """Issues at cycle `now`, or finds out when the scheduler can."""
+    warp, opens = state.scheduler[word(scheduler, CANDIDATE)], now
+    since = state.scheduler[word(scheduler, SINCE)]
+    if warp < 0 or _opening(state, warp) > now:
+        warp, opens, since = _choose(state, scheduler, now)
+    if opens > now:
+        state.scheduler[word(scheduler, CANDIDATE)] = warp
+        state.scheduler[word(scheduler, SINCE)] = since
+        state.scheduler[word(scheduler, WAKE)] = (
+            NEVER if opens >= NEVER else aligned(machine, opens)
+        )
+        return
+    lose_slots(program, machine, state, scheduler, warp, since, now)
+    after = now + machine.issue_cycles
+    state.scheduler[word(scheduler, CANDIDATE)] = _NO_WARP
+    state.scheduler[word(scheduler, DUE)] = after
+    state.scheduler[word(scheduler, WAKE)] = after
+    state.counts[LAST_CYCLE] = max(state.counts[LAST_CYCLE], after)
+    _issue_together(program, machine, state, scheduler, warp, now)
+
+
+@inlined
+def _begin(program: Program, machine: Machine, state: SmState) -> None:
+    """Fills the SM with its first thread blocks."""
+    places = state.counts[RESIDENT_FIRST]
+    state.counts[RESIDENT] = places
+    for place in range(places):
+        start_thread_block(program, machine, state, place, 0, 0)
+
+
+@inlined
+def _settle(program: Program, machine: Machine, state: SmState) -> int:
+    """Attributes all slots up to the last issue; its end."""
+    until: int = state.counts[LAST_CYCLE]
+    for scheduler in range(machine.schedulers):
+        warp, _, since = _choose(state, scheduler, until)
+        if warp < 0 and state.scheduler[word(scheduler, COUNT)] > 0:
+            warp = state.order[np.uint64(scheduler * state.room)]
+        lose_slots(program, machine, state, scheduler, warp, since, until)
+        state.scheduler[word(scheduler, WAKE)] = max(
+            state.scheduler[word(scheduler, WAKE)], state.scheduler[word(scheduler, DUE)]
+        )
+    return until
+
+
+@inlined
+def _first_wake(machine: Machine, state: SmState) -> int:
+    """The next cycle in which a scheduler may issue."""
+    first: int = state.scheduler[word(0, WAKE)]
+    for scheduler in range(1, machine.schedulers):
+        first = min(first, state.scheduler[word(scheduler, WAKE)])
+    return first
+
+
+@compiled
+def walk(program: Program, machine: Machine, state: SmState, completed: int, before: int) -> int:
+    """Goes on until so many thread blocks have ended, or up to a cycle, or to the end.
+
+    Schedulers of one cycle take turns to be first. All slots are attributed up to the end of the
+    last issue, which is returned.
+    """
+    if state.counts[DISPATCHED] == 0:
+        _begin(program, machine, state)
+    schedulers = machine.schedulers
+    turn = state.counts[TURN]
+    while state.counts[COMPLETED] < completed:
+        now = _first_wake(machine, state)
+        if now >= before:
+            break
+        for step in range(schedulers):
+            scheduler = turn + step if turn + step < schedulers else turn + step - schedulers
+            if state.scheduler[word(scheduler, WAKE)] == now:
+                _serve(program, machine, state, scheduler, now)
+        turn = turn + 1 if turn + 1 < schedulers else 0
+    state.counts[TURN] = turn
+    return _settle(program, machine, state)

@@ -1,0 +1,193 @@
+"""One SM of a device as the numbers that the compiled simulator reads, in cycles of its clock."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.simcore.device import Device, TimingFacts
+from kernelcast.simcore.timing.component import Component
+from kernelcast.simcore.timing.sm_program import (
+    FETCH_LINE_BYTES,
+    PIPELINES,
+    UNITS,
+    UNLIMITED,
+    records,
+    timing_facts,
+)
+from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
+
+__all__ = ["Machine", "sm_machine"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+class Machine(NamedTuple):
+    """`units`: of each functional unit UNIT_CYCLES of a warp instruction, UNIT_LATENCY, and
+    UNIT_IS_PARTITIONED, 1 where each scheduler has its own share.
+
+    `shared_cycles`, `constant_cycles`, `l1_cycles`: of a pass; `l2_cycles`, `dram_cycles`: of one
+    sector at the bandwidths; `line_sectors` miss together; `fetch_lines`: lines of the instruction
+    cache, 0 where the kernel fits; `request_limit`: sectors, or UNLIMITED.
+    """
+
+    schedulers: int
+    issues: int
+    issue_cycles: int
+    units: Floats
+    shared_cycles: float
+    shared_latency: int
+    constant_cycles: float
+    constant_latency: int
+    l1_latency: int
+    l2_latency: int
+    dram_latency: int
+    l1_cycles: float
+    l2_cycles: float
+    dram_cycles: float
+    line_sectors: float
+    request_limit: float
+    barrier_latency: int
+    waits_at_barriers: bool
+    fence_latency: int
+    branch_latency: int
+    fetch_lines: int
+    fetch_latency: int
+    launch_cycles: int
+    store_retire_cycles: int
+
+
+def sm_machine(
+    kernel: TimedKernel,
+    device: Device,
+    busy_sms: float,
+    without: frozenset[Component] = frozenset(),
+) -> Machine:
+    """One SM while `busy_sms` share the bandwidths of L2 and DRAM."""
+    timing, width = timing_facts(device), kernel.warp_width
+    schedulers = device.sm.warp_schedulers
+    units = [getattr(timing, pipeline.value) for pipeline in PIPELINES[:UNITS]]
+    partitioned = [unit.lanes >= schedulers for unit in units]
+    cycles = [
+        0.0
+        if Component[pipeline.name] in without
+        else width / (unit.lanes / schedulers if own else unit.lanes)
+        for pipeline, unit, own in zip(PIPELINES[:UNITS], units, partitioned, strict=True)
+    ]
+    gone = without.__contains__
+    sector = float(device.l2.sector_bytes)
+    latency = _latencies(timing, without)
+    return Machine(
+        schedulers=schedulers,
+        issues=timing.issues_per_scheduler,
+        issue_cycles=timing.issue_cycles,
+        units=records([np.array(cycles), latency.units, np.array(partitioned)]),
+        shared_cycles=0.0 if gone(Component.SHARED_PIPE) else _shared_cycles(device, width),
+        shared_latency=latency.shared,
+        constant_cycles=1.0,
+        constant_latency=latency.constant,
+        l1_latency=latency.l1,
+        l2_latency=latency.l2,
+        dram_latency=latency.dram,
+        l1_cycles=0.0 if gone(Component.L1_BANDWIDTH) else 1.0,
+        l2_cycles=0.0 if gone(Component.L2_BANDWIDTH) else _l2_cycles(device, timing, busy_sms),
+        dram_cycles=0.0
+        if gone(Component.DRAM_BANDWIDTH)
+        else _dram_cycles(kernel, device, timing, busy_sms),
+        line_sectors=device.l2.line_bytes / sector,
+        request_limit=UNLIMITED
+        if gone(Component.OUTSTANDING_REQUESTS)
+        else float(timing.outstanding_sectors),
+        barrier_latency=0 if gone(Component.BARRIER) else _whole(timing.barrier_latency_cycles),
+        waits_at_barriers=not gone(Component.BARRIER),
+        fence_latency=0 if gone(Component.FENCE) else _whole(timing.fence_latency_cycles),
+        branch_latency=0 if gone(Component.BRANCH) else _whole(timing.branch_latency_cycles),
+        fetch_lines=_fetch_lines(kernel, timing, without),
+        fetch_latency=_whole(timing.fetch_latency_cycles),
+        launch_cycles=0
+        if gone(Component.THREAD_BLOCK_LAUNCH)
+        else _whole(timing.thread_block_launch_cycles),
+        store_retire_cycles=_whole(timing.store_retire_cycles),
+    )
+
+
+class _Latencies(NamedTuple):
+    units: Ints
+    shared: int
+    constant: int
+    l1: int
+    l2: int
+    dram: int
+
+
+def _latencies(timing: TimingFacts, without: frozenset[Component]) -> _Latencies:
+    units = np.array(
+        [_whole(getattr(timing, item.value).latency_cycles) for item in PIPELINES[:UNITS]]
+    )
+    memory = (timing.l1_latency_cycles, timing.l2_latency_cycles, timing.dram_latency_cycles)
+    l1, l2, dram = (
+        1 if Component.MEMORY_LATENCY in without else _whole(cycles) for cycles in memory
+    )
+    return _Latencies(
+        units=np.minimum(units, 1) if Component.ARITHMETIC_LATENCY in without else units,
+        shared=1 if Component.SHARED_LATENCY in without else _whole(timing.shared_latency_cycles),
+        constant=1
+        if Component.CONSTANT_LATENCY in without
+        else _whole(timing.constant_latency_cycles),
+        l1=l1,
+        l2=l2,
+        dram=dram,
+    )
+
+
+def _l2_cycles(device: Device, timing: TimingFacts, busy_sms: float) -> float:
+    """Of a sector: the SM's own port or its share of the whole, whichever is slower."""
+    share = timing.l2_bandwidth_bytes_per_s / device.architecture.clock_hz / busy_sms
+    return device.l2.sector_bytes / min(timing.l2_bytes_per_cycle, share)
+
+
+def _shared_cycles(device: Device, width: int) -> float:
+    """Of a pass: as many words a cycle as loads of shared memory are measured to reach, the whole
+    pass where nobody measured it."""
+    if device.measured is None:
+        return 1.0
+    words = device.measured.load_store_ops_per_s / (
+        device.architecture.sm_count * device.architecture.clock_hz
+    )
+    return width / min(width, max(1, round(words)))
+
+
+def _dram_cycles(
+    kernel: TimedKernel, device: Device, timing: TimingFacts, busy_sms: float
+) -> float:
+    """Of a sector at the SM's share of the bandwidth that is attainable with the kernel's mix of
+    reads and writes."""
+    bandwidth = device.dram.bandwidth_bytes_per_s * timing.dram_efficiency
+    bandwidth *= 1.0 - (1.0 - timing.dram_mixed_efficiency) * _mixed(kernel)
+    return device.l2.sector_bytes * busy_sms * device.architecture.clock_hz / bandwidth
+
+
+def _mixed(kernel: TimedKernel) -> float:
+    """How evenly DRAM is read and written: 0 for one of them only, 1 for as much of both."""
+    levels = kernel.levels
+    counts = np.bincount(kernel.paths.pc, minlength=len(kernel.pipeline))
+    sectors = counts * levels.sectors * (1.0 - levels.l1_hits) * (1.0 - levels.l2_hits)
+    total = float(sectors.sum())
+    writes = float(sectors[kernel.is_store].sum())
+    return 2.0 * min(writes, total - writes) / total if total > 0.0 else 0.0
+
+
+def _fetch_lines(kernel: TimedKernel, timing: TimingFacts, without: frozenset[Component]) -> int:
+    native = sum(pipeline is not Pipeline.NONE for pipeline in kernel.pipeline)
+    fits = native * timing.instruction_bytes <= timing.instruction_cache_bytes
+    if fits or Component.INSTRUCTION_FETCH in without:
+        return 0
+    return max(1, int(timing.instruction_cache_bytes // FETCH_LINE_BYTES))
+
+
+def _whole(cycles: float) -> int:
+    return math.ceil(cycles)

@@ -1,0 +1,177 @@
+"""A kernel as the arrays that the compiled simulator reads.
+
+Instructions have the kinds below; the first eight, those of functional units, are the first eight
+of `Pipeline`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.simcore.device import Device, TimingFacts
+from kernelcast.simcore.memory.compiled import inlined
+from kernelcast.simcore.timing.component import Component
+from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
+
+__all__ = [
+    "BARRIER",
+    "BRANCH",
+    "CONSTANT",
+    "EXIT",
+    "FENCE",
+    "FETCH_LINE",
+    "FETCH_LINE_BYTES",
+    "KIND",
+    "KINDS",
+    "L1_MISSES",
+    "L2_MISSES",
+    "LOAD",
+    "NONE",
+    "PIPELINES",
+    "READS_AT",
+    "SECTORS",
+    "SHARED",
+    "STORE",
+    "UNITS",
+    "UNIT_CYCLES",
+    "UNIT_IS_PARTITIONED",
+    "UNIT_LATENCY",
+    "UNLIMITED",
+    "WORDS",
+    "WRITES_AT",
+    "Program",
+    "records",
+    "sm_program",
+    "timing_facts",
+    "word",
+]
+
+UNITS = 8
+SHARED, CONSTANT, LOAD, STORE, BARRIER, FENCE, BRANCH, EXIT, NONE = range(UNITS, UNITS + 9)
+KINDS = NONE + 1
+WORDS = 8
+KIND, READS_AT, WRITES_AT, FETCH_LINE = range(4)
+SECTORS, L1_MISSES, L2_MISSES = range(3)
+UNIT_CYCLES, UNIT_LATENCY, UNIT_IS_PARTITIONED = range(3)
+UNLIMITED = -1.0
+
+FETCH_LINE_BYTES = 128
+PIPELINES = tuple(Pipeline)
+_KIND: dict[Pipeline, int] = {
+    **{pipeline: kind for kind, pipeline in enumerate(PIPELINES[:UNITS])},
+    Pipeline.SHARED: SHARED,
+    Pipeline.CONSTANT: CONSTANT,
+    Pipeline.GLOBAL: LOAD,
+    Pipeline.BARRIER: BARRIER,
+    Pipeline.FENCE: FENCE,
+    Pipeline.BRANCH: BRANCH,
+    Pipeline.EXIT: EXIT,
+    Pipeline.NONE: NONE,
+}
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@inlined
+def word(row: int, column: int) -> np.uint64:
+    """Where a record of a table has a column; unsigned, which needs no check for the last rows."""
+    return np.uint64(row * WORDS + column)
+
+
+def records(columns: Sequence[npt.NDArray[Any]]) -> Floats:
+    """A table of records with these columns, as compiled functions read it."""
+    table = np.zeros((len(columns[0]), WORDS))
+    for number, column in enumerate(columns):
+        table[:, number] = column
+    return table.ravel()
+
+
+class Program(NamedTuple):
+    """`code` by pc: KIND; the registers `operands[READS_AT:WRITES_AT]` are read, those up to the
+    next pc's READS_AT written; FETCH_LINE of its native code. One row more than instructions.
+    `traffic` by pc: SECTORS of a request, shares of misses of what reaches L1 and L2.
+
+    `event_pc` and `passes`, cycles of the pipe of an access, by event; warp w of recorded thread
+    block i has the events `start[i * warps + w]` to the next one.
+    """
+
+    code: Ints
+    traffic: Floats
+    operands: Ints
+    start: Ints
+    event_pc: npt.NDArray[np.int32]
+    passes: Floats
+    instructions: int
+    thread_blocks: int
+    warps: int
+    registers: int
+
+
+def sm_program(
+    kernel: TimedKernel, device: Device, without: frozenset[Component] = frozenset()
+) -> Program:
+    """The arrays of a kernel, with as many passes of accesses as `without` leaves."""
+    timing = timing_facts(device)
+    kinds = np.array([_KIND[pipeline] for pipeline in kernel.pipeline], np.int8)
+    kinds[(kinds == LOAD) & kernel.is_store] = STORE
+    reads_at, writes_at, operands = _operands(kernel)
+    native = np.maximum(np.cumsum(kinds != NONE) - 1, 0)
+    code = np.zeros((len(kinds) + 1, WORDS), np.int64)
+    code[:-1, KIND], code[:, READS_AT], code[:-1, WRITES_AT] = kinds, reads_at, writes_at
+    code[:-1, FETCH_LINE] = native * timing.instruction_bytes // FETCH_LINE_BYTES
+    levels = kernel.levels
+    return Program(
+        code=code.ravel(),
+        traffic=records([levels.sectors, 1.0 - levels.l1_hits, 1.0 - levels.l2_hits]),
+        operands=operands,
+        start=np.ascontiguousarray(kernel.paths.start, np.int64),
+        event_pc=np.ascontiguousarray(kernel.paths.pc, np.int32),
+        passes=_passes(kernel, kinds, timing.l1_wavefront_bytes, without),
+        instructions=len(kinds),
+        thread_blocks=len(kernel.paths.thread_blocks),
+        warps=kernel.paths.warps_per_thread_block,
+        registers=int(max(kernel.reads.max(initial=-1), kernel.writes.max(initial=-1))) + 1,
+    )
+
+
+def _operands(kernel: TimedKernel) -> tuple[Ints, Ints, Ints]:
+    """Where the reads and the writes of each pc begin, and all of them."""
+    both = np.concatenate([kernel.reads, kernel.writes], axis=1)
+    ends = np.concatenate([[0], np.cumsum((both >= 0).sum(axis=1))]).astype(np.int64)
+    writes_at = (ends[:-1] + (kernel.reads >= 0).sum(axis=1)).astype(np.int64)
+    return ends, writes_at, both[both >= 0].astype(np.int64)
+
+
+def _passes(
+    kernel: TimedKernel,
+    kinds: npt.NDArray[np.int8],
+    l1_wavefront_bytes: float,
+    without: frozenset[Component],
+) -> Floats:
+    """A global access takes its wavefronts, or longer where L1 is narrower than what it moves.
+
+    Without conflicts each access takes the fewest passes of any at its pc.
+    """
+    pc = kernel.paths.pc
+    moved_bytes = kernel.paths.lanes * kernel.levels.bytes_per_lane[pc]
+    is_global = (kinds[pc] == LOAD) | (kinds[pc] == STORE)
+    passes = np.maximum(kernel.wavefronts, np.where(is_global, moved_bytes / l1_wavefront_bytes, 0))
+    for component, kind in (
+        (Component.BANK_CONFLICTS, SHARED),
+        (Component.CONSTANT_SERIALISATION, CONSTANT),
+    ):
+        if component in without:
+            fewest = np.full(len(kinds), np.inf)
+            np.minimum.at(fewest, pc, passes)
+            passes = np.where(kinds[pc] == kind, fewest[pc], passes)
+    return passes
+
+
+def timing_facts(device: Device) -> TimingFacts:
+    assert device.timing is not None, "the caller refuses devices without timing facts"
+    return device.timing

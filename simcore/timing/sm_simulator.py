@@ -1,0 +1,121 @@
+"""One SM as an object: thread blocks run, slots are counted, a steady stretch is repeated."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.simcore.timing import sm_cycles
+from kernelcast.simcore.timing.sm_machine import Machine
+from kernelcast.simcore.timing.sm_program import Program
+from kernelcast.simcore.timing.sm_state import (
+    COMPLETED,
+    DISPATCHED,
+    DRAM_FREE,
+    ISSUES,
+    L2_FREE,
+    NEVER,
+    STORE_DONE,
+    TOTAL,
+    new_state,
+)
+from kernelcast.simcore.timing.stall_reasons import REASON_COUNT, StallReason
+
+__all__ = ["SmSimulator", "Snapshot"]
+
+_LEVELS = (L2_FREE, DRAM_FREE)
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """At the end of an issue: all slots until then are in `account` (see SmState).
+
+    `backlog`: cycles that L2 or DRAM will go on with what they have been asked for.
+    """
+
+    cycles: int
+    backlog: float
+    thread_blocks: int
+    instructions: int
+    account: Ints
+
+
+class SmSimulator:
+    """Works through `thread_blocks` thread blocks, `thread_blocks_per_sm` at a time.
+
+    Thread block k follows the path of the recorded one k modulo their number.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        machine: Machine,
+        thread_blocks: int,
+        thread_blocks_per_sm: int,
+    ) -> None:
+        self._program = program
+        self.machine = machine
+        self._total = thread_blocks
+        self._state = new_state(program, machine, thread_blocks, thread_blocks_per_sm)
+        self._account = self._state.account.reshape(2, -1, REASON_COUNT)
+        self._skipped_cycles = 0
+        self._skipped_thread_blocks = 0
+        self._skipped_instructions = 0
+        self._skipped_account: Ints = np.zeros_like(self._account)
+
+    @property
+    def dispatched(self) -> int:
+        return int(self._state.counts[DISPATCHED]) + self._skipped_thread_blocks
+
+    @property
+    def simulated_instructions(self) -> int:
+        """Warp instructions that were walked one by one."""
+        return int(self._state.counts[ISSUES])
+
+    def run(self, completed: int | None = None, before_cycle: float | None = None) -> Snapshot:
+        """Until so many thread blocks have ended, or up to a cycle; to the end by default."""
+        wanted = self._total if completed is None else completed
+        before = NEVER
+        if before_cycle is not None:
+            before = min(NEVER, int(before_cycle) - self._skipped_cycles)
+        target = wanted - self._skipped_thread_blocks
+        return self._snapshot(
+            int(sm_cycles.walk(self._program, self.machine, self._state, target, before))
+        )
+
+    def finish(self) -> Snapshot:
+        """Runs what is left, waits for stores."""
+        ended = self.run()
+        return self._snapshot(ended.cycles - self._skipped_cycles + self._drain(ended.cycles))
+
+    def _drain(self, ended: int) -> int:
+        """Cycles, of whole slots, until the last store is done."""
+        machine, state = self.machine, self._state
+        left = state.clocks[STORE_DONE] + self._skipped_cycles - ended
+        turns: int = max(0, math.ceil(left / machine.issue_cycles))
+        self._account[1, -1, StallReason.DRAIN.code] += turns * machine.schedulers * machine.issues
+        return turns * machine.issue_cycles
+
+    def _snapshot(self, cycles: int) -> Snapshot:
+        counts = self._state.counts
+        return Snapshot(
+            cycles=cycles + self._skipped_cycles,
+            backlog=max(0.0, *(self._state.clocks[level] - cycles for level in _LEVELS)),
+            thread_blocks=int(counts[COMPLETED]) + self._skipped_thread_blocks,
+            instructions=int(counts[ISSUES]) + self._skipped_instructions,
+            account=self._account + self._skipped_account,
+        )
+
+    def repeat(self, before: Snapshot, after: Snapshot, times: int) -> None:
+        """Counts what happened between two snapshots `times` more, without walking it."""
+        thread_blocks = times * (after.thread_blocks - before.thread_blocks)
+        self._skipped_thread_blocks += thread_blocks
+        self._state.counts[TOTAL] -= thread_blocks
+        self._skipped_cycles += times * (after.cycles - before.cycles)
+        self._skipped_instructions += times * (after.instructions - before.instructions)
+        self._skipped_account += times * (after.account - before.account)

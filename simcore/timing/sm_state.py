@@ -1,0 +1,183 @@
+"""What changes while an SM is simulated, as arrays that compiled functions work on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.simcore.timing.sm_machine import Machine
+from kernelcast.simcore.timing.sm_program import FETCH_LINE, KINDS, UNITS, UNLIMITED, WORDS, Program
+from kernelcast.simcore.timing.stall_reasons import REASON_COUNT
+
+__all__ = [
+    "ARRIVED",
+    "BEGINS",
+    "CANDIDATE",
+    "COMPLETED",
+    "COUNT",
+    "DISPATCHED",
+    "DRAM_FREE",
+    "DRAM_SINCE",
+    "DUE",
+    "END",
+    "FETCHED",
+    "FETCHES",
+    "HEADS",
+    "ISSUES",
+    "L1_FREE",
+    "L2_FREE",
+    "L2_SINCE",
+    "LAST",
+    "LAST_CYCLE",
+    "LINE",
+    "LINE_READY",
+    "LIVE",
+    "LOADS",
+    "LOAD_QUEUE",
+    "NEVER",
+    "PAST_L1",
+    "PAST_L2",
+    "PIPE",
+    "PLACE_AND_SCHEDULER",
+    "POSITION",
+    "READY",
+    "REASON_BITS",
+    "REASON_MASK",
+    "REQUEST_READY",
+    "REQUEST_SECTORS",
+    "RESIDENT",
+    "RESIDENT_FIRST",
+    "SCHEDULER_BITS",
+    "SCHEDULER_MASK",
+    "SINCE",
+    "STORED",
+    "STORES",
+    "STORE_DONE",
+    "STORE_QUEUE",
+    "TOTAL",
+    "TURN",
+    "WAITS",
+    "WAKE",
+    "WHY",
+    "SmState",
+    "new_state",
+]
+
+NEVER = 1 << 55
+REASON_BITS = 5
+REASON_MASK = (1 << REASON_BITS) - 1
+
+L1_FREE, L2_FREE, DRAM_FREE, L2_SINCE, DRAM_SINCE, STORE_DONE, LOADS, STORES = range(8)
+"""Clocks: when a level is free again, since when it has been busy without a pause, when the last
+store is done; sectors that are on their way."""
+(
+    DISPATCHED,
+    COMPLETED,
+    TOTAL,
+    RESIDENT,
+    RESIDENT_FIRST,
+    LAST_CYCLE,
+    ISSUES,
+    FETCHES,
+    TURN,
+    LOAD_QUEUE,
+    STORE_QUEUE,
+    HEADS,
+) = range(12)
+"""Counts: of thread blocks; the end of the last issue; of issues and fetched lines; the scheduler
+whose turn it is; until when the queues are full; from HEADS on head and tail of each ring."""
+
+POSITION, END, READY, WHY, PIPE, WAITS, LINE, PLACE_AND_SCHEDULER = range(8)
+SCHEDULER_BITS = 8
+SCHEDULER_MASK = (1 << SCHEDULER_BITS) - 1
+COUNT, LAST, CANDIDATE, WAKE, DUE, SINCE = range(6)
+LIVE, ARRIVED, BEGINS, STORED = range(4)
+FETCHED, LINE_READY = range(2)
+PAST_L1, PAST_L2 = range(2)
+REQUEST_READY, REQUEST_SECTORS = range(2)
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+class SmState(NamedTuple):
+    """Tables have records of WORDS, found by `word`.
+
+    `warp`: next event POSITION and END; READY cycle of the next instruction, WHY not before, the
+    PIPE that it needs; whether it WAITS at a barrier; LINE of code; its place << SCHEDULER_BITS and
+    scheduler, which take long to divide out. `registers` of all warps: cycle << REASON_BITS |
+    reason.
+
+    `scheduler`: COUNT of its warps, in `order` from the oldest on; LAST that issued; CANDIDATE to
+    issue next at cycle WAKE, SINCE when one has had operands; slots up to DUE are accounted.
+    `place` of a thread block: LIVE warps, ARRIVED at a barrier, BEGINS when it was dispatched,
+    STORED when its stores are acknowledged. Of a pipe: `free`, and `opens`, the cycle in which it
+    is free.
+
+    `requests` on their way, REQUEST_READY and REQUEST_SECTORS: a ring each for L2, DRAM, stores.
+    `lines` of code: FETCHED as which one, LINE_READY. `missed` by pc: parts of lines that have not
+    been asked for. `account`: slots, of shape (2, instructions + 1, reasons): in full and less than
+    full residence; the last row is for no instruction. `room` for warps, requests in a `ring`,
+    `rows` of the account.
+    """
+
+    warp: Ints
+    registers: Ints
+    order: Ints
+    scheduler: Ints
+    place: Ints
+    free: Floats
+    opens: Ints
+    clocks: Floats
+    counts: Ints
+    requests: Floats
+    lines: Ints
+    missed: Floats
+    account: Ints
+    room: int
+    ring: int
+    rows: int
+
+
+def new_state(
+    program: Program, machine: Machine, thread_blocks: int, thread_blocks_per_sm: int
+) -> SmState:
+    """An SM before its first cycle, with room for `thread_blocks_per_sm` and work for all."""
+    warps = thread_blocks_per_sm * program.warps
+    schedulers, rows = machine.schedulers, program.instructions + 1
+    pipes = (UNITS + KINDS) * schedulers
+    ring = 2
+    if machine.request_limit != UNLIMITED:
+        while ring < machine.request_limit + 2:
+            ring *= 2
+    warp = np.zeros((warps, WORDS), np.int64)
+    warp[:, READY], warp[:, LINE] = NEVER, -1
+    numbers = np.arange(warps)
+    places = numbers // program.warps << SCHEDULER_BITS
+    warp[:, PLACE_AND_SCHEDULER] = places | (numbers % schedulers)
+    scheduler = np.zeros((schedulers, WORDS), np.int64)
+    scheduler[:, LAST], scheduler[:, CANDIDATE], scheduler[:, WAKE] = -1, -1, NEVER
+    counts = np.zeros(HEADS + 6, np.int64)
+    counts[TOTAL], counts[RESIDENT_FIRST] = thread_blocks, min(thread_blocks, thread_blocks_per_sm)
+    lines = np.zeros((int(program.code[FETCH_LINE::WORDS].max()) + 1, WORDS), np.int64)
+    lines[:, FETCHED] = -NEVER
+    return SmState(
+        warp=warp.ravel(),
+        registers=np.zeros(warps * program.registers, np.int64),
+        order=np.zeros(warps * schedulers, np.int64),
+        scheduler=scheduler.ravel(),
+        place=np.zeros(thread_blocks_per_sm * WORDS, np.int64),
+        free=np.zeros(pipes),
+        opens=np.zeros(pipes, np.int64),
+        clocks=np.zeros(8),
+        counts=counts,
+        requests=np.zeros(3 * ring * WORDS),
+        lines=lines.ravel(),
+        missed=np.zeros(rows * WORDS),
+        account=np.zeros(2 * rows * REASON_COUNT, np.int64),
+        room=warps,
+        ring=ring,
+        rows=rows,
+    )

@@ -1,0 +1,188 @@
+"""Every issue slot is attributed once: used, or lost to what the next warp to issue waited for.
+
+That wait has up to two parts: first for operands (or a barrier, a branch, ...), then, from when any
+warp that could issue in its place has them, for a pipe that is taken.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelcast.simcore.memory.compiled import inlined
+from kernelcast.simcore.timing.sm_machine import Machine
+from kernelcast.simcore.timing.sm_program import (
+    CONSTANT,
+    KIND,
+    LOAD,
+    SHARED,
+    STORE,
+    UNITS,
+    Program,
+    word,
+)
+from kernelcast.simcore.timing.sm_state import (
+    BEGINS,
+    DISPATCHED,
+    DRAM_FREE,
+    DRAM_SINCE,
+    DUE,
+    L1_FREE,
+    L2_FREE,
+    L2_SINCE,
+    PLACE_AND_SCHEDULER,
+    POSITION,
+    READY,
+    RESIDENT,
+    RESIDENT_FIRST,
+    SCHEDULER_BITS,
+    TOTAL,
+    WHY,
+    SmState,
+)
+from kernelcast.simcore.timing.stall_reasons import REASON_COUNT, StallReason
+
+__all__ = ["aligned", "credit", "lose_slots", "pipe_reason"]
+
+_L1_LATENCY = StallReason.L1_LATENCY.code
+_L2_LATENCY = StallReason.L2_LATENCY.code
+_DRAM_LATENCY = StallReason.DRAM_LATENCY.code
+_L2_BANDWIDTH = StallReason.L2_BANDWIDTH.code
+_DRAM_BANDWIDTH = StallReason.DRAM_BANDWIDTH.code
+_L1_PIPE = StallReason.L1_PIPE.code
+_REQUESTS_LATENCY = StallReason.REQUESTS_LATENCY.code
+_REQUESTS_L2 = StallReason.REQUESTS_L2.code
+_REQUESTS_DRAM = StallReason.REQUESTS_DRAM.code
+_SHARED_PIPE = StallReason.SHARED_PIPE.code
+_CONSTANT_PIPE = StallReason.CONSTANT_PIPE.code
+_LAUNCH = StallReason.THREAD_BLOCK_LAUNCH.code
+_IDLE = StallReason.IDLE.code
+_EXECUTION = StallReason.EXECUTION_DEPENDENCY.code
+_FIRST_UNIT = StallReason.FP32_PIPE.code
+
+
+@inlined
+def aligned(machine: Machine, cycle: int) -> int:
+    """The first cycle from then on at which schedulers issue."""
+    turn = machine.issue_cycles
+    if turn == 1:
+        return cycle
+    return (cycle + turn - 1) // turn * turn
+
+
+@inlined
+def credit(state: SmState, pc: int, reason: int, slots: int) -> None:
+    """Adds slots to the account, apart where fewer thread blocks than at first are left."""
+    counts = state.counts
+    is_full = counts[DISPATCHED] < counts[TOTAL] or counts[RESIDENT] == counts[RESIDENT_FIRST]
+    row = pc if is_full else pc + state.rows
+    state.account[np.uint64(row * REASON_COUNT + reason)] += slots
+
+
+@inlined
+def _credit_cycles(
+    machine: Machine, state: SmState, pc: int, reason: int, begin: int, end: int
+) -> None:
+    """The slots of one scheduler from cycle `begin` to `end`, both aligned."""
+    cycles = end - begin
+    if machine.issue_cycles > 1:
+        cycles //= machine.issue_cycles
+    credit(state, pc, reason, cycles * machine.issues)
+
+
+@inlined
+def pipe_reason(machine: Machine, state: SmState, kind: int) -> int:
+    """Which pipe, or which queue in front of it, keeps instructions of that kind back."""
+    if kind < UNITS:
+        return _FIRST_UNIT + kind
+    if kind == SHARED:
+        return _SHARED_PIPE
+    if kind == CONSTANT:
+        return _CONSTANT_PIPE
+    if kind in (LOAD, STORE):
+        pipe = UNITS * machine.schedulers - UNITS + kind
+        is_queue = state.opens[np.uint64(pipe)] > state.clocks[L1_FREE]
+        return _REQUESTS_LATENCY if is_queue else _L1_PIPE
+    return _EXECUTION
+
+
+@inlined
+def _lose_to_memory(
+    machine: Machine, state: SmState, pc: int, reason: int, begin: int, end: int
+) -> None:
+    """Splits a wait for L2 or DRAM: the cycles in which the level was busy are its bandwidth's."""
+    dram, l2 = _DRAM_BANDWIDTH, _L2_BANDWIDTH
+    if reason == _REQUESTS_LATENCY:
+        dram, l2 = _REQUESTS_DRAM, _REQUESTS_L2
+    clocks, busy, found = state.clocks, 0, dram
+    if reason != _L2_LATENCY:
+        busy = _overlap(machine, begin, end, clocks[DRAM_SINCE], clocks[DRAM_FREE])
+    if busy == 0:
+        found = l2
+        busy = _overlap(machine, begin, end, clocks[L2_SINCE], clocks[L2_FREE])
+    _credit_cycles(machine, state, pc, found, begin, begin + busy)
+    _credit_cycles(machine, state, pc, reason, begin + busy, end)
+
+
+@inlined
+def _overlap(machine: Machine, begin: int, end: int, since: float, until: float) -> int:
+    """Cycles of whole slots from `begin` to `end` that lie between `since` and `until`."""
+    both = int(min(float(end), until) - max(float(begin), since))
+    if machine.issue_cycles > 1:
+        both = both // machine.issue_cycles * machine.issue_cycles
+    return max(both, 0)
+
+
+@inlined
+def _lose(machine: Machine, state: SmState, pc: int, reason: int, begin: int, end: int) -> None:
+    if reason in (_L2_LATENCY, _DRAM_LATENCY, _REQUESTS_LATENCY):
+        _lose_to_memory(machine, state, pc, reason, begin, end)
+    else:
+        _credit_cycles(machine, state, pc, reason, begin, end)
+
+
+@inlined
+def lose_slots(
+    program: Program,
+    machine: Machine,
+    state: SmState,
+    scheduler: int,
+    warp: int,
+    since: int,
+    until: int,
+) -> None:
+    """Attributes the slots of a scheduler that no warp has used up to then, `warp` being next.
+
+    -1 stands for no warp. From cycle `since` on a warp has had operands, and no pipe.
+    """
+    due = state.scheduler[word(scheduler, DUE)]
+    state.scheduler[word(scheduler, DUE)] = until
+    if due >= until:
+        return
+    if warp < 0:
+        _credit_cycles(machine, state, program.instructions, _IDLE, due, until)
+        return
+    pc = program.event_pc[np.uint64(state.warp[word(warp, POSITION)])]
+    why = state.warp[word(warp, WHY)]
+    ready = min(state.warp[word(warp, READY)], since)
+    ready = min(max(aligned(machine, ready), due), until)
+    if why == _LAUNCH:
+        begins = aligned(
+            machine,
+            state.place[
+                word(state.warp[word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS, BEGINS)
+            ],
+        )
+        begins = min(max(begins, due), ready)
+        _credit_cycles(machine, state, pc, _IDLE, due, begins)
+        due = begins
+    if ready > due:
+        _lose(machine, state, pc, why, due, ready)
+    if until > ready:
+        _lose(
+            machine,
+            state,
+            pc,
+            pipe_reason(machine, state, program.code[word(pc, KIND)]),
+            ready,
+            until,
+        )

@@ -1,0 +1,74 @@
+"""What the timing simulator is told of one kernel on one device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.traces.warp_paths import WarpPaths
+
+__all__ = ["MemoryLevels", "Pipeline", "TimedKernel"]
+
+
+class Pipeline(Enum):
+    """Which part of an SM executes an instruction; the first eight have `PipelineFacts`."""
+
+    FP32 = "fp32"
+    FP64 = "fp64"
+    HALF = "half"
+    INTEGER = "integer"
+    INTEGER_MULTIPLY = "integer_multiply"
+    CONVERSION = "conversion"
+    SPECIAL_FUNCTION = "special_function"
+    SHUFFLE = "shuffle"
+    SHARED = "shared"
+    CONSTANT = "constant"
+    GLOBAL = "global"
+    """Global, local and texture accesses: through L1, L2, DRAM."""
+    BARRIER = "barrier"
+    FENCE = "fence"
+    BRANCH = "branch"
+    EXIT = "exit"
+    NONE = "none"
+    """Folded by a native compiler: no issue slot, but its result depends on its sources."""
+
+
+@dataclass(frozen=True)
+class MemoryLevels:
+    """Of the global accesses of each pc, shape (instructions,) each, from the cache simulation.
+
+    `sectors`: mean sectors of a request. Shares of sectors: `l1_hits` of all; `l2_hits` and
+    `dram` (misses of L2) of those that go past L1; loads and stores alike. `bytes_per_lane`:
+    what one lane moves.
+    """
+
+    sectors: npt.NDArray[np.float64]
+    l1_hits: npt.NDArray[np.float64]
+    l2_hits: npt.NDArray[np.float64]
+    bytes_per_lane: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TimedKernel:
+    """Columns by pc, shape (instructions,): `pipeline`; `is_store` (nothing waits for it).
+
+    `reads`, `writes`: numbers of the registers of each pc, predicates among them, padded with -1,
+    shape (instructions, most). `wavefronts` of each event of `paths`: passes that a shared,
+    constant or L1 access takes (1 for all others), shape (events,).
+    """
+
+    paths: WarpPaths
+    pipeline: tuple[Pipeline, ...]
+    is_store: npt.NDArray[np.bool_]
+    reads: npt.NDArray[np.int32]
+    writes: npt.NDArray[np.int32]
+    wavefronts: npt.NDArray[np.float64]
+    levels: MemoryLevels
+    thread_blocks: int
+    thread_blocks_per_sm: int
+    warp_width: int
+    path_share: float = 1.0
+    """Events of `paths` over those that as many average thread blocks of the launch execute."""

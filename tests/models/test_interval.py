@@ -1,0 +1,180 @@
+"""The interval model: terms add up to the simulated time, advice has figures, counts a bound."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kernelcast.errors import ModelNotApplicable
+from kernelcast.models import ModelOptions, get_model
+from kernelcast.models.estimate import Estimate, Term
+from kernelcast.models.interval import interval
+from kernelcast.models.interval_advice import REMEDIES
+from kernelcast.models.interval_shares import SHARES
+from kernelcast.simcore.device import Device
+from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.profile import (
+    InstructionCounts,
+    KernelProfile,
+    LaunchShape,
+    MemoryTraffic,
+    Occupancy,
+    OccupancyLimiter,
+)
+from kernelcast.simcore.timing.component import Component
+from kernelcast.simcore.timing.launch_timing import launch_timing
+from kernelcast.simcore.timing.micro_kernel import Step, micro_kernel
+from kernelcast.simcore.timing.stall_reasons import StallReason
+from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
+
+DEVICE = load_device("v100-pcie")
+COUNTS = InstructionCounts(
+    fma32=0.0,
+    fma64=0.0,
+    fp32=3.2e9,
+    fp64=0.0,
+    integer=0.0,
+    load_store=0.0,
+    warp_instructions=1e8,
+)
+PROFILE = KernelProfile(
+    kernel="k",
+    device="v100-pcie",
+    origin="by hand",
+    instructions=COUNTS,
+    traffic=MemoryTraffic(dram_read_transactions=1e6, dram_write_transactions=0.0),
+    launch=LaunchShape((1000, 1, 1), (256, 1, 1)),
+)
+STREAM = micro_kernel(
+    [
+        Step(Pipeline.GLOBAL, (0,), (1,)),
+        Step(Pipeline.FP32, (1, 2), (2,)),
+        Step(Pipeline.BARRIER),
+        Step(Pipeline.BRANCH, (2,)),
+    ],
+    trips=20,
+    warps=8,
+    thread_blocks=80 * 40 + 3,
+    thread_blocks_per_sm=4,
+)
+
+
+def run(kernel: TimedKernel | None, device: Device = DEVICE, **options: float) -> Estimate:
+    return interval(replace(PROFILE, timed=kernel), device, ModelOptions(**options))  # type: ignore[arg-type]
+
+
+def leaves(term: Term) -> list[Term]:
+    return [leaf for part in term.parts for leaf in leaves(part)] or [term]
+
+
+@pytest.mark.parametrize("name", ["v100-pcie", "gtx-480", "mi210", "quadro-rtx-4000"])
+def test_terms_add_up_to_the_simulated_time(name: str) -> None:
+    device = load_device(name)
+    found = run(STREAM, device)
+    assert found.time_s == pytest.approx(launch_timing(STREAM, device).seconds, rel=1e-9)
+    assert sum(leaf.seconds for leaf in leaves(found.terms)) == pytest.approx(found.time_s)
+    assert found.time_low_s <= found.time_s <= found.time_high_s
+    assert found.time_low_s < found.time_high_s
+    assert {part.name for part in found.terms.parts} >= {"issue", "launch"}
+
+
+def test_every_reason_belongs_to_one_term() -> None:
+    reasons = [reason for share in SHARES for reason in share.reasons]
+    assert sorted(reason.code for reason in reasons) == [reason.code for reason in StallReason]
+
+
+def test_every_component_of_a_term_has_a_remedy() -> None:
+    assert set(REMEDIES) == set(Component)
+    assert {part for share in SHARES for part in share.components} <= set(REMEDIES)
+
+
+@pytest.mark.parametrize(
+    ("step", "bottleneck", "remedy"),
+    [
+        (Step(Pipeline.FP64, (0,), (1,)), "fp64 units", "fp64 lanes"),
+        (Step(Pipeline.GLOBAL, (0,), (0,), sectors=1), "DRAM latency", "memory latency"),
+        (Step(Pipeline.SHARED, (0,), (1,), passes=16), "shared memory", "shared-memory bandwidth"),
+        (Step(Pipeline.FENCE), "fences", "fences"),
+    ],
+)
+def test_the_bottleneck_is_what_the_kernel_is_made_of(
+    step: Step, bottleneck: str, remedy: str
+) -> None:
+    device = load_device("quadro-rtx-4000")
+    warps = 16 if step.pipeline in (Pipeline.FP64, Pipeline.SHARED) else 1
+    found = run(micro_kernel([step], 3000, warps, device.architecture.sm_count), device)
+    assert found.bottleneck == bottleneck
+    assert any(f"without {remedy} " in line for line in found.advice)
+    assert any(bottleneck in line for line in found.causes)
+
+
+def test_advice_is_ranked_by_what_a_simulation_gains() -> None:
+    found = run(STREAM)
+    gains = [float(line.rsplit(", ", 1)[1].split()[0]) for line in found.advice]
+    assert gains
+    assert gains == sorted(gains, reverse=True)
+    assert min(gains) > 1.0
+    without = launch_timing(STREAM, DEVICE, frozenset((Component.DRAM_BANDWIDTH,))).seconds
+    line = next(line for line in found.advice if "DRAM bandwidth" in line)
+    assert f"{launch_timing(STREAM, DEVICE).seconds / without:.2f} times" in line
+
+
+def test_repeats_and_utilization_scale_the_time() -> None:
+    once = run(STREAM)
+    thrice = interval(replace(PROFILE, timed=STREAM, repeats=3), DEVICE, ModelOptions())
+    assert thrice.time_s == pytest.approx(3 * once.time_s)
+    assert run(STREAM, utilization=1.5).time_s == pytest.approx(1.5 * once.time_s)
+
+
+def test_what_was_assumed_is_said() -> None:
+    part = replace(STREAM, paths=replace(STREAM.paths, is_complete=False), path_share=0.25)
+    found = run(part)
+    assert any("25%" in line for line in found.assumptions)
+    assert any("recorded thread blocks stand for" in line for line in found.assumptions)
+
+
+def test_counts_alone_give_the_slowest_throughput() -> None:
+    """1e8 warp instructions on 80 SMs of 4 schedulers; 3.2e9 operations on 64 lanes each."""
+    assert DEVICE.timing is not None
+    found = run(None)
+    clock, sms = DEVICE.architecture.clock_hz, DEVICE.architecture.sm_count
+    issue, fp32 = 1e8 / (4 * sms) / clock, 3.2e9 / (64 * sms) / clock
+    assert found.time_s == pytest.approx(max(issue, fp32) + DEVICE.timing.launch_overhead_s)
+    assert found.bottleneck == "fp32 units"
+    assert found.time_low_s == pytest.approx(found.time_s)
+    assert found.time_high_s > found.time_low_s
+    assert any("no paths of warps" in line for line in found.assumptions)
+
+
+def test_loads_of_few_warps_take_their_latency() -> None:
+    """One load of each of 8 warps an SM on its way: requests x latency / warps."""
+    occupancy = Occupancy(1, 8, 0.125, OccupancyLimiter.GRID, (), 32, False, 1.0)
+    traffic = replace(PROFILE.traffic, global_load_requests=1e7)
+    profile = replace(PROFILE, occupancy=occupancy, traffic=traffic)
+    found = interval(profile, DEVICE, ModelOptions())
+    assert DEVICE.timing is not None
+    cycles = 1e7 * DEVICE.timing.dram_latency_cycles / (8 * DEVICE.architecture.sm_count)
+    expected = DEVICE.seconds(cycles) + DEVICE.timing.launch_overhead_s
+    assert found.time_s == pytest.approx(expected)
+    assert found.bottleneck == "memory latency"
+
+
+def test_why_there_are_no_paths_is_said() -> None:
+    found = interval(replace(PROFILE, not_timed="it spins"), DEVICE, ModelOptions())
+    assert any("it spins" in line for line in found.assumptions)
+
+
+def test_it_refuses_what_it_cannot_know() -> None:
+    with pytest.raises(ModelNotApplicable, match="timing facts"):
+        run(STREAM, replace(DEVICE, timing=None))
+    idle = replace(COUNTS, fp32=0.0, warp_instructions=0.0)
+    traffic = MemoryTraffic(dram_read_transactions=0.0, dram_write_transactions=0.0)
+    with pytest.raises(ModelNotApplicable, match="neither"):
+        interval(replace(PROFILE, instructions=idle, traffic=traffic), DEVICE, ModelOptions())
+
+
+def test_it_is_in_the_registry_and_asks_for_paths() -> None:
+    model = get_model("interval")
+    assert model is interval
+    assert getattr(model, "needs_paths", False)

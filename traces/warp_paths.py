@@ -1,0 +1,62 @@
+"""What sampled warps executed, instruction by instruction: what timing models walk.
+
+A path holds every dynamic instruction of a warp in the order in which the warp issued it. Only some
+thread blocks are recorded: those of one SM are enough for its timing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.traces.trace import PatternTable
+
+__all__ = ["MOST_EVENTS", "NO_PATTERN", "WarpPaths", "sampled_thread_blocks"]
+
+NO_PATTERN = -1
+MOST_EVENTS = 1 << 21
+"""Of all paths of a trace together."""
+_SM_THREADS = 2048
+"""Of the largest SM; a sample has as many again, so that not all of an SM's warps are equal."""
+_SM_WARPS = 64
+_FEWEST_THREAD_BLOCKS = 4
+_GOLDEN = 0.6180339887498949
+"""Its multiples modulo 1 are spread evenly and in step with no row of a grid."""
+
+
+@dataclass(frozen=True)
+class WarpPaths:
+    """`thread_blocks`: linear numbers of the recorded ones, shape (n,).
+
+    Warp w of recorded thread block i has the events `start[i * warps + w]` to
+    `start[i * warps + w + 1]`, `start` of shape (n * warps + 1,). Of each event: `pc`; `lanes`,
+    how many take part; of an access to memory `pattern`, a row of `patterns`, and `address` of the
+    first active lane (virtual, bytes; -1 and 0 otherwise). A barrier is an event like any other.
+    `is_complete`: False when the recording stopped early, so that paths end in the middle.
+    """
+
+    thread_blocks: npt.NDArray[np.int64]
+    warps_per_thread_block: int
+    start: npt.NDArray[np.int64]
+    pc: npt.NDArray[np.int32]
+    lanes: npt.NDArray[np.uint8]
+    pattern: npt.NDArray[np.int32]
+    address: npt.NDArray[np.int64]
+    patterns: PatternTable
+    is_complete: bool = True
+
+
+def sampled_thread_blocks(thread_blocks: int, threads: int, warps: int) -> npt.NDArray[np.int64]:
+    """Numbers, rising, of as many thread blocks of that size as fill the largest SM twice."""
+    wanted = min(2 * _SM_THREADS // threads, 2 * _SM_WARPS // warps)
+    wanted = min(thread_blocks, max(_FEWEST_THREAD_BLOCKS, wanted))
+    if wanted == thread_blocks:
+        return np.arange(thread_blocks)
+    found: set[int] = set()
+    turn = 0
+    while len(found) < wanted:
+        found.add(int((turn * _GOLDEN) % 1.0 * thread_blocks))
+        turn += 1
+    return np.array(sorted(found), np.int64)
