@@ -147,7 +147,7 @@ def test_what_counts_as_throughput_bound(case: Case, name: str, expected: bool) 
         ("cache_read", "16_KiB"),
         ("cache_read", "256_KiB"),
         ("local_swap_128", "full"),
-        ("local_swap_512", "full"),
+        ("local_swap_32", "full"),
     ],
 )
 def test_micro_benchmarks_compute_what_their_references_say(name: str, size: str) -> None:

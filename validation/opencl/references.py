@@ -1,4 +1,4 @@
-"""What the micro-benchmarks' kernels must give, for work-items that own neighbouring elements."""
+"""What the micro-benchmarks' kernels must give."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 
-def values(sizes: Mapping[str, int]) -> Array:
+def elements(sizes: Mapping[str, int]) -> Array:
     """Small integers, 0 to 15, of a prime period: the sums of neighbours differ."""
-    return _periodic(sizes["items"] * sizes["per_item"] * sizes["lanes"])
+    return _periodic(sizes["groups"] * sizes["per_item"] * sizes["group"])
 
 
 def words(sizes: Mapping[str, int]) -> Array:
     """The same for footprints."""
-    return _periodic(sizes["footprints"] * sizes["count"] * sizes["lanes"])
+    return _periodic(sizes["footprints"] * sizes["count"])
 
 
 def _periodic(count: int) -> Array:
@@ -27,16 +27,16 @@ def _periodic(count: int) -> Array:
 
 def mixed(arguments: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Array]:
     """t -> 15 - t, `iterations` times, then the sums over each work-item's elements."""
-    data = arguments["data"].reshape(sizes["items"], sizes["per_item"], sizes["lanes"])
+    data = arguments["data"].reshape(sizes["groups"], sizes["per_item"], sizes["group"])
     mirrored = 15 - data if sizes["iterations"] % 2 else data
     return {"sums": mirrored.sum(axis=1).reshape(-1)}
 
 
 def cache(arguments: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Array]:
-    """Every group of one work-item adds up a footprint, `passes` times."""
-    own = arguments["data"].reshape(-1, sizes["count"], sizes["lanes"])
+    """Every work-group adds up a footprint, `passes` times, its work-items taking turns."""
+    own = arguments["data"].reshape(-1, sizes["count"] // sizes["group"], sizes["group"])
     once = own.sum(axis=1, dtype=np.uint32)
-    return {"sums": np.resize(once * np.uint32(sizes["passes"]), sizes["groups"] * sizes["lanes"])}
+    return {"sums": np.resize(once * np.uint32(sizes["passes"]), sizes["groups"] * sizes["group"])}
 
 
 def swapped(arguments: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Array]:
@@ -45,6 +45,6 @@ def swapped(arguments: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str,
     for _ in range(sizes["iterations"]):
         for one, other in ((0, 1), (2, 3), (4, 5), (1, 2), (3, 4)):
             order[[one, other]] = order[[other, one]]
-    items = np.arange(sizes["items"], dtype=np.uint32)
+    items = np.arange(sizes["groups"] * sizes["group"], dtype=np.uint32)
     sums = sum(np.uint32(k + 1) * (6 * items + np.uint32(order[k])) for k in range(6))
     return {"sums": np.repeat(np.asarray(sums, np.uint32), sizes["lanes"])}
