@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models.topdown import (
     ApplicationTopDown,
@@ -12,7 +14,9 @@ from kernelcast.models.topdown import (
 )
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.profile import KernelProfile
+from kernelcast.simcore.timing.hot_lines import hot_lines
 from kernelcast.simcore.timing.launch_timing import launch_timing
+from kernelcast.traces.trace import InstructionRow
 
 __all__ = ["simulated_topdown"]
 
@@ -22,8 +26,10 @@ _ASSUMPTIONS = (
 )
 
 
-def simulated_topdown(profile: KernelProfile, device: Device) -> ApplicationTopDown:
-    """One launch; the profile is of a trace with the paths of its warps.
+def simulated_topdown(
+    profile: KernelProfile, device: Device, instructions: Sequence[InstructionRow] = ()
+) -> ApplicationTopDown:
+    """One launch; the profile is of a trace with the paths of its warps, and of `instructions`.
 
     ModelNotApplicable without paths, saying why, or without timing facts of the device.
     """
@@ -35,4 +41,5 @@ def simulated_topdown(profile: KernelProfile, device: Device) -> ApplicationTopD
     slots = IssueSlots(timing.full_cycles, timing.issued, timing.issued, active, timing.stalls)
     result = topdown_from_stalls(profile.kernel, device, slots)
     kernel = KernelTopDown(profile.kernel, (Invocation(result),))
-    return ApplicationTopDown((kernel,), _ASSUMPTIONS)
+    lines = hot_lines(instructions, timing.slots.sum(axis=0))
+    return ApplicationTopDown((kernel,), _ASSUMPTIONS, lines)

@@ -117,7 +117,8 @@ def _simulated(workload: Path, device: str | None, execution: Execution) -> Appl
     if device is None:
         raise KernelcastError("name a GPU with --device; `kernelcast devices` lists them")
     target = kc.device(device)
-    return simulated_topdown(execution.trace(workload, [target]).profile(target), target)
+    trace = execution.trace(workload, [target])
+    return simulated_topdown(trace.profile(target), target, trace.data.instructions)
 
 
 def _measured_gpu(device: str | None, compute_capability: str | None) -> MeasuredGpu:

@@ -12,6 +12,7 @@ from kernelcast.report.data_table import DataTable, as_text
 
 if TYPE_CHECKING:
     from kernelcast.models.topdown import ApplicationTopDown, KernelTopDown, Part, TopDown
+    from kernelcast.simcore.timing.hot_lines import HotLine
 
 __all__ = ["topdown_record", "topdown_report", "topdown_rows"]
 
@@ -30,6 +31,8 @@ def topdown_report(
     tables = [_parts_table(total, level, (*application.assumptions, *total.assumptions))]
     if len(application.kernels) > 1:
         tables.append(_kernels_table(application))
+    if application.hot_lines:
+        tables.append(_lines_table(application.hot_lines))
     if per_invocation:
         tables += [_invocations_table(kernel) for kernel in application.kernels]
     return Group(as_text(tables))
@@ -47,6 +50,15 @@ def _parts_table(result: TopDown, level: int, assumptions: Sequence[str]) -> Dat
         rows,
         "\n".join(f"assumed: {item}" for item in assumptions),
     )
+
+
+def _lines_table(lines: Sequence[HotLine]) -> DataTable:
+    rows = tuple(
+        (line.place, line.mnemonic, f"{line.percent:.1f} %", line.reason.ncu, line.reason.detail)
+        for line in lines
+    )
+    columns = ("waits at", "before", ">of all slots", "mostly", "")
+    return DataTable("where warps wait", columns, rows)
 
 
 def _kernels_table(application: ApplicationTopDown) -> DataTable:
@@ -92,6 +104,17 @@ def topdown_record(
         **_result_record(total, level),
         "assumptions": [*application.assumptions, *total.assumptions],
     }
+    if application.hot_lines:
+        record["hot_lines"] = [
+            {
+                "place": line.place,
+                "mnemonic": line.mnemonic,
+                "percent": line.percent,
+                "reason": line.reason.ncu,
+                "detail": line.reason.detail,
+            }
+            for line in application.hot_lines
+        ]
     if len(application.kernels) > 1:
         record["kernels"] = [
             {

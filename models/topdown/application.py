@@ -9,6 +9,7 @@ from functools import cached_property
 
 from kernelcast.models.topdown.parts import TopDown
 from kernelcast.models.topdown.weighting import weighted_mean
+from kernelcast.simcore.timing.hot_lines import HotLine
 
 __all__ = ["ApplicationTopDown", "Invocation", "KernelTopDown"]
 
@@ -49,10 +50,11 @@ class KernelTopDown:
 
 @dataclass(frozen=True)
 class ApplicationTopDown:
-    """At least one kernel; `assumptions` are those of the weights."""
+    """At least one kernel; `assumptions` are those of the weights, `hot_lines` of a simulation."""
 
     kernels: tuple[KernelTopDown, ...]
     assumptions: tuple[str, ...] = ()
+    hot_lines: tuple[HotLine, ...] = ()
 
     @cached_property
     def total(self) -> TopDown:
