@@ -86,7 +86,9 @@ def test_a_workload_runs_on_both_engines_and_is_estimated(tmp_path: Path) -> Non
     assert {run.thread_instructions for run in result.runs} == {64 * 8}
     times = {(item.device, item.model): item.time_s for item in result.estimates}
     assert set(times) == {
-        (d, m) for d in ("gtx-480", "r9-nano") for m in ("quantitative-roofline", "roofline")
+        (d, m)
+        for d in ("gtx-480", "r9-nano")
+        for m in ("quantitative-roofline", "roofline", "interval")
     }
     assert all(time is None or time > 0 for time in times.values())
 
