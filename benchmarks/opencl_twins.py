@@ -32,7 +32,7 @@ from kernelcast.runnable import LoadedModule, RunnableKernel
 COMPILERS = ("clang-15", "clang-14", "clang")
 OPTIONS = (
     *("-cl-std=CL1.2", "-target", "spir64-unknown-unknown", "-Xclang", "-finclude-default-header"),
-    "-fno-slp-vectorize",
+    *("-O2", "-fno-slp-vectorize"),
 )
 """No compiler for a GPU, which has no vector units, packs scalars of one thread into vectors."""
 _REPEATS, _QUICK_REPEATS = 5, 3
@@ -74,7 +74,7 @@ def compiled_twins(folder: Path) -> LoadedModule:
     if compiler is None:
         raise KernelcastError("clang is not installed: it compiles the OpenCL twins")
     module = folder / "twins.bc"
-    command = [compiler, *OPTIONS, "-emit-llvm", "-c", "-O2", str(KERNELS / "twins.cl")]
+    command = [compiler, *OPTIONS, "-emit-llvm", "-c", str(KERNELS / "twins.cl")]
     subprocess.run([*command, "-o", str(module)], check=True)
     return kc.load(module)
 

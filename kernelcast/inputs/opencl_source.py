@@ -17,12 +17,13 @@ __all__ = ["ClangTarget", "OpenclSource", "compile_opencl", "read_opencl_source"
 
 _DEFAULTS = (
     *("-cl-std=CL1.2", "-O2", "-fno-discard-value-names"),
-    *("-fno-slp-vectorize", "-gline-tables-only", "-ffile-compilation-dir=."),
+    *("-gline-tables-only", "-ffile-compilation-dir=."),
 )
-"""An option of the user stands behind them and wins. GPUs have no vectors to pack unrelated sums
-into (`-fno-slp-vectorize`). Lines are kept, so that what goes wrong in a
+"""An option of the user stands behind them and wins. Lines are kept, so that what goes wrong in a
 run is told in terms of the source, with files called as the caller calls them, and names, so that
 arguments are called as there."""
+_NO_PACKING, _PACKING = "-fno-slp-vectorize", "-fslp-vectorize"
+"""GPUs have no vectors to pack unrelated sums into. An `-O` behind it would undo the first one."""
 _NAMING_FILES = ("-include", "-imacros", "-include-pch", "@")
 """Options that make a compiler read files which no text includes."""
 
@@ -98,6 +99,7 @@ def _arguments(
         *clang.declaring_options,
         *(f"-I{folder}" for folder in options.include),
         *options.options,
+        *(() if _PACKING in options.options else (_NO_PACKING,)),
         *target.output,
         *("-x", "cl"),
         "-" if source.file is None else str(source.file),

@@ -324,3 +324,17 @@ def test_a_required_local_size_need_not_be_given(write: Callable[..., Path]) -> 
     trace = kc.load(file)["k"].run(global_size=(16, 4), args=[x])
     assert x.all()
     assert trace.data.thread_block == (8, 2, 1)
+
+
+@needs_clang
+@pytest.mark.parametrize("options", [(), ("-O3",)])
+def test_scalars_are_packed_on_request_only(options: tuple[str, ...]) -> None:
+    """Whatever the level: GPUs have no vectors for the sums of one work-item."""
+    source = Path(__file__).resolve().parents[2] / "benchmarks" / "kernels" / "twins.cl"
+
+    def mnemonics(*chosen: str) -> set[str]:
+        kernel = kc.load(source, options=chosen)["sgemm_register"].kernel
+        return {instruction.mnemonic for instruction in kernel.instructions}
+
+    assert "insertelement" not in mnemonics(*options)
+    assert "insertelement" in mnemonics(*options, "-fslp-vectorize")
