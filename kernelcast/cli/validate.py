@@ -46,6 +46,11 @@ class Suite(Enum):
     OPENCL = "opencl"
 
 
+_WITHOUT_BASELINE = {
+    Suite.SUITE: "nothing is measured there",
+    Suite.OPENCL: "they are those of one machine",
+}
+
 _Models: TypeAlias = Annotated[
     list[str] | None, typer.Option(help="Only this model; repeatable. Default: all.")
 ]
@@ -140,20 +145,23 @@ def validate(
     """
     output = ValidationOutput(json, csv, markdown, html, plot)
     output.check()
+    is_narrowed = bool(workload or all_devices or engine or jobs or size != _SMALL)
+    if opencl_device is not None and suite is not Suite.OPENCL:
+        raise KernelcastError("--opencl-device is of opencl")
+    if accept and suite in _WITHOUT_BASELINE:
+        raise KernelcastError(f"{suite.value} has no errors to accept: {_WITHOUT_BASELINE[suite]}")
     if suite is Suite.SUITE:
-        if accept:
-            raise KernelcastError("the suite has no errors to accept: nothing is measured there")
         names = [item.value for item in engine or ()]
         devices = _devices(device or (), all_devices=all_devices)
         _validate_suite(workload, size, devices, model or (), names, jobs, output)
         return
-    if suite is Suite.OPENCL and not (accept or workload or all_devices or engine or jobs):
-        _validate_opencl(device or (), opencl_device, model or (), output)
-        return
-    if workload or device or all_devices or engine or jobs or size != _SMALL:
+    if is_narrowed or (device and suite is not Suite.OPENCL):
         raise KernelcastError(
             "--workload, --size, --device, --all-devices, --engine and --jobs are of the suite"
         )
+    if suite is Suite.OPENCL:
+        _validate_opencl(device or (), opencl_device, model or (), output)
+        return
     if accept and model:
         raise KernelcastError("--accept takes the errors of all models: leave out --model")
     report = _report(suite, model or ())

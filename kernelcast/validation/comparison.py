@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kernelcast.models.estimate import Estimate
+
 __all__ = ["CounterComparison", "TimeComparison"]
 
 
@@ -25,6 +27,31 @@ class TimeComparison:
     source: str
     published_s: float | None = None
     is_calibration: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        kernel: str,
+        found: Estimate,
+        measured_s: float,
+        source: str,
+        *,
+        published_s: float | None = None,
+        is_calibration: bool = False,
+    ) -> TimeComparison:
+        """An estimate beside the time that was measured on its device."""
+        return cls(
+            kernel=kernel,
+            device=found.device,
+            model=found.model,
+            predicted_s=found.time_s,
+            low_s=found.time_low_s,
+            high_s=found.time_high_s,
+            measured_s=measured_s,
+            source=source,
+            published_s=published_s,
+            is_calibration=is_calibration,
+        )
 
     @property
     def error(self) -> float:

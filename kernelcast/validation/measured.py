@@ -114,15 +114,11 @@ class _Comparison:
             except ModelNotApplicable as reason:
                 self.notes.append(f"{name}: {model} does not apply: {reason}")
                 continue
-            yield TimeComparison(
-                kernel=name,
-                device=self._device.name,
-                model=model,
-                predicted_s=found.time_s,
-                low_s=found.time_low_s,
-                high_s=found.time_high_s,
-                measured_s=row.time_s.median,
-                source=f"{self._measured.device.name}, {self._measured.device.date}",
+            yield TimeComparison.of(
+                name,
+                found,
+                row.time_s.median,
+                f"{self._measured.device.name}, {self._measured.device.date}",
                 is_calibration=self._device.is_fitted_on(f"measured/{row.workload}/time"),
             )
 

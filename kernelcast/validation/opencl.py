@@ -139,16 +139,8 @@ class _Loop:
             except ModelNotApplicable as reason:
                 self.notes.append(f"{name}: {model} does not apply: {reason}")
                 continue
-            yield TimeComparison(
-                kernel=name,
-                device=self._device.name,
-                model=model,
-                predicted_s=found.time_s,
-                low_s=found.time_low_s,
-                high_s=found.time_high_s,
-                measured_s=row.time_s.median,
-                source=f"{self._facts.name}, {self._facts.date}",
-            )
+            source = f"{self._facts.name}, {self._facts.date}"
+            yield TimeComparison.of(name, found, row.time_s.median, source)
 
 
 def _source(case: Case) -> Path:

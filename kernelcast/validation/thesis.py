@@ -173,15 +173,11 @@ def _times(case: ThesisCase, trace: KernelTrace, model: str) -> Iterable[TimeCom
     for name, published_s, measured_s in published_times(case):
         device = load_device(name)
         found = estimate(trace.profile(device), model)
-        yield TimeComparison(
-            kernel=case.kernel,
-            device=name,
-            model=model,
-            predicted_s=found.time_s,
-            low_s=found.time_low_s,
-            high_s=found.time_high_s,
-            measured_s=measured_s,
-            source=case.place,
+        yield TimeComparison.of(
+            case.kernel,
+            found,
+            measured_s,
+            case.place,
             published_s=published_s,
             is_calibration=device.is_fitted_on(f"thesis/{case.kernel}/time"),
         )

@@ -10,7 +10,9 @@ from kernelcast.ptx_frontend.mnemonics import ComputeForm, compute_form
 from kernelcast.simcore.isa.kernel import (
     Address,
     Atomic,
+    BarrierResult,
     BarrierSync,
+    BarrierVote,
     Branch,
     Compute,
     Exit,
@@ -230,6 +232,18 @@ class Code:
         following = self.builder.new()
         sync = BarrierSync(**self._shared("bar.sync"), barrier=0, target=following)
         self.builder.end_and_continue(sync, following)
+
+    def vote(self, predicate: Register, reduction: str) -> Register:
+        """A barrier, and in a new register `and` or `or` of the predicates of all threads."""
+        found = self.register(1)
+        self.builder.append(
+            BarrierVote(**self._shared("bar.red"), predicate=predicate, negated=False)
+        )
+        self.barrier()
+        self.builder.append(
+            BarrierResult(**self._shared("bar.red"), reduction=reduction, destination=found)
+        )
+        return found
 
     def new_block(self, label: str = "") -> int:
         """A basic block that `place` puts somewhere later."""

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
+from kernelcast.cli import main
 from kernelcast.measured_times import Api
 from kernelcast.measuring.accelerator import BuiltKernel, DeviceBuffer, DeviceLaunch, MeasuringError
 from kernelcast.measuring.cases import Case
@@ -153,3 +154,23 @@ def test_what_counts_as_throughput_bound(case: Case, name: str, expected: bool) 
 def test_micro_benchmarks_compute_what_their_references_say(name: str, size: str) -> None:
     workload = load_workload(MICRO_BENCHMARKS / f"{name}.toml")
     assert workload.run_check(size).passed
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("opencl", "--accept"), "opencl has no errors to accept: they are those of one machine"),
+        (("opencl", "--size", "full"), "are of the suite"),
+        (("opencl", "--workload", "gemm"), "are of the suite"),
+        (("thesis", "--opencl-device", "0"), "--opencl-device is of opencl"),
+        (
+            ("opencl", "--device", "gtx-480", "--device", "gtx-660"),
+            "validate opencl measures one device",
+        ),
+    ],
+)
+def test_options_of_other_suites_are_refused(
+    options: Sequence[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["validate", *options]) == 2
+    assert message in capsys.readouterr().err

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler, Pointer
 from kernelcast.ptx_frontend.llvm.call_site import Value
 from kernelcast.simcore.isa.kernel import (
-    BarrierResult,
-    BarrierVote,
     Immediate,
     Operand,
     Register,
@@ -138,30 +136,7 @@ def _vote(reduction: str) -> Handler:
         call.expect(1)
         code, argument = call.code, call.site.arguments[0].parts[0]
         predicate = code.result("setp.ne.u32", 1, argument, Immediate(0))
-        code.builder.append(
-            BarrierVote(
-                pc=code.builder.added_pc(),
-                mnemonic="bar.red",
-                span=code.span,
-                origin=code.origin,
-                is_added=True,
-                predicate=predicate,
-                negated=False,
-            )
-        )
-        code.barrier()
-        found = code.register(1)
-        code.builder.append(
-            BarrierResult(
-                pc=code.builder.added_pc(),
-                mnemonic="bar.red",
-                span=code.span,
-                origin=code.origin,
-                is_added=True,
-                reduction=reduction,
-                destination=found,
-            )
-        )
+        found = code.vote(predicate, reduction)
         return call.value(call.select(32, found, Immediate(1), Immediate(0)))
 
     return lower
