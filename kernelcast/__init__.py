@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from kernelcast.api import load_trace as load_trace
     from kernelcast.api import reference_utilization as reference_utilization
     from kernelcast.api import save_trace as save_trace
+    from kernelcast.architectures import WhatIf as WhatIf
+    from kernelcast.architectures import whatif as whatif
     from kernelcast.errors import KernelcastError as KernelcastError
     from kernelcast.inputs.numba_kernel import NumbaKernel as NumbaKernel
     from kernelcast.inputs.numba_kernel import from_numba as from_numba
@@ -69,6 +71,7 @@ __all__ = [
     "Sampler",
     "Sampling",
     "TritonKernel",
+    "WhatIf",
     "WorkType",
     "Workload",
     "__version__",
@@ -86,6 +89,7 @@ __all__ = [
     "opencl_program",
     "reference_utilization",
     "save_trace",
+    "whatif",
 ]
 
 _HOMES = {
@@ -110,6 +114,7 @@ _HOMES = {
     "Sampler": "kernelcast.simcore.images",
     "Sampling": "kernelcast.sampling",
     "TritonKernel": "kernelcast.inputs.triton_kernel",
+    "WhatIf": "kernelcast.architectures",
     "WorkType": "kernelcast.simcore.profile",
     "Workload": "kernelcast.workload",
     "device": "kernelcast.api",
@@ -126,6 +131,7 @@ _HOMES = {
     "opencl_program": "kernelcast.inputs.opencl_program",
     "reference_utilization": "kernelcast.api",
     "save_trace": "kernelcast.api",
+    "whatif": "kernelcast.architectures",
 }
 
 

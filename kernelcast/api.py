@@ -93,6 +93,8 @@ def estimate(
     work_type: WorkType | str | None = None,
     *,
     utilization: float | None = None,
+    variant: str | None = None,
+    computation_proportion: float | None = None,
 ) -> Estimate:
     """The model's time for the profile's own device, or for another `device`.
 
@@ -100,14 +102,23 @@ def estimate(
     `reference_time_s` is a time measured on the profile's device, all launches of the profile
     together; the estimate is then corrected by E_util = measured / predicted there (Konstantinidis
     thesis, eq 5.13). `utilization` gives that factor directly. `work_type` overrides which
-    operations count as useful. Raises ModelNotApplicable when the model has nothing to say.
+    operations count as useful; `variant` names another reading of the model's paper
+    (`kernelcast.models.variants`), `computation_proportion` replaces P of `mpd-cpd`. Raises
+    ModelNotApplicable when the model has nothing to say.
     """
     if reference_time_s is not None:
         if utilization is not None:
             raise KernelcastError("give either a reference time or a utilization factor")
-        utilization = reference_utilization(profile, reference_time_s, model, work_type=work_type)
+        utilization = reference_utilization(
+            profile,
+            reference_time_s,
+            model,
+            work_type=work_type,
+            variant=variant,
+            computation_proportion=computation_proportion,
+        )
     target = (profile.target or profile.device) if device is None else device
-    options = ModelOptions(_work_type(work_type), utilization)
+    options = ModelOptions(_work_type(work_type), utilization, variant, computation_proportion)
     chosen = load_device(target) if isinstance(target, str) else target
     return get_model(model)(profile, chosen, options)
 
@@ -118,12 +129,23 @@ def reference_utilization(
     model: str = DEFAULT_MODEL,
     device: Device | str | None = None,
     work_type: WorkType | str | None = None,
+    *,
+    variant: str | None = None,
+    computation_proportion: float | None = None,
 ) -> float:
     """E_util of the Konstantinidis thesis, eq 5.13: measured over predicted time.
 
-    `measured_s` was measured on the profile's own device, which `device` may give.
+    `measured_s` was measured on the profile's own device, which `device` may give; the rest as
+    for `estimate`.
     """
-    predicted = estimate(profile, model, device, work_type=work_type)
+    predicted = estimate(
+        profile,
+        model,
+        device,
+        work_type=work_type,
+        variant=variant,
+        computation_proportion=computation_proportion,
+    )
     return utilization_factor(predicted.time_s, measured_s)
 
 

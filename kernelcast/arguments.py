@@ -25,6 +25,7 @@ from kernelcast.python_functions import call, load_function
 from kernelcast.simcore.isa.types import Kind, ScalarType
 from kernelcast.simcore.launch import Argument, LocalBytes
 from kernelcast.simcore.lazy_buffer import LazyBuffer
+from kernelcast.sparse_matrix import MatrixSpec, check_part
 from kernelcast.toml_table import Expression, TomlTable
 
 __all__ = ["CONTENTS_KEYS", "ArgumentSpec", "read_argument"]
@@ -52,6 +53,7 @@ class ArgumentSpec:
     where: str
     folder: Path
     is_local: bool = False
+    matrix: MatrixSpec | None = None
 
     @property
     def is_buffer(self) -> bool:
@@ -139,12 +141,14 @@ class ArgumentSpec:
     def _given(
         self, shape: tuple[int, ...], dtype: np.dtype[Any], names: Mapping[str, int]
     ) -> Array:
-        """What a file holds or a function returns."""
+        """What a file holds, a function returns or the workload's matrix has."""
         chosen = self.contents
         try:
             if chosen.generator is Generator.FILE:
                 return self._read(self.folder / chosen.source, shape, dtype)
             where = f"{self.where}.init"
+            if chosen.generator is Generator.MATRIX:
+                return self._of_matrix(where, names, shape)
             made = call(load_function(self.folder, chosen.source, where), where, dict(names))
         except MemoryError:
             raise WorkloadError(f"{self.where}: no memory for shape {shape}") from None
@@ -152,6 +156,13 @@ class ArgumentSpec:
             return np.asarray(made)
         except ValueError:
             raise WorkloadError(f"{where}: {chosen.source} returns no array") from None
+
+    def _of_matrix(self, where: str, names: Mapping[str, int], shape: tuple[int, ...]) -> Array:
+        """Tiles of one element need no dimensions of their own."""
+        if self.matrix is None:
+            raise WorkloadError(f"{where}: the workload has no [matrix]")
+        array = self.matrix.array(self.contents.source, names)
+        return array.reshape(shape) if array.size == math.prod(shape) else array
 
     def _read(self, path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """A NumPy file, or raw bytes of the element type."""
@@ -244,7 +255,7 @@ def _read_source(table: TomlTable) -> tuple[Generator, str]:
     given = {key: table.entries[key] for key in ("file", "python") if key in table}
     if isinstance(chosen, dict):
         inner = table.table("init")
-        inner.allow("file", "python")
+        inner.allow("file", "python", "matrix")
         given |= chosen
     elif chosen is not None and list(given) != [chosen]:  # `init = "file"` beside `file = "x"`
         given[table.text("init")] = ""
@@ -252,10 +263,12 @@ def _read_source(table: TomlTable) -> tuple[Generator, str]:
         raise WorkloadError(f"{table.where('init')}: only one of {', '.join(given)} can fill it")
     generator, source = next(iter(given.items()), (Generator.ZEROS.value, ""))
     names = [item.value for item in Generator]
-    needs_source = generator in (Generator.FILE.value, Generator.PYTHON.value)
+    needs_source = generator in names[-3:]
     if generator not in names or not isinstance(source, str) or needs_source != bool(source):
         raise WorkloadError(
             f"{table.where('init')}: {chosen!r} is not one of {', '.join(names[:5])}, "
-            "{ file = ... }, { python = ... }"
+            "{ file = ... }, { python = ... }, { matrix = ... }"
         )
+    if generator == Generator.MATRIX.value:
+        check_part(source, table.where("init"))
     return Generator(generator), source

@@ -28,11 +28,13 @@ class Generator(Enum):
     ARANGE = "arange"
     FILE = "file"
     PYTHON = "python"
+    MATRIX = "matrix"
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a buffer holds at the start. `source` is the file, or `file.py:function`.
+    """What a buffer holds at the start. `source` is the file, `file.py:function` or the part of the
+    workload's matrix.
 
     `low` and `high` bound UNIFORM; None for 0 to 1 (floats) or 0 to 100 (integers).
     """
@@ -45,8 +47,8 @@ class Contents:
 
     @property
     def is_generated(self) -> bool:
-        """False for what a file or a function provides as a whole."""
-        return self.generator not in (Generator.FILE, Generator.PYTHON)
+        """False for what a file, a function or the matrix provides as a whole."""
+        return self.generator not in (Generator.FILE, Generator.PYTHON, Generator.MATRIX)
 
     def lazy_buffer(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> LazyBuffer:
         """A buffer of generated contents."""

@@ -12,7 +12,7 @@ from kernelcast.errors import TraceFormatError
 from kernelcast.memory_simulation import SimulatedDevice
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.occupancy import occupancy
+from kernelcast.simcore.occupancy import held_share, occupancy
 from kernelcast.simcore.profile import KernelProfile, LaunchShape
 from kernelcast.traces.trace import Trace
 from kernelcast.traces.widen import widened
@@ -96,7 +96,9 @@ class KernelTrace:
     def _simulated_memory(self, trace: Trace, target: Device) -> MemoryResult | None:
         """What the run simulated; None where the trace has kept its accesses."""
         launch = LaunchShape(trace.grid, trace.thread_block)
-        resident = occupancy(trace.resources, launch, target).thread_blocks_per_sm
+        resident = occupancy(
+            trace.resources, launch, target, held_share(trace)
+        ).thread_blocks_per_sm
         for item in self.simulated:
             if item.device == target and item.memory.thread_blocks_per_sm == resident:
                 return item.memory

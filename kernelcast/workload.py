@@ -11,18 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.arguments import ArgumentSpec
-from kernelcast.errors import WorkloadError, nearest
+from kernelcast.errors import LaunchError, WorkloadError, nearest
 from kernelcast.expressions import evaluate_integer
 from kernelcast.image_arguments import AnyArgumentSpec
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.source_file import load_source
 from kernelcast.kernel_trace import KernelTrace
+from kernelcast.memory_simulation import resident_thread_blocks
 from kernelcast.python_functions import call, load_function
 from kernelcast.runnable import RunnableKernel
 from kernelcast.sampling import Sampling
 from kernelcast.simcore.images import Image
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Argument, Launch, Limits, dimensions
+from kernelcast.sparse_matrix import MatrixSpec
 from kernelcast.toml_table import Expression
 
 if TYPE_CHECKING:
@@ -110,9 +112,14 @@ class Workload:
     launch: LaunchSpec
     arguments: tuple[AnyArgumentSpec, ...]
     check: CheckSpec | None
+    matrix: MatrixSpec | None = None
 
     def size(self, name: str | None = None) -> Sizes:
-        """The sizes called `name`, by default the file's first ones."""
+        """The sizes called `name`, by default the file's first ones, and those of the matrix."""
+        sizes = self._given_size(name)
+        return sizes if self.matrix is None else {**sizes, **self.matrix.stored(sizes).sizes}
+
+    def _given_size(self, name: str | None) -> Sizes:
         if name is None:
             return next(iter(self.sizes.values()), {})
         if name not in self.sizes:
@@ -188,6 +195,22 @@ class Workload:
             sampling=sampling,
         )
         return trace.repeated(self.launch.repeats)
+
+    def refusal(self, device: Device, size: str | None = None, registers: int | None = None) -> str:
+        """Why the launch does not fit the device; empty when it does."""
+        names = self._names(size)
+        launch = Launch(
+            grid=dimensions(self._grid(names), "grid"),
+            thread_block=dimensions(self._thread_block(names), "thread block"),
+            arguments=tuple(argument.make_lazy(names) for argument in self.arguments),
+            dynamic_shared_bytes=self._shared_bytes(names),
+            registers=registers or self.kernel.registers,
+        )
+        try:
+            resident_thread_blocks(self.load_kernel().kernel, launch, device)
+        except LaunchError as error:
+            return error.message
+        return ""
 
     def run_check(
         self,

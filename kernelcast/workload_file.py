@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
+from kernelcast.arguments import ArgumentSpec
 from kernelcast.errors import WorkloadError
 from kernelcast.image_arguments import AnyArgumentSpec, read_any_argument
 from kernelcast.inputs.compiler_options import CompilerOptions
+from kernelcast.sparse_matrix import MATRIX_SIZES, MatrixSpec, read_matrix_spec
 from kernelcast.toml_table import TomlTable, read_toml
 from kernelcast.workload import CheckSpec, KernelSpec, LaunchSpec, Sizes, Workload
 
@@ -21,17 +25,21 @@ def load_workload(path: str | os.PathLike[str]) -> Workload:
     """Reads a workload file; WorkloadError, in one line, naming the file and the line or key."""
     file = Path(path)
     document = read_toml(file)
-    document.allow("kernel", "sizes", "launch", "args", "check")
+    document.allow("kernel", "sizes", "launch", "args", "check", "matrix")
     for required in ("kernel", "launch"):
         if required not in document:
             raise WorkloadError(f"{document.where(required)} is missing")
+    matrix = None
+    if "matrix" in document:
+        matrix = read_matrix_spec(document.table("matrix"), file.parent)
     return Workload(
         path=file,
         kernel=_read_kernel(document.table("kernel"), file.parent),
-        sizes=_read_sizes(document.table("sizes")),
+        sizes=_read_sizes(document.table("sizes"), MATRIX_SIZES if matrix else ()),
         launch=_read_launch(document),
-        arguments=_read_arguments(document, file.parent),
+        arguments=_read_arguments(document, file.parent, matrix),
         check=_read_check(document.table("check")) if "check" in document else None,
+        matrix=matrix,
     )
 
 
@@ -50,7 +58,8 @@ def _read_kernel(table: TomlTable, folder: Path) -> KernelSpec:
     return KernelSpec(folder / table.text("source"), entry, registers, compilation)
 
 
-def _read_sizes(table: TomlTable) -> dict[str, Sizes]:
+def _read_sizes(table: TomlTable, taken: Collection[str]) -> dict[str, Sizes]:
+    """`taken`: names that have a meaning already."""
     sizes: dict[str, Sizes] = {}
     for name in table.entries:
         named = table.table(name)
@@ -58,6 +67,8 @@ def _read_sizes(table: TomlTable) -> dict[str, Sizes]:
         for key in named.entries:
             if not key.isidentifier():
                 raise WorkloadError(f"{named.where(key)}: a size must be named like a variable")
+            if key in taken:
+                raise WorkloadError(f"{named.where(key)}: the matrix has {', '.join(taken)}")
     first = next(iter(sizes.values()), {})
     for name, values in sizes.items():
         if values.keys() != first.keys():
@@ -97,8 +108,14 @@ def _read_launch(document: TomlTable) -> LaunchSpec:
     )
 
 
-def _read_arguments(document: TomlTable, folder: Path) -> tuple[AnyArgumentSpec, ...]:
+def _read_arguments(
+    document: TomlTable, folder: Path, matrix: MatrixSpec | None
+) -> tuple[AnyArgumentSpec, ...]:
     arguments = tuple(read_any_argument(table, folder) for table in document.tables("args"))
+    arguments = tuple(
+        replace(item, matrix=matrix) if isinstance(item, ArgumentSpec) else item
+        for item in arguments
+    )
     names = [argument.name for argument in arguments]
     for name in names:
         if names.count(name) > 1:

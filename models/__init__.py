@@ -6,13 +6,24 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
 
 from kernelcast.errors import UnknownModel, nearest
+from kernelcast.models.component_throughput import component_throughput
 from kernelcast.models.interval import interval
-from kernelcast.models.model import Model, ModelOptions
+from kernelcast.models.model import Model, ModelOptions, check_variant
+from kernelcast.models.mpd_cpd import mpd_cpd
 from kernelcast.models.quantitative_equations import utilization_factor
 from kernelcast.models.quantitative_roofline import quantitative_roofline
 from kernelcast.models.roofline import roofline
 
-__all__ = ["MODELS", "Model", "ModelOptions", "get_model", "needs_paths", "utilization_factor"]
+__all__ = [
+    "MODELS",
+    "Model",
+    "ModelOptions",
+    "check_variant",
+    "get_model",
+    "needs_paths",
+    "utilization_factor",
+    "variants",
+]
 
 ENTRY_POINT_GROUP = "kernelcast.models"
 
@@ -20,6 +31,8 @@ _BUILT_IN: Mapping[str, Model] = {
     "quantitative-roofline": quantitative_roofline,
     "roofline": roofline,
     "interval": interval,
+    "component-throughput": component_throughput,
+    "mpd-cpd": mpd_cpd,
 }
 
 
@@ -65,3 +78,11 @@ def needs_paths(name: str) -> bool:
     A model says so by an attribute `needs_paths`. UnknownModel as `get_model`.
     """
     return bool(getattr(get_model(name), "needs_paths", False))
+
+
+def variants(name: str) -> tuple[str, ...]:
+    """The model's other readings, by the names that ModelOptions.variant takes.
+
+    A model says so by an attribute `variants`. UnknownModel as `get_model`.
+    """
+    return tuple(getattr(get_model(name), "variants", ()))

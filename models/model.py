@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Protocol
 
-from kernelcast.errors import KernelcastError
+from kernelcast.errors import KernelcastError, ModelNotApplicable, nearest
 from kernelcast.models.estimate import Estimate
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.profile import KernelProfile, LaunchValidity, WorkType
 
-__all__ = ["Model", "ModelOptions", "dominant_work_type", "launch_validity"]
+__all__ = ["Model", "ModelOptions", "check_variant", "dominant_work_type", "launch_validity"]
 
 _MIN_THREADS = 64
 _MIN_THREAD_BLOCKS = 90
@@ -23,24 +23,47 @@ class ModelOptions:
     """`work_type` overrides the rule that finds the useful operations.
 
     `utilization` is E_util of the Konstantinidis thesis, eq 5.13: a factor on the time, measured
-    over predicted on a reference device.
+    over predicted on a reference device. `variant` names another reading of the model's paper, one
+    of the model's own `variants`; None is the model's usual reading. `computation_proportion` is P
+    of Luo and Suda, 0 to 1, in the place of what the kernel's instructions give.
     """
 
     work_type: WorkType | None = None
     utilization: float | None = None
+    variant: str | None = None
+    computation_proportion: float | None = None
 
     def __post_init__(self) -> None:
         factor = self.utilization
         if factor is not None and not (math.isfinite(factor) and factor > 0):
             raise KernelcastError(f"the utilization factor must be positive, got {factor}")
+        share = self.computation_proportion
+        if share is not None and not 0 <= share <= 1:
+            raise KernelcastError(f"a proportion lies between 0 and 1, got {share}")
 
 
 class Model(Protocol):
-    """Raises ModelNotApplicable, in one line, where it has nothing to say."""
+    """Raises ModelNotApplicable, in one line, where it has nothing to say.
+
+    A model may have two attributes besides: `needs_paths`, whether it simulates the warps of an SM,
+    and `variants`, the names of its other readings.
+    """
 
     def __call__(
         self, profile: KernelProfile, device: Device, options: ModelOptions, /
     ) -> Estimate: ...
+
+
+def check_variant(name: str, model: Model, variant: str | None) -> None:
+    """ModelNotApplicable, with the names that there are, where the model has no such variant."""
+    known: tuple[str, ...] = getattr(model, "variants", ())
+    if variant is None or variant in known:
+        return
+    if not known:
+        raise ModelNotApplicable(f"{name} has no variants, so none named {variant!r}")
+    raise ModelNotApplicable(
+        f"{name} has no variant {variant!r}{nearest(variant, known)}; known are {', '.join(known)}"
+    )
 
 
 def dominant_work_type(profile: KernelProfile) -> WorkType:

@@ -31,6 +31,7 @@ from kernelcast.opencl_bench.device_sections import (
     shared_section,
     sm_section,
 )
+from kernelcast.opencl_bench.ptx_cost_sections import ptx_cost_sections
 from kernelcast.opencl_bench.session import Session
 from kernelcast.opencl_bench.target import Feature
 from kernelcast.simcore.device import Device
@@ -129,6 +130,7 @@ def _sections(basis: DeviceBasis) -> Iterator[tuple[str, Section]]:
     yield "dram", dram_section(basis)
     yield "peak", peak_section(basis)
     yield "measured", _throughput_section(basis)
+    yield from ptx_cost_sections(basis, int(sm_section(basis)["max_warps"].value))
 
 
 def _throughput_section(basis: DeviceBasis) -> Section:

@@ -10,7 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from kernelcast.simcore.component_facts import ComponentFacts
+from kernelcast.simcore.ptx_costs import PtxCostFacts
+
 __all__ = [
+    "SEGMENT_RULES",
     "ArchitectureFacts",
     "CacheFacts",
     "CoalescingRule",
@@ -22,6 +26,7 @@ __all__ = [
     "PeakThroughput",
     "PipelineFacts",
     "Provenance",
+    "SegmentFacts",
     "SharedMemoryFacts",
     "SmFacts",
     "Source",
@@ -50,6 +55,13 @@ class CoalescingRule(Enum):
 
     SECTORS = "sectors"  # distinct sectors of a warp: Kepler and later, Fermi without L1
     LINES = "lines"  # distinct whole L1 lines of a warp: Fermi with L1
+    WORDS = "words"  # one segment where thread k wants word k: compute capability 1.0 and 1.1
+    SEGMENTS = "segments"  # segments by word size that shrink: compute capability 1.2 and 1.3
+    FIXED_SEGMENTS = "fixed segments"  # distinct segments of the smallest size
+
+
+SEGMENT_RULES = (CoalescingRule.WORDS, CoalescingRule.SEGMENTS, CoalescingRule.FIXED_SEGMENTS)
+"""Those of `SegmentFacts`, under which global memory has no cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +114,16 @@ class CacheFacts:
     caches_read_only_loads: bool
     caches_local: bool
     write_allocate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentFacts:
+    """Compute capability 1.x: each `request_threads` threads of a warp (half of it) make a request
+    of their own, to shared memory as to global memory; there it becomes transactions of
+    `min_segment_bytes` to 128 bytes."""
+
+    request_threads: int
+    min_segment_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,15 +268,30 @@ class Device:
     peak: PeakThroughput
     measured: MeasuredThroughput | None
     timing: TimingFacts | None = None
+    segments: SegmentFacts | None = None
+    ptx_costs: PtxCostFacts | None = None
+    components: ComponentFacts | None = None
     provenance: Mapping[str, Provenance] = field(compare=False, repr=False, default_factory=dict)
+    early_release: bool = False
+    """Whether warps that finish give their share of the thread block's resources back at once."""
     fitted_on: tuple[str, ...] = ()
     """Points of the validation, `suite/kernel/quantity`, that values of the file were chosen by."""
     curves: Mapping[str, MeasuredCurve] = field(compare=False, repr=False, default_factory=dict)
-    """Measured curves by name, which no model reads: `kernelcast bench` writes them."""
+    """Measured curves by name, as `kernelcast bench` writes them."""
 
     def is_fitted_on(self, point: str) -> bool:
         """Whether a value of the file was chosen by the point: it says nothing of the errors."""
         return point in self.fitted_on
+
+    def changed(self, changes: Mapping[str, int | float | str | bool]) -> Device:
+        """The device with facts changed, by their dotted names, and what depends on them rescaled.
+
+        `device.changed({"sm.max_thread_blocks": 16})`; see docs/whatif.md. DeviceFileError, in one
+        line, for unknown names and for what no GPU can be.
+        """
+        from kernelcast.simcore.changed_device import changed_device  # which imports this module
+
+        return changed_device(self, changes)
 
     def seconds(self, cycles: float) -> float:
         """SM cycles to seconds: the one place where clocks are used."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kernelcast.simcore.device import CacheFacts, Device, Provenance
+from kernelcast.simcore.device import SEGMENT_RULES, CacheFacts, Device, Provenance
 from kernelcast.simcore.device_timing_checks import timing_contradictions
 
 __all__ = [
@@ -72,7 +72,6 @@ _ABOVE_NOMINAL_CLOCK = 1.1
 _PEAK_FACTOR = 2.0
 _POWERS_OF_TWO = (
     "architecture.warp_width",
-    "shared.banks",
     "shared.bank_bytes",
     "constant.word_bytes",
     "dram.transaction_bytes",
@@ -80,6 +79,8 @@ _POWERS_OF_TWO = (
     "l1.sector_bytes",
     "l2.line_bytes",
     "l2.sector_bytes",
+    "segments.request_threads",
+    "segments.min_segment_bytes",
 )
 _PLAUSIBLE: dict[str, tuple[float, float, str]] = {
     "architecture.clock_hz": (5e7, 1e10, "Hz"),
@@ -89,6 +90,7 @@ _PLAUSIBLE: dict[str, tuple[float, float, str]] = {
     "l2.capacity_bytes": (1, 1 << 30, "bytes"),
     "dram.bandwidth_bytes_per_s": (1e8, 1e14, "bytes per second"),
     "dram.capacity_bytes": (1 << 26, 1 << 42, "bytes"),
+    "segments.min_segment_bytes": (4, 128, "bytes"),
 }
 """Ranges wide enough for every GPU since 2006 and for OpenCL processors: they catch wrong units."""
 
@@ -126,6 +128,7 @@ def contradictions(
     if device.l1 is not None:
         yield from _cache("l1", device.l1)
     yield from _cache("l2", device.l2)
+    yield from _segments(device)
     yield from _ranges(device)
     yield from _capacity_order(device)
     yield from _peaks(device)
@@ -182,6 +185,18 @@ def _cache(name: str, facts: CacheFacts) -> Iterator[Contradiction]:
         yield Contradiction(f"{name}.sector_bytes", f"does not divide {name}.line_bytes")
     if facts.capacity_bytes % (facts.line_bytes * facts.ways):
         yield Contradiction(f"{name}.ways", "lines and ways do not divide the capacity")
+
+
+def _segments(device: Device) -> Iterator[Contradiction]:
+    """What goes with the coalescing of compute capability 1.x, and only with it."""
+    makes_segments = device.coalescing in SEGMENT_RULES
+    if makes_segments and device.segments is None:
+        rule = device.coalescing.value
+        yield Contradiction("segments", f"section is missing, for coalescing by {rule}")
+    if device.segments is not None and not makes_segments:
+        yield Contradiction("coalescing", f"{device.coalescing.value}, but there are [segments]")
+    if makes_segments and device.l2.caches_global_loads:
+        yield Contradiction("l2.caches_global_loads", "segments go to memory through no cache")
 
 
 def _capacity_order(device: Device) -> Iterator[Contradiction]:

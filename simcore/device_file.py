@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from kernelcast.errors import DeviceFileError, UnknownDevice, nearest
+from kernelcast.simcore.component_facts import ComponentFacts
 from kernelcast.simcore.device import (
     ArchitectureFacts,
     CacheFacts,
@@ -20,8 +21,8 @@ from kernelcast.simcore.device import (
     DramFacts,
     MeasuredThroughput,
     PeakThroughput,
-    PipelineFacts,
     Provenance,
+    SegmentFacts,
     SharedMemoryFacts,
     SmFacts,
     Source,
@@ -34,8 +35,9 @@ from kernelcast.simcore.device_checks import (
     is_quantity,
 )
 from kernelcast.simcore.device_curves import read_curves
+from kernelcast.simcore.ptx_costs import PtxCostFacts
 
-__all__ = ["known_devices", "load_device", "load_observations"]
+__all__ = ["known_devices", "load_device", "load_observations", "read_device"]
 
 _FOLDER = Path(__file__).parent / "devices"
 
@@ -50,8 +52,11 @@ _SECTIONS: dict[str, type] = {
     "peak": PeakThroughput,
     "measured": MeasuredThroughput,
     "timing": TimingFacts,
+    "segments": SegmentFacts,
+    "ptx_costs": PtxCostFacts,
+    "components": ComponentFacts,
 }
-_TOP_LEVEL = ("title", "coalescing", "fitted_on", "observed", "curves")
+_TOP_LEVEL = ("title", "coalescing", "early_release", "fitted_on", "observed", "curves")
 _ENTRY_KEYS = ("value", "source", "ref")
 
 _MAY_BE_ZERO = frozenset(
@@ -60,6 +65,11 @@ _MAY_BE_ZERO = frozenset(
         "peak.fp64_flops_per_s",
         "measured.fp64_ops_per_s",
         "timing.store_retire_cycles",
+        "components.type_4_lanes",
+        "ptx_costs.parallel_degree.a",
+        "ptx_costs.parallel_degree.b",
+        "ptx_costs.parallel_degree.c",
+        "ptx_costs.parallel_degree.d",
     )
 )
 _CHOICES: dict[str, tuple[str, ...]] = {
@@ -87,6 +97,11 @@ def load_device(name_or_path: str | Path) -> Device:
         path = Path(name_or_path)
         return _open(path).device(path.stem)
     return _read_shipped(_known(str(name_or_path)))
+
+
+def read_device(label: str, name: str, table: Mapping[str, Any]) -> Device:
+    """A device from the tables of a device file; messages call them `label`."""
+    return _Reader(label, table).device(name)
 
 
 def load_observations(name_or_path: str | Path) -> tuple[Observation, ...]:
@@ -155,7 +170,11 @@ class _Reader:
             peak=self._section("peak", PeakThroughput),
             measured=self._optional_section("measured", MeasuredThroughput),
             timing=self._optional_section("timing", TimingFacts),
+            segments=self._optional_section("segments", SegmentFacts),
+            ptx_costs=self._optional_section("ptx_costs", PtxCostFacts),
+            components=self._optional_section("components", ComponentFacts),
             provenance=self.provenance,
+            early_release=self._flag("early_release"),
             fitted_on=self._fitted_on(),
             curves=read_curves(self.file, self.table.get("curves", {})),
         )
@@ -185,6 +204,9 @@ class _Reader:
             raise self._error(key, "must be a list of { value = ..., source = ..., ref = ... }")
         return entries
 
+    def _flag(self, name: str) -> bool:
+        return name in self.table and bool(self._entry(name, self.table, bool))
+
     def _fitted_on(self) -> tuple[str, ...]:
         found = self.table.get("fitted_on", [])
         if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
@@ -210,12 +232,12 @@ class _Reader:
         return {key: self._field(f"{name}.{key}", entries, types[key]) for key in names}
 
     def _field(self, key: str, entries: Mapping[str, Any], expected: type) -> Any:
-        if expected is not PipelineFacts:
+        if not is_dataclass(expected):
             return self._entry(key, entries, expected)
-        pipeline = entries.get(key.rpartition(".")[2])
-        if pipeline is None:
+        inner = entries.get(key.rpartition(".")[2])
+        if inner is None:
             raise self._error(key, "section is missing")
-        return PipelineFacts(**self._values(key, pipeline, PipelineFacts))
+        return expected(**self._values(key, inner, expected))
 
     def _entry(self, key: str, entries: Mapping[str, Any], expected: type) -> Any:
         entry = entries.get(key.rpartition(".")[2])

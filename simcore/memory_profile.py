@@ -46,6 +46,8 @@ def memory_traffic(trace: Trace, result: TrafficResult) -> MemoryTraffic:
         l2_write_sectors=float(counts.l2_writes.sum()) * units,
         requested_load_bytes=total(counts.requested_bytes, "load"),
         requested_store_bytes=total(counts.requested_bytes, "store"),
+        global_load_transactions=total(counts.transactions, "load"),
+        global_store_transactions=total(counts.transactions, "store"),
     )
 
 

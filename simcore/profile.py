@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from kernelcast.simcore.stage_profile import StageProfile
+
 if TYPE_CHECKING:
+    from kernelcast.simcore.calculate_periods import InstructionStream
     from kernelcast.simcore.device import Device
     from kernelcast.simcore.timing.timed_kernel import TimedKernel
 
@@ -81,6 +84,7 @@ class MemoryTraffic:
     """Transactions of `sector_bytes` at each level, per launch.
 
     `requests` are warp-level instructions; `l1_sectors` what they ask the first level for.
+    `global_load_transactions`: what their lanes coalesce to, of any size: sectors, lines, segments.
     """
 
     dram_read_transactions: float
@@ -97,6 +101,8 @@ class MemoryTraffic:
     l2_write_sectors: float | None = None
     requested_load_bytes: float | None = None
     requested_store_bytes: float | None = None
+    global_load_transactions: float | None = None
+    global_store_transactions: float | None = None
 
     @property
     def dram_bytes(self) -> float:
@@ -220,6 +226,8 @@ class KernelProfile:
     divergence: float | None = None
     """Mean share of active lanes per issued warp instruction, 0 to 1."""
     barrier_stages: int | None = None
+    stages: tuple[StageProfile, ...] = field(default=(), repr=False)
+    """The stages in which something happens; empty where the origin does not tell them apart."""
     mix: tuple[MixRow, ...] = ()
     hot_spots: tuple[HotSpot, ...] = ()
     assumptions: tuple[str, ...] = field(default=())
@@ -227,5 +235,7 @@ class KernelProfile:
     """The device itself, when it is at hand: a device file of the user's is not found by name."""
     timed: TimedKernel | None = field(default=None, repr=False, compare=False)
     """What simulating an SM takes, where paths of warps were recorded."""
+    stream: InstructionStream | None = field(default=None, repr=False, compare=False)
+    """The instructions of recorded warps as PTX has them, where paths of warps were recorded."""
     not_timed: str = field(default="", repr=False, compare=False)
     """Half a sentence why there are no paths although they were wanted."""

@@ -11,10 +11,12 @@ from kernelcast.simcore.instruction_counts import (
     instruction_counts,
     instruction_mix,
 )
+from kernelcast.simcore.instruction_stream import instruction_stream
 from kernelcast.simcore.memory.device_memory import MemoryResult, simulate_memory
 from kernelcast.simcore.memory_profile import hot_spots, memory_traffic, shared_memory_use
-from kernelcast.simcore.occupancy import occupancy
+from kernelcast.simcore.occupancy import held_share, occupancy
 from kernelcast.simcore.profile import KernelProfile, LaunchShape, Occupancy
+from kernelcast.simcore.stages_from_trace import stage_profiles
 from kernelcast.simcore.timing.from_trace import timed_kernel
 from kernelcast.traces.trace import Trace
 
@@ -38,7 +40,7 @@ def profile(
         raise TraceFormatError("the trace holds no memory accesses: execute again and record them")
     _check_width(trace, device)
     launch = LaunchShape(trace.grid, trace.thread_block)
-    resident = occupancy(trace.resources, launch, device)
+    resident = occupancy(trace.resources, launch, device, held_share(trace))
     if memory is None:
         memory = simulate_memory(trace, device, resident.thread_blocks_per_sm)
     traffic, wavefronts = memory.traffic, memory.wavefronts
@@ -55,10 +57,14 @@ def profile(
         warp_width=device.architecture.warp_width,
         divergence=divergence(trace),
         barrier_stages=len(trace.stage_warp_issues),
+        stages=stage_profiles(trace, device, memory),
         mix=instruction_mix(trace),
         hot_spots=hot_spots(trace, traffic, wavefronts),
         assumptions=_assumptions(device, resident, memory.sample),
         timed=None if trace.paths is None else timed_kernel(trace, device, memory),
+        stream=None
+        if trace.paths is None
+        else instruction_stream(trace, device, memory.thread_blocks_per_sm),
         not_timed=trace.no_paths,
     )
 

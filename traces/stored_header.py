@@ -114,10 +114,10 @@ def _header(found: Mapping[str, Any]) -> StoredHeader:
 
 
 def _row(found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Files of the first releases have no instructions that native code adds, no parts, and no
-    registers."""
+    """Files of the first releases have no instructions that native code adds, no parts, no
+    registers and no kinds of operands."""
     registers = {name: _registers(found.get(name, ())) for name in ("reads", "writes")}
-    return {"is_source": True, "is_part": False, **found, **registers}
+    return {"is_source": True, "is_part": False, "operand_kind": "", **found, **registers}
 
 
 def _registers(found: Any) -> tuple[int, ...]:

@@ -40,7 +40,8 @@ class InstructionRow:
     `merged_into` is the pc of the wider access that swallows this one (its own pc otherwise): the
     native counting rules of docs/counting.md. `is_part`: part of what another instruction does; it
     counts nowhere, but its access reaches memory. `reads` and `writes` are numbers of registers,
-    predicates, guards and addresses among them.
+    predicates, guards and addresses among them. `operand_kind` of what computes: `int` or `float`
+    by its type, then `_const` where a source is a constant, `_reg` where none is; else empty.
     """
 
     pc: int
@@ -64,6 +65,7 @@ class InstructionRow:
     is_part: bool = False
     reads: tuple[int, ...] = ()
     writes: tuple[int, ...] = ()
+    operand_kind: str = ""
 
     @property
     def is_counted_natively(self) -> bool:

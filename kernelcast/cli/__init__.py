@@ -22,6 +22,7 @@ from kernelcast.cli.support import support
 from kernelcast.cli.terminal import show_error, show_line
 from kernelcast.cli.topdown import topdown
 from kernelcast.cli.validate import validate
+from kernelcast.cli.whatif import whatif
 from kernelcast.errors import KernelcastError
 
 __all__ = ["app", "main"]
@@ -55,6 +56,7 @@ app.command()(profile)
 app.command()(mix)
 app.command()(run)
 app.command()(topdown)
+app.command()(whatif)
 app.command()(support)
 app.command()(validate)
 app.command()(bench)

@@ -16,7 +16,7 @@ from kernelcast.cli.terminal import show_result
 from kernelcast.cli.trace_source import Execution
 from kernelcast.defaults import DEFAULT_MODEL
 from kernelcast.errors import KernelcastError
-from kernelcast.models import get_model, needs_paths
+from kernelcast.models import ModelOptions, check_variant, get_model, needs_paths
 from kernelcast.report import records, text
 
 __all__ = ["EstimateRequest", "ProfileSource", "estimate"]
@@ -27,13 +27,16 @@ ProfileSource: TypeAlias = Callable[[kc.Device], kc.KernelProfile]
 
 @dataclass(frozen=True)
 class EstimateRequest:
-    """Which estimates are wanted. `reference_time_s` was measured on `reference`."""
+    """Which estimates are wanted. `reference_time_s` was measured on `reference`; the rest as for
+    `kernelcast.estimate`."""
 
     devices: Sequence[kc.Device]
     models: Sequence[str]
     work_type: kc.WorkType | None
     reference: kc.Device
     reference_time_s: float | None
+    variant: str | None = None
+    computation_proportion: float | None = None
 
     @property
     def profiled(self) -> list[kc.Device]:
@@ -45,7 +48,8 @@ class EstimateRequest:
     def check(self) -> None:
         """KernelcastError for what can be refused before a kernel is executed."""
         for model in self.models:
-            get_model(model)
+            check_variant(model, get_model(model), self.variant)
+        ModelOptions(computation_proportion=self.computation_proportion)
         time_s = self.reference_time_s
         if time_s is not None and not (math.isfinite(time_s) and time_s > 0):
             raise KernelcastError(f"--reference-time must be a positive time, got {time_s:g} s")
@@ -57,7 +61,13 @@ class EstimateRequest:
         factors = {model: self._utilization(source, model) for model in self.models}
         return [
             kc.estimate(
-                profile, model, device, work_type=self.work_type, utilization=factors[model]
+                profile,
+                model,
+                device,
+                work_type=self.work_type,
+                utilization=factors[model],
+                variant=self.variant,
+                computation_proportion=self.computation_proportion,
             )
             for model in self.models
             for device, profile in zip(self.devices, profiles, strict=True)
@@ -67,7 +77,13 @@ class EstimateRequest:
         if self.reference_time_s is None:
             return None
         return kc.reference_utilization(
-            source(self.reference), self.reference_time_s, model, self.reference, self.work_type
+            source(self.reference),
+            self.reference_time_s,
+            model,
+            self.reference,
+            self.work_type,
+            variant=self.variant,
+            computation_proportion=self.computation_proportion,
         )
 
 
@@ -76,6 +92,8 @@ def estimate(
     device: estimate_options.Devices = None,
     model: estimate_options.Models = None,
     work_type: estimate_options.WorkType = None,
+    variant: estimate_options.Variant = None,
+    computation_proportion: estimate_options.ComputationProportion = None,
     reference_time: estimate_options.ReferenceTime = None,
     measured_on: estimate_options.MeasuredOn = None,
     measured: estimate_options.Measured = None,
@@ -108,7 +126,13 @@ def estimate(
         {"--kernel": kernel, "--repeats": repeats},
     )
     request = EstimateRequest(
-        devices, tuple(model or (DEFAULT_MODEL,)), work_type, reference, reference_time
+        devices,
+        tuple(model or (DEFAULT_MODEL,)),
+        work_type,
+        reference,
+        reference_time,
+        variant,
+        computation_proportion,
     )
     request.check()
     if plot is not None:

@@ -12,6 +12,7 @@ from kernelcast.cli.options import counted
 from kernelcast.defaults import DEFAULT_MODEL
 
 __all__ = [
+    "ComputationProportion",
     "Devices",
     "Kernel",
     "Measured",
@@ -21,6 +22,7 @@ __all__ = [
     "Plot",
     "ReferenceTime",
     "Repeats",
+    "Variant",
     "WorkType",
 ]
 
@@ -39,6 +41,21 @@ Models: TypeAlias = Annotated[
 WorkType: TypeAlias = Annotated[
     kc.WorkType | None,
     typer.Option("--type", help="Which operations count as useful work. Default: the widest."),
+]
+Variant: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Another reading of the model's paper: `strict` of mpd-cpd, `paper` of "
+        "component-throughput.",
+        metavar="V",
+    ),
+]
+ComputationProportion: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        help="P of mpd-cpd, from 0 to 1. Default: what the executed instructions give.",
+        metavar="P",
+    ),
 ]
 ReferenceTime: TypeAlias = Annotated[
     float | None,

@@ -25,6 +25,11 @@ _UNITS = (
     ("_sectors", "sectors"),
     ("_efficiency", "share"),
     (".lanes", "threads/cycle"),
+    ("parallel_degree.a", "warps"),
+    ("parallel_degree.b", "warps"),
+    ("parallel_degree.c", "share"),
+    ("parallel_degree.d", "warps"),
+    ("parallel_degree.m", "warps"),
     ("_hz", "Hz"),
     ("_s", "s"),
 )

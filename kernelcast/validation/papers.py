@@ -1,7 +1,9 @@
 """Predictions from metrics that papers print, against the times that they measured.
 
 Konstantinidis: Rodinia kernels from the parameters of Table 5.16 and section 6.5, which nvprof gave
-on a GTX-480, for every GPU and kernel whose measured time the text states or implies.
+on a GTX-480, for every GPU and kernel whose measured time the text states or implies. Luo and Suda:
+computation proportions of their benchmarks (`kernelcast.validation.luo_suda`). Zhang and Owens:
+counts and throughputs of their case studies (`kernelcast.validation.zhang_owens`).
 """
 
 from __future__ import annotations
@@ -9,13 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kernelcast.errors import KernelcastError
+from kernelcast.models.component_throughput import NAME as COMPONENT_THROUGHPUT
+from kernelcast.models.mpd_cpd import NAME as MPD_CPD
 from kernelcast.models.quantitative_equations import KernelParameters, predict
 from kernelcast.models.quantitative_roofline import NAME, error_bounds
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.profile import WorkType
 from kernelcast.validation.comparison import TimeComparison
+from kernelcast.validation.luo_suda import luo_suda_proportions, proportions_note
 from kernelcast.validation.report import ValidationReport
 from kernelcast.validation.thesis import TABLES, device_name, rows_of
+from kernelcast.validation.zhang_owens import zhang_owens_counters
 
 __all__ = ["validate_papers"]
 
@@ -24,11 +30,15 @@ _ON_R9_NANO = "lvmd-krn"
 
 
 def validate_papers(models: Sequence[str] = ()) -> ValidationReport:
-    """Only the quantitative roofline takes printed parameters: other models have no rows."""
+    """Of the models that take what a paper prints; others have no rows."""
     if not TABLES.is_dir():
         raise KernelcastError("the papers' tables are in the source tree only")
     times = tuple(_rodinia()) if not models or NAME in models else ()
-    return ValidationReport("papers", times)
+    luo_suda = tuple(luo_suda_proportions()) if not models or MPD_CPD in models else ()
+    notes = (proportions_note(luo_suda),) if luo_suda else ()
+    is_wanted = not models or COMPONENT_THROUGHPUT in models
+    zhang_owens = tuple(zhang_owens_counters()) if is_wanted else ()
+    return ValidationReport("papers", times, (*luo_suda, *zhang_owens), notes)
 
 
 def _rodinia() -> Iterator[TimeComparison]:

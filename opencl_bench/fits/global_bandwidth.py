@@ -1,4 +1,4 @@
-"""Global memory throughput over thread blocks, threads, transactions (Zhang, Owens, Figure 3)."""
+"""Fits the global memory throughput over thread blocks, threads and transactions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from kernelcast.opencl_bench.fits.detection import Floats, root_mean_square
 from kernelcast.opencl_bench.fits.linear_cost import fit_linear_cost
+from kernelcast.simcore.global_bandwidth import GlobalBandwidth
 
 __all__ = ["BandwidthPoint", "GlobalBandwidth", "fit_global_bandwidth"]
 
@@ -27,27 +28,6 @@ class BandwidthPoint:
     threads: int
     transactions: int
     bytes_per_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class GlobalBandwidth:
-    """Thread blocks are dealt to `clusters`, each with its share of `peak_bytes_per_s`.
-
-    The time is `latency_s`, which more work hides, plus what the cluster with most thread blocks
-    transfers: linear far below the peak, a sawtooth of period `clusters` near it.
-    """
-
-    clusters: int
-    latency_s: float
-    peak_bytes_per_s: float
-    access_bytes: int
-    residual: float
-
-    def bytes_per_s(self, thread_blocks: int, threads: int, transactions: int) -> float:
-        per_thread_block = threads * transactions * self.access_bytes
-        rounds = -(-thread_blocks // self.clusters)
-        busiest = rounds * per_thread_block * self.clusters / self.peak_bytes_per_s
-        return thread_blocks * per_thread_block / (self.latency_s + busiest)
 
 
 def fit_global_bandwidth(

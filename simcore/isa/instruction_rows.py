@@ -19,6 +19,7 @@ from kernelcast.simcore.isa.kernel import (
     Exit,
     Fence,
     HostCall,
+    Immediate,
     Instruction,
     Kernel,
     Load,
@@ -69,6 +70,7 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
                 is_part=instruction.is_part,
                 reads=_numbers(reads(instruction)),
                 writes=_numbers(writes(instruction)),
+                operand_kind=_operand_kind(instruction),
             )
         )
     return tuple(rows)
@@ -77,6 +79,14 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
 def _numbers(registers: Iterable[Register]) -> tuple[int, ...]:
     """Each register once, in the order of the operands."""
     return tuple(dict.fromkeys(register.index for register in registers))
+
+
+def _operand_kind(instruction: Instruction) -> str:
+    if not isinstance(instruction, Compute):
+        return ""
+    is_constant = any(isinstance(source, Immediate) for source in instruction.sources)
+    kind = "float" if instruction.type.holds_floats else "int"
+    return f"{kind}_{'const' if is_constant else 'reg'}"
 
 
 def basic_block_of_each_pc(kernel: Kernel) -> npt.NDArray[np.intp]:

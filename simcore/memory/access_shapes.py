@@ -14,6 +14,7 @@ import numpy.typing as npt
 from kernelcast.simcore.memory.bitmask import count_bits, low_bits
 from kernelcast.simcore.memory.coalescer import coalesce_into, distinct_bytes, sector_room
 from kernelcast.simcore.memory.compiled import compiled
+from kernelcast.simcore.memory.segments import LARGEST_SEGMENT_BYTES, SegmentRule, segments_of
 from kernelcast.simcore.memory.way_search import trailing_zeros
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "empty_shapes",
     "fact",
     "forget",
+    "learn_segments",
     "learn_shape",
     "lines_of",
     "shape_row",
@@ -40,9 +42,11 @@ SINGLE_USE_ROW = 1 << _ROW_BITS
 """The row of shapes that are not worth remembering."""
 _UNKNOWN = -1
 _WIDEST_ACCESS_BYTES = 64  # merged accesses too: they begin at multiples of their width
+_WIDEST_REQUEST_BYTES = 2 * LARGEST_SEGMENT_BYTES  # of the words in order that segments serve
 KEY, USES, PC, FOUND, REQUESTED_BYTES, IDEAL_SECTORS, LINES = range(7)
 _FACT_BITS = 3
-"""LINES + 0 and LINES + 1: the lines of the two levels."""
+"""LINES + 0 and LINES + 1: the lines of the two levels. Of an access that makes segments FOUND are
+units of traffic and LINES + 0 transactions."""
 WORDS_PER_LINE = 3
 
 Ints = npt.NDArray[np.int64]
@@ -80,7 +84,7 @@ def empty_shapes(
     """`line_shift`s are binary logarithms of sectors a line."""
     most = sector_room(lanes, widest_access_bytes, sector_bytes)
     longest_line = sector_bytes << max(l1_line_shift, l2_line_shift)
-    stretch = max(longest_line, _WIDEST_ACCESS_BYTES)
+    stretch = max(longest_line, _WIDEST_ACCESS_BYTES, _WIDEST_REQUEST_BYTES)
     levels, rows = 1 if l1_line_shift == l2_line_shift else 2, SINGLE_USE_ROW + 1
     facts = np.zeros(rows << _FACT_BITS, np.int64)
     shapes = ShapeTable(
@@ -175,6 +179,27 @@ def learn_shape(
     _collect_lines(shapes, row, 0, shapes.l1_line_shift)
     if shapes.levels == 2:
         _collect_lines(shapes, row, 1, shapes.l2_line_shift)
+
+
+@compiled
+def learn_segments(
+    shapes: ShapeTable,
+    row: np.uint64,
+    rule: SegmentRule,
+    place: int,
+    offsets: Ints,
+    lanes: np.uint64,
+    alignment: int,
+    access_bytes: int,
+) -> None:
+    """As `learn_shape`, of an access that goes to memory in segments: it has no lines."""
+    learn_shape(shapes, row, place, offsets, lanes, alignment, access_bytes)
+    facts, unit_shift = shapes.facts, trailing_zeros(rule.unit_bytes)
+    distinct = distinct_bytes(shapes.byte_masks[row], facts[fact(row, FOUND)])
+    count, bytes_ = segments_of(rule, place, offsets, lanes, alignment, access_bytes, shapes.starts)
+    facts[fact(row, FOUND)] = bytes_ >> unit_shift
+    facts[fact(row, LINES)] = count
+    facts[fact(row, IDEAL_SECTORS)] = (distinct + rule.unit_bytes - 1) >> unit_shift
 
 
 @compiled

@@ -3,7 +3,8 @@
 In one pass ("wavefront") every bank serves one word, to any number of lanes. A warp whose lanes
 together want more than banks * bank_bytes is served in groups of lanes that do not: halves for
 64-bit and quarters for 128-bit accesses on 32 banks of 4 bytes, half-warps on 16 banks. A warp that
-one pass can serve as a whole, a broadcast, is not split.
+one pass can serve as a whole, a broadcast, is not split, but where each half-warp is a request of
+its own (compute capability 1.x).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.device import ConstantFacts, SharedMemoryFacts
+from kernelcast.simcore.device import ConstantFacts, Device, SharedMemoryFacts
 from kernelcast.simcore.memory.bitmask import ONE, ZERO, low_bits
 from kernelcast.simcore.memory.coalescer import coalesce_into, sector_room
 from kernelcast.simcore.memory.compiled import compiled
@@ -21,7 +22,10 @@ from kernelcast.simcore.memory.native_accesses import NativeAccesses
 from kernelcast.simcore.memory.way_search import trailing_zeros
 from kernelcast.traces.trace import PatternCounts, PatternTable
 
-__all__ = ["Wavefronts", "constant_wavefronts", "shared_wavefronts"]
+__all__ = ["Wavefronts", "banked_wavefronts", "constant_wavefronts", "shared_wavefronts"]
+
+MOST_LANES = 64
+"""Of any warp."""
 
 Ints = npt.NDArray[np.int64]
 Masks = npt.NDArray[np.uint64]
@@ -43,6 +47,18 @@ class Wavefronts:
         return self.taken / self.ideal
 
 
+def banked_wavefronts(
+    rows: PatternCounts, patterns: PatternTable, native: NativeAccesses, device: Device
+) -> Wavefronts:
+    """Passes of each row of `rows`, shared-memory accesses, on the banks of `device`."""
+    if device.segments is None:
+        return shared_wavefronts(rows, patterns, native, device.shared)
+    threads = device.segments.request_threads
+    return shared_wavefronts(
+        rows, patterns, native, device.shared, joins_broadcasts=False, request_threads=threads
+    )
+
+
 def shared_wavefronts(
     rows: PatternCounts,
     patterns: PatternTable,
@@ -50,10 +66,12 @@ def shared_wavefronts(
     facts: SharedMemoryFacts,
     *,
     joins_broadcasts: bool = True,
+    request_threads: int = MOST_LANES,
 ) -> Wavefronts:
     """Passes that the banks need for each row of `rows`, all of them shared-memory accesses.
 
-    `joins_broadcasts`: a warp that one pass can serve is not split.
+    `joins_broadcasts`: a warp that one pass can serve is not split. `request_threads`: the most
+    that are served together.
     """
     taken, ideal = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     most = _most_words(rows, patterns, native, facts.bank_bytes)
@@ -64,7 +82,7 @@ def shared_wavefronts(
         rows.pattern,
         native.bytes[rows.pc],
         native.alignment[rows.pc],
-        _lane_groups(native.bytes, facts)[rows.pc],
+        np.minimum(_lane_groups(native.bytes, facts), request_threads)[rows.pc],
         joins_broadcasts,
         facts.banks,
         facts.bank_bytes,

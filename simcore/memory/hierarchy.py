@@ -10,7 +10,10 @@
   evicted and at the end of the kernel. Where `partial_write_fills`, a sector that is not known
   completely is read before it is written.
 
-Caches are cold at launch. Every level counts sectors of the L2.
+* Where a device makes segments (compute capability 1.x), all but texture fetches reach DRAM
+  uncached, as transactions of their own sizes.
+
+Caches are cold at launch. Every level counts sectors of the L2, or smaller smallest segments.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from kernelcast.simcore.memory.levels import (
     Counters,
 )
 from kernelcast.simcore.memory.native_accesses import native_accesses
+from kernelcast.simcore.memory.segments import makes_segments, segment_rule
 from kernelcast.simcore.memory.walk import ATOMIC, LOAD, NOTHING, STORE, Paths
 from kernelcast.traces.trace import InstructionRow
 
@@ -38,6 +42,10 @@ __all__ = ["TrafficResult", "access_paths", "cold_l1", "cold_l2", "traffic_resul
 
 _KINDS = {"load": LOAD, "store": STORE, "atomic": ATOMIC}
 _AROUND_L1 = ("cg", "cv")
+_SECTOR_COLUMNS = (
+    *("sectors", "ideal_sectors", "l1_reads", "l1_hits"),
+    *("l2_reads", "l2_read_hits", "l2_writes"),
+)
 
 
 @dataclass(frozen=True)
@@ -58,9 +66,11 @@ class TrafficResult:
         return int(self.by_instruction.dram_reads.sum()) + self.fill_reads
 
 
-def traffic_result(counts: Counters, l2: CacheState, device: Device) -> TrafficResult:
+def traffic_result(counts: Counters, l2: CacheState, paths: Paths, device: Device) -> TrafficResult:
     """From groups of sectors, as the caches count them, to transactions of the DRAM."""
     sector, transaction = device.l2.sector_bytes, device.dram.transaction_bytes
+    if makes_segments(device):
+        return _segment_traffic(counts, paths, device)
     transactions = max(1, sector // transaction)
     written, incomplete = (int(count) * transactions for count in l2.written)
     return TrafficResult(
@@ -72,6 +82,22 @@ def traffic_result(counts: Counters, l2: CacheState, device: Device) -> TrafficR
         transaction_bytes=transaction,
         fill_reads=incomplete if device.dram.partial_write_fills else 0,
         dram_write_transactions=written,
+    )
+
+
+def _segment_traffic(counts: Counters, paths: Paths, device: Device) -> TrafficResult:
+    """In units of the rule; the texture caches count sectors, and what these fetch together."""
+    unit, sector = paths.segments.unit_bytes, device.l2.sector_bytes
+    units = np.where(paths.in_segments, 1, sector // unit)
+    fetched = np.where(paths.in_segments, 1, max(sector, device.dram.transaction_bytes) // unit)
+    scaled = {name: getattr(counts, name) * units for name in _SECTOR_COLUMNS}
+    dram_writes = counts.dram_writes
+    return TrafficResult(
+        by_instruction=counts._replace(**scaled, dram_reads=counts.dram_reads * fetched),
+        sector_bytes=unit,
+        transaction_bytes=unit,
+        fill_reads=0,
+        dram_write_transactions=int(dram_writes.sum()),
     )
 
 
@@ -100,20 +126,35 @@ def access_paths(instructions: Sequence[InstructionRow], device: Device) -> Path
     kinds = [
         _KINDS.get(row.kind, NOTHING) if native.bytes[row.pc] else NOTHING for row in instructions
     ]
-    roles = [_l1_role(row, device.l1) for row in instructions]
+    roles = [_l1_role(row, device) for row in instructions]
     return Paths(
         np.array(kinds, np.int8),
         np.array(roles, np.int8),
         native.bytes,
         native.alignment,
+        np.array([_goes_in_segments(row, device) for row in instructions], np.bool_),
+        segment_rule(device),
         device.coalescing is CoalescingRule.LINES,
         device.l2.write_allocate,
     )
 
 
-def _l1_role(row: InstructionRow, facts: CacheFacts | None) -> int:
+def _goes_in_segments(row: InstructionRow, device: Device) -> bool:
+    return makes_segments(device) and not _is_texture_fetch(row, device.l2)
+
+
+def _is_texture_fetch(row: InstructionRow, facts: CacheFacts) -> bool:
+    """Of a device whose caches are those of textures: a read of an image, or what counts as one."""
+    is_read_only = row.kind == "load" and row.cache == "nc"
+    return is_read_only and (row.is_part or facts.caches_read_only_loads)
+
+
+def _l1_role(row: InstructionRow, device: Device) -> int:
+    facts = device.l1
     if facts is None:
         return L1_BYPASS
+    if makes_segments(device):
+        return L1_READ if _is_texture_fetch(row, facts) else L1_BYPASS
     is_local = row.space == "local"
     is_cached = facts.caches_local if is_local else facts.caches_global_loads
     if row.kind == "load":

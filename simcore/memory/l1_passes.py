@@ -3,7 +3,8 @@
 Since Volta the data of L1 lie in the banks of shared memory. Tags lie in four banks; the bank of a
 line is the exclusive or of all pairs of bits of its number. That rule reproduces the curves that
 te42kyfo/gpu-benches (gpu-strides) measured on A100, A40 and GH200. Older L1s, and those of
-other vendors, are taken to serve one line a pass.
+other vendors, are taken to serve one line a pass. Where global memory has no cache but is reached
+in segments (compute capability 1.x), each transaction is a pass.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from kernelcast.simcore.memory.banks import shared_wavefronts
 from kernelcast.simcore.memory.bitmask import ONE, ZERO
 from kernelcast.simcore.memory.compiled import compiled
 from kernelcast.simcore.memory.native_accesses import NativeAccesses
+from kernelcast.simcore.memory.segments import makes_segments
+from kernelcast.simcore.memory.transactions import transactions_of
 from kernelcast.simcore.memory.way_search import trailing_zeros
 from kernelcast.traces.trace import PatternCounts, PatternTable
 
@@ -57,6 +60,8 @@ def tag_passes(
     device: Device,
 ) -> Ints:
     """Of the tag stage, for each access; without banks one for each line."""
+    if makes_segments(device):
+        return np.maximum(transactions_of(pc, address, pattern, patterns, native, device).count, 1)
     passes = np.empty(len(pc), np.int64)
     line_bytes = (device.l1 or device.l2).line_bytes
     banks = _TAG_BANKS if has_banked_l1(device) else 1

@@ -21,6 +21,8 @@ from kernelcast.simcore.memory.cache import (
 from kernelcast.simcore.memory.compiled import compiled
 
 __all__ = [
+    "DRAM_READS",
+    "DRAM_WRITES",
     "IDEAL",
     "L1_BYPASS",
     "L1_EVICT",
@@ -33,6 +35,7 @@ __all__ = [
     "REQUESTS",
     "SECTORS",
     "TALLY_COLUMNS",
+    "TRANSACTIONS",
     "Counters",
     "add",
     "counters",
@@ -54,6 +57,7 @@ class Counters(NamedTuple):
 
     `sectors`: asked of the first level; `ideal_sectors`: the fewest that hold the distinct bytes.
     `dram_reads`, `dram_writes`: transactions; a write belongs to the store that made it necessary.
+    `transactions`: what lanes coalesce to, of whichever size: sectors, lines or segments.
     """
 
     requests: Ints
@@ -67,6 +71,7 @@ class Counters(NamedTuple):
     l2_writes: Ints
     dram_reads: Ints
     dram_writes: Ints
+    transactions: Ints
 
 
 TALLY_COLUMNS = 16
@@ -83,6 +88,7 @@ TALLY_COLUMNS = 16
     L2_WRITES,
     DRAM_READS,
     DRAM_WRITES,
+    TRANSACTIONS,
 ) = range(len(Counters._fields))
 
 

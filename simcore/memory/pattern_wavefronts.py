@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.device import Device
-from kernelcast.simcore.memory.banks import Wavefronts, constant_wavefronts, shared_wavefronts
+from kernelcast.simcore.memory.banks import Wavefronts, banked_wavefronts, constant_wavefronts
 from kernelcast.simcore.memory.native_accesses import native_accesses
+from kernelcast.simcore.memory.stage_wavefronts import StageWavefronts
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import InstructionRow, PatternCounts
 
@@ -21,11 +22,15 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class PatternWavefronts:
-    """Totals by pc: warp-level requests, the passes that they took, the fewest that could do."""
+    """Totals by pc: warp-level requests, the passes that they took, the fewest that could do.
+
+    `stages`: those of shared memory by barrier stage, where they were counted.
+    """
 
     requests: Ints
     taken: Ints
     ideal: Ints
+    stages: StageWavefronts | None = None
 
 
 class WavefrontCounter:
@@ -36,7 +41,8 @@ class WavefrontCounter:
         self._native = native_accesses(instructions)
         self._is_constant = np.array([row.space == "const" for row in instructions], np.bool_)
         requests, taken, ideal = (np.zeros(len(instructions), np.int64) for _ in range(3))
-        self.totals = PatternWavefronts(requests, taken, ideal)
+        self._stages = StageWavefronts(len(instructions))
+        self.totals = PatternWavefronts(requests, taken, ideal, self._stages)
 
     def accept(self, batch: AccessBatch) -> None:
         """Constant accesses go to the constant cache, all others to the banks."""
@@ -44,8 +50,9 @@ class WavefrontCounter:
         reaches_memory = self._native.bytes[rows.pc] > 0
         is_constant = self._is_constant[rows.pc]
         banked = _select(rows, reaches_memory & ~is_constant)
-        passes = shared_wavefronts(banked, patterns, self._native, self._device.shared)
+        passes = banked_wavefronts(banked, patterns, self._native, self._device)
         self._count(banked, passes)
+        self._stages.count(banked, patterns, passes, self._native, self._device)
         constant = _select(rows, reaches_memory & is_constant)
         passes = constant_wavefronts(constant, patterns, self._native, self._device.constant)
         self._count(constant, passes)

@@ -132,7 +132,7 @@ class TrafficSimulator:
         if not self._is_finished:
             self._simulate(self._distributor.next_start)
         settle(self._paths, self._l1, self._shapes, self._tally)
-        return traffic_result(counters(self._tally), self._l2, self._device)
+        return traffic_result(counters(self._tally), self._l2, self._paths, self._device)
 
     def _at_once(self) -> int:
         """New accesses that are worth a pass over those held back before."""

@@ -18,12 +18,15 @@ from kernelcast.simcore.memory.access_shapes import (
     USES,
     ShapeTable,
     fact,
+    learn_segments,
     learn_shape,
     shape_row,
 )
 from kernelcast.simcore.memory.cache import CacheState
 from kernelcast.simcore.memory.compiled import compiled
 from kernelcast.simcore.memory.levels import (
+    DRAM_READS,
+    DRAM_WRITES,
     IDEAL,
     L1_BYPASS,
     L1_READ,
@@ -34,6 +37,7 @@ from kernelcast.simcore.memory.levels import (
     REQUESTS,
     SECTORS,
     TALLY_COLUMNS,
+    TRANSACTIONS,
     add,
     read_l1,
     read_l2,
@@ -41,6 +45,7 @@ from kernelcast.simcore.memory.levels import (
     write_l1,
     write_l2,
 )
+from kernelcast.simcore.memory.segments import SegmentRule
 from kernelcast.simcore.memory.way_search import trailing_zeros
 
 __all__ = [
@@ -82,7 +87,8 @@ class Patterns(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """By pc: what the instruction does (LOAD, ...), what L1 does for it (L1_READ, ...), its width.
+    """By pc: what the instruction does (LOAD, ...), what L1 does for it (L1_READ, ...), its width,
+    and whether it goes to memory in segments, through no cache.
 
     `whole_lines`: L1 is asked for lines, not sectors.
     """
@@ -91,6 +97,8 @@ class Paths(NamedTuple):
     l1_role: npt.NDArray[np.int8]
     bytes: Ints
     alignment: Ints
+    in_segments: npt.NDArray[np.bool_]
+    segments: SegmentRule
     whole_lines: bool
     l2_allocates_writes: bool
 
@@ -110,15 +118,26 @@ def _settle_row(
     add(tally, count, REQUESTS, uses)
     add(tally, count, REQUESTED, uses * facts[fact(row, REQUESTED_BYTES)])
     add(tally, count, IDEAL, uses * facts[fact(row, IDEAL_SECTORS)])
+    if paths.in_segments[pc]:
+        add(tally, count, SECTORS, uses * found)
+        add(tally, count, TRANSACTIONS, uses * facts[fact(row, LINES)])
+        if kind != STORE:
+            add(tally, count, DRAM_READS, uses * found)
+        if kind != LOAD:
+            add(tally, count, DRAM_WRITES, uses * found)
+        return
+    transactions = found
     if kind == LOAD and paths.l1_role[pc] == L1_READ:
         if paths.whole_lines:
-            found = facts[fact(row, LINES)] << l1.line_shift
+            transactions = facts[fact(row, LINES)]
+            found = transactions << l1.line_shift
         add(tally, count, L1_READS, uses * found)
     elif kind != STORE:
         add(tally, count, L2_READS, uses * found)
     if kind != LOAD:
         add(tally, count, L2_WRITES, uses * found)
     add(tally, count, SECTORS, uses * found)
+    add(tally, count, TRANSACTIONS, uses * transactions)
 
 
 @compiled
@@ -150,7 +169,11 @@ def _shape_of(
         shapes.facts[fact(row, PC)] = np.int64(pc)
         at = np.uint64(pattern)
         offsets, lanes = patterns.offsets[at], patterns.lanes[at]
-        learn_shape(shapes, row, place, offsets, lanes, paths.alignment[pc], paths.bytes[pc])
+        align, size = paths.alignment[pc], paths.bytes[pc]
+        if paths.in_segments[pc]:
+            learn_segments(shapes, row, paths.segments, place, offsets, lanes, align, size)
+        else:
+            learn_shape(shapes, row, place, offsets, lanes, align, size)
     shapes.facts[fact(row, USES)] += 1
     return row
 
@@ -182,6 +205,8 @@ def walk(
         count = np.uint64(pc * np.uint64(TALLY_COLUMNS))
         place = address & (shapes.stretch_bytes - 1)
         row = _shape_of(patterns, paths, l1, shapes, pc, pattern, place, tally)
+        if paths.in_segments[pc]:
+            continue
         stretch = address >> shapes.stretch_shift
         l1_line, l2_line = stretch << l1_shift, stretch << l2_shift
         kind, role = paths.kind[pc], paths.l1_role[pc]

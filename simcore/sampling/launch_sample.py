@@ -98,4 +98,5 @@ def _scaled(totals: PatternWavefronts, plan: SamplePlan, counts: Trace) -> Patte
         np.rint(column * factor).astype(np.int64)
         for column in (totals.requests, totals.taken, totals.ideal)
     )
-    return PatternWavefronts(requests, taken, ideal)
+    stages = None if totals.stages is None else totals.stages.scaled(factor)
+    return PatternWavefronts(requests, taken, ideal, stages)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device import Device
-from kernelcast.simcore.memory.banks import constant_wavefronts, shared_wavefronts
+from kernelcast.simcore.memory.banks import banked_wavefronts, constant_wavefronts
 from kernelcast.simcore.memory.device_memory import MemoryResult
 from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
@@ -48,7 +48,7 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
         reads=_padded(reads),
         writes=_padded(writes),
         wavefronts=_wavefronts(trace.paths, pipeline, native, device),
-        levels=_levels(rows, native, memory.traffic),
+        levels=_levels(native, memory.traffic, device.l2.sector_bytes),
         thread_blocks=trace.thread_blocks,
         thread_blocks_per_sm=memory.thread_blocks_per_sm,
         warp_width=trace.warp_width,
@@ -115,7 +115,7 @@ def _passes(
     """What depends on shape and phase only."""
     match kind:
         case Pipeline.SHARED:
-            return shared_wavefronts(rows, patterns, native, device.shared).taken
+            return banked_wavefronts(rows, patterns, native, device).taken
         case Pipeline.CONSTANT:
             return constant_wavefronts(rows, patterns, native, device.constant).taken
         case _:
@@ -141,19 +141,15 @@ def _distinct(
     return rows, inverse
 
 
-def _levels(
-    rows: Sequence[InstructionRow], native: NativeAccesses, traffic: TrafficResult
-) -> MemoryLevels:
+def _levels(native: NativeAccesses, traffic: TrafficResult, sector_bytes: int) -> MemoryLevels:
     """DRAM counts in bytes, so that what a transaction fetches beside a sector is not lost."""
     counts = traffic.by_instruction
-    is_store = np.array([row.kind == "store" for row in rows], np.bool_)
     asked = np.maximum(counts.sectors, counts.l1_reads)
-    below = np.where(is_store, counts.l2_writes, counts.l2_reads)
-    below = np.where(np.array([row.kind == "atomic" for row in rows]), asked, below)
+    below = asked - counts.l1_hits
     dram = (counts.dram_reads + counts.dram_writes) * traffic.transaction_bytes
     return MemoryLevels(
-        sectors=_ratio(asked, counts.requests),
-        l1_hits=1.0 - np.minimum(_ratio(below, asked), 1.0),
+        sectors=_ratio(asked * traffic.sector_bytes, counts.requests * sector_bytes),
+        l1_hits=_ratio(counts.l1_hits, asked),
         l2_hits=1.0 - np.minimum(_ratio(dram, below * traffic.sector_bytes), 1.0),
         bytes_per_lane=native.bytes.astype(np.float64),
     )

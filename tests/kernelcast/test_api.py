@@ -21,7 +21,10 @@ def trace() -> kc.KernelTrace:
     module = kc.load(EXAMPLES / "sgemm" / "sgemm.ptx")
     a, b = np.eye(64, dtype=np.float32), np.ones((64, 64), np.float32)
     return module["sgemm"].run(
-        grid=(2, 2), block=(32, 32), args=[a, b, np.zeros_like(a), np.uint32(64)]
+        grid=(2, 2),
+        block=(32, 32),
+        args=[a, b, np.zeros_like(a), np.uint32(64)],
+        record_paths=True,
     )
 
 

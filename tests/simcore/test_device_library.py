@@ -96,6 +96,7 @@ KNEES = {
 FLOAT_UNITS = (
     *("_hz", "_bytes_per_s", "_flops_per_s", "_ops_per_s", "_s"),
     *("_cycles", "_bytes", "_bytes_per_cycle", ".lanes", "_sectors", "_efficiency"),
+    *(f"ptx_costs.parallel_degree.{constant}" for constant in "abcdm"),
 )
 ELEMENTS = 10_000
 
@@ -245,7 +246,7 @@ def _changed(device: Device, **values: Any) -> Device:
         ({"architecture__warp_width": 33}, "architecture.warp_width", "power of two, got 33"),
         ({"dram__bandwidth_bytes_per_s": 2000.0}, "dram.bandwidth_bytes_per_s", "outside of"),
         ({"dram__capacity_bytes": 32}, "dram.capacity_bytes", "outside of"),
-        ({"shared__banks": 31}, "shared.banks", "power of two, got 31"),
+        ({"shared__bank_bytes": 6}, "shared.bank_bytes", "power of two, got 6"),
         ({"l1__capacity_bytes": 131073}, "l1.ways", "do not divide the capacity"),
         ({"l1__sector_bytes": 96}, "l1.sector_bytes", "does not divide l1.line_bytes"),
         ({"l2__capacity_bytes": 65536}, "l1.capacity_bytes", "more than l2.capacity_bytes"),

@@ -28,6 +28,7 @@ ROWS = tuple(
     for pc, kind in enumerate(KINDS)
 )
 WARPS, RESIDENT, SMS, WIDTH, SECTOR, LINE = 2, 2, 2, 32, 32, 128
+RULES = (CoalescingRule.SECTORS, CoalescingRule.LINES)
 
 
 def device(rule: CoalescingRule) -> Device:
@@ -107,11 +108,13 @@ class Model:
                 touched[byte // SECTOR].add(byte % SECTOR)
         sectors = sorted(touched)
         kind, by_l1 = KINDS[pc], pc == 0
+        lines = sorted({sector // 4 for sector in sectors})
         if by_l1 and self.rule is CoalescingRule.LINES:
-            lines = sorted({sector // 4 for sector in sectors})
             sectors = [4 * line + part for line in lines for part in range(4)]
         distinct = sum(map(len, touched.values()))
         self.add(pc, requests=1, requested_bytes=4 * len(lanes), sectors=len(sectors))
+        by_lines = by_l1 and self.rule is CoalescingRule.LINES
+        self.add(pc, transactions=len(lines) if by_lines else len(sectors))
         self.add(pc, ideal_sectors=-(-distinct // SECTOR))
         if by_l1:
             asked = sectors
@@ -181,7 +184,7 @@ def launch(seed: int, first: int, thread_blocks: int, *, distinct: bool) -> Acce
 
 
 @settings(max_examples=25)
-@given(seed=st.integers(0, 2**20), distinct=st.booleans(), rule=st.sampled_from(CoalescingRule))
+@given(seed=st.integers(0, 2**20), distinct=st.booleans(), rule=st.sampled_from(RULES))
 def test_the_traffic_is_that_of_the_model(seed: int, distinct: bool, rule: CoalescingRule) -> None:
     batch = launch(seed, 0, 6, distinct=distinct)
     simulator, model = TrafficSimulator(ROWS, WIDTH, WARPS, device(rule), RESIDENT), Model(rule)

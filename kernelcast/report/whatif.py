@@ -1,0 +1,110 @@
+"""Estimates on changed architectures as a table, as JSON and as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from kernelcast.report.text import exact_number, titled_table
+from kernelcast.units import format_seconds
+
+if TYPE_CHECKING:
+    from kernelcast.architectures import WhatIf
+    from kernelcast.simcore.dependent_facts import Scalar
+
+__all__ = ["whatif_record", "whatif_rows", "whatif_table"]
+
+Rows = list[Sequence[object]]
+
+
+def whatif_record(result: WhatIf) -> dict[str, Any]:
+    """`set` is empty for the device as it is; `derived`: what follows, before and after."""
+    return {
+        "kernel": result.kernel,
+        "rows": [
+            {
+                "set": dict(row.architecture.changes),
+                "device": row.architecture.base,
+                "model": row.estimate.model,
+                "time_s": row.estimate.time_s,
+                "bottleneck": row.estimate.bottleneck,
+                "speedup": row.speedup,
+                "derived": {item.name: item.after for item in row.architecture.followed},
+            }
+            for row in result.rows
+        ],
+        "statements": list(result.statements),
+    }
+
+
+def whatif_rows(result: WhatIf) -> Rows:
+    """A column for each changed fact, empty where the device is as it is."""
+    names = _changed_names(result)
+    header = ("device", *names, "model", "time_s", "bottleneck", "speedup")
+    return [
+        header,
+        *(
+            (
+                row.architecture.base,
+                *(_cell(row.architecture.changes.get(name, "")) for name in names),
+                row.estimate.model,
+                row.estimate.time_s,
+                row.estimate.bottleneck,
+                row.speedup,
+            )
+            for row in result.rows
+        ),
+    ]
+
+
+def whatif_table(result: WhatIf) -> RenderableType:
+    """A line for each model and architecture, then what follows from the changes, then what is to
+    be said of models and launches."""
+    table = titled_table(result.kernel, "device", "changed", "model", ">time", ">speed-up", "bound")
+    model = ""
+    for row in result.rows:
+        if model and row.estimate.model != model:
+            table.add_section()
+        model = row.estimate.model
+        table.add_row(
+            row.architecture.base,
+            row.architecture.label,
+            model,
+            format_seconds(row.estimate.time_s),
+            f"{row.speedup:.3f}",
+            row.estimate.bottleneck,
+        )
+    parts: list[RenderableType] = [table]
+    parts.extend(Text(line) for line in _followed_lines(result))
+    parts.extend(Text(line) for line in result.statements)
+    return Group(*parts)
+
+
+def _followed_lines(result: WhatIf) -> Iterator[str]:
+    """A line for each architecture in which something follows."""
+    shown = set()
+    for row in result.rows:
+        label = f"{row.architecture.base} with {row.architecture.label}"
+        if not row.architecture.followed or label in shown:
+            continue
+        shown.add(label)
+        changes = ", ".join(
+            f"{item.name} {_shown(item.before)} -> {_shown(item.after)}"
+            for item in row.architecture.followed
+        )
+        yield f"derived for {label}: {changes}"
+
+
+def _changed_names(result: WhatIf) -> list[str]:
+    return list(dict.fromkeys(name for row in result.rows for name in row.architecture.changes))
+
+
+def _cell(value: Scalar) -> object:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _shown(value: Scalar) -> str:
+    return exact_number(value) if isinstance(value, float) else str(value)
