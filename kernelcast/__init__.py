@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kernelcast.inputs.triton_kernel import from_triton as from_triton
     from kernelcast.kernel_trace import KernelTrace as KernelTrace
     from kernelcast.models.estimate import Estimate as Estimate
+    from kernelcast.models.topdown import ApplicationTopDown as ApplicationTopDown
     from kernelcast.runnable import LoadedModule as LoadedModule
     from kernelcast.runnable import RunnableKernel as RunnableKernel
     from kernelcast.sampling import Sampling as Sampling
@@ -46,11 +47,13 @@ if TYPE_CHECKING:
     from kernelcast.simcore.launch import LocalBytes as LocalBytes
     from kernelcast.simcore.profile import KernelProfile as KernelProfile
     from kernelcast.simcore.profile import WorkType as WorkType
+    from kernelcast.topdown_analysis import topdown as topdown
     from kernelcast.workload import Workload as Workload
     from kernelcast.workload_file import load_workload as load_workload
 
 __all__ = [
     "Addressing",
+    "ApplicationTopDown",
     "ChannelOrder",
     "ChannelType",
     "Device",
@@ -89,11 +92,13 @@ __all__ = [
     "opencl_program",
     "reference_utilization",
     "save_trace",
+    "topdown",
     "whatif",
 ]
 
 _HOMES = {
     "Addressing": "kernelcast.simcore.images",
+    "ApplicationTopDown": "kernelcast.models.topdown",
     "ChannelOrder": "kernelcast.simcore.image_formats",
     "ChannelType": "kernelcast.simcore.image_formats",
     "Device": "kernelcast.simcore.device",
@@ -131,6 +136,7 @@ _HOMES = {
     "opencl_program": "kernelcast.inputs.opencl_program",
     "reference_utilization": "kernelcast.api",
     "save_trace": "kernelcast.api",
+    "topdown": "kernelcast.topdown_analysis",
     "whatif": "kernelcast.architectures",
 }
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from kernelcast.defaults import DEFAULT_MODEL
+from kernelcast.defaults import DEFAULT_MODEL, default_model, why_not_default
 from kernelcast.errors import KernelcastError, TraceFormatError, nearest
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.source_file import load_source
@@ -87,7 +87,7 @@ def devices() -> tuple[str, ...]:
 
 def estimate(
     profile: KernelProfile,
-    model: str = DEFAULT_MODEL,
+    model: str | None = None,
     device: Device | str | None = None,
     reference_time_s: float | None = None,
     work_type: WorkType | str | None = None,
@@ -98,6 +98,8 @@ def estimate(
 ) -> Estimate:
     """The model's time for the profile's own device, or for another `device`.
 
+    The model is `interval` unless named; for a device without `[timing]` it is a roofline, and the
+    estimate says so.
     With another device the profile is used there as it is: measured on A, estimated for B.
     `reference_time_s` is a time measured on the profile's device, all launches of the profile
     together; the estimate is then corrected by E_util = measured / predicted there (Konstantinidis
@@ -106,27 +108,31 @@ def estimate(
     (`kernelcast.models.variants`), `computation_proportion` replaces P of `mpd-cpd`. Raises
     ModelNotApplicable when the model has nothing to say.
     """
+    target = (profile.target or profile.device) if device is None else device
+    chosen = load_device(target) if isinstance(target, str) else target
+    name = default_model(chosen) if model is None else model
     if reference_time_s is not None:
         if utilization is not None:
             raise KernelcastError("give either a reference time or a utilization factor")
         utilization = reference_utilization(
             profile,
             reference_time_s,
-            model,
+            name,
             work_type=work_type,
             variant=variant,
             computation_proportion=computation_proportion,
         )
-    target = (profile.target or profile.device) if device is None else device
     options = ModelOptions(_work_type(work_type), utilization, variant, computation_proportion)
-    chosen = load_device(target) if isinstance(target, str) else target
-    return get_model(model)(profile, chosen, options)
+    found = get_model(name)(profile, chosen, options)
+    if model is None:
+        return replace(found, assumptions=(*why_not_default(chosen), *found.assumptions))
+    return found
 
 
 def reference_utilization(
     profile: KernelProfile,
     measured_s: float,
-    model: str = DEFAULT_MODEL,
+    model: str | None = None,
     device: Device | str | None = None,
     work_type: WorkType | str | None = None,
     *,

@@ -70,7 +70,7 @@ class RunnableKernel:
         engine: str = "auto",
         progress: Progress | None = None,
         record_memory: bool = True,
-        record_paths: bool = False,
+        record_paths: bool | None = None,
         sampling: Sampling = Sampling.NEVER,
     ) -> KernelTrace:
         """Executes one launch: arrays in `args` are the buffers that the kernel reads and writes.
@@ -86,10 +86,10 @@ class RunnableKernel:
         Raises LaunchError, before it runs, when the launch does not fit the kernel or one of
         `devices`, and ExecutionError, with thread and source line, when the kernel fails;
         `argument_names` is what messages call the arguments. Without `record_memory` the trace
-        counts instructions only, where that saves time, and has no profile. With `record_paths` it
-        has the paths of some thread blocks too, which models that simulate an SM need, or says why
-        not. With `sampling` a large launch may be estimated from a part of its thread blocks; its
-        buffers stay as they are.
+        counts instructions only, where that saves time, and has no profile. With `record_paths`,
+        the default where `devices` are given, it has the paths of some thread blocks too, which
+        models that simulate an SM need, or says why not. With `sampling` a large launch may be
+        estimated from a part of its thread blocks; its buffers stay as they are.
         """
         if isinstance(args, str) or not isinstance(args, Sequence):
             raise LaunchError(f"args must be a list of arguments, got {type(args).__name__}")
@@ -107,7 +107,8 @@ class RunnableKernel:
         self._check(launch, targets)
         widths = [warp_width] if warp_width is not None else _widths(targets)
         limits = limits or Limits()
-        samples = PathSamples.record(self.kernel, launch, widths, limits) if record_paths else None
+        keeps_paths = record_memory and bool(targets) if record_paths is None else record_paths
+        samples = PathSamples.record(self.kernel, launch, widths, limits) if keeps_paths else None
         sampled = None
         if targets or not record_memory:
             chosen = targets if record_memory else ()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models.topdown import (
     ApplicationTopDown,
@@ -16,7 +14,6 @@ from kernelcast.simcore.device import Device
 from kernelcast.simcore.profile import KernelProfile
 from kernelcast.simcore.timing.hot_lines import hot_lines
 from kernelcast.simcore.timing.launch_timing import launch_timing
-from kernelcast.traces.trace import InstructionRow
 
 __all__ = ["simulated_topdown"]
 
@@ -26,10 +23,8 @@ _ASSUMPTIONS = (
 )
 
 
-def simulated_topdown(
-    profile: KernelProfile, device: Device, instructions: Sequence[InstructionRow] = ()
-) -> ApplicationTopDown:
-    """One launch; the profile is of a trace with the paths of its warps, and of `instructions`.
+def simulated_topdown(profile: KernelProfile, device: Device) -> ApplicationTopDown:
+    """One launch, with its hot lines; the profile is of a trace with the paths of its warps.
 
     ModelNotApplicable without paths, saying why, or without timing facts of the device.
     """
@@ -41,5 +36,5 @@ def simulated_topdown(
     slots = IssueSlots(timing.full_cycles, timing.issued, timing.issued, active, timing.stalls)
     result = topdown_from_stalls(profile.kernel, device, slots)
     kernel = KernelTopDown(profile.kernel, (Invocation(result),))
-    lines = hot_lines(instructions, timing.slots.sum(axis=0))
+    lines = hot_lines(profile.timed.instructions, timing.slots.sum(axis=0))
     return ApplicationTopDown((kernel,), _ASSUMPTIONS, lines)

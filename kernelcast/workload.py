@@ -163,7 +163,7 @@ class Workload:
         engine: str = "auto",
         progress: Progress | None = None,
         record_memory: bool = True,
-        record_paths: bool = False,
+        record_paths: bool | None = None,
         sampling: Sampling = Sampling.NEVER,
     ) -> KernelTrace:
         """Executes one launch; `arguments` as `make_arguments` gave them, else new ones.

@@ -7,6 +7,7 @@ time. Without paths, as for a profile from a profiler's file, counts and through
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -138,8 +139,18 @@ def _parameters(
         Parameter("warps", float(warps), "", "resident warps of an SM"),
         Parameter("thread blocks", float(timing.thread_blocks), "", "of an SM"),
         Parameter("simulated", float(timing.simulated_instructions), "", "warp instructions"),
+        *_utilization(timing, kernel, device),
         Parameter("time", time_s, "s", "predicted time of all launches"),
     )
+
+
+def _utilization(timing: LaunchTiming, kernel: TimedKernel, device: Device) -> Iterator[Parameter]:
+    """Of every part that is used, the metric of nvprof that rates it."""
+    from kernelcast.simcore.timing.utilization import nvprof_ratings, utilization
+
+    for name, rating in nvprof_ratings(utilization(kernel, device, timing), device).items():
+        if rating:
+            yield Parameter(f"{name}_utilization", float(rating), "", "0 (idle) to 10 (busy)")
 
 
 def _causes(timing: LaunchTiming, shares: dict[Share, float]) -> tuple[str, ...]:

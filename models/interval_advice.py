@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from kernelcast.models.interval_shares import Share
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.timing.component import Component
+from kernelcast.simcore.timing.hot_lines import hot_lines
+from kernelcast.simcore.timing.stall_reasons import StallReason
 from kernelcast.simcore.timing.timed_kernel import TimedKernel
 from kernelcast.units import format_seconds
 
@@ -18,6 +23,11 @@ __all__ = ["REMEDIES", "advice"]
 
 _NOTABLE = 0.02
 _MOST_RUNS = 6
+_MOST_LINES = 2
+_WHOLE_LAUNCH: Mapping[Component, str] = {
+    Component.IMBALANCE: "some SMs run on while others have no thread block left",
+    Component.LAUNCH_OVERHEAD: "the launch itself is a notable part",
+}
 
 REMEDIES: Mapping[Component, str] = {
     Component.FP32: "fewer or fused single-precision operations",
@@ -52,20 +62,49 @@ REMEDIES: Mapping[Component, str] = {
 def advice(
     kernel: TimedKernel, device: Device, timing: LaunchTiming, shares: Mapping[Share, float]
 ) -> tuple[str, ...]:
-    """The remedies that gain most, each with the time of a simulation without its component."""
+    """The remedies that gain most, each with its cause, where warps wait for it, and the time of a
+    simulation without its component; what gains next to nothing is no advice."""
     from kernelcast.simcore.timing.launch_timing import launch_timing
 
+    costly = _costly(timing, shares)
+
+    def time_without(component: Component) -> float:
+        return launch_timing(kernel, device, frozenset((component,))).seconds
+
+    # The compiled simulator leaves the interpreter to others.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        left = dict(zip(costly, pool.map(time_without, costly), strict=True))
     total_s = timing.seconds
-    found = []
-    for component in _costly(timing, shares):
-        left_s = launch_timing(kernel, device, frozenset((component,))).seconds
-        if left_s < (1 - _NOTABLE) * total_s:
-            found.append((left_s, component))
-    found.sort(key=lambda item: item[0])
+    found = [item for item in costly if left[item] < (1 - _NOTABLE) * total_s]
     return tuple(
-        f"{REMEDIES[component]}: without {component.value} {format_seconds(left_s)} instead of "
-        f"{format_seconds(total_s)}, {total_s / left_s:.2f} times as fast"
-        for left_s, component in found
+        f"{REMEDIES[item]}: {_cause(item, kernel, timing, shares)}; without {item.value} "
+        f"{format_seconds(left[item])} instead of {format_seconds(total_s)}, "
+        f"{total_s / left[item]:.2f} times as fast"
+        for item in sorted(found, key=left.__getitem__)
+    )
+
+
+def _cause(
+    component: Component, kernel: TimedKernel, timing: LaunchTiming, shares: Mapping[Share, float]
+) -> str:
+    """What is waited for, and before which lines of the source most."""
+    whole = _WHOLE_LAUNCH.get(component)
+    if whole is not None:
+        return whole
+    share = max((item for item in shares if component in item.components), key=shares.__getitem__)
+    slots = timing.slots.sum(axis=0)
+    lines = hot_lines(kernel.instructions, slots, _reasons(component, shares))[:_MOST_LINES]
+    if not lines:
+        return share.meaning
+    places = ", ".join(
+        f"{PurePath(line.place).name} ({line.mnemonic}, {line.percent:.0f} %)" for line in lines
+    )
+    return f"{share.meaning}, in percent of all issue slots before {places}"
+
+
+def _reasons(component: Component, shares: Mapping[Share, float]) -> tuple[StallReason, ...]:
+    return tuple(
+        reason for share in shares if component in share.components for reason in share.reasons
     )
 
 

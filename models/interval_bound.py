@@ -97,7 +97,7 @@ def _memory(profile: KernelProfile, device: Device, timing: TimingFacts) -> Rows
     traffic, sms = profile.traffic, device.architecture.sm_count
     known = (traffic.l2_read_sectors, traffic.l2_write_sectors)
     l2_bytes = traffic.sector_bytes * sum(sectors for sectors in known if sectors is not None)
-    ports = timing.l2_bytes_per_cycle * sms * device.architecture.clock_hz
+    ports = timing.l2_bytes_per_cycle * sms * device.running_clock_hz
     bandwidth = min(timing.l2_bandwidth_bytes_per_s, ports)
     yield "L2 bandwidth", "bytes / bandwidth of L2", l2_bytes / bandwidth
     attainable = device.dram.bandwidth_bytes_per_s * timing.dram_efficiency

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kernelcast.errors import BenchmarkError
+from kernelcast.opencl_bench.compute.work_items import work_item_name
 from kernelcast.opencl_bench.derived_facts import DerivedFacts, MemoryLevel, derive_facts
 from kernelcast.opencl_bench.device_entry import Entry, assumed, datasheet, derived, measured
 from kernelcast.opencl_bench.measurement import Curve, Measurement
@@ -56,6 +57,14 @@ class DeviceBasis:
             return self.session.measurements[name].value
         except KeyError:
             raise BenchmarkError(f"{name} was not measured") from None
+
+    def of_work_items(self, name: str) -> str:
+        """The name of that finding of plain work-items, where it was measured."""
+        return work_item_name(tuple(self.session.measurements), name)
+
+    def highest(self, name: str) -> float:
+        """Of explicit vectors and plain work-items."""
+        return max(self.value(name), self.value(self.of_work_items(name)))
 
     def entry(self, name: str) -> Entry:
         return measured(self.value(name), self.reference(self.session.measurements[name]))

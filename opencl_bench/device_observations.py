@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from kernelcast.opencl_bench.ceiling_figures import ceiling_figures
 from kernelcast.opencl_bench.derived_facts import MemoryLevel
 from kernelcast.opencl_bench.device_basis import DeviceBasis
 from kernelcast.opencl_bench.device_entry import Entry, derived, measured
@@ -37,6 +38,7 @@ def observations(basis: DeviceBasis) -> Mapping[str, Sequence[Entry]]:
         *_level_figures(basis),
         *_detections(basis),
         *_model_figures(basis),
+        *ceiling_figures(basis),
         *fitted_figures(basis, int(sm_section(basis)["max_warps"].value)),
     ):
         found.setdefault(name, []).append(entry)

@@ -134,9 +134,12 @@ def _sections(basis: DeviceBasis) -> Iterator[tuple[str, Section]]:
 
 
 def _throughput_section(basis: DeviceBasis) -> Section:
-    """The six figures by the method of Konstantinidis' thesis, section 4.2.3."""
+    """The six figures by the method of Konstantinidis' thesis, section 4.2.3: of work-items that
+    compute with scalars, wherever those were measured apart."""
     rates = {
-        key: basis.entry(name) if basis.has(name) else datasheet(0.0, "no cl_khr_fp64")
+        key: basis.entry(basis.of_work_items(name))
+        if basis.has(name)
+        else datasheet(0.0, "no cl_khr_fp64")
         for key, name in _THROUGHPUTS.items()
     }
     parts = [basis.session.measurements[name] for name in _BANDWIDTHS]

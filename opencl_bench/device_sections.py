@@ -11,6 +11,7 @@ __all__ = [
     "constant_section",
     "dram_section",
     "last_cache_section",
+    "local_words",
     "near_cache",
     "near_cache_section",
     "peak_section",
@@ -104,16 +105,16 @@ def _gpu_occupancy(basis: DeviceBasis) -> Section:
 def _fp32_work(basis: DeviceBasis) -> float:
     """Operations per second that the lanes of single precision must allow."""
     return max(
-        basis.value("fp32_multiply_add_throughput"),
-        basis.value("int32_multiply_add_throughput"),
-        2 * basis.value("int32_add_throughput"),
+        basis.highest("fp32_multiply_add_throughput"),
+        basis.highest("int32_multiply_add_throughput"),
+        2 * basis.highest("int32_add_throughput"),
         _fp64_work(basis),
     )
 
 
 def _fp64_work(basis: DeviceBasis) -> float:
     name = "fp64_multiply_add_throughput"
-    return basis.value(name) if basis.has(name) else 0.0
+    return basis.highest(name) if basis.has(name) else 0.0
 
 
 def _lanes(basis: DeviceBasis, kind: str, ops_per_s: float) -> Entry:
@@ -182,7 +183,7 @@ def _cache_section(
 
 def shared_section(basis: DeviceBasis) -> Section:
     found, width = basis.derived.local_banks, basis.derived.local_bank_bytes
-    words = basis.value("local_load_store_throughput") / (basis.cores * basis.clock_hz * _SLACK)
+    words = local_words(basis) / (basis.cores * basis.clock_hz * _SLACK)
     needed = power_of_two_above(words)
     detected = None if found.value is None else round(found.value)
     if detected is not None and detected.bit_count() == 1 and detected >= needed:
@@ -190,8 +191,8 @@ def shared_section(basis: DeviceBasis) -> Section:
     else:
         banks = derived(
             needed,
-            "the power of two that local_load_store_throughput needs at this clock; the curve over "
-            f"stride does not tell: {found.reason}",
+            "the power of two that the bandwidth of local memory needs at this clock; the curve "
+            f"over stride does not tell: {found.reason}",
         )
     word = None if width.value is None else round(width.value)
     if word is not None and word > 0 and word.bit_count() == 1:
@@ -199,6 +200,13 @@ def shared_section(basis: DeviceBasis) -> Section:
     else:
         bank_bytes = assumed(4, f"one word of 32 bits; the curve does not tell: {width.reason}")
     return {"banks": banks, "bank_bytes": bank_bytes}
+
+
+def local_words(basis: DeviceBasis) -> float:
+    """32-bit words of local memory a second, by the best of all widths."""
+    widths = [f"local_bandwidth_{bits}_bit" for bits in (32, 64, 128)]
+    wide = (basis.value(name) / 4 for name in widths if basis.has(name))
+    return max(basis.value("local_load_store_throughput"), *wide, 0.0)
 
 
 def constant_section(basis: DeviceBasis) -> Section:

@@ -10,9 +10,9 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Curve", "CurvePoint", "Finding", "Measurement", "Unit", "measurement"]
+__all__ = ["NOISY_SPREAD", "Curve", "CurvePoint", "Finding", "Measurement", "Unit", "measurement"]
 
-_NOISY_SPREAD = 0.10
+NOISY_SPREAD = 0.10
 """Interquartile range over median from which a figure is flagged."""
 
 
@@ -44,7 +44,7 @@ class Measurement:
 
     @property
     def is_noisy(self) -> bool:
-        return self.spread > _NOISY_SPREAD
+        return self.spread > NOISY_SPREAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class CurvePoint:
 
     @property
     def is_noisy(self) -> bool:
-        return self.spread > _NOISY_SPREAD
+        return self.spread > NOISY_SPREAD
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from kernelcast.opencl_bench.compute.work_items import work_item_name
 from kernelcast.opencl_bench.fits.global_bandwidth import (
     BandwidthPoint,
     GlobalBandwidth,
@@ -130,12 +131,13 @@ class LuoSudaParameters:
 
 
 def thesis_parameters(findings: Findings) -> Parameters[ThesisParameters]:
-    """Section 4.2.3: B_mem is the mean of read, write and copy. A device without fp64 has T_DP
-    missing."""
+    """Section 4.2.3, of plain work-items where they were measured apart; B_mem is the mean of read,
+    write and copy. A device without fp64 has T_DP missing."""
     missing = _missing(findings, (*_THESIS.values(), *_THESIS_BANDWIDTHS), Measurement)
     if missing:
         return Parameters(None, missing)
-    rates = {key: _value(findings, name) for key, name in _THESIS.items()}
+    names = tuple(findings)
+    rates = {key: _value(findings, work_item_name(names, name)) for key, name in _THESIS.items()}
     bandwidth = fmean(_value(findings, name) for name in _THESIS_BANDWIDTHS)
     return Parameters(ThesisParameters(**rates, dram_bandwidth_bytes_per_s=bandwidth), ())
 

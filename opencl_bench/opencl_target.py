@@ -16,7 +16,7 @@ from kernelcast.opencl_bench.driver_facts import device_facts
 from kernelcast.opencl_bench.drivers import OpenClDevice
 from kernelcast.opencl_bench.opencl_queue import OpenClQueue
 from kernelcast.opencl_bench.target import DeviceFacts
-from kernelcast.opencl_bench.warm_up import are_events_usable, warm_up
+from kernelcast.opencl_bench.warm_up import are_events_usable, steadiest, warm_up
 
 __all__ = ["OpenClTarget"]
 
@@ -82,9 +82,14 @@ class OpenClTarget:
         patience = _WARM_UP_S if self._is_warm else _FIRST_WARM_UP_S
         warm_up(lambda: queue.launch(kernel, global_size, local_size).host, patience, _LIMIT_S)
         self._is_warm = True
-        timed = np.array([queue.launch(kernel, global_size, local_size) for _ in range(repeats)])
-        events, host = timed[:, 0], timed[:, 1]
-        return events if are_events_usable(events, host, queue.event_resolution_s) else host
+
+        def series() -> _Seconds:
+            launches = [queue.launch(kernel, global_size, local_size) for _ in range(repeats)]
+            events = np.array([launch.event for launch in launches])
+            host = np.array([launch.host for launch in launches])
+            return events if are_events_usable(events, host, queue.event_resolution_s) else host
+
+        return steadiest(series)
 
     def transfer_seconds(self, size_bytes: int, to_device: bool, repeats: int) -> _Seconds:
         host = np.ones(size_bytes, np.uint8)

@@ -15,6 +15,7 @@ FIRST = (
     "fp32",
     "fp64",
     "int32",
+    "work_items",
     "local_load_store",
     "pointer_chase",
     "cache_bandwidth",

@@ -1,4 +1,4 @@
-"""When a series of timed runs has settled, and when event times can be believed."""
+"""When timed runs have settled, which series of them counts, and when events can be believed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["are_events_usable", "is_ramping", "is_settled", "warm_up"]
+from kernelcast.opencl_bench.measurement import NOISY_SPREAD
+
+__all__ = ["are_events_usable", "is_ramping", "is_settled", "steadiest", "warm_up"]
 
 _AGREEMENT = 0.05
+_SERIES = 3
+_LONG_SERIES_S = 0.25
 _LAST = 3
 _TICKS = 20
 _EVENT_SLACK = 1.05
@@ -45,6 +49,24 @@ def warm_up(run: Callable[[], float], patience_s: float, limit_s: float) -> list
             break
         seconds.append(run())
     return seconds
+
+
+def steadiest(series: Callable[[], npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    """The seconds of the first series whose spread is not noisy; of three noisy ones the one that
+    is the least so. A noisy series of more than a quarter of
+    a second is not repeated."""
+    best = series()
+    for _ in range(_SERIES - 1):
+        if _spread(best) <= NOISY_SPREAD or best.sum() > _LONG_SERIES_S:
+            break
+        best = min(best, series(), key=_spread)
+    return best
+
+
+def _spread(seconds: npt.NDArray[np.float64]) -> float:
+    """Interquartile range over median; 0 for what took no time, which is not noise."""
+    low, middle, high = np.percentile(seconds, (25, 50, 75))
+    return float((high - low) / middle) if middle > 0 else 0.0
 
 
 def are_events_usable(

@@ -249,6 +249,11 @@ class TimingFacts:
     store_retire_cycles: float = 0.0
     dram_mixed_efficiency: float = 1.0
     """Share of `dram_efficiency` that is left at equal reads and writes."""
+    shared_paired_lanes: int = 1
+    """2 where data of two lanes that load the same return together."""
+
+
+_FLOPS = ("fp32_ops_per_s", "fp64_ops_per_s")
 
 
 @dataclass(frozen=True)
@@ -279,6 +284,9 @@ class Device:
     curves: Mapping[str, MeasuredCurve] = field(compare=False, repr=False, default_factory=dict)
     """Measured curves by name, as `kernelcast bench` writes them."""
 
+    ceilings: Mapping[str, float] = field(compare=False, repr=False, default_factory=dict)
+    """The highest figure of each bandwidth and rate of `[observed]`, by its name there."""
+
     def is_fitted_on(self, point: str) -> bool:
         """Whether a value of the file was chosen by the point: it says nothing of the errors."""
         return point in self.fitted_on
@@ -293,9 +301,27 @@ class Device:
 
         return changed_device(self, changes)
 
+    @property
+    def running_clock_hz(self) -> float:
+        """Of kernels: the nominal clock, or what a measured throughput needs of the lanes where
+        that is more, as on GPUs that raise their clock under load."""
+        clock_hz, sm = self.architecture.clock_hz, self.sm
+        if self.measured is None:
+            return clock_hz
+        flops = (self.measured.fp32_ops_per_s, self.measured.fp64_ops_per_s)
+        clocks = [
+            rate / (2.0 * lanes * self.architecture.sm_count)
+            for name, rate, lanes in zip(_FLOPS, flops, (sm.fp32_lanes, sm.fp64_lanes), strict=True)
+            if lanes and self._is_measured(f"measured.{name}")
+        ]
+        return max(clock_hz, *clocks) if clocks else clock_hz
+
+    def _is_measured(self, key: str) -> bool:
+        return key in self.provenance and self.provenance[key].source is Source.MEASURED
+
     def seconds(self, cycles: float) -> float:
-        """SM cycles to seconds: the one place where clocks are used."""
-        return cycles / self.architecture.clock_hz
+        """SM cycles to seconds."""
+        return cycles / self.running_clock_hz
 
     @property
     def throughputs(self) -> str:

@@ -54,6 +54,7 @@ QUANTITIES = frozenset(
         *READ_BANDWIDTHS,
         *DRAM_BANDWIDTHS,
         "shared_latency_cycles",
+        "shared_bandwidth_bytes_per_s",
         "l2_write_bandwidth_bytes_per_s",
         "l2_scale_bandwidth_bytes_per_s",
         "l2_triad_bandwidth_bytes_per_s",
@@ -283,6 +284,20 @@ def _bandwidth_order(
                 f"{highest.value:g} is not below {nearer.quantity}, {nearer.value:g}",
             )
         nearer = highest
+    yield from _above_peak(device, observations)
+
+
+def _above_peak(device: Device, observations: Sequence[Observation]) -> Iterator[Contradiction]:
+    """Bandwidths above what the DRAM's interface or the banks of shared memory can deliver."""
+    shared = device.shared
+    banks = float(shared.banks * shared.bank_bytes * device.architecture.sm_count)
+    limit = _ABOVE_NOMINAL_CLOCK * banks * device.architecture.clock_hz
+    for item in observations:
+        if item.quantity == "shared_bandwidth_bytes_per_s" and item.value > limit:
+            yield Contradiction(
+                f"observed.{item.quantity}",
+                f"{item.value:g} is above what the banks give, {limit:g}",
+            )
     peak = device.dram.bandwidth_bytes_per_s
     for item in observations:
         if item.quantity in DRAM_BANDWIDTHS and item.value > peak:

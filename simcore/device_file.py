@@ -72,6 +72,7 @@ _MAY_BE_ZERO = frozenset(
         "ptx_costs.parallel_degree.d",
     )
 )
+_RATE_SUFFIXES = ("_bytes_per_s", "_ops_per_s")
 _CHOICES: dict[str, tuple[str, ...]] = {
     "sm.register_allocation_per": ("warp", "thread block"),
     "l1.index": ("modulo", "hashed"),
@@ -156,6 +157,7 @@ class _Reader:
         if not isinstance(title, str) or not title:
             raise self._error("title", "must be a text")
         rule = self._entry("coalescing", self.table, str)
+        observations = self.observations()
         device = Device(
             name=name,
             title=title,
@@ -177,8 +179,9 @@ class _Reader:
             early_release=self._flag("early_release"),
             fitted_on=self._fitted_on(),
             curves=read_curves(self.file, self.table.get("curves", {})),
+            ceilings=_ceilings(observations),
         )
-        self._check(device, self.observations())
+        self._check(device, observations)
         return device
 
     def observations(self) -> tuple[Observation, ...]:
@@ -294,6 +297,15 @@ class _Reader:
 
     def _error(self, key: str, message: str) -> DeviceFileError:
         return DeviceFileError(f"{self.file}: {key}: {message}")
+
+
+def _ceilings(observations: Sequence[Observation]) -> dict[str, float]:
+    """Access patterns differ, and a ceiling is what the best of them reached."""
+    found: dict[str, float] = {}
+    for item in observations:
+        if item.quantity.endswith(_RATE_SUFFIXES):
+            found[item.quantity] = max(item.value, found.get(item.quantity, 0.0))
+    return found
 
 
 _KIND_NAMES: dict[type, str] = {

@@ -11,10 +11,10 @@ from rich.console import Group, RenderableType
 
 import kernelcast as kc
 from kernelcast.cli import estimate_options, options
-from kernelcast.cli.plot import check_plot, write_plot
+from kernelcast.cli.plot import QUADRANT_SPLIT_MODEL, check_plot, write_plot
 from kernelcast.cli.terminal import show_result
 from kernelcast.cli.trace_source import Execution
-from kernelcast.defaults import DEFAULT_MODEL
+from kernelcast.defaults import default_model
 from kernelcast.errors import KernelcastError
 from kernelcast.models import ModelOptions, check_variant, get_model, needs_paths
 from kernelcast.report import records, text
@@ -27,8 +27,10 @@ ProfileSource: TypeAlias = Callable[[kc.Device], kc.KernelProfile]
 
 @dataclass(frozen=True)
 class EstimateRequest:
-    """Which estimates are wanted. `reference_time_s` was measured on `reference`; the rest as for
-    `kernelcast.estimate`."""
+    """Which estimates are wanted, by default those of each device's default model.
+
+    `reference_time_s` was measured on `reference`; the rest as for `kernelcast.estimate`.
+    """
 
     devices: Sequence[kc.Device]
     models: Sequence[str]
@@ -37,6 +39,12 @@ class EstimateRequest:
     reference_time_s: float | None
     variant: str | None = None
     computation_proportion: float | None = None
+
+    @property
+    def needs_paths(self) -> bool:
+        """Whether one of the models simulates warps."""
+        models = self.models or {default_model(device) for device in self.devices}
+        return any(map(needs_paths, models))
 
     @property
     def profiled(self) -> list[kc.Device]:
@@ -58,19 +66,24 @@ class EstimateRequest:
         self, source: ProfileSource, profiles: Sequence[kc.KernelProfile]
     ) -> list[kc.Estimate]:
         """One for each model and device, in this order; `profiles` belong to the devices."""
-        factors = {model: self._utilization(source, model) for model in self.models}
+        wanted = [
+            (model, device, profile)
+            for model in self.models or (None,)
+            for device, profile in zip(self.devices, profiles, strict=True)
+        ]
+        names = {model or default_model(device) for model, device, _ in wanted}
+        factors = {name: self._utilization(source, name) for name in names}
         return [
             kc.estimate(
                 profile,
                 model,
                 device,
                 work_type=self.work_type,
-                utilization=factors[model],
+                utilization=factors[model or default_model(device)],
                 variant=self.variant,
                 computation_proportion=self.computation_proportion,
             )
-            for model in self.models
-            for device, profile in zip(self.devices, profiles, strict=True)
+            for model, device, profile in wanted
         ]
 
     def _utilization(self, source: ProfileSource, model: str) -> float | None:
@@ -125,9 +138,10 @@ def estimate(
         {"--size": size, "--registers": registers},
         {"--kernel": kernel, "--repeats": repeats},
     )
+    models = tuple(model or (() if plot is None else (QUADRANT_SPLIT_MODEL,)))
     request = EstimateRequest(
         devices,
-        tuple(model or (DEFAULT_MODEL,)),
+        models,
         work_type,
         reference,
         reference_time,
@@ -150,7 +164,7 @@ def estimate(
             limit_seconds,
             limit_instructions,
             sampling=sampling,
-            record_paths=any(map(needs_paths, request.models)),
+            record_paths=request.needs_paths,
         )
         trace = execution.trace(workload, request.profiled)
         source, profiles = trace.profile, trace.profiles(devices)

@@ -35,7 +35,9 @@ Devices: TypeAlias = Annotated[
 Models: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        help=f"Performance model; may be repeated. Default: {DEFAULT_MODEL}.", metavar="M"
+        help=f"Performance model; may be repeated. Default: {DEFAULT_MODEL}; with --plot "
+        "quantitative-roofline.",
+        metavar="M",
     ),
 ]
 WorkType: TypeAlias = Annotated[

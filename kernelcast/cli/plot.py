@@ -9,9 +9,9 @@ from pathlib import Path
 import kernelcast as kc
 from kernelcast.errors import KernelcastError
 
-__all__ = ["check_plot", "write_plot"]
+__all__ = ["QUADRANT_SPLIT_MODEL", "check_plot", "write_plot"]
 
-_QUADRANT_SPLIT_MODEL = "quantitative-roofline"
+QUADRANT_SPLIT_MODEL = "quantitative-roofline"
 
 
 def check_plot(
@@ -21,7 +21,7 @@ def check_plot(
     from kernelcast.report.plots import check_target
 
     check_target(path)
-    if len(devices) > 1 and any(model != _QUADRANT_SPLIT_MODEL for model in models):
+    if len(devices) > 1 and any(model != QUADRANT_SPLIT_MODEL for model in models):
         raise KernelcastError("a roofline plot shows one GPU; name one --device")
     if measured_s is not None and not (math.isfinite(measured_s) and measured_s > 0):
         raise KernelcastError(f"--measured must be a positive time, got {measured_s:g} s")
@@ -42,7 +42,7 @@ def write_plot(
     # matplotlib takes a second to import, and only plots need it.
     from kernelcast.report.plots import quadrant_split_plot, roofline_plot, save
 
-    quantitative = [item for item in estimates if item.model == _QUADRANT_SPLIT_MODEL]
+    quantitative = [item for item in estimates if item.model == QUADRANT_SPLIT_MODEL]
     if quantitative and len(quantitative) == len(estimates):
         points = {} if measured_s is None else {devices[0].name: measured_s}
         save(quadrant_split_plot(profile, quantitative, points), path)

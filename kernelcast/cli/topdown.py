@@ -112,13 +112,11 @@ def _check_plot(path: Path, chart: ChartKind, *, per_invocation: bool) -> None:
 
 
 def _simulated(workload: Path, device: str | None, execution: Execution) -> ApplicationTopDown:
-    from kernelcast.simulated_topdown import simulated_topdown
-
     if device is None:
         raise KernelcastError("name a GPU with --device; `kernelcast devices` lists them")
     target = kc.device(device)
     trace = execution.trace(workload, [target])
-    return simulated_topdown(trace.profile(target), target, trace.data.instructions)
+    return kc.topdown(trace, target)
 
 
 def _measured_gpu(device: str | None, compute_capability: str | None) -> MeasuredGpu:

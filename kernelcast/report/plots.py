@@ -9,6 +9,7 @@ from kernelcast.errors import KernelcastError
 from kernelcast.models.estimate import Estimate
 from kernelcast.models.model import dominant_work_type
 from kernelcast.report.labels import PointLabel, place_labels
+from kernelcast.report.level_roofs import draw_level_roofs, level_roofs
 from kernelcast.report.quadrant_split import COLORS, quadrant_split_plot
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.profile import KernelProfile, WorkType
@@ -27,7 +28,8 @@ _TO_GIGA = 1e-9
 def roofline_plot(
     profile: KernelProfile, device: Device, *estimates: Estimate, measured_s: float | None = None
 ) -> Figure:
-    """Theoretical and measured roofs of the device, and a point for each estimate on it.
+    """Theoretical and measured roofs of the device, and a point for each estimate on it; of model
+    `roofline` also a roof for each further level of the memory, and a point at its intensity.
 
     `measured_s`, of all launches, is one more point. Logarithmic axes: operations per byte of DRAM
     traffic, and Gop/s. KernelcastError for a kernel without useful operations or without traffic,
@@ -39,9 +41,11 @@ def roofline_plot(
     operations, traffic_bytes = _work(profile, work_type)
     intensity = operations / traffic_bytes
     roofs = _roofs(device, work_type)
+    levels = [level for estimate in estimates for level in level_roofs(estimate)]
     ridges = [peak / bandwidth for _, peak, bandwidth in roofs]
-    left = min(intensity, *ridges) / 8
-    right = max(intensity, *ridges) * 8
+    at_levels = [level.intensity for level in levels]
+    left = min(intensity, *ridges, *at_levels) / 8
+    right = max(intensity, *ridges, *at_levels) * 8
     figure = Figure(figsize=(8.6, 6.0), dpi=110)
     axes = figure.add_subplot()
     axes.set_xscale("log")
@@ -49,6 +53,7 @@ def roofline_plot(
     axes.set_xlim(left, right)
     for name, peak, bandwidth in roofs:
         _draw_roof(axes, name, peak, bandwidth)
+    draw_level_roofs(axes, levels, max(peak for _, peak, _ in roofs))
     attained = _attained(operations, estimates, measured_s)
     lowest = min(
         [

@@ -64,6 +64,16 @@ class ApplicationTopDown:
         invocations = [item for kernel in self.kernels for item in kernel.invocations]
         return _mean(f"all {len(self.kernels)} kernels", invocations)
 
+    def __str__(self) -> str:
+        lines = [
+            f"    {line.place} ({line.mnemonic}): {line.percent:.1f} % of all slots, mostly "
+            f"{line.reason.ncu}"
+            for line in self.hot_lines
+        ]
+        hot = ["  where warps wait", *lines] if lines else []
+        assumed = [f"  assumed: {item}" for item in (*self.assumptions, *self.total.assumptions)]
+        return "\n".join([str(self.total), *hot, *assumed])
+
     def share(self, kernel: KernelTopDown) -> float:
         """Of the time of all kernels."""
         return kernel.weight / math.fsum(item.weight for item in self.kernels)

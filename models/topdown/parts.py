@@ -50,6 +50,16 @@ class TopDown:
                 return part
         raise KeyError(name)
 
+    def __str__(self) -> str:
+        """A line for each part, but on the last level only where it has a share."""
+        lines = [f"{self.kernel} on {self.device}: IPC_MAX {self.ipc_max:g}"]
+        for path, part in self.walk():
+            if len(path) == LEVELS[-1] and not part.ipc:
+                continue
+            name = "  " * len(path) + part.name
+            lines.append(f"{name:<34}{part.ipc:7.3f}{part.percent:7.1f} %")
+        return "\n".join(lines)
+
     def walk(self) -> Iterator[tuple[tuple[str, ...], Part]]:
         """Every part below the names on the way to it, parents before their parts."""
         for part in self.parts:

@@ -15,6 +15,7 @@ two; each `<operation>_throughput` has an `<operation>_latency`, seconds until i
 
 | measurement | what |
 |---|---|
+| `work_item_..._throughput` | multiply-adds and additions of plain work-items; processors only |
 | `local_load_store_throughput` | 32-bit words loaded and stored per second |
 | `local_bandwidth_32_bit`, `64_bit`, `128_bit` | bytes per second by width of the access |
 | `global_atomic_throughput`, `global_atomic_contended_throughput` | words of their own, one word |
@@ -36,7 +37,7 @@ two; each `<operation>_throughput` has an `<operation>_latency`, seconds until i
 The throughputs of the quantitative roofline (Konstantinidis' thesis, Table 4.3) are
 `fp32_multiply_add_throughput` (T_SP), `fp64_multiply_add_throughput` (T_DP),
 `int32_multiply_add_throughput` (T_int), `int32_add_throughput` (T_add) and
-`local_load_store_throughput` (T_ldst).
+`local_load_store_throughput` (T_ldst); on processors the `work_item_` figures of the first four.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ from kernelcast.opencl_bench.compute.atomics import ATOMIC_BENCHMARKS
 from kernelcast.opencl_bench.compute.local_memory import LOCAL_MEMORY_BENCHMARKS
 from kernelcast.opencl_bench.compute.parallelism import PARALLELISM_BENCHMARKS
 from kernelcast.opencl_bench.compute.synchronisation import SYNCHRONISATION_BENCHMARKS
+from kernelcast.opencl_bench.compute.work_items import WORK_ITEM_BENCHMARKS
 
 __all__ = ["COMPUTE_BENCHMARKS"]
 
@@ -56,4 +58,5 @@ COMPUTE_BENCHMARKS: tuple[Benchmark, ...] = (
     *LOCAL_MEMORY_BENCHMARKS,
     *ATOMIC_BENCHMARKS,
     *SYNCHRONISATION_BENCHMARKS,
+    *WORK_ITEM_BENCHMARKS,
 )

@@ -9,20 +9,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kernelcast.opencl_bench.benchmark import Benchmark, Effort
-from kernelcast.opencl_bench.compute.chains import ChainLaunch, chain_settings, settings_for
+from kernelcast.opencl_bench.compute.chains import (
+    ChainLaunch,
+    ChainSetting,
+    chain_settings,
+    settings_for,
+)
 from kernelcast.opencl_bench.compute.float_operations import basic, functions, native_functions
 from kernelcast.opencl_bench.compute.integer_operations import CONVERSIONS, INT32, INT64
 from kernelcast.opencl_bench.compute.operations import Operation
 from kernelcast.opencl_bench.measurement import Finding, Measurement, Unit, measurement
 from kernelcast.opencl_bench.target import Feature, Target
 
-__all__ = ["ARITHMETIC_BENCHMARKS", "latency", "throughput"]
+__all__ = ["ARITHMETIC_BENCHMARKS", "latency", "throughput", "throughput_of"]
 
 
 def throughput(target: Target, operation: Operation, effort: Effort) -> Measurement:
+    """Operations per second, by the best of the settings for that device."""
+    return throughput_of(target, operation, settings_for(operation, target.facts, effort), effort)
+
+
+def throughput_of(
+    target: Target, operation: Operation, settings: Sequence[ChainSetting], effort: Effort
+) -> Measurement:
     """The best of the settings, operations per second."""
     found = []
-    for setting in settings_for(operation, target.facts, effort):
+    for setting in settings:
         launch = ChainLaunch.throughput(operation, setting, target.facts)
         method = (
             f"{operation.what}; {launch.work_groups} work-groups of {launch.work_group}, "

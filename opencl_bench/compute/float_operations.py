@@ -17,6 +17,8 @@ _POWERS = 2.0 ** (np.arange(SEEDS) % 5 - 2)
 """1/4 to 4: sums, products, quotients and reciprocals of them are exact."""
 _DTYPES: dict[str, npt.DTypeLike] = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64}
 _NEEDS = {"fp16": frozenset({Feature.FP16}), "fp64": frozenset({Feature.FP64})}
+_UNREACHED = 1000.0
+"""Larger than all values of sums and products."""
 _NATIVE_TOLERANCE = 1e-2
 """OpenCL leaves the accuracy of native functions to the device."""
 _TOLERANCES = {"fp16": 1e-2, "fp32": 1e-4, "fp64": 1e-10}
@@ -40,14 +42,14 @@ def basic(precision: str) -> tuple[Operation, ...]:
         build(
             "add",
             "x = x + a",
-            (1.5, -1.5, 0.0, 0.0),
+            (1.5, -1.5, _UNREACHED, 0.0),
             lambda x, y, o: (x + o[0], y),
             lambda x, y, o: (x + o[1], y),
         ),
         build(
             "multiply",
             "x = x * a",
-            (2.0, 0.5, 0.0, 0.0),
+            (2.0, 0.5, _UNREACHED, 0.0),
             lambda x, y, o: (x * o[0], y),
             lambda x, y, o: (x * o[1], y),
         ),
@@ -57,7 +59,7 @@ def basic(precision: str) -> tuple[Operation, ...]:
 def functions(precision: str) -> tuple[Operation, ...]:
     """Division and the functions of OpenCL C of full accuracy."""
     return (
-        _division(precision, "division", "x = a / x"),
+        _division(precision, "division", "x = a / x", _TOLERANCES[precision]),
         *(_iterated(precision, *function) for function in _FUNCTIONS),
     )
 
@@ -65,7 +67,7 @@ def functions(precision: str) -> tuple[Operation, ...]:
 def native_functions() -> tuple[Operation, ...]:
     """The `native_` functions, which exist in single precision only."""
     return (
-        _division("fp32", "native_division", "x = native_divide(a, x)"),
+        _division("fp32", "native_division", "x = native_divide(a, x)", _NATIVE_TOLERANCE),
         *(
             _iterated(
                 "fp32",
@@ -109,7 +111,7 @@ def _iterated(
     return _operation(precision, name, what, operands, both, both, is_function=True, **extra)
 
 
-def _division(precision: str, name: str, what: str) -> Operation:
+def _division(precision: str, name: str, what: str, tolerance: float) -> Operation:
     """Twice a / x is x again, exactly so for powers of two."""
     return _operation(
         precision,
@@ -118,7 +120,7 @@ def _division(precision: str, name: str, what: str) -> Operation:
         (4.0, 4.0, 0.0, 0.0),
         lambda x, y, o: (o[0] / x, y),
         lambda x, y, o: (o[1] / x, y),
-        tolerance=_TOLERANCES[precision],
+        tolerance=tolerance,
         is_function=True,
     )
 

@@ -28,7 +28,7 @@ _PLACES = 6
 _SWAPS = ((0, 1), (2, 3), (4, 5), (1, 2), (3, 4))
 _ACCESSES = 4 * len(_SWAPS)
 _WORD_BYTES = 4
-_CPU_GROUP, _GPU_GROUP = 16, 256
+_CPU_GROUP, _GPU_GROUP = 64, 256
 _GROUPS_PER_UNIT = 8
 _STRIDE_READS = 8
 _QUICK_STRIDES = (1, 2, 3, 4, 8, 16, 17, 32, 33)
@@ -102,7 +102,7 @@ class _Swaps:
         sums = target.buffer(shape)
 
         def run(iterations: int, repeats: int) -> Seconds:
-            arguments = (sums, tile, np.uint32(iterations))
+            arguments = (sums, tile, np.uint32(self.work_group), np.uint32(iterations))
             seconds = target.seconds(kernel, (items,), (self.work_group,), arguments, repeats)
             expected = swapped_sums(items, iterations)[:, np.newaxis]
             check_words(name, target.read(sums, shape), expected)
@@ -124,12 +124,8 @@ def _bandwidth(target: Target, effort: Effort) -> Sequence[Measurement]:
 
 
 def _load_store_throughput(target: Target, effort: Effort) -> Sequence[Measurement]:
-    """Words per second: a CPU's work-item moves as many at once as a SIMD register holds."""
-    facts = target.facts
-    lanes = 1
-    if facts.is_cpu:
-        lanes = 1 << (max(1, min(16, facts.native_float_width)).bit_length() - 1)
-    swaps = _Swaps.filling(facts, lanes)
+    """Words per second of work-items that swap single words, as the thesis's do."""
+    swaps = _Swaps.filling(target.facts, lanes=1)
     samples = [bandwidth / _WORD_BYTES for bandwidth in swaps.bytes_per_s(target, effort)]
     method = f"32-bit words loaded and stored: {swaps.method}"
     return [measurement("local_load_store_throughput", samples, Unit.OPERATIONS_PER_S, method)]

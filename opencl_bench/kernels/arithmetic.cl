@@ -50,6 +50,31 @@
   CHAIN_KERNEL(JOIN(NAME, _throughput), SCALAR, LANES, FUNCTION_CHAINS, FUNCTION_STEPS, ODD, EVEN) \
   CHAIN_KERNEL(JOIN(NAME, _latency), SCALAR, , 1, FUNCTION_LATENCY_STEPS, ODD, EVEN)
 
+/* Compilers for CPUs may reorder sums and products of floating-point numbers, loops of them too: a
+ * chain in which every value is also compared with c, beside the chain, stays one. */
+#ifdef IS_CPU
+#define SEE(x) seen |= x > c
+#else
+#define SEE(x)
+#endif
+#define SEEN_LATENCY(NAME, SCALAR, ODD, EVEN)                                                      \
+  kernel void JOIN(NAME, _latency)(global const SCALAR *seeds, global const SCALAR *operands,      \
+                                   global SCALAR *sums, uint iterations) {                         \
+    const SCALAR a = operands[0], b = operands[1], c = operands[2];                                \
+    const uint first = (uint)get_global_id(0);                                                     \
+    SCALAR x = seeds[first % SEEDS];                                                               \
+    int seen = 0;                                                                                  \
+    for (uint n = 0; n < iterations; n++) {                                                        \
+      _Pragma("unroll") for (int step = 0; step < LATENCY_STEPS / 2; step++) {                     \
+        ODD(x, x, );                                                                               \
+        SEE(x);                                                                                    \
+        EVEN(x, x, );                                                                              \
+        SEE(x);                                                                                    \
+      }                                                                                            \
+    }                                                                                              \
+    sums[first] = x + seeds[(first + 1) % SEEDS] + seen;                                           \
+  }
+
 /* A device without fused multiply-adds emulates fma(), which then measures something else. */
 #if defined(FP_FAST_FMAF) || defined(IS_CPU)
 #define MULTIPLY_ADD(x, a, b) fma(x, a, b)
@@ -73,8 +98,11 @@
 
 #define BASIC_FLOAT(NAME, SCALAR, LANES)                                                           \
   OPERATION(JOIN(NAME, _multiply_add), SCALAR, LANES, MULTIPLY_ADD_ODD, MULTIPLY_ADD_EVEN)         \
-  OPERATION(JOIN(NAME, _add), SCALAR, LANES, ADD_ODD, ADD_EVEN)                                    \
-  OPERATION(JOIN(NAME, _multiply), SCALAR, LANES, MULTIPLY_ODD, MULTIPLY_EVEN)
+  CHAIN_KERNEL(JOIN(NAME, _add_throughput), SCALAR, LANES, CHAINS, STEPS, ADD_ODD, ADD_EVEN)       \
+  SEEN_LATENCY(JOIN(NAME, _add), SCALAR, ADD_ODD, ADD_EVEN)                                        \
+  CHAIN_KERNEL(JOIN(NAME, _multiply_throughput), SCALAR, LANES, CHAINS, STEPS, MULTIPLY_ODD,       \
+               MULTIPLY_EVEN)                                                                      \
+  SEEN_LATENCY(JOIN(NAME, _multiply), SCALAR, MULTIPLY_ODD, MULTIPLY_EVEN)
 
 #define SPECIAL_FLOAT(NAME, SCALAR, LANES)                                                         \
   FUNCTION(JOIN(NAME, _division), SCALAR, LANES, DIVIDE_ODD, DIVIDE_EVEN)                          \

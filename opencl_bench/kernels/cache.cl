@@ -1,6 +1,9 @@
 /* The same elements again and again: as many as the footprint under test holds.
  *
- * ELEMENT: a vector of unsigned int. UPDATES: how many of each eight elements are overwritten. */
+ * ELEMENT: a vector of unsigned int. UPDATES: how many of each eight elements are overwritten.
+ *
+ * Indices have 64 bits: those of 32 bits may wrap, so that a compiler that makes vectors of
+ * work-items could not tell that these load neighbours. */
 
 #define AT(k) own[i + (k) * width]
 
@@ -13,11 +16,11 @@
 __kernel void cache_read(__global const ELEMENT *restrict data, __global ELEMENT *restrict sums,
                          uint team, uint apart, uint step, uint count, uint passes)
 {
-    const uint width = get_local_size(0);
+    const size_t width = get_local_size(0);
     __global const ELEMENT *own = OWN;
     ELEMENT s0 = (ELEMENT)(0), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
     for (uint pass = 0; pass < passes; ++pass)
-        for (uint i = get_local_id(0); i < count; i += 8 * width) {
+        for (size_t i = get_local_id(0); i < count; i += 8 * width) {
             s0 += AT(0);
             s1 += AT(1);
             s2 += AT(2);
@@ -42,11 +45,11 @@ __kernel void cache_read(__global const ELEMENT *restrict data, __global ELEMENT
 __kernel void cache_update(__global ELEMENT *data, __global ELEMENT *restrict sums, uint team,
                            uint apart, uint step, uint count, uint passes, uint seed)
 {
-    const uint width = get_local_size(0);
+    const size_t width = get_local_size(0);
     __global ELEMENT *own = OWN;
     ELEMENT sum = (ELEMENT)(0);
     for (uint pass = 0; pass < passes; ++pass)
-        for (uint i = get_local_id(0); i < count; i += 8 * width) {
+        for (size_t i = get_local_id(0); i < count; i += 8 * width) {
             UPDATE(0)
             UPDATE(1)
             UPDATE(2)

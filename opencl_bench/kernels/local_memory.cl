@@ -1,29 +1,36 @@
 /* Swaps within local memory, by width of the access, and reads of it with a stride.
  *
- * All accesses are volatile, so that no compiler keeps words in registers. WORDS: a power of two.
+ * WORDS: a power of two.
  */
 
-/* Six places of each work-item, neighbours of those of the next one; an iteration makes five swaps,
- * which are ten loads and ten stores. */
-#define PLACE(k) tile[(k) * size + item]
-#define SWAP(TYPE, j, k)        \
-  {                             \
-    const TYPE kept = PLACE(j); \
-    PLACE(j) = PLACE(k);        \
-    PLACE(k) = kept;            \
-  }
+/* Six places of each work-item, `step` elements from each other, so next to those of its
+ * neighbours; an iteration makes five swaps, which are ten loads and ten stores. A compiler that
+ * does not know `step` must expect places to be one and the same: it keeps none in a register, and
+ * is still free to make vectors of work-items, which volatile accesses would forbid. */
+#define PLACE(k) tile[at##k]
+#define SWAP(j, k)                                                                           \
+  kept = PLACE(j);                                                                           \
+  PLACE(j) = PLACE(k);                                                                       \
+  PLACE(k) = kept;
 
 #define SWAP_KERNEL(NAME, TYPE)                                                              \
-  kernel void NAME(global TYPE *sums, volatile local TYPE *tile, uint iterations) {          \
-    const uint item = (uint)get_local_id(0), size = (uint)get_local_size(0);                 \
+  kernel void NAME(global TYPE *sums, local TYPE *tile, uint step, uint iterations) {        \
+    const size_t at0 = get_local_id(0), at1 = at0 + step, at2 = at1 + step;                  \
+    const size_t at3 = at2 + step, at4 = at3 + step, at5 = at4 + step;                       \
     const uint first = 6 * (uint)get_global_id(0);                                           \
-    for (uint k = 0; k < 6; k++) PLACE(k) = (TYPE)(first + k);                               \
+    TYPE kept;                                                                               \
+    PLACE(0) = (TYPE)(first);                                                                \
+    PLACE(1) = (TYPE)(first + 1);                                                            \
+    PLACE(2) = (TYPE)(first + 2);                                                            \
+    PLACE(3) = (TYPE)(first + 3);                                                            \
+    PLACE(4) = (TYPE)(first + 4);                                                            \
+    PLACE(5) = (TYPE)(first + 5);                                                            \
     for (uint n = 0; n < iterations; n++) {                                                  \
-      SWAP(TYPE, 0, 1) SWAP(TYPE, 2, 3) SWAP(TYPE, 4, 5) SWAP(TYPE, 1, 2) SWAP(TYPE, 3, 4)   \
+      SWAP(0, 1) SWAP(2, 3) SWAP(4, 5) SWAP(1, 2) SWAP(3, 4)                                 \
     }                                                                                        \
-    TYPE sum = (TYPE)(0);                                                                    \
-    for (uint k = 0; k < 6; k++) sum += (TYPE)(k + 1) * PLACE(k);                            \
-    sums[get_global_id(0)] = sum;                                                            \
+    sums[get_global_id(0)] = PLACE(0) + (TYPE)(2) * PLACE(1) + (TYPE)(3) * PLACE(2)          \
+                             + (TYPE)(4) * PLACE(3) + (TYPE)(5) * PLACE(4)                   \
+                             + (TYPE)(6) * PLACE(5);                                         \
   }
 
 SWAP_KERNEL(local_swap_32_bit, uint)
@@ -32,7 +39,8 @@ SWAP_KERNEL(local_swap_128_bit, uint4)
 SWAP_KERNEL(local_swap_256_bit, uint8)
 SWAP_KERNEL(local_swap_512_bit, uint16)
 
-/* Each word of the tile holds its index; 8 more let an iteration read ahead without wrapping. */
+/* Each word of the tile holds its index, and is read as volatile, so one by one; 8 more let an
+ * iteration read ahead without wrapping. */
 kernel void local_stride(global uint *sums, volatile local uint *tile, uint stride, uint iterations) {
   const uint item = (uint)get_local_id(0);
   for (uint i = item; i < WORDS + 8; i += (uint)get_local_size(0)) tile[i] = i % WORDS;

@@ -7,7 +7,8 @@ parallelism        L read_bandwidth_over_work_groups, L read_bandwidth_over_work
                    L read_bandwidth_over_loads_per_item
 cache_bandwidth    L read_bandwidth_over_footprint (all read the same data),
                    L private_read_bandwidth_over_footprint (each compute unit its own part),
-                   L update_bandwidth_over_footprint (own part; loads and stores)
+                   L update_bandwidth_over_footprint (own part; loads and stores),
+                   L work_item_bandwidth_over_footprint (own part, plain work-items; CPU only)
 write_share        L cache_bandwidth_over_write_share, L global_bandwidth_over_write_share
                    (full effort only)
 pointer_chase      L chase_latency_over_footprint (s)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,6 +38,8 @@ _OCTAVES_OF_PRIVATE = {Effort.QUICK: 2, Effort.FULL: 1}
 _CPU_TEAM = 32
 """Drivers for CPUs give a core several work-groups at a time: few would leave cores idle."""
 _GPU_GROUPS_PER_UNIT = 8
+_WORK_ITEMS = 64
+"""Of a work-group of plain work-items on a CPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,18 +179,17 @@ class _Walk:
         require_equal("cache_update", self.target.read(self.data, used), used)
 
 
-def _read_curve(target: Target, effort: Effort, name: str, is_private: bool) -> Curve:
-    team = _team(target.facts, is_private)
+def _read_curve(target: Target, effort: Effort, name: str, team: _Team) -> Curve:
     walk = _Walk(target, team, effort)
-    octaves = _OCTAVES_OF_PRIVATE[effort] if is_private else 1
+    octaves = _OCTAVES_OF_PRIVATE[effort] if team.is_private else 1
     sizes = footprints(walk.largest, team.unit_bytes, effort, octaves)
     points = [walk.read(size) for size in sizes]
-    whose = "each its own part" if is_private else "all the same data"
+    whose = "each its own part" if team.is_private else "all the same data"
     method = (
         f"compute units read {whose} repeatedly, work-groups of {team.work_group}, "
         f"{8 * team.vector_bytes} bits a load"
     )
-    axis = "footprint of a compute unit" if is_private else "footprint"
+    axis = "footprint of a compute unit" if team.is_private else "footprint"
     return bandwidth_curve(name, axis, Unit.BYTES, points, method)
 
 
@@ -207,12 +208,20 @@ def _update_curve(target: Target, effort: Effort) -> Curve:
 
 
 def measure_footprints(target: Target, effort: Effort) -> Sequence[Finding]:
-    """Caches show as plateaus; one that compute units share ends sooner when parts are private."""
-    return (
-        _read_curve(target, effort, "read_bandwidth_over_footprint", is_private=False),
-        _read_curve(target, effort, "private_read_bandwidth_over_footprint", is_private=True),
+    """Caches show as plateaus; one that compute units share ends sooner when parts are private.
+
+    A CPU's plain work-items read scalars: those of a GPU do so in the other curves.
+    """
+    same, own = (_team(target.facts, is_private) for is_private in (False, True))
+    curves = [
+        _read_curve(target, effort, "read_bandwidth_over_footprint", same),
+        _read_curve(target, effort, "private_read_bandwidth_over_footprint", own),
         _update_curve(target, effort),
-    )
+    ]
+    if target.facts.is_cpu:
+        plain = replace(own, work_group=min(_WORK_ITEMS, target.facts.max_work_group), lanes=1)
+        curves.append(_read_curve(target, effort, "work_item_bandwidth_over_footprint", plain))
+    return curves
 
 
 def _share_curve(walk: _Walk, name: str, footprint: int) -> Curve:

@@ -60,9 +60,10 @@ def vector_shapes(facts: DeviceFacts, effort: Effort) -> Sequence[WorkShape]:
     """The shapes of which the best counts."""
     group = min(256, facts.max_work_group)
     if facts.is_cpu:
-        few = [WorkShape(_CPU_LANES, group, 16, True)]
+        few = [WorkShape(_CPU_LANES, 1, 8192, True)]
         more = [
-            WorkShape(_CPU_LANES, 1, 8192, True),
+            WorkShape(_CPU_LANES, group, 16, True),
+            WorkShape(1, min(1024, facts.max_work_group), 8, False),
             WorkShape(_CPU_LANES, min(64, group), 16, False),
             WorkShape(_CPU_LANES, min(64, group), 64, True),
             WorkShape(_CPU_LANES, 1, 65536, True),

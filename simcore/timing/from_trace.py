@@ -16,6 +16,7 @@ from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
 from kernelcast.simcore.memory.native_accesses import NativeAccesses, native_accesses
 from kernelcast.simcore.timing.pipelines import pipelines
+from kernelcast.simcore.timing.shared_returns import shared_returns
 from kernelcast.simcore.timing.timed_kernel import MemoryLevels, Pipeline, TimedKernel
 from kernelcast.traces.trace import InstructionRow, PatternCounts, PatternTable, Trace
 from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
@@ -40,19 +41,21 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
     rows = trace.instructions
     native = native_accesses(rows)
     pipeline = pipelines(rows, memory)
+    is_store = np.array([_is_store(row) for row in rows], np.bool_)
     reads, writes = _registers(rows)
     return TimedKernel(
         paths=trace.paths,
         pipeline=pipeline,
-        is_store=np.array([_is_store(row) for row in rows], np.bool_),
+        is_store=is_store,
         reads=_padded(reads),
         writes=_padded(writes),
-        wavefronts=_wavefronts(trace.paths, pipeline, native, device),
+        wavefronts=_wavefronts(trace.paths, pipeline, is_store, native, device),
         levels=_levels(native, memory.traffic, device.l2.sector_bytes),
         thread_blocks=trace.thread_blocks,
         thread_blocks_per_sm=memory.thread_blocks_per_sm,
         warp_width=trace.warp_width,
         path_share=_share(trace, trace.paths),
+        instructions=tuple(rows),
     )
 
 
@@ -90,14 +93,23 @@ def _share(trace: Trace, paths: WarpPaths) -> float:
 
 
 def _wavefronts(
-    paths: WarpPaths, pipeline: Sequence[Pipeline], native: NativeAccesses, device: Device
+    paths: WarpPaths,
+    pipeline: Sequence[Pipeline],
+    is_store: npt.NDArray[np.bool_],
+    native: NativeAccesses,
+    device: Device,
 ) -> Floats:
     wavefronts: Floats = np.ones(len(paths.pc), np.float64)
     for kind in (Pipeline.SHARED, Pipeline.CONSTANT, Pipeline.GLOBAL):
         chosen = np.array([item is kind for item in pipeline], np.bool_)
         events = np.flatnonzero(chosen[paths.pc] & (paths.pattern != NO_PATTERN))
         rows, row_of_event = _distinct(paths, events)
-        passes = _passes(kind, rows, paths.patterns, native, device)[row_of_event]
+        passes = _passes(kind, rows, paths.patterns, native, device)
+        if kind is Pipeline.SHARED:
+            is_load = ~is_store[rows.pc]
+            returns = shared_returns(rows, paths.patterns, native, device)
+            passes = np.where(is_load, np.maximum(passes, returns), passes)
+        passes = passes[row_of_event]
         if kind is Pipeline.GLOBAL:
             where = paths.pc[events], paths.address[events], paths.pattern[events]
             passes = np.maximum(passes, tag_passes(*where, paths.patterns, native, device))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,12 +32,15 @@ class HotLine:
 
 
 def hot_lines(
-    instructions: Iterable[InstructionRow], slots: npt.NDArray[np.int64]
+    instructions: Iterable[InstructionRow],
+    slots: npt.NDArray[np.int64],
+    reasons: Collection[StallReason] = _REASONS,
 ) -> tuple[HotLine, ...]:
-    """The first ten; `slots` of shape (instructions, reasons), the columns as `LaunchTiming.slots`
-    has them with a last row for slots of no instruction."""
-    lost = slots.copy()
-    lost[:, ISSUED] = 0
+    """The first ten by what they lose for these reasons; `slots` of shape (instructions, reasons),
+    the columns as `LaunchTiming.slots` has them with a last row for slots of no instruction."""
+    columns = [reason.code for reason in reasons]
+    lost = np.zeros_like(slots)
+    lost[:, columns] = slots[:, columns]
     total = max(1, int(slots.sum()))
     by_line: dict[str, list[InstructionRow]] = {}
     for row in instructions:

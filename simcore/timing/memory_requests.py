@@ -1,6 +1,7 @@
 """Global accesses of one SM on their way through L1, L2 and DRAM.
 
-A level takes one sector after the other at its bandwidth, and requests wait for one another.
+A level takes one sector after the other at its bandwidth, and requests wait for one another. What
+the SM leaves unused of its share, others use; it gets that back when it asks for more at once.
 Shares of misses become whole lines by adding them up, so that equal runs have equal misses.
 """
 
@@ -24,10 +25,13 @@ from kernelcast.simcore.timing.sm_program import (
     word,
 )
 from kernelcast.simcore.timing.sm_state import (
+    DISPATCHED,
+    DRAM_CREDIT,
     DRAM_FREE,
     DRAM_SINCE,
     HEADS,
     L1_FREE,
+    L2_CREDIT,
     L2_FREE,
     L2_SINCE,
     LOAD_QUEUE,
@@ -37,6 +41,7 @@ from kernelcast.simcore.timing.sm_state import (
     REASON_BITS,
     REQUEST_READY,
     REQUEST_SECTORS,
+    RESIDENT_FIRST,
     STORE_DONE,
     STORE_QUEUE,
     STORES,
@@ -69,14 +74,59 @@ def _through_l1(machine: Machine, state: SmState, passes: float, at: int) -> flo
 
 
 @inlined
-def _take(state: SmState, free: int, since: int, arrives: float, cycles: float) -> float:
-    """When a level begins a request that arrives then and keeps it busy for so many cycles."""
+def _take(
+    state: SmState,
+    free: int,
+    since: int,
+    credit: int,
+    room: float,
+    arrives: float,
+    cycles: float,
+    least: float,
+) -> float:
+    """When a level begins a request that arrives then and takes `cycles` of the SM's share.
+
+    Idle cycles of the share are credit, `room` of them at most; a request that uses credit is done
+    in `least` cycles, those of the whole bandwidth.
+    """
     begins: float = state.clocks[free]
     if begins < arrives:
+        if state.counts[DISPATCHED] > state.counts[RESIDENT_FIRST]:
+            state.clocks[credit] = min(room, state.clocks[credit] + arrives - begins)
         begins = arrives
         state.clocks[since] = arrives
-    state.clocks[free] = begins + cycles
+    used = min(state.clocks[credit], cycles - least)
+    state.clocks[credit] -= used
+    state.clocks[free] = begins + cycles - used
     return begins
+
+
+@inlined
+def _take_l2(machine: Machine, state: SmState, arrives: float, sectors: float) -> float:
+    return _take(
+        state,
+        L2_FREE,
+        L2_SINCE,
+        L2_CREDIT,
+        machine.l2_room,
+        arrives,
+        sectors * machine.l2_cycles,
+        sectors * machine.l2_least_cycles,
+    )
+
+
+@inlined
+def _take_dram(machine: Machine, state: SmState, arrives: float, sectors: float) -> float:
+    return _take(
+        state,
+        DRAM_FREE,
+        DRAM_SINCE,
+        DRAM_CREDIT,
+        machine.dram_room,
+        arrives,
+        sectors * machine.dram_cycles,
+        sectors * machine.dram_least_cycles,
+    )
 
 
 @inlined
@@ -144,10 +194,10 @@ def load(
     past_l1, past_l2 = _misses(program, machine, state, pc, sectors)
     ready, level = arrives + machine.l1_latency, _L1
     if past_l1 > 0.0:
-        at_l2 = _take(state, L2_FREE, L2_SINCE, arrives, past_l1 * machine.l2_cycles)
+        at_l2 = _take_l2(machine, state, arrives, past_l1)
         ready, level, ring = at_l2 + machine.l2_latency, _L2, _RING_L2
         if past_l2 > 0.0:
-            at_dram = _take(state, DRAM_FREE, DRAM_SINCE, at_l2, past_l2 * machine.dram_cycles)
+            at_dram = _take_dram(machine, state, at_l2, past_l2)
             ready, level, ring = at_dram + machine.dram_latency, _DRAM, _RING_DRAM
         if machine.request_limit != UNLIMITED:
             _push(state, ring, ready, past_l1)
@@ -173,10 +223,10 @@ def store(
     past_l1, past_l2 = _misses(program, machine, state, pc, sectors)
     begins = arrives
     if past_l1 > 0.0:
-        begins = _take(state, L2_FREE, L2_SINCE, arrives, past_l1 * machine.l2_cycles)
+        begins = _take_l2(machine, state, arrives, past_l1)
         done = state.clocks[L2_FREE]
         if past_l2 > 0.0:
-            _take(state, DRAM_FREE, DRAM_SINCE, begins, past_l2 * machine.dram_cycles)
+            _take_dram(machine, state, begins, past_l2)
             done = max(done, state.clocks[DRAM_FREE])
         state.clocks[STORE_DONE] = max(state.clocks[STORE_DONE], done)
         if machine.request_limit != UNLIMITED:

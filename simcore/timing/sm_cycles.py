@@ -1,9 +1,4 @@
-"""The compiled walk of one SM from issue to issue.
-
-Schedulers pick greedily, then the oldest: the warp that issued last as long as it can, else the
-oldest that can. Warps of that order spread out over their paths, so that some compute while others
-wait; taking turns would bring them all to the same loads at once.
-"""
+"""The compiled walk of one SM from issue to issue."""
 
 from __future__ import annotations
 
@@ -13,20 +8,18 @@ import numpy as np
 
 from kernelcast.simcore.memory.compiled import compiled, inlined
 from kernelcast.simcore.timing.memory_requests import load, store
+from kernelcast.simcore.timing.ready_warps import list_warp, move_ready, unlist_warp
 from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import (
     BARRIER,
     BRANCH,
     FENCE,
-    KIND,
     LOAD,
-    READS_AT,
     SHARED,
     STORE,
     UNIT_CYCLES,
     UNIT_LATENCY,
     UNITS,
-    WRITES_AT,
     Program,
     word,
 )
@@ -41,6 +34,8 @@ from kernelcast.simcore.timing.sm_state import (
     LAST,
     LAST_CYCLE,
     NEVER,
+    NEXT_KIND,
+    NEXT_PC,
     PIPE,
     PLACE_AND_SCHEDULER,
     POSITION,
@@ -50,20 +45,25 @@ from kernelcast.simcore.timing.sm_state import (
     SCHEDULER_BITS,
     SINCE,
     STORED,
+    TIED,
     TURN,
     WAITS,
     WAKE,
     WHY,
     SmState,
+    warp_word,
 )
 from kernelcast.simcore.timing.stall_account import aligned, credit, lose_slots, pipe_reason
 from kernelcast.simcore.timing.stall_reasons import ISSUED, StallReason
+from kernelcast.simcore.timing.warp_choice import NO_WARP, choose, opening
 from kernelcast.simcore.timing.warp_progress import (
     advance,
     meet_or_end,
+    note_residence,
     pack,
     retire,
     start_thread_block,
+    write_registers,
 )
 
 __all__ = ["walk"]
@@ -74,38 +74,6 @@ _CONSTANT = StallReason.CONSTANT_DEPENDENCY.code
 _BARRIER = StallReason.BARRIER.code
 _FENCE = StallReason.FENCE.code
 _BRANCH = StallReason.BRANCH.code
-_NO_WARP = -1
-
-
-@inlined
-def _opening(state: SmState, warp: int) -> int:
-    """When the warp's operands and its pipe are both ready."""
-    opens: int = max(
-        state.warp[word(warp, READY)], state.opens[np.uint64(state.warp[word(warp, PIPE)])]
-    )
-    return opens
-
-
-@inlined
-def _choose(state: SmState, scheduler: int, now: int) -> tuple[int, int, int]:
-    """The warp to issue and its cycle: now, or when the first of them is ready; and since when a
-    warp that could issue then has had its operands."""
-    last = state.scheduler[word(scheduler, LAST)]
-    if last >= 0 and _opening(state, last) <= now:
-        return last, now, now
-    first = scheduler * state.room
-    found, soonest, since = _NO_WARP, NEVER, NEVER
-    for at in range(first, first + state.scheduler[word(scheduler, COUNT)]):
-        warp = state.order[np.uint64(at)]
-        opens = _opening(state, warp)
-        if opens <= now:
-            return warp, now, now
-        ready = state.warp[word(warp, READY)]
-        if opens < soonest:
-            found, soonest, since = warp, opens, ready
-        elif opens == soonest:
-            since = min(since, ready)
-    return found, soonest, since
 
 
 @inlined
@@ -125,13 +93,13 @@ def _result(
     program: Program, machine: Machine, state: SmState, warp: int, pc: int, kind: int, now: int
 ) -> int:
     """Runs an instruction with a result; when that is ready, packed."""
-    pipe = state.warp[word(warp, PIPE)]
+    pipe = state.warp[warp_word(warp, PIPE)]
     if kind < UNITS:
         _use(machine, state, pipe, now, machine.units[word(kind, UNIT_CYCLES)])
         return pack(now + int(machine.units[word(kind, UNIT_LATENCY)]), _EXECUTION)
     if kind > STORE:
         return pack(now, _EXECUTION)
-    passes = program.passes[np.uint64(state.warp[word(warp, POSITION)])]
+    passes = program.passes[np.uint64(state.warp[warp_word(warp, POSITION)])]
     if kind == SHARED:
         cycles = passes * machine.shared_cycles
         begins = _use(machine, state, pipe, now, cycles) + max(cycles - 1.0, 0.0)
@@ -140,7 +108,7 @@ def _result(
         return load(program, machine, state, pc, passes, now)
     if kind == STORE:
         stored = store(program, machine, state, pc, passes, now)
-        place = state.warp[word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+        place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
         state.place[word(place, STORED)] = max(state.place[word(place, STORED)], stored)
         return pack(now, _EXECUTION)
     cycles = passes * machine.constant_cycles
@@ -161,23 +129,21 @@ def _earliest_next(machine: Machine, kind: int, now: int) -> int:
 @inlined
 def _issue(program: Program, machine: Machine, state: SmState, warp: int, now: int) -> bool:
     """Issues the warp's next instruction; whether the warp has another one that may follow."""
-    pc = program.event_pc[np.uint64(state.warp[word(warp, POSITION)])]
-    kind = program.code[word(pc, KIND)]
+    pc, kind = state.warp[warp_word(warp, NEXT_PC)], state.warp[warp_word(warp, NEXT_KIND)]
     state.counts[ISSUES] += 1
     ready = _result(program, machine, state, warp, pc, kind, now)
     registers = warp * program.registers
-    for at in range(program.code[word(pc, WRITES_AT)], program.code[word(pc + 1, READS_AT)]):
-        state.registers[np.uint64(registers + program.operands[np.uint64(at)])] = ready
-    place = state.warp[word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+    write_registers(program, state, registers, pc, ready)
+    place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
     if kind == BARRIER and machine.waits_at_barriers:
         (
-            state.warp[word(warp, READY)],
-            state.warp[word(warp, WHY)],
-            state.warp[word(warp, WAITS)],
+            state.warp[warp_word(warp, READY)],
+            state.warp[warp_word(warp, WHY)],
+            state.warp[warp_word(warp, WAITS)],
         ) = NEVER, _BARRIER, 1
         state.place[word(place, ARRIVED)] += 1
     else:
-        state.warp[word(warp, POSITION)] += 1
+        state.warp[warp_word(warp, POSITION)] += 1
         if advance(program, machine, state, warp, _earliest_next(machine, kind, now)):
             return True
         retire(program, machine, state, warp)
@@ -195,19 +161,24 @@ def _issue_together(
     """
     used, goes_on, pc = 0, True, 0
     state.scheduler[word(scheduler, LAST)] = warp
-    while used < machine.issues and goes_on and _opening(state, warp) <= now:
-        pc = program.event_pc[np.uint64(state.warp[word(warp, POSITION)])]
+    move_ready(state, scheduler, now)
+    unlist_warp(state, scheduler, warp)
+    state.scheduler[word(scheduler, TIED)] = 0
+    while used < machine.issues and goes_on and opening(state, warp) <= now:
+        pc = state.warp[warp_word(warp, NEXT_PC)]
         credit(state, pc, ISSUED, 1)
         used += 1
         goes_on = _issue(program, machine, state, warp, now)
+    if goes_on:
+        list_warp(state, scheduler, warp, now + machine.issue_cycles)
     if used == machine.issues:
         return
     reason = _EXECUTION
     if goes_on:
-        pc = program.event_pc[np.uint64(state.warp[word(warp, POSITION)])]
-        reason = state.warp[word(warp, WHY)]
-        if state.warp[word(warp, READY)] <= now:
-            reason = pipe_reason(machine, state, program.code[word(pc, KIND)])
+        pc = state.warp[warp_word(warp, NEXT_PC)]
+        reason = state.warp[warp_word(warp, WHY)]
+        if state.warp[warp_word(warp, READY)] <= now:
+            reason = pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)])
     credit(state, pc, reason, machine.issues - used)
 
 
@@ -216,8 +187,8 @@ def _serve(program: Program, machine: Machine, state: SmState, scheduler: int, n
     """Issues at cycle `now`, or finds out when the scheduler can."""
     warp, opens = state.scheduler[word(scheduler, CANDIDATE)], now
     since = state.scheduler[word(scheduler, SINCE)]
-    if warp < 0 or _opening(state, warp) > now:
-        warp, opens, since = _choose(state, scheduler, now)
+    if warp < 0 or opening(state, warp) > now:
+        warp, opens, since = choose(state, scheduler, now)
     if opens > now:
         state.scheduler[word(scheduler, CANDIDATE)] = warp
         state.scheduler[word(scheduler, SINCE)] = since
@@ -227,7 +198,7 @@ def _serve(program: Program, machine: Machine, state: SmState, scheduler: int, n
         return
     lose_slots(program, machine, state, scheduler, warp, since, now)
     after = now + machine.issue_cycles
-    state.scheduler[word(scheduler, CANDIDATE)] = _NO_WARP
+    state.scheduler[word(scheduler, CANDIDATE)] = NO_WARP
     state.scheduler[word(scheduler, DUE)] = after
     state.scheduler[word(scheduler, WAKE)] = after
     state.counts[LAST_CYCLE] = max(state.counts[LAST_CYCLE], after)
@@ -248,7 +219,7 @@ def _settle(program: Program, machine: Machine, state: SmState) -> int:
     """Attributes all slots up to the last issue; its end."""
     until: int = state.counts[LAST_CYCLE]
     for scheduler in range(machine.schedulers):
-        warp, _, since = _choose(state, scheduler, until)
+        warp, _, since = choose(state, scheduler, until)
         if warp < 0 and state.scheduler[word(scheduler, COUNT)] > 0:
             warp = state.order[np.uint64(scheduler * state.room)]
         lose_slots(program, machine, state, scheduler, warp, since, until)
@@ -276,6 +247,7 @@ def walk(program: Program, machine: Machine, state: SmState, completed: int, bef
     """
     if state.counts[DISPATCHED] == 0:
         _begin(program, machine, state)
+    note_residence(state)
     schedulers = machine.schedulers
     turn = state.counts[TURN]
     while state.counts[COMPLETED] < completed:

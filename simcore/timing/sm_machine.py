@@ -25,14 +25,19 @@ __all__ = ["Machine", "sm_machine"]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
+_BEHIND = 0.25
+"""Of a wave: SMs spread evenly over one are a quarter from the mean, on average."""
+
 
 class Machine(NamedTuple):
     """`units`: of each functional unit UNIT_CYCLES of a warp instruction, UNIT_LATENCY, and
     UNIT_IS_PARTITIONED, 1 where each scheduler has its own share.
 
     `shared_cycles`, `constant_cycles`, `l1_cycles`: of a pass; `l2_cycles`, `dram_cycles`: of one
-    sector at the bandwidths; `line_sectors` miss together; `fetch_lines`: lines of the instruction
-    cache, 0 where the kernel fits; `request_limit`: sectors, or UNLIMITED.
+    sector at the SM's share of the bandwidths, `..._least_cycles` while the other SMs ask for
+    nothing, `..._room`: cycles by which the SM can be behind its share and catch up;
+    `line_sectors` miss together; `fetch_lines`: lines of the instruction cache, 0 where the kernel
+    fits; `request_limit`: sectors, or UNLIMITED.
     """
 
     schedulers: int
@@ -48,7 +53,11 @@ class Machine(NamedTuple):
     dram_latency: int
     l1_cycles: float
     l2_cycles: float
+    l2_least_cycles: float
+    l2_room: float
     dram_cycles: float
+    dram_least_cycles: float
+    dram_room: float
     line_sectors: float
     request_limit: float
     barrier_latency: int
@@ -81,6 +90,11 @@ def sm_machine(
     gone = without.__contains__
     sector = float(device.l2.sector_bytes)
     latency = _latencies(timing, without)
+    l2 = 0.0 if gone(Component.L2_BANDWIDTH) else _l2_cycles(device, timing, busy_sms)
+    dram = 0.0
+    if not gone(Component.DRAM_BANDWIDTH):
+        dram = _dram_cycles(kernel, device, timing, busy_sms)
+    past_l1, past_l2 = _wave_sectors(kernel, device)
     return Machine(
         schedulers=schedulers,
         issues=timing.issues_per_scheduler,
@@ -94,10 +108,12 @@ def sm_machine(
         l2_latency=latency.l2,
         dram_latency=latency.dram,
         l1_cycles=0.0 if gone(Component.L1_BANDWIDTH) else 1.0,
-        l2_cycles=0.0 if gone(Component.L2_BANDWIDTH) else _l2_cycles(device, timing, busy_sms),
-        dram_cycles=0.0
-        if gone(Component.DRAM_BANDWIDTH)
-        else _dram_cycles(kernel, device, timing, busy_sms),
+        l2_cycles=l2,
+        l2_least_cycles=0.0 if gone(Component.L2_BANDWIDTH) else _l2_cycles(device, timing, 1.0),
+        l2_room=l2 * past_l1,
+        dram_cycles=dram,
+        dram_least_cycles=dram / busy_sms,
+        dram_room=dram * past_l2,
         line_sectors=device.l2.line_bytes / sector,
         request_limit=UNLIMITED
         if gone(Component.OUTSTANDING_REQUESTS)
@@ -146,19 +162,20 @@ def _latencies(timing: TimingFacts, without: frozenset[Component]) -> _Latencies
 
 def _l2_cycles(device: Device, timing: TimingFacts, busy_sms: float) -> float:
     """Of a sector: the SM's own port or its share of the whole, whichever is slower."""
-    share = timing.l2_bandwidth_bytes_per_s / device.architecture.clock_hz / busy_sms
+    share = timing.l2_bandwidth_bytes_per_s / device.running_clock_hz / busy_sms
     return device.l2.sector_bytes / min(timing.l2_bytes_per_cycle, share)
 
 
 def _shared_cycles(device: Device, width: int) -> float:
-    """Of a pass: as many words a cycle as loads of shared memory are measured to reach, the whole
-    pass where nobody measured it."""
+    """Of a pass, at most a word of each bank: as many words a cycle as loads of shared memory are
+    measured to reach, the whole pass where nobody measured it."""
     if device.measured is None:
         return 1.0
     words = device.measured.load_store_ops_per_s / (
-        device.architecture.sm_count * device.architecture.clock_hz
+        device.architecture.sm_count * device.running_clock_hz
     )
-    return width / min(width, max(1, round(words)))
+    most = min(width, device.shared.banks)
+    return most / min(most, max(1, round(words)))
 
 
 def _dram_cycles(
@@ -168,17 +185,36 @@ def _dram_cycles(
     reads and writes."""
     bandwidth = device.dram.bandwidth_bytes_per_s * timing.dram_efficiency
     bandwidth *= 1.0 - (1.0 - timing.dram_mixed_efficiency) * _mixed(kernel)
-    return device.l2.sector_bytes * busy_sms * device.architecture.clock_hz / bandwidth
+    return device.l2.sector_bytes * busy_sms * device.running_clock_hz / bandwidth
 
 
 def _mixed(kernel: TimedKernel) -> float:
     """How evenly DRAM is read and written: 0 for one of them only, 1 for as much of both."""
-    levels = kernel.levels
-    counts = np.bincount(kernel.paths.pc, minlength=len(kernel.pipeline))
-    sectors = counts * levels.sectors * (1.0 - levels.l1_hits) * (1.0 - levels.l2_hits)
+    _, sectors = _sectors(kernel)
     total = float(sectors.sum())
     writes = float(sectors[kernel.is_store].sum())
     return 2.0 * min(writes, total - writes) / total if total > 0.0 else 0.0
+
+
+def _sectors(kernel: TimedKernel) -> tuple[Floats, Floats]:
+    """Of all recorded thread blocks by pc, what goes past L1 and past L2."""
+    levels = kernel.levels
+    counts = np.bincount(kernel.paths.pc, minlength=len(kernel.pipeline))
+    past_l1 = counts * levels.sectors * (1.0 - levels.l1_hits)
+    return past_l1, past_l1 * (1.0 - levels.l2_hits)
+
+
+def _wave_sectors(kernel: TimedKernel, device: Device) -> tuple[float, float]:
+    """What an SM asks for past L1 and past L2 while it catches up with the others.
+
+    All begin together, and are dealt thread blocks in turn from the second wave on.
+    """
+    resident = kernel.thread_blocks_per_sm
+    each = -(-kernel.thread_blocks // device.architecture.sm_count)
+    wave = min(resident, max(0, each - resident)) / max(1, len(kernel.paths.thread_blocks))
+    past_l1, past_l2 = _sectors(kernel)
+    share = _BEHIND * wave
+    return share * float(past_l1.sum()), share * float(past_l2.sum())
 
 
 def _fetch_lines(kernel: TimedKernel, timing: TimingFacts, without: frozenset[Component]) -> int:

@@ -30,19 +30,21 @@ __all__ = [
     "L1_MISSES",
     "L2_MISSES",
     "LOAD",
+    "MORE",
     "NONE",
     "PIPELINES",
-    "READS_AT",
     "SECTORS",
     "SHARED",
+    "SOURCE",
+    "SOURCES",
     "STORE",
+    "TARGET",
     "UNITS",
     "UNIT_CYCLES",
     "UNIT_IS_PARTITIONED",
     "UNIT_LATENCY",
     "UNLIMITED",
     "WORDS",
-    "WRITES_AT",
     "Program",
     "records",
     "sm_program",
@@ -54,7 +56,8 @@ UNITS = 8
 SHARED, CONSTANT, LOAD, STORE, BARRIER, FENCE, BRANCH, EXIT, NONE = range(UNITS, UNITS + 9)
 KINDS = NONE + 1
 WORDS = 8
-KIND, READS_AT, WRITES_AT, FETCH_LINE = range(4)
+SOURCES = 4
+KIND, SOURCE, TARGET, MORE, FETCH_LINE = 0, 1, 1 + SOURCES, 2 + SOURCES, 3 + SOURCES
 SECTORS, L1_MISSES, L2_MISSES = range(3)
 UNIT_CYCLES, UNIT_LATENCY, UNIT_IS_PARTITIONED = range(3)
 UNLIMITED = -1.0
@@ -92,8 +95,10 @@ def records(columns: Sequence[npt.NDArray[Any]]) -> Floats:
 
 
 class Program(NamedTuple):
-    """`code` by pc: KIND; the registers `operands[READS_AT:WRITES_AT]` are read, those up to the
-    next pc's READS_AT written; FETCH_LINE of its native code. One row more than instructions.
+    """`code` by pc: KIND; the registers from SOURCE on must be ready, TARGET is written; FETCH_LINE
+    of its native code. Where there are more, MORE is the place in `operands` of the two ends that
+    follow it, of sources and of targets, and of what lies before them. Missing ones are register
+    `registers` - 2, always ready, and the last, which nobody reads.
     `traffic` by pc: SECTORS of a request, shares of misses of what reaches L1 and L2.
 
     `event_pc` and `passes`, cycles of the pipe of an access, by event; warp w of recorded thread
@@ -119,11 +124,10 @@ def sm_program(
     timing = timing_facts(device)
     kinds = np.array([_KIND[pipeline] for pipeline in kernel.pipeline], np.int8)
     kinds[(kinds == LOAD) & kernel.is_store] = STORE
-    reads_at, writes_at, operands = _operands(kernel)
     native = np.maximum(np.cumsum(kinds != NONE) - 1, 0)
-    code = np.zeros((len(kinds) + 1, WORDS), np.int64)
-    code[:-1, KIND], code[:, READS_AT], code[:-1, WRITES_AT] = kinds, reads_at, writes_at
-    code[:-1, FETCH_LINE] = native * timing.instruction_bytes // FETCH_LINE_BYTES
+    registers = int(max(kernel.reads.max(initial=-1), kernel.writes.max(initial=-1))) + 3
+    code, operands = _code(kernel, kinds, registers)
+    code[:, FETCH_LINE] = native * timing.instruction_bytes // FETCH_LINE_BYTES
     levels = kernel.levels
     return Program(
         code=code.ravel(),
@@ -135,16 +139,29 @@ def sm_program(
         instructions=len(kinds),
         thread_blocks=len(kernel.paths.thread_blocks),
         warps=kernel.paths.warps_per_thread_block,
-        registers=int(max(kernel.reads.max(initial=-1), kernel.writes.max(initial=-1))) + 1,
+        registers=registers,
     )
 
 
-def _operands(kernel: TimedKernel) -> tuple[Ints, Ints, Ints]:
-    """Where the reads and the writes of each pc begin, and all of them."""
-    both = np.concatenate([kernel.reads, kernel.writes], axis=1)
-    ends = np.concatenate([[0], np.cumsum((both >= 0).sum(axis=1))]).astype(np.int64)
-    writes_at = (ends[:-1] + (kernel.reads >= 0).sum(axis=1)).astype(np.int64)
-    return ends, writes_at, both[both >= 0].astype(np.int64)
+def _code(kernel: TimedKernel, kinds: npt.NDArray[np.int8], registers: int) -> tuple[Ints, Ints]:
+    """The records of all pcs, and the operands that do not fit them.
+
+    An instruction that issues waits for what it writes as well.
+    """
+    ready, unread = registers - 2, registers - 1
+    code = np.zeros((len(kinds), WORDS), np.int64)
+    operands = [0]
+    for record, kind, reads, writes in zip(code, kinds, kernel.reads, kernel.writes, strict=True):
+        targets = writes[writes >= 0].tolist()
+        sources = [*reads[reads >= 0].tolist(), *(targets if kind != NONE else ())]
+        more_sources, more_targets = sources[SOURCES:], targets[1:]
+        record[KIND], record[TARGET] = kind, targets[0] if targets else unread
+        record[SOURCE : SOURCE + SOURCES] = (sources + [ready] * SOURCES)[:SOURCES]
+        if more_sources or more_targets:
+            record[MORE] = at = len(operands)
+            end = at + 2 + len(more_sources)
+            operands += [end, end + len(more_targets), *more_sources, *more_targets]
+    return code, np.array(operands, np.int64)
 
 
 def _passes(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.errors import ModelNotApplicable
 from kernelcast.simcore.timing import sm_cycles
 from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import Program
@@ -18,6 +19,7 @@ from kernelcast.simcore.timing.sm_state import (
     ISSUES,
     L2_FREE,
     NEVER,
+    SLOTS,
     STORE_DONE,
     TOTAL,
     new_state,
@@ -48,7 +50,8 @@ class Snapshot:
 class SmSimulator:
     """Works through `thread_blocks` thread blocks, `thread_blocks_per_sm` at a time.
 
-    Thread block k follows the path of the recorded one k modulo their number.
+    Thread block k follows the path of the recorded one k modulo their number. ModelNotApplicable
+    for more resident warps than SLOTS of a scheduler.
     """
 
     def __init__(
@@ -58,6 +61,7 @@ class SmSimulator:
         thread_blocks: int,
         thread_blocks_per_sm: int,
     ) -> None:
+        _check_slots(thread_blocks_per_sm * program.warps, machine.schedulers)
         self._program = program
         self.machine = machine
         self._total = thread_blocks
@@ -119,3 +123,11 @@ class SmSimulator:
         self._skipped_cycles += times * (after.cycles - before.cycles)
         self._skipped_instructions += times * (after.instructions - before.instructions)
         self._skipped_account += times * (after.account - before.account)
+
+
+def _check_slots(warps: int, schedulers: int) -> None:
+    if warps > SLOTS * schedulers:
+        raise ModelNotApplicable(
+            f"{warps} resident warps on {schedulers} schedulers: the timing model follows at most "
+            f"{SLOTS} warps of a scheduler"
+        )

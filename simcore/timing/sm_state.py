@@ -7,8 +7,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.memory.compiled import inlined
 from kernelcast.simcore.timing.sm_machine import Machine
-from kernelcast.simcore.timing.sm_program import FETCH_LINE, KINDS, UNITS, UNLIMITED, WORDS, Program
+from kernelcast.simcore.timing.sm_program import (
+    FETCH_LINE,
+    KINDS,
+    UNIT_IS_PARTITIONED,
+    UNITS,
+    UNLIMITED,
+    WORDS,
+    Program,
+)
 from kernelcast.simcore.timing.stall_reasons import REASON_COUNT
 
 __all__ = [
@@ -18,30 +27,39 @@ __all__ = [
     "COMPLETED",
     "COUNT",
     "DISPATCHED",
+    "DRAM_CREDIT",
     "DRAM_FREE",
     "DRAM_SINCE",
     "DUE",
     "END",
     "FETCHED",
     "FETCHES",
+    "FIRST_READY",
+    "FIRST_ROW",
+    "HEAD",
     "HEADS",
     "ISSUES",
     "L1_FREE",
+    "L2_CREDIT",
     "L2_FREE",
     "L2_SINCE",
     "LAST",
     "LAST_CYCLE",
     "LINE",
     "LINE_READY",
+    "LISTS",
     "LIVE",
     "LOADS",
     "LOAD_QUEUE",
     "NEVER",
+    "NEXT_KIND",
+    "NEXT_PC",
     "PAST_L1",
     "PAST_L2",
     "PIPE",
     "PLACE_AND_SCHEDULER",
     "POSITION",
+    "PRESENT",
     "READY",
     "REASON_BITS",
     "REASON_MASK",
@@ -52,17 +70,24 @@ __all__ = [
     "SCHEDULER_BITS",
     "SCHEDULER_MASK",
     "SINCE",
+    "SLOT",
+    "SLOTS",
     "STORED",
     "STORES",
     "STORE_DONE",
     "STORE_QUEUE",
+    "TAIL",
+    "TIED",
     "TOTAL",
     "TURN",
     "WAITS",
     "WAKE",
+    "WARP_BITS",
+    "WARP_MASK",
     "WHY",
     "SmState",
     "new_state",
+    "warp_word",
 ]
 
 NEVER = 1 << 55
@@ -70,8 +95,9 @@ REASON_BITS = 5
 REASON_MASK = (1 << REASON_BITS) - 1
 
 L1_FREE, L2_FREE, DRAM_FREE, L2_SINCE, DRAM_SINCE, STORE_DONE, LOADS, STORES = range(8)
+L2_CREDIT, DRAM_CREDIT = range(8, 10)
 """Clocks: when a level is free again, since when it has been busy without a pause, when the last
-store is done; sectors that are on their way."""
+store is done; sectors that are on their way; idle cycles of the SM's share of a level."""
 (
     DISPATCHED,
     COMPLETED,
@@ -84,15 +110,25 @@ store is done; sectors that are on their way."""
     TURN,
     LOAD_QUEUE,
     STORE_QUEUE,
+    FIRST_ROW,
     HEADS,
-) = range(12)
+) = range(13)
 """Counts: of thread blocks; the end of the last issue; of issues and fetched lines; the scheduler
-whose turn it is; until when the queues are full; from HEADS on head and tail of each ring."""
+whose turn it is; until when the queues are full; the account's first row for the present residence;
+from HEADS on head and tail of each ring."""
 
-POSITION, END, READY, WHY, PIPE, WAITS, LINE, PLACE_AND_SCHEDULER = range(8)
+WARP_WORDS = 16
+POSITION, END, NEXT_PC, NEXT_KIND, READY, WHY, PIPE, PLACE_AND_SCHEDULER = range(8)
+SLOT, WAITS, LINE = range(8, 11)
 SCHEDULER_BITS = 8
 SCHEDULER_MASK = (1 << SCHEDULER_BITS) - 1
-COUNT, LAST, CANDIDATE, WAKE, DUE, SINCE = range(6)
+COUNT, LAST, CANDIDATE, WAKE, DUE, SINCE, TIED, FIRST_READY = range(8)
+SLOTS = 64
+"""Warps of a scheduler: one bit of a word each."""
+LISTS = 32
+PRESENT, HEAD, TAIL = range(KINDS, KINDS + 3)
+WARP_BITS = 12
+WARP_MASK = (1 << WARP_BITS) - 1
 LIVE, ARRIVED, BEGINS, STORED = range(4)
 FETCHED, LINE_READY = range(2)
 PAST_L1, PAST_L2 = range(2)
@@ -105,13 +141,19 @@ Floats = npt.NDArray[np.float64]
 class SmState(NamedTuple):
     """Tables have records of WORDS, found by `word`.
 
-    `warp`: next event POSITION and END; READY cycle of the next instruction, WHY not before, the
-    PIPE that it needs; whether it WAITS at a barrier; LINE of code; its place << SCHEDULER_BITS and
+    `warp`: next event POSITION and END, the NEXT_PC and NEXT_KIND of the instruction that comes
+    first from there on; its READY cycle, WHY not before, the PIPE that it needs; SLOT in the order
+    of its scheduler; whether it WAITS at a barrier; LINE of code; its place << SCHEDULER_BITS and
     scheduler, which take long to divide out. `registers` of all warps: cycle << REASON_BITS |
     reason.
 
     `scheduler`: COUNT of its warps, in `order` from the oldest on; LAST that issued; CANDIDATE to
-    issue next at cycle WAKE, SINCE when one has had operands; slots up to DUE are accounted.
+    issue next at cycle WAKE, SINCE when one has had operands; slots up to DUE are accounted; of
+    the slots TIED that can issue first, the FIRST_READY cycle, 0 where nobody has looked.
+    `lists`, LISTS words of each scheduler, are bits by slot: by kind warps whose instruction of
+    that kind has its operands; PRESENT are the kinds that have any. The others, but those at
+    barriers, are `pending`: READY << WARP_BITS | warp in order from HEAD to TAIL, a ring of SLOTS
+    of each scheduler. `pipes`, LISTS of each scheduler: by kind.
     `place` of a thread block: LIVE warps, ARRIVED at a barrier, BEGINS when it was dispatched,
     STORED when its stores are acknowledged. Of a pipe: `free`, and `opens`, the cycle in which it
     is free.
@@ -127,6 +169,9 @@ class SmState(NamedTuple):
     registers: Ints
     order: Ints
     scheduler: Ints
+    lists: Ints
+    pending: Ints
+    pipes: Ints
     place: Ints
     free: Floats
     opens: Ints
@@ -141,6 +186,12 @@ class SmState(NamedTuple):
     rows: int
 
 
+@inlined
+def warp_word(warp: int, column: int) -> np.uint64:
+    """Where the record of a warp has a column."""
+    return np.uint64(warp * WARP_WORDS + column)
+
+
 def new_state(
     program: Program, machine: Machine, thread_blocks: int, thread_blocks_per_sm: int
 ) -> SmState:
@@ -152,7 +203,7 @@ def new_state(
     if machine.request_limit != UNLIMITED:
         while ring < machine.request_limit + 2:
             ring *= 2
-    warp = np.zeros((warps, WORDS), np.int64)
+    warp = np.zeros((warps, WARP_WORDS), np.int64)
     warp[:, READY], warp[:, LINE] = NEVER, -1
     numbers = np.arange(warps)
     places = numbers // program.warps << SCHEDULER_BITS
@@ -168,10 +219,13 @@ def new_state(
         registers=np.zeros(warps * program.registers, np.int64),
         order=np.zeros(warps * schedulers, np.int64),
         scheduler=scheduler.ravel(),
+        lists=np.zeros(schedulers * LISTS, np.int64),
+        pending=np.zeros(schedulers * SLOTS, np.int64),
+        pipes=_pipes(machine),
         place=np.zeros(thread_blocks_per_sm * WORDS, np.int64),
         free=np.zeros(pipes),
         opens=np.zeros(pipes, np.int64),
-        clocks=np.zeros(8),
+        clocks=np.zeros(10),
         counts=counts,
         requests=np.zeros(3 * ring * WORDS),
         lines=lines.ravel(),
@@ -181,3 +235,14 @@ def new_state(
         ring=ring,
         rows=rows,
     )
+
+
+def _pipes(machine: Machine) -> Ints:
+    """Which pipe a scheduler's instructions of a kind take."""
+    schedulers = np.arange(machine.schedulers)
+    pipes = np.zeros((machine.schedulers, LISTS), np.int64)
+    own = machine.units[UNIT_IS_PARTITIONED::WORDS]
+    for kind in range(UNITS):
+        pipes[:, kind] = kind * machine.schedulers + schedulers * (own[kind] != 0.0)
+    pipes[:, UNITS:KINDS] = UNITS * machine.schedulers - UNITS + np.arange(UNITS, KINDS)
+    return pipes.ravel()

@@ -12,7 +12,6 @@ from kernelcast.simcore.memory.compiled import inlined
 from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import (
     CONSTANT,
-    KIND,
     LOAD,
     SHARED,
     STORE,
@@ -22,22 +21,21 @@ from kernelcast.simcore.timing.sm_program import (
 )
 from kernelcast.simcore.timing.sm_state import (
     BEGINS,
-    DISPATCHED,
     DRAM_FREE,
     DRAM_SINCE,
     DUE,
+    FIRST_ROW,
     L1_FREE,
     L2_FREE,
     L2_SINCE,
+    NEXT_KIND,
+    NEXT_PC,
     PLACE_AND_SCHEDULER,
-    POSITION,
     READY,
-    RESIDENT,
-    RESIDENT_FIRST,
     SCHEDULER_BITS,
-    TOTAL,
     WHY,
     SmState,
+    warp_word,
 )
 from kernelcast.simcore.timing.stall_reasons import REASON_COUNT, StallReason
 
@@ -71,10 +69,8 @@ def aligned(machine: Machine, cycle: int) -> int:
 
 @inlined
 def credit(state: SmState, pc: int, reason: int, slots: int) -> None:
-    """Adds slots to the account, apart where fewer thread blocks than at first are left."""
-    counts = state.counts
-    is_full = counts[DISPATCHED] < counts[TOTAL] or counts[RESIDENT] == counts[RESIDENT_FIRST]
-    row = pc if is_full else pc + state.rows
+    """Adds slots to the account."""
+    row = state.counts[FIRST_ROW] + pc
     state.account[np.uint64(row * REASON_COUNT + reason)] += slots
 
 
@@ -161,15 +157,15 @@ def lose_slots(
     if warp < 0:
         _credit_cycles(machine, state, program.instructions, _IDLE, due, until)
         return
-    pc = program.event_pc[np.uint64(state.warp[word(warp, POSITION)])]
-    why = state.warp[word(warp, WHY)]
-    ready = min(state.warp[word(warp, READY)], since)
+    pc = state.warp[warp_word(warp, NEXT_PC)]
+    why = state.warp[warp_word(warp, WHY)]
+    ready = min(state.warp[warp_word(warp, READY)], since)
     ready = min(max(aligned(machine, ready), due), until)
     if why == _LAUNCH:
         begins = aligned(
             machine,
             state.place[
-                word(state.warp[word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS, BEGINS)
+                word(state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS, BEGINS)
             ],
         )
         begins = min(max(begins, due), ready)
@@ -182,7 +178,7 @@ def lose_slots(
             machine,
             state,
             pc,
-            pipe_reason(machine, state, program.code[word(pc, KIND)]),
+            pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)]),
             ready,
             until,
         )

@@ -8,6 +8,7 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.traces.trace import InstructionRow
 from kernelcast.traces.warp_paths import WarpPaths
 
 __all__ = ["MemoryLevels", "Pipeline", "TimedKernel"]
@@ -72,3 +73,5 @@ class TimedKernel:
     warp_width: int
     path_share: float = 1.0
     """Events of `paths` over those that as many average thread blocks of the launch execute."""
+    instructions: tuple[InstructionRow, ...] = ()
+    """By pc, where there is a source; only reports read them."""

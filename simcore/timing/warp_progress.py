@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from kernelcast.simcore.memory.compiled import inlined
+from kernelcast.simcore.timing.ready_warps import close_gap, list_warp
 from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import (
     FETCH_LINE,
     KIND,
+    MORE,
     NONE,
-    READS_AT,
-    UNIT_IS_PARTITIONED,
-    UNITS,
-    WRITES_AT,
+    SOURCE,
+    SOURCES,
+    TARGET,
     Program,
     word,
 )
@@ -28,10 +29,14 @@ from kernelcast.simcore.timing.sm_state import (
     END,
     FETCHED,
     FETCHES,
+    FIRST_ROW,
     LAST,
     LINE,
     LINE_READY,
+    LISTS,
     LIVE,
+    NEXT_KIND,
+    NEXT_PC,
     PIPE,
     PLACE_AND_SCHEDULER,
     POSITION,
@@ -39,19 +44,31 @@ from kernelcast.simcore.timing.sm_state import (
     REASON_BITS,
     REASON_MASK,
     RESIDENT,
+    RESIDENT_FIRST,
     SCHEDULER_BITS,
     SCHEDULER_MASK,
+    SLOT,
     STORED,
+    TIED,
     TOTAL,
     WAITS,
     WAKE,
     WHY,
     SmState,
+    warp_word,
 )
 from kernelcast.simcore.timing.stall_account import aligned
 from kernelcast.simcore.timing.stall_reasons import StallReason
 
-__all__ = ["advance", "meet_or_end", "pack", "retire", "start_thread_block"]
+__all__ = [
+    "advance",
+    "meet_or_end",
+    "note_residence",
+    "pack",
+    "retire",
+    "start_thread_block",
+    "write_registers",
+]
 
 _BARRIER = StallReason.BARRIER.code
 _FETCH = StallReason.INSTRUCTION_FETCH.code
@@ -70,9 +87,9 @@ def _fetched(
 ) -> int:
     """When the line of code of `pc` is there. The cache replaces the line that it fetched first."""
     line = program.code[word(pc, FETCH_LINE)]
-    if state.warp[word(warp, LINE)] == line:
+    if state.warp[warp_word(warp, LINE)] == line:
         return to
-    state.warp[word(warp, LINE)] = line
+    state.warp[warp_word(warp, LINE)] = line
     fetches = state.counts[FETCHES]
     if fetches - state.lines[word(line, FETCHED)] >= machine.fetch_lines:
         state.counts[FETCHES] = fetches + 1
@@ -82,70 +99,98 @@ def _fetched(
 
 
 @inlined
+def _operands_ready(program: Program, state: SmState, registers: int, pc: int) -> int:
+    """When all that an instruction waits for is ready, packed."""
+    ready = 0
+    for source in range(SOURCE, SOURCE + SOURCES):
+        register = program.code[word(pc, source)]
+        ready = max(ready, state.registers[np.uint64(registers + register)])
+    more = program.code[word(pc, MORE)]
+    if more != 0:
+        for at in range(more + 2, program.operands[np.uint64(more)]):
+            register = program.operands[np.uint64(at)]
+            ready = max(ready, state.registers[np.uint64(registers + register)])
+    return ready
+
+
+@inlined
+def write_registers(program: Program, state: SmState, registers: int, pc: int, ready: int) -> None:
+    """Sets when the results of an instruction are ready, packed; `registers`: the warp's first."""
+    state.registers[np.uint64(registers + program.code[word(pc, TARGET)])] = ready
+    more = program.code[word(pc, MORE)]
+    if more != 0:
+        ends = program.operands[np.uint64(more)], program.operands[np.uint64(more + 1)]
+        for at in range(ends[0], ends[1]):
+            state.registers[np.uint64(registers + program.operands[np.uint64(at)])] = ready
+
+
+@inlined
 def advance(program: Program, machine: Machine, state: SmState, warp: int, earliest: int) -> bool:
     """Finds when the warp's next instruction can issue, packed `earliest` at the soonest.
 
     Folded instructions on the way only hand on when their operands are ready. False at the end.
     """
-    position, end = state.warp[word(warp, POSITION)], state.warp[word(warp, END)]
+    position, end = state.warp[warp_word(warp, POSITION)], state.warp[warp_word(warp, END)]
     registers = warp * program.registers
-    pc = 0
+    pc, kind = 0, NONE
     while position < end:
         pc = program.event_pc[np.uint64(position)]
-        if program.code[word(pc, KIND)] != NONE:
+        kind = program.code[word(pc, KIND)]
+        if kind != NONE:
             break
-        ready = 0
-        for at in range(program.code[word(pc, READS_AT)], program.code[word(pc, WRITES_AT)]):
-            ready = max(
-                ready, state.registers[np.uint64(registers + program.operands[np.uint64(at)])]
-            )
-        for at in range(program.code[word(pc, WRITES_AT)], program.code[word(pc + 1, READS_AT)]):
-            state.registers[np.uint64(registers + program.operands[np.uint64(at)])] = ready
+        write_registers(
+            program, state, registers, pc, _operands_ready(program, state, registers, pc)
+        )
         position += 1
-    state.warp[word(warp, POSITION)] = position
+    state.warp[warp_word(warp, POSITION)] = position
     if position == end:
         return False
-    ready = earliest
-    for at in range(program.code[word(pc, READS_AT)], program.code[word(pc + 1, READS_AT)]):
-        ready = max(ready, state.registers[np.uint64(registers + program.operands[np.uint64(at)])])
+    ready = max(earliest, _operands_ready(program, state, registers, pc))
     if machine.fetch_lines > 0:
         ready = _fetched(program, machine, state, warp, pc, ready)
-    state.warp[word(warp, READY)] = ready >> REASON_BITS
-    state.warp[word(warp, WHY)] = ready & REASON_MASK
-    kind = program.code[word(pc, KIND)]
-    pipe = UNITS * machine.schedulers - UNITS + kind
-    if kind < UNITS:
-        pipe = kind * machine.schedulers
-        if machine.units[word(kind, UNIT_IS_PARTITIONED)] != 0.0:
-            pipe += state.warp[word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
-    state.warp[word(warp, PIPE)] = pipe
+    scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
+    state.warp[warp_word(warp, NEXT_PC)] = pc
+    state.warp[warp_word(warp, NEXT_KIND)] = kind
+    state.warp[warp_word(warp, READY)] = ready >> REASON_BITS
+    state.warp[warp_word(warp, WHY)] = ready & REASON_MASK
+    state.warp[warp_word(warp, PIPE)] = state.pipes[np.uint64(scheduler * LISTS + kind)]
     return True
 
 
 @inlined
 def retire(program: Program, machine: Machine, state: SmState, warp: int) -> None:
     """Takes a warp out of its scheduler's order."""
-    scheduler = state.warp[word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
-    room = state.room
-    first = scheduler * room
-    at = first
-    while state.order[np.uint64(at)] != warp:
-        at += 1
-    last = first + state.scheduler[word(scheduler, COUNT)] - 1
-    while at < last:
+    scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
+    slot = state.warp[warp_word(warp, SLOT)]
+    first = scheduler * state.room
+    for at in range(first + slot, first + state.scheduler[word(scheduler, COUNT)] - 1):
         state.order[np.uint64(at)] = state.order[np.uint64(at + 1)]
-        at += 1
+        state.warp[warp_word(state.order[np.uint64(at)], SLOT)] -= 1
+    close_gap(state, scheduler, slot)
     state.scheduler[word(scheduler, COUNT)] -= 1
     state.scheduler[word(scheduler, CANDIDATE)] = -1
     state.scheduler[word(scheduler, LAST)] = -1
-    state.place[word(state.warp[word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS, LIVE)] -= 1
+    state.scheduler[word(scheduler, TIED)] = 0
+    state.place[word(state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS, LIVE)] -= 1
 
 
 @inlined
 def _wake(machine: Machine, state: SmState, warp: int) -> None:
-    scheduler = state.warp[word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
-    at = aligned(machine, max(state.warp[word(warp, READY)], state.scheduler[word(scheduler, DUE)]))
+    """Lists a warp that its scheduler did not expect."""
+    scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
+    at = aligned(
+        machine, max(state.warp[warp_word(warp, READY)], state.scheduler[word(scheduler, DUE)])
+    )
     state.scheduler[word(scheduler, WAKE)] = min(state.scheduler[word(scheduler, WAKE)], at)
+    list_warp(state, scheduler, warp, 0)
+
+
+@inlined
+def note_residence(state: SmState) -> None:
+    """The account has rows apart for when fewer thread blocks than at first are left."""
+    counts = state.counts
+    is_full = counts[DISPATCHED] < counts[TOTAL] or counts[RESIDENT] == counts[RESIDENT_FIRST]
+    counts[FIRST_ROW] = 0 if is_full else state.rows
 
 
 @inlined
@@ -157,7 +202,6 @@ def start_thread_block(
     A thread block of which no warp has an event ends at once, and the next one takes its place.
     """
     recorded = program.thread_blocks
-    room = state.room
     while state.counts[DISPATCHED] < state.counts[TOTAL]:
         path = state.counts[DISPATCHED] % recorded * program.warps
         state.counts[DISPATCHED] += 1
@@ -166,27 +210,29 @@ def start_thread_block(
         state.place[word(place, BEGINS)] = ended
         state.place[word(place, STORED)] = 0
         for warp in range(place * program.warps, (place + 1) * program.warps):
-            state.warp[word(warp, POSITION)] = program.start[np.uint64(path)]
-            state.warp[word(warp, END)] = program.start[np.uint64(path + 1)]
+            state.warp[warp_word(warp, POSITION)] = program.start[np.uint64(path)]
+            state.warp[warp_word(warp, END)] = program.start[np.uint64(path + 1)]
             path += 1
-            state.warp[word(warp, WAITS)] = 0
-            state.warp[word(warp, LINE)] = -1
+            state.warp[warp_word(warp, WAITS)] = 0
+            state.warp[warp_word(warp, LINE)] = -1
             for register in range(warp * program.registers, (warp + 1) * program.registers):
                 state.registers[np.uint64(register)] = 0
-            scheduler = state.warp[word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
-            state.order[np.uint64(scheduler * room + state.scheduler[word(scheduler, COUNT)])] = (
-                warp
-            )
+            scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
+            slot = state.scheduler[word(scheduler, COUNT)]
+            state.order[np.uint64(scheduler * state.room + slot)] = warp
+            state.warp[warp_word(warp, SLOT)] = slot
             state.scheduler[word(scheduler, COUNT)] += 1
             if advance(program, machine, state, warp, pack(first, _LAUNCH)):
                 _wake(machine, state, warp)
             else:
                 retire(program, machine, state, warp)
         if state.place[word(place, LIVE)] > 0:
+            note_residence(state)
             return
         state.counts[COMPLETED] += 1
         ended, first = first, first + machine.launch_cycles
     state.counts[RESIDENT] -= 1
+    note_residence(state)
 
 
 @inlined
@@ -199,9 +245,9 @@ def meet_or_end(
         state.place[word(place, ARRIVED)] = 0
         opens = pack(now + machine.barrier_latency, _BARRIER)
         for warp in range(place * program.warps, (place + 1) * program.warps):
-            if state.warp[word(warp, WAITS)] != 0:
-                state.warp[word(warp, WAITS)] = 0
-                state.warp[word(warp, POSITION)] += 1
+            if state.warp[warp_word(warp, WAITS)] != 0:
+                state.warp[warp_word(warp, WAITS)] = 0
+                state.warp[warp_word(warp, POSITION)] += 1
                 if advance(program, machine, state, warp, opens):
                     _wake(machine, state, warp)
                 else:

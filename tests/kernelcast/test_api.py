@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -133,8 +134,9 @@ def test_measured_on_one_device_estimated_for_another(trace: kc.KernelTrace) -> 
 
 def test_work_type_by_name_or_member(trace: kc.KernelTrace) -> None:
     profile = trace.profile("gtx-480")
-    by_name = kc.estimate(profile, work_type="int")
-    assert by_name == kc.estimate(profile, work_type=kc.WorkType.INT)
+    model = "quantitative-roofline"
+    by_name = kc.estimate(profile, model, work_type="int")
+    assert by_name == kc.estimate(profile, model, work_type=kc.WorkType.INT)
     assert by_name["K_type"] == "int"
 
 
@@ -182,3 +184,15 @@ def test_sgemm_counts_have_their_closed_form(tile: int, accesses: int) -> None:
     example = f"sgemm/sgemm{tile}.toml"
     assert _native_counts(example, "small", "fma.rn.f32") == rows * n * n
     assert _native_accesses(example, "small") == rows * n * (n // tile * accesses + 1)
+
+
+def test_the_default_model_follows_from_what_the_device_file_has(trace: kc.KernelTrace) -> None:
+    profile = trace.profile("gtx-480")
+    assert kc.estimate(profile).model == "interval"
+    untimed = replace(kc.device("gtx-480"), timing=None)
+    found = kc.estimate(profile, device=untimed)
+    assert found.model == "quantitative-roofline"
+    assert found.assumptions[0].startswith("model quantitative-roofline instead of interval")
+    bare = kc.estimate(profile, device=replace(untimed, measured=None))
+    assert bare.model == "roofline"
+    assert "no [timing] and [measured]" in bare.assumptions[0]

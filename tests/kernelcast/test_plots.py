@@ -63,6 +63,29 @@ def symbol(estimate: Estimate, name: str) -> float:
     return value
 
 
+def test_levels_of_the_hierarchical_roofline(
+    sor: KernelProfile, measured_device: MeasuredDevice
+) -> None:
+    """A line with the slope of each level's bandwidth up to the peak, and a point at its intensity
+    as high as the model's."""
+    gpu = replace(
+        measured_device("GTX-480"), ceilings={"l2_read_bandwidth_bytes_per_s": 3e11}, timing=None
+    )
+    traffic = replace(sor.traffic, l2_read_sectors=1e9, l2_write_sectors=0.0)
+    kernel = replace(sor, traffic=traffic)
+    estimate = get_model("roofline")(kernel, gpu, ModelOptions())
+    (axes,) = roofline_plot(kernel, gpu, estimate).axes
+    (line,) = lines(axes, "level")
+    assert line[:, 1] / line[:, 0] == pytest.approx([300.0, 300.0])
+    assert gpu.measured is not None
+    highest = max(gpu.peak.fp64_flops_per_s, gpu.measured.fp64_ops_per_s)
+    assert line[-1, 1] == pytest.approx(highest / 1e9)
+    (point,) = points(axes, "level-point")
+    assert point[0] == pytest.approx(symbol(estimate, "I_L2"))
+    assert point[1] == pytest.approx(symbol(estimate, "W") / estimate.time_s / 1e9)
+    assert not lines(roofline_plot(sor, gpu, quantitative(sor, gpu)).axes[0], "level")
+
+
 def test_half_line_has_the_slope_of_the_kernel(
     sor: KernelProfile, on_all: Sequence[Estimate]
 ) -> None:

@@ -178,3 +178,15 @@ def test_it_is_in_the_registry_and_asks_for_paths() -> None:
     model = get_model("interval")
     assert model is interval
     assert getattr(model, "needs_paths", False)
+
+
+def test_shares_of_units_are_rated_as_nvprof_does() -> None:
+    """Loads of shared memory that keep its pipe busy: 10; half as many slots of fp32: 5."""
+    steps = [Step(Pipeline.SHARED, (8,), (i,)) for i in range(8)]
+    steps += [Step(Pipeline.FP32, (8,), (16 + i,)) for i in range(8)]
+    device = replace(DEVICE, architecture=replace(DEVICE.architecture, sm_count=1))
+    found = run(micro_kernel(steps, 200, 16, 1), device)
+    assert found["shared_utilization"] == 10
+    assert found["single_precision_fu_utilization"] == 5
+    with pytest.raises(KeyError):
+        found["dram_utilization"]

@@ -93,6 +93,7 @@ class SyntheticTarget:
     def _launch(self, kernel: Program, items: int, group: int, arguments: Sequence[Any]) -> float:
         a_unit = math.ceil(items // group / UNITS) * group
         if kernel.name.startswith("local_swap"):
+            assert arguments[2] == group  # places of one work-item: one of each neighbour between
             return _swap(items, a_unit, *arguments)
         if kernel.name == "local_stride":
             return _stride(kernel, items, group, a_unit, *arguments)
@@ -141,7 +142,14 @@ def _chains(
     return float(branches * clocks * steps * int(iterations))
 
 
-def _swap(items: int, a_unit: int, sums: Memory, tile: object, iterations: np.uint32) -> float:
+def _swap(
+    items: int,
+    a_unit: int,
+    sums: Memory,
+    tile: object,
+    step: np.uint32,
+    iterations: np.uint32,
+) -> float:
     """Simulates the swaps one after another, as many as are left after whole periods of 60."""
     places = 6 * np.arange(items)[:, np.newaxis] + np.arange(6)
     for _ in range(int(iterations) % 60):

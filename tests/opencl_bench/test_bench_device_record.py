@@ -172,6 +172,59 @@ def test_observations_hold_all_other_figures(cpu: Device, tmp_path: Path) -> Non
     assert [item.quantity for item in noisy] == ["barrier_cost_s"]
 
 
+def _with(*extra: Finding) -> Session:
+    session = _session()
+    outcome = session.outcomes[0]
+    more = replace(outcome, findings=(*outcome.findings, *extra))
+    return replace(session, outcomes=(more,))
+
+
+def test_figures_of_plain_work_items_are_the_thesis_throughputs(tmp_path: Path) -> None:
+    """Those of explicit vectors stay the peak; what was measured of vectors only stays too."""
+    plain = Measurement(
+        "work_item_fp32_multiply_add_throughput", 20e9, Unit.OPERATIONS_PER_S, 0.0, 7, "scalars"
+    )
+    cpu = write_device_file(_with(plain), tmp_path / "scalar.toml")
+    assert cpu.measured is not None
+    assert cpu.measured.fp32_ops_per_s == 20e9
+    assert cpu.measured.fp64_ops_per_s == 120e9
+    assert cpu.peak.fp32_flops_per_s == 16 * 2 * CORES * CLOCK_HZ
+    assert cpu.ceilings["work_item_fp32_multiply_add_throughput_ops_per_s"] == 20e9
+    assert cpu.ceilings["fp32_multiply_add_throughput_ops_per_s"] == 240e9
+
+
+def test_work_items_that_beat_explicit_vectors_raise_the_lanes(tmp_path: Path) -> None:
+    fast = Measurement(
+        "work_item_fp32_multiply_add_throughput", 400e9, Unit.OPERATIONS_PER_S, 0.0, 7, "scalars"
+    )
+    assert write_device_file(_with(fast), tmp_path / "fast.toml").sm.fp32_lanes == 32
+
+
+def test_ceilings_of_the_hierarchical_roofline(tmp_path: Path) -> None:
+    rates = (200e9, 100e9, 50e9, 25e9)
+    cpu = write_device_file(
+        _with(
+            _curve("work_item_bandwidth_over_footprint", rates, Unit.BYTES_PER_S),
+            Measurement("local_bandwidth_128_bit", 250e9, Unit.BYTES_PER_S, 0.0, 7, "swaps"),
+            *(
+                Measurement(f"fp32_{name}_throughput", rate, Unit.OPERATIONS_PER_S, 0.0, 7, name)
+                for name, rate in (("exp", 2e9), ("log", 4e9), ("sin", 4e9))
+            ),
+        ),
+        tmp_path / "levels.toml",
+    )
+    assert cpu.ceilings["shared_bandwidth_bytes_per_s"] == 250e9  # wider than 4 x 50e9
+    assert cpu.ceilings["special_function_throughput_ops_per_s"] == pytest.approx(3e9)
+    found = {item.quantity: item.value for item in load_observations(tmp_path / "levels.toml")}
+    near = found["work_item_l1_read_bandwidth_bytes_per_s"]
+    assert rates[1] <= near <= rates[0]
+    last = found["work_item_l2_read_bandwidth_bytes_per_s"]
+    assert last == pytest.approx(rates[2])
+    for number, capacity in enumerate(CAPACITIES, 1):
+        knee = found[f"read_bandwidth_knee_{number}_bytes"]
+        assert 1 / STEP <= knee / capacity <= STEP
+
+
 def test_curves_come_back_as_they_were_measured(cpu: Device) -> None:
     curve = cpu.curves["chase_latency_over_footprint"]
     assert curve.x_unit == "bytes"

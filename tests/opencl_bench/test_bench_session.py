@@ -23,7 +23,13 @@ from kernelcast.opencl_bench.measurement import (
 )
 from kernelcast.opencl_bench.session import Session, State, run_session, select
 from kernelcast.opencl_bench.target import DeviceFacts, Feature, Target
-from kernelcast.opencl_bench.warm_up import are_events_usable, is_ramping, is_settled, warm_up
+from kernelcast.opencl_bench.warm_up import (
+    are_events_usable,
+    is_ramping,
+    is_settled,
+    steadiest,
+    warm_up,
+)
 
 FACTS = DeviceFacts(
     name="synthetic",
@@ -227,6 +233,18 @@ def test_warm_up_follows_a_rising_clock_to_its_end() -> None:
 def test_warm_up_gives_in_to_noise() -> None:
     noise = iter([1.0, 2.0] * 50)
     assert sum(warm_up(lambda: next(noise), patience_s=5.0, limit_s=100.0)) < 10.0
+
+
+def test_a_noisy_series_is_timed_again() -> None:
+    disturbed, less, calm = np.array([[1, 1, 2, 3], [1, 1, 1.5, 2], [1, 1, 1, 1]]) / 100
+    for series, kept in (
+        ([calm, disturbed], calm),
+        ([disturbed, calm], calm),
+        ([disturbed, less, disturbed, calm], less),
+        ([50 * disturbed, calm], 50 * disturbed),  # too long to be repeated
+        ([np.zeros(4), calm], np.zeros(4)),  # a clock that does not advance is not noise
+    ):
+        assert np.array_equal(steadiest(iter(series).__next__), kept)
 
 
 def test_warm_up_of_a_long_kernel_is_one_run() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from kernelcast.errors import BenchmarkError
 from kernelcast.opencl_bench.benchmark import Effort
-from kernelcast.opencl_bench.compute import COMPUTE_BENCHMARKS
+from kernelcast.opencl_bench.compute import COMPUTE_BENCHMARKS, work_items
 from kernelcast.opencl_bench.compute.arithmetic import latency, throughput
 from kernelcast.opencl_bench.compute.chains import settings_for
 from kernelcast.opencl_bench.compute.float_operations import basic, functions
@@ -68,6 +68,20 @@ def test_latency_is_that_of_one_chain() -> None:
     found = latency(device.SyntheticTarget(), MULTIPLY_ADD, Effort.QUICK)
     assert found.unit is Unit.SECONDS
     assert found.value == pytest.approx(device.LATENCY_CLOCKS / device.CLOCK_HZ, rel=1e-9)
+
+
+def test_plain_work_items_of_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scalars in work-groups; a GPU's other throughputs are of such work-items already."""
+    monkeypatch.setattr(work_items, "_OPERATIONS", (MULTIPLY_ADD,))
+    cpu = device.SyntheticTarget(facts=replace(device.FACTS, is_cpu=True, native_float_width=16))
+    (benchmark,) = work_items.WORK_ITEM_BENCHMARKS
+    for effort in Effort:
+        found: Any = benchmark.measure(cpu, effort)[0]
+        assert found.name == "work_item_fp32_multiply_add_throughput"
+        assert found.value == pytest.approx(PEAK)
+        assert "chains of 1 lanes" in found.method
+    assert {program.defines["LANES_32"] for program in cpu.asked} == {""}
+    assert not benchmark.measure(device.SyntheticTarget(), Effort.FULL)
 
 
 def test_the_best_setting_counts() -> None:
@@ -130,9 +144,9 @@ def test_loads_and_stores_count_words() -> None:
     assert found.unit is Unit.OPERATIONS_PER_S
     assert found.value == pytest.approx(LOCAL_PEAK / 4)
     simd = replace(device.FACTS, is_cpu=True, native_float_width=8)
-    wide: Any = findings("local_load_store", facts=simd)["local_load_store_throughput"]
-    assert wide.value == pytest.approx(LOCAL_PEAK / 4)
-    assert "256 bits" in wide.method
+    cpu: Any = findings("local_load_store", facts=simd)["local_load_store_throughput"]
+    assert cpu.value == pytest.approx(LOCAL_PEAK / 4)
+    assert "swaps of 32 bits" in cpu.method
 
 
 def test_strides_show_the_banks() -> None:

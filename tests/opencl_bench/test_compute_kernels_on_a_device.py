@@ -10,6 +10,7 @@ import pytest
 from kernelcast.errors import BenchmarkError
 from kernelcast.opencl_bench.benchmark import Effort
 from kernelcast.opencl_bench.compute import COMPUTE_BENCHMARKS
+from kernelcast.opencl_bench.compute.arithmetic import latency
 from kernelcast.opencl_bench.compute.chains import FILE, ChainLaunch, chain_settings
 from kernelcast.opencl_bench.compute.float_operations import basic, functions, native_functions
 from kernelcast.opencl_bench.compute.integer_operations import CONVERSIONS, INT32, INT64
@@ -68,6 +69,13 @@ def test_chains_end_where_numpys_do(target: OpenClTarget, operation: Operation) 
     # why sessions leave it out
     with pytest.raises(BenchmarkError, match=r"does not compile|has no kernel"):
         verify(target, launch, 7)
+
+
+@pytest.mark.parametrize("operation", [*basic("fp32"), *INT64], ids=lambda item: item.name)
+def test_no_compiler_folds_a_chain(target: OpenClTarget, operation: Operation) -> None:
+    """No operation is done before a cycle has passed; clocks may be up to twice the nominal one."""
+    found = latency(target, operation, Effort.QUICK)
+    assert found.value > 0.5 / target.facts.clock_hz
 
 
 @pytest.mark.parametrize("is_cpu", [True, False])

@@ -81,6 +81,19 @@ def test_footprints_show_the_levels_and_what_is_shared(facts: DeviceFacts) -> No
             assert rate == pytest.approx(first[1] if size <= first[0] else shared)
 
 
+def test_plain_work_items_read_the_caches_of_a_cpu() -> None:
+    name = "work_item_bandwidth_over_footprint"
+    found = find("cache_bandwidth", synthetic.SyntheticMemory(CPU))
+    item = found[name]
+    assert isinstance(item, Curve)
+    assert "work-groups of 64, 32 bits a load" in item.method
+    first = LEVELS[0]
+    near = [rate for size, rate in curve(found, name).items() if size <= first[0]]
+    assert near
+    assert near == pytest.approx([first[1]] * len(near))
+    assert name not in find("cache_bandwidth", synthetic.SyntheticMemory(GPU))
+
+
 def test_the_share_of_writes_is_exact() -> None:
     found = find("write_share")
     for name, rate in (("cache", LEVELS[0][1]), ("global", DRAM)):

@@ -50,3 +50,15 @@ def test_nothing_lost_is_no_line() -> None:
 def test_ten_lines_at_most() -> None:
     slots = np.ones((21, REASON_COUNT), np.int64)
     assert len(hot_lines([row(pc, "add", pc + 1) for pc in range(20)], slots)) == 10
+
+
+def test_lines_for_some_reasons_only() -> None:
+    """What else is lost there neither counts nor names the instruction."""
+    slots = np.zeros((3, REASON_COUNT), np.int64)
+    slots[0, StallReason.DRAM_LATENCY.code] = 50
+    slots[0, StallReason.BARRIER.code] = 10
+    slots[1, StallReason.BARRIER.code] = 40
+    rows = [row(0, "ld", 1), row(1, "bar", 2)]
+    found = hot_lines(rows, slots, (StallReason.BARRIER,))
+    assert [(line.place, line.percent) for line in found] == [("k.ptx:2", 40.0), ("k.ptx:1", 10.0)]
+    assert {line.reason for line in found} == {StallReason.BARRIER}

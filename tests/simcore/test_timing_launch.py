@@ -260,3 +260,20 @@ def test_reasons_have_codes_of_their_own() -> None:
     codes = [reason.code for reason in StallReason]
     assert codes == list(range(1, REASON_COUNT))
     assert REASON_COUNT <= 32
+
+
+def test_an_sm_catches_up_with_bandwidth_that_it_left_unused() -> None:
+    """Thread blocks that first compute and then load: others load meanwhile, so that DRAM has no
+    pauses; in a launch of one wave all SMs load at once, and each has its share only."""
+    device = changed(load_device("v100-pcie"), thread_block_launch_cycles=0.0)
+    chain = [Step(Pipeline.FP32, (0,), (0,)) for _ in range(100)]
+    loads = [Step(Pipeline.GLOBAL, (0,), (1,), bytes_per_lane=1.0) for _ in range(8)]
+    sms = device.architecture.sm_count
+    many, one = (
+        launch_timing(micro_kernel(chain + loads, 1, 8, sms * blocks, 2), device, is_exact=True)
+        for blocks in (64, 2)
+    )
+    assert many.cycles < 0.97 * 32 * one.cycles
+    bandwidth = device.dram.bandwidth_bytes_per_s * device.timing.dram_efficiency  # type: ignore[union-attr]
+    least_s = sms * 64 * 8 * 8 * 4 * device.l2.sector_bytes / bandwidth
+    assert device.seconds(many.cycles) >= least_s

@@ -59,7 +59,7 @@ def unit_cycles(device: Device, unit: PipelineFacts) -> float:
 def dram_cycles(device: Device, sectors: float) -> float:
     """Of so many sectors at one SM's share of the DRAM bandwidth."""
     bandwidth = device.dram.bandwidth_bytes_per_s * facts(device).dram_efficiency
-    share = bandwidth / device.architecture.sm_count / device.architecture.clock_hz
+    share = bandwidth / device.architecture.sm_count / device.running_clock_hz
     return sectors * device.l2.sector_bytes / share
 
 
@@ -132,10 +132,10 @@ def test_bank_conflicts_take_a_pass_each(name: str, passes: int) -> None:
     timing = run(device, steps, trips, warps)
     assert device.measured is not None
     words = device.measured.load_store_ops_per_s / (
-        device.architecture.sm_count * device.architecture.clock_hz
+        device.architecture.sm_count * device.running_clock_hz
     )
-    width = device.architecture.warp_width
-    each = passes * width / min(width, round(words))
+    most = min(device.architecture.warp_width, device.shared.banks)
+    each = passes * most / min(most, round(words))
     assert timing.cycles == pytest.approx(24 * trips * warps * each, rel=WITHIN)
     without = launch_timing(
         loop(device, steps, trips, warps), device, frozenset((Component.SHARED_PIPE,))

@@ -66,6 +66,14 @@ def queue(sizes: Mapping[str, int]) -> Any:
     return vertices
 
 
+def frontier(sizes: Mapping[str, int]) -> Any:
+    return distances(sizes) == sizes["level"]
+
+
+def visited(sizes: Mapping[str, int]) -> Any:
+    return distances(sizes) != UNREACHED
+
+
 def given(sizes: Mapping[str, int]) -> Any:
     """What each vertex gives each of its neighbours: random ranks, divided by degrees."""
     vertices = sizes["vertices"]

@@ -40,6 +40,17 @@ def bfs_level(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, 
     }
 
 
+def bfs_frontier(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    before = inputs["distances"]
+    edges = adjacency(inputs, np.ones(sizes["edges"], np.int32), sizes["vertices"])
+    is_next = (inputs["frontier"] @ edges > 0) & (inputs["visited"] == 0)
+    return {
+        "frontier": np.zeros_like(before),
+        "distances": np.where(is_next, sizes["level"] + 1, before),
+        "next_frontier": is_next,
+    }
+
+
 def pagerank_step(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
     vertices, damping = sizes["vertices"], inputs["damping"]
     edges = adjacency(inputs, np.ones(sizes["edges"]), vertices)
