@@ -137,4 +137,4 @@ def _observed(device: Device, quantity: str) -> float | None:
 
 def _sm_clocks(device: Device) -> float:
     """Cycles of all SMs in a second."""
-    return device.architecture.sm_count * device.architecture.clock_hz
+    return device.architecture.sm_count * device.running_clock_hz

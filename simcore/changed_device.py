@@ -6,9 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kernelcast.errors import DeviceFileError, KernelcastError, nearest
-from kernelcast.simcore.dependent_facts import RULES, Facts, Scalar, curve_factor, follow
+from kernelcast.simcore.dependent_facts import (
+    RULES,
+    Facts,
+    Scalar,
+    ceiling_factor,
+    curve_factor,
+    follow,
+)
 from kernelcast.simcore.device import Device, MeasuredCurve, Provenance, Source
-from kernelcast.simcore.device_facts import device_facts, device_table, optional_sections
+from kernelcast.simcore.device_facts import (
+    absent_facts,
+    device_facts,
+    device_table,
+    optional_sections,
+)
 from kernelcast.simcore.device_file import read_device
 from kernelcast.units import parse_si
 
@@ -75,6 +87,9 @@ def changed_device(device: Device, changes: Changes) -> Device:
         made,
         fitted_on=device.fitted_on,
         curves={name: _curve(name, curve, old, new) for name, curve in device.curves.items()},
+        ceilings={
+            name: rate * ceiling_factor(name, old, new) for name, rate in device.ceilings.items()
+        },
     )
 
 
@@ -121,11 +136,12 @@ def _explicit(device: Device, old: Facts, changes: Changes) -> dict[str, Scalar]
 def _known(device: Device, old: Facts, given: str) -> str:
     name = ALIASES.get(given, given)
     sections = optional_sections(device)
-    if name in old or name.partition(".")[0] in sections:
+    absent = absent_facts(device)
+    if name in old or name in absent or name.partition(".")[0] in sections:
         return name
     if name in _sections(old):
         return name
-    known = [*old, *(alias for alias, fact in ALIASES.items() if fact in old)]
+    known = [*old, *absent, *(alias for alias, fact in ALIASES.items() if fact in old)]
     raise DeviceFileError(f"{device.name}: no fact {given!r}{nearest(given, known)}")
 
 

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import TypeAlias
 
 __all__ = [
+    "CEILINGS",
     "CURVES",
     "RULES",
     "DependentCurve",
@@ -19,6 +20,7 @@ __all__ = [
     "Facts",
     "How",
     "Scalar",
+    "ceiling_factor",
     "curve_factor",
     "follow",
 ]
@@ -81,6 +83,12 @@ def _operations(name: str, lanes: str) -> tuple[DependentFact, ...]:
 
 
 RULES: tuple[DependentFact, ...] = (
+    DependentFact(
+        "architecture.running_clock_hz",
+        How.SCALES,
+        (_CLOCK,),
+        reason="the clock rises under load by the same share",
+    ),
     DependentFact(
         "sm.max_warps",
         How.EQUALS,
@@ -213,6 +221,25 @@ CURVES: tuple[DependentCurve, ...] = (
     DependentCurve("", _OPERATIONS, (_SMS, _CLOCK)),
 )
 """Whole-device throughputs; the first one that fits holds. Other curves stay as they are."""
+
+
+CEILINGS: Mapping[str, tuple[str, ...]] = {
+    "dram_": (_DRAM,),
+    "l2_": (_CLOCK,),
+    "l1_": (_SMS, _CLOCK),
+    "shared_": (_SMS, _CLOCK, "shared.banks"),
+    "fp32_": (_SMS, _CLOCK, "sm.fp32_lanes"),
+    "fp64_": (_SMS, _CLOCK, "sm.fp64_lanes"),
+    "special_function_": (_SMS, _CLOCK),
+}
+"""What the highest observed rates scale with, by the beginning of their names; others stay."""
+
+
+def ceiling_factor(quantity: str, old: Facts, new: Facts) -> float:
+    """What an observed rate is multiplied with; plain work-items' follow the same facts."""
+    name = quantity.removeprefix("work_item_")
+    found = next((CEILINGS[start] for start in CEILINGS if name.startswith(start)), ())
+    return _ratio(found, old, new)
 
 
 def curve_factor(name: str, y_unit: str, old: Facts, new: Facts) -> tuple[float, tuple[str, ...]]:

@@ -72,6 +72,7 @@ class ArchitectureFacts:
     sm_count: int
     warp_width: int
     clock_hz: float
+    running_clock_hz: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,9 +254,6 @@ class TimingFacts:
     """2 where data of two lanes that load the same return together."""
 
 
-_FLOPS = ("fp32_ops_per_s", "fp64_ops_per_s")
-
-
 @dataclass(frozen=True)
 class Device:
     """One GPU. `name` is its key (`gtx-480`); `measured` is None when nobody measured it."""
@@ -303,21 +301,8 @@ class Device:
 
     @property
     def running_clock_hz(self) -> float:
-        """Of kernels: the nominal clock, or what a measured throughput needs of the lanes where
-        that is more, as on GPUs that raise their clock under load."""
-        clock_hz, sm = self.architecture.clock_hz, self.sm
-        if self.measured is None:
-            return clock_hz
-        flops = (self.measured.fp32_ops_per_s, self.measured.fp64_ops_per_s)
-        clocks = [
-            rate / (2.0 * lanes * self.architecture.sm_count)
-            for name, rate, lanes in zip(_FLOPS, flops, (sm.fp32_lanes, sm.fp64_lanes), strict=True)
-            if lanes and self._is_measured(f"measured.{name}")
-        ]
-        return max(clock_hz, *clocks) if clocks else clock_hz
-
-    def _is_measured(self, key: str) -> bool:
-        return key in self.provenance and self.provenance[key].source is Source.MEASURED
+        """Of kernels: the nominal clock, where the file does not say that it rises under load."""
+        return self.architecture.running_clock_hz or self.architecture.clock_hz
 
     def seconds(self, cycles: float) -> float:
         """SM cycles to seconds."""

@@ -10,9 +10,9 @@ from typing import Any
 from kernelcast.simcore.dependent_facts import Facts, Scalar
 from kernelcast.simcore.device import Device, Provenance
 
-__all__ = ["device_facts", "device_table", "optional_sections"]
+__all__ = ["absent_facts", "device_facts", "device_table", "optional_sections"]
 
-_NOT_FACTS = frozenset(("name", "title", "provenance", "fitted_on", "curves"))
+_NOT_FACTS = frozenset(("name", "title", "provenance", "fitted_on", "curves", "ceilings"))
 
 
 def device_facts(device: Device) -> dict[str, Scalar]:
@@ -44,6 +44,17 @@ def optional_sections(device: Device) -> tuple[str, ...]:
         item.name
         for item in fields(device)
         if item.name not in _NOT_FACTS and getattr(device, item.name) is None
+    )
+
+
+def absent_facts(device: Device) -> tuple[str, ...]:
+    """Facts that a section may have, and this device's has not."""
+    return tuple(
+        f"{section.name}.{item.name}"
+        for section in fields(device)
+        if is_dataclass(facts := getattr(device, section.name))
+        for item in fields(facts)
+        if getattr(facts, item.name) is None
     )
 
 

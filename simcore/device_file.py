@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from types import NoneType
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from kernelcast.errors import DeviceFileError, UnknownDevice, nearest
 from kernelcast.simcore.component_facts import ComponentFacts
@@ -226,13 +227,18 @@ class _Reader:
         return kind(**self._values(name, entries, _SECTIONS[name]))
 
     def _values(self, name: str, entries: Any, facts: type) -> dict[str, Any]:
-        """The value of each field of `facts`; a field that is a dataclass is a sub-table."""
+        """The value of each field of `facts` that has no default or is given; a field that is a
+        dataclass is a sub-table."""
         if not isinstance(entries, Mapping):
             raise self._error(name, f"must be a section [{name}]")
         types = get_type_hints(facts)
-        names = [item.name for item in fields(facts)]
+        names = {item.name: item.default is MISSING for item in fields(facts)}
         self._reject_unknown(entries, names, f"{name}.")
-        return {key: self._field(f"{name}.{key}", entries, types[key]) for key in names}
+        return {
+            key: self._field(f"{name}.{key}", entries, _given(types[key]))
+            for key, is_needed in names.items()
+            if is_needed or key in entries
+        }
 
     def _field(self, key: str, entries: Mapping[str, Any], expected: type) -> Any:
         if not is_dataclass(expected):
@@ -297,6 +303,11 @@ class _Reader:
 
     def _error(self, key: str, message: str) -> DeviceFileError:
         return DeviceFileError(f"{self.file}: {key}: {message}")
+
+
+def _given(expected: Any) -> Any:
+    """The type of a fact that is there: `float` of `float | None`."""
+    return next(kind for kind in (*get_args(expected), expected) if kind is not NoneType)
 
 
 def _ceilings(observations: Sequence[Observation]) -> dict[str, float]:

@@ -61,7 +61,9 @@ def profile(
         mix=instruction_mix(trace),
         hot_spots=hot_spots(trace, traffic, wavefronts),
         assumptions=_assumptions(device, resident, memory.sample),
-        timed=None if trace.paths is None else timed_kernel(trace, device, memory),
+        timed=None
+        if trace.paths is None or device.timing is None
+        else timed_kernel(trace, device, memory),
         stream=None
         if trace.paths is None
         else instruction_stream(trace, device, memory.thread_blocks_per_sm),

@@ -196,3 +196,9 @@ def test_the_default_model_follows_from_what_the_device_file_has(trace: kc.Kerne
     bare = kc.estimate(profile, device=replace(untimed, measured=None))
     assert bare.model == "roofline"
     assert "no [timing] and [measured]" in bare.assumptions[0]
+
+
+def test_paths_are_no_hindrance_to_devices_without_timing_facts(trace: kc.KernelTrace) -> None:
+    profile = trace.profile(replace(kc.device("gtx-480"), timing=None))
+    assert profile.timed is None
+    assert kc.estimate(profile, model="quantitative-roofline").time_s > 0

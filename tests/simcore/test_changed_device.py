@@ -10,8 +10,14 @@ from pathlib import Path
 import pytest
 
 from kernelcast.errors import DeviceFileError
-from kernelcast.simcore.changed_device import ALIASES, changed_device, followed_facts, typed_changes
-from kernelcast.simcore.dependent_facts import CURVES, RULES, Scalar
+from kernelcast.simcore.changed_device import (
+    ABSENT,
+    ALIASES,
+    changed_device,
+    followed_facts,
+    typed_changes,
+)
+from kernelcast.simcore.dependent_facts import CEILINGS, CURVES, RULES, Scalar
 from kernelcast.simcore.device import (
     Device,
     MeasuredCurve,
@@ -153,8 +159,9 @@ def test_explicit_values_win_in_any_order() -> None:
 def test_setting_all_differences_makes_the_other_device(before: str, wanted: str) -> None:
     device, goal = load_device(before), load_device(wanted)
     has, wants = device_facts(device), device_facts(goal)
-    made = device.changed({name: value for name, value in wants.items() if has.get(name) != value})
-    assert device_facts(made) == wants
+    differences = {name: value for name, value in wants.items() if has.get(name) != value}
+    absent = {name: ABSENT for name in has if name not in wants}
+    assert device_facts(device.changed({**differences, **absent})) == wants
 
 
 def test_sources_tell_what_was_set_and_what_follows() -> None:
@@ -229,6 +236,7 @@ def test_aliases_and_rules_name_facts_of_some_device() -> None:
         assert {rule.name, *rule.sources, *rule.when} <= known
     for curve in CURVES:
         assert set(curve.factors) <= known
+    assert {fact for factors in CEILINGS.values() for fact in factors} <= known
 
 
 def test_sources_of_rules_are_settled_before() -> None:
@@ -277,3 +285,32 @@ def test_the_documentation_lists_every_rule_and_alias() -> None:
         assert row.count("|") == 4
     for alias, name in ALIASES.items():
         assert f"| `{alias}` | `{name}` |" in lines
+
+
+def test_observed_rates_scale_too() -> None:
+    rates = {
+        "dram_read_bandwidth_bytes_per_s": 10.0,
+        "l2_read_bandwidth_bytes_per_s": 20.0,
+        "work_item_l1_read_bandwidth_bytes_per_s": 30.0,
+        "fp32_multiply_add_throughput_ops_per_s": 40.0,
+        "launch_rate_ops_per_s": 50.0,
+    }
+    device = replace(GTX_480, ceilings=rates)
+    twice = 2 * device.architecture.sm_count
+    assert list(device.changed({"architecture.sm_count": twice}).ceilings.values()) == [
+        10.0,
+        20.0,
+        60.0,
+        80.0,
+        50.0,
+    ]
+    assert device.changed({"sm.registers": 65536}).ceilings == rates
+
+
+def test_the_clock_under_load_follows_the_nominal_one_and_can_be_set() -> None:
+    boosted = load_device("gtx-960")
+    faster = boosted.changed({"architecture.clock_hz": 2 * boosted.architecture.clock_hz})
+    assert faster.running_clock_hz == pytest.approx(2 * boosted.running_clock_hz)
+    assert GTX_480.architecture.running_clock_hz is None
+    made = GTX_480.changed({"architecture.running_clock_hz": "1.5G"})
+    assert (made.running_clock_hz, made.architecture.clock_hz) == (1.5e9, 1.55e9)

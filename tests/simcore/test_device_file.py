@@ -48,6 +48,7 @@ def test_every_value_has_a_source(name: str) -> None:
         f"{section}.{key}"
         for section in ("architecture", "sm", "l2", "shared", "constant", "dram", "peak")
         for key in type(getattr(device, section)).__slots__
+        if getattr(getattr(device, section), key) is not None
     }
     assert values <= set(device.provenance)
     assert all(where.reference for where in device.provenance.values())

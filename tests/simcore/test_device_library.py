@@ -371,7 +371,7 @@ def test_a_file_that_cannot_be_is_refused(tmp_path: Path) -> None:
         load_device(path)
 
 
-def test_throughput_above_the_nominal_clock_tells_the_clock() -> None:
+def test_the_clock_under_load_explains_the_measured_throughput() -> None:
     """GPU Boost: 89.67 GFLOPS of 4 lanes on 8 SMs need 1.401 GHz, where Table 5.1 has 1.329."""
     assert load_device("gtx-960").running_clock_hz == pytest.approx(89.67e9 / 64)
     for name in ("gtx-480", "tesla-k20c", "v100-pcie", "mi210"):
