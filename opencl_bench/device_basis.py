@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kernelcast.errors import BenchmarkError
-from kernelcast.opencl_bench.compute.work_items import work_item_name
 from kernelcast.opencl_bench.derived_facts import DerivedFacts, MemoryLevel, derive_facts
 from kernelcast.opencl_bench.device_entry import Entry, assumed, datasheet, derived, measured
-from kernelcast.opencl_bench.measurement import Curve, Measurement
+from kernelcast.opencl_bench.measurement import Curve, Measurement, work_item_name
 from kernelcast.opencl_bench.session import Session
 from kernelcast.opencl_bench.target import DeviceFacts
 

@@ -142,7 +142,7 @@ def _throughput_section(basis: DeviceBasis) -> Section:
         else datasheet(0.0, "no cl_khr_fp64")
         for key, name in _THROUGHPUTS.items()
     }
-    parts = [basis.session.measurements[name] for name in _BANDWIDTHS]
+    parts = [basis.session.measurements[basis.of_work_items(name)] for name in _BANDWIDTHS]
     reference = "mean of read, write and copy (Konstantinidis 2017, section 4.2.3): " + "; ".join(
         f"{part.name} {part.value:.4g} ({basis.reference(part)})" for part in parts
     )

@@ -10,10 +10,30 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["NOISY_SPREAD", "Curve", "CurvePoint", "Finding", "Measurement", "Unit", "measurement"]
+__all__ = [
+    "NOISY_SPREAD",
+    "WORK_ITEM_PREFIX",
+    "Curve",
+    "CurvePoint",
+    "Finding",
+    "Measurement",
+    "Unit",
+    "measurement",
+    "work_item_name",
+]
 
 NOISY_SPREAD = 0.10
 """Interquartile range over median from which a figure is flagged."""
+
+
+WORK_ITEM_PREFIX = "work_item_"
+"""Of findings of plain work-items: scalars in work-groups, as kernels for GPUs are. On a GPU all
+are of such; on a processor the other findings are of explicit vectors and long loops."""
+
+
+def work_item_name(names: Sequence[str], name: str) -> str:
+    """The finding of plain work-items where it is among `names`, else `name`."""
+    return WORK_ITEM_PREFIX + name if WORK_ITEM_PREFIX + name in names else name
 
 
 class Unit(Enum):

@@ -12,7 +12,6 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from kernelcast.opencl_bench.compute.work_items import work_item_name
 from kernelcast.opencl_bench.fits.global_bandwidth import (
     BandwidthPoint,
     GlobalBandwidth,
@@ -26,7 +25,7 @@ from kernelcast.opencl_bench.fits.saturation import (
     fit_roofline,
     fit_saturation,
 )
-from kernelcast.opencl_bench.measurement import Curve, Finding, Measurement
+from kernelcast.opencl_bench.measurement import Curve, Finding, Measurement, work_item_name
 from kernelcast.opencl_bench.memory.parallelism import usual_launch
 from kernelcast.opencl_bench.memory.work_shape import WORD_BYTES
 from kernelcast.opencl_bench.parallel_degree import degree_curve_name, mix_of, share_name
@@ -138,7 +137,7 @@ def thesis_parameters(findings: Findings) -> Parameters[ThesisParameters]:
         return Parameters(None, missing)
     names = tuple(findings)
     rates = {key: _value(findings, work_item_name(names, name)) for key, name in _THESIS.items()}
-    bandwidth = fmean(_value(findings, name) for name in _THESIS_BANDWIDTHS)
+    bandwidth = fmean(_value(findings, work_item_name(names, name)) for name in _THESIS_BANDWIDTHS)
     return Parameters(ThesisParameters(**rates, dram_bandwidth_bytes_per_s=bandwidth), ())
 
 

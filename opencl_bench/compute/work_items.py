@@ -15,23 +15,17 @@ from kernelcast.opencl_bench.compute.arithmetic import throughput_of
 from kernelcast.opencl_bench.compute.chains import ChainSetting
 from kernelcast.opencl_bench.compute.float_operations import basic
 from kernelcast.opencl_bench.compute.integer_operations import INT32
-from kernelcast.opencl_bench.measurement import Measurement
+from kernelcast.opencl_bench.measurement import WORK_ITEM_PREFIX, Measurement
 from kernelcast.opencl_bench.target import DeviceFacts, Target
 
-__all__ = ["PREFIX", "WORK_ITEM_BENCHMARKS", "work_item_name"]
+__all__ = ["WORK_ITEM_BENCHMARKS"]
 
-PREFIX = "work_item_"
 _SCALAR_BYTES = 2
 """Vectors so small have one component, whatever the type."""
 _STEPS = 4
 _SHAPES = {Effort.QUICK: ((12, 64),), Effort.FULL: ((12, 64), (12, 256), (8, 64), (4, 256))}
 """Chains of a work-item and work-items of a work-group."""
 _OPERATIONS = (basic("fp32")[0], basic("fp64")[0], INT32[0], INT32[1])
-
-
-def work_item_name(names: Sequence[str], name: str) -> str:
-    """The finding of plain work-items where it is among `names`, else `name`."""
-    return PREFIX + name if PREFIX + name in names else name
 
 
 def _settings(facts: DeviceFacts, effort: Effort) -> list[ChainSetting]:
@@ -49,7 +43,7 @@ def _work_items(target: Target, effort: Effort) -> Sequence[Measurement]:
     for operation in _OPERATIONS:
         if operation.needs <= target.facts.features:
             best = throughput_of(target, operation, _settings(target.facts, effort), effort)
-            found.append(replace(best, name=PREFIX + best.name))
+            found.append(replace(best, name=WORK_ITEM_PREFIX + best.name))
     return found
 
 

@@ -6,13 +6,13 @@ it writes it moves more, and so does no better here than there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from kernelcast.opencl_bench.benchmark import Effort
-from kernelcast.opencl_bench.measurement import Finding
+from kernelcast.opencl_bench.measurement import WORK_ITEM_PREFIX, Finding
 from kernelcast.opencl_bench.memory.rates import (
     Seconds,
     bandwidth,
@@ -25,6 +25,7 @@ from kernelcast.opencl_bench.memory.work_shape import (
     WORD_BYTES,
     WorkShape,
     fastest,
+    plain_shape,
     vector_shapes,
 )
 from kernelcast.opencl_bench.target import Target
@@ -121,16 +122,26 @@ _STREAMS: dict[str, tuple[Callable[[_Arrays, WorkShape], Seconds], str]] = {
 
 
 def measure_streams(target: Target, effort: Effort) -> Sequence[Finding]:
-    """The thesis's B_mem is the mean of the first three."""
+    """The thesis's B_mem is the mean of the first three; on processors of plain work-items, which
+    are measured apart there."""
     arrays = _Arrays(target, effort)
     shapes = [s for s in vector_shapes(target.facts, effort) if s.vectors(arrays.size_bytes)]
     samples = {
         shape: {name: stream(arrays, shape) for name, (stream, _) in _STREAMS.items()}
         for shape in shapes
     }
-    findings = []
+    findings: list[Finding] = []
     for name, (_, what) in _STREAMS.items():
         best = fastest({shape: samples[shape][name] for shape in shapes})
         method = f"{what}; arrays of {arrays.size_bytes >> 20} MiB, {best}"
         findings.append(bandwidth(name, samples[best][name], method))
+    if target.facts.is_cpu:
+        findings += _plain_streams(arrays)
     return findings
+
+
+def _plain_streams(arrays: _Arrays) -> Iterator[Finding]:
+    shape = plain_shape(arrays.target.facts)
+    for name, (stream, what) in _STREAMS.items():
+        method = f"{what}; arrays of {arrays.size_bytes >> 20} MiB, {shape}"
+        yield bandwidth(WORK_ITEM_PREFIX + name, stream(arrays, shape), method)

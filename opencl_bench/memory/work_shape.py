@@ -11,7 +11,7 @@ from kernelcast.opencl_bench.benchmark import Effort
 from kernelcast.opencl_bench.memory.rates import Seconds
 from kernelcast.opencl_bench.target import DeviceFacts
 
-__all__ = ["WORD_BYTES", "WorkShape", "fastest", "scalar_shape", "vector_shapes"]
+__all__ = ["WORD_BYTES", "WorkShape", "fastest", "plain_shape", "scalar_shape", "vector_shapes"]
 
 WORD_BYTES = 4
 _CPU_LANES = 16
@@ -77,6 +77,12 @@ def vector_shapes(facts: DeviceFacts, effort: Effort) -> Sequence[WorkShape]:
             WorkShape(_GPU_LANES, group, 64, False),
         ]
     return few if effort is Effort.QUICK else [*few, *more]
+
+
+def plain_shape(facts: DeviceFacts) -> WorkShape:
+    """A word for each work-item, as kernels for GPUs are usually written: a processor pays for each
+    work-group that it starts."""
+    return WorkShape(1, min(256, facts.max_work_group), 1, False)
 
 
 def scalar_shape(facts: DeviceFacts, per_item: int) -> WorkShape:

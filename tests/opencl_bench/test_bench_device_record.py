@@ -193,6 +193,19 @@ def test_figures_of_plain_work_items_are_the_thesis_throughputs(tmp_path: Path) 
     assert cpu.ceilings["fp32_multiply_add_throughput_ops_per_s"] == 240e9
 
 
+def test_b_mem_is_that_of_plain_work_items(tmp_path: Path) -> None:
+    """The best streams stay the bandwidth of the memory."""
+    plain = [
+        Measurement(f"work_item_{name}", rate / 2, Unit.BYTES_PER_S, 0.0, 7, "a word each")
+        for name, rate in BANDWIDTHS.items()
+    ]
+    cpu = write_device_file(_with(*plain), tmp_path / "streams.toml")
+    assert cpu.measured is not None
+    assert cpu.measured.dram_bandwidth_bytes_per_s == pytest.approx((30e9 + 18e9 + 24e9) / 6)
+    usual = write_device_file(_session(CPU), tmp_path / "usual.toml")
+    assert cpu.dram.bandwidth_bytes_per_s == usual.dram.bandwidth_bytes_per_s
+
+
 def test_work_items_that_beat_explicit_vectors_raise_the_lanes(tmp_path: Path) -> None:
     fast = Measurement(
         "work_item_fp32_multiply_add_throughput", 400e9, Unit.OPERATIONS_PER_S, 0.0, 7, "scalars"

@@ -67,6 +67,17 @@ def test_streams_count_loads_and_stores(facts: DeviceFacts) -> None:
         assert value(found, f"global_{name}_bandwidth") == pytest.approx(share * DRAM)
 
 
+def test_plain_work_items_stream_on_a_cpu() -> None:
+    """A word each: what a read adds to its sum is as much as it reads."""
+    found = find("global_bandwidth", synthetic.SyntheticMemory(CPU))
+    item = found["work_item_global_copy_bandwidth"]
+    assert isinstance(item, Measurement)
+    assert "work-groups of 256, 1 interleaved 32-bit elements each" in item.method
+    assert item.value == pytest.approx(2 / 3 * DRAM)
+    on_gpu = find("global_bandwidth", synthetic.SyntheticMemory(GPU))
+    assert not any(name.startswith("work_item_") for name in on_gpu)
+
+
 @BOTH
 def test_footprints_show_the_levels_and_what_is_shared(facts: DeviceFacts) -> None:
     found = find("cache_bandwidth", synthetic.SyntheticMemory(facts))
