@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kernelcast.models.component_curves import (
+    WORD_BYTES,
     ThroughputOverWarps,
     global_bandwidth,
     instruction_throughput,
@@ -123,8 +124,7 @@ def _few_warps(warps: float, curve: ThroughputOverWarps) -> Iterator[Cause]:
 
 def _least_wavefronts(device: Device) -> float:
     """Of a request of one word for each lane."""
-    warp_bytes = device.architecture.warp_width * device.shared.bank_bytes
-    return warp_bytes / wavefront_bytes(device)
+    return device.architecture.warp_width * WORD_BYTES / wavefront_bytes(device)
 
 
 def _global_causes(bound: Sequence[StageTime], work: LaunchWork, device: Device) -> Iterator[Cause]:

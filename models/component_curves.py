@@ -18,6 +18,7 @@ from kernelcast.simcore.stage_profile import InstructionType
 __all__ = [
     "INSTRUCTION_CURVE",
     "SHARED_CURVE",
+    "WORD_BYTES",
     "ThroughputOverWarps",
     "global_bandwidth",
     "instruction_throughput",
@@ -31,7 +32,7 @@ SHARED_CURVE = "local_bandwidth_over_warps"
 """Names of curves as `kernelcast bench` writes them."""
 _OPERATIONS = 2
 _SHARP = 64.0
-_WORD_BYTES = 4
+WORD_BYTES = 4
 _USUAL_STAGES = 6
 """Of the pipeline of type II, where no latency is known (Zhang and Owens, section 4.1)."""
 _ONE_ACCESS_BYTES = 1.0
@@ -108,8 +109,8 @@ def shared_bandwidth(device: Device) -> ThroughputOverWarps:
         return ThroughputOverWarps(_fitted(curve), curve.provenance.reference)
     peak = _cycles_per_s(device) * wavefront_bytes(device)
     if device.measured is not None:
-        peak = device.measured.load_store_ops_per_s * _WORD_BYTES
-    request_bytes = device.architecture.warp_width * _WORD_BYTES
+        peak = device.measured.load_store_ops_per_s * WORD_BYTES
+    request_bytes = device.architecture.warp_width * WORD_BYTES
     slope = peak / _USUAL_STAGES
     if device.timing is not None:
         latency = device.timing.shared_latency_cycles
@@ -121,8 +122,8 @@ def shared_bandwidth(device: Device) -> ThroughputOverWarps:
 
 
 def wavefront_bytes(device: Device) -> float:
-    """What all banks together deliver at a time."""
-    return float(device.shared.banks * device.shared.bank_bytes)
+    """What all banks together deliver to a wavefront of 32-bit words, which bandwidths count."""
+    return float(device.shared.banks * WORD_BYTES)
 
 
 def global_bandwidth(device: Device) -> GlobalBandwidth:
@@ -153,7 +154,7 @@ def _fitted(curve: MeasuredCurve, divisor: float = 1.0) -> Saturation:
 
 def _cycles_per_s(device: Device) -> float:
     """Of all SMs together."""
-    return device.architecture.sm_count * device.architecture.clock_hz
+    return device.architecture.sm_count * device.running_clock_hz
 
 
 def _issue_rate(device: Device) -> float:
