@@ -152,7 +152,7 @@ def _published() -> DataTable:
 
 
 def _notes(report: ValidationReport) -> DataTable:
-    return DataTable("Left out", ("why",), tuple((note,) for note in report.notes))
+    return DataTable("Notes", ("note",), tuple((note,) for note in report.notes))
 
 
 def validation_record(

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
+
 from kernelcast.models import ModelOptions
 from kernelcast.models.component_curves import shared_bandwidth
 from kernelcast.models.component_throughput import (
@@ -23,7 +25,9 @@ from kernelcast.models.component_times import StageTime
 from kernelcast.models.estimate import Estimate
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.profile import KernelProfile
+from kernelcast.simcore.saturation import fit_saturation
 from kernelcast.validation.comparison import CounterComparison
+from kernelcast.validation.zhang_owens_sparse import vector_bytes
 from kernelcast.workload_file import load_workload
 
 __all__ = [
@@ -94,8 +98,28 @@ def sustained_bandwidth(stages: tuple[StageTime, ...], *, over_time: bool = Fals
 
 
 def zhang_owens_counters() -> Iterator[CounterComparison]:
-    """Executes five kernels, half a minute."""
+    """Executes six kernels, half a minute."""
     facts = {name: float(value) for name, value in printed_facts().items() if _is_number(value)}
+    yield from _throughputs(facts)
+    yield from _matrix_counters(facts)
+    yield from _reduction_counters(facts)
+    for segment_bytes in (32, 16):
+        name = f"spmv_vector_bytes_{segment_bytes}"
+        found, printed = vector_bytes("ell", segment_bytes), facts[name]
+        yield _counter("spmv_ell", name, found, printed, points=printed / 200)
+
+
+def _throughputs(facts: Mapping[str, float]) -> Iterator[CounterComparison]:
+    """Section 4: curves through the points at 6 and 32 warps, read at 16."""
+    for name in ("instr_throughput", "shared_bw"):
+        fit = fit_saturation(
+            np.array([6.0, 32.0]), np.array([facts[f"{name}_6"], facts[f"{name}_32"]])
+        )
+        printed = facts[f"{name}_16"]
+        yield _counter("curves", f"{name}_16", fit.at(16.0), printed, points=printed / 50)
+
+
+def _matrix_counters(facts: Mapping[str, float]) -> Iterator[CounterComparison]:
     tiles = matrix_multiply()
     for small, large in pairwise(_TILES):
         fall = 1 - tiles[large].transactions / tiles[small].transactions
@@ -104,6 +128,9 @@ def zhang_owens_counters() -> Iterator[CounterComparison]:
     share = 100 * tiles[16].multiply_add_share
     name = "matmul_mad_fraction"
     yield _counter("matmul_16", name, share, facts[name], points=5)
+
+
+def _reduction_counters(facts: Mapping[str, float]) -> Iterator[CounterComparison]:
     plain, padded = cyclic_reduction()
     bandwidth = sustained_bandwidth(plain.paper_stages) / _GIGA
     printed = facts["cr_avg_shared_bw"]
@@ -133,7 +160,7 @@ def _counter(
 ) -> CounterComparison:
     reach = None if points is None else points / printed
     return CounterComparison(
-        kernel=f"zhang_owens/{kernel}",
+        kernel=f"Zhang and Owens: {kernel}",
         device=_DEVICE,
         metric=metric,
         simulated=found,

@@ -12,6 +12,7 @@ from kernelcast.validation.zhang_owens import (
     printed_facts,
     sustained_bandwidth,
 )
+from kernelcast.validation.zhang_owens_sparse import vector_bytes
 
 FACTS = printed_facts()
 
@@ -89,3 +90,9 @@ def test_the_single_warp_dominates_the_time(systems: tuple[CaseStudy, CaseStudy]
     """All bytes over all time is far less than the mean over steps that the paper may mean."""
     stages = systems[0].paper_stages
     assert sustained_bandwidth(stages, over_time=True) < 0.8 * sustained_bandwidth(stages)
+
+
+@pytest.mark.parametrize("segment_bytes", [32, 16])
+def test_an_entry_of_the_sparse_matrix_costs_the_printed_bytes(segment_bytes: int) -> None:
+    printed = float(FACTS[f"spmv_vector_bytes_{segment_bytes}"])
+    assert vector_bytes("ell", segment_bytes) == pytest.approx(printed, rel=0.005)
