@@ -87,8 +87,8 @@ class RunnableKernel:
         `devices`, and ExecutionError, with thread and source line, when the kernel fails;
         `argument_names` is what messages call the arguments. Without `record_memory` the trace
         counts instructions only, where that saves time, and has no profile. With `record_paths`,
-        the default where `devices` are given, it has the paths of some thread blocks too, which
-        models that simulate an SM need, or says why not. With `sampling` a large launch may be
+        by default as `record_memory`, it has the paths of some thread blocks too, which models that
+        simulate an SM need, or says why not. With `sampling` a large launch may be
         estimated from a part of its thread blocks; its buffers stay as they are.
         """
         if isinstance(args, str) or not isinstance(args, Sequence):
@@ -107,7 +107,7 @@ class RunnableKernel:
         self._check(launch, targets)
         widths = [warp_width] if warp_width is not None else _widths(targets)
         limits = limits or Limits()
-        keeps_paths = record_memory and bool(targets) if record_paths is None else record_paths
+        keeps_paths = record_memory if record_paths is None else record_paths
         samples = PathSamples.record(self.kernel, launch, widths, limits) if keeps_paths else None
         sampled = None
         if targets or not record_memory:

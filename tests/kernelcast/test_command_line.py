@@ -89,7 +89,8 @@ def test_estimate_records_the_paths_that_a_model_needs(
 
 
 def test_estimate_explains_itself(output: Output) -> None:
-    text = output("estimate", *SMALL_SAXPY, "--device", "gtx-480", "--device", "gtx-960")
+    devices = ("--device", "gtx-480", "--device", "gtx-960")
+    text = output("estimate", *SMALL_SAXPY, *devices, "--model", "quantitative-roofline")
     for part in ("speed-up", "K_type", "W_comp", "E_instr", "O_krn", "why", "assumed", "time"):
         assert part in text
 
@@ -97,7 +98,12 @@ def test_estimate_explains_itself(output: Output) -> None:
 def test_type_of_work_is_overridden(output: Output) -> None:
     fp32, integer = (
         json.loads(
-            output("estimate", *SMALL_SAXPY, "--device", "gtx-480", "--json", "--type", name)
+            output(
+                "estimate",
+                *SMALL_SAXPY,
+                *("--device", "gtx-480", "--model", "quantitative-roofline"),
+                *("--json", "--type", name),
+            )
         )["estimates"][0]["terms"]
         for name in ("fp32", "int")
     )
@@ -133,6 +139,7 @@ def test_estimate_from_metrics_is_the_models_closed_form(tmp_path: Path, output:
     path = tmp_path / "m.csv"
     path.write_text("\n".join(["metric,value", *(f"{k},{v}" for k, v in metrics.items())]))
     options = ("--metrics", str(path), "--measured-on", "gtx-480", "--device", "gtx-960")
+    options += ("--model", "quantitative-roofline")
     text = output("estimate", *options, "--kernel", "k", "--repeats", "3", "--json")
     record = json.loads(text)
     measured = kc.device("gtx-960").measured
