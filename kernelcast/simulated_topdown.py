@@ -13,14 +13,18 @@ from kernelcast.models.topdown import (
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.profile import KernelProfile
 from kernelcast.simcore.timing.hot_lines import hot_lines
-from kernelcast.simcore.timing.launch_timing import launch_timing
+from kernelcast.simcore.timing.launch_timing import LaunchTiming, launch_timing
+from kernelcast.simcore.timing.stall_reasons import StallReason
 
 __all__ = ["simulated_topdown"]
 
 _ASSUMPTIONS = (
-    "the slots of one SM, until the first SMs have no thread block left",
+    "one SM, until the first SMs have no thread block left",
+    "lost slots are divided as its warps were stalled in each cycle, as profilers sample them",
     "every instruction is issued once: what a replay costs shows as a wait for its pipe",
 )
+_NO_WARP = (StallReason.IDLE, StallReason.THREAD_BLOCK_LAUNCH)
+_NOTABLE = 0.005
 
 
 def simulated_topdown(profile: KernelProfile, device: Device) -> ApplicationTopDown:
@@ -33,8 +37,18 @@ def simulated_topdown(profile: KernelProfile, device: Device) -> ApplicationTopD
         raise ModelNotApplicable(f"kernel {profile.kernel} cannot be simulated: {why}")
     timing = launch_timing(profile.timed, device)
     active = 1.0 if profile.divergence is None else profile.divergence
-    slots = IssueSlots(timing.full_cycles, timing.issued, timing.issued, active, timing.stalls)
+    stalls = {why: cycles for why, cycles in timing.warp_stalls.items() if why not in _NO_WARP}
+    slots = IssueSlots(timing.full_cycles, timing.issued, timing.issued, active, stalls)
     result = topdown_from_stalls(profile.kernel, device, slots)
     kernel = KernelTopDown(profile.kernel, (Invocation(result),))
-    lines = hot_lines(profile.timed.instructions, timing.slots.sum(axis=0))
-    return ApplicationTopDown((kernel,), _ASSUMPTIONS, lines)
+    lines = hot_lines(profile.timed.instructions, timing.warp_cycles)
+    return ApplicationTopDown((kernel,), (*_ASSUMPTIONS, *_without_warp(timing)), lines)
+
+
+def _without_warp(timing: LaunchTiming) -> tuple[str, ...]:
+    """How much of the loss was no warp's, which profilers do not tell."""
+    slots = int(timing.slots.sum())
+    empty = sum(timing.lost(reason) for reason in _NO_WARP)
+    if empty <= _NOTABLE * slots:
+        return ()
+    return (f"{empty / slots:.0%} of the slots had no warp: they are divided like the others",)

@@ -57,7 +57,7 @@ def _lines_table(lines: Sequence[HotLine]) -> DataTable:
         (line.place, line.mnemonic, f"{line.percent:.1f} %", line.reason.ncu, line.reason.detail)
         for line in lines
     )
-    columns = ("waits at", "before", ">of all slots", "mostly", "")
+    columns = ("waits at", "before", ">of warps' cycles", "mostly", "")
     return DataTable("where warps wait", columns, rows)
 
 

@@ -26,7 +26,7 @@ class IssueSlots:
     """What the schedulers of one SM did in `cycles`; counts of warp instructions and of slots.
 
     `executed` instructions, of whose threads `active_share` (0 to 1) were active, were `issued`
-    with replays; `stalls` are the slots without an issue.
+    with replays; `stalls` in any unit, as slots or cycles of warps: only their shares count.
     """
 
     cycles: float
@@ -73,7 +73,8 @@ def _check_ipc(counters: Counters, ipc_max: float, device: str) -> None:
 
 
 def topdown_from_stalls(kernel: str, device: Device, slots: IssueSlots) -> TopDown:
-    """Three levels from issue slots: IPC_STALL divided as the slots without an issue.
+    """Three levels from issue slots: IPC_STALL divided as the stalls, as equations 4.8 to 4.14 do
+    with a profiler's percentages.
 
     ValueError for more issues than `cycles` have slots.
     """

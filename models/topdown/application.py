@@ -66,7 +66,7 @@ class ApplicationTopDown:
 
     def __str__(self) -> str:
         lines = [
-            f"    {line.place} ({line.mnemonic}): {line.percent:.1f} % of all slots, mostly "
+            f"    {line.place} ({line.mnemonic}): {line.percent:.1f} % of warps' cycles, mostly "
             f"{line.reason.ncu}"
             for line in self.hot_lines
         ]

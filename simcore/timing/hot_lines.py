@@ -1,4 +1,4 @@
-"""The lines of the source at which most issue slots are lost."""
+"""The lines of the source at which most issue slots are lost, or warps are stalled longest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class HotLine:
     """`place` in the source that the kernel was compiled from, where that is known, else in the
     kernel's own; `mnemonic` is the instruction there that waits longest, `reason` what for mostly.
 
-    `percent` of all issue slots: lost by warps whose next instruction is of that line.
+    `percent` of all slots, or of all cycles of warps: lost by warps whose next instruction is of
+    that line.
     """
 
     place: str
@@ -33,15 +34,15 @@ class HotLine:
 
 def hot_lines(
     instructions: Iterable[InstructionRow],
-    slots: npt.NDArray[np.int64],
+    account: npt.NDArray[np.int64],
     reasons: Collection[StallReason] = _REASONS,
 ) -> tuple[HotLine, ...]:
-    """The first ten by what they lose for these reasons; `slots` of shape (instructions, reasons),
-    the columns as `LaunchTiming.slots` has them with a last row for slots of no instruction."""
+    """The first ten by what they lose for these reasons. `account`: rows by pc, a last one for no
+    instruction, and columns as `LaunchTiming.slots` or `LaunchTiming.warp_cycles` has them."""
     columns = [reason.code for reason in reasons]
-    lost = np.zeros_like(slots)
-    lost[:, columns] = slots[:, columns]
-    total = max(1, int(slots.sum()))
+    lost = np.zeros_like(account)
+    lost[:, columns] = account[:, columns]
+    total = max(1, int(account.sum()))
     by_line: dict[str, list[InstructionRow]] = {}
     for row in instructions:
         if lost[row.pc].any():

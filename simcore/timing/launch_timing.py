@@ -32,13 +32,17 @@ class LaunchTiming:
     `slots` of one SM, issued or lost, until the first SMs run dry at `full_cycles`: shape (2,
     instructions + 1, reasons), the columns are ISSUED and `StallReason.code`; row 0 while the SM is
     as full as at first, row 1 afterwards; the last instruction is none at all. They add up to
-    `full_cycles` x `slots_per_cycle`. `scale` makes paths that are parts of warps whole: it is in
+    `full_cycles` x `slots_per_cycle`. `warp_cycles` says what each warp did in each cycle, shape
+    (instructions + 1, states), the columns are SELECTED, `StallReason.code` and NOT_SELECTED: they
+    add up to `resident_warp_cycles`. `scale` makes paths that are parts of warps whole: it is in
     `seconds`, not in cycles.
     """
 
     cycles: int
     full_cycles: int
     slots: Ints
+    warp_cycles: Ints
+    resident_warp_cycles: int
     slots_per_cycle: float
     instructions: int
     simulated_instructions: int
@@ -70,6 +74,12 @@ class LaunchTiming:
         return {reason: self.lost(reason) for reason in StallReason}
 
     @property
+    def warp_stalls(self) -> dict[StallReason, int]:
+        """Cycles in which warps were stalled, as profilers sample them."""
+        cycles = self.warp_cycles.sum(axis=0)
+        return {reason: int(cycles[reason.code]) for reason in StallReason}
+
+    @property
     def lost_by_pc(self) -> Ints:
         """Slots that each instruction waited, shape (instructions,)."""
         by_pc: Ints = self.slots[:, :-1].sum(axis=(0, 2)) - self.slots[:, :-1, ISSUED].sum(axis=0)
@@ -99,6 +109,8 @@ def launch_timing(
         cycles=last.cycles,
         full_cycles=full.cycles,
         slots=full.account,
+        warp_cycles=full.warp_account,
+        resident_warp_cycles=full.resident_warp_cycles,
         slots_per_cycle=device.sm.warp_schedulers
         * timing.issues_per_scheduler
         / timing.issue_cycles,

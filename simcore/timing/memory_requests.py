@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from kernelcast.simcore.memory.compiled import inlined
 from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import (
@@ -48,6 +46,7 @@ from kernelcast.simcore.timing.sm_state import (
     SmState,
 )
 from kernelcast.simcore.timing.stall_reasons import StallReason
+from kernelcast.simcore.timing.warp_account import close_pipe
 
 __all__ = ["load", "store"]
 
@@ -56,6 +55,8 @@ _L2 = StallReason.L2_LATENCY.code
 _DRAM = StallReason.DRAM_LATENCY.code
 _RING_L2, _RING_DRAM, _RING_STORES = range(3)
 _ROUNDING = 1e-9
+_NO_LINE = 0.999
+"""What is less than this part of a line is none, which is told without a division."""
 
 
 @inlined
@@ -135,9 +136,12 @@ def _misses(
 ) -> tuple[float, float]:
     """Sectors of this request that go past L1, and those of them that L2 misses."""
     line = max(1.0, min(sectors, machine.line_sectors))
-    state.missed[word(pc, PAST_L1)] += sectors * program.traffic[word(pc, L1_MISSES)]
-    past_l1 = _whole_lines(state.missed[word(pc, PAST_L1)], line)
-    state.missed[word(pc, PAST_L1)] -= past_l1
+    missed = state.missed[word(pc, PAST_L1)] + sectors * program.traffic[word(pc, L1_MISSES)]
+    if missed < _NO_LINE * line:
+        state.missed[word(pc, PAST_L1)] = missed
+        return 0.0, 0.0
+    past_l1 = _whole_lines(missed, line)
+    state.missed[word(pc, PAST_L1)] = missed - past_l1
     state.missed[word(pc, PAST_L2)] += past_l1 * program.traffic[word(pc, L2_MISSES)]
     past_l2 = _whole_lines(state.missed[word(pc, PAST_L2)], line)
     state.missed[word(pc, PAST_L2)] -= past_l2
@@ -173,12 +177,12 @@ def _drop(state: SmState, ring: int) -> float:
 
 
 @inlined
-def _open_pipes(machine: Machine, state: SmState) -> None:
+def _open_pipes(machine: Machine, state: SmState, at: int) -> None:
     """Loads and stores share the L1 pipe, and each kind has a queue."""
     l1 = int(state.clocks[L1_FREE]) - machine.issue_cycles + 1
-    at = UNITS * machine.schedulers - UNITS
-    state.opens[np.uint64(at + LOAD)] = max(l1, state.counts[LOAD_QUEUE])
-    state.opens[np.uint64(at + STORE)] = max(l1, state.counts[STORE_QUEUE])
+    first, next_issue = UNITS * machine.schedulers - UNITS, at + machine.issue_cycles
+    close_pipe(state, first + LOAD, next_issue, max(l1, state.counts[LOAD_QUEUE]))
+    close_pipe(state, first + STORE, next_issue, max(l1, state.counts[STORE_QUEUE]))
 
 
 @inlined
@@ -208,7 +212,7 @@ def load(
                 l2, dram = _first_ready(state, _RING_L2), _first_ready(state, _RING_DRAM)
                 state.counts[LOAD_QUEUE] = max(state.counts[LOAD_QUEUE], math.ceil(min(l2, dram)))
                 state.clocks[LOADS] -= _drop(state, _RING_L2 if l2 <= dram else _RING_DRAM)
-    _open_pipes(machine, state)
+    _open_pipes(machine, state, at)
     return (math.ceil(ready) << REASON_BITS) | level
 
 
@@ -238,7 +242,7 @@ def store(
                 first = _first_ready(state, _RING_STORES)
                 state.counts[STORE_QUEUE] = max(state.counts[STORE_QUEUE], math.ceil(first))
                 state.clocks[STORES] -= _drop(state, _RING_STORES)
-    _open_pipes(machine, state)
+    _open_pipes(machine, state, at)
     if machine.store_retire_cycles == 0:
         return 0
     return math.ceil(begins) + machine.store_retire_cycles

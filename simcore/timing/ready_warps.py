@@ -26,6 +26,7 @@ from kernelcast.simcore.timing.sm_state import (
     SmState,
     warp_word,
 )
+from kernelcast.simcore.timing.warp_account import begin_wait_for_pipe
 
 __all__ = ["close_gap", "list_warp", "lowest", "move_ready", "soonest_pending", "unlist_warp"]
 
@@ -59,6 +60,7 @@ def list_warp(state: SmState, scheduler: int, warp: int, by: int) -> None:
 
 @inlined
 def _list_ready(state: SmState, scheduler: int, warp: int) -> None:
+    begin_wait_for_pipe(state, warp)
     kind = state.warp[warp_word(warp, NEXT_KIND)]
     lists = scheduler * LISTS
     state.lists[np.uint64(lists + kind)] |= 1 << state.warp[warp_word(warp, SLOT)]

@@ -8,6 +8,7 @@ import numpy as np
 
 from kernelcast.simcore.memory.compiled import compiled, inlined
 from kernelcast.simcore.timing.memory_requests import load, store
+from kernelcast.simcore.timing.outlined import outlined
 from kernelcast.simcore.timing.ready_warps import list_warp, move_ready, unlist_warp
 from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import (
@@ -24,6 +25,7 @@ from kernelcast.simcore.timing.sm_program import (
     word,
 )
 from kernelcast.simcore.timing.sm_state import (
+    ACKNOWLEDGED,
     ARRIVED,
     CANDIDATE,
     COMPLETED,
@@ -55,6 +57,12 @@ from kernelcast.simcore.timing.sm_state import (
 )
 from kernelcast.simcore.timing.stall_account import aligned, credit, lose_slots, pipe_reason
 from kernelcast.simcore.timing.stall_reasons import ISSUED, StallReason
+from kernelcast.simcore.timing.warp_account import (
+    begin_wait_for_pipe,
+    close_pipe,
+    count_issue,
+    count_wait,
+)
 from kernelcast.simcore.timing.warp_choice import NO_WARP, choose, opening
 from kernelcast.simcore.timing.warp_progress import (
     advance,
@@ -84,7 +92,8 @@ def _use(machine: Machine, state: SmState, pipe: int, at: int, cycles: float) ->
     """
     begins: float = max(state.free[np.uint64(pipe)], float(at))
     state.free[np.uint64(pipe)] = begins + cycles
-    state.opens[np.uint64(pipe)] = int(begins + cycles) - machine.issue_cycles + 1
+    next_issue = at + machine.issue_cycles
+    close_pipe(state, pipe, next_issue, int(begins + cycles) - machine.issue_cycles + 1)
     return begins
 
 
@@ -110,6 +119,7 @@ def _result(
         stored = store(program, machine, state, pc, passes, now)
         place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
         state.place[word(place, STORED)] = max(state.place[word(place, STORED)], stored)
+        state.warp[warp_word(warp, ACKNOWLEDGED)] = stored
         return pack(now, _EXECUTION)
     cycles = passes * machine.constant_cycles
     begins = _use(machine, state, pipe, now, cycles) + cycles - 1.0
@@ -146,7 +156,7 @@ def _issue(program: Program, machine: Machine, state: SmState, warp: int, now: i
         state.warp[warp_word(warp, POSITION)] += 1
         if advance(program, machine, state, warp, _earliest_next(machine, kind, now)):
             return True
-        retire(program, machine, state, warp)
+        retire(machine, state, warp)
     meet_or_end(program, machine, state, place, now, now + machine.issue_cycles)
     return False
 
@@ -164,6 +174,7 @@ def _issue_together(
     move_ready(state, scheduler, now)
     unlist_warp(state, scheduler, warp)
     state.scheduler[word(scheduler, TIED)] = 0
+    count_issue(machine, state, warp, now)
     while used < machine.issues and goes_on and opening(state, warp) <= now:
         pc = state.warp[warp_word(warp, NEXT_PC)]
         credit(state, pc, ISSUED, 1)
@@ -205,7 +216,7 @@ def _serve(program: Program, machine: Machine, state: SmState, scheduler: int, n
     _issue_together(program, machine, state, scheduler, warp, now)
 
 
-@inlined
+@outlined
 def _begin(program: Program, machine: Machine, state: SmState) -> None:
     """Fills the SM with its first thread blocks."""
     places = state.counts[RESIDENT_FIRST]
@@ -215,10 +226,22 @@ def _begin(program: Program, machine: Machine, state: SmState) -> None:
 
 
 @inlined
+def _count_warps(machine: Machine, state: SmState, scheduler: int, until: int) -> None:
+    """Counts what the scheduler's warps have done up to a cycle."""
+    move_ready(state, scheduler, until)
+    first = scheduler * state.room
+    for at in range(first, first + state.scheduler[word(scheduler, COUNT)]):
+        warp = state.order[np.uint64(at)]
+        count_wait(machine, state, warp, until)
+        begin_wait_for_pipe(state, warp)
+
+
+@outlined
 def _settle(program: Program, machine: Machine, state: SmState) -> int:
-    """Attributes all slots up to the last issue; its end."""
+    """Attributes all slots and counts all warps up to the last issue; its end."""
     until: int = state.counts[LAST_CYCLE]
     for scheduler in range(machine.schedulers):
+        _count_warps(machine, state, scheduler, until)
         warp, _, since = choose(state, scheduler, until)
         if warp < 0 and state.scheduler[word(scheduler, COUNT)] > 0:
             warp = state.order[np.uint64(scheduler * state.room)]

@@ -11,20 +11,26 @@ import numpy.typing as npt
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.simcore.timing import sm_cycles
 from kernelcast.simcore.timing.sm_machine import Machine
-from kernelcast.simcore.timing.sm_program import Program
+from kernelcast.simcore.timing.sm_program import WORDS, Program
 from kernelcast.simcore.timing.sm_state import (
     COMPLETED,
+    COUNT,
     DISPATCHED,
     DRAM_FREE,
+    FIRST,
     ISSUES,
     L2_FREE,
     NEVER,
+    PLACE_AND_SCHEDULER,
+    RESIDENCE,
+    SCHEDULER_BITS,
     SLOTS,
     STORE_DONE,
     TOTAL,
+    WARP_WORDS,
     new_state,
 )
-from kernelcast.simcore.timing.stall_reasons import REASON_COUNT, StallReason
+from kernelcast.simcore.timing.stall_reasons import REASON_COUNT, STATE_COUNT, StallReason
 
 __all__ = ["SmSimulator", "Snapshot"]
 
@@ -37,7 +43,8 @@ Ints = npt.NDArray[np.int64]
 class Snapshot:
     """At the end of an issue: all slots until then are in `account` (see SmState).
 
-    `backlog`: cycles that L2 or DRAM will go on with what they have been asked for.
+    `backlog`: cycles that L2 or DRAM will go on with what they have been asked for. `warp_account`
+    has all cycles of warps, `resident_warp_cycles` how many they are.
     """
 
     cycles: int
@@ -45,6 +52,8 @@ class Snapshot:
     thread_blocks: int
     instructions: int
     account: Ints
+    warp_account: Ints
+    resident_warp_cycles: int
 
 
 class SmSimulator:
@@ -71,6 +80,9 @@ class SmSimulator:
         self._skipped_thread_blocks = 0
         self._skipped_instructions = 0
         self._skipped_account: Ints = np.zeros_like(self._account)
+        self._warp_account = self._state.warp_account.reshape(-1, STATE_COUNT)
+        self._skipped_warp_account: Ints = np.zeros_like(self._warp_account)
+        self._skipped_residence = 0
 
     @property
     def dispatched(self) -> int:
@@ -113,7 +125,19 @@ class SmSimulator:
             thread_blocks=int(counts[COMPLETED]) + self._skipped_thread_blocks,
             instructions=int(counts[ISSUES]) + self._skipped_instructions,
             account=self._account + self._skipped_account,
+            warp_account=self._warp_account + self._skipped_warp_account,
+            resident_warp_cycles=self._residence(cycles) + self._skipped_residence,
         )
+
+    def _residence(self, cycles: int) -> int:
+        """Of all warps up to then, from the first cycle of their thread block on."""
+        state = self._state
+        counts = state.scheduler[COUNT::WORDS]
+        orders = state.order.reshape(len(counts), state.room)
+        live = np.concatenate([order[:count] for order, count in zip(orders, counts, strict=True)])
+        places = state.warp[PLACE_AND_SCHEDULER::WARP_WORDS][live] >> SCHEDULER_BITS
+        since = cycles - state.place[FIRST::WORDS][places]
+        return int(state.counts[RESIDENCE] + np.maximum(since, 0).sum())
 
     def repeat(self, before: Snapshot, after: Snapshot, times: int) -> None:
         """Counts what happened between two snapshots `times` more, without walking it."""
@@ -123,6 +147,10 @@ class SmSimulator:
         self._skipped_cycles += times * (after.cycles - before.cycles)
         self._skipped_instructions += times * (after.instructions - before.instructions)
         self._skipped_account += times * (after.account - before.account)
+        self._skipped_warp_account += times * (after.warp_account - before.warp_account)
+        self._skipped_residence += times * (
+            after.resident_warp_cycles - before.resident_warp_cycles
+        )
 
 
 def _check_slots(warps: int, schedulers: int) -> None:

@@ -18,14 +18,17 @@ from kernelcast.simcore.timing.sm_program import (
     WORDS,
     Program,
 )
-from kernelcast.simcore.timing.stall_reasons import REASON_COUNT
+from kernelcast.simcore.timing.stall_reasons import REASON_COUNT, STATE_COUNT
 
 __all__ = [
+    "ACKNOWLEDGED",
     "ARRIVED",
     "BEGINS",
     "CANDIDATE",
+    "CLOSED_BEFORE",
     "COMPLETED",
     "COUNT",
+    "COUNTED",
     "DISPATCHED",
     "DRAM_CREDIT",
     "DRAM_FREE",
@@ -34,6 +37,7 @@ __all__ = [
     "END",
     "FETCHED",
     "FETCHES",
+    "FIRST",
     "FIRST_READY",
     "FIRST_ROW",
     "HEAD",
@@ -65,6 +69,7 @@ __all__ = [
     "REASON_MASK",
     "REQUEST_READY",
     "REQUEST_SECTORS",
+    "RESIDENCE",
     "RESIDENT",
     "RESIDENT_FIRST",
     "SCHEDULER_BITS",
@@ -84,6 +89,7 @@ __all__ = [
     "WAKE",
     "WARP_BITS",
     "WARP_MASK",
+    "WARP_WORDS",
     "WHY",
     "SmState",
     "new_state",
@@ -111,15 +117,16 @@ store is done; sectors that are on their way; idle cycles of the SM's share of a
     LOAD_QUEUE,
     STORE_QUEUE,
     FIRST_ROW,
+    RESIDENCE,
     HEADS,
-) = range(13)
+) = range(14)
 """Counts: of thread blocks; the end of the last issue; of issues and fetched lines; the scheduler
 whose turn it is; until when the queues are full; the account's first row for the present residence;
-from HEADS on head and tail of each ring."""
+how long warps that have ended were resident, in all; from HEADS on head and tail of each ring."""
 
 WARP_WORDS = 16
 POSITION, END, NEXT_PC, NEXT_KIND, READY, WHY, PIPE, PLACE_AND_SCHEDULER = range(8)
-SLOT, WAITS, LINE = range(8, 11)
+SLOT, WAITS, LINE, COUNTED, CLOSED_BEFORE, ACKNOWLEDGED = range(8, 14)
 SCHEDULER_BITS = 8
 SCHEDULER_MASK = (1 << SCHEDULER_BITS) - 1
 COUNT, LAST, CANDIDATE, WAKE, DUE, SINCE, TIED, FIRST_READY = range(8)
@@ -129,7 +136,7 @@ LISTS = 32
 PRESENT, HEAD, TAIL = range(KINDS, KINDS + 3)
 WARP_BITS = 12
 WARP_MASK = (1 << WARP_BITS) - 1
-LIVE, ARRIVED, BEGINS, STORED = range(4)
+LIVE, ARRIVED, BEGINS, STORED, FIRST = range(5)
 FETCHED, LINE_READY = range(2)
 PAST_L1, PAST_L2 = range(2)
 REQUEST_READY, REQUEST_SECTORS = range(2)
@@ -143,9 +150,10 @@ class SmState(NamedTuple):
 
     `warp`: next event POSITION and END, the NEXT_PC and NEXT_KIND of the instruction that comes
     first from there on; its READY cycle, WHY not before, the PIPE that it needs; SLOT in the order
-    of its scheduler; whether it WAITS at a barrier; LINE of code; its place << SCHEDULER_BITS and
-    scheduler, which take long to divide out. `registers` of all warps: cycle << REASON_BITS |
-    reason.
+    of its scheduler; whether it WAITS at a barrier; LINE of code; COUNTED, up to when its cycles
+    are; CLOSED_BEFORE, of its pipe when it began to wait for that; ACKNOWLEDGED, its stores; its
+    place << SCHEDULER_BITS and scheduler, which take long to divide out. `registers` of all warps:
+    cycle << REASON_BITS | reason.
 
     `scheduler`: COUNT of its warps, in `order` from the oldest on; LAST that issued; CANDIDATE to
     issue next at cycle WAKE, SINCE when one has had operands; slots up to DUE are accounted; of
@@ -155,13 +163,14 @@ class SmState(NamedTuple):
     barriers, are `pending`: READY << WARP_BITS | warp in order from HEAD to TAIL, a ring of SLOTS
     of each scheduler. `pipes`, LISTS of each scheduler: by kind.
     `place` of a thread block: LIVE warps, ARRIVED at a barrier, BEGINS when it was dispatched,
-    STORED when its stores are acknowledged. Of a pipe: `free`, and `opens`, the cycle in which it
-    is free.
+    FIRST cycle of its warps, STORED when its stores are acknowledged. Of a pipe: `free`; `opens`,
+    the cycle in which it is free; `closed`, cycles before that in which it could not be issued to.
 
     `requests` on their way, REQUEST_READY and REQUEST_SECTORS: a ring each for L2, DRAM, stores.
     `lines` of code: FETCHED as which one, LINE_READY. `missed` by pc: parts of lines that have not
     been asked for. `account`: slots, of shape (2, instructions + 1, reasons): in full and less than
-    full residence; the last row is for no instruction. `room` for warps, requests in a `ring`,
+    full residence; the last row is for no instruction. `warp_account`: cycles of warps,
+    of shape (instructions + 1, states). `room` for warps, requests in a `ring`,
     `rows` of the account.
     """
 
@@ -175,12 +184,14 @@ class SmState(NamedTuple):
     place: Ints
     free: Floats
     opens: Ints
+    closed: Ints
     clocks: Floats
     counts: Ints
     requests: Floats
     lines: Ints
     missed: Floats
     account: Ints
+    warp_account: Ints
     room: int
     ring: int
     rows: int
@@ -225,12 +236,14 @@ def new_state(
         place=np.zeros(thread_blocks_per_sm * WORDS, np.int64),
         free=np.zeros(pipes),
         opens=np.zeros(pipes, np.int64),
+        closed=np.zeros(pipes, np.int64),
         clocks=np.zeros(10),
         counts=counts,
         requests=np.zeros(3 * ring * WORDS),
         lines=lines.ravel(),
         missed=np.zeros(rows * WORDS),
         account=np.zeros(2 * rows * REASON_COUNT, np.int64),
+        warp_account=np.zeros(rows * STATE_COUNT, np.int64),
         room=warps,
         ring=ring,
         rows=rows,

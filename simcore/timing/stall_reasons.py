@@ -1,10 +1,10 @@
-"""Why an issue slot went unused, under the names of NVIDIA's profilers."""
+"""Why an issue slot went unused or a warp waited, under the names of NVIDIA's profilers."""
 
 from __future__ import annotations
 
 from enum import Enum
 
-__all__ = ["ISSUED", "REASON_COUNT", "StallReason"]
+__all__ = ["ISSUED", "NOT_SELECTED", "REASON_COUNT", "SELECTED", "STATE_COUNT", "StallReason"]
 
 ISSUED = 0
 """The code of slots that were used; reasons have the codes from 1 on, in the order below."""
@@ -59,3 +59,9 @@ class StallReason(Enum):
 
 
 REASON_COUNT = 1 + len(StallReason)
+
+SELECTED = ISSUED
+"""The state of a warp that issues."""
+NOT_SELECTED = REASON_COUNT
+"""The state of a warp that could issue while its scheduler picks another."""
+STATE_COUNT = REASON_COUNT + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernelcast.simcore.memory.compiled import inlined
+from kernelcast.simcore.timing.outlined import outlined
 from kernelcast.simcore.timing.ready_warps import close_gap, list_warp
 from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import (
@@ -19,16 +20,19 @@ from kernelcast.simcore.timing.sm_program import (
     word,
 )
 from kernelcast.simcore.timing.sm_state import (
+    ACKNOWLEDGED,
     ARRIVED,
     BEGINS,
     CANDIDATE,
     COMPLETED,
     COUNT,
+    COUNTED,
     DISPATCHED,
     DUE,
     END,
     FETCHED,
     FETCHES,
+    FIRST,
     FIRST_ROW,
     LAST,
     LINE,
@@ -59,6 +63,7 @@ from kernelcast.simcore.timing.sm_state import (
 )
 from kernelcast.simcore.timing.stall_account import aligned
 from kernelcast.simcore.timing.stall_reasons import StallReason
+from kernelcast.simcore.timing.warp_account import count_wait, end_residence
 
 __all__ = [
     "advance",
@@ -158,8 +163,9 @@ def advance(program: Program, machine: Machine, state: SmState, warp: int, earli
 
 
 @inlined
-def retire(program: Program, machine: Machine, state: SmState, warp: int) -> None:
+def retire(machine: Machine, state: SmState, warp: int) -> None:
     """Takes a warp out of its scheduler's order."""
+    end_residence(machine, state, warp)
     scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
     slot = state.warp[warp_word(warp, SLOT)]
     first = scheduler * state.room
@@ -193,7 +199,7 @@ def note_residence(state: SmState) -> None:
     counts[FIRST_ROW] = 0 if is_full else state.rows
 
 
-@inlined
+@outlined
 def start_thread_block(
     program: Program, machine: Machine, state: SmState, place: int, ended: int, first: int
 ) -> None:
@@ -209,12 +215,15 @@ def start_thread_block(
         state.place[word(place, ARRIVED)] = 0
         state.place[word(place, BEGINS)] = ended
         state.place[word(place, STORED)] = 0
+        state.place[word(place, FIRST)] = first
         for warp in range(place * program.warps, (place + 1) * program.warps):
             state.warp[warp_word(warp, POSITION)] = program.start[np.uint64(path)]
             state.warp[warp_word(warp, END)] = program.start[np.uint64(path + 1)]
             path += 1
             state.warp[warp_word(warp, WAITS)] = 0
             state.warp[warp_word(warp, LINE)] = -1
+            state.warp[warp_word(warp, COUNTED)] = first
+            state.warp[warp_word(warp, ACKNOWLEDGED)] = 0
             for register in range(warp * program.registers, (warp + 1) * program.registers):
                 state.registers[np.uint64(register)] = 0
             scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
@@ -225,7 +234,7 @@ def start_thread_block(
             if advance(program, machine, state, warp, pack(first, _LAUNCH)):
                 _wake(machine, state, warp)
             else:
-                retire(program, machine, state, warp)
+                retire(machine, state, warp)
         if state.place[word(place, LIVE)] > 0:
             note_residence(state)
             return
@@ -235,6 +244,22 @@ def start_thread_block(
     note_residence(state)
 
 
+@outlined
+def _open_barrier(program: Program, machine: Machine, state: SmState, place: int, now: int) -> None:
+    """Sends the warps of a thread block on that wait at a barrier."""
+    state.place[word(place, ARRIVED)] = 0
+    opens = pack(now + machine.barrier_latency, _BARRIER)
+    for warp in range(place * program.warps, (place + 1) * program.warps):
+        if state.warp[warp_word(warp, WAITS)] != 0:
+            count_wait(machine, state, warp, now)
+            state.warp[warp_word(warp, WAITS)] = 0
+            state.warp[warp_word(warp, POSITION)] += 1
+            if advance(program, machine, state, warp, opens):
+                _wake(machine, state, warp)
+            else:
+                retire(machine, state, warp)
+
+
 @inlined
 def meet_or_end(
     program: Program, machine: Machine, state: SmState, place: int, now: int, ends: int
@@ -242,16 +267,7 @@ def meet_or_end(
     """After a warp came to a barrier at cycle `now` or ended: opens the barrier when all live warps
     are there, and replaces the thread block, free at cycle `ends`, when none is left."""
     if 0 < state.place[word(place, LIVE)] == state.place[word(place, ARRIVED)]:
-        state.place[word(place, ARRIVED)] = 0
-        opens = pack(now + machine.barrier_latency, _BARRIER)
-        for warp in range(place * program.warps, (place + 1) * program.warps):
-            if state.warp[warp_word(warp, WAITS)] != 0:
-                state.warp[warp_word(warp, WAITS)] = 0
-                state.warp[warp_word(warp, POSITION)] += 1
-                if advance(program, machine, state, warp, opens):
-                    _wake(machine, state, warp)
-                else:
-                    retire(program, machine, state, warp)
+        _open_barrier(program, machine, state, place, now)
     if state.place[word(place, LIVE)] == 0:
         state.counts[COMPLETED] += 1
         ends = max(ends, state.place[word(place, STORED)])

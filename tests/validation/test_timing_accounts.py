@@ -1,4 +1,4 @@
-"""Every workload of the suite, at its small size: what the simulator says of its slots adds up."""
+"""Every workload of the suite, at its small size: the simulator's slots and cycles add up."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from kernelcast.models.topdown import Part, TopDown
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.profile import KernelProfile
 from kernelcast.simcore.timing.launch_timing import LaunchTiming, launch_timing
+from kernelcast.simcore.timing.stall_reasons import ISSUED, NOT_SELECTED, SELECTED
 from kernelcast.simulated_topdown import simulated_topdown
 from kernelcast.validation.workload_suite import SUITE, workload_files
 from kernelcast.workload_file import load_workload
@@ -21,7 +22,7 @@ DEVICES = ("gtx-1070", "quadro-rtx-4000")
 DEPENDENT = "graph/bfs_level"
 """Which thread block visits a vertex depends on the others, so that it has no paths."""
 NAMES = tuple(path.relative_to(SUITE).with_suffix("").as_posix() for path in workload_files())
-STALLS = ("Frontend", "Backend", "Idle")
+STALLS = ("Frontend", "Backend", "Unattributed")
 
 
 @cache
@@ -43,6 +44,19 @@ def check_slots(timing: LaunchTiming, active_share: float) -> None:
     assert timing.lost_by_pc.sum() <= sum(timing.stalls.values())
     assert 0 < active_share <= 1
     assert timing.issued == timing.instructions
+
+
+def check_warps(timing: LaunchTiming) -> None:
+    """Every cycle of every resident warp has one state."""
+    cycles = timing.warp_cycles
+    assert cycles.sum() == timing.resident_warp_cycles
+    assert (cycles >= 0).all()
+    assert sum(timing.warp_stalls.values()) == (
+        timing.resident_warp_cycles - cycles[:, [SELECTED, NOT_SELECTED]].sum()
+    )
+    # An instruction is issued by a warp that is selected, alone or with the next one.
+    by_pc = timing.slots.sum(axis=0)[:, ISSUED]
+    assert (cycles[:, SELECTED] <= by_pc * timing.device.timing.issue_cycles).all()  # type: ignore[union-attr]
 
 
 def check_sums(whole: float, parts: tuple[Part, ...]) -> None:
@@ -73,6 +87,7 @@ def test_slots_and_parts_add_up(name: str, device: str) -> None:
     timing = launch_timing(profile.timed, target)
     found = simulated_topdown(profile, target).total
     check_slots(timing, active_share)
+    check_warps(timing)
     check_sums(found.ipc_max, found.parts)
     check_identities(found, timing, active_share)
 

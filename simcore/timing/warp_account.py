@@ -1,0 +1,113 @@
+"""Every cycle of every resident warp has one state, as profilers sample them: it issues, it waits
+for operands, a barrier, ..., then for its pipe, or it could issue and another warp was selected.
+
+Cycles are counted when a warp issues, from when it issued last. Of a pipe that schedulers share,
+what the others did to it since this scheduler looked last counts as one closed stretch.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelcast.simcore.memory.compiled import inlined
+from kernelcast.simcore.timing.sm_machine import Machine
+from kernelcast.simcore.timing.sm_program import word
+from kernelcast.simcore.timing.sm_state import (
+    ACKNOWLEDGED,
+    CLOSED_BEFORE,
+    COUNTED,
+    FIRST,
+    NEXT_KIND,
+    NEXT_PC,
+    PIPE,
+    PLACE_AND_SCHEDULER,
+    READY,
+    RESIDENCE,
+    SCHEDULER_BITS,
+    WHY,
+    SmState,
+    warp_word,
+)
+from kernelcast.simcore.timing.stall_account import aligned, pipe_reason
+from kernelcast.simcore.timing.stall_reasons import (
+    NOT_SELECTED,
+    SELECTED,
+    STATE_COUNT,
+    StallReason,
+)
+
+__all__ = ["begin_wait_for_pipe", "close_pipe", "count_issue", "count_wait", "end_residence"]
+
+_DRAIN = StallReason.DRAIN.code
+
+
+@inlined
+def _count(state: SmState, pc: int, what: int, cycles: int) -> None:
+    state.warp_account[np.uint64(pc * STATE_COUNT + what)] += cycles
+
+
+@inlined
+def _closed_until(state: SmState, pipe: int, cycle: int) -> int:
+    """Cycles in which the pipe was closed, up to one that no later issue has followed."""
+    still: int = max(0, state.opens[np.uint64(pipe)] - cycle)
+    closed: int = state.closed[np.uint64(pipe)] - still
+    return closed
+
+
+@inlined
+def close_pipe(state: SmState, pipe: int, next_issue: int, opens: int) -> None:
+    """Keeps a pipe closed up to cycle `opens`; the next issue would have been at `next_issue`."""
+    before = max(state.opens[np.uint64(pipe)], next_issue)
+    if opens > before:
+        state.closed[np.uint64(pipe)] += opens - before
+    state.opens[np.uint64(pipe)] = opens
+
+
+@inlined
+def begin_wait_for_pipe(state: SmState, warp: int) -> None:
+    """Notes how long the pipe has been closed when the warp has its operands."""
+    pipe = state.warp[warp_word(warp, PIPE)]
+    begins = max(state.warp[warp_word(warp, READY)], state.warp[warp_word(warp, COUNTED)])
+    state.warp[warp_word(warp, CLOSED_BEFORE)] = _closed_until(state, pipe, begins)
+
+
+@inlined
+def count_wait(machine: Machine, state: SmState, warp: int, until: int) -> None:
+    """Counts what the warp has done from its last issue up to a cycle."""
+    due = state.warp[warp_word(warp, COUNTED)]
+    if due >= until:
+        return
+    state.warp[warp_word(warp, COUNTED)] = until
+    pc = state.warp[warp_word(warp, NEXT_PC)]
+    ready = min(aligned(machine, state.warp[warp_word(warp, READY)]), until)
+    if ready > due:
+        _count(state, pc, state.warp[warp_word(warp, WHY)], ready - due)
+        due = ready
+    if due == until:
+        return
+    closed = _closed_until(state, state.warp[warp_word(warp, PIPE)], until)
+    closed = min(max(0, closed - state.warp[warp_word(warp, CLOSED_BEFORE)]), until - due)
+    if closed > 0:
+        reason = pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)])
+        _count(state, pc, reason, closed)
+    _count(state, pc, NOT_SELECTED, until - due - closed)
+
+
+@inlined
+def count_issue(machine: Machine, state: SmState, warp: int, now: int) -> None:
+    """Counts a warp's wait for the issue of cycle `now`, and that issue."""
+    count_wait(machine, state, warp, now)
+    _count(state, state.warp[warp_word(warp, NEXT_PC)], SELECTED, machine.issue_cycles)
+    state.warp[warp_word(warp, COUNTED)] = now + machine.issue_cycles
+
+
+@inlined
+def end_residence(machine: Machine, state: SmState, warp: int) -> None:
+    """After the last issue the warp stays until its stores are acknowledged."""
+    ends = state.warp[warp_word(warp, COUNTED)]
+    drained = state.warp[warp_word(warp, ACKNOWLEDGED)]
+    if drained > ends:
+        _count(state, state.warp[warp_word(warp, NEXT_PC)], _DRAIN, drained - ends)
+        ends = drained
+    place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+    state.counts[RESIDENCE] += ends - state.place[word(place, FIRST)]
