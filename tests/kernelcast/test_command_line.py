@@ -139,8 +139,8 @@ def test_estimate_from_metrics_is_the_models_closed_form(tmp_path: Path, output:
     path = tmp_path / "m.csv"
     path.write_text("\n".join(["metric,value", *(f"{k},{v}" for k, v in metrics.items())]))
     options = ("--metrics", str(path), "--measured-on", "gtx-480", "--device", "gtx-960")
-    options += ("--model", "quantitative-roofline")
-    text = output("estimate", *options, "--kernel", "k", "--repeats", "3", "--json")
+    model = ("--model", "quantitative-roofline")
+    text = output("estimate", *options, *model, "--kernel", "k", "--repeats", "3", "--json")
     record = json.loads(text)
     measured = kc.device("gtx-960").measured
     assert measured is not None
