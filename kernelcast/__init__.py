@@ -47,6 +47,13 @@ if TYPE_CHECKING:
     from kernelcast.simcore.launch import LocalBytes as LocalBytes
     from kernelcast.simcore.profile import KernelProfile as KernelProfile
     from kernelcast.simcore.profile import WorkType as WorkType
+    from kernelcast.simcore.tensor_maps import Fill as Fill
+    from kernelcast.simcore.tensor_maps import Swizzle as Swizzle
+    from kernelcast.simcore.tensor_maps import TensorElement as TensorElement
+    from kernelcast.simcore.tensor_maps import TensorMap as TensorMap
+    from kernelcast.simcore.textures import ReadMode as ReadMode
+    from kernelcast.simcore.textures import Surface as Surface
+    from kernelcast.simcore.textures import Texture as Texture
     from kernelcast.topdown_analysis import topdown as topdown
     from kernelcast.workload import Workload as Workload
     from kernelcast.workload_file import load_workload as load_workload
@@ -58,6 +65,7 @@ __all__ = [
     "ChannelType",
     "Device",
     "Estimate",
+    "Fill",
     "Filter",
     "Image",
     "ImageKind",
@@ -70,9 +78,15 @@ __all__ = [
     "NumbaKernel",
     "OpenclKernel",
     "OpenclProgram",
+    "ReadMode",
     "RunnableKernel",
     "Sampler",
     "Sampling",
+    "Surface",
+    "Swizzle",
+    "TensorElement",
+    "TensorMap",
+    "Texture",
     "TritonKernel",
     "WhatIf",
     "WorkType",
@@ -103,6 +117,7 @@ _HOMES = {
     "ChannelType": "kernelcast.simcore.image_formats",
     "Device": "kernelcast.simcore.device",
     "Estimate": "kernelcast.models.estimate",
+    "Fill": "kernelcast.simcore.tensor_maps",
     "Filter": "kernelcast.simcore.images",
     "Image": "kernelcast.simcore.images",
     "ImageKind": "kernelcast.simcore.image_formats",
@@ -115,9 +130,15 @@ _HOMES = {
     "NumbaKernel": "kernelcast.inputs.numba_kernel",
     "OpenclKernel": "kernelcast.inputs.opencl_program",
     "OpenclProgram": "kernelcast.inputs.opencl_program",
+    "ReadMode": "kernelcast.simcore.textures",
     "RunnableKernel": "kernelcast.runnable",
     "Sampler": "kernelcast.simcore.images",
     "Sampling": "kernelcast.sampling",
+    "Surface": "kernelcast.simcore.textures",
+    "Swizzle": "kernelcast.simcore.tensor_maps",
+    "TensorElement": "kernelcast.simcore.tensor_maps",
+    "TensorMap": "kernelcast.simcore.tensor_maps",
+    "Texture": "kernelcast.simcore.textures",
     "TritonKernel": "kernelcast.inputs.triton_kernel",
     "WhatIf": "kernelcast.architectures",
     "WorkType": "kernelcast.simcore.profile",

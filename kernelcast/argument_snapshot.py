@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.images import Image
 from kernelcast.simcore.launch import Argument
 from kernelcast.simcore.lazy_buffer import LazyBuffer
+from kernelcast.simcore.tensor_maps import TensorMap
+from kernelcast.simcore.textures import levels_of
 
 __all__ = ["ArgumentSnapshot"]
 
@@ -26,9 +27,12 @@ class ArgumentSnapshot:
                 self._unmade.append(argument)
                 continue
             array = argument.materialise() if isinstance(argument, LazyBuffer) else argument
-            array = array.texels if isinstance(array, Image) else array
-            if isinstance(array, np.ndarray) and array.flags.writeable:
-                self._before.append((array, array.copy()))
+            if isinstance(argument, TensorMap):
+                array = argument.array
+            texels = [image.texels for image in levels_of(argument)]
+            for kept in (array, *texels):
+                if isinstance(kept, np.ndarray) and kept.flags.writeable:
+                    self._before.append((kept, kept.copy()))
 
     def restore(self) -> None:
         for array, contents in self._before:

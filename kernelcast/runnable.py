@@ -24,7 +24,7 @@ from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.engine import execute
 from kernelcast.simcore.isa.kernel import Kernel, Module
 from kernelcast.simcore.isa.warp_dependence import depends_on_warp_width
-from kernelcast.simcore.launch import Argument, Launch, Limits
+from kernelcast.simcore.launch import Argument, Launch, Limits, dimensions
 from kernelcast.simcore.occupancy import occupancy
 from kernelcast.simcore.profile import LaunchShape
 from kernelcast.simcore.resources import resource_needs
@@ -62,6 +62,7 @@ class RunnableKernel:
         global_size: int | Sequence[int] | None = None,
         local_size: int | Sequence[int] | None = None,
         shared_bytes: int = 0,
+        cluster: int | Sequence[int] | None = None,
         registers: int | None = None,
         devices: Sequence[Device | str] = (),
         argument_names: Sequence[str] = (),
@@ -78,6 +79,7 @@ class RunnableKernel:
         `grid` counts thread blocks and `block` threads, up to three sizes each; `global_size` and
         `local_size` say the same as OpenCL does, in threads both. `shared_bytes` is the dynamic
         shared memory besides that of `__local` arguments, which are given as `LocalBytes`,
+        `cluster` counts the thread blocks of a cluster where the kernel does not say it,
         `registers` the count per thread of the target's compiler.
         The memory of `devices` is simulated on the way, and the accesses are then forgotten; the
         trace of a run without devices keeps them and can be profiled on any. Warps are as wide as
@@ -100,6 +102,7 @@ class RunnableKernel:
             thread_block=threads,
             arguments=tuple(map(as_argument, args)),
             dynamic_shared_bytes=shared_bytes,
+            cluster=None if cluster is None else dimensions(cluster, "cluster"),
             registers=registers,
             argument_names=tuple(argument_names),
         )

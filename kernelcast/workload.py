@@ -21,9 +21,10 @@ from kernelcast.memory_simulation import resident_thread_blocks
 from kernelcast.python_functions import call, load_function
 from kernelcast.runnable import RunnableKernel
 from kernelcast.sampling import Sampling
-from kernelcast.simcore.images import Image
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Argument, Launch, Limits, dimensions
+from kernelcast.simcore.tensor_maps import TensorMap
+from kernelcast.simcore.textures import levels_of
 from kernelcast.sparse_matrix import MatrixSpec
 from kernelcast.toml_table import Expression
 
@@ -68,6 +69,7 @@ class LaunchSpec:
     shared_bytes: Expression
     repeats: int
     where: str
+    cluster: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,7 @@ class Workload:
             thread_block=dimensions(self._thread_block(names), "thread block"),
             arguments=self.make_arguments(size),
             dynamic_shared_bytes=self._shared_bytes(names),
+            cluster=dimensions(cluster, "cluster") if (cluster := self._cluster(names)) else None,
             argument_names=tuple(argument.name for argument in self.arguments),
         )
         launch.check(kernel)
@@ -183,6 +186,7 @@ class Workload:
                 else arguments
             ),
             shared_bytes=self._shared_bytes(names),
+            cluster=self._cluster(names),
             registers=registers or self.kernel.registers,
             devices=devices,
             argument_names=[argument.name for argument in self.arguments],
@@ -224,8 +228,7 @@ class Workload:
         self._check_spec()
         arguments = self.make_arguments(size)
         found = {
-            spec.name: item.texels if isinstance(item, Image) else item
-            for spec, item in zip(self.arguments, arguments, strict=True)
+            spec.name: _contents(item) for spec, item in zip(self.arguments, arguments, strict=True)
         }
         before = {
             name: item.copy() if isinstance(item, np.ndarray) else item
@@ -266,6 +269,11 @@ class Workload:
     def _shared_bytes(self, names: Mapping[str, int]) -> int:
         where = f"{self.launch.where}.shared_bytes"
         return evaluate_integer(self.launch.shared_bytes, names, where)
+
+    def _cluster(self, names: Mapping[str, int]) -> tuple[int, ...] | None:
+        where = f"{self.launch.where}.cluster"
+        found = tuple(evaluate_integer(item, names, where) for item in self.launch.cluster)
+        return found or None
 
     def _check_widths(self, kernel: Kernel) -> None:
         """A number must be as wide as the kernel's parameter: 3 is no pointer."""
@@ -310,6 +318,14 @@ class Workload:
         ):
             raise WorkloadError(f"{where} {list(extent)} is no multiple of {list(thread_block)}")
         return tuple(items // local for items, local in zip(extent, thread_block, strict=True))
+
+
+def _contents(argument: Argument) -> Argument:
+    """The array behind what stands for one."""
+    if isinstance(argument, TensorMap):
+        return argument.array
+    images = levels_of(argument)
+    return images[0].texels if images else argument
 
 
 def _by_axis(what: str, sizes: tuple[int, ...]) -> dict[str, int]:

@@ -90,7 +90,7 @@ def _read_launch(document: TomlTable) -> LaunchSpec:
         table = launches[0]
     else:
         table = document.table("launch")
-    table.allow("grid", "block", "global_size", "local_size", "shared_bytes", "repeats")
+    table.allow("grid", "block", "global_size", "local_size", "shared_bytes", "cluster", "repeats")
     is_opencl = "global_size" in table or "local_size" in table
     extent, thread_block = ("global_size", "local_size") if is_opencl else ("grid", "block")
     if is_opencl and ("grid" in table or "block" in table):
@@ -105,6 +105,7 @@ def _read_launch(document: TomlTable) -> LaunchSpec:
         shared_bytes=table.expression("shared_bytes", 0),
         repeats=repeats,
         where=table.where(),
+        cluster=table.expressions("cluster") if "cluster" in table else (),
     )
 
 

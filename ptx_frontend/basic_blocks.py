@@ -102,8 +102,8 @@ class BasicBlockBuilder:
             self._drafts[self._exit].terminator = self._implicit_exit()
         return self._exit
 
-    def trap(self, span: SourceSpan, reason: str) -> int:
-        """A basic block that fails at `span`."""
+    def trap(self, span: SourceSpan, reason: str, is_part: bool = False) -> int:
+        """A basic block that fails at `span`; `is_part`: of what hardware does in an instruction."""
         block = self.new("trap")
         self._extra.append(block)
         self._drafts[block].terminator = Exit(
@@ -111,7 +111,8 @@ class BasicBlockBuilder:
             mnemonic="trap",
             span=span,
             trap=True,
-            is_added=True,
+            is_added=not is_part,
+            is_part=is_part,
             reason=reason,
         )
         return block

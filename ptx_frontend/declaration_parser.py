@@ -14,6 +14,7 @@ from kernelcast.ptx_frontend.syntax import (
     LabelledList,
     Prototype,
     RegisterDeclaration,
+    SamplerField,
     SymbolReference,
     VariableDeclaration,
 )
@@ -210,7 +211,8 @@ def _initialiser(tokens: Tokens) -> list[Initial]:
 
 
 def _initial(tokens: Tokens) -> Initial:
-    """A number, `name`, `generic(name)` or `mask(name)`, the last three also `+ constant`."""
+    """A number, `name`, `generic(name)` or `mask(name)`, the last three also `+ constant`; of a
+    sampler `field = value`."""
     at = tokens.offset
     mask: int | None = None
     is_mask = tokens.next[:2] in ("0x", "0X") and tokens.texts[tokens.index + 1] == "("
@@ -223,6 +225,8 @@ def _initial(tokens: Tokens) -> Initial:
     elif not is_name(tokens.next) or tokens.next == "WARP_SZ":
         return constant_expression(tokens)
     name = tokens.name("a variable")
+    if not is_mask and tokens.accept("="):
+        return SamplerField(at, name, tokens.take())
     generic = name == "generic" and tokens.accept("(")
     if generic:
         name = tokens.name("a variable")

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from kernelcast.errors import SourceSpan, UnsupportedInstruction
 from kernelcast.ptx_frontend import syntax
+from kernelcast.ptx_frontend.async_roots import is_asynchronous, lower_asynchronous
 from kernelcast.ptx_frontend.barrier_instructions import go_round
 from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.call_lowering import CallLowering
@@ -14,6 +15,7 @@ from kernelcast.ptx_frontend.calls import buffer_access, lower_parameter_access
 from kernelcast.ptx_frontend.compute_instructions import lower_compute
 from kernelcast.ptx_frontend.control_instructions import CONTROL, instruction_count
 from kernelcast.ptx_frontend.grid_workspace import is_grid_workspace, lower_grid_workspace
+from kernelcast.ptx_frontend.matrix_roots import MATRIX_ROOTS, lower_matrix
 from kernelcast.ptx_frontend.memory_instructions import (
     HINTS,
     is_vector_atomic,
@@ -30,6 +32,8 @@ from kernelcast.ptx_frontend.parameters import parameter_symbols, place_paramete
 from kernelcast.ptx_frontend.scopes import Scope
 from kernelcast.ptx_frontend.source import SourceText
 from kernelcast.ptx_frontend.stack_instructions import STACK, lower_stack
+from kernelcast.ptx_frontend.texture_objects import takes_object
+from kernelcast.ptx_frontend.texture_roots import TEXTURES, lower_texture_instruction
 from kernelcast.ptx_frontend.variables import MemoryLayout, is_dynamic, lay_out
 from kernelcast.ptx_frontend.warp_instructions import is_warp_operation, lower_warp_operation
 from kernelcast.simcore.isa.kernel import (
@@ -127,18 +131,22 @@ class _KernelLowering:
         self._builder = BasicBlockBuilder(start, self._names.file)
         self._targets: frozenset[str] = frozenset()
         self._pc = 0
+        self._target = ""
         self._calls = CallLowering(self._names, self._builder)
         self._origin: SourceSpan | None = None
 
     def kernel(self, target: str) -> Kernel | None:
         """The kernel; None when `refusals` has reasons why it cannot run."""
         body = self._function.body or ()
+        self._target = target
         self._targets = frozenset(_branch_targets(body))
         try:
             parameters = place_parameters(self._function.parameters, self._source)
             self._names.parameters = {p.name: p for p in parameters}
             self._statements(body)
             self._called_functions()
+            opaque = sorted(self._names.opaque.items(), key=lambda item: item[0].at)
+            parameters += tuple(parameter for _, parameter in opaque)
             functions = self._names.module.function_addresses
             layout = lay_out(self._names.used, functions, self._source)
         except UnsupportedInstruction as refusal:
@@ -174,6 +182,7 @@ class _KernelLowering:
             max_threads=performance.max_threads,
             required_threads=performance.required_threads,
             max_registers=performance.max_registers,
+            required_cluster=performance.required_cluster,
             uses_dynamic_shared=any(is_dynamic(variable) for variable in names.used.values()),
         )
 
@@ -250,6 +259,9 @@ class _KernelLowering:
         site = Site(self._names, statement, self._pc, span, self._origin, guard)
         if is_warp_operation(statement.mnemonic):
             self._append(lower_warp_operation(site))
+        elif is_asynchronous(statement.mnemonic, root):
+            lower_asynchronous(site, self._builder)
+            self._pc += 1
         elif (control := CONTROL.get(root)) is not None:
             self._pc += instruction_count(site)
             control(site, self._builder, self._function.performance.required_threads)
@@ -263,6 +275,12 @@ class _KernelLowering:
             self._pc += 1
         elif root == "call":
             self._call(site)
+        elif root in TEXTURES or (root == "mov" and takes_object(site)):
+            lower_texture_instruction(site, self._builder)
+            self._pc += 1
+        elif root in MATRIX_ROOTS:
+            lower_matrix(site, self._builder, self._target)
+            self._pc += 1
         elif root in STACK:
             lower_stack(site, self._builder, self._calls.stack)
             self._pc += 1

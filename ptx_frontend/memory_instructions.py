@@ -12,6 +12,7 @@ from kernelcast.simcore.isa.kernel import Atomic, Fence, Load, Operand, Register
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = [
+    "ATOMIC_TYPES",
     "HINTS",
     "Access",
     "elements",
@@ -28,6 +29,7 @@ __all__ = [
 _SPACES = {
     **{space.value: space for space in AddressSpace if space is not AddressSpace.GENERIC},
     "shared::cta": AddressSpace.SHARED,
+    "shared::cluster": AddressSpace.SHARED,
     "param::entry": AddressSpace.PARAM,
     "param::func": AddressSpace.PARAM,
 }
@@ -57,7 +59,7 @@ def _scalars(names: str) -> frozenset[ScalarType]:
     return frozenset(ScalarType.named(name) for name in names.split())
 
 
-_ATOMIC_TYPES = {
+ATOMIC_TYPES = {
     "add": _scalars("u32 s32 u64 s64 f16 f16x2 bf16 bf16x2 f32 f64"),
     "min": _scalars("u32 s32 u64 s64"),
     "max": _scalars("u32 s32 u64 s64"),
@@ -95,7 +97,7 @@ def _access(mnemonic: str) -> Access | Refusal:
             vector = _VECTORS[part]
         elif part in _CACHE_OPERATORS and not is_atomic:
             cache_operator = part if cache_operator != "nc" else "nc"
-        elif is_atomic and part in _ATOMIC_TYPES:
+        elif is_atomic and part in ATOMIC_TYPES:
             operation = part
         elif part in _IGNORED or part.startswith(_CACHE_HINTS):
             continue
@@ -105,7 +107,7 @@ def _access(mnemonic: str) -> Access | Refusal:
             return Refusal(f"instruction {mnemonic!r} is not supported: modifier '.{part}'")
     if type_ is None:
         return Refusal(f"instruction {mnemonic!r} is not supported: it has no type")
-    if is_atomic and type_ not in _ATOMIC_TYPES.get(operation, ()):
+    if is_atomic and type_ not in ATOMIC_TYPES.get(operation, ()):
         return Refusal(
             f"instruction {mnemonic!r} is not supported: no atomic {operation or 'operation'} "
             f"of type .{type_.ptx_name}"

@@ -20,6 +20,8 @@ EXECUTED_ROOTS = frozenset(
         *("bra", "ret", "exit", "trap", "brkpt", "pmevent", "bar", "barrier", "call", "brx"),
         *("alloca", "stacksave", "stackrestore"),
         *("shfl", "vote", "match", "redux", "activemask", "elect"),
+        *("tex", "tld4", "txq", "suld", "sust", "sured", "suq"),
+        *("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"),
         *("nanosleep", "griddepcontrol", "prefetch", "prefetchu", "discard", "applypriority"),
     )
 )

@@ -150,7 +150,7 @@ class _Pickler(pickle.Pickler):
         """The table and the name of an opcode."""
         if isinstance(obj, Opcode):
             return "scalar", obj.name
-        if isinstance(obj, WarpOpcode):
+        if isinstance(obj, WarpOpcode) and obj.name in WARP_OPCODES:
             return "warp", obj.name
         return None
 

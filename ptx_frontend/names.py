@@ -71,6 +71,9 @@ class Names:
         """Labels by the name of their `.branchtargets` list."""
         self.on_stack: dict[VariableDeclaration, Register] = {}
         """The addresses of local variables of functions that may call themselves."""
+        self.opaque: dict[VariableDeclaration, Parameter] = {}
+        """Textures, surfaces and samplers of the file that the kernel uses: the launch sets them,
+        by arguments behind those of the parameters."""
         self._carry: Register | None = None
 
     def carry(self) -> Register:

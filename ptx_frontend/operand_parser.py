@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from kernelcast.ptx_frontend.lexer import END, STATEMENT, Tokens, is_name
+from kernelcast.ptx_frontend.lexer import END, Tokens, is_name
 from kernelcast.ptx_frontend.literals import constant_expression, number
 from kernelcast.ptx_frontend.syntax import (
     AddressOperand,
+    BracketOperand,
     GroupOperand,
     Integer,
     NameOperand,
     NegatedOperand,
     Operand,
-    OtherOperand,
     PairOperand,
     SumOperand,
     VectorOperand,
@@ -44,7 +44,7 @@ class OperandParser:
         if text == "[":
             return self._address()
         if text == "{":
-            return VectorOperand(self._list("{", "}"))
+            return self._vector()
         if text == "(" and not self._is_expression():
             return GroupOperand(self._list("(", ")"))
         if is_name(text) and text != "WARP_SZ":
@@ -102,9 +102,15 @@ class OperandParser:
             offset = self._offset()
         if tokens.next == ",":
             tokens.index = start
-            return self._other()
+            return BracketOperand(self._list("[", "]"))
         tokens.expect("]", "to close the address")
         return AddressOperand(base, offset)
+
+    def _vector(self) -> VectorOperand:
+        items = self._list("{", "}")
+        if not self._tokens.accept("|"):
+            return VectorOperand(items)
+        return VectorOperand(items, self._tokens.name("a predicate after '|'"))
 
     def _list(self, opening: str, closing: str) -> tuple[Operand, ...]:
         tokens = self._tokens
@@ -126,20 +132,3 @@ class OperandParser:
             if inner - tokens.index > _DEEPEST:
                 raise tokens.source.error("parentheses nested too deeply", tokens.offset)
         return number(tokens.texts[inner]) is not None and tokens.texts[inner + 1] not in (",", ")")
-
-    def _other(self) -> OtherOperand:
-        tokens = self._tokens
-        start = tokens.offset
-        expected: list[str] = []
-        while True:
-            text = tokens.next
-            if text is END or text is STATEMENT or text == ";":
-                raise tokens.unexpected(f"expected {expected[-1]!r}")
-            tokens.index += 1
-            if text in _CLOSING:
-                expected.append(_CLOSING[text])
-            elif text == expected[-1]:
-                expected.pop()
-                if not expected:
-                    end = tokens.offsets[tokens.index - 1] + 1
-                    return OtherOperand(tokens.source.text[start:end])

@@ -8,11 +8,13 @@ from kernelcast.errors import UnsupportedInstruction
 from kernelcast.ptx_frontend.mnemonics import scalar_type
 from kernelcast.ptx_frontend.source import SourceText
 from kernelcast.ptx_frontend.syntax import VariableDeclaration
-from kernelcast.ptx_frontend.variables import align_up, size_of, type_bytes
+from kernelcast.ptx_frontend.variables import OPAQUE_TYPES, align_up, size_of, type_bytes
 from kernelcast.simcore.isa.kernel import Parameter, Symbol
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
-__all__ = ["parameter_symbols", "place_parameters"]
+__all__ = ["opaque_parameter", "parameter_symbols", "place_parameters"]
+
+_NUMBER_BYTES = 8
 
 
 def place_parameters(
@@ -25,6 +27,10 @@ def place_parameters(
         name = declaration.name
         if name in placed:
             raise source.error(f"parameter {name!r} is declared twice", declaration.at, len(name))
+        if declaration.type in OPAQUE_TYPES and declaration.count is None:
+            placed[name] = opaque_parameter(declaration, end)
+            end = placed[name].offset + placed[name].size
+            continue
         size = size_of(declaration, source)
         offset = align_up(end, declaration.align or type_bytes(declaration.type) or 1)
         is_struct = declaration.count is not None
@@ -39,6 +45,19 @@ def place_parameters(
         placed[name] = Parameter(name, type_, offset, size, is_struct, is_pointer, is_local)
         end = offset + size
     return tuple(placed.values())
+
+
+def opaque_parameter(declaration: VariableDeclaration, end: int) -> Parameter:
+    """A texture, surface or sampler behind the first `end` bytes: it is given by a number."""
+    return Parameter(
+        declaration.name,
+        ScalarType.B64,
+        align_up(end, _NUMBER_BYTES),
+        _NUMBER_BYTES,
+        is_sampler=declaration.type == "samplerref",
+        is_texture=declaration.type == "texref",
+        is_surface=declaration.type == "surfref",
+    )
 
 
 def parameter_symbols(

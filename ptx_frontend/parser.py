@@ -160,7 +160,12 @@ class _ModuleParser:
                 raise tokens.source.error(
                     f"unknown directive {text!r}{nearest(text, known)}", tokens.offset, len(text)
                 )
-        return Performance(sizes.get(".maxntid"), sizes.get(".reqntid"), counts.get(".maxnreg"))
+        return Performance(
+            sizes.get(".maxntid"),
+            sizes.get(".reqntid"),
+            counts.get(".maxnreg"),
+            sizes.get(".reqnctapercluster"),
+        )
 
     def _triple(self) -> tuple[int, int, int]:
         """One to three sizes; the others are 1."""

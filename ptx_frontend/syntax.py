@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 __all__ = [
     "AddressOperand",
     "Alias",
+    "BracketOperand",
     "FileDirective",
     "Float",
     "Function",
@@ -27,11 +28,11 @@ __all__ = [
     "NegatedOperand",
     "Number",
     "Operand",
-    "OtherOperand",
     "PairOperand",
     "Performance",
     "Prototype",
     "RegisterDeclaration",
+    "SamplerField",
     "Scope",
     "Statement",
     "SumOperand",
@@ -90,9 +91,10 @@ class AddressOperand:
 
 @dataclass(frozen=True, slots=True)
 class VectorOperand:
-    """`{a, b}`."""
+    """`{a, b}`, with a second destination `{a, b}|predicate`."""
 
     items: tuple[Operand, ...]
+    predicate: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +113,10 @@ class GroupOperand:
 
 
 @dataclass(frozen=True, slots=True)
-class OtherOperand:
-    """Anything else that has balanced brackets, for instance the coordinates of a texture."""
+class BracketOperand:
+    """`[a, {b, c}]`: what is accessed, and the coordinates."""
 
-    text: str
+    items: tuple[Operand, ...]
 
 
 Operand: TypeAlias = (
@@ -127,7 +129,7 @@ Operand: TypeAlias = (
     | VectorOperand
     | PairOperand
     | GroupOperand
-    | OtherOperand
+    | BracketOperand
 )
 
 
@@ -185,7 +187,16 @@ class SymbolReference:
     mask: int | None = None
 
 
-Initial: TypeAlias = Number | SymbolReference
+@dataclass(frozen=True, slots=True)
+class SamplerField:
+    """`name = value` in the initialiser of a sampler."""
+
+    at: int
+    name: str
+    value: str
+
+
+Initial: TypeAlias = Number | SymbolReference | SamplerField
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +264,7 @@ class Performance:
     max_threads: tuple[int, int, int] | None = None
     required_threads: tuple[int, int, int] | None = None
     max_registers: int | None = None
+    required_cluster: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

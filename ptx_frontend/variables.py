@@ -12,6 +12,7 @@ from kernelcast.ptx_frontend.syntax import (
     Float,
     Initial,
     Integer,
+    SamplerField,
     SymbolReference,
     VariableDeclaration,
 )
@@ -19,6 +20,7 @@ from kernelcast.simcore.isa.kernel import Symbol
 from kernelcast.simcore.isa.types import AddressSpace
 
 __all__ = [
+    "OPAQUE_TYPES",
     "MemoryLayout",
     "align_up",
     "is_dynamic",
@@ -39,6 +41,8 @@ _TYPE_BYTES = {
 _FLOAT_FORMATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
 _WIDE_ALIGNMENT = 16
 _POINTER_BYTES = 8
+OPAQUE_TYPES = ("texref", "samplerref", "surfref")
+"""Of variables and parameters that a launch sets: their addresses are the numbers of objects."""
 
 
 def align_up(offset: int, align: int) -> int:
@@ -163,6 +167,8 @@ def _initial_data(
     for position, value in zip(range(0, size, width), variable.initial, strict=False):
         if isinstance(value, SymbolReference):
             _relocate(value, position, width, data, relocations, source)
+        elif isinstance(value, SamplerField):
+            raise source.error(f"{value.name!r} is a field of samplers", value.at, len(value.name))
         else:
             data[position : position + width] = _encoded(value, variable, width, source)
     return bytes(data), relocations

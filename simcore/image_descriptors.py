@@ -1,7 +1,8 @@
 """Descriptors: what a kernel reads of its images, in the memory of parameters behind these.
 
-The value of an image argument is its descriptor's place there. Engines take what it says as fixed
-for a launch, as they take integer parameters.
+The value of an image, texture or surface argument is its descriptor's place there; those of the
+levels of a mipmap follow each other. Engines take what they say as fixed for a launch, as they take
+integer parameters.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from kernelcast.simcore.image_formats import Encoding
 from kernelcast.simcore.images import Image
 from kernelcast.simcore.isa.kernel import Kernel, Parameter
 from kernelcast.simcore.launch import Launch
+from kernelcast.simcore.textures import ImageArgument, Surface, Texture, levels_of
 
 __all__ = [
     "CHANNEL_BYTES",
@@ -23,6 +25,7 @@ __all__ = [
     "DescriptorField",
     "EncodingCode",
     "PlacedImage",
+    "ShapeBits",
     "descriptor",
     "descriptor_words",
     "parameter_memory_bytes",
@@ -46,7 +49,30 @@ class DescriptorField(IntEnum):
     ENCODING = 44
     SIGN_MASK = 48
     """All ones for numbers with a sign."""
+    SAMPLER = 52
+    """Of a texture: the number that `sampler_word` makes."""
+    LEVELS = 56
+    """Levels of the mipmap from this one on."""
+    IS_SRGB = 60
     CHANNELS = 64
+    BORDER = 128
+    """Four numbers of 32 bits, in the type that a read gives."""
+    IS_LEVEL_LINEAR = 144
+    LEVEL_BIAS = 148
+    """This and the next two are single-precision numbers."""
+    LEAST_LEVEL = 152
+    LARGEST_LEVEL = 156
+    SHAPE = 160
+    """What `ShapeBits` say."""
+
+
+class ShapeBits(IntEnum):
+    """The shape of an image as a number: its dimensions, and what is added to them."""
+
+    LAYERS = 0x10
+    INTEGER = 0x20
+    """The texels are integers, which cannot be read as floating-point numbers."""
+    SURFACE = 0x40
 
 
 class ChannelField(IntEnum):
@@ -69,15 +95,36 @@ class EncodingCode(IntEnum):
 
 
 CHANNEL_BYTES = 16
-DESCRIPTOR_BYTES = DescriptorField.CHANNELS + 4 * CHANNEL_BYTES
+DESCRIPTOR_BYTES = 192
+_ALIGNMENT = 64
 _CODES = {Encoding.HALF: EncodingCode.HALF, Encoding.FLOAT: EncodingCode.FLOAT}
 
 
-def descriptor(image: Image, address: int) -> bytes:
-    """The descriptor of an image whose texels begin at `address`."""
+def descriptor(argument: ImageArgument, address: int, level: int = 0) -> bytes:
+    """The descriptor of one level, whose texels begin at `address`; images have level 0 only."""
+    levels = levels_of(argument)
+    found = _image_part(levels[level], address, argument, len(levels) - level)
+    if isinstance(argument, Texture):
+        found += struct.pack(
+            "<4II3f", *argument.border_bits, argument.is_level_linear, *argument.level_range
+        )
+    shape = struct.pack("<I", _shape(levels[level], isinstance(argument, Surface)))
+    return (found.ljust(DescriptorField.SHAPE, b"\0") + shape).ljust(DESCRIPTOR_BYTES, b"\0")
+
+
+def _shape(image: Image, is_surface: bool) -> int:
+    found = image.kind.dimensions
+    found |= ShapeBits.LAYERS if image.kind.is_array else 0
+    found |= ShapeBits.INTEGER if image.channel_type.is_integer else 0
+    return found | (ShapeBits.SURFACE if is_surface else 0)
+
+
+def _image_part(image: Image, address: int, argument: ImageArgument, levels: int) -> bytes:
+    """All up to the channels."""
     format_, type_ = image.format, image.channel_type
+    texture = argument if isinstance(argument, Texture) else None
     head = struct.pack(
-        "<Q11I12x",
+        "<Q14I",
         address,
         *image.extents,
         image.layers,
@@ -88,6 +135,9 @@ def descriptor(image: Image, address: int) -> bytes:
         image.order.number,
         _CODES.get(type_.encoding, EncodingCode.NORMALIZED),
         0xFFFFFFFF if type_.is_signed else 0,
+        texture.sampler_word if texture else 0,
+        levels,
+        texture.is_srgb if texture else 0,
     )
     return head + b"".join(
         struct.pack(
@@ -103,35 +153,43 @@ def descriptor(image: Image, address: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class PlacedImage:
-    """An image argument, and where its descriptor is in the memory of parameters."""
+    """One level of an image argument, and where its descriptor is in the memory of parameters."""
 
     parameter: Parameter
-    image: Image
+    argument: ImageArgument
+    level: int
     place: int
+
+    @property
+    def image(self) -> Image:
+        return levels_of(self.argument)[self.level]
 
 
 def placed_images(kernel: Kernel, launch: Launch) -> Iterator[PlacedImage]:
     """In the order of the arguments; an image that is passed twice has two descriptors."""
     place = _first(kernel)
     for value, parameter in zip(launch.arguments, kernel.parameters, strict=True):
-        if isinstance(value, Image):
-            yield PlacedImage(parameter, value, place)
-            place += DESCRIPTOR_BYTES
+        if isinstance(value, ImageArgument):
+            for level in range(len(levels_of(value))):
+                yield PlacedImage(parameter, value, level, place)
+                place += DESCRIPTOR_BYTES
 
 
 def parameter_memory_bytes(kernel: Kernel, launch: Launch) -> int:
     """Parameters and descriptors."""
-    count = sum(isinstance(value, Image) for value in launch.arguments)
+    count = sum(len(levels_of(value)) for value in launch.arguments)
     return _first(kernel) + count * DESCRIPTOR_BYTES if count else kernel.parameter_bytes
 
 
 def descriptor_words(placed: PlacedImage) -> Iterator[tuple[int, int, int]]:
     """(place, bytes, value) of what is fixed in it: all but the address of the texels."""
-    words = struct.unpack(f"<{DESCRIPTOR_BYTES // 4}I", descriptor(placed.image, 0))
+    words = struct.unpack(
+        f"<{DESCRIPTOR_BYTES // 4}I", descriptor(placed.argument, 0, placed.level)
+    )
     for number, word in enumerate(words):
         if 4 * number >= DescriptorField.WIDTH:
             yield placed.place + 4 * number, 4, word
 
 
 def _first(kernel: Kernel) -> int:
-    return -(-kernel.parameter_bytes // DESCRIPTOR_BYTES) * DESCRIPTOR_BYTES
+    return -(-kernel.parameter_bytes // _ALIGNMENT) * _ALIGNMENT

@@ -12,19 +12,29 @@ import numpy.typing as npt
 from kernelcast.errors import LaunchError
 from kernelcast.simcore.image_formats import ChannelOrder, ChannelType, ImageFormat, ImageKind
 
-__all__ = ["Addressing", "Filter", "Image", "Sampler"]
+__all__ = ["AXIS_BITS", "Addressing", "Filter", "Image", "Sampler", "sampler_word"]
+
+AXIS_BITS = 8
+"""Bits of a sampler from the addressing of one axis to that of the next."""
+_AXES = 3
 
 _LARGEST = 2**31 - 1
 
 
 class Addressing(Enum):
-    """What coordinates outside of an image mean, as the bits of a sampler in a kernel."""
+    """What coordinates outside of an image mean, as the bits of a sampler in a kernel.
+
+    The first names are OpenCL's, the last three CUDA's; what CUDA calls clamp is CLAMP_TO_EDGE.
+    """
 
     NONE = 0
     CLAMP_TO_EDGE = 2
     CLAMP = 4
     REPEAT = 6
     MIRRORED_REPEAT = 8
+    BORDER = CLAMP
+    WRAP = REPEAT
+    MIRROR = MIRRORED_REPEAT
 
 
 class Filter(Enum):
@@ -50,6 +60,24 @@ class Sampler:
     def bits(self) -> int:
         """The number that compilers write for a sampler that stands in the kernel."""
         return self.filter.value | self.addressing.value | int(self.normalized_coordinates)
+
+    @property
+    def word(self) -> int:
+        """What the kernel finds in the parameter: `bits`, and the addressing of further axes."""
+        return sampler_word((self.addressing,), self.filter, self.normalized_coordinates)
+
+
+def sampler_word(
+    addressing: tuple[Addressing, ...], filter: Filter, normalized_coordinates: bool
+) -> int:
+    """A sampler as a number: OpenCL's bits for the first axis, and the addressing of each axis.
+
+    The last addressing that is given holds for all further axes.
+    """
+    word = filter.value | int(normalized_coordinates)
+    for axis in range(_AXES):
+        word |= addressing[min(axis, len(addressing) - 1)].value << (AXIS_BITS * axis)
+    return word
 
 
 @dataclass(frozen=True, eq=False)

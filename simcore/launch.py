@@ -14,9 +14,12 @@ from kernelcast.simcore.images import Image, Sampler
 from kernelcast.simcore.isa.kernel import Kernel, Parameter
 from kernelcast.simcore.isa.types import Kind
 from kernelcast.simcore.lazy_buffer import LazyBuffer
+from kernelcast.simcore.tensor_maps import TENSOR_MAP_BYTES, TensorMap
+from kernelcast.simcore.textures import Surface, Texture
 
 __all__ = [
     "MAX_THREADS_PER_THREAD_BLOCK",
+    "MAX_THREAD_BLOCKS_PER_CLUSTER",
     "Argument",
     "Launch",
     "LazyBuffer",
@@ -39,12 +42,14 @@ class LocalBytes:
 
 
 Plain: TypeAlias = npt.NDArray[Any] | LazyBuffer | LocalBytes | int | float | bytes | np.generic
-Argument: TypeAlias = Plain | Image | Sampler
+Argument: TypeAlias = Plain | Image | Sampler | Texture | Surface | TensorMap
 """A C-contiguous array is a buffer, read and written in place; a LazyBuffer is one whose contents
 are made when a thread needs them. Numbers and bytes are values; for a `__local` array of OpenCL,
 the number of its bytes is."""
 
 MAX_THREADS_PER_THREAD_BLOCK = 1024
+MAX_THREAD_BLOCKS_PER_CLUSTER = 16
+"""8 everywhere, 16 where a kernel allows what is not portable."""
 _MAX_GRID = (2**31 - 1, 65535, 65535)
 _MAX_THREAD_BLOCK = (1024, 1024, 64)
 
@@ -103,6 +108,8 @@ class Launch:
     registers: int | None = None
     argument_names: tuple[str, ...] = ()
     """What messages call the arguments; empty for the kernel's own parameter names."""
+    cluster: tuple[int, int, int] | None = None
+    """Thread blocks of a cluster; None for what the kernel says, or no clusters."""
 
     def argument_name(self, position: int, parameter: Parameter) -> str:
         return self.argument_names[position] if self.argument_names else parameter.name
@@ -116,6 +123,10 @@ class Launch:
     def threads_per_thread_block(self) -> int:
         x, y, z = self.thread_block
         return x * y * z
+
+    def cluster_of(self, kernel: Kernel) -> tuple[int, int, int]:
+        """The thread blocks of a cluster: that of the launch, or what the kernel requires."""
+        return self.cluster or kernel.required_cluster or (1, 1, 1)
 
     def materialised(self) -> Launch:
         """The same launch with an array for each lazy buffer: what a full run needs."""
@@ -147,6 +158,7 @@ class Launch:
                 f"kernel {kernel.name} allows {int(np.prod(kernel.max_threads))} threads "
                 f"a thread block, got {threads}"
             )
+        self._check_cluster(kernel)
         if self.dynamic_shared_bytes < 0:
             raise LaunchError(f"shared memory of {self.dynamic_shared_bytes} bytes")
         if len(self.arguments) != len(kernel.parameters):
@@ -157,6 +169,19 @@ class Launch:
         for position, pair in enumerate(zip(self.arguments, kernel.parameters, strict=True)):
             where = f"argument {position + 1} ({self.argument_name(position, pair[1])})"
             _check_argument(where, *pair)
+
+    def _check_cluster(self, kernel: Kernel) -> None:
+        cluster, required = self.cluster_of(kernel), kernel.required_cluster
+        if required is not None and cluster != required:
+            raise LaunchError(
+                f"kernel {kernel.name} requires clusters of {_by(required)}, got {_by(cluster)}"
+            )
+        if min(cluster) < 1 or int(np.prod(cluster)) > MAX_THREAD_BLOCKS_PER_CLUSTER:
+            raise LaunchError(
+                f"a cluster of {_by(cluster)} exceeds {MAX_THREAD_BLOCKS_PER_CLUSTER} thread blocks"
+            )
+        if any(size % part for size, part in zip(self.grid, cluster, strict=True)):
+            raise LaunchError(f"grid {_by(self.grid)} is no multiple of cluster {_by(cluster)}")
 
 
 def _by(sizes: tuple[int, ...]) -> str:
@@ -172,23 +197,24 @@ def _describe(parameter: Parameter) -> str:
         return parameter.image.title
     if parameter.is_sampler:
         return "sampler"
+    if parameter.is_texture or parameter.is_surface:
+        return "texture" if parameter.is_texture else "surface"
     return parameter.type.ptx_name
 
 
 def _check_argument(where: str, value: Argument, parameter: Parameter) -> None:
     if parameter.is_local_array or isinstance(value, LocalBytes):
         _check_local_array(where, value, parameter)
-    elif isinstance(value, (Image, Sampler)):
+    elif isinstance(value, (Image, Sampler, Texture, Surface)):
         _check_object(where, value, parameter)
-    elif parameter.image is not None or parameter.is_sampler:
+    elif isinstance(value, TensorMap):
+        is_pointer = parameter.size == 8 and parameter.type.is_integer
+        if parameter.size != TENSOR_MAP_BYTES and (parameter.is_struct or not is_pointer):
+            raise LaunchError(f"{where} is a tensor map, the kernel takes {_describe(parameter)}")
+    elif parameter.is_opaque:
         raise LaunchError(f"{where} is {_describe(parameter)}, got {type(value).__name__}")
     elif isinstance(value, (np.ndarray, LazyBuffer)):
-        if parameter.is_struct or parameter.size != 8:
-            raise LaunchError(f"{where} is a buffer but the kernel takes {_describe(parameter)}")
-        if value.dtype.hasobject:
-            raise LaunchError(f"{where} is an array of Python objects")
-        if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
-            raise LaunchError(f"{where} is not C-contiguous")
+        _check_buffer(where, value, parameter)
     elif isinstance(value, bytes):
         if len(value) != parameter.size:
             raise LaunchError(f"{where} has {len(value)} bytes, the kernel takes {parameter.size}")
@@ -200,6 +226,15 @@ def _check_argument(where: str, value: Argument, parameter: Parameter) -> None:
         raise LaunchError(f"{where} has unsupported type {type(value).__name__}")
 
 
+def _check_buffer(where: str, value: npt.NDArray[Any] | LazyBuffer, parameter: Parameter) -> None:
+    if parameter.is_struct or parameter.size != 8:
+        raise LaunchError(f"{where} is a buffer but the kernel takes {_describe(parameter)}")
+    if value.dtype.hasobject:
+        raise LaunchError(f"{where} is an array of Python objects")
+    if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
+        raise LaunchError(f"{where} is not C-contiguous")
+
+
 def _check_local_array(where: str, value: Argument, parameter: Parameter) -> None:
     if not parameter.is_local_array:
         raise LaunchError(f"{where} is a __local array but the kernel takes {_describe(parameter)}")
@@ -209,14 +244,23 @@ def _check_local_array(where: str, value: Argument, parameter: Parameter) -> Non
         raise LaunchError(f"{where} is a __local array of {int(value)} bytes")
 
 
-def _check_object(where: str, value: Image | Sampler, parameter: Parameter) -> None:
-    """An image must be of the kind that the kernel takes, where the source says it."""
-    if isinstance(value, Image):
+def _check_object(
+    where: str, value: Image | Sampler | Texture | Surface, parameter: Parameter
+) -> None:
+    """An object must be of the kind that the kernel takes, where the source says it."""
+    if isinstance(value, (Texture, Surface)):
+        is_texture = isinstance(value, Texture)
+        title = "texture" if is_texture else "surface"
+        fits = parameter.is_texture if is_texture else parameter.is_surface
+        if not parameter.is_opaque:  # any number of 64 bits may be that of an object
+            fits = parameter.size == 8 and parameter.type.is_integer
+    elif isinstance(value, Image):
         title = value.kind.title
         fits = parameter.is_pointer and parameter.image in (None, value.kind)
     else:
         title = "sampler"
-        fits = parameter.size in (4, 8) and parameter.type.is_integer and parameter.image is None
+        fits = parameter.size in (4, 8) and parameter.type.is_integer
+        fits &= parameter.is_sampler or not parameter.is_opaque
     if not fits or parameter.is_struct or (parameter.is_sampler and title != "sampler"):
         raise LaunchError(f"{where} is of type {title} but the kernel takes {_describe(parameter)}")
 

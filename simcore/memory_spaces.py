@@ -28,6 +28,8 @@ from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.launch import Argument, Launch
 from kernelcast.simcore.lazy_buffer import LazyBuffer
 from kernelcast.simcore.local_arrays import placed_arguments
+from kernelcast.simcore.tensor_maps import TensorMap
+from kernelcast.simcore.textures import Surface, Texture, levels_of
 
 __all__ = ["Bounds", "Buffer", "FlatMemory", "GlobalMemory", "LaunchMemory", "OutOfBounds"]
 
@@ -216,11 +218,13 @@ class LaunchMemory:
         for parameter, value in zip(kernel.parameters, values, strict=True):
             parameters[parameter.offset : parameter.offset + len(value)] = value
         for placed in placed_images(kernel, launch):
-            offset = placed.parameter.offset
-            address = int.from_bytes(parameters[offset : offset + 8], "little")
-            parameters[offset : offset + 8] = placed.place.to_bytes(8, "little")
-            end = placed.place + DESCRIPTOR_BYTES
-            parameters[placed.place : end] = descriptor(placed.image, address)
+            offset, end = placed.parameter.offset, placed.place + DESCRIPTOR_BYTES
+            if placed.level == 0:
+                parameters[offset : offset + 8] = placed.place.to_bytes(8, "little")
+            name = placed.parameter.name
+            address = self.globals.allocate(name, placed.image.texels).first
+            content = descriptor(placed.argument, address, placed.level)
+            parameters[placed.place : end] = content
         self.parameters = FlatMemory("parameters", len(parameters), data=bytes(parameters))
         self.constants = self._place_variables(kernel)
 
@@ -233,12 +237,16 @@ class LaunchMemory:
         return self._symbols[operand.symbol] + operand.offset
 
     def _argument_bytes(self, value: Argument, name: str, size: int, dtype: np.dtype[Any]) -> bytes:
+        if isinstance(value, TensorMap):
+            return self._tensor_map(value, name, size)
         if isinstance(value, (np.ndarray, LazyBuffer)):
             return self.globals.allocate(name, value).first.to_bytes(8, "little")
-        if isinstance(value, Image):
-            return self.globals.allocate(name, value.texels).first.to_bytes(8, "little")
+        for image in levels_of(value):
+            self.globals.allocate(name, image.texels)
+        if isinstance(value, Image | Texture | Surface):
+            return bytes(8)  # the place of the descriptor comes here
         if isinstance(value, Sampler):
-            return value.bits.to_bytes(size, "little")
+            return value.word.to_bytes(size, "little")
         if isinstance(value, bytes):
             return value
         if np.issubdtype(dtype, np.floating):
@@ -246,6 +254,15 @@ class LaunchMemory:
         if isinstance(value, (float, np.floating)):
             return np.asarray(value, {4: np.float32, 8: np.float64}[size]).tobytes()
         return (int(value) & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
+
+    def _tensor_map(self, value: TensorMap, name: str, size: int) -> bytes:
+        """Its bytes, or where the parameter is a pointer their address."""
+        content = value.encoded(self.globals.allocate(name, value.array).first)
+        if size == len(content):
+            return content
+        map_bytes = np.frombuffer(content, np.uint8).copy()
+        address = self.globals.allocate(f"tensor map {name}", map_bytes).first
+        return address.to_bytes(8, "little")
 
     def _place_variables(self, kernel: Kernel) -> FlatMemory:
         images: dict[str, bytearray] = {}

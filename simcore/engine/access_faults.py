@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kernelcast.errors import MemoryAccessError
 from kernelcast.simcore.isa.kernel import Atomic, Load, Store
+from kernelcast.simcore.isa.types import AddressSpace
 
 __all__ = ["access_fault"]
 
@@ -13,7 +14,9 @@ def access_fault(
 ) -> MemoryAccessError:
     """`address` is within the instruction's space. Added accesses are those of the call stack,
     parts those of images."""
-    if instruction.is_part:
+    if instruction.is_part and instruction.address.space is AddressSpace.PARAM:
+        text = "no argument of the launch is the texture or surface that has this number"
+    elif instruction.is_part:
         text = f"access of a texel outside of its image: address {address:#x}: {reason}"
     elif instruction.is_added:
         text = "the call stack is full: functions call each other too deep"

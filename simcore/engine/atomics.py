@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.isa import mbarrier_words
 from kernelcast.simcore.isa.opcodes import OPCODES, Context
 from kernelcast.simcore.isa.types import ScalarType
 
@@ -29,6 +30,7 @@ ATOMICS: Mapping[str, Callable[..., Any]] = {
         old.dtype
     ),
     "cas": lambda old, compare, new: np.where(old == compare, new, old),
+    mbarrier_words.OPERATION: mbarrier_words.advanced,
 }
 """operation -> (old, *operands) -> new, as the PTX manual defines them."""
 

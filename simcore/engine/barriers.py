@@ -83,11 +83,33 @@ class BarrierQueue:
         self._waiting.clear()
         return released
 
-    def _release_some(self, counted: CountedBarriers) -> list[tuple[int, Mask | None]]:
+    def release_ready(self, busy: Mask) -> list[tuple[int, Mask | None]]:
+        """Opens what can open although lanes of `busy` thread blocks are under way, and may wait
+        for what comes behind a barrier."""
+        if self._counted is not None:
+            return self._release_some(self._counted, busy)
+        later: dict[int, Mask | None] = {}
+        for index, waiting in list(self._waiting.items()):
+            mask = np.ones(self._batch.lanes, np.bool_) if waiting is None else waiting
+            stays = mask & np.repeat(busy, self._batch.shape.lanes)
+            if stays.any():
+                later[index] = stays
+                self._waiting[index] = mask & ~stays
+                if not (mask & ~stays).any():
+                    del self._waiting[index]
+        released = self.release() if self._waiting else []
+        self._waiting.update(later)
+        return released
+
+    def _release_some(
+        self, counted: CountedBarriers, busy: Mask | None = None
+    ) -> list[tuple[int, Mask | None]]:
         """Opens the barriers that enough threads came to."""
-        opened = counted.opened()
+        opened = counted.opened(busy)
         passed = opened.reshape(self._batch.count, -1).any(axis=1)
         stuck = self._waiting_thread_blocks() & ~passed
+        if busy is not None:
+            stuck[:] = False
         released: list[tuple[int, Mask | None]] = []
         for index, waiting in list(self._waiting.items()):
             mask = np.ones(self._batch.lanes, np.bool_) if waiting is None else waiting

@@ -6,12 +6,15 @@ Lanes are numbered thread block by thread block, each padded to whole warps.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.engine.clusters import ClusterMembers
 from kernelcast.simcore.engine.lanes import Lanes, LaneView, RegisterFile, reinterpret
 from kernelcast.simcore.engine.recorder import BatchCounts
+from kernelcast.simcore.isa.cluster_addresses import CLUSTER_SPECIALS, needs_clusters
 from kernelcast.simcore.isa.kernel import (
     Immediate,
     Kernel,
@@ -66,6 +69,10 @@ class Batch:
         self.local = FlatMemory(
             "local memory", kernel.local_bytes, self.lanes if kernel.local_bytes else 1
         )
+        self.cluster: ClusterMembers | None = None
+        cluster = shape.launch.cluster_of(kernel)
+        if needs_clusters(kernel) or cluster != (1, 1, 1):
+            self.cluster = ClusterMembers(shape.launch.grid, cluster, thread_blocks)
         self._lane = np.arange(self.lanes)
         self._owner = self._lane // shape.lanes
         self._memory = memory
@@ -83,6 +90,15 @@ class Batch:
     def thread_block_of(self, lanes: npt.NDArray[np.intp] | None) -> npt.NDArray[np.int64]:
         """The thread block of each lane, counted within the batch."""
         return self._owner if lanes is None else self._owner[lanes]
+
+    def thread_blocks_in(
+        self, masks: Sequence[npt.NDArray[np.bool_] | None]
+    ) -> npt.NDArray[np.bool_]:
+        """The thread blocks with lanes in any of the masks, of which None is all lanes."""
+        found = np.zeros(self.count, np.bool_)
+        for mask in masks:
+            found |= True if mask is None else mask.reshape(self.count, -1).any(axis=1)
+        return found
 
     def lane_of(self, lanes: npt.NDArray[np.intp] | None) -> npt.NDArray[np.int64]:
         return self._lane if lanes is None else lanes
@@ -152,6 +168,9 @@ class Batch:
         if name.startswith("%ctaid."):
             coordinate = _coordinate(self.thread_blocks, launch.grid, "xyz".index(name[-1]))
             return np.repeat(coordinate, self.shape.lanes)
+        if which in CLUSTER_SPECIALS:
+            assert self.cluster is not None
+            return np.repeat(self.cluster.special(which), self.shape.lanes)
         values: dict[Special, Lanes] = {
             Special.NWARPID: np.uint32(self.shape.warps),
             Special.WARP_WIDTH: np.uint32(self.width),

@@ -25,8 +25,8 @@ def ways_round(kernel: Kernel) -> Mapping[tuple[int, int], tuple[int, ...]]:
     found: dict[tuple[int, int], tuple[int, ...]] = {}
     for barrier in kernel.blocks:
         end = barrier.terminator
-        if not isinstance(end, BarrierSync):
-            continue
+        if not isinstance(end, BarrierSync) or end.is_cluster:
+            continue  # threads that do not wait for their cluster are counted all the same
         behind = _first_code(kernel, end.target)
         # A loop's header dominates the barriers of the loop: entering the loop is no way round.
         if behind in before[barrier.index]:

@@ -73,8 +73,9 @@ class CountedBarriers:
         for barrier in range(_BARRIERS):
             self._arrived[:, barrier] += self._threads(number == barrier)
 
-    def opened(self) -> Mask:
-        """The lanes that may go on; they wait no longer."""
+    def opened(self, busy: Mask | None = None) -> Mask:
+        """The lanes that may go on; they wait no longer. `busy`: thread blocks with lanes that do
+        not wait and have not exited."""
         found = np.zeros(self._batch.lanes, np.bool_)
         shape = (self._batch.count, -1)
         waits_somewhere = (self._number >= 0).reshape(shape)
@@ -84,6 +85,8 @@ class CountedBarriers:
             wanted = np.where(rows, self._count.reshape(shape), 0).max(axis=1)
             came = self._threads(here) + self._arrived[:, barrier]
             everybody = (rows == waits_somewhere).all(axis=1)
+            if busy is not None:
+                everybody &= ~busy
             opens = rows.any(axis=1) & np.where(wanted > 0, came >= wanted, everybody)
             self._arrived[opens, barrier] = 0
             found |= (rows & opens[:, None]).reshape(-1)

@@ -214,6 +214,8 @@ class MemoryAccess:
             flat = self._memory.constants if is_constant else self._memory.parameters
         if not isinstance(owner, int):
             address = np.broadcast_to(address, (some.count,))
+        if space is AddressSpace.SHARED and batch.cluster is not None:
+            owner, address = batch.cluster.resolved(np.asarray(owner), address)
         element = flat.elements(address, owner, request.element_bytes, request.count)
         if space is AddressSpace.LOCAL:
             self._record_sequence(some, request, self._local_address(some, address, request))

@@ -10,6 +10,7 @@ import numpy as np
 
 from kernelcast.errors import ExecutionError, LaunchError
 from kernelcast.simcore.engine.batch import Batch, GridShape
+from kernelcast.simcore.engine.clusters import with_mates
 from kernelcast.simcore.engine.host_functions import HostFunctions, PrintedText
 from kernelcast.simcore.engine.jit.spin_loops import spin_loops
 from kernelcast.simcore.engine.path_recorder import PathRecorder, RecordingFull
@@ -99,6 +100,7 @@ def _record(
     shape = GridShape(launch, warp_width)
     memory, program = LaunchMemory(kernel, launch), Program(kernel)
     numbers = sampled_thread_blocks(launch.thread_blocks, shape.threads, shape.warps)
+    numbers = with_mates(numbers, launch.grid, launch.cluster_of(kernel))
     recorder = PathRecorder(kernel, warp_width, shape.warps * len(numbers), most_events)
     host = HostFunctions(kernel, memory, PrintedText(_discard))
     is_complete = True

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kernelcast.simcore.engine.bypasses import ways_round
 from kernelcast.simcore.isa.control_flow import ending_blocks, live_out
 from kernelcast.simcore.isa.kernel import Atomic, BasicBlock, Kernel, Load, WarpOperation
+from kernelcast.simcore.isa.mbarrier_words import is_mbarrier_look
 from kernelcast.simcore.isa.uniformity import launch_constants
 
 __all__ = ["Program", "Step"]
@@ -14,14 +15,15 @@ __all__ = ["Program", "Step"]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A basic block, prepared: how many instructions it issues, whether lanes may spin in it, and
-    whether operations across lanes in it name their members."""
+    """A basic block, prepared: how many instructions it issues, whether lanes may spin in it,
+    whether operations across lanes in it name their members, and whether it looks at mbarriers."""
 
     block: BasicBlock
     issues: int
     live_out: frozenset[int]
     looks_at_memory: bool
     needs_members: bool
+    suspends: bool
 
 
 class Program:
@@ -42,6 +44,7 @@ class Program:
                     for i in block.body
                 ),
                 any(isinstance(i, WarpOperation) and i.members is not None for i in block.body),
+                any(is_mbarrier_look(i) for i in block.body),
             )
             for block, live in zip(kernel.blocks, live_out(kernel), strict=True)
         ]

@@ -18,7 +18,10 @@ import numpy.typing as npt
 from kernelcast.errors import AssertionTriggered
 from kernelcast.simcore.engine.barriers import BarrierQueue
 from kernelcast.simcore.engine.batch import Batch, GridShape
+from kernelcast.simcore.engine.bulk_copies import BulkCopies
 from kernelcast.simcore.engine.bypasses import BypassLog
+from kernelcast.simcore.engine.cluster_barrier import ClusterQueue
+from kernelcast.simcore.engine.clusters import neighbours
 from kernelcast.simcore.engine.host_calls import call_host
 from kernelcast.simcore.engine.host_functions import HostFunctions, PrintedText
 from kernelcast.simcore.engine.lanes import Frame, GuardedFrame, LaneView, as_bits
@@ -38,6 +41,8 @@ from kernelcast.simcore.isa.kernel import (
     BarrierVote,
     BasicBlock,
     Branch,
+    BulkCopy,
+    ClusterArrive,
     Compute,
     Exit,
     Fence,
@@ -87,6 +92,8 @@ def run(
     step = max(1, _BATCH_LANES // shape.lanes)
     if GRID in kernel.symbols:
         step = launch.thread_blocks
+    together = neighbours(launch.grid, launch.cluster_of(kernel))
+    step = max(together, step // together * together)
     with np.errstate(all="ignore"):
         for first in range(0, launch.thread_blocks, step):
             count = min(step, launch.thread_blocks - first)
@@ -142,6 +149,8 @@ class BatchRun:
         self._access = MemoryAccess(memory, recorder, batch, journal)
         self._bypasses = BypassLog(program.ways_round, batch.lanes)
         self._barriers = BarrierQueue(program.kernel, batch, self._bypasses)
+        self._clusters = ClusterQueue(program.kernel, batch)
+        self._bulk = BulkCopies(memory, recorder, batch, journal)
         self._pending: dict[int, Mask | None] = {0: batch.exists()}
         self._waiting_since: dict[int, int] = {0: 0}
         self._memory_changes = 0
@@ -150,11 +159,8 @@ class BatchRun:
 
     def run(self) -> None:
         while True:
-            if not self._pending:
-                if not self._barriers:
-                    return
-                for target, mask in self._barriers.release():
-                    self._arrive(target, mask)
+            if not self._pending and not self._open_barriers():
+                return
             index, mask = self._choose()
             if mask is not None and mask.all():
                 mask = None
@@ -165,11 +171,33 @@ class BatchRun:
                 times = self._batch.counts.warp_time
                 self._watchdog.check(self._program.steps[index].block, times, state)
 
+    def _open_barriers(self) -> bool:
+        """Lets lanes go on that waited for others, those of clusters first; False when none is
+        left that waits."""
+        opened = self._clusters.release(list(self._pending.values()), self._barriers)
+        if not opened and self._barriers:
+            opened = self._barriers.release()
+        for target, mask in opened:
+            self._arrive(target, mask)
+        return bool(opened)
+
+    def _open_ready(self) -> None:
+        """The same while lanes spin, maybe for those that wait at barriers."""
+        masks = list(self._pending.values())
+        opened = self._clusters.release(masks, self._barriers)
+        if self._barriers:
+            opened += self._barriers.release_ready(self._batch.thread_blocks_in(masks))
+        for target, mask in opened:
+            self._arrive(target, mask)
+
     def _choose(self) -> tuple[int, Mask | None]:
         """The basic block to run, and its lanes, which wait no longer."""
+        if self._spins >= _SPIN_PATIENCE:
+            self._open_ready()
         lowest = min(self._pending)
         if len(self._pending) == 1:
-            self._spins = 0
+            if self._spins >= _SPIN_PATIENCE or not self._barriers:
+                self._spins = 0
             return lowest, self._take(lowest)
         by_age = sorted(self._waiting_since, key=lambda index: self._waiting_since[index])
         waited = self._steps - self._waiting_since[by_age[0]]
@@ -214,7 +242,7 @@ class BatchRun:
         for position, instruction in enumerate(step.block.body):
             self._execute(frame, instruction, position)
         if step.looks_at_memory and self._memory_changes == before:
-            self._spins += 1
+            self._spins += _SPIN_PATIENCE if step.suspends else 1
         else:
             self._spins = 0
         times = self._batch.counts.warp_time
@@ -266,9 +294,9 @@ class BatchRun:
             case Fence():
                 pass
             case _:
-                self._execute_together(view, instruction)
+                self._execute_together(view, instruction, position)
 
-    def _execute_together(self, view: LaneView, instruction: Instruction) -> None:
+    def _execute_together(self, view: LaneView, instruction: Instruction, position: int) -> None:
         """What concerns other lanes, other threads of the thread block or the host."""
         match instruction:
             case WarpOperation():
@@ -279,6 +307,11 @@ class BatchRun:
                 self._barriers.votes.contribute(view, instruction)
             case BarrierResult():
                 self._barriers.votes.result(view, instruction)
+            case BulkCopy():
+                self._bulk.copy(view, instruction, position)
+                self._memory_changes += 1
+            case ClusterArrive():
+                self._clusters.arrive(view.lanes)
             case HostCall():
                 call_host(self._host, self._batch, view, instruction)
 
@@ -286,7 +319,7 @@ class BatchRun:
         """Lanes that wait while a basic block runs, but for those that only have to end."""
         ending = self._program.ending
         masks = [mask for index, mask in self._pending.items() if index not in ending]
-        return masks + self._barriers.masks()
+        return masks + self._barriers.masks() + self._clusters.masks()
 
     def _compute(self, frame: LaneView, instruction: Compute) -> None:
         opcode = instruction.opcode
@@ -326,6 +359,8 @@ class BatchRun:
                 condition = self._condition(frame, end.guard)
                 self._branch(block.index, end.target, frame, mask, condition)
                 self._branch(block.index, end.otherwise, frame, mask, ~condition)
+            case BarrierSync() if end.is_cluster:
+                self._clusters.wait(block.index, mask)
             case BarrierSync():
                 self._barriers.wait(block.index, mask, frame)
             case Exit():

@@ -13,6 +13,7 @@ from kernelcast.simcore.isa.kernel import (
     BarrierSync,
     BarrierVote,
     BasicBlock,
+    BulkCopy,
     Compute,
     Exit,
     HostCall,
@@ -124,7 +125,7 @@ def reads(instruction: Instruction) -> Iterator[Register]:
     if instruction.guard is not None:
         yield instruction.guard.register
     operands: tuple[Operand, ...] = ()
-    if isinstance(instruction, Compute | Store | Atomic | WarpOperation | HostCall):
+    if isinstance(instruction, Compute | Store | Atomic | WarpOperation | HostCall | BulkCopy):
         operands = instruction.sources
     if isinstance(instruction, BarrierArrive | BarrierSync):
         operands = tuple(x for x in (instruction.number, instruction.count) if x is not None)

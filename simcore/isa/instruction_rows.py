@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import SourceSpan
+from kernelcast.simcore.isa.bulk_operations import CHUNK_BYTES, BulkDirection, BulkSide
 from kernelcast.simcore.isa.control_flow import reads, writes
 from kernelcast.simcore.isa.kernel import (
     Atomic,
@@ -15,6 +16,8 @@ from kernelcast.simcore.isa.kernel import (
     BarrierResult,
     BarrierSync,
     BarrierVote,
+    BulkCopy,
+    ClusterArrive,
     Compute,
     Exit,
     Fence,
@@ -28,6 +31,7 @@ from kernelcast.simcore.isa.kernel import (
     WarpOperation,
 )
 from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
+from kernelcast.simcore.isa.mbarrier_words import MBARRIER_WAIT, is_mbarrier_look
 from kernelcast.simcore.isa.native_counting import native_counting
 from kernelcast.simcore.isa.opcodes import Context
 from kernelcast.simcore.isa.types import Unit
@@ -107,7 +111,10 @@ def _classify(instruction: Instruction) -> tuple[str, str, Unit, int]:
             opcode = instruction.opcode
             return "compute", opcode.name, opcode.unit(context), opcode.flops_of(context)
         case Load():
-            return "load", f"ld.{instruction.address.space.value}", Unit.LOAD_STORE, 0
+            name = f"ld.{instruction.address.space.value}"
+            if is_mbarrier_look(instruction):
+                name = MBARRIER_WAIT
+            return "load", name, Unit.LOAD_STORE, 0
         case Store():
             return "store", f"st.{instruction.address.space.value}", Unit.LOAD_STORE, 0
         case Atomic():
@@ -116,19 +123,40 @@ def _classify(instruction: Instruction) -> tuple[str, str, Unit, int]:
         case Fence():
             return "fence", "membar", Unit.LOAD_STORE, 0
         case WarpOperation():
-            return "warp", instruction.opcode.name, instruction.opcode.unit, 0
+            exchange = instruction.opcode
+            return "warp", exchange.name, exchange.unit, exchange.flops
+        case _:
+            return _classify_other(instruction)
+
+
+def _classify_other(instruction: Instruction) -> tuple[str, str, Unit, int]:
+    """The same for barriers, copies in bulk, calls, and what ends a basic block."""
+    match instruction:
         case HostCall():
             return "call", f"call.{instruction.function.value}", Unit.CONTROL, 0
         case BarrierArrive():
             return "barrier", "bar.arrive", Unit.BARRIER, 0
         case BarrierVote() | BarrierResult():
             return "vote", "bar.red", Unit.BARRIER, 0
+        case ClusterArrive():
+            return "barrier", "barrier.cluster.arrive", Unit.BARRIER, 0
+        case BulkCopy():
+            return _bulk_kind(instruction), "cp.async.bulk", Unit.LOAD_STORE, 0
         case BarrierSync():
             return "barrier", "bar.sync", Unit.BARRIER, 0
         case Exit():
             return "exit", "trap" if instruction.trap else "ret", Unit.CONTROL, 0
         case _:
             return "branch", "bra", Unit.CONTROL, 0
+
+
+def _bulk_kind(copy: BulkCopy) -> str:
+    """What the accesses of this side do to memory."""
+    direction = copy.operation.direction
+    if copy.side is BulkSide.COPY:
+        is_read = direction is not BulkDirection.STORE
+        return "load" if is_read else ("atomic" if copy.operation.reduction else "store")
+    return "load" if direction is BulkDirection.STORE else "store"
 
 
 def _access(instruction: Instruction) -> tuple[str, str, int]:
@@ -143,5 +171,7 @@ def _access(instruction: Instruction) -> tuple[str, str, int]:
             return instruction.address.space.value, instruction.cache, size
         case Atomic():
             return instruction.address.space.value, "", instruction.type.bytes
+        case BulkCopy():
+            return instruction.operation.space(instruction.side), "cg", CHUNK_BYTES
         case _:
             return "", "", 0

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from kernelcast.errors import SourceSpan
-from kernelcast.simcore.image_formats import ImageKind
+from kernelcast.simcore.isa.bulk_operations import BulkOperand, BulkOperation, BulkSide
 from kernelcast.simcore.isa.opcodes import Opcode
 from kernelcast.simcore.isa.operands import (
     GRID,
@@ -29,7 +29,8 @@ from kernelcast.simcore.isa.operands import (
     SpecialRegister,
     SymbolAddress,
 )
-from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+from kernelcast.simcore.isa.parameters import Parameter, Symbol
+from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.isa.warp_opcodes import WarpOpcode
 
 __all__ = [
@@ -43,6 +44,8 @@ __all__ = [
     "BarrierVote",
     "BasicBlock",
     "Branch",
+    "BulkCopy",
+    "ClusterArrive",
     "Compute",
     "Exit",
     "Fence",
@@ -184,6 +187,21 @@ class BarrierResult(Instruction):
     destination: Register | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BulkCopy(Instruction):
+    """A copy that hardware makes on behalf of each lane. `operands` say what `sources` are."""
+
+    operation: BulkOperation
+    side: BulkSide
+    operands: tuple[BulkOperand, ...]
+    sources: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterArrive(Instruction):
+    """Counts a thread at the barrier of its cluster and goes on."""
+
+
 class HostFunction(Enum):
     """What the vendor's runtime library gives every kernel, by its name there."""
 
@@ -223,12 +241,14 @@ class Branch(Instruction):
 class BarrierSync(Instruction):
     """Ends a basic block: waits for every thread of the thread block that has not exited, or with
     `count` until so many threads came to the barrier. `number` is given where it is computed, then
-    `barrier` is -1."""
+    `barrier` is -1. `is_cluster`: for all threads of the cluster to have come by (`ClusterArrive`).
+    """
 
     barrier: int
     target: int
     number: Operand | None = None
     count: Operand | None = None
+    is_cluster: bool = False
 
     @property
     def is_counted(self) -> bool:
@@ -257,6 +277,8 @@ Straight: TypeAlias = (
     | BarrierArrive
     | BarrierVote
     | BarrierResult
+    | BulkCopy
+    | ClusterArrive
     | HostCall
 )
 """The instructions that do not end a basic block."""
@@ -283,43 +305,6 @@ class BasicBlock:
         return () if isinstance(end, Exit) else (end.target,)
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A kernel parameter at byte `offset` of the parameter space; `size` bytes (structs too).
-
-    `is_local_array`: it holds the address of an array in shared memory, whose size is the argument
-    (`__local` of OpenCL). `image`, `is_sampler`: what the source says that a pointer stands for.
-    """
-
-    name: str
-    type: ScalarType
-    offset: int
-    size: int
-    is_struct: bool = False
-    is_pointer: bool = False
-    is_local_array: bool = False
-    image: ImageKind | None = None
-    is_sampler: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """A variable with an address. `relocations` maps byte positions of `data` to other symbols,
-    whose generic address is to be added to the 8 bytes there.
-
-    SHARED and LOCAL `offset`s are within the thread block's and the thread's own memory; `size` 0
-    in SHARED is the dynamic array (`.extern .shared`), placed after the static ones.
-    """
-
-    name: str
-    space: AddressSpace
-    size: int
-    align: int
-    offset: int
-    data: bytes = b""
-    relocations: Mapping[int, str] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, eq=False)
 class Kernel:
     """An entry point, ready to run; `blocks[0]` is the entry, indices are positions.
@@ -340,6 +325,8 @@ class Kernel:
     max_threads: tuple[int, int, int] | None = None
     required_threads: tuple[int, int, int] | None = None
     max_registers: int | None = None
+    required_cluster: tuple[int, int, int] | None = None
+    """Thread blocks of a cluster; None where the launch says it."""
     uses_dynamic_shared: bool = False
 
     @cached_property

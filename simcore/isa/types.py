@@ -139,6 +139,7 @@ class Unit(Enum):
     SPECIAL_FUNCTION = "special function"
     LOAD_STORE = "load/store"
     TEXTURE = "texture"
+    TENSOR = "tensor"
     CONTROL = "control"
     BARRIER = "barrier"
     MOVE = "move"

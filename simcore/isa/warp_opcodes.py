@@ -54,6 +54,8 @@ class WarpOpcode:
     compute: WarpMeaning
     emit: WarpEmission
     is_whole: bool = False
+    flops: int = 0
+    """Floating-point operations per lane."""
 
     def result_types(self, type_: ScalarType) -> tuple[ScalarType, ...]:
         return tuple(own or type_ for own in self.results)

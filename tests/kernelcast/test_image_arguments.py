@@ -105,7 +105,7 @@ def test_a_sampler_has_the_defaults_of_a_plain_read() -> None:
         ({"type": "image2d[2, 2]", "order": "RGB"}, "no images of format RGB FLOAT"),
         ({"type": "image3d[2, 2]"}, "image3d of size .2, 2.: 3 needed"),
         ({"type": "image2d[2, 2]", "value": 3}, "args.u..value is not a known key"),
-        ({"type": "sampler", "addressing": "wrap"}, "'wrap' is none of none, clamp_to_edge"),
+        ({"type": "sampler", "addressing": "roll"}, "'roll' is none of none, clamp_to_edge"),
         ({"type": "sampler", "addressing": "repeat"}, "repeat needs normalized coordinates"),
         ({"type": "sampler", "coordinates": "true"}, "'true' is neither normalized nor"),
     ],

@@ -9,6 +9,7 @@ from kernelcast.ptx_frontend.parser import parse
 from kernelcast.ptx_frontend.source import SourceText
 from kernelcast.ptx_frontend.syntax import (
     AddressOperand,
+    BracketOperand,
     Float,
     Function,
     GroupOperand,
@@ -21,7 +22,6 @@ from kernelcast.ptx_frontend.syntax import (
     NameOperand,
     NegatedOperand,
     Operand,
-    OtherOperand,
     PairOperand,
     Prototype,
     RegisterDeclaration,
@@ -76,7 +76,13 @@ def operands(text: str) -> tuple[Operand, ...]:
         ("[ %rd1 + 0 ]", AddressOperand("%rd1", 0)),
         ("[x+0x10]", AddressOperand("x", 16)),
         ("[16]", AddressOperand(None, 16)),
-        ("[t, {%f1, %f2}]", OtherOperand("[t, {%f1, %f2}]")),
+        (
+            "[t, {%f1, %f2}]",
+            BracketOperand(
+                (NameOperand("t"), VectorOperand((NameOperand("%f1"), NameOperand("%f2"))))
+            ),
+        ),
+        ("{%f1, _}|%p1", VectorOperand((NameOperand("%f1"), NameOperand("_")), "%p1")),
     ],
 )
 def test_operands(text: str, expected: Operand) -> None:

@@ -107,7 +107,7 @@ def test_an_address_written_byte_by_byte(compile_ptx: Compile) -> None:
         (".global .u32 a; .global .u32 x = a;", "an address of 32 bits"),
         (".global .u32 a; .global .b8 x[8] = {0xFF00(a)};", "part 0xff00 of an address"),
         (".extern .global .u32 x;", "'x' is defined in another file"),
-        (".global .texref x;", "variables of type .texref"),
+        (".global .texref x[4];", "arrays of .texref such as 'x'"),
     ],
 )
 def test_variables_that_a_kernel_cannot_use(compile_ptx: Compile, module: str, reason: str) -> None:

@@ -9,30 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler, float_bits
-from kernelcast.ptx_frontend.llvm.builtins.image_arguments import (
-    Condition,
-    ImageArgument,
-    SamplerArgument,
-    chosen,
-    image_argument,
-    sampler_argument,
-)
-from kernelcast.ptx_frontend.llvm.builtins.image_coordinates import (
-    Axis,
-    axes_of,
-    coordinates_of,
-    layer_axis,
-    plain_axis,
-)
-from kernelcast.ptx_frontend.llvm.builtins.image_texels import (
+from kernelcast.ptx_frontend.images.code import Condition, DescribedImage, SamplerArgument
+from kernelcast.ptx_frontend.images.coordinates import Axis, axes_of, layer_axis, plain_axis
+from kernelcast.ptx_frontend.images.filtering import Reading
+from kernelcast.ptx_frontend.images.texels import (
     CHANNELS,
-    channel_values,
-    load_texel,
     store_texel,
     stored_texel,
     texel_address,
 )
+from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler
+from kernelcast.ptx_frontend.llvm.builtins.image_arguments import image_argument, sampler_argument
 from kernelcast.ptx_frontend.llvm.call_site import Value
 from kernelcast.ptx_frontend.llvm.types import ScalarIrType
 from kernelcast.simcore.image_descriptors import DescriptorField
@@ -58,10 +45,8 @@ def _read(element: ScalarType, is_half: bool = False) -> Handler:
         linear: Condition = False
         if element is ScalarType.F32 and axes[0].second is not None:
             linear = sampler.is_linear
-        if linear is False:
-            parts = _texel(call, image, axes, element, count)
-        else:
-            parts = _filtered(call, image, axes, linear, count)
+        reading = Reading(call, image, element, count)
+        parts = reading.texel(axes) if linear is False else reading.filtered(axes, linear)
         if is_half:
             parts = tuple(call.compute("cvt.rn.f16.f32", 16, part) for part in parts)
         return call.value(*parts)
@@ -69,19 +54,19 @@ def _read(element: ScalarType, is_half: bool = False) -> Handler:
     return lower
 
 
-def _begun(call: BuiltinCall) -> ImageArgument:
+def _begun(call: BuiltinCall) -> DescribedImage:
     """The image of a call, whose one instruction is written; what follows is part of it."""
     image = image_argument(call)
     handle = call.code.result("image.b64", 64, image.handle)
     call.code.begin_parts()
-    return ImageArgument(call.code, handle, image.kind, image.is_depth, image.is_read_only)
+    return DescribedImage(call.code, handle, image.kind, image.is_depth, image.is_read_only)
 
 
 def _axes(
-    call: BuiltinCall, image: ImageArgument, sampler: SamplerArgument, index: int
+    call: BuiltinCall, image: DescribedImage, sampler: SamplerArgument, index: int
 ) -> list[Axis]:
     is_float = call.element(index).is_float
-    numbers = coordinates_of(call, image, index)
+    numbers = _coordinates(call, image, index)
     spatial = image.kind.dimensions
     axes = axes_of(call, image, sampler, numbers[:spatial], is_float)
     if image.kind.is_array:
@@ -89,87 +74,12 @@ def _axes(
     return axes
 
 
-def _texel(
-    call: BuiltinCall,
-    image: ImageArgument,
-    axes: Sequence[Axis],
-    element: ScalarType,
-    count: int,
-) -> tuple[Operand, ...]:
-    """The channels of the texel at the first place of each axis, or those of the border."""
-    address = texel_address(call, image, [axis.first for axis in axes])
-    inside = _all(call, [axis.inside for axis in axes])
-    return channel_values(call, image, load_texel(call, image, address, inside), element, count)
-
-
-def _all(call: BuiltinCall, conditions: Sequence[Operand | None]) -> Operand | None:
-    found: Operand | None = None
-    for condition in conditions:
-        if condition is not None:
-            found = condition if found is None else call.compute("and.pred", 1, found, condition)
-    return found
-
-
-def _filtered(
-    call: BuiltinCall,
-    image: ImageArgument,
-    axes: Sequence[Axis],
-    linear: Condition,
-    count: int,
-) -> tuple[Operand, ...]:
-    """A loop over the corners around a place, or once where the filter is the nearest texel."""
-    code = call.code
-    sums = tuple(code.register(32) for _ in range(count))
-    corner = code.register(32)
-    for register in (corner, *sums):
-        code.move(register, Immediate(0))
-    corners = Immediate(1 << image.kind.dimensions)
-    most = chosen(call, linear, 32, lambda: corners, lambda: Immediate(1))
-    head, after = code.new_block(), code.new_block()
-    code.place(head)
-    here, weight = _corner(call, axes, corner)
-    values = _texel(call, image, here, ScalarType.F32, count)
-    for total, value in zip(sums, values, strict=True):
-        share = call.compute("mul.f32", 32, weight, value)
-        added = call.compute("add.f32", 32, total, share)
-        if not isinstance(linear, bool):
-            added = call.select(32, linear, added, value)
-        code.move(total, added)
-    code.compute("add.u32", corner, corner, Immediate(1))
-    code.branch(code.result("setp.lt.u32", 1, corner, most), head, after)
-    code.place(after)
-    return sums
-
-
-def _corner(
-    call: BuiltinCall, axes: Sequence[Axis], corner: Register
-) -> tuple[list[Axis], Operand]:
-    """The axes at one corner, and its weight; bit n of its number says which side of axis n."""
-    found: list[Axis] = []
-    weight: Operand | None = None
-    one = float_bits(ScalarType.F32, 1.0)
-    for number, axis in enumerate(axes):
-        if axis.second is None or axis.weight is None:
-            found.append(axis)
-            continue
-        bit = call.compute("and.b32", 32, corner, Immediate(1 << number))
-        is_second = call.compute("setp.ne.u32", 1, bit, Immediate(0))
-        rest = call.compute("sub.f32", 32, one, axis.weight)
-        share = call.select(32, is_second, axis.weight, rest)
-        weight = share if weight is None else call.compute("mul.f32", 32, weight, share)
-        place = call.select(32, is_second, axis.second, axis.first)
-        found.append(Axis(place, inside=_inside_of_corner(call, axis, is_second)))
-    assert weight is not None
-    return found, weight
-
-
-def _inside_of_corner(call: BuiltinCall, axis: Axis, is_second: Operand) -> Operand | None:
-    if axis.inside is None or axis.second_inside is None:
-        return None
-    second = call.compute("and.pred", 1, is_second, axis.second_inside)
-    is_first = call.compute("not.pred", 1, is_second)
-    first = call.compute("and.pred", 1, is_first, axis.inside)
-    return call.compute("or.pred", 1, first, second)
+def _coordinates(call: BuiltinCall, image: DescribedImage, index: int) -> Sequence[Operand]:
+    """One number for each axis: the layer comes last."""
+    parts, axes = call.site.arguments[index].parts, image.kind.axes
+    if len(parts) < axes or (axes == 1 and len(parts) != 1):
+        raise call.refused(f"{len(parts)} coordinates for {image.kind.title}")
+    return parts[:axes]
 
 
 def _write(element: ScalarType, is_half: bool = False) -> Handler:
@@ -181,7 +91,7 @@ def _write(element: ScalarType, is_half: bool = False) -> Handler:
         if len(call.parameters) == 4 and level != Immediate(0):
             raise call.refused("levels of detail")
         image = _begun(call)
-        places = [plain_axis(x).first for x in coordinates_of(call, image, 1)]
+        places = [plain_axis(x).first for x in _coordinates(call, image, 1)]
         values = call.site.arguments[-1].parts
         if is_half:
             values = tuple(call.compute("cvt.f32.f16", 32, value) for value in values)

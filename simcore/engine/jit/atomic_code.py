@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import count
 
+from kernelcast.simcore.engine.jit.mbarrier_code import advanced_word
 from kernelcast.simcore.engine.jit.runtime_code import lane_loop
 from kernelcast.simcore.engine.jit.warp_code import FULL, WarpCode
 from kernelcast.simcore.isa.kernel import Atomic
+from kernelcast.simcore.isa.mbarrier_words import OPERATION as MBARRIER
 from kernelcast.simcore.isa.native_code import NativeCode
 from kernelcast.simcore.isa.opcodes import OPCODES, Context
 from kernelcast.simcore.isa.types import ScalarType
@@ -166,6 +168,8 @@ def _locked(
     code: NativeCode, operation: str, type_: ScalarType, place: str, operands: list[str]
 ) -> str:
     """One atomic at a host address that other workers may use too; the old value."""
+    if operation == MBARRIER:  # lies in shared memory, whatever its address
+        return _private(code, operation, type_, place, operands)
     lane = _memory_type(operation, type_)
     if type_ in _SUMMED:
         return code.op(f"call {lane} @sum_{type_.ptx_name}(ptr {place}, {lane} {operands[0]})")
@@ -224,6 +228,8 @@ def _private(
         case "inc":
             at_end = code.binary("icmp uge", lane, old, mine)
             new = code.select(lane, at_end, "0", code.binary("add", lane, old, "1"))
+        case "mbarrier":
+            new = advanced_word(code, old, mine)
         case "dec":
             less = code.binary("sub", lane, old, "1")
             new = code.select(lane, code.binary("icmp uge", lane, less, mine), mine, less)

@@ -16,7 +16,7 @@ from kernelcast.simcore.image_descriptors import (
     parameter_memory_bytes,
     placed_images,
 )
-from kernelcast.simcore.images import Image, Sampler
+from kernelcast.simcore.images import Sampler
 from kernelcast.simcore.isa.kernel import Compute, Kernel, Load, Register, Special
 from kernelcast.simcore.isa.native_code import NativeCode
 from kernelcast.simcore.isa.uniformity import definitions
@@ -24,6 +24,7 @@ from kernelcast.simcore.isa.warp_dependence import numbered_lanes
 from kernelcast.simcore.launch import Launch
 from kernelcast.simcore.lazy_buffer import LazyBuffer
 from kernelcast.simcore.local_arrays import placed_arguments
+from kernelcast.simcore.textures import levels_of
 
 __all__ = ["LaunchFacts", "SpecialValues", "buffer_roots", "launch_facts"]
 
@@ -62,12 +63,14 @@ def launch_facts(kernel: Kernel, launch: Launch, width: int, shared: int) -> Lau
     buffers: list[tuple[int, int]] = []
     images = placed_images(kernel, launch)
     for value, parameter in zip(placed_arguments(kernel, launch), kernel.parameters, strict=True):
-        if isinstance(value, Image):
+        for _ in levels_of(value):
             placed = next(images)
-            integers += [(parameter.offset, 8, placed.place), *descriptor_words(placed)]
+            if placed.level == 0:
+                integers.append((parameter.offset, 8, placed.place))
+            integers += descriptor_words(placed)
             buffers.append((placed.place + DescriptorField.TEXELS, len(buffers)))
-        elif isinstance(value, Sampler):
-            integers.append((parameter.offset, parameter.size, value.bits))
+        if isinstance(value, Sampler):
+            integers.append((parameter.offset, parameter.size, value.word))
         elif isinstance(value, (np.ndarray, LazyBuffer)):
             buffers.append((parameter.offset, len(buffers)))
         elif isinstance(value, (int, np.integer)) and not parameter.type.is_float:

@@ -22,6 +22,7 @@ from kernelcast.simcore.isa.warp_opcodes import GROUP
 __all__ = ["SpinCode"]
 
 _MOST_PASSES = 4096
+_SUSPENDED_PATIENCE = 1
 
 
 class SpinCode:
@@ -42,6 +43,7 @@ class SpinCode:
         self._meetings = meetings
         self._patience = patience(waits_for_members=None not in meetings.values())
         self._heads = frozenset(loop.head for loop in loops)
+        self._suspended = frozenset(loop.head for loop in loops if loop.is_suspended)
 
     @property
     def heads(self) -> tuple[int, ...]:
@@ -70,7 +72,8 @@ class SpinCode:
         warp, code = self._warp, self._warp.scalar
         idle = self._one_more(f"%idle{block}")
         passes = self._one_more(f"%passes{block}")
-        tired = code.op(f"icmp ugt i32 {idle}, {self._patience}")
+        most = _SUSPENDED_PATIENCE if block in self._suspended else self._patience
+        tired = code.op(f"icmp ugt i32 {idle}, {most}")
         long = code.op(f"icmp ugt i32 {passes}, {_MOST_PASSES}")
         ends = code.op(f"or i1 {tired}, {long}")
         gives_way, goes_on = warp.labels("yield", "pass")

@@ -24,6 +24,7 @@ from kernelcast.simcore.isa.kernel import (
     WarpOperation,
 )
 from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
+from kernelcast.simcore.isa.mbarrier_words import is_mbarrier_look
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.isa.uniformity import definitions
 
@@ -45,10 +46,14 @@ _PATIENCE, _PATIENCE_TOGETHER = 32, 1024
 
 @dataclass(frozen=True, slots=True)
 class SpinLoop:
-    """`head`: the basic block that jumps go back to; `body`: all basic blocks, the head too."""
+    """`head`: the basic block that jumps go back to; `body`: all basic blocks, the head too.
+
+    `is_suspended`: all that it looks at are mbarriers, where hardware puts the thread aside.
+    """
 
     head: int
     body: frozenset[int]
+    is_suspended: bool = False
 
 
 @once_per_kernel
@@ -115,7 +120,8 @@ def _loop(kernel: Kernel, head: int) -> SpinLoop:
         if index not in body:
             body.add(index)
             pending += [source for source in before.get(index, ()) if source >= head]
-    return SpinLoop(head, frozenset(body))
+    looks = [i for index in body for i in kernel.blocks[index].body if _is_source(i, False)]
+    return SpinLoop(head, frozenset(body), all(map(is_mbarrier_look, looks)))
 
 
 def _may_wait(kernel: Kernel, loop: SpinLoop, following: tuple[int | None, ...]) -> bool:

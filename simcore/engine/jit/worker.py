@@ -29,12 +29,12 @@ from kernelcast.simcore.engine.jit.runtime_code import SPACES
 from kernelcast.simcore.engine.jit.worker_fault import WorkerFault
 from kernelcast.simcore.engine.jit.workspace import FIELDS
 from kernelcast.simcore.image_descriptors import DescriptorField, placed_images
-from kernelcast.simcore.images import Image
 from kernelcast.simcore.isa.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.kernel import HostCall, Kernel
 from kernelcast.simcore.launch import Launch, Limits
 from kernelcast.simcore.lazy_buffer import LazyBuffer
 from kernelcast.simcore.memory_spaces import LaunchMemory
+from kernelcast.simcore.textures import levels_of
 
 __all__ = ["Pause", "Worker"]
 
@@ -289,10 +289,10 @@ def _buffer_table(kernel: Kernel, launch: Launch, memory: LaunchMemory) -> Ints:
     by_address = {buffer.first: buffer for buffer in memory.globals.buffers}
     chosen = []
     for value, parameter in zip(launch.arguments, kernel.parameters, strict=True):
-        if isinstance(value, (np.ndarray, LazyBuffer, Image)):
-            place = parameter.offset
-            if isinstance(value, Image):
-                place = next(images).place + DescriptorField.TEXELS
+        places = [next(images).place + DescriptorField.TEXELS for _ in levels_of(value)]
+        if isinstance(value, (np.ndarray, LazyBuffer)):
+            places = [parameter.offset]
+        for place in places:
             raw = memory.parameters.bytes[place : place + 8]
             chosen.append(by_address[int(raw.copy().view(np.int64)[0])])
     chosen += [buffer for buffer in memory.globals.buffers if buffer not in chosen]

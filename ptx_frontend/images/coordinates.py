@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, float_bits
-from kernelcast.ptx_frontend.llvm.builtins.image_arguments import (
+from kernelcast.ptx_frontend.images.code import (
     Condition,
-    ImageArgument,
+    DescribedImage,
+    ImageCode,
     SamplerArgument,
     any_of,
     chosen,
+    clamped,
+    single,
 )
 from kernelcast.simcore.image_descriptors import DescriptorField
 from kernelcast.simcore.images import Addressing
 from kernelcast.simcore.isa.kernel import Immediate, Operand, Register
-from kernelcast.simcore.isa.types import ScalarType
 
-__all__ = ["Axis", "axes_of", "coordinates_of", "layer_axis", "plain_axis"]
+__all__ = ["Axis", "axes_of", "layer_axis", "plain_axis"]
 
 _EXTENTS = (DescriptorField.WIDTH, DescriptorField.HEIGHT, DescriptorField.DEPTH)
 
@@ -38,53 +39,44 @@ class Axis:
     second_inside: Operand | None = None
 
 
-def coordinates_of(call: BuiltinCall, image: ImageArgument, index: int) -> Sequence[Operand]:
-    """One number for each axis: the layer comes last."""
-    parts, axes = call.site.arguments[index].parts, image.kind.axes
-    if len(parts) < axes or (axes == 1 and len(parts) != 1):
-        raise call.refused(f"{len(parts)} coordinates for {image.kind.title}")
-    return parts[:axes]
-
-
 def plain_axis(coordinate: Operand) -> Axis:
     """A coordinate that must be that of a texel."""
     return Axis(coordinate)
 
 
-def layer_axis(
-    call: BuiltinCall, image: ImageArgument, coordinate: Operand, is_float: bool
-) -> Axis:
+def layer_axis(call: ImageCode, image: DescribedImage, coordinate: Operand, is_float: bool) -> Axis:
     """The nearest layer that there is."""
     if is_float:
         coordinate = call.compute("cvt.rni.s32.f32", 32, coordinate)
-    return Axis(_clamped(call, coordinate, image.field(DescriptorField.LAYERS)))
+    return Axis(clamped(call, coordinate, image.field(DescriptorField.LAYERS)))
 
 
 def axes_of(
-    call: BuiltinCall,
-    image: ImageArgument,
+    call: ImageCode,
+    image: DescribedImage,
     sampler: SamplerArgument,
     coordinates: Sequence[Operand],
     is_float: bool,
 ) -> list[Axis]:
     """The spatial axes; integer coordinates take the texel itself, or none outside."""
     found: list[Axis] = []
-    for coordinate, place in zip(coordinates, _EXTENTS, strict=False):
-        size = image.field(place)
+    for number, (coordinate, place) in enumerate(zip(coordinates, _EXTENTS, strict=False)):
+        addressing = _Addressing(call, sampler, image.field(place), number)
         if is_float:
-            found.append(_Addressing(call, sampler, size).axis(coordinate))
+            found.append(addressing.axis(coordinate))
         else:
-            found.append(_Addressing(call, sampler, size).placed(coordinate, None, None))
+            found.append(addressing.placed(coordinate, None, None))
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Addressing:
-    """One axis of an image of `size` texels along it."""
+    """Axis `number` of an image of `size` texels along it."""
 
-    call: BuiltinCall
+    call: ImageCode
     sampler: SamplerArgument
     size: Register
+    number: int
 
     def axis(self, coordinate: Operand) -> Axis:
         call, sampler = self.call, self.sampler
@@ -98,7 +90,7 @@ class _Addressing:
         linear = sampler.is_linear
         if linear is False:
             return self.placed(self._floor(position), None, None)
-        half = float_bits(ScalarType.F32, 0.5)
+        half = single(0.5)
         centred = chosen(
             call,
             linear,
@@ -107,7 +99,7 @@ class _Addressing:
             lambda: position,
         )
         below = call.compute("cvt.rmi.f32.f32", 32, centred)
-        weight = call.compute("sub.f32", 32, centred, below)
+        weight = self._weight(call.compute("sub.f32", 32, centred, below))
         first = self._floor(centred)
         second = call.compute("add.s32", 32, first, Immediate(1))
         return self.placed(first, second, weight)
@@ -123,6 +115,15 @@ class _Addressing:
     def _floor(self, position: Operand) -> Operand:
         return self.call.compute("cvt.rmi.s32.f32", 32, position)
 
+    def _weight(self, fraction: Operand) -> Operand:
+        """Rounded to a multiple of 1/256, 1 included, where the filter knows no other."""
+        if not self.sampler.has_coarse_weights:
+            return fraction
+        call = self.call
+        steps = call.compute("fma.rn.f32", 32, fraction, single(256.0), single(0.5))
+        steps = call.compute("cvt.rmi.f32.f32", 32, steps)
+        return call.compute("mul.f32", 32, steps, single(1 / 256))
+
     def _repeated(self, coordinate: Operand) -> Operand:
         """A normalized coordinate in [0, 1], where the image is repeated."""
         call, sampler = self.call, self.sampler
@@ -132,7 +133,7 @@ class _Addressing:
             return call.compute("sub.f32", 32, coordinate, below)
 
         def mirrored() -> Operand:
-            half, two = (float_bits(ScalarType.F32, x) for x in (0.5, 2.0))
+            half, two = single(0.5), single(2.0)
             pairs = call.compute("mul.f32", 32, coordinate, half)
             pairs = call.compute("cvt.rni.f32.f32", 32, pairs)
             turning = call.compute("mul.f32", 32, pairs, two)
@@ -140,10 +141,10 @@ class _Addressing:
             return call.compute("abs.f32", 32, distance)
 
         def unless_repeated() -> Operand:
-            mirrors = sampler.addresses(Addressing.MIRRORED_REPEAT)
+            mirrors = sampler.addresses(Addressing.MIRRORED_REPEAT, self.number)
             return chosen(call, mirrors, 32, mirrored, lambda: coordinate)
 
-        repeats = sampler.addresses(Addressing.REPEAT)
+        repeats = sampler.addresses(Addressing.REPEAT, self.number)
         return chosen(call, repeats, 32, fraction, unless_repeated)
 
     def _scaled(self, coordinate: Operand) -> Operand:
@@ -155,18 +156,18 @@ class _Addressing:
         call, sampler = self.call, self.sampler
         found = chosen(
             call,
-            sampler.addresses(Addressing.REPEAT),
+            sampler.addresses(Addressing.REPEAT, self.number),
             32,
             lambda: self._wrapped(number),
             lambda: number,
         )
         clamps = any_of(
             call,
-            sampler.addresses(Addressing.CLAMP_TO_EDGE),
-            sampler.addresses(Addressing.MIRRORED_REPEAT),
+            sampler.addresses(Addressing.CLAMP_TO_EDGE, self.number),
+            sampler.addresses(Addressing.MIRRORED_REPEAT, self.number),
         )
-        found = chosen(call, clamps, 32, lambda: _clamped(call, found, self.size), lambda: found)
-        return found, self._inside(found, sampler.addresses(Addressing.CLAMP))
+        found = chosen(call, clamps, 32, lambda: clamped(call, found, self.size), lambda: found)
+        return found, self._inside(found, sampler.addresses(Addressing.CLAMP, self.number))
 
     def _inside(self, number: Operand, has_border: Condition) -> Operand | None:
         if has_border is False:
@@ -187,10 +188,3 @@ class _Addressing:
         beyond = call.compute("setp.ge.s32", 1, found, size)
         less = call.compute("sub.s32", 32, found, size)
         return call.select(32, beyond, less, found)
-
-
-def _clamped(call: BuiltinCall, number: Operand, size: Register) -> Operand:
-    """Between 0 and the last texel."""
-    last = call.compute("sub.s32", 32, size, Immediate(1))
-    least = call.compute("max.s32", 32, number, Immediate(0))
-    return call.compute("min.s32", 32, least, last)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, float_bits
-from kernelcast.ptx_frontend.llvm.builtins.image_arguments import ImageArgument
+from kernelcast.ptx_frontend.images.code import DescribedImage, ImageCode, single
 from kernelcast.simcore.image_descriptors import ChannelField, DescriptorField, EncodingCode
 from kernelcast.simcore.isa.kernel import Address, Guard, Immediate, Operand, Register
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
@@ -37,7 +36,7 @@ class Texel:
     high: Operand
 
 
-def texel_address(call: BuiltinCall, image: ImageArgument, places: Sequence[Operand]) -> Register:
+def texel_address(call: ImageCode, image: DescribedImage, places: Sequence[Operand]) -> Register:
     """Of the texel at (x[, y][, z or layer])."""
     address = image.texels()
     steps = [DescriptorField.TEXEL_BYTES]
@@ -51,7 +50,7 @@ def texel_address(call: BuiltinCall, image: ImageArgument, places: Sequence[Oper
 
 
 def load_texel(
-    call: BuiltinCall, image: ImageArgument, address: Register, inside: Operand | None
+    call: ImageCode, image: DescribedImage, address: Register, inside: Operand | None
 ) -> Texel:
     """One load of the size that the descriptor says, in the lanes where `inside` holds."""
     code = call.code
@@ -76,7 +75,7 @@ def load_texel(
     return Texel(low, high)
 
 
-def _unless(call: BuiltinCall, size: Register, wanted: int, number: int) -> int | None:
+def _unless(call: ImageCode, size: Register, wanted: int, number: int) -> int | None:
     """Begins the basic block for texels of a size; gives that for all others."""
     if number == len(_SIZES) - 1:
         return None
@@ -87,7 +86,7 @@ def _unless(call: BuiltinCall, size: Register, wanted: int, number: int) -> int 
     return following
 
 
-def store_texel(call: BuiltinCall, image: ImageArgument, address: Register, texel: Texel) -> None:
+def store_texel(call: ImageCode, image: DescribedImage, address: Register, texel: Texel) -> None:
     code = call.code
     place = Address(AddressSpace.GLOBAL, address, 0)
     size, done = image.field(DescriptorField.TEXEL_BYTES), code.new_block()
@@ -106,11 +105,11 @@ def store_texel(call: BuiltinCall, image: ImageArgument, address: Register, texe
 
 
 def channel_values(
-    call: BuiltinCall, image: ImageArgument, texel: Texel, element: ScalarType, count: int
+    call: ImageCode, image: DescribedImage, texel: Texel, element: ScalarType, count: int
 ) -> tuple[Operand, ...]:
     """The first `count` channels as `element`: f32, s32 or u32."""
     is_float = element is ScalarType.F32
-    one = float_bits(ScalarType.F32, 1.0) if is_float else Immediate(1)
+    one = single(1.0) if is_float else Immediate(1)
     found: list[Operand] = []
     for number in range(count):
         bits = _bits_of(call, image, texel, number)
@@ -128,7 +127,7 @@ def channel_values(
     return tuple(found)
 
 
-def _bits_of(call: BuiltinCall, image: ImageArgument, texel: Texel, number: int) -> Operand:
+def _bits_of(call: ImageCode, image: DescribedImage, texel: Texel, number: int) -> Operand:
     """The bits of a channel; shifts by 64 and more leave nothing."""
     position = image.channel(number, ChannelField.POSITION)
     above = call.compute("sub.u32", 32, position, Immediate(_HALF_TEXEL))
@@ -139,7 +138,7 @@ def _bits_of(call: BuiltinCall, image: ImageArgument, texel: Texel, number: int)
     return call.compute("bfe.u32", 32, both, Immediate(0), width)
 
 
-def _with_sign(call: BuiltinCall, image: ImageArgument, bits: Operand, number: int) -> Operand:
+def _with_sign(call: ImageCode, image: DescribedImage, bits: Operand, number: int) -> Operand:
     """The sign is the bit above the largest number."""
     largest = image.channel(number, ChannelField.LARGEST)
     mask = image.field(DescriptorField.SIGN_MASK)
@@ -149,21 +148,21 @@ def _with_sign(call: BuiltinCall, image: ImageArgument, bits: Operand, number: i
     return call.compute("sub.s32", 32, flipped, sign)
 
 
-def _as_float(call: BuiltinCall, image: ImageArgument, bits: Operand, number: int) -> Operand:
+def _as_float(call: ImageCode, image: DescribedImage, bits: Operand, number: int) -> Operand:
     largest = image.channel(number, ChannelField.LARGEST)
     # a channel that the texel lacks is 0, whatever divides it
     divisor = call.compute("max.u32", 32, largest, Immediate(1))
     divisor = call.compute("cvt.rn.f32.u32", 32, divisor)
     whole = call.compute("cvt.rn.f32.s32", 32, _with_sign(call, image, bits, number))
     normalized = call.compute("div.rn.f32", 32, whole, divisor)
-    least = float_bits(ScalarType.F32, -1.0)
+    least = single(-1.0)
     normalized = call.compute("max.f32", 32, normalized, least)
     half = call.compute("cvt.f32.f16", 32, call.compute("cvt.u16.u32", 16, bits))
     return _by_encoding(call, image, normalized, half, bits)
 
 
 def _by_encoding(
-    call: BuiltinCall, image: ImageArgument, normalized: Operand, half: Operand, plain: Operand
+    call: ImageCode, image: DescribedImage, normalized: Operand, half: Operand, plain: Operand
 ) -> Operand:
     code = image.field(DescriptorField.ENCODING)
     is_half = call.compute("setp.eq.u32", 1, code, Immediate(EncodingCode.HALF))
@@ -173,7 +172,7 @@ def _by_encoding(
 
 
 def stored_texel(
-    call: BuiltinCall, image: ImageArgument, values: Sequence[Operand], element: ScalarType
+    call: ImageCode, image: DescribedImage, values: Sequence[Operand], element: ScalarType
 ) -> Texel:
     """The texel that holds the channels' values, as near as its numbers come."""
     low: Operand = Immediate(0)
@@ -191,7 +190,7 @@ def stored_texel(
 
 
 def _stored_bits(
-    call: BuiltinCall, image: ImageArgument, value: Operand, element: ScalarType, number: int
+    call: ImageCode, image: DescribedImage, value: Operand, element: ScalarType, number: int
 ) -> Operand:
     largest = image.channel(number, ChannelField.LARGEST)
     if element is ScalarType.U32:
@@ -209,9 +208,7 @@ def _stored_bits(
     return _by_encoding(call, image, whole, half, value)
 
 
-def _saturated(
-    call: BuiltinCall, image: ImageArgument, value: Operand, largest: Operand
-) -> Operand:
+def _saturated(call: ImageCode, image: DescribedImage, value: Operand, largest: Operand) -> Operand:
     """Between the least number, which is 0 without a sign, and the largest."""
     mask = image.field(DescriptorField.SIGN_MASK)
     least = call.compute("xor.b32", 32, largest, Immediate(_ALL_ONES))

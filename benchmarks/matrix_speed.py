@@ -1,0 +1,51 @@
+"""How many multiply-adds a second the JIT engine does in matrix instructions: two gemm kernels.
+
+`python benchmarks/matrix_speed.py [size]`, with the counters only; a wrong result ends it.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from kernelcast.ptx_frontend import read_module
+from kernelcast.simcore.engine import execute
+from kernelcast.simcore.launch import Launch
+
+_KERNELS = ("wmma_gemm", "mma_gemm")
+_TILE, _THREADS, _REPEATS = 64, 128, 5
+_LEAST = 2e9
+
+
+def multiply_adds_per_s(name: str, size: int) -> float:
+    """Median of five runs after one that compiles; matrices of small integers, so exact."""
+    kernel = read_module(Path(__file__).parent / "kernels" / f"{name}.ptx").kernels[name]
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-4, 5, (size, size)).astype(np.float16) for _ in range(2))
+    seconds = []
+    for _ in range(_REPEATS + 1):
+        c = np.zeros((size, size), np.float32)
+        grid = (size // _TILE, size // _TILE, 1)
+        launch = Launch(grid, (_THREADS, 1, 1), (a, b, c, np.int32(size)))
+        started = time.perf_counter()
+        execute(kernel, launch, engine="jit")
+        seconds.append(time.perf_counter() - started)
+    if not np.array_equal(c, a.astype(np.float32) @ b.astype(np.float32)):
+        raise SystemExit(f"{name}: wrong result")
+    return float(size**3 / statistics.median(seconds[1:]))
+
+
+def main() -> None:
+    size = int(sys.argv[1]) if len(sys.argv) > 1 else 1024
+    for name in _KERNELS:
+        speed = multiply_adds_per_s(name, size)
+        verdict = "met" if speed >= _LEAST else "missed"
+        sys.stdout.write(f"{name:12} {speed / 1e9:6.2f} G multiply-adds/s, at least 2: {verdict}\n")
+
+
+if __name__ == "__main__":
+    main()

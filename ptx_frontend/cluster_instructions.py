@@ -1,0 +1,194 @@
+"""Clusters: addresses of other thread blocks, their barrier, stores and reductions that tell an
+mbarrier; and instructions that ask hardware for something that changes no value.
+
+PTX ISA 9.0: mapa, getctarank, barrier.cluster, st.async, red.async, multimem, setmaxnreg.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kernelcast.ptx_frontend import syntax
+from kernelcast.ptx_frontend.barrier_instructions import go_round
+from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.instruction_parts import InstructionParts
+from kernelcast.ptx_frontend.mbarrier_instructions import complete_transactions
+from kernelcast.ptx_frontend.memory_instructions import (
+    lower_atomic,
+    lower_load,
+    lower_store,
+    understood,
+)
+from kernelcast.ptx_frontend.operands import Site
+from kernelcast.simcore.isa.cluster_addresses import OFFSET_BITS, RANK_MASK
+from kernelcast.simcore.isa.kernel import (
+    Atomic,
+    BarrierSync,
+    ClusterArrive,
+    Immediate,
+    Load,
+    Operand,
+    Register,
+    Special,
+    SpecialRegister,
+    Store,
+)
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+
+__all__ = ["lower_cluster"]
+
+_ORDERS = frozenset(("aligned", "acquire", "release", "relaxed"))
+_COMPLETION = "mbarrier::complete_tx::bytes"
+_MULTIMEM = {"ld_reduce": "ld", "st": "st", "red": "red"}
+_OPERATIONS = ("add", "min", "max", "and", "or", "xor")
+
+
+def lower_cluster(site: Site, builder: BasicBlockBuilder) -> None:
+    code = InstructionParts.guarded(site, builder)
+    match site.mnemonic.split(".", 2)[:2]:
+        case ["mapa", *_]:
+            _map_address(code)
+        case ["getctarank", *_]:
+            _rank(code)
+        case ["barrier", _]:
+            _barrier(site, builder)
+        case ["st" | "red", _]:
+            _tell(code)
+        case ["multimem", _]:
+            _on_all_devices(site, builder)
+        case ["setmaxnreg", _]:
+            site.expect_operands(1)
+            code.fence()
+        case _:
+            _policy(code)
+
+
+def _type(site: Site) -> ScalarType:
+    """The type of an address."""
+    type_ = ScalarType.named(site.mnemonic.rsplit(".", 1)[1])
+    if type_ not in (ScalarType.U32, ScalarType.U64):
+        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+    return type_
+
+
+def _map_address(code: InstructionParts) -> None:
+    """`mapa d, address, rank`."""
+    site, type_ = code.site, _type(code.site)
+    site.expect_operands(3)
+    destination = site.destination(site.operands[0], 0, type_)
+    address = site.source(site.operands[1], 1, type_)
+    rank = site.source(site.operands[2], 2, ScalarType.U32)
+    bits = type_.bits
+    keep = Immediate(((1 << bits) - 1) & ~(RANK_MASK << OFFSET_BITS))
+    offset = code.compute(f"and.b{bits}", bits, address, keep)
+    above = code.compute("add.u32", 32, rank, Immediate(1))
+    named: Operand = code.compute("shl.b32", 32, above, Immediate(OFFSET_BITS))
+    if bits == 64:
+        named = code.compute("cvt.u64.u32", 64, named)
+    if destination is not None:
+        code.compute_main(f"or.b{bits}", destination, offset, named)
+
+
+def _rank(code: InstructionParts) -> None:
+    """`getctarank d, address`: the thread's own where the address names none."""
+    site = code.site
+    site.expect_operands(2)
+    type_ = _type(site)
+    destination = site.destination(site.operands[0], 0, ScalarType.U32)
+    address = site.source(site.operands[1], 1, type_)
+    bits = type_.bits
+    above: Register = code.compute(f"shr.u{bits}", bits, address, Immediate(OFFSET_BITS))
+    if bits == 64:
+        above = code.compute("cvt.u32.u64", 32, above)
+    above = code.compute("and.b32", 32, above, Immediate(RANK_MASK))
+    is_own = code.compute("setp.eq.u32", 1, above, Immediate(0))
+    named = code.compute("sub.u32", 32, above, Immediate(1))
+    own = code.compute("mov.u32", 32, SpecialRegister(Special.CLUSTER_CTARANK))
+    if destination is not None:
+        code.compute_main("selp.b32", destination, own, named, is_own)
+
+
+def _barrier(site: Site, builder: BasicBlockBuilder) -> None:
+    """`barrier.cluster.arrive` counts and goes on, `barrier.cluster.wait` waits."""
+    site.expect_operands(0)
+    kind = [part for part in site.mnemonic.split(".")[2:] if part not in _ORDERS]
+    if kind == ["arrive"]:
+        builder.append(
+            ClusterArrive(
+                pc=site.pc,
+                mnemonic=site.mnemonic,
+                span=site.span,
+                origin=site.origin,
+                guard=site.guard,
+            )
+        )
+        return
+    if kind != ["wait"]:
+        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+    following = builder.new()
+    go_round(site, builder, following)
+    builder.end_and_continue(
+        BarrierSync(
+            pc=site.pc,
+            mnemonic=site.mnemonic,
+            span=site.span,
+            origin=site.origin,
+            barrier=-1,
+            target=following,
+            is_cluster=True,
+        ),
+        following,
+    )
+
+
+def _plainly(site: Site, mnemonic: str, operands: int | None = None) -> Site:
+    """The same statement as that of another instruction, with its first operands."""
+    chosen = site.operands[:operands]
+    statement = site.statement._replace(mnemonic=mnemonic, operands=chosen)
+    return replace(site, statement=statement)
+
+
+def _tell(code: InstructionParts) -> None:
+    """`st.async` and `red.async`: at once, then the bytes have come to the mbarrier."""
+    site = code.site
+    root, *parts = site.mnemonic.split(".")
+    if _COMPLETION not in parts:
+        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+    site.expect_operands(3)
+    kept = [part for part in parts if part not in ("async", _COMPLETION)]
+    plain = _plainly(site, ".".join((root, *kept)), 2)
+    access = understood(plain)
+    instruction = lower_store(plain) if root == "st" else lower_atomic(plain)
+    code.builder.append(replace(instruction, mnemonic=site.mnemonic))
+    size = access.type.bytes * max(1, access.vector)
+    barrier = site.address(2, AddressSpace.SHARED, ScalarType.B64.bytes)
+    complete_transactions(code, barrier, size)
+
+
+def _on_all_devices(site: Site, builder: BasicBlockBuilder) -> None:
+    """`multimem`: of one device, an access like any other."""
+    _, kind, *parts = site.mnemonic.split(".")
+    if kind not in _MULTIMEM:
+        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+    operations = _OPERATIONS if kind == "ld_reduce" else ()
+    kept = [part for part in parts if part not in operations and not part.startswith("acc::")]
+    plain = _plainly(site, ".".join((_MULTIMEM[kind], *kept)))
+    instruction: Load | Store | Atomic
+    match kind:
+        case "ld_reduce":
+            instruction = lower_load(plain)
+        case "st":
+            instruction = lower_store(plain)
+        case _:
+            instruction = lower_atomic(plain)
+    builder.append(replace(instruction, mnemonic=site.mnemonic))
+
+
+def _policy(code: InstructionParts) -> None:
+    """`createpolicy`: caches here take no notice of what it makes."""
+    site = code.site
+    if not site.operands or isinstance(site.operands[0], syntax.AddressOperand):
+        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+    destination = site.destination(site.operands[0], 0, ScalarType.B64)
+    if destination is not None:
+        code.compute_main("mov.b64", destination, Immediate(0))

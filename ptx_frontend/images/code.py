@@ -1,0 +1,142 @@
+"""What writes the instructions of one read or write, and what it knows of image and sampler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+
+from kernelcast.simcore.image_descriptors import CHANNEL_BYTES, ChannelField, DescriptorField
+from kernelcast.simcore.image_formats import ImageKind
+from kernelcast.simcore.images import AXIS_BITS, Addressing, Filter
+from kernelcast.simcore.isa.kernel import Address, Immediate, Operand, Register
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+
+if TYPE_CHECKING:
+    from kernelcast.ptx_frontend.llvm.code import Code
+
+__all__ = [
+    "Condition",
+    "DescribedImage",
+    "ImageCode",
+    "SamplerArgument",
+    "any_of",
+    "chosen",
+    "clamped",
+    "single",
+]
+
+Condition: TypeAlias = bool | Operand
+"""A predicate, or what is known when the kernel is read."""
+
+_ADDRESSING_MASK = 14
+_NORMALIZED = 1
+
+
+class ImageCode(Protocol):
+    """The writer of one read or write."""
+
+    @property
+    def code(self) -> Code: ...
+
+    def compute(self, mnemonic: str, bits: int, *sources: Operand) -> Operand:
+        """What the instruction gives, in a new register of so many bits."""
+
+    def select(self, bits: int, condition: Operand, yes: Operand, no: Operand) -> Operand:
+        """`yes` where the predicate holds, else `no`."""
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedImage:
+    """An image that an instruction names; `handle` is the place of its descriptor."""
+
+    code: Code
+    handle: Register
+    kind: ImageKind
+    is_depth: bool
+    is_read_only: bool
+
+    def field(self, place: int) -> Register:
+        """32 bits of the descriptor."""
+        return self._loaded(ScalarType.U32, place)
+
+    def channel(self, number: int, which: ChannelField) -> Register:
+        """What the descriptor says of red (0), green, blue or alpha."""
+        return self.field(DescriptorField.CHANNELS + CHANNEL_BYTES * number + which)
+
+    def texels(self) -> Register:
+        """Their address."""
+        return self._loaded(ScalarType.U64, DescriptorField.TEXELS)
+
+    def _loaded(self, type_: ScalarType, place: int) -> Register:
+        register = self.code.register(type_.bits)
+        self.code.load(type_, Address(AddressSpace.PARAM, self.handle, place), (register,))
+        return register
+
+
+@dataclass(frozen=True, slots=True)
+class SamplerArgument:
+    """The bits of a sampler; a constant where it stands in the kernel.
+
+    `has_axes`: whether each axis has its own addressing. `has_coarse_weights`: whether the linear
+    filter knows 256 places between two texels only.
+    """
+
+    call: ImageCode
+    bits: Operand
+    has_axes: bool = False
+    has_coarse_weights: bool = False
+
+    @property
+    def is_normalized(self) -> Condition:
+        return self._is(_NORMALIZED, _NORMALIZED)
+
+    @property
+    def is_linear(self) -> Condition:
+        return self._is(Filter.LINEAR.value, Filter.LINEAR.value)
+
+    def addresses(self, how: Addressing, axis: int = 0) -> Condition:
+        """Whether coordinates outside mean that."""
+        shift = AXIS_BITS * axis if self.has_axes else 0
+        return self._is(_ADDRESSING_MASK << shift, how.value << shift)
+
+    def _is(self, mask: int, value: int) -> Condition:
+        if isinstance(self.bits, Immediate):
+            return self.bits.bits & mask == value
+        masked = self.call.compute("and.b32", 32, self.bits, Immediate(mask))
+        return self.call.compute("setp.eq.u32", 1, masked, Immediate(value))
+
+
+def chosen(
+    call: ImageCode,
+    condition: Condition,
+    bits: int,
+    yes: Callable[[], Operand],
+    no: Callable[[], Operand],
+) -> Operand:
+    """One of two values; of a condition that is known only that one is written."""
+    if isinstance(condition, bool):
+        return yes() if condition else no()
+    return call.select(bits, condition, yes(), no())
+
+
+def any_of(call: ImageCode, one: Condition, other: Condition) -> Condition:
+    if isinstance(one, bool):
+        return True if one else other
+    if isinstance(other, bool):
+        return True if other else one
+    return call.compute("or.pred", 1, one, other)
+
+
+def clamped(call: ImageCode, number: Operand, size: Operand) -> Operand:
+    """Between 0 and the last of `size`, with a sign."""
+    last = call.compute("sub.s32", 32, size, Immediate(1))
+    least = call.compute("max.s32", 32, number, Immediate(0))
+    return call.compute("min.s32", 32, least, last)
+
+
+def single(number: float) -> Immediate:
+    """A constant of single precision."""
+    return Immediate(int(np.float32(number).view(np.uint32)))

@@ -1,0 +1,216 @@
+"""What one instruction of the source becomes when hardware does several things for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kernelcast.ptx_frontend.basic_blocks import IMPLICIT_PC, BasicBlockBuilder
+from kernelcast.ptx_frontend.mnemonics import ComputeForm, compute_form
+from kernelcast.ptx_frontend.operands import Site
+from kernelcast.simcore.isa.kernel import (
+    Address,
+    Atomic,
+    Branch,
+    Compute,
+    Fence,
+    Guard,
+    Immediate,
+    Load,
+    Operand,
+    Register,
+    Store,
+)
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+
+__all__ = ["InstructionParts", "shared_address", "shifted"]
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionParts:
+    """Writes into the builder. With `is_main` an access is the instruction itself, which counts;
+    all else is part of it. `guard` is that of the source, unless something went round before."""
+
+    site: Site
+    builder: BasicBlockBuilder
+    guard: Guard | None
+
+    @classmethod
+    def guarded(cls, site: Site, builder: BasicBlockBuilder) -> InstructionParts:
+        return cls(site, builder, site.guard)
+
+    def under(self, predicate: Register, *, negated: bool = False) -> InstructionParts:
+        """The same for the lanes where a predicate holds, in code without a guard."""
+        assert self.guard is None
+        return replace(self, guard=Guard(predicate, negated))
+
+    def compute(self, mnemonic: str, bits: int, *sources: Operand) -> Register:
+        """What the instruction gives, in a new register of so many bits."""
+        destination = self.builder.temporary(bits)
+        self.assign(destination, mnemonic, *sources)
+        return destination
+
+    def assign(self, destination: Register, mnemonic: str, *sources: Operand) -> None:
+        """The same, into a register that is there already."""
+        self._compute(self.builder.added_pc(), mnemonic, mnemonic, destination, sources)
+
+    def compute_main(self, mnemonic: str, destination: Register, *sources: Operand) -> None:
+        """The instruction itself, which does what `mnemonic` says."""
+        self._compute(self.site.pc, self.site.mnemonic, mnemonic, destination, sources)
+
+    def _compute(
+        self,
+        pc: int,
+        shown: str,
+        mnemonic: str,
+        destination: Register,
+        sources: tuple[Operand, ...],
+    ) -> None:
+        form = compute_form(mnemonic)
+        assert isinstance(form, ComputeForm)
+        self.builder.append(
+            Compute(
+                pc=pc,
+                mnemonic=shown,
+                span=self.site.span,
+                origin=self.site.origin,
+                guard=self.guard,
+                is_part=pc != self.site.pc,
+                opcode=form.opcode,
+                type=form.type,
+                source_type=form.source_type,
+                destinations=(destination,),
+                sources=sources,
+                modifiers=form.modifiers,
+            )
+        )
+
+    def load(
+        self,
+        type_: ScalarType,
+        address: Address,
+        destinations: Sequence[Register],
+        *,
+        is_main: bool = False,
+        cache: str = "",
+        volatile: bool = False,
+    ) -> None:
+        self.builder.append(
+            Load(
+                pc=self._pc(is_main),
+                mnemonic=self.site.mnemonic,
+                span=self.site.span,
+                origin=self.site.origin,
+                guard=self.guard,
+                is_part=not is_main,
+                type=type_,
+                address=address,
+                destinations=tuple(destinations),
+                cache=cache,
+                volatile=volatile,
+            )
+        )
+
+    def store(
+        self,
+        type_: ScalarType,
+        address: Address,
+        sources: Sequence[Operand],
+        *,
+        is_main: bool = False,
+    ) -> None:
+        self.builder.append(
+            Store(
+                pc=self._pc(is_main),
+                mnemonic=self.site.mnemonic,
+                span=self.site.span,
+                origin=self.site.origin,
+                guard=self.guard,
+                is_part=not is_main,
+                type=type_,
+                address=address,
+                sources=tuple(sources),
+            )
+        )
+
+    def atomic(
+        self,
+        operation: str,
+        type_: ScalarType,
+        address: Address,
+        source: Operand,
+        destination: Register | None = None,
+        *,
+        is_main: bool = False,
+    ) -> None:
+        self.builder.append(
+            Atomic(
+                pc=self._pc(is_main),
+                mnemonic=self.site.mnemonic,
+                span=self.site.span,
+                origin=self.site.origin,
+                guard=self.guard,
+                is_part=not is_main,
+                operation=operation,
+                type=type_,
+                address=address,
+                destination=destination,
+                sources=(source,),
+            )
+        )
+
+    def fence(self) -> None:
+        """The instruction itself, where nothing happens that a thread could see."""
+        self.builder.append(
+            Fence(
+                pc=self.site.pc,
+                mnemonic=self.site.mnemonic,
+                span=self.site.span,
+                origin=self.site.origin,
+                guard=self.guard,
+            )
+        )
+
+    def skip_unless(self, predicate: Register, following: int) -> None:
+        """Lanes where the predicate does not hold go on at the basic block `following`."""
+        inside = self.builder.new()
+        self.builder.end_and_continue(
+            Branch(
+                pc=IMPLICIT_PC,
+                mnemonic="",
+                span=self.site.span,
+                guard=Guard(predicate, negated=False),
+                target=inside,
+                otherwise=following,
+            ),
+            inside,
+        )
+
+    def address_register(self, address: Address) -> Register:
+        """An address within its space as a number of 64 bits."""
+        base = address.base
+        if isinstance(base, Register) and base.bits == ScalarType.U32.bits:
+            moved = self.compute("add.u32", 32, base, _number(address.offset, 32))
+            return self.compute("cvt.u64.u32", 64, moved)
+        if base is None:
+            return self.compute("mov.b64", 64, _number(address.offset, 64))
+        return self.compute("add.u64", 64, base, _number(address.offset, 64))
+
+    def _pc(self, is_main: bool) -> int:
+        return self.site.pc if is_main else self.builder.added_pc()
+
+
+def shifted(address: Address, distance: int) -> Address:
+    """So many bytes further on."""
+    return replace(address, offset=address.offset + distance)
+
+
+def shared_address(site: Site, index: int, width: int) -> Address:
+    """The address that operand `index` gives in shared memory, or a generic one."""
+    spaces = site.mnemonic.split(".")
+    is_shared = any(part in ("shared", "shared::cta", "shared::cluster") for part in spaces)
+    return site.address(index, AddressSpace.SHARED if is_shared else AddressSpace.GENERIC, width)
+
+
+def _number(value: int, bits: int) -> Operand:
+    return Immediate(value & (1 << bits) - 1)

@@ -1,0 +1,108 @@
+"""Products of fragments: `mma`, `mma.sp` and `wmma.mma`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kernelcast.ptx_frontend import syntax
+from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.matrix_forms import product_form
+from kernelcast.ptx_frontend.mnemonics import Refusal
+from kernelcast.ptx_frontend.operands import Site
+from kernelcast.simcore.isa.kernel import Operand, Register, WarpOperation
+from kernelcast.simcore.isa.matrix.operations import MatrixOpcode, MatrixOperation, matrix_opcode
+from kernelcast.simcore.isa.types import ScalarType
+
+__all__ = ["fragment_destinations", "fragment_sources", "lower_mma", "lower_wmma"]
+
+_METADATA, _SELECTOR = 4, 5
+_FRAGMENTS = 4
+
+
+def lower_mma(site: Site, builder: BasicBlockBuilder, target: str) -> None:
+    """D, A, B, C; then metadata and its selector where A is sparse."""
+    is_sparse = any(part.startswith("sp") for part in site.mnemonic.split(".")[1:])
+    site.expect_operands(_FRAGMENTS + 2 * is_sparse)
+    if not is_sparse:
+        _lower(site, builder, _understood(site, target, 0), ())
+        return
+    selector = site.operands[_SELECTOR]
+    if not isinstance(selector, syntax.Integer):
+        raise site.error("the sparsity selector is a constant", _SELECTOR)
+    operation = _understood(site, target, selector.value)
+    metadata = site.source(site.operands[_METADATA], _METADATA, ScalarType.B32)
+    _lower(site, builder, operation, (metadata,))
+
+
+def lower_wmma(site: Site, builder: BasicBlockBuilder, target: str) -> None:
+    site.expect_operands(_FRAGMENTS)
+    _lower(site, builder, _understood(site, target, 0), ())
+
+
+def _understood(site: Site, target: str, selector: int) -> MatrixOperation:
+    form = product_form(site.mnemonic, target, selector)
+    if isinstance(form, Refusal):
+        raise site.unsupported(form.reason)
+    return form
+
+
+def _lower(
+    site: Site, builder: BasicBlockBuilder, operation: MatrixOperation, more: tuple[Operand, ...]
+) -> None:
+    opcode = matrix_opcode(operation)
+    builder.append(
+        WarpOperation(
+            pc=site.pc,
+            mnemonic=site.mnemonic,
+            span=site.span,
+            origin=site.origin,
+            guard=site.guard,
+            opcode=opcode,
+            type=ScalarType.B32,
+            destinations=fragment_destinations(site, 0, opcode.results),
+            sources=(*_sources(site, opcode), *more),
+            members=None,
+        )
+    )
+
+
+def _sources(site: Site, opcode: MatrixOpcode) -> list[Operand]:
+    assert opcode.operation is not None
+    found: list[Operand] = []
+    first = 0
+    for index, fragment in enumerate(opcode.operation.fragments()[:3], start=1):
+        types = opcode.sources[first : first + fragment.registers]
+        found.extend(fragment_sources(site, index, types))
+        first += fragment.registers
+    return found
+
+
+def _items(site: Site, index: int, count: int) -> tuple[syntax.Operand, ...]:
+    operand = site.operands[index]
+    items = operand.items if isinstance(operand, syntax.VectorOperand) else (operand,)
+    if len(items) != count:
+        raise site.error(
+            f"{site.mnemonic!r} takes {count} register{'s' * (count > 1)} here, got {len(items)}",
+            index,
+        )
+    return items
+
+
+def fragment_destinations(
+    site: Site, index: int, types: Sequence[ScalarType | None]
+) -> tuple[Register | None, ...]:
+    """The registers of a fragment that is written."""
+    return tuple(
+        site.destination(item, index, type_ or ScalarType.B32)
+        for item, type_ in zip(_items(site, index, len(types)), types, strict=True)
+    )
+
+
+def fragment_sources(
+    site: Site, index: int, types: Sequence[ScalarType | None]
+) -> tuple[Operand, ...]:
+    """The registers of a fragment that is read."""
+    return tuple(
+        site.source(item, index, type_ or ScalarType.B32)
+        for item, type_ in zip(_items(site, index, len(types)), types, strict=True)
+    )

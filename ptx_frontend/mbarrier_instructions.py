@@ -1,0 +1,146 @@
+"""Instructions on mbarriers: atomics on the word of `simcore.isa.mbarrier_words`, and looks at it.
+
+PTX ISA 9.0, "Parallel Synchronization and Communication Instructions: mbarrier".
+"""
+
+from __future__ import annotations
+
+from kernelcast.ptx_frontend import syntax
+from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.instruction_parts import InstructionParts, shared_address
+from kernelcast.ptx_frontend.operands import Site
+from kernelcast.simcore.isa import mbarrier_words
+from kernelcast.simcore.isa.kernel import Address, Immediate, Operand, Register
+from kernelcast.simcore.isa.types import ScalarType
+
+__all__ = ["complete_transactions", "lower_mbarrier"]
+
+_WORD = ScalarType.B64
+_WORD_BYTES = 8
+_IGNORED = frozenset(
+    ("b64", "shared", "shared::cta", "shared::cluster", "cta", "cluster", "release", "acquire")
+) | {"relaxed"}
+_FORMS = frozenset(
+    (
+        *("init", "inval", "arrive", "arrive_drop", "expect_tx", "complete_tx", "pending_count"),
+        *("arrive.noComplete", "arrive.expect_tx", "arrive_drop.noComplete"),
+        *("arrive_drop.expect_tx", "test_wait", "test_wait.parity", "try_wait", "try_wait.parity"),
+    )
+)
+
+
+def lower_mbarrier(site: Site, builder: BasicBlockBuilder) -> None:
+    parts = site.mnemonic.split(".")[1:]
+    form = ".".join(part for part in parts if part not in _IGNORED)
+    if form not in _FORMS:
+        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+    code = InstructionParts.guarded(site, builder)
+    name = form.split(".", 1)[0]
+    if name == "pending_count":
+        _pending_count(code)
+    elif name in ("test_wait", "try_wait"):
+        _look(code, by_parity=form.endswith(".parity"))
+    elif name in ("init", "inval"):
+        _set(code, name)
+    elif name.startswith("arrive"):
+        _arrive(code, form)
+    else:
+        site.expect_operands(2)
+        added = _times(code, _count(site, 1), mbarrier_words.change(transactions=1))
+        if name == "complete_tx":
+            added = _times(code, _count(site, 1), mbarrier_words.change(transactions=-1))
+        code.atomic(mbarrier_words.OPERATION, _WORD, _place(site, 0), added, is_main=True)
+
+
+def complete_transactions(code: InstructionParts, barrier: Address, size: Operand | int) -> None:
+    """So many bytes have come: part of what brought them."""
+    one = mbarrier_words.change(transactions=-1)
+    added = Immediate(one * size & _MASK) if isinstance(size, int) else _times(code, size, one)
+    code.atomic(mbarrier_words.OPERATION, _WORD, barrier, added)
+
+
+_MASK = (1 << 64) - 1
+
+
+def _place(site: Site, index: int) -> Address:
+    return shared_address(site, index, _WORD_BYTES)
+
+
+def _count(site: Site, index: int) -> Operand:
+    return site.source(site.operands[index], index, ScalarType.U32)
+
+
+def _times(code: InstructionParts, number: Operand, unit: int) -> Operand:
+    """A number of 32 bits times a constant, 64 bits."""
+    if isinstance(number, Immediate):
+        return Immediate(number.bits * unit & _MASK)
+    wide = code.compute("cvt.u64.u32", 64, number)
+    return code.compute("mul.lo.u64", 64, wide, Immediate(unit))
+
+
+def _set(code: InstructionParts, name: str) -> None:
+    site = code.site
+    site.expect_operands(2 if name == "init" else 1)
+    word: Operand = Immediate(0)
+    if name == "init":
+        word = _times(code, _count(site, 1), mbarrier_words.initial_word(1))
+    code.store(_WORD, _place(site, 0), [word], is_main=True)
+
+
+def _arrive(code: InstructionParts, form: str) -> None:
+    """`{state,} [place]{, count}`; the state is the word before."""
+    site = code.site
+    has_state = not isinstance(site.operands[0], syntax.AddressOperand)
+    place = 1 if has_state else 0
+    site.expect_operands(place + 1, place + 2)
+    given = _count(site, place + 1) if len(site.operands) > place + 1 else Immediate(1)
+    dropped = 1 if form.startswith("arrive_drop") else 0
+    one = mbarrier_words.change(arrivals=1, dropped=dropped)
+    if form.endswith("expect_tx"):
+        expected = _times(code, given, mbarrier_words.change(transactions=1))
+        added = _sum(code, expected, one)
+    else:
+        added = _times(code, given, one)
+    state = site.destination(site.operands[0], 0, _WORD) if has_state else None
+    where = _place(site, place)
+    code.atomic(mbarrier_words.OPERATION, _WORD, where, added, state, is_main=True)
+
+
+def _sum(code: InstructionParts, value: Operand, constant: int) -> Operand:
+    if isinstance(value, Immediate):
+        return Immediate(value.bits + constant & _MASK)
+    return code.compute("add.u64", 64, value, Immediate(constant))
+
+
+def _look(code: InstructionParts, *, by_parity: bool) -> None:
+    """`done, [place], state or parity{, time}`: whether that phase is over. A volatile load, so
+    that a loop around it waits for others."""
+    site = code.site
+    site.expect_operands(3, 4)
+    word = code.builder.temporary(_WORD.bits)
+    code.load(_WORD, _place(site, 1), [word], is_main=True, volatile=True)
+    done = site.destination(site.operands[0], 0, ScalarType.PRED)
+    if done is None:
+        return
+    if by_parity:
+        parity = code.compute("cvt.u64.u32", 64, _count(site, 2))
+        before: Register = code.compute(
+            "shl.b64", 64, parity, Immediate(mbarrier_words.PHASE_SHIFT)
+        )
+    else:
+        state = site.source(site.operands[2], 2, _WORD)
+        before = code.compute("mov.b64", 64, state)
+    differs = code.compute("xor.b64", 64, word, before)
+    phase = code.compute("and.b64", 64, differs, Immediate(1 << mbarrier_words.PHASE_SHIFT))
+    code.assign(done, "setp.ne.u64", phase, Immediate(0))
+
+
+def _pending_count(code: InstructionParts) -> None:
+    """The only one that touches no memory: the low field of a state."""
+    site = code.site
+    site.expect_operands(2)
+    state = site.source(site.operands[1], 1, _WORD)
+    low = code.compute("cvt.u32.u64", 32, state)
+    count = site.destination(site.operands[0], 0, ScalarType.U32)
+    if count is not None:
+        code.compute_main("and.b32", count, low, Immediate(mbarrier_words.PENDING_MASK))

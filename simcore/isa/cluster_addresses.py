@@ -1,0 +1,50 @@
+"""Addresses of shared memory of other thread blocks of a cluster, and what kernels need for them.
+
+PTX leaves open what `mapa` gives. Here it is the address within the thread block, and above its 24
+bits the rank plus one; zero there stands for the thread's own thread block.
+"""
+
+from __future__ import annotations
+
+from kernelcast.simcore.isa.kernel import (
+    BarrierSync,
+    BulkCopy,
+    ClusterArrive,
+    Compute,
+    Kernel,
+    Special,
+    SpecialRegister,
+)
+from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
+
+__all__ = ["CLUSTER_SPECIALS", "OFFSET_BITS", "OFFSET_MASK", "RANK_MASK", "needs_clusters"]
+
+OFFSET_BITS = 24
+OFFSET_MASK = (1 << OFFSET_BITS) - 1
+RANK_MASK = 0xFF
+_ROOTS = ("mapa", "getctarank")
+
+
+@once_per_kernel
+def needs_clusters(kernel: Kernel) -> bool:
+    """Whether the kernel names other thread blocks of its cluster, or asks about it."""
+    if kernel.required_cluster is not None and kernel.required_cluster != (1, 1, 1):
+        return True
+    for instruction in kernel.instructions:
+        if isinstance(instruction, (ClusterArrive, BulkCopy)):
+            return True
+        if isinstance(instruction, BarrierSync) and instruction.is_cluster:
+            return True
+        if isinstance(instruction, Compute):
+            if instruction.mnemonic.startswith(_ROOTS):
+                return True
+            if any(_is_of_cluster(source) for source in instruction.sources):
+                return True
+    return False
+
+
+def _is_of_cluster(operand: object) -> bool:
+    return isinstance(operand, SpecialRegister) and operand.which in CLUSTER_SPECIALS
+
+
+CLUSTER_SPECIALS = frozenset(special for special in Special if "cluster" in special.value)

@@ -1,0 +1,161 @@
+"""The product of two matrices with an accumulator: result = a b + c, on codes of elements.
+
+The one definition of the arithmetic, whatever holds the operands: fragments in registers, or tiles
+in memory. Shapes are (..., rows, depth), (..., depth, columns) and (..., rows, columns).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.simcore.isa.matrix.accumulation import Accumulation, Summation
+from kernelcast.simcore.isa.matrix.formats import ElementFormat
+from kernelcast.simcore.isa.rounding import multiply_add
+
+__all__ = ["LEAST_EXPONENT", "ZERO_EXPONENT", "Combination", "MatrixProduct", "multiply"]
+
+Array = npt.NDArray[Any]
+ZERO_EXPONENT, LEAST_EXPONENT = -600, -300
+"""What a zero counts as when the largest exponent is looked for, and what that is at least."""
+_NAN32, _NAN16 = np.uint32(0x7FFFFFFF), np.uint16(0x7FFF)
+_SINGLE_OVERFLOW = 2.0**128
+
+
+class Combination(Enum):
+    """What is added up over the depth."""
+
+    PRODUCT = "product"
+    XOR = "xor.popc"
+    AND = "and.popc"
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixProduct:
+    """`batches` products of (rows x depth) by (depth x columns). For B1 the depth counts words."""
+
+    rows: int
+    columns: int
+    depth: int
+    a: ElementFormat
+    b: ElementFormat
+    accumulator: ElementFormat
+    result: ElementFormat
+    accumulation: Accumulation
+    combination: Combination = Combination.PRODUCT
+    saturates: bool = False
+    batches: int = 1
+
+    @property
+    def multiply_adds(self) -> int:
+        bits = 32 if self.a is ElementFormat.B1 else 1
+        return self.batches * self.rows * self.columns * self.depth * bits
+
+
+def multiply(product: MatrixProduct, a: Array, b: Array, c: Array) -> Array:
+    """The codes of the result from the codes of the operands."""
+    x, y = product.a.decode(a), product.b.decode(b)
+    z = product.accumulator.decode(c)
+    with np.errstate(all="ignore"):
+        match product.accumulation.summation:
+            case Summation.INTEGER:
+                return _integer(product, x, y, z)
+            case Summation.FUSED:
+                return _fused(x, y, z)
+            case Summation.WIDE:
+                return _encode_nearest(product.result, *_wide(x, y, z))
+        return _aligned(product, x, y, z)
+
+
+def _integer(product: MatrixProduct, x: Array, y: Array, z: Array) -> Array:
+    if product.combination is Combination.PRODUCT:
+        total = x @ y
+    else:
+        join = np.bitwise_xor if product.combination is Combination.XOR else np.bitwise_and
+        words = join(x[..., :, :, None], y[..., None, :, :])
+        total = np.bitwise_count(words).astype(np.int64).sum(axis=-2)
+    total = total + z
+    if product.saturates:
+        total = np.clip(total, -(1 << 31), (1 << 31) - 1)
+    return (total & 0xFFFFFFFF).astype(np.uint32)
+
+
+def _fused(x: Array, y: Array, z: Array) -> Array:
+    total = z
+    for k in range(x.shape[-1]):
+        left, right = np.broadcast_arrays(x[..., :, k, None], y[..., None, k, :])
+        total = multiply_add(np.ascontiguousarray(left), np.ascontiguousarray(right), total, "")
+    return np.asarray(total, np.float64).view(np.uint64)
+
+
+def _wide(x: Array, y: Array, z: Array) -> tuple[Array, Array]:
+    """The sum and its rest (Knuth's two-sum)."""
+    total, rest = z, np.zeros_like(z)
+    for k in range(x.shape[-1]):
+        term = x[..., :, k, None] * y[..., None, k, :]
+        after = total + term
+        before = after - total
+        rest = rest + ((total - (after - before)) + (term - before))
+        total = after
+    whole = np.where(np.isfinite(total), total + rest, total)
+    return whole, np.where(np.isfinite(whole), (total - whole) + rest, 0.0)
+
+
+def _exponents(values: Array, format_: ElementFormat) -> Array:
+    """The power of two that each value is a multiple of between 1 and 2, as float64."""
+    bits = np.ascontiguousarray(values).view(np.uint64) & np.uint64(0x7FF0000000000000)
+    powers = np.maximum(bits.view(np.float64), 2.0**format_.least_exponent)
+    return np.where(values == 0, 2.0**ZERO_EXPONENT, powers)
+
+
+def _aligned(product: MatrixProduct, x: Array, y: Array, z: Array) -> Array:
+    rule = product.accumulation
+    powers_x, powers_y = _exponents(x, product.a), _exponents(y, product.b)
+    total, codes = z, np.zeros(0)
+    for first in range(0, x.shape[-1], rule.terms):
+        part = slice(first, first + rule.terms)
+        terms = x[..., :, part, None] * y[..., None, part, :]
+        powers = powers_x[..., :, part, None] * powers_y[..., None, part, :]
+        top = np.maximum(powers.max(axis=-2), _exponents(total, ElementFormat.F32))
+        top = np.maximum(top, 2.0**LEAST_EXPONENT)
+        scale = 2.0**rule.fraction_bits / top
+        kept = np.trunc(terms * scale[..., None, :]).sum(axis=-2) + np.trunc(total * scale)
+        special = terms.sum(axis=-2) + total
+        added = np.where(np.isinf(top), special, kept / scale)
+        codes = _encode_aligned(product.result, added)
+        total = product.result.decode(codes)
+    return codes
+
+
+def _encode_aligned(format_: ElementFormat, values: Array) -> Array:
+    """To single precision towards zero, to half precision to nearest."""
+    if format_ is ElementFormat.F16:
+        codes = values.astype(np.float16).view(np.uint16)
+        return np.where(np.isnan(values), _NAN16, codes)
+    return np.where(np.isnan(values), _NAN32, _cut(values))
+
+
+def _cut(values: Array) -> Array:
+    """The bits of single precision, rounded towards zero; what is too large is an infinity."""
+    nearest = values.astype(np.float32)
+    is_past = (np.abs(nearest.astype(np.float64)) > np.abs(values)) & (
+        np.abs(values) < _SINGLE_OVERFLOW
+    )
+    return nearest.view(np.uint32) - is_past
+
+
+def _encode_nearest(format_: ElementFormat, values: Array, rest: Array) -> Array:
+    """Values plus rests that are smaller than their last places: these make them odd, so that
+    rounding to nearest sees them."""
+    bits = np.ascontiguousarray(values).view(np.uint64)
+    is_even = (rest != 0) & ((bits & np.uint64(1)) == 0)
+    is_away = np.signbit(values) == np.signbit(rest)
+    odd = np.where(is_away, bits + np.uint64(1), bits - np.uint64(1))
+    nudged = np.where(is_even, odd, bits).view(np.float64)
+    if format_ is ElementFormat.F16:
+        return np.where(np.isnan(values), _NAN16, nudged.astype(np.float16).view(np.uint16))
+    return np.where(np.isnan(values), _NAN32, nudged.astype(np.float32).view(np.uint32))
