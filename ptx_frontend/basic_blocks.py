@@ -103,7 +103,7 @@ class BasicBlockBuilder:
         return self._exit
 
     def trap(self, span: SourceSpan, reason: str, is_part: bool = False) -> int:
-        """A basic block that fails at `span`; `is_part`: of what hardware does in an instruction."""
+        """A basic block that fails at `span`; `is_part`: of what hardware does itself."""
         block = self.new("trap")
         self._extra.append(block)
         self._drafts[block].terminator = Exit(
