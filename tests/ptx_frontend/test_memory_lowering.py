@@ -169,7 +169,6 @@ def test_fences(lower: Lower, mnemonic: str) -> None:
     ("text", "reason"),
     [
         ("ld.global.b128 %rd1, [%rd2];", "modifier '.b128'"),
-        ("ld.shared::cluster.u32 %r1, [%r2];", "modifier '.shared::cluster'"),
         ("ld.global.u32 %r1, [16];", "absolute addresses"),
         ("atom.global.v2.u32.add {%r1, %r2}, [%rd1], {%r3, %r4};", "not supported"),
         ("atom.global.min.f32 %f1, [%rd1], %f2;", "no atomic min of type .f32"),
