@@ -151,6 +151,8 @@ def _sections(facts: Facts) -> set[str]:
 
 def _typed(given: str, value: Scalar, old: Scalar | None) -> Scalar:
     """A text as the type of the present value; other values as they are, whole numbers as whole."""
+    if value == ABSENT:
+        return value
     if isinstance(old, bool) or (old is None and str(value).lower() in _WORDS):
         return _WORDS.get(str(value).lower(), value)
     if isinstance(old, str):
