@@ -220,8 +220,9 @@ def test_every_model_that_applies_gives_an_estimate(name: str) -> None:
             continue
         applied.add(model)
         assert math.isfinite(found.time_s)
-        moved = found.time_s * device.dram.bandwidth_bytes_per_s
-        assert moved >= 12 * ELEMENTS * (1 - 1e-9)
+        if model != "mpd-cpd":  # which lets computation hide any traffic (deviation L8)
+            moved = found.time_s * device.dram.bandwidth_bytes_per_s
+            assert moved >= 12 * ELEMENTS * (1 - 1e-9)
     assert {"roofline", "quantitative-roofline"} <= applied
 
 
