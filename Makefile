@@ -46,6 +46,7 @@ validate: $(VENV)/installed
 	$(BIN)/kernelcast validate papers
 	$(BIN)/kernelcast validate thesis
 	$(BIN)/kernelcast validate suite --all-devices
+	$(BIN)/kernelcast validate volumes
 	$(BIN)/kernelcast validate suite --size full --engine jit --jobs 1 --all-devices
 	if ls validation/measured/*.json > /dev/null 2>&1; then $(BIN)/kernelcast validate measured; fi
 

@@ -9,6 +9,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kernelcast.address_extraction import address_kernel as address_kernel
+    from kernelcast.address_file import load_address_kernel as load_address_kernel
     from kernelcast.api import device as device
     from kernelcast.api import devices as devices
     from kernelcast.api import estimate as estimate
@@ -27,14 +29,20 @@ if TYPE_CHECKING:
     from kernelcast.inputs.opencl_program import OpenclKernel as OpenclKernel
     from kernelcast.inputs.opencl_program import OpenclProgram as OpenclProgram
     from kernelcast.inputs.opencl_program import opencl_program as opencl_program
+    from kernelcast.inputs.pystencils import PystencilsKernel as PystencilsKernel
+    from kernelcast.inputs.pystencils import from_pystencils as from_pystencils
     from kernelcast.inputs.triton_kernel import TritonKernel as TritonKernel
     from kernelcast.inputs.triton_kernel import from_triton as from_triton
     from kernelcast.kernel_trace import KernelTrace as KernelTrace
     from kernelcast.models.estimate import Estimate as Estimate
     from kernelcast.models.topdown import ApplicationTopDown as ApplicationTopDown
+    from kernelcast.rank_launches import RankOptions as RankOptions
+    from kernelcast.rank_launches import rank as rank
+    from kernelcast.ranking import Ranking as Ranking
     from kernelcast.runnable import LoadedModule as LoadedModule
     from kernelcast.runnable import RunnableKernel as RunnableKernel
     from kernelcast.sampling import Sampling as Sampling
+    from kernelcast.simcore.address.kernel import AddressKernel as AddressKernel
     from kernelcast.simcore.device import Device as Device
     from kernelcast.simcore.image_formats import ChannelOrder as ChannelOrder
     from kernelcast.simcore.image_formats import ChannelType as ChannelType
@@ -59,6 +67,7 @@ if TYPE_CHECKING:
     from kernelcast.workload_file import load_workload as load_workload
 
 __all__ = [
+    "AddressKernel",
     "Addressing",
     "ApplicationTopDown",
     "ChannelOrder",
@@ -78,6 +87,9 @@ __all__ = [
     "NumbaKernel",
     "OpenclKernel",
     "OpenclProgram",
+    "PystencilsKernel",
+    "RankOptions",
+    "Ranking",
     "ReadMode",
     "RunnableKernel",
     "Sampler",
@@ -92,18 +104,22 @@ __all__ = [
     "WorkType",
     "Workload",
     "__version__",
+    "address_kernel",
     "device",
     "devices",
     "estimate",
     "from_numba",
+    "from_pystencils",
     "from_triton",
     "is_trace_file",
     "load",
+    "load_address_kernel",
     "load_metrics",
     "load_ptx",
     "load_trace",
     "load_workload",
     "opencl_program",
+    "rank",
     "reference_utilization",
     "save_trace",
     "topdown",
@@ -111,6 +127,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AddressKernel": "kernelcast.simcore.address.kernel",
     "Addressing": "kernelcast.simcore.images",
     "ApplicationTopDown": "kernelcast.models.topdown",
     "ChannelOrder": "kernelcast.simcore.image_formats",
@@ -130,6 +147,9 @@ _HOMES = {
     "NumbaKernel": "kernelcast.inputs.numba_kernel",
     "OpenclKernel": "kernelcast.inputs.opencl_program",
     "OpenclProgram": "kernelcast.inputs.opencl_program",
+    "PystencilsKernel": "kernelcast.inputs.pystencils",
+    "RankOptions": "kernelcast.rank_launches",
+    "Ranking": "kernelcast.ranking",
     "ReadMode": "kernelcast.simcore.textures",
     "RunnableKernel": "kernelcast.runnable",
     "Sampler": "kernelcast.simcore.images",
@@ -143,18 +163,22 @@ _HOMES = {
     "WhatIf": "kernelcast.architectures",
     "WorkType": "kernelcast.simcore.profile",
     "Workload": "kernelcast.workload",
+    "address_kernel": "kernelcast.address_extraction",
     "device": "kernelcast.api",
     "devices": "kernelcast.api",
     "estimate": "kernelcast.api",
     "from_numba": "kernelcast.inputs.numba_kernel",
+    "from_pystencils": "kernelcast.inputs.pystencils",
     "from_triton": "kernelcast.inputs.triton_kernel",
     "is_trace_file": "kernelcast.api",
     "load": "kernelcast.api",
+    "load_address_kernel": "kernelcast.address_file",
     "load_metrics": "kernelcast.api",
     "load_ptx": "kernelcast.api",
     "load_trace": "kernelcast.api",
     "load_workload": "kernelcast.workload_file",
     "opencl_program": "kernelcast.inputs.opencl_program",
+    "rank": "kernelcast.rank_launches",
     "reference_utilization": "kernelcast.api",
     "save_trace": "kernelcast.api",
     "topdown": "kernelcast.topdown_analysis",

@@ -23,6 +23,7 @@ from kernelcast.runnable import RunnableKernel
 from kernelcast.sampling import Sampling
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Argument, Launch, Limits, dimensions
+from kernelcast.simcore.profile import LaunchShape
 from kernelcast.simcore.tensor_maps import TensorMap
 from kernelcast.simcore.textures import levels_of
 from kernelcast.sparse_matrix import MatrixSpec
@@ -54,6 +55,10 @@ class KernelSpec:
     entry: str
     registers: int | None
     compilation: CompilerOptions = field(default_factory=CompilerOptions)
+
+    def load(self) -> RunnableKernel:
+        module = load_source(self.source, self.compilation)
+        return module[self.entry] if self.entry else module.only_kernel()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,29 +135,44 @@ class Workload:
         return self.sizes[name]
 
     def load_kernel(self) -> RunnableKernel:
-        module = load_source(self.kernel.source, self.kernel.compilation)
-        return module[self.kernel.entry] if self.kernel.entry else module.only_kernel()
+        return self.kernel.load()
 
     def make_arguments(self, size: str | None = None) -> tuple[Argument, ...]:
         """The arguments in order, with freshly filled buffers."""
         names = self._names(size)
         return tuple(argument.make(names) for argument in self.arguments)
 
-    def make_launch(self, size: str | None = None) -> Launch:
-        """Grid, thread block and freshly filled arguments; WorkloadError or LaunchError where they
-        do not fit the kernel."""
-        names, kernel = self._names(size), self.load_kernel().kernel
+    def make_launch(
+        self, size: str | None = None, *, lazy: bool = False, kernel: Kernel | None = None
+    ) -> Launch:
+        """Grid, thread block and freshly filled arguments, `lazy` ones filled when they are needed;
+        WorkloadError or LaunchError where they do not fit the kernel, which is loaded if need be.
+        """
+        names, kernel = self._names(size), kernel or self.load_kernel().kernel
         self._check_widths(kernel)
         launch = Launch(
             grid=dimensions(self._grid(names), "grid"),
             thread_block=dimensions(self._thread_block(names), "thread block"),
-            arguments=self.make_arguments(size),
+            arguments=(
+                tuple(argument.make_lazy(names) for argument in self.arguments)
+                if lazy
+                else self.make_arguments(size)
+            ),
             dynamic_shared_bytes=self._shared_bytes(names),
+            registers=self.kernel.registers,
             cluster=dimensions(cluster, "cluster") if (cluster := self._cluster(names)) else None,
             argument_names=tuple(argument.name for argument in self.arguments),
         )
         launch.check(kernel)
         return launch
+
+    def launch_shape(self, size: str | None = None) -> LaunchShape:
+        """Grid and thread block, without kernel and arguments."""
+        names = self._names(size)
+        return LaunchShape(
+            dimensions(self._grid(names), "grid"),
+            dimensions(self._thread_block(names), "thread block"),
+        )
 
     def run(
         self,

@@ -13,6 +13,7 @@ from kernelcast.models.mpd_cpd import mpd_cpd
 from kernelcast.models.quantitative_equations import utilization_factor
 from kernelcast.models.quantitative_roofline import quantitative_roofline
 from kernelcast.models.roofline import roofline
+from kernelcast.models.warpspeed import warpspeed
 
 __all__ = [
     "MODELS",
@@ -33,6 +34,7 @@ _BUILT_IN: Mapping[str, Model] = {
     "interval": interval,
     "component-throughput": component_throughput,
     "mpd-cpd": mpd_cpd,
+    "warpspeed": warpspeed,
 }
 
 

@@ -37,6 +37,7 @@ from kernelcast.simcore.device_checks import (
 )
 from kernelcast.simcore.device_curves import read_curves
 from kernelcast.simcore.ptx_costs import PtxCostFacts
+from kernelcast.simcore.warpspeed_facts import WarpspeedFacts
 
 __all__ = ["known_devices", "load_device", "load_observations", "read_device"]
 
@@ -56,6 +57,7 @@ _SECTIONS: dict[str, type] = {
     "segments": SegmentFacts,
     "ptx_costs": PtxCostFacts,
     "components": ComponentFacts,
+    "warpspeed": WarpspeedFacts,
 }
 _TOP_LEVEL = ("title", "coalescing", "early_release", "fitted_on", "observed", "curves")
 _ENTRY_KEYS = ("value", "source", "ref")
@@ -67,6 +69,9 @@ _MAY_BE_ZERO = frozenset(
         "measured.fp64_ops_per_s",
         "timing.store_retire_cycles",
         "components.type_4_lanes",
+        "warpspeed.l1_data_banks",
+        "warpspeed.l1_bank_bytes",
+        "warpspeed.far_distance_bytes",
         "ptx_costs.parallel_degree.a",
         "ptx_costs.parallel_degree.b",
         "ptx_costs.parallel_degree.c",
@@ -176,6 +181,7 @@ class _Reader:
             segments=self._optional_section("segments", SegmentFacts),
             ptx_costs=self._optional_section("ptx_costs", PtxCostFacts),
             components=self._optional_section("components", ComponentFacts),
+            warpspeed=self._optional_section("warpspeed", WarpspeedFacts),
             provenance=self.provenance,
             early_release=self._flag("early_release"),
             fitted_on=self._fitted_on(),

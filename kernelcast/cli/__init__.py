@@ -15,8 +15,10 @@ import kernelcast
 from kernelcast.cli import devices, models, trace
 from kernelcast.cli.bench import bench
 from kernelcast.cli.estimate import estimate
+from kernelcast.cli.layers import layers
 from kernelcast.cli.mix import mix
 from kernelcast.cli.profile import profile
+from kernelcast.cli.rank import rank
 from kernelcast.cli.run import run
 from kernelcast.cli.support import support
 from kernelcast.cli.terminal import show_error, show_line
@@ -57,6 +59,8 @@ app.command()(mix)
 app.command()(run)
 app.command()(topdown)
 app.command()(whatif)
+app.command()(rank)
+app.command()(layers)
 app.command()(support)
 app.command()(validate)
 app.command()(bench)

@@ -44,11 +44,13 @@ class Suite(Enum):
     PAPERS = "papers"
     MEASURED = "measured"
     OPENCL = "opencl"
+    VOLUMES = "volumes"
 
 
 _WITHOUT_BASELINE = {
     Suite.SUITE: "nothing is measured there",
     Suite.OPENCL: "they are those of one machine",
+    Suite.VOLUMES: "its bounds stand",
 }
 
 _Models: TypeAlias = Annotated[
@@ -67,7 +69,8 @@ _Devices: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         help="Estimate on it; repeatable. Default: the seven of the thesis. For opencl the file "
-        "of the device that is measured; default: a quick kernelcast bench.",
+        "of the device that is measured; default: a quick kernelcast bench. For volumes: A100, "
+        "V100 and MI210.",
         rich_help_panel=_OF_THE_SUITE,
     ),
 ]
@@ -140,8 +143,11 @@ def validate(
     opencl: OpenCL kernels timed on a real device of this machine, and predicted from the file that
     kernelcast bench makes of it.
 
-    Exit status 1: a check failed, a counter left its tolerance, an error beyond 25 % has no
-    explanation, or an error moved by more than a percentage point from the baseline.
+    volumes: data volumes from address expressions against those of the memory simulator.
+
+    Exit status 1: a check failed, a volume is beyond its bound, a counter left its tolerance, an
+    error beyond 25 % has no explanation, or an error moved by more than a percentage point from the
+    baseline.
     """
     output = ValidationOutput(json, csv, markdown, html, plot)
     output.check()
@@ -155,12 +161,15 @@ def validate(
         devices = _devices(device or (), all_devices=all_devices)
         _validate_suite(workload, size, devices, model or (), names, jobs, output)
         return
-    if is_narrowed or (device and suite is not Suite.OPENCL):
+    if is_narrowed or (device and suite not in (Suite.OPENCL, Suite.VOLUMES)):
         raise KernelcastError(
             "--workload, --size, --device, --all-devices, --engine and --jobs are of the suite"
         )
     if suite is Suite.OPENCL:
         _validate_opencl(device or (), opencl_device, model or (), output)
+        return
+    if suite is Suite.VOLUMES:
+        _validate_volumes(device or (), model or (), output)
         return
     if accept and model:
         raise KernelcastError("--accept takes the errors of all models: leave out --model")
@@ -298,6 +307,28 @@ def _validate_opencl(
         lambda: validation_rows(report, explained),
         report,
     )
+
+
+def _validate_volumes(
+    devices: Sequence[str], models: Sequence[str], output: ValidationOutput
+) -> None:
+    from kernelcast.report.volumes import volumes_record, volumes_rows, volumes_tables
+    from kernelcast.validation.volumes import validate_volumes
+
+    if models:
+        raise KernelcastError("volumes compares the one model that estimates them: no --model")
+    with show_stages() as progress:
+        report = validate_volumes(devices, progress=progress)
+    output.show(
+        "kernelcast: volumes",
+        volumes_tables(report),
+        lambda: volumes_record(report),
+        lambda: volumes_rows(report),
+    )
+    for problem in report.problems:
+        show_error(problem)
+    if report.problems:
+        raise typer.Exit(_NEGATIVE)
 
 
 def _quickly_measured(index: int | None, progress: Callable[[str, float], None] | None) -> Device:

@@ -30,6 +30,9 @@ _UNITS = (
     ("parallel_degree.c", "share"),
     ("parallel_degree.d", "warps"),
     ("parallel_degree.m", "warps"),
+    ("_hit_rate.a", "share"),
+    ("_hit_rate.b", "1"),
+    ("_hit_rate.steepness", "1"),
     ("_hz", "Hz"),
     ("_s", "s"),
 )

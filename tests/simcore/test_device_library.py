@@ -97,6 +97,7 @@ FLOAT_UNITS = (
     *("_hz", "_bytes_per_s", "_flops_per_s", "_ops_per_s", "_s"),
     *("_cycles", "_bytes", "_bytes_per_cycle", ".lanes", "_sectors", "_efficiency"),
     *(f"ptx_costs.parallel_degree.{constant}" for constant in "abcdm"),
+    *(f"_hit_rate.{constant}" for constant in ("a", "b", "steepness")),
 )
 ELEMENTS = 10_000
 

@@ -1,0 +1,63 @@
+"""`kernelcast layers`: up to which domain caches keep what neighbouring layers share."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+import typer
+
+import kernelcast as kc
+from kernelcast.cli import options
+from kernelcast.cli.rank import Devices, Kernel
+from kernelcast.cli.terminal import show_result
+from kernelcast.errors import KernelcastError
+from kernelcast.rank_variations import split_variations
+
+__all__ = ["layers"]
+
+Vary: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Wave shapes by thread block and folding: block=512x2x1,16x2x32, folding=none,2z; "
+        "default: the kernel's own.",
+        metavar="NAME=V1,V2,...",
+    ),
+]
+Scale: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Sizes that grow together: x,y of a line, names of a file. Default: the sides of a "
+        "plane of the domain.",
+        metavar="NAME,...",
+    ),
+]
+
+
+def layers(
+    kernel: Kernel,
+    device: Devices = None,
+    vary: Vary = None,
+    scale: Scale = None,
+    size: options.Size = None,
+    json: options.Json = False,
+    csv: options.Csv = False,
+) -> None:
+    """The layer conditions of a kernel: what each cache must keep for reuse between layers, and the
+    largest domain with which it does."""
+    from kernelcast.layer_sizes import layer_table, scaled_kernel
+    from kernelcast.report import layers as report
+
+    targets = [kc.device(name) for name in device or ()]
+    if not targets:
+        raise KernelcastError("name a GPU with --device; `kernelcast devices` lists them")
+    names = [name.strip() for name in scale.split(",")] if scale else []
+    found = layer_table(scaled_kernel(kernel, size, names), targets, split_variations(vary or ()))
+    if not found.rows:
+        raise KernelcastError("; ".join(dict.fromkeys(reason for _, reason in found.refused)))
+    show_result(
+        json=json,
+        csv=csv,
+        record=lambda: report.layers_record(found),
+        rows=lambda: report.layers_rows(found),
+        report=lambda: report.layers_table(found),
+    )

@@ -1,0 +1,151 @@
+"""`kernelcast rank`: which thread blocks and foldings are worth trying, nothing compiled yet."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+import kernelcast as kc
+from kernelcast.cli import options
+from kernelcast.cli.terminal import show_error, show_progress, show_result
+from kernelcast.errors import KernelcastError
+from kernelcast.rank_variations import split_variations
+
+__all__ = ["rank"]
+
+_TOP = 20
+
+Kernel: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="KERNEL",
+        help="A workload file, a file of addresses, or one line: "
+        "'b[y, x] = a[y, x - 1..1]; domain = 512x512'.",
+    ),
+]
+Devices: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(help="GPU, by name or device file; may be repeated.", metavar="D"),
+]
+Vary: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="block=16x2x32,32x4x8, block=product=1024 (powers of two), block=powers, block=all; "
+        "folding=none,2y,2z. May be repeated.",
+        metavar="NAME=V1,V2,...",
+    ),
+]
+Models: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Performance model. Default: warpspeed; of a workload whose addresses are not affine, "
+        "the model of `estimate`, which executes every configuration.",
+        metavar="M",
+    ),
+]
+Top: TypeAlias = Annotated[
+    int, typer.Option(help="Rows of the table; 0 shows all.", metavar="N", min=0)
+]
+Processes: TypeAlias = Annotated[
+    int | None, typer.Option(help="Default: one for each core.", metavar="N", min=1)
+]
+Resume: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="Keep predictions in this file, and take from it what is there: an interrupted sweep "
+        "goes on where it was.",
+        metavar="FILE",
+    ),
+]
+Plot: TypeAlias = Annotated[
+    Path | None, typer.Option(help="Write a heat map, PNG or SVG.", metavar="FILE")
+]
+Check: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--check",
+        help="Size of the workload in which every configuration must reproduce the reference.",
+        metavar="NAME",
+    ),
+]
+
+
+def rank(
+    kernel: Kernel,
+    device: Devices = None,
+    vary: Vary = None,
+    model: Models = None,
+    top: Top = _TOP,
+    plot: Plot = None,
+    resume: Resume = None,
+    processes: Processes = None,
+    check: Check = None,
+    size: options.Size = None,
+    registers: options.Registers = None,
+    engine: options.Engine = options.EngineName.AUTO,
+    limit_seconds: options.LimitSeconds = None,
+    limit_instructions: options.LimitInstructions = None,
+    exact: options.Exact = False,
+    sample: options.Sample = False,
+    json: options.Json = False,
+    csv: options.Csv = False,
+) -> None:
+    """Order the launch configurations of a kernel by predicted time, with what limits each.
+
+    Exit status 1 when a GPU can run none of them.
+    """
+    from kernelcast.rank_launches import RankOptions, rank_kernel
+    from kernelcast.report import rank as rank_report
+
+    targets = [kc.device(name) for name in device or ()]
+    if not targets:
+        raise KernelcastError("name a GPU with --device; `kernelcast devices` lists them")
+    varied = split_variations(vary or ("block=powers",))
+    if plot is not None:
+        _check_plot(plot)
+    chosen = RankOptions(
+        model=model,
+        size=size,
+        registers=registers,
+        engine=engine.value,
+        limits=options.limits(limit_seconds, limit_instructions),
+        sampling=options.sampling(exact=exact, sample=sample),
+        checked_size=check,
+        processes=processes or os.cpu_count() or 1,
+        store=resume,
+    )
+    try:
+        with show_progress("ranking") as progress:
+            rankings = rank_kernel(kernel, targets, varied, chosen, progress)
+    except KeyboardInterrupt:
+        if resume is not None:
+            show_error(f"what was predicted is in {resume}: the same command goes on from there")
+        raise
+    if plot is not None:
+        _write_plot(plot, rankings)
+    show_result(
+        json=json,
+        csv=csv,
+        record=lambda: rank_report.rank_record(rankings),
+        rows=lambda: rank_report.rank_rows(rankings),
+        report=lambda: rank_report.rank_table(rankings, top),
+    )
+    if not all(ranking.rows for ranking in rankings):
+        raise typer.Exit(1)
+
+
+def _check_plot(path: Path) -> None:
+    from kernelcast.report.plots import check_target
+
+    check_target(path)
+
+
+def _write_plot(path: Path, rankings: tuple[kc.Ranking, ...]) -> None:
+    # matplotlib takes a second to import, and only plots need it.
+    from kernelcast.report.plots import save
+    from kernelcast.report.rank_plot import rank_plot
+
+    save(rank_plot(rankings), path)

@@ -1,0 +1,217 @@
+"""Data volumes of a launch in its steady state, from the simulated memory of a device.
+
+Thread blocks in the middle of the grid are simulated: first enough of them to turn over L2, then
+some waves that are measured. What they compute is left out; their addresses come from PTX.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.errors import LaunchError
+from kernelcast.simcore.device import Device
+from kernelcast.simcore.engine.jit.sliced_launch import SlicedLaunch
+from kernelcast.simcore.isa.instruction_rows import instruction_rows
+from kernelcast.simcore.launch import Limits
+from kernelcast.simcore.memory.hierarchy import TrafficResult
+from kernelcast.simcore.memory.l1_passes import data_passes, has_banked_l1, tag_passes
+from kernelcast.simcore.memory.native_accesses import native_accesses
+from kernelcast.simcore.memory.stream import TrafficSimulator
+from kernelcast.simcore.occupancy import occupancy
+from kernelcast.simcore.profile import LaunchShape
+from kernelcast.simcore.resources import resource_needs
+from kernelcast.traces.stream import AccessBatch
+from kernelcast.traces.trace import InstructionRow, PatternCounts
+from kernelcast.validation.warpspeed_twins import Configuration
+
+__all__ = ["SimulatedVolumes", "effective_device", "simulated_volumes"]
+
+_TURNOVERS = 2.0
+"""L2 capacities that the thread blocks before the measured ones read and write."""
+_FEWEST_WARM_UP_WAVES = 4
+_MEASURED_WAVES = 3
+_UNEVENNESS = 0.3
+"""Thread blocks last up to so much longer, each by another amount: in step, SMs would get the same
+neighbours wave after wave, and L1 would keep what it does not keep in reality, where waves fray
+(Ernst et al. 2022, section 5.6)."""
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_PHASE_BYTES = 16
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedVolumes:
+    """For each cell: wavefronts of the data banks and passes of L1, and bytes.
+
+    `waves`: how many were measured.
+    """
+
+    l1_accesses: float
+    l1_wavefronts: float
+    l1_passes: float
+    l2_load_bytes: float
+    l2_store_bytes: float
+    dram_load_bytes: float
+    dram_store_bytes: float
+    waves: float
+
+
+def effective_device(device: Device) -> Device:
+    """With the L2 capacity that data may take before it is lost, where that is known to be less."""
+    if device.warpspeed is None:
+        return device
+    return device.changed({"l2.capacity_bytes": device.warpspeed.l2_effective_bytes})
+
+
+def simulated_volumes(configuration: Configuration, device: Device) -> SimulatedVolumes:
+    """LaunchError where no thread block fits the device, and where the grid has too few waves."""
+    kernel, launch = configuration.kernel_and_launch()
+    target = effective_device(device)
+    shape = LaunchShape(launch.grid, launch.thread_block)
+    resident = occupancy(resource_needs(kernel, launch), shape, target).thread_blocks_per_sm
+    width = target.architecture.warp_width
+    warps = -(-launch.threads_per_thread_block // width)
+    wave = resident * target.architecture.sm_count
+    source = SlicedLaunch(kernel, launch, width, Limits())
+    rows = instruction_rows(kernel)
+    requests = _RequestTally(rows, target, launch.grid)
+    source.stream(requests.ranges, [requests])
+    simulator = TrafficSimulator(rows, width, warps, target, resident)
+    span = _MeasuredSpan(simulator, *_span(configuration, wave, target))
+    source.stream(span.ranges, [span])
+    return _volumes(configuration, requests, span, rows, wave)
+
+
+def _span(configuration: Configuration, wave: int, device: Device) -> tuple[int, int, int]:
+    """Where warm-up, measurement and what follows begin: the measurement in the grid's middle."""
+    x, y, z = configuration.grid
+    threads = np.prod(configuration.thread_block) * np.prod(configuration.folding.cells)
+    turnover = _TURNOVERS * device.l2.capacity_bytes / configuration.twin.compulsory_bytes
+    warm_up = max(int(np.ceil(turnover / threads)), _FEWEST_WARM_UP_WAVES * wave)
+    begin, measured = (z // 2 * y + y // 2) * x, _MEASURED_WAVES * wave
+    if begin + measured > x * y * z:
+        raise LaunchError(
+            f"{configuration.title}: the grid has {x * y * z} thread blocks, and waves of {wave} "
+            f"on {device.title}: {_MEASURED_WAVES} do not fit its second half"
+        )
+    return max(0, begin - warm_up), begin, begin + measured
+
+
+def _volumes(
+    configuration: Configuration,
+    requests: _RequestTally,
+    span: _MeasuredSpan,
+    rows: tuple[InstructionRow, ...],
+    wave: int,
+) -> SimulatedVolumes:
+    """Accesses overlap the ends of the span: cells are what the accesses in it are enough for."""
+    is_load = np.array([row.kind == "load" for row in rows], np.bool_)
+    is_store = np.array([row.kind == "store" for row in rows], np.bool_)
+    asked = requests.bytes / configuration.cells
+    measured = span.difference("requested_bytes")
+    loaded = measured[is_load].sum() / asked[is_load].sum()
+    stored = measured[is_store].sum() / asked[is_store].sum()
+    sector, transaction = span.after.sector_bytes, span.after.transaction_bytes
+    fills = span.after.fill_reads - span.before.fill_reads
+    reads, writes = span.difference("dram_reads"), span.difference("dram_writes")
+    return SimulatedVolumes(
+        l1_accesses=float(requests.accesses / configuration.cells),
+        l1_wavefronts=float(requests.wavefronts / configuration.cells),
+        l1_passes=float(requests.passes / configuration.cells),
+        l2_load_bytes=float(span.difference("l2_reads").sum() * sector / loaded),
+        l2_store_bytes=float(span.difference("l2_writes").sum() * sector / stored),
+        dram_load_bytes=float(transaction * (reads.sum() / loaded + fills / stored)),
+        dram_store_bytes=float(writes.sum() * transaction / stored),
+        waves=(span.end - span.begin) / wave,
+    )
+
+
+class _RequestTally:
+    """What the warps of the launch ask of L1, from four rows of thread blocks.
+
+    Thread blocks of a row differ where one reaches over the edge of the domain; rows do at the end
+    of y and of z. Each of the four stands for all rows of its kind.
+    """
+
+    def __init__(
+        self, rows: tuple[InstructionRow, ...], device: Device, grid: tuple[int, int, int]
+    ) -> None:
+        x, y, z = grid
+        kinds = {(at_z * y + at_y) * x: 0 for at_z in (0, z - 1) for at_y in (0, y - 1)}
+        self._weights = dict.fromkeys(sorted(kinds), 0)
+        for at_z, layers in ((0, z - 1), (z - 1, 1)):
+            for at_y, lines in ((0, y - 1), (y - 1, 1)):
+                self._weights[(at_z * y + at_y) * x] += layers * lines
+        self.ranges = [(first, first + x) for first in self._weights]
+        self._row = x
+        self._device = device
+        self._native = native_accesses(rows)
+        self.bytes: Floats = np.zeros(len(rows))
+        self.accesses = self.wavefronts = self.passes = 0.0
+
+    def accept(self, batch: AccessBatch) -> None:
+        first = batch.first_thread_block
+        weight = self._weights[max(start for start in self._weights if start <= first)]
+        found, patterns = batch.accesses, batch.patterns
+        pc, pattern = found.pc, found.pattern
+        ones = np.ones(len(pc), np.int64)
+        phase = (found.address % _PHASE_BYTES).astype(np.int32)
+        rows = PatternCounts(pc, np.zeros_like(pc), phase, pattern, ones)
+        data = data_passes(rows, patterns, self._native, self._device)
+        tags = tag_passes(pc, found.address, pattern, patterns, self._native, self._device)
+        lanes = np.bitwise_count(patterns.mask[pattern]).astype(np.float64)
+        np.add.at(self.bytes, pc, weight * lanes * self._native.bytes[pc])
+        self.accesses += weight * len(pc)
+        banked = has_banked_l1(self._device)
+        self.wavefronts += weight * float((data if banked else tags).sum())
+        self.passes += weight * float(np.maximum(data, tags).sum())
+
+
+class _MeasuredSpan:
+    """Thread blocks `first` to `end`; what those from `begin` on change is measured."""
+
+    def __init__(self, simulator: TrafficSimulator, first: int, begin: int, end: int) -> None:
+        self._simulator = simulator
+        self.begin, self.end = begin, end
+        self.ranges = [(first, begin), (begin, end)] if first < begin else [(begin, end)]
+        self._is_fresh = True
+        self._before: TrafficResult | None = None
+
+    def accept(self, batch: AccessBatch) -> None:
+        if self._is_fresh and batch.first_thread_block:
+            self._simulator.skip_to(batch.first_thread_block)
+        self._is_fresh = False
+        if self._before is None and batch.first_thread_block >= self.begin:
+            self._before = self._simulator.traffic_so_far()
+        self._simulator.accept(replace(batch, warp_time=_uneven(batch)))
+
+    @property
+    def before(self) -> TrafficResult:
+        assert self._before is not None
+        return self._before
+
+    @property
+    def after(self) -> TrafficResult:
+        return self._simulator.traffic_so_far()
+
+    def difference(self, column: str) -> npt.NDArray[np.int64]:
+        """What the span added to a counter, by pc."""
+        later, earlier = (
+            getattr(item.by_instruction, column) for item in (self.after, self.before)
+        )
+        found: npt.NDArray[np.int64] = later - earlier
+        return found
+
+
+def _uneven(batch: AccessBatch) -> npt.NDArray[np.int32]:
+    """The warps' times, those of each thread block longer by a share that its number decides."""
+    times = batch.warp_time.reshape(batch.thread_blocks, -1)
+    numbers = np.arange(batch.thread_blocks, dtype=np.uint64) + np.uint64(batch.first_thread_block)
+    shares = ((numbers * _GOLDEN) >> np.uint64(40)) / 2.0**24
+    longer = np.rint(times.max(axis=1) * _UNEVENNESS * shares).astype(np.int32)
+    found: npt.NDArray[np.int32] = (times + longer[:, None]).ravel()
+    return found

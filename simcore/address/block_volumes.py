@@ -1,0 +1,107 @@
+"""Between L2 and the registers: what thread blocks ask of L1, and L1 of L2.
+
+Thread blocks share nothing in L1 (Ernst et al. 2022, section 4.3): those on one SM are seldom
+neighbours. Lines are allocated whole, sectors transferred one by one; stores are written through.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kernelcast.simcore.address.boxes import BoundAccess, families
+from kernelcast.simcore.address.expression import AXES
+from kernelcast.simcore.address.footprint import footprints
+from kernelcast.simcore.address.kernel import AddressKernel
+from kernelcast.simcore.address.thread_blocks import ThreadBlockClass, thread_block_classes
+from kernelcast.simcore.address.wavefronts import Requests, requests_of
+from kernelcast.simcore.device import Device
+from kernelcast.simcore.warpspeed_facts import WarpspeedFacts
+
+__all__ = ["BlockVolumes", "block_volumes", "by_field"]
+
+_STREAM = 1.1
+"""A field of which warps ask for hardly more than its distinct sectors is a stream: it has no reuse
+that needs room, and a cache that is not strictly LRU drops it first (section 5.5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockVolumes:
+    """Of all thread blocks of the launch. `requested_bytes`: the sectors of all warp-level loads;
+    `oversubscription`: of L1 by whole thread blocks."""
+
+    requests: Requests
+    requested_bytes: float
+    load_bytes: float
+    capacity_bytes: float
+    store_bytes: float
+    oversubscription: float
+
+
+def block_volumes(
+    loads: Sequence[BoundAccess],
+    stores: Sequence[BoundAccess],
+    kernel: AddressKernel,
+    thread_blocks_per_sm: int,
+    device: Device,
+    facts: WarpspeedFacts,
+) -> BlockVolumes:
+    size = (device.l1 or device.l2).sector_bytes
+    asked, written, distinct, allocated = Requests(), Requests(), 0.0, 0.0
+    for shape in thread_block_classes(kernel):
+        written += requests_of(stores, kernel, shape, device, facts).times(shape.count)
+        lines_with_reuse = 0.0
+        for field, accesses in by_field(loads):
+            found = requests_of(accesses, kernel, shape, device, facts)
+            sectors, lines = _footprint(field, accesses, kernel, shape, device)
+            asked += found.times(shape.count)
+            distinct += shape.count * sectors * size
+            if found.sectors > _STREAM * sectors:
+                lines_with_reuse += lines
+        allocated = max(allocated, lines_with_reuse)
+    requested = asked.sectors * size
+    capacity, over = requested - distinct, math.inf
+    if device.l1 is not None and device.l1.caches_global_loads:
+        room = max(1, _l1_room(kernel, thread_blocks_per_sm, device))
+        over = allocated * device.l1.line_bytes * thread_blocks_per_sm / room
+        capacity *= 1 - facts.l1_hit_rate.at(over)
+    return BlockVolumes(
+        requests=asked + written,
+        requested_bytes=requested,
+        load_bytes=distinct,
+        capacity_bytes=max(0.0, capacity),
+        store_bytes=written.sectors * size,
+        oversubscription=over if math.isfinite(over) else 0.0,
+    )
+
+
+def _l1_room(kernel: AddressKernel, thread_blocks_per_sm: int, device: Device) -> int:
+    """Of an L1 that is one memory with shared memory, what the latter leaves."""
+    assert device.l1 is not None
+    is_shared = device.l1.capacity_bytes > device.sm.shared_bytes
+    taken = kernel.shared_bytes * thread_blocks_per_sm if is_shared else 0
+    return device.l1.capacity_bytes - taken
+
+
+def by_field(accesses: Sequence[BoundAccess]) -> Iterator[tuple[str, list[BoundAccess]]]:
+    """Fields do not overlap: each is an address space of its own."""
+    for field in dict.fromkeys(access.field for access in accesses):
+        yield field, [access for access in accesses if access.field == field]
+
+
+def _footprint(
+    field: str,
+    accesses: Sequence[BoundAccess],
+    kernel: AddressKernel,
+    shape: ThreadBlockClass,
+    device: Device,
+) -> tuple[float, float]:
+    """Distinct sectors and lines of one thread block, means over where thread blocks begin."""
+    l1, phase = device.l1 or device.l2, kernel.field(field).base_alignment_bytes
+    factors = [dict(access.coefficients) for access in accesses]
+    step = math.gcd(*(found.get(f"ctaid.{axis}", 0) for found in factors for axis in AXES))
+    touched = [families(accesses, kernel, (shape.box,))]
+    sectors = footprints(touched, l1.sector_bytes, phase, step).sectors[0]
+    lines = footprints(touched, l1.line_bytes, phase, step).sectors[0]
+    return sectors, lines

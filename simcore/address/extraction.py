@@ -1,0 +1,292 @@
+"""Address expressions of a kernel that is there as code: from PTX, SPIR-V or LLVM IR.
+
+The instructions that compute addresses are executed with thread index, thread-block index and
+thread-block size as variables, for all threads of a launch at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import NoReturn
+
+from kernelcast.errors import ModelNotApplicable
+from kernelcast.simcore.address.expression import AddressExpression
+from kernelcast.simcore.address.extraction_domain import Box, Guard, guard_of, share_of
+from kernelcast.simcore.address.extraction_execution import execute
+from kernelcast.simcore.address.extraction_form import in_cells, offset_in_buffer
+from kernelcast.simcore.address.extraction_launch import LaunchValues, place
+from kernelcast.simcore.address.extraction_paths import RawAccess, Taken, Work
+from kernelcast.simcore.address.extraction_record import Record
+from kernelcast.simcore.address.extraction_values import (
+    AllOf,
+    AnyOf,
+    Condition,
+    Opaque,
+    Value,
+)
+from kernelcast.simcore.address.kernel import Access, AddressKernel, Field, LoopVariable
+from kernelcast.simcore.isa.kernel import Atomic, Kernel, Load
+from kernelcast.simcore.launch import Launch
+from kernelcast.simcore.resources import resource_needs
+
+__all__ = ["ExtractedAccess", "ExtractedAddresses", "address_kernel", "extract_addresses"]
+
+_NEARLY_ALL = 0.98
+"""Of the threads of the domain: what so many do counts as done by all of them."""
+_NEGLIGIBLE = 0.01
+"""Of all accesses: how many may be left out, since only some threads make them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedAccess:
+    """`access` by the threads that `guard` describes: `executions` in all threads and trips.
+
+    `place`: of the instruction in the source.
+    """
+
+    access: Access
+    guard: Guard
+    is_load: bool
+    mnemonic: str
+    place: str
+    executions: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedAddresses:
+    """All accesses of a launch to global memory, in program order.
+
+    `fixed`: sizes of the launch and parameters whose values the expressions rely on; for other ones
+    they must be extracted again. `flops`: by width, in all threads.
+    """
+
+    kernel: str
+    accesses: tuple[ExtractedAccess, ...]
+    fields: tuple[Field, ...]
+    loops: tuple[LoopVariable, ...]
+    parameters: tuple[tuple[str, int], ...]
+    fixed: frozenset[str]
+    thread_block: tuple[int, int, int]
+    flops_32: float
+    flops_64: float
+    registers: int
+    shared_bytes: int
+
+    @property
+    def domain(self) -> Box:
+        """The threads that make most accesses."""
+        weights: dict[Box, float] = {}
+        for item in self.accesses:
+            weights[item.guard.box] = weights.get(item.guard.box, 0.0) + item.executions
+        return max(weights, key=lambda box: weights[box])
+
+    def left_out(self) -> tuple[ExtractedAccess, ...]:
+        """Accesses of some threads only, too few in all to matter.
+
+        ModelNotApplicable, naming the first one, where they matter.
+        """
+        domain, trips = self.domain, {loop.name: loop.trips for loop in self.loops}
+        rare = []
+        for item in self.accesses:
+            common = item.guard.box.common(domain).threads
+            every = prod(trips[name] for name in item.access.loops) * domain.threads
+            is_inside = item.guard.box.threads <= domain.threads / _NEARLY_ALL
+            is_inside = is_inside and common >= _NEARLY_ALL * domain.threads
+            if not is_inside or item.executions < _NEARLY_ALL * every:
+                rare.append(item)
+        total = sum(item.executions for item in self.accesses)
+        if sum(item.executions for item in rare) > _NEGLIGIBLE * total:
+            first = rare[0]
+            only = " and ".join(map(str, first.guard.others)) or str(first.guard.box)
+            raise ModelNotApplicable(
+                f"kernel {self.kernel}: {first.mnemonic} at {first.place} is executed by some "
+                f"threads only, where {only}"
+            )
+        return tuple(rare)
+
+    def address_kernel(self, work_per_thread: float = 1.0) -> AddressKernel:
+        """For the estimator of data volumes: a thread is a cell, `work_per_thread` units of work.
+
+        ModelNotApplicable as `left_out`.
+        """
+        rare, domain = set(map(id, self.left_out())), self.domain
+        kept = [item for item in self.accesses if id(item) not in rare]
+        cells = domain.threads
+        used = {name for item in kept for name in item.access.loops}
+        flops = self.flops_32 + self.flops_64
+        return AddressKernel(
+            self.fields,
+            [item.access for item in kept if item.is_load],
+            [item.access for item in kept if not item.is_load],
+            domain.high,
+            self.thread_block,
+            flops=flops / cells,
+            registers=self.registers,
+            name=self.kernel,
+            parameters=self.parameters,
+            loops=[loop for loop in self.loops if loop.name in used],
+            origin=domain.low,
+            shared_bytes=self.shared_bytes,
+            is_double=self.flops_64 >= self.flops_32 if flops else None,
+            work_per_cell=work_per_thread,
+        )
+
+
+def address_kernel(kernel: Kernel, launch: Launch) -> AddressKernel:
+    """The kernel's loads and stores as expressions of thread and thread-block index.
+
+    ModelNotApplicable, with the instruction and what it depends on, where they are not affine.
+    """
+    return extract_addresses(kernel, launch).address_kernel()
+
+
+def extract_addresses(kernel: Kernel, launch: Launch) -> ExtractedAddresses:
+    """All accesses to global memory with the threads that make them.
+
+    ModelNotApplicable where an address, or who makes an access, depends on data or is not affine,
+    and for atomic operations. LaunchError where the launch does not fit the kernel.
+    """
+    launch.check(kernel)
+    values = LaunchValues(kernel, launch)
+    record = execute(kernel, values)
+    raw = [item for item in record.items if isinstance(item, RawAccess)]
+    for item in sorted(raw, key=_is_not_data):
+        _check(kernel, item, values)
+    guards = _Guards(record, values)
+    made = (_extracted(kernel, item, guards, values) for item in raw)
+    accesses = [item for item in made if item is not None]
+    if not accesses:
+        raise ModelNotApplicable(f"kernel {kernel.name} accesses no global memory")
+    needs = resource_needs(kernel, launch)
+    work = [item for item in record.items if isinstance(item, Work)]
+    known = sorted(values.known.items())
+    used = frozenset().union(*(item.access.offset.variables for item in accesses))
+    return ExtractedAddresses(
+        kernel.name,
+        tuple(accesses),
+        tuple(_fields(accesses, raw, values)),
+        tuple(LoopVariable(name, trips) for name, trips in record.trips.items()),
+        tuple((name, value) for name, value in known if not name.startswith("ntid.")),
+        frozenset(values.fixed | {name for name in used if name.startswith("nctaid.")}),
+        launch.thread_block,
+        sum(item.flops_32 * guards.of(item)[1] for item in work),
+        sum(item.flops_64 * guards.of(item)[1] for item in work),
+        needs.registers or needs.live_registers,
+        needs.shared_bytes,
+    )
+
+
+def _extracted(
+    kernel: Kernel, item: RawAccess, guards: _Guards, values: LaunchValues
+) -> ExtractedAccess | None:
+    """None for memory other than global."""
+    instruction = item.instruction
+    what = f"{instruction.mnemonic} at {place(instruction)}"
+    assert isinstance(item.address, AddressExpression)
+    located = offset_in_buffer(item.address, values)
+    if located is None:
+        return None
+    if isinstance(instruction, Atomic):
+        _refuse(kernel, f"{what} is an atomic operation, neither a load nor a store")
+    is_load = isinstance(instruction, Load)
+    elements = instruction.destinations if isinstance(instruction, Load) else instruction.sources
+    access = Access(
+        located.buffer,
+        in_cells(located.offset),
+        instruction.type.bytes * len(elements),
+        item.loops,
+    )
+    _check_affine(kernel, what, access, values)
+    guard, executions = guards.of(item)
+    return ExtractedAccess(
+        access, guard, is_load, instruction.mnemonic, place(instruction), executions
+    )
+
+
+def _check(kernel: Kernel, item: RawAccess, values: LaunchValues) -> None:
+    """ModelNotApplicable where it is not known where, or by which threads, an access is made."""
+    what = f"{item.instruction.mnemonic} at {place(item.instruction)}"
+    unknown = _unknown_address(item.address, values)
+    if unknown is not None:
+        _refuse(kernel, f"the address of {what} depends on {unknown.reason}")
+    for taken in item.taken:
+        unknown = _unknown(taken.condition)
+        if unknown is not None:
+            _refuse(kernel, f"whether {what} is executed depends on {unknown.reason}")
+
+
+def _is_not_data(item: RawAccess) -> bool:
+    """Data are the best reason that an access can have."""
+    unknown = [_unknown(taken.condition) for taken in item.taken]
+    if isinstance(item.address, Opaque):
+        unknown.append(item.address)
+    return not any(reason is not None and reason.is_data for reason in unknown)
+
+
+def _unknown_address(address: Value, values: LaunchValues) -> Opaque | None:
+    if isinstance(address, Opaque):
+        return address
+    if not isinstance(address, AddressExpression):
+        return Opaque("a predicate")
+    derived = sorted(address.variables & values.derived.keys())
+    if not derived:
+        return None
+    instruction = values.derived[derived[0]].instruction
+    return Opaque(f"{instruction.mnemonic} at {place(instruction)}, which is not affine")
+
+
+def _refuse(kernel: Kernel, reason: str) -> NoReturn:
+    raise ModelNotApplicable(f"kernel {kernel.name}: {reason}")
+
+
+def _check_affine(kernel: Kernel, what: str, access: Access, values: LaunchValues) -> None:
+    sizes = tuple(values.known[f"ntid.{axis}"] for axis in ("x", "y", "z"))
+    try:
+        access.offset.bind((sizes[0], sizes[1], sizes[2]), values.known, loops=access.loops)
+    except ModelNotApplicable as error:
+        _refuse(kernel, f"{what}: {error.message}")
+
+
+def _unknown(condition: Condition) -> Opaque | None:
+    """The part that is not known."""
+    if isinstance(condition, Opaque):
+        return condition
+    parts: Sequence[Condition] = condition.parts if isinstance(condition, AllOf | AnyOf) else ()
+    return next((found for part in parts if (found := _unknown(part)) is not None), None)
+
+
+class _Guards:
+    """Guards and numbers of executions, each counted once."""
+
+    def __init__(self, record: Record, values: LaunchValues) -> None:
+        self._record, self._values = record, values
+        self._known: dict[tuple[tuple[Taken, ...], tuple[str, ...]], tuple[Guard, float]] = {}
+
+    def of(self, item: RawAccess | Work) -> tuple[Guard, float]:
+        """Executions in all threads; what depends on data counts as if it were always met."""
+        key = (item.taken, item.loops)
+        if key not in self._known:
+            known = [t.condition for t in item.taken if _unknown(t.condition) is None]
+            guard = guard_of(known, self._values)
+            trips = {name: self._record.trips[name] for name in item.loops}
+            share = share_of(guard, trips, self._values)
+            self._known[key] = guard, guard.box.threads * prod(trips.values()) * share
+        return self._known[key]
+
+
+def _fields(
+    accesses: Sequence[ExtractedAccess], raw: Sequence[RawAccess], values: LaunchValues
+) -> list[Field]:
+    """Buffers in the order of their first access; elements are the narrowest that is accessed."""
+    element: dict[str, int] = {}
+    for item in raw:
+        assert isinstance(item.address, AddressExpression)
+        located = offset_in_buffer(item.address, values)
+        if located is not None:
+            size = item.instruction.type.bytes
+            element[located.buffer] = min(size, element.get(located.buffer, size))
+    return [
+        Field(name, size, (values.buffer_bytes[name] // size,)) for name, size in element.items()
+    ]
