@@ -23,7 +23,7 @@ _LEAST = 2e9
 
 def multiply_adds_per_s(name: str, size: int) -> float:
     """Median of five runs after one that compiles; matrices of small integers, so exact."""
-    kernel = read_module(Path(__file__).parent / "kernels" / f"{name}.ptx").kernels[name]
+    kernel = read_module(Path(__file__).parent / "matrix_kernels" / f"{name}.ptx").kernels[name]
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-4, 5, (size, size)).astype(np.float16) for _ in range(2))
     seconds = []

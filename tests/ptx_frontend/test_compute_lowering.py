@@ -192,7 +192,7 @@ def test_special_registers(lower: Lower, special: Special) -> None:
     assert lower(text).sources == (SpecialRegister(special),)
 
 
-@pytest.mark.parametrize("name", ["%tid", "%envreg3", "%clock_hi", "%cluster_ctarank"])
+@pytest.mark.parametrize("name", ["%tid", "%envreg3", "%clock_hi"])
 def test_special_registers_that_nothing_here_knows(compile_ptx: Compile, name: str) -> None:
     with pytest.raises(UnsupportedInstruction, match=f"special register '{name}'"):
         compile_ptx(f"mov.u32 %r1, {name}; ret;")

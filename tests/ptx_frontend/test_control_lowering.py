@@ -108,7 +108,6 @@ def test_barrier_for_exactly_the_required_threads(compile_ptx: Compile) -> None:
     [
         "bar.red.popc.u32 %r1, 0, 32, %p1;",
         "bar.red.min.u32 %r1, 0, %p1;",
-        "barrier.cluster.arrive;",
         "call.uni f, ();",
         "call.uni (%r1), %rd1, (%r2), prototype;",
     ],

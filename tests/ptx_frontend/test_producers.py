@@ -163,7 +163,6 @@ def test_unused_debug_sections_and_hidden_parameters_of_triton() -> None:
 @pytest.mark.parametrize(
     ("parameter", "statement", "reason"),
     [
-        (".param .texref t", "ret;", "variables of type .texref"),
         (".param .b128 t", "ret;", "parameters of type .b128"),
         (".param .u64 t", "{ .reg .b64 x; mov.u64 x, list; }", "an address of 32 bits"),
         (".param .u64 t", ".reg .b128 x;", "registers of type .b128"),

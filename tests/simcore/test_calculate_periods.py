@@ -188,6 +188,7 @@ def test_periods_of_a_kernel() -> None:
 
 
 def test_a_trace_without_paths_has_no_stream() -> None:
-    trace = kc.load_ptx(KERNEL)["k"].run(grid=1, block=32, args=[np.zeros(64, np.float32), 1])
+    kernel, buffer = kc.load_ptx(KERNEL)["k"], np.zeros(64, np.float32)
+    trace = kernel.run(grid=1, block=32, args=[buffer, 1], record_paths=False)
     with pytest.raises(TraceFormatError, match="no paths of warps"):
         instruction_stream(trace.data, DEVICE, 1)

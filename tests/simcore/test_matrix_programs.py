@@ -15,7 +15,7 @@ from kernelcast.simcore.isa.matrix.exact_sums import with_exact_sums
 from kernelcast.simcore.launch import Launch
 from kernelcast.traces.trace import Trace
 
-KERNELS = Path(__file__).parents[2] / "benchmarks" / "kernels"
+KERNELS = Path(__file__).parents[2] / "benchmarks" / "matrix_kernels"
 
 
 def kernel(name: str) -> Kernel:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -171,13 +172,15 @@ def test_both_engines_lead_to_the_same_paths(compile_ptx: Compile, engine: str) 
         assert np.array_equal(getattr(paths, name), getattr(expected, name)), name
 
 
-def test_paths_are_recorded_only_when_asked_for(compile_ptx: Compile) -> None:
+def test_paths_are_recorded_unless_nobody_wants_them(compile_ptx: Compile) -> None:
     kernel, launch = compile_ptx(WIDE_KERNEL, PARAMETERS), wide_launch()
-    trace = (
-        RunnableKernel(kernel).run(grid=THREAD_BLOCKS, block=THREADS, args=launch.arguments).data
+    run = partial(
+        RunnableKernel(kernel).run, grid=THREAD_BLOCKS, block=THREADS, args=launch.arguments
     )
-    assert trace.paths is None
-    assert trace.no_paths == ""
+    assert run().data.paths is not None
+    for without in (run(record_paths=False), run(record_memory=False)):
+        assert without.data.paths is None
+        assert without.data.no_paths == ""
 
 
 def test_each_width_has_its_paths(compile_ptx: Compile) -> None:
