@@ -122,8 +122,8 @@ def shared_bandwidth(device: Device) -> ThroughputOverWarps:
 
 
 def wavefront_bytes(device: Device) -> float:
-    """What all banks together deliver to a wavefront of 32-bit words, which bandwidths count."""
-    return float(device.shared.banks * WORD_BYTES)
+    """Of a wavefront of 32-bit words, as bandwidths count: one of each bank, or for each lane."""
+    return float(min(device.shared.banks, device.architecture.warp_width) * WORD_BYTES)
 
 
 def global_bandwidth(device: Device) -> GlobalBandwidth:
