@@ -112,28 +112,40 @@ class RunnableKernel:
         limits = limits or Limits()
         keeps_paths = record_memory if record_paths is None else record_paths
         samples = PathSamples.record(self.kernel, launch, widths, limits) if keeps_paths else None
-        sampled = None
+        found = None
         if targets or not record_memory:
             chosen = targets if record_memory else ()
-            sampled = sampled_launch(
+            found = sampled_launch(
                 self.kernel, launch, chosen, widths, limits, engine, sampling, progress
             )
-        if sampled is not None:
-            return sampled if samples is None else samples.added_to(sampled)
-        memories = MemorySimulation(self.kernel, launch, targets if record_memory else ())
+        if found is None:
+            recorded_for = targets if record_memory else None
+            found = self._executed(launch, recorded_for, widths, limits, engine, progress)
+        return found if samples is None else samples.added_to(found)
+
+    def _executed(
+        self,
+        launch: Launch,
+        devices: Sequence[Device] | None,
+        widths: Sequence[int],
+        limits: Limits,
+        engine: str,
+        progress: Progress | None,
+    ) -> KernelTrace:
+        """Of all thread blocks, with the memory of `devices`; None records no access."""
+        memories = MemorySimulation(self.kernel, launch, devices or ())
         execute_at = partial(
             execute,
             self.kernel,
             launch,
             limits=limits,
             engine=engine,
-            record_memory=record_memory and not targets,
+            record_memory=devices is not None and not devices,
         )
         traces = _at_each_width(widths, launch, memories, execute_at, progress)
         if depends_on_warp_width(self.kernel):  # one width then tells nothing of another
             traces = tuple(replace(trace, pairs_agree=False) for trace in traces)
-        found = KernelTrace(traces, simulated=memories.finish())
-        return found if samples is None else samples.added_to(found)
+        return KernelTrace(traces, simulated=memories.finish())
 
     def _check(self, launch: Launch, devices: Sequence[Device]) -> None:
         """LaunchError when the launch fits no GPU, or not one of `devices`."""

@@ -20,8 +20,11 @@ from kernelcast.simcore.isa.kernel import (
     Operand,
     Register,
     Store,
+    WarpOperation,
 )
+from kernelcast.simcore.isa.opcodes import OPCODES
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+from kernelcast.simcore.isa.warp_opcodes import WarpOpcode
 
 __all__ = ["InstructionParts", "shared_address", "shifted"]
 
@@ -44,6 +47,16 @@ class InstructionParts:
         assert self.guard is None
         return replace(self, guard=Guard(predicate, negated))
 
+    def guarded_also_by(self, condition: Register) -> InstructionParts:
+        """The same for the lanes that the source's guard lets through and the condition, too."""
+        own = self.site.guard
+        if own is None:
+            return replace(self, guard=Guard(condition, negated=False))
+        held: Operand = own.register
+        if own.negated:
+            held = self.compute("not.pred", 1, held)
+        return replace(self, guard=Guard(self.compute("and.pred", 1, held, condition), False))
+
     def compute(self, mnemonic: str, bits: int, *sources: Operand) -> Register:
         """What the instruction gives, in a new register of so many bits."""
         destination = self.builder.temporary(bits)
@@ -52,22 +65,34 @@ class InstructionParts:
 
     def assign(self, destination: Register, mnemonic: str, *sources: Operand) -> None:
         """The same, into a register that is there already."""
-        self._compute(self.builder.added_pc(), mnemonic, mnemonic, destination, sources)
+        self._compute(self.builder.added_pc(), mnemonic, _form(mnemonic), (destination,), sources)
 
     def compute_main(self, mnemonic: str, destination: Register, *sources: Operand) -> None:
         """The instruction itself, which does what `mnemonic` says."""
-        self._compute(self.site.pc, self.site.mnemonic, mnemonic, destination, sources)
+        self._compute(self.site.pc, self.site.mnemonic, _form(mnemonic), (destination,), sources)
+
+    def pack(self, destination: Register, low: Operand, high: Operand) -> None:
+        """Two halves side by side."""
+        self._compute(
+            self.builder.added_pc(), "mov.b32", _packing("mov.pack2"), (destination,), (low, high)
+        )
+
+    def unpack(self, source: Operand) -> tuple[Register, Register]:
+        """The lower and the upper half of 32 bits."""
+        halves = self.builder.temporary(16), self.builder.temporary(16)
+        self._compute(
+            self.builder.added_pc(), "mov.b32", _packing("mov.unpack2"), halves, (source,)
+        )
+        return halves
 
     def _compute(
         self,
         pc: int,
         shown: str,
-        mnemonic: str,
-        destination: Register,
+        form: ComputeForm,
+        destinations: tuple[Register, ...],
         sources: tuple[Operand, ...],
     ) -> None:
-        form = compute_form(mnemonic)
-        assert isinstance(form, ComputeForm)
         self.builder.append(
             Compute(
                 pc=pc,
@@ -79,7 +104,7 @@ class InstructionParts:
                 opcode=form.opcode,
                 type=form.type,
                 source_type=form.source_type,
-                destinations=(destination,),
+                destinations=destinations,
                 sources=sources,
                 modifiers=form.modifiers,
             )
@@ -89,7 +114,7 @@ class InstructionParts:
         self,
         type_: ScalarType,
         address: Address,
-        destinations: Sequence[Register],
+        destinations: Sequence[Register | None],
         *,
         is_main: bool = False,
         cache: str = "",
@@ -159,6 +184,31 @@ class InstructionParts:
             )
         )
 
+    def exchange(
+        self,
+        opcode: WarpOpcode,
+        destinations: Sequence[Register | None],
+        sources: Sequence[Operand],
+        *,
+        is_main: bool = False,
+    ) -> None:
+        """All lanes of the source's guard give and take 32 bits at once."""
+        self.builder.append(
+            WarpOperation(
+                pc=self._pc(is_main),
+                mnemonic=self.site.mnemonic,
+                span=self.site.span,
+                origin=self.site.origin,
+                guard=self.guard,
+                is_part=not is_main,
+                opcode=opcode,
+                type=ScalarType.B32,
+                destinations=tuple(destinations),
+                sources=tuple(sources),
+                members=None,
+            )
+        )
+
     def fence(self) -> None:
         """The instruction itself, where nothing happens that a thread could see."""
         self.builder.append(
@@ -198,6 +248,16 @@ class InstructionParts:
 
     def _pc(self, is_main: bool) -> int:
         return self.site.pc if is_main else self.builder.added_pc()
+
+
+def _form(mnemonic: str) -> ComputeForm:
+    form = compute_form(mnemonic)
+    assert isinstance(form, ComputeForm)
+    return form
+
+
+def _packing(name: str) -> ComputeForm:
+    return ComputeForm(OPCODES[name], ScalarType.B32, ScalarType.B32, frozenset(), (), ())
 
 
 def shifted(address: Address, distance: int) -> Address:

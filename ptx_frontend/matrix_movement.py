@@ -7,10 +7,10 @@ the lanes then pass on among each other.
 from __future__ import annotations
 
 from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.instruction_parts import InstructionParts
 from kernelcast.ptx_frontend.matrix_instructions import fragment_destinations, fragment_sources
 from kernelcast.ptx_frontend.operands import Site
-from kernelcast.ptx_frontend.part_instructions import PartCode
-from kernelcast.simcore.isa.kernel import Guard, Immediate, Special, SpecialRegister
+from kernelcast.simcore.isa.kernel import Immediate, Special, SpecialRegister
 from kernelcast.simcore.isa.matrix.exchanges import Exchange, ExchangeKind, exchange_opcode
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
@@ -25,9 +25,10 @@ _SHARED = ("shared", "shared::cta")
 
 def lower_movement(site: Site, builder: BasicBlockBuilder) -> None:
     root, *parts = site.mnemonic.split(".")
-    code = PartCode(site, builder)
+    code = InstructionParts(site, builder, None)
+    whole = InstructionParts.guarded(site, builder)
     if root == "movmatrix":
-        _lower_movmatrix(site, code, parts)
+        _lower_movmatrix(whole, parts)
         return
     exchange, space = _understood(site, parts)
     word = (ScalarType.B32,)
@@ -37,16 +38,17 @@ def lower_movement(site: Site, builder: BasicBlockBuilder) -> None:
     if root == "ldmatrix":
         found = fragment_destinations(site, 0, word * exchange.matrices)
         address = site.address(1, space, _ROW_BYTES)
-        code.load(ScalarType.B32, address, rows, _with_addresses(code, exchange))
-        code.exchange(opcode, found, rows)
+        _with_addresses(code, exchange).load(ScalarType.B32, address, rows, is_main=True)
+        whole.exchange(opcode, found, rows)
         return
     held = fragment_sources(site, 1, word * exchange.matrices)
     address = site.address(0, space, _ROW_BYTES)
-    code.exchange(opcode, rows, held)
-    code.store(ScalarType.B32, address, rows, _with_addresses(code, exchange))
+    whole.exchange(opcode, rows, held)
+    _with_addresses(code, exchange).store(ScalarType.B32, address, rows, is_main=True)
 
 
-def _lower_movmatrix(site: Site, code: PartCode, parts: list[str]) -> None:
+def _lower_movmatrix(code: InstructionParts, parts: list[str]) -> None:
+    site = code.site
     if parts != _MOVE_PARTS:
         raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
     site.expect_operands(2)
@@ -56,7 +58,7 @@ def _lower_movmatrix(site: Site, code: PartCode, parts: list[str]) -> None:
         opcode,
         fragment_destinations(site, 0, word),
         fragment_sources(site, 1, word),
-        is_part=False,
+        is_main=True,
     )
 
 
@@ -75,10 +77,10 @@ def _understood(site: Site, parts: list[str]) -> tuple[Exchange, AddressSpace]:
     return Exchange(kind, counts[0], "trans" in parts), space
 
 
-def _with_addresses(code: PartCode, exchange: Exchange) -> Guard | None:
-    """The lanes that bring addresses."""
+def _with_addresses(code: InstructionParts, exchange: Exchange) -> InstructionParts:
+    """For the lanes that bring addresses."""
     count = exchange.matrices * _ROWS
     if count == _LANES:
-        return code.site.guard
+        return InstructionParts.guarded(code.site, code.builder)
     lane = SpecialRegister(Special.LANEID)
-    return code.only(code.compute("setp.lt.u32", 1, lane, Immediate(count)))
+    return code.guarded_also_by(code.compute("setp.lt.u32", 1, lane, Immediate(count)))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.instruction_parts import InstructionParts
 from kernelcast.ptx_frontend.matrix_forms import WMMA_REGISTERS, shape_of, wmma_layout_is_fixed
 from kernelcast.ptx_frontend.matrix_instructions import fragment_destinations, fragment_sources
 from kernelcast.ptx_frontend.operands import Site
-from kernelcast.ptx_frontend.part_instructions import PartCode
 from kernelcast.simcore.isa.kernel import (
     Address,
     Immediate,
@@ -69,7 +69,7 @@ def lower_wmma_access(site: Site, builder: BasicBlockBuilder) -> None:
     registers: tuple[Operand | None, ...] = (
         fragment_destinations(site, 0, types) if is_load else fragment_sources(site, 1, types)
     )
-    code = PartCode(site, builder)
+    code = InstructionParts(site, builder, None)
     address = site.address(at, form.space, _WIDEST_BYTES)
     stride: Operand = Immediate(form.line * form.fragment.format.bits // _bits(form))
     if len(site.operands) == 3:
@@ -94,8 +94,10 @@ def _register_types(form: _Form) -> list[ScalarType]:
 class _Access:
     """Writes the accesses of one instruction."""
 
-    def __init__(self, code: PartCode, form: _Form, is_load: bool) -> None:
+    def __init__(self, code: InstructionParts, form: _Form, is_load: bool) -> None:
         self._code = code
+        self._guarded = InstructionParts.guarded(code.site, code.builder)
+        self._has_access = False
         self._form = form
         self._is_load = is_load
         fragment = form.fragment
@@ -108,11 +110,11 @@ class _Access:
         """As few accesses as 16 bytes each allow."""
         form = self._form
         line_bytes = form.line * form.fragment.format.bits // 8
-        base, offset = self._lane_address(address, stride, line_bytes // self._lane_bytes)
+        base = self._lane_address(address, stride, line_bytes // self._lane_bytes)
         count = form.fragment.distinct_registers
         step = max(1, min(count, _WIDEST_BYTES // self._register_bytes))
         for first in range(0, count, step):
-            place = Address(form.space, base, offset + first * self._register_bytes)
+            place = Address(form.space, base, first * self._register_bytes)
             self._move(place, registers[first : first + step])
         self._copies(registers, count)
 
@@ -122,21 +124,23 @@ class _Access:
         for index, copy in enumerate(registers[count:]):
             source = registers[index % count]
             if isinstance(copy, Register) and isinstance(source, Register):
-                self._code.move(copy, source)
+                self._code.assign(copy, f"mov.b{copy.bits}", source)
 
     def _move(self, place: Address, registers: tuple[Operand | None, ...]) -> None:
         type_ = ScalarType.B64 if self._register_bytes == 8 else ScalarType.B32
-        guard = self._code.site.guard
         if self._is_load:
             found = tuple(r if isinstance(r, Register) else None for r in registers)
-            self._code.load(type_, place, found, guard)
+            self._guarded.load(type_, place, found, is_main=self._is_first())
         else:
             held = tuple(r for r in registers if r is not None)
-            self._code.store(type_, place, held, guard)
+            self._guarded.store(type_, place, held, is_main=self._is_first())
 
-    def _lane_address(
-        self, address: Address, stride: Operand, lanes_per_line: int
-    ) -> tuple[Register, int]:
+    def _is_first(self) -> bool:
+        """Of several accesses one is the instruction that counts."""
+        is_first, self._has_access = not self._has_access, True
+        return is_first
+
+    def _lane_address(self, address: Address, stride: Operand, lanes_per_line: int) -> Register:
         """Where a lane's first element is: lanes follow one another in the lines of memory."""
         code = self._code
         lane = SpecialRegister(Special.LANEID)
@@ -153,17 +157,12 @@ class _Access:
             return self._code.compute("mul.lo.u32", 32, stride, Immediate(bits // 8))
         return self._code.compute("shr.u32", 32, stride, Immediate((8 // bits).bit_length() - 1))
 
-    def _sum(
-        self, address: Address, line: Operand, stride: Operand, along: Operand
-    ) -> tuple[Register, int]:
+    def _sum(self, address: Address, line: Operand, stride: Operand, along: Operand) -> Register:
         """base + line stride + along."""
         code = self._code
-        base, offset = code.in_register(address)
         within = code.compute("mad.lo.u32", 32, line, stride, along)
-        if base.bits == 32:
-            return code.compute("add.u32", 32, base, within), offset
         wide = code.compute("cvt.u64.u32", 64, within)
-        return code.compute("add.u64", 64, base, wide), offset
+        return code.compute("add.u64", 64, code.address_register(address), wide)
 
     def strided(
         self, address: Address, stride: Operand, registers: tuple[Operand | None, ...]
@@ -179,18 +178,14 @@ class _Access:
         column = code.compute("mul.lo.u32", 32, inside, Immediate(per_lane))
         down = code.compute("mul.lo.u32", 32, row, Immediate(size))
         step = self._stride_bytes(stride)
-        place, offset = self._sum(address, column, step, down)
-        wide = step
-        if place.bits == 64:
-            wide = (
-                Immediate(step.bits)
-                if isinstance(step, Immediate)
-                else code.compute("cvt.u64.u32", 64, step)
-            )
+        place = self._sum(address, column, step, down)
+        wide: Operand = step
+        if not isinstance(step, Immediate):
+            wide = code.compute("cvt.u64.u32", 64, step)
         for index in range(per_lane):
             if index:
-                place = code.compute(f"add.u{place.bits}", place.bits, place, wide)
-            self._element(Address(self._form.space, place, offset), index, registers)
+                place = code.compute("add.u64", 64, place, wide)
+            self._element(Address(self._form.space, place, 0), index, registers)
 
     def _element(self, place: Address, index: int, registers: tuple[Operand | None, ...]) -> None:
         """One element of a lane; two of f16 share a register."""
@@ -201,10 +196,10 @@ class _Access:
         if not self._is_load:
             assert register is not None
             half = code.unpack(register)[index % 2]
-            code.store(ScalarType.B16, place, (half,), code.site.guard)
+            self._guarded.store(ScalarType.B16, place, (half,), is_main=self._is_first())
             return
         half = code.builder.temporary(16)
-        code.load(ScalarType.B16, place, (half,), code.site.guard)
+        self._guarded.load(ScalarType.B16, place, (half,), is_main=self._is_first())
         if index % 2 == 0:
             self._low = half
         elif isinstance(register, Register):
