@@ -8,13 +8,21 @@ __all__ = ["DEFAULT_MODEL", "default_model", "why_not_default"]
 
 DEFAULT_MODEL = "interval"
 _WITHOUT_TIMING = "quantitative-roofline"
-_WITHOUT_MEASUREMENTS = "roofline"
+_WITHOUT_MEASUREMENTS = _OF_PROCESSORS = "roofline"
+_PLAIN_WORK_ITEMS = "work_item_dram_read_bandwidth_bytes_per_s"
+"""In the files of measured processors, with the same rate of each cache."""
 
 
 def default_model(device: Device) -> str:
-    """The model of an estimate for `device`: the first of which its file has the facts."""
+    """The model of an estimate for `device`: the first of which its file has the facts.
+
+    For a processor the one with a ceiling for each cache: caches serve most of what kernels load
+    there, and compilers take the address arithmetic that other models count out of the loops.
+    """
     if device.timing is not None:
         return DEFAULT_MODEL
+    if _PLAIN_WORK_ITEMS in device.ceilings:
+        return _OF_PROCESSORS
     return _WITHOUT_TIMING if device.measured is not None else _WITHOUT_MEASUREMENTS
 
 
@@ -23,5 +31,7 @@ def why_not_default(device: Device) -> tuple[str, ...]:
     model = default_model(device)
     if model == DEFAULT_MODEL:
         return ()
-    missing = "[timing]" if model == _WITHOUT_TIMING else "[timing] and [measured]"
-    return (f"model {model} instead of {DEFAULT_MODEL}: {device.name} has no {missing}",)
+    is_processor = device.measured is not None and model == _OF_PROCESSORS
+    missing = "[timing]" if model == _WITHOUT_TIMING or is_processor else "[timing] and [measured]"
+    why = ", and is a processor" if is_processor else ""
+    return (f"model {model} instead of {DEFAULT_MODEL}: {device.name} has no {missing}{why}",)

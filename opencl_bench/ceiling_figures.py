@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from statistics import harmonic_mean
 
+from kernelcast.opencl_bench.compute.float_operations import SPECIAL_FUNCTIONS
 from kernelcast.opencl_bench.device_basis import DeviceBasis
 from kernelcast.opencl_bench.device_entry import Entry, derived, measured
 from kernelcast.opencl_bench.device_sections import last_cache_section, local_words, near_cache
@@ -13,7 +15,7 @@ from kernelcast.opencl_bench.fits.memory_levels import bandwidth_levels, value_b
 __all__ = ["ceiling_figures"]
 
 _WORD_BYTES = 4
-_FUNCTIONS = tuple(f"fp32_{name}_throughput" for name in ("exp", "log", "sin"))
+_FUNCTIONS = tuple(f"{name}_throughput" for name in SPECIAL_FUNCTIONS)
 _PLAIN_CURVE = "work_item_bandwidth_over_footprint"
 _READ_CURVE = "read_bandwidth_over_footprint"
 
@@ -39,9 +41,11 @@ def ceiling_figures(basis: DeviceBasis) -> Iterator[tuple[str, Entry]]:
 
 
 def _plain_cache_figures(basis: DeviceBasis) -> Iterator[tuple[str, Entry]]:
-    """Read bandwidth of plain work-items in what the file calls L1 and L2.
+    """Read bandwidth of plain work-items in what the file calls L1 and L2, and from the memory.
 
-    The curve is over the footprint of one core: of a shared cache it has its share.
+    The curve is over the footprint of one core: of a shared cache it has its share. Its work-items
+    step by the width of a work-group, as loops of kernels for GPUs do: a processor, which runs them
+    one vector after the other, then meets the lines of the memory in another order than streams.
     """
     curve = basis.session.curves.get(_PLAIN_CURVE)
     near = near_cache(basis)
@@ -51,10 +55,12 @@ def _plain_cache_figures(basis: DeviceBasis) -> Iterator[tuple[str, Entry]]:
     levels = [("l2", float(last_cache_section(basis)["capacity_bytes"].value) / basis.cores)]
     if near is not None:
         levels.insert(0, ("l1", float(near.capacity.value)))
+    levels.append(("dram", math.inf))
     for name, end in levels:
         rate = value_between(curve, begin, end)
         if rate is not None:
-            reference = f"median from {begin:.0f} to {end:.0f} bytes; {basis.reference(curve)}"
+            span = f"to {end:.0f} bytes" if math.isfinite(end) else "bytes on"
+            reference = f"median from {begin:.0f} {span}; {basis.reference(curve)}"
             yield f"work_item_{name}_read_bandwidth_bytes_per_s", measured(rate, reference)
         begin = end
 

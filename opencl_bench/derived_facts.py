@@ -155,22 +155,25 @@ def _levels(findings: Findings) -> tuple[MemoryLevel, ...]:
 
 
 def _without_distances(levels: list[MemoryLevel]) -> tuple[MemoryLevel, ...]:
-    """Joins caches that differ a little in latency and not in bandwidth: address translation, or
-    the far half of one cache. The joined cache has the latency of its near part."""
+    """Joins levels that differ a little in latency and not in bandwidth: address translation, or
+    the far half of one cache. A joined cache has the latency of its near part; the memory has that
+    of its far one, which the translation of addresses belongs to."""
     kept: list[MemoryLevel] = []
     for level in levels:
-        if kept and _is_same_cache(kept[-1], level):
+        if kept and _is_same_level(kept[-1], level):
             near = kept.pop()
             step = f"{near.capacity_bytes:.0f} bytes, a step of latency only"
             level = replace(
-                near, capacity_bytes=level.capacity_bytes, method=f"{level.method}; from {step}"
+                near if level.capacity_bytes is not None else level,
+                capacity_bytes=level.capacity_bytes,
+                method=f"{level.method}; from {step}",
             )
         kept.append(level)
     return tuple(kept)
 
 
-def _is_same_cache(near: MemoryLevel, far: MemoryLevel) -> bool:
-    if far.capacity_bytes is None or near.latency_s is None or far.latency_s is None:
+def _is_same_level(near: MemoryLevel, far: MemoryLevel) -> bool:
+    if near.latency_s is None or far.latency_s is None:
         return False
     if near.bandwidth_bytes_per_s is None or far.bandwidth_bytes_per_s is None:
         return False

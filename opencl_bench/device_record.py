@@ -61,8 +61,10 @@ def device_file_text(session: Session) -> str:
     """TOML; BenchmarkError that names the measurements that are missing."""
     missing = missing_for_device(session)
     if missing:
-        names = ", ".join(missing)
-        raise BenchmarkError(f"no device file without {names}: run again to go on, or see why")
+        raise BenchmarkError(
+            f"no device file without {', '.join(missing)}: run all benchmarks, of which those that "
+            "are done are kept"
+        )
     return "\n".join(_lines(DeviceBasis(session))) + "\n"
 
 

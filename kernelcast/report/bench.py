@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -132,7 +132,7 @@ def bench_rows(session: Session) -> Rows:
 
 def bench_report(session: Session) -> RenderableType:
     """Figures, curves, and what is not among them with its reason."""
-    parts: list[RenderableType] = [_measurements(session), _curves(session)]
+    parts = list(_tables(session))
     kept = session.having(State.KEPT)
     if kept:
         dates = sorted({outcome.date for outcome in kept})
@@ -149,9 +149,20 @@ def bench_report(session: Session) -> RenderableType:
     return Group(*parts)
 
 
-def _measurements(session: Session) -> RenderableType:
-    name = " ".join(session.facts.name.split())
-    table = titled_table(f"{name} ({session.effort.value})", "figure", ">value", ">spread", "")
+def _tables(session: Session) -> Iterator[RenderableType]:
+    """The figures, then the curves; the first of what there is has the device's name."""
+    title = f"{' '.join(session.facts.name.split())} ({session.effort.value})"
+    if not session.findings:
+        yield Text(title)
+    if session.measurements:
+        yield _measurements(session, title)
+        title = ""
+    if session.curves:
+        yield _curves(session, title)
+
+
+def _measurements(session: Session, title: str) -> RenderableType:
+    table = titled_table(title, "figure", ">value", ">spread", "")
     for found in session.measurements.values():
         table.add_row(
             found.name,
@@ -162,8 +173,8 @@ def _measurements(session: Session) -> RenderableType:
     return table
 
 
-def _curves(session: Session) -> RenderableType:
-    table = titled_table("", "curve", ">points", "from", "to", ">lowest", ">highest", ">noisy")
+def _curves(session: Session, title: str) -> RenderableType:
+    table = titled_table(title, "curve", ">points", "from", "to", ">lowest", ">highest", ">noisy")
     for found in session.curves.values():
         table.add_row(found.name, *_curve_cells(found))
     return table

@@ -1,13 +1,14 @@
 """The closed loop: OpenCL kernels timed on a real device, and predicted from its device file.
 
-Each kernel is timed with the device's own compiler and predicted from what clang makes of the same
-source. The kernels: every workload that has an OpenCL C twin, and mixbench, cachebench and
-shmembench of our own (Konstantinidis 2017, sections 5.2.4 and 6.2) in `validation/opencl`.
+Each kernel is timed with the device's own compiler, now or in an earlier run, and predicted from
+what clang makes of the same source. The kernels: every workload that has an OpenCL C twin, and
+mixbench, cachebench and shmembench of our own (Konstantinidis 2017, sections 5.2.4 and 6.2) in
+`validation/opencl`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -15,7 +16,6 @@ from statistics import median
 from kernelcast.api import estimate
 from kernelcast.errors import KernelcastError, ModelNotApplicable
 from kernelcast.kernel_trace import KernelTrace
-from kernelcast.measured_times import MeasuredRow
 from kernelcast.measuring.accelerator import Accelerator
 from kernelcast.measuring.cases import ROOT, Case, find_workloads, opencl_twin, prepare
 from kernelcast.measuring.measurement import Session, Settings
@@ -23,11 +23,20 @@ from kernelcast.models import MODELS, needs_paths
 from kernelcast.sampling import Sampling
 from kernelcast.simcore.device import Device
 from kernelcast.validation.comparison import TimeComparison
+from kernelcast.validation.opencl_times import LoopTime
 from kernelcast.validation.report import ValidationReport
 from kernelcast.workload import Workload
 from kernelcast.workload_file import load_workload
 
-__all__ = ["LOOP_SIZE", "is_throughput_bound", "opencl_cases", "validate_opencl"]
+__all__ = [
+    "LOOP_SIZE",
+    "is_throughput_bound",
+    "opencl_cases",
+    "validate_opencl",
+    "validate_opencl_times",
+]
+
+Progress = Callable[[str, float], None]
 
 _MICRO_BENCHMARKS = ROOT / "validation" / "opencl"
 LOOP_SIZE = "full"
@@ -65,16 +74,47 @@ def validate_opencl(
     accelerator: Accelerator,
     models: Sequence[str] = (),
     cases: Sequence[Case] | None = None,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress | None = None,
 ) -> ValidationReport:
     """Times and predicts all cases; those that fail, or give wrong results, are in the notes."""
+    return _compared(device, _Stopwatch(accelerator).time, models, cases, progress)
+
+
+def validate_opencl_times(
+    device: Device,
+    times: Mapping[str, LoopTime],
+    models: Sequence[str] = (),
+    cases: Sequence[Case] | None = None,
+    progress: Progress | None = None,
+) -> ValidationReport:
+    """Predicts all cases anew; `times` by `kernel size`. The notes say which have none."""
+
+    def recorded(name: str, _: Case) -> LoopTime:
+        if name not in times:
+            raise KernelcastError("no measured time")
+        return times[name]
+
     chosen = opencl_cases() if cases is None else cases
-    loop = _Loop(device, accelerator, models or tuple(MODELS))
+    report = _compared(device, recorded, models, chosen, progress)
+    known = {f"{case.name} {case.size}" for case in chosen}
+    gone = tuple(f"{name}: measured, but no kernel of today" for name in times if name not in known)
+    return replace(report, notes=(*gone, *report.notes))
+
+
+def _compared(
+    device: Device,
+    stopwatch: Callable[[str, Case], LoopTime],
+    models: Sequence[str],
+    cases: Sequence[Case] | None,
+    progress: Progress | None,
+) -> ValidationReport:
+    chosen = opencl_cases() if cases is None else cases
+    loop = _Loop(device, stopwatch, models or tuple(MODELS))
     for number, case in enumerate(chosen):
         if progress is not None:
             progress(f"{case.name} {case.size}", number / len(chosen))
         loop.take(case)
-    notes = (*loop.notes, *_medians(loop.times, loop.throughput_bound))
+    notes = (*loop.notes, *loop.exceptions(), *_medians(loop.times, loop.throughput_bound))
     return ValidationReport("opencl", tuple(loop.times), notes=notes)
 
 
@@ -100,30 +140,49 @@ def _medians(times: Sequence[TimeComparison], throughput_bound: Collection[str])
             )
 
 
+class _Stopwatch:
+    """Times of one real device."""
+
+    def __init__(self, accelerator: Accelerator) -> None:
+        self._facts = accelerator.facts
+        self._session = Session(accelerator, Settings(repeats=_REPEATS, warm_up_launches=1))
+
+    def time(self, _: str, case: Case) -> LoopTime:
+        """KernelcastError for a kernel that fails or gives wrong results."""
+        row = self._session.measure(prepare(case), _source(case).read_bytes())
+        if row.check is not None and not row.check.passed:
+            raise KernelcastError(f"wrong results on {self._facts.name}: not compared")
+        return LoopTime(row.time_s.median, self._facts.name, self._facts.date)
+
+
 class _Loop:
     """Cases one by one: a device times best when nothing else runs."""
 
-    def __init__(self, device: Device, accelerator: Accelerator, models: Sequence[str]) -> None:
+    def __init__(
+        self, device: Device, stopwatch: Callable[[str, Case], LoopTime], models: Sequence[str]
+    ) -> None:
         self._device = device
-        self._facts = accelerator.facts
-        self._session = Session(accelerator, Settings(repeats=_REPEATS, warm_up_launches=1))
+        self._stopwatch = stopwatch
         self._models = models
         self.times: list[TimeComparison] = []
         self.notes: list[str] = []
+        self._not_applicable: dict[str, list[str]] = {}
         self.throughput_bound: set[str] = set()
 
     def take(self, case: Case) -> None:
         name = f"{case.name} {case.size}"
         try:
-            row = self._session.measure(prepare(case), _source(case).read_bytes())
-            if row.check is not None and not row.check.passed:
-                self.notes.append(f"{name}: wrong results on {self._facts.name}: not compared")
-                return
-            self.times.extend(self._compared(name, case, row))
+            measured = self._stopwatch(name, case)
+            self.times.extend(self._compared(name, case, measured))
         except KernelcastError as error:
             self.notes.append(f"{name}: {str(error).splitlines()[0]}")
 
-    def _compared(self, name: str, case: Case, row: MeasuredRow) -> Iterator[TimeComparison]:
+    def exceptions(self) -> Iterator[str]:
+        """A line for each reason why a model has nothing to say, with the kernels."""
+        for reason, kernels in self._not_applicable.items():
+            yield f"{reason} ({len(kernels)} kernels: {', '.join(kernels)})"
+
+    def _compared(self, name: str, case: Case, measured: LoopTime) -> Iterator[TimeComparison]:
         trace = case.workload.run(
             case.size,
             devices=[self._device],
@@ -137,10 +196,10 @@ class _Loop:
             try:
                 found = estimate(profile, model)
             except ModelNotApplicable as reason:
-                self.notes.append(f"{name}: {model} does not apply: {reason}")
+                why = f"{model} does not apply: {reason}"
+                self._not_applicable.setdefault(why, []).append(name)
                 continue
-            source = f"{self._facts.name}, {self._facts.date}"
-            yield TimeComparison.of(name, found, row.time_s.median, source)
+            yield TimeComparison.of(name, found, measured.seconds, measured.source)
 
 
 def _source(case: Case) -> Path:

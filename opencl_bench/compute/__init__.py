@@ -9,9 +9,11 @@ two; each `<operation>_throughput` has an `<operation>_latency`, seconds until i
 | `int64_add`, `multiply` | all | |
 | `int32_shift`, `logic`, `compare` | all | `logic` is two: and, exclusive or |
 | `int32_fp32_conversion`, `fp32_fp64_conversion` | all | each direction counts |
-| `fp32_`, `fp64_division`, `sqrt`, `rsqrt`, `sin`, `exp`, `log` | full | |
+| `fp32_`, `fp64_division`, `sqrt`, `rsqrt`, `sin`, `exp`, `log` | full | quick: some |
 | `fp32_native_division`, `recip`, `sqrt`, `rsqrt`, `sin`, `exp`, `log` | full | |
 | `int32_division`, `popcount` | full | |
+
+Quick sessions measure the throughput of `fp32_exp`, `fp32_log` and `fp32_sin`, no other function's.
 
 | measurement | what |
 |---|---|

@@ -6,7 +6,7 @@ of dependent operations in registers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kernelcast.opencl_bench.benchmark import Benchmark, Effort
 from kernelcast.opencl_bench.compute.chains import (
@@ -58,6 +58,14 @@ def latency(target: Target, operation: Operation, effort: Effort) -> Measurement
     )
 
 
+def _figures(
+    operation: Operation, effort: Effort
+) -> Sequence[Callable[[Target, Operation, Effort], Measurement]]:
+    if effort is Effort.FULL or not operation.is_function:
+        return (throughput, latency)
+    return (throughput,) if operation.is_typical else ()
+
+
 def _family(
     name: str, title: str, operations: tuple[Operation, ...], needs: Sequence[Feature] = ()
 ) -> Benchmark:
@@ -68,8 +76,7 @@ def _family(
             find(target, operation, effort)
             for operation in operations
             if operation.needs <= target.facts.features
-            and not (operation.is_function and effort is Effort.QUICK)
-            for find in (throughput, latency)
+            for find in _figures(operation, effort)
         ]
 
     return Benchmark(name, title, measure, frozenset(needs))

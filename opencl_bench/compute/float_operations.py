@@ -11,7 +11,10 @@ import numpy.typing as npt
 from kernelcast.opencl_bench.compute.operations import SEEDS, Operation, States, Step
 from kernelcast.opencl_bench.target import Feature
 
-__all__ = ["basic", "functions", "native_functions"]
+__all__ = ["SPECIAL_FUNCTIONS", "basic", "functions", "native_functions"]
+
+SPECIAL_FUNCTIONS = ("fp32_exp", "fp32_log", "fp32_sin")
+"""What stands for all that a GPU's special function units compute."""
 
 _POWERS = 2.0 ** (np.arange(SEEDS) % 5 - 2)
 """1/4 to 4: sums, products, quotients and reciprocals of them are exact."""
@@ -60,7 +63,14 @@ def functions(precision: str) -> tuple[Operation, ...]:
     """Division and the functions of OpenCL C of full accuracy."""
     return (
         _division(precision, "division", "x = a / x", _TOLERANCES[precision]),
-        *(_iterated(precision, *function) for function in _FUNCTIONS),
+        *(
+            _iterated(
+                precision,
+                *function,
+                is_typical=f"{precision}_{function[0]}" in SPECIAL_FUNCTIONS,
+            )
+            for function in _FUNCTIONS
+        ),
     )
 
 

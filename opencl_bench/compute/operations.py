@@ -32,7 +32,7 @@ class Operation:
     `counted`: operations in a step, a multiply-add being two; `dependent`: how many follow each
     other in it. `tolerance`: relative deviation from NumPy that the device's arithmetic may have.
     `is_function`: a function or other sequence of many instructions, for which short loops of few
-    chains suffice; a quick session leaves them out.
+    chains suffice; a quick session measures only the throughput of those that `is_typical`.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Operation:
     tolerance: float = 0.0
     needs: frozenset[Feature] = frozenset()
     is_function: bool = False
+    is_typical: bool = False
 
     @property
     def throughput_kernel(self) -> str:

@@ -1,12 +1,19 @@
 /* Arrays far larger than every cache, each element touched once.
  *
  * ELEMENT: a vector of unsigned int. CONTIGUOUS: a work-item takes neighbouring elements, which
- * suits CPUs; otherwise neighbouring work-items do, which GPUs coalesce. */
+ * suits CPUs; otherwise neighbouring work-items do, which GPUs coalesce. INT_INDICES: their numbers
+ * go through an int, as in most kernels for GPUs; a compiler that makes vectors of work-items must
+ * then allow for numbers that wrap, and may gather single words. */
 
 #ifdef CONTIGUOUS
-#define INDEX(k) (get_global_id(0) * per_item + (k))
+#define PLACE(k) (get_global_id(0) * per_item + (k))
 #else
-#define INDEX(k) ((get_group_id(0) * per_item + (k)) * get_local_size(0) + get_local_id(0))
+#define PLACE(k) ((get_group_id(0) * per_item + (k)) * get_local_size(0) + get_local_id(0))
+#endif
+#ifdef INT_INDICES
+#define INDEX(k) ((int)PLACE(k))
+#else
+#define INDEX(k) PLACE(k)
 #endif
 
 __kernel void stream_read(__global const ELEMENT *restrict source, __global ELEMENT *restrict sums,

@@ -2,7 +2,8 @@
 
 =================  =================================================================================
 global_bandwidth   global_read_bandwidth, global_write_bandwidth, global_copy_bandwidth,
-                   global_triad_bandwidth
+                   global_triad_bandwidth, the same of plain work-items (CPU only),
+                   work_item_int_index_copy_bandwidth (CPU only, full effort only)
 parallelism        L read_bandwidth_over_work_groups, L read_bandwidth_over_work_group_size,
                    L read_bandwidth_over_loads_per_item
 cache_bandwidth    L read_bandwidth_over_footprint (all read the same data),

@@ -7,6 +7,7 @@ it writes it moves more, and so does no better here than there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -137,6 +138,8 @@ def measure_streams(target: Target, effort: Effort) -> Sequence[Finding]:
         findings.append(bandwidth(name, samples[best][name], method))
     if target.facts.is_cpu:
         findings += _plain_streams(arrays)
+        if effort is Effort.FULL:
+            findings.append(_int_indexed_copy(arrays))
     return findings
 
 
@@ -145,3 +148,11 @@ def _plain_streams(arrays: _Arrays) -> Iterator[Finding]:
     for name, (stream, what) in _STREAMS.items():
         method = f"{what}; arrays of {arrays.size_bytes >> 20} MiB, {shape}"
         yield bandwidth(WORK_ITEM_PREFIX + name, stream(arrays, shape), method)
+
+
+def _int_indexed_copy(arrays: _Arrays) -> Finding:
+    """What indices of 32 bits cost where a compiler cannot tell that they do not wrap."""
+    shape = replace(plain_shape(arrays.target.facts), has_int_indices=True)
+    method = f"c = a, two arrays counted; arrays of {arrays.size_bytes >> 20} MiB, {shape}"
+    name = f"{WORK_ITEM_PREFIX}int_index_copy_bandwidth"
+    return bandwidth(name, _copy(arrays, shape), method)

@@ -23,13 +23,14 @@ class WorkShape:
     """Vectors of `lanes` words, `per_item` of them to each work-item.
 
     A work-item's vectors are neighbours when `is_contiguous`; otherwise those of neighbouring
-    work-items are, which GPUs coalesce.
+    work-items are, which GPUs coalesce. `has_int_indices`: their numbers are computed as `int`.
     """
 
     lanes: int
     work_group: int
     per_item: int
     is_contiguous: bool
+    has_int_indices: bool = False
 
     @property
     def vector_bytes(self) -> int:
@@ -38,7 +39,8 @@ class WorkShape:
     def defines(self, words: str = "uint") -> Mapping[str, object]:
         """Macros of the kernels: ELEMENT, a vector of `words`, and CONTIGUOUS."""
         element = words if self.lanes == 1 else f"{words}{self.lanes}"
-        return {"ELEMENT": element} | ({"CONTIGUOUS": 1} if self.is_contiguous else {})
+        flags = {"CONTIGUOUS": self.is_contiguous, "INT_INDICES": self.has_int_indices}
+        return {"ELEMENT": element} | {name: 1 for name, is_set in flags.items() if is_set}
 
     def work_items(self, vectors: int) -> int:
         """How many work-items go through at most that many vectors: whole work-groups."""
@@ -50,9 +52,10 @@ class WorkShape:
 
     def __str__(self) -> str:
         order = "neighbouring" if self.is_contiguous else "interleaved"
+        indices = ", indices of type int" if self.has_int_indices else ""
         return (
             f"work-groups of {self.work_group}, {self.per_item} {order} "
-            f"{8 * self.vector_bytes}-bit elements each"
+            f"{8 * self.vector_bytes}-bit elements each{indices}"
         )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,18 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.cli import main
+from kernelcast.errors import KernelcastError
 from kernelcast.measured_times import Api
 from kernelcast.measuring.accelerator import BuiltKernel, DeviceBuffer, DeviceLaunch, MeasuringError
 from kernelcast.measuring.cases import Case
 from kernelcast.measuring.fake_accelerator import FakeAccelerator
-from kernelcast.validation.opencl import is_throughput_bound, opencl_cases, validate_opencl
+from kernelcast.validation.opencl import (
+    is_throughput_bound,
+    opencl_cases,
+    validate_opencl,
+    validate_opencl_times,
+)
+from kernelcast.validation.opencl_times import LoopTime, read_loop_times
 from kernelcast.workload_file import load_workload
 
 MICRO_BENCHMARKS = Path(__file__).resolve().parents[2] / "validation" / "opencl"
@@ -129,6 +138,73 @@ def test_a_device_that_fails_is_a_note(case: Case, monkeypatch: Any) -> None:
     assert (report.times, report.notes) == ((), ("twice full: no more",))
 
 
+def test_a_model_that_never_applies_is_one_note(case: Case) -> None:
+    cases = [case, replace(case, name="again")]
+    device = replace(kc.device("gtx-480"), timing=None)
+    report = validate_opencl(device, Twice(), ["interval"], cases)
+    (note,) = report.notes
+    assert note.startswith("interval does not apply: ")
+    assert note.endswith(" (2 kernels: twice full, again full)")
+
+
+def test_times_of_an_earlier_run_are_compared_anew(case: Case) -> None:
+    device, models = kc.device("gtx-480"), ["roofline"]
+    times = {
+        "twice full": LoopTime(SECONDS, "a GPU", "2031-05-06"),
+        "old full": LoopTime(1, "", ""),
+    }
+    report = validate_opencl_times(device, times, models, [case, replace(case, name="new")])
+    (point,) = report.times
+    assert (point.kernel, point.measured_s) == ("twice full", SECONDS)
+    assert point.source == "a GPU, 2031-05-06"
+    assert point.predicted_s == pytest.approx(2 * 4 * 4096 / 1.77e11)
+    assert report.notes[:2] == (
+        "old full: measured, but no kernel of today",
+        "new full: no measured time",
+    )
+
+
+def _recorded(folder: Path, record: object) -> Path:
+    file = folder / "times.json"
+    file.write_text(record if isinstance(record, str) else json.dumps(record))
+    return file
+
+
+def _row(**changes: object) -> dict[str, object]:
+    row = {"kernel": "twice full", "measured_s": SECONDS, "source": "GTX 480, rev 2, 2031-05-06"}
+    return row | changes
+
+
+def test_times_are_read_from_what_the_command_writes(tmp_path: Path) -> None:
+    device = kc.device("gtx-480")
+    named = replace(device, architecture=replace(device.architecture, name=" GTX 480,  rev 2 "))
+    file = _recorded(tmp_path, {"suite": "opencl", "rows": [_row(), _row(kernel="b full")]})
+    expected = LoopTime(SECONDS, "GTX 480, rev 2", "2031-05-06")
+    assert read_loop_times(file, named) == {"twice full": expected, "b full": expected}
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"suite": "opencl", "rows": [_row()]}, "times of GTX 480, rev 2, but gtx-480 describes"),
+        ({"suite": "opencl", "rows": []}, "not what kernelcast validate opencl --json writes"),
+        ({"suite": "thesis", "rows": [_row()]}, "not what kernelcast validate opencl --json"),
+        ({"suite": "opencl", "rows": [_row(measured_s=0)]}, "not what kernelcast validate opencl"),
+        ([1], "not what kernelcast validate opencl --json writes"),
+        ("{", "no JSON"),
+    ],
+)
+def test_other_files_of_times_are_refused(tmp_path: Path, record: object, message: str) -> None:
+    with pytest.raises(KernelcastError, match=message):
+        read_loop_times(_recorded(tmp_path, record), kc.device("gtx-480"))
+
+
+def test_a_missing_file_of_times_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("opencl", "--device", "gtx-480", "--measured", "nowhere.json")
+    assert main(["validate", *options]) == 2
+    assert "nowhere.json: No such file or directory" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("name", "expected"), [("twice", True), ("shifted", False), ("some", False), ("counted", False)]
 )
@@ -163,6 +239,12 @@ def test_micro_benchmarks_compute_what_their_references_say(name: str, size: str
         (("opencl", "--size", "full"), "are of the suite"),
         (("opencl", "--workload", "gemm"), "are of the suite"),
         (("thesis", "--opencl-device", "0"), "--opencl-device is of opencl"),
+        (("thesis", "--measured", "x.json"), "--measured is of opencl"),
+        (("opencl", "--measured", "x.json"), "--measured compares with --device"),
+        (
+            ("opencl", "--device", "gtx-480", "--measured", "x.json", "--opencl-device", "0"),
+            "no --opencl-device",
+        ),
         (
             ("opencl", "--device", "gtx-480", "--device", "gtx-660"),
             "validate opencl measures one device",

@@ -233,6 +233,7 @@ def test_ceilings_of_the_hierarchical_roofline(tmp_path: Path) -> None:
     assert rates[1] <= near <= rates[0]
     last = found["work_item_l2_read_bandwidth_bytes_per_s"]
     assert last == pytest.approx(rates[2])
+    assert found["work_item_dram_read_bandwidth_bytes_per_s"] == rates[3]
     for number, capacity in enumerate(CAPACITIES, 1):
         knee = found[f"read_bandwidth_knee_{number}_bytes"]
         assert 1 / STEP <= knee / capacity <= STEP

@@ -14,12 +14,13 @@ import pytest
 
 from kernelcast.errors import BenchmarkError
 from kernelcast.opencl_bench.benchmark import Effort
-from kernelcast.opencl_bench.compute import COMPUTE_BENCHMARKS, work_items
+from kernelcast.opencl_bench.compute import COMPUTE_BENCHMARKS, arithmetic, work_items
 from kernelcast.opencl_bench.compute.arithmetic import latency, throughput
 from kernelcast.opencl_bench.compute.chains import settings_for
 from kernelcast.opencl_bench.compute.float_operations import basic, functions
+from kernelcast.opencl_bench.compute.operations import Operation
 from kernelcast.opencl_bench.compute.verification import check_words
-from kernelcast.opencl_bench.measurement import Finding, Unit
+from kernelcast.opencl_bench.measurement import Finding, Measurement, Unit
 
 device: Any = SimpleNamespace(
     **runpy.run_path(str(Path(__file__).with_name("synthetic_device.py")))
@@ -233,9 +234,19 @@ def test_functions_try_only_settings_that_differ_for_them() -> None:
     assert len(settings_for(MULTIPLY_ADD, cpu, Effort.FULL)) > 2
 
 
-def test_quick_sessions_leave_functions_out() -> None:
-    assert not findings("fp32_functions")
-    assert not findings("fp32_native")
+def test_quick_sessions_leave_most_functions_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three throughputs, of which special function throughput is made, are left."""
+
+    def measured(target: object, operation: Operation, effort: Effort) -> Measurement:
+        return Measurement(operation.name, 1.0, Unit.OPERATIONS_PER_S, 0.0, 1, "")
+
+    monkeypatch.setattr(arithmetic, "throughput", measured)
+    monkeypatch.setattr(arithmetic, "latency", measured)
+    assert set(findings("fp32_functions")) == {"fp32_exp", "fp32_log", "fp32_sin"}
+    for name in ("fp32_native", "fp64_functions"):
+        assert not findings(name)
+    full = BY_NAME["fp32_functions"].measure(device.SyntheticTarget(), Effort.FULL)
+    assert [item.name for item in full].count("fp32_exp") == 2
 
 
 def test_names_of_benchmarks_are_unique() -> None:

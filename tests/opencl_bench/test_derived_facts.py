@@ -180,3 +180,26 @@ def test_a_step_of_latency_only_is_no_cache() -> None:
 def test_a_step_of_latency_and_bandwidth_is_a_cache() -> None:
     levels = derive_facts(with_translation_step(2e12), FACTS).levels
     assert [level.latency_s for level in levels] == pytest.approx([3e-8, 1e-7, 1.6e-7, 5e-7])
+
+
+def test_a_step_of_latency_only_before_the_memory_belongs_to_it() -> None:
+    """Behind the second cache the translation of addresses costs more from 8 MiB on."""
+    measured = findings()
+    footprints = 1024.0 * np.exp2(np.arange(0.0, 19.0, 0.25))
+    ends = (L1, L2, 4 * L2)
+    measured["chase_latency_over_footprint"] = curve(
+        "chase_latency_over_footprint",
+        footprints,
+        steps(footprints, ends, (3e-8, 1e-7, 4e-7, 6e-7)),
+    )
+    measured["read_bandwidth_over_footprint"] = curve(
+        "read_bandwidth_over_footprint",
+        footprints,
+        steps(footprints, ends, (9e12, 3e12, 9e11, 9e11)),
+    )
+    near, far, memory = derive_facts(measured, FACTS).levels
+    assert near.capacity_bytes == pytest.approx(L1, rel=0.2)
+    assert far.capacity_bytes == pytest.approx(L2, rel=0.2)
+    assert memory.capacity_bytes is None
+    assert memory.latency_s == pytest.approx(6e-7)
+    assert "a step of latency only" in memory.method

@@ -35,9 +35,9 @@ LEVELS, DRAM, LINE, MIB, KIB = (
 BY_NAME = {benchmark.name: benchmark for benchmark in MEMORY_BENCHMARKS}
 
 
-def find(name: str, target: Any = None) -> dict[str, Finding]:
-    effort = Effort.FULL if name == "write_share" else Effort.QUICK
-    found = BY_NAME[name].measure(target or synthetic.SyntheticMemory(), effort)
+def find(name: str, target: Any = None, effort: Effort = Effort.QUICK) -> dict[str, Finding]:
+    chosen = Effort.FULL if name == "write_share" else effort
+    found = BY_NAME[name].measure(target or synthetic.SyntheticMemory(), chosen)
     return {item.name: item for item in found}
 
 
@@ -74,8 +74,17 @@ def test_plain_work_items_stream_on_a_cpu() -> None:
     assert isinstance(item, Measurement)
     assert "work-groups of 256, 1 interleaved 32-bit elements each" in item.method
     assert item.value == pytest.approx(2 / 3 * DRAM)
-    on_gpu = find("global_bandwidth", synthetic.SyntheticMemory(GPU))
+    on_gpu = find("global_bandwidth", synthetic.SyntheticMemory(GPU), Effort.FULL)
     assert not any(name.startswith("work_item_") for name in on_gpu)
+
+
+def test_a_full_session_copies_with_indices_of_type_int() -> None:
+    name = "work_item_int_index_copy_bandwidth"
+    assert name not in find("global_bandwidth", synthetic.SyntheticMemory(CPU))
+    item = find("global_bandwidth", synthetic.SyntheticMemory(CPU), Effort.FULL)[name]
+    assert isinstance(item, Measurement)
+    assert item.method.endswith("1 interleaved 32-bit elements each, indices of type int")
+    assert item.value == pytest.approx(2 / 3 * DRAM)
 
 
 @BOTH
