@@ -31,11 +31,10 @@ _COSTS = (
 
 
 @dataclass(frozen=True)
-class AddressedKernel:
-    """A kernel that was given as addresses."""
+class _Addressed:
+    """What is ranked by its addresses, and what these tell of it."""
 
-    kernel: AddressKernel
-    statements: tuple[str, ...] = ()
+    kernel: AddressKernel = field(repr=False)
 
     @property
     def name(self) -> str:
@@ -49,12 +48,19 @@ class AddressedKernel:
     def thread_block(self) -> Shape:
         return self.kernel.block
 
+    def model(self, device: Device) -> str:
+        return WARPSPEED
+
+
+@dataclass(frozen=True)
+class AddressedKernel(_Addressed):
+    """A kernel that was given as addresses."""
+
+    statements: tuple[str, ...] = ()
+
     @property
     def folding(self) -> Shape:
         return self.kernel.folding
-
-    def model(self, device: Device) -> str:
-        return WARPSPEED
 
     def fingerprint(self, device: Device) -> str:
         return repr(self.kernel.with_block(1).with_folding(1))
@@ -68,27 +74,14 @@ class AddressedKernel:
 
 
 @dataclass(frozen=True)
-class AddressedWorkload:
+class AddressedWorkload(_Addressed):
     """A workload whose kernel is affine: its addresses are read off the code for every shape, as
     code may depend on it. `checked_size` as `RankOptions` has it."""
 
     workload: Workload
-    kernel: AddressKernel = field(repr=False)
     size: str | None = None
     registers: int | None = None
     checked_size: str | None = None
-
-    @property
-    def name(self) -> str:
-        return self.kernel.name
-
-    @property
-    def cells(self) -> Shape:
-        return self.kernel.domain
-
-    @property
-    def thread_block(self) -> Shape:
-        return self.kernel.block
 
     @property
     def folding(self) -> Shape:
@@ -97,9 +90,6 @@ class AddressedWorkload:
     @property
     def statements(self) -> tuple[str, ...]:
         return ()
-
-    def model(self, device: Device) -> str:
-        return WARPSPEED
 
     def fingerprint(self, device: Device) -> str:
         return repr(

@@ -149,4 +149,4 @@ def _ranked_workload(workload: Workload, options: RankOptions) -> RankedKernel:
             raise
         return replace(executed, reason=f"executed, as {WARPSPEED} does not apply: {reason}")
     registers = options.registers or workload.kernel.registers
-    return AddressedWorkload(workload, found, options.size, registers, options.checked_size)
+    return AddressedWorkload(found, workload, options.size, registers, options.checked_size)

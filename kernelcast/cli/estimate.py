@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,9 +11,8 @@ from rich.console import Group, RenderableType
 
 import kernelcast as kc
 from kernelcast.cli import estimate_options, options
+from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
 from kernelcast.cli.plot import QUADRANT_SPLIT_MODEL, check_plot, write_plot
-from kernelcast.cli.terminal import show_result
-from kernelcast.cli.trace_source import Execution
 from kernelcast.defaults import default_model
 from kernelcast.errors import KernelcastError
 from kernelcast.models import ModelOptions, check_variant, get_model, needs_paths
@@ -100,6 +99,7 @@ class EstimateRequest:
         )
 
 
+@bundled
 def estimate(
     workload: options.OptionalWorkload = None,
     device: estimate_options.Devices = None,
@@ -114,29 +114,21 @@ def estimate(
     metrics: estimate_options.Metrics = None,
     kernel: estimate_options.Kernel = None,
     repeats: estimate_options.Repeats = None,
-    size: options.Size = None,
-    registers: options.Registers = None,
-    engine: options.Engine = options.EngineName.AUTO,
-    limit_seconds: options.LimitSeconds = None,
-    limit_instructions: options.LimitInstructions = None,
-    exact: options.Exact = False,
-    sample: options.Sample = False,
-    json: options.Json = False,
-    csv: options.Csv = False,
+    *,
+    how: ExecutionOptions,
+    output: OutputOptions,
 ) -> None:
     """Predict the time of a kernel on GPUs, and explain what limits it.
 
     The workload is executed once for all GPUs whose warps are equally wide.
     """
-    devices = [kc.device(name) for name in device or ()]
-    if not devices:
-        raise KernelcastError("name a GPU with --device; `kernelcast devices` lists them")
+    devices = options.named_devices(device)
     reference = kc.device(measured_on) if measured_on else devices[0]
-    _check_sources(
-        workload is not None,
-        metrics is not None,
-        {"--size": size, "--registers": registers},
-        {"--kernel": kernel, "--repeats": repeats},
+    options.check_sources(
+        is_executed=workload is not None,
+        is_measured=metrics is not None,
+        of_execution=how.of_workload,
+        of_metrics={"--kernel": kernel, "--repeats": repeats},
     )
     models = tuple(model or (() if plot is None else (QUADRANT_SPLIT_MODEL,)))
     request = EstimateRequest(
@@ -156,16 +148,7 @@ def estimate(
         source, profiles = _always(measured_profile), [measured_profile] * len(devices)
     else:
         assert workload is not None
-        sampling = options.sampling(exact=exact, sample=sample)
-        execution = Execution(
-            size,
-            registers,
-            engine,
-            limit_seconds,
-            limit_instructions,
-            sampling=sampling,
-            record_paths=request.needs_paths,
-        )
+        execution = how.execution(record_paths=request.needs_paths)
         trace = execution.trace(workload, request.profiled)
         source, profiles = trace.profile, trace.profiles(devices)
     estimates = request.estimates(source, profiles)
@@ -173,29 +156,11 @@ def estimate(
         # One picture shows one kernel: its profile of the first GPU stands for all of them.
         drawn = request.estimates(source, profiles[:1] * len(devices))
         write_plot(plot, drawn, profiles[0], devices, measured)
-    show_result(
-        json=json,
-        csv=csv,
+    output.show(
         record=lambda: records.estimates_record(estimates[0].kernel, estimates),
         rows=lambda: records.estimate_rows(estimates),
         report=lambda: _report(estimates),
     )
-
-
-def _check_sources(
-    is_executed: bool,
-    is_measured: bool,
-    of_execution: Mapping[str, object],
-    of_metrics: Mapping[str, object],
-) -> None:
-    """KernelcastError unless the kernel comes from one place, with options of that place only."""
-    if is_executed == is_measured:
-        raise KernelcastError("give either a workload file or a profiler's file with --metrics")
-    foreign = of_metrics if is_executed else of_execution
-    for name, value in foreign.items():
-        if value is not None:
-            source = "--metrics" if is_executed else "a workload file"
-            raise KernelcastError(f"{name} goes with {source} only")
 
 
 def _always(profile: kc.KernelProfile) -> ProfileSource:

@@ -6,10 +6,9 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-import kernelcast as kc
 from kernelcast.cli import options
+from kernelcast.cli.option_bundles import OutputOptions, bundled
 from kernelcast.cli.rank import Devices, Kernel
-from kernelcast.cli.terminal import show_result
 from kernelcast.errors import KernelcastError
 from kernelcast.rank_variations import split_variations
 
@@ -33,30 +32,27 @@ Scale: TypeAlias = Annotated[
 ]
 
 
+@bundled
 def layers(
     kernel: Kernel,
     device: Devices = None,
     vary: Vary = None,
     scale: Scale = None,
     size: options.Size = None,
-    json: options.Json = False,
-    csv: options.Csv = False,
+    *,
+    output: OutputOptions,
 ) -> None:
     """The layer conditions of a kernel: what each cache must keep for reuse between layers, and the
     largest domain with which it does."""
     from kernelcast.layer_sizes import layer_table, scaled_kernel
     from kernelcast.report import layers as report
 
-    targets = [kc.device(name) for name in device or ()]
-    if not targets:
-        raise KernelcastError("name a GPU with --device; `kernelcast devices` lists them")
+    targets = options.named_devices(device)
     names = [name.strip() for name in scale.split(",")] if scale else []
     found = layer_table(scaled_kernel(kernel, size, names), targets, split_variations(vary or ()))
     if not found.rows:
         raise KernelcastError("; ".join(dict.fromkeys(reason for _, reason in found.refused)))
-    show_result(
-        json=json,
-        csv=csv,
+    output.show(
         record=lambda: report.layers_record(found),
         rows=lambda: report.layers_rows(found),
         report=lambda: report.layers_table(found),

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kernelcast.cli import options
-from kernelcast.cli.terminal import show_result
+from kernelcast.cli.option_bundles import OutputOptions, bundled
 from kernelcast.cli.trace_source import Execution
 from kernelcast.instruction_mix import MixIsa, instruction_mix
 from kernelcast.report import records, text
@@ -15,6 +15,7 @@ from kernelcast.report import records, text
 __all__ = ["mix"]
 
 
+@bundled
 def mix(
     workload: options.WorkloadOrTrace,
     isa: Annotated[
@@ -30,17 +31,15 @@ def mix(
     limit_instructions: options.LimitInstructions = None,
     exact: options.Exact = False,
     sample: options.Sample = False,
-    json: options.Json = False,
-    csv: options.Csv = False,
+    *,
+    output: OutputOptions,
 ) -> None:
     """Dynamic instruction histogram: executions by thread and by warp."""
     sampling = options.sampling(exact=exact, sample=sample)
     execution = Execution(size, None, engine, limit_seconds, limit_instructions, sampling=sampling)
     trace = execution.trace(workload, record_memory=False)
     found = instruction_mix(trace.data, isa)
-    show_result(
-        json=json,
-        csv=csv,
+    output.show(
         record=lambda: records.mix_record(found, trace.data.engine, trace.data.elapsed_s),
         rows=lambda: records.mix_rows(found),
         report=lambda: text.mix_table(found),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
+import kernelcast as kc
 from kernelcast.cli.terminal import show_error
 from kernelcast.errors import KernelcastError
 from kernelcast.sampling import Sampling
@@ -28,8 +30,10 @@ __all__ = [
     "Size",
     "WorkloadOrTrace",
     "WorkloadPath",
+    "check_sources",
     "counted",
     "limits",
+    "named_devices",
     "note_engine",
     "sampling",
 ]
@@ -135,3 +139,26 @@ def limits(seconds: float | None, instructions: int | None) -> Limits:
         usual.seconds if seconds is None else seconds,
         usual.instructions_per_warp if instructions is None else instructions,
     )
+
+
+def named_devices(names: Sequence[str] | None) -> list[kc.Device]:
+    """KernelcastError where none is named."""
+    if not names:
+        raise KernelcastError("name a GPU with --device; `kernelcast devices` lists them")
+    return [kc.device(name) for name in names]
+
+
+def check_sources(
+    *,
+    is_executed: bool,
+    is_measured: bool,
+    of_execution: Mapping[str, object],
+    of_metrics: Mapping[str, object],
+) -> None:
+    """KernelcastError unless the kernel comes from one place, with options of that place only."""
+    if is_executed == is_measured:
+        raise KernelcastError("give either a workload file or a profiler's file with --metrics")
+    for name, value in (of_metrics if is_executed else of_execution).items():
+        if value is not None:
+            source = "--metrics" if is_executed else "a workload file"
+            raise KernelcastError(f"{name} goes with {source} only")

@@ -10,8 +10,8 @@ import typer
 
 import kernelcast as kc
 from kernelcast.cli import options
-from kernelcast.cli.terminal import show_error, show_progress, show_result
-from kernelcast.errors import KernelcastError
+from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
+from kernelcast.cli.terminal import show_error, show_progress
 from kernelcast.rank_variations import split_variations
 
 __all__ = ["rank"]
@@ -23,7 +23,7 @@ Kernel: TypeAlias = Annotated[
     typer.Argument(
         metavar="KERNEL",
         help="A workload file, a file of addresses, or one line: "
-        "'b[y, x] = a[y, x - 1..1]; domain = 512x512'.",
+        r"'b\[y, x] = a\[y, x - 1..1]; domain = 512x512'.",
     ),
 ]
 Devices: TypeAlias = Annotated[
@@ -73,6 +73,7 @@ Check: TypeAlias = Annotated[
 ]
 
 
+@bundled
 def rank(
     kernel: Kernel,
     device: Devices = None,
@@ -83,15 +84,9 @@ def rank(
     resume: Resume = None,
     processes: Processes = None,
     check: Check = None,
-    size: options.Size = None,
-    registers: options.Registers = None,
-    engine: options.Engine = options.EngineName.AUTO,
-    limit_seconds: options.LimitSeconds = None,
-    limit_instructions: options.LimitInstructions = None,
-    exact: options.Exact = False,
-    sample: options.Sample = False,
-    json: options.Json = False,
-    csv: options.Csv = False,
+    *,
+    how: ExecutionOptions,
+    output: OutputOptions,
 ) -> None:
     """Order the launch configurations of a kernel by predicted time, with what limits each.
 
@@ -100,19 +95,17 @@ def rank(
     from kernelcast.rank_launches import RankOptions, rank_kernel
     from kernelcast.report import rank as rank_report
 
-    targets = [kc.device(name) for name in device or ()]
-    if not targets:
-        raise KernelcastError("name a GPU with --device; `kernelcast devices` lists them")
+    targets = options.named_devices(device)
     varied = split_variations(vary or ("block=powers",))
     if plot is not None:
         _check_plot(plot)
     chosen = RankOptions(
         model=model,
-        size=size,
-        registers=registers,
-        engine=engine.value,
-        limits=options.limits(limit_seconds, limit_instructions),
-        sampling=options.sampling(exact=exact, sample=sample),
+        size=how.size,
+        registers=how.registers,
+        engine=how.engine.value,
+        limits=how.limits,
+        sampling=how.sampling,
         checked_size=check,
         processes=processes or os.cpu_count() or 1,
         store=resume,
@@ -126,9 +119,7 @@ def rank(
         raise
     if plot is not None:
         _write_plot(plot, rankings)
-    show_result(
-        json=json,
-        csv=csv,
+    output.show(
         record=lambda: rank_report.rank_record(rankings),
         rows=lambda: rank_report.rank_rows(rankings),
         report=lambda: rank_report.rank_table(rankings, top),

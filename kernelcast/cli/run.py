@@ -24,6 +24,10 @@ def run(
     limit_seconds: options.LimitSeconds = None,
     limit_instructions: options.LimitInstructions = None,
     exact: options.AlwaysExact = False,
+    exact_sums: Annotated[
+        bool,
+        typer.Option(help="Matrix instructions add up exactly and round once, as no GPU does."),
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Execute a kernel on the CPU. Exit status 1 when --check finds a difference."""
@@ -38,9 +42,16 @@ def run(
                 engine=engine.value,
                 progress=progress,
                 record_memory=False,
+                exact_sums=exact_sums,
             )
         else:
-            result = loaded.run_check(size, limits=limits, engine=engine.value, progress=progress)
+            result = loaded.run_check(
+                size,
+                limits=limits,
+                engine=engine.value,
+                progress=progress,
+                exact_sums=exact_sums,
+            )
     if not check:
         record = records.run_record(trace)
         show_line(records.to_json(record)) if json else show(text.run_line(trace))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import kernelcast as kc
 from kernelcast.cli import options, topdown_options
-from kernelcast.cli.terminal import show_result
+from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
 from kernelcast.cli.topdown_options import ChartKind
 from kernelcast.cli.trace_source import Execution
 from kernelcast.errors import KernelcastError
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["topdown"]
 
 
+@bundled
 def topdown(
     workload: options.OptionalWorkload = None,
     device: topdown_options.GpuName = None,
@@ -31,15 +31,9 @@ def topdown(
     kernel: topdown_options.Kernel = None,
     strict: topdown_options.Strict = False,
     per_invocation: topdown_options.PerInvocation = False,
-    size: options.Size = None,
-    registers: options.Registers = None,
-    engine: options.Engine = options.EngineName.AUTO,
-    limit_seconds: options.LimitSeconds = None,
-    limit_instructions: options.LimitInstructions = None,
-    exact: options.Exact = False,
-    sample: options.Sample = False,
-    json: options.Json = False,
-    csv: options.Csv = False,
+    *,
+    how: ExecutionOptions,
+    output: OutputOptions,
 ) -> None:
     """Where the cycles went: TopDown analysis of a simulated kernel or of profiled ones.
 
@@ -47,11 +41,11 @@ def topdown(
     """
     from kernelcast.report.topdown import topdown_record, topdown_report, topdown_rows
 
-    _check_sources(
-        workload is not None,
-        metrics is not None,
-        {"--size": size, "--registers": registers},
-        {
+    options.check_sources(
+        is_executed=workload is not None,
+        is_measured=metrics is not None,
+        of_execution=how.of_workload,
+        of_metrics={
             "--compute-capability": compute_capability,
             "--kernel": kernel,
             "--strict": strict or None,
@@ -65,41 +59,14 @@ def topdown(
         found = _measured(metrics, gpu, kernel, strict=strict, per_invocation=per_invocation)
     else:
         assert workload is not None
-        sampling = options.sampling(exact=exact, sample=sample)
-        execution = Execution(
-            size,
-            registers,
-            engine,
-            limit_seconds,
-            limit_instructions,
-            sampling=sampling,
-            record_paths=True,
-        )
-        found = _simulated(workload, device, execution)
+        found = _simulated(workload, device, how.execution(record_paths=True))
     if plot is not None:
         _write_plot(plot, found, level, chart, per_invocation=per_invocation)
-    show_result(
-        json=json,
-        csv=csv,
+    output.show(
         record=lambda: topdown_record(found, level, per_invocation=per_invocation),
         rows=lambda: topdown_rows(found, level, per_invocation=per_invocation),
         report=lambda: topdown_report(found, level, per_invocation=per_invocation),
     )
-
-
-def _check_sources(
-    is_executed: bool,
-    is_measured: bool,
-    of_execution: Mapping[str, object],
-    of_metrics: Mapping[str, object],
-) -> None:
-    """KernelcastError unless the kernel comes from one place, with options of that place only."""
-    if is_executed == is_measured:
-        raise KernelcastError("give either a workload file or a profiler's file with --metrics")
-    for name, value in (of_metrics if is_executed else of_execution).items():
-        if value is not None:
-            source = "--metrics" if is_executed else "a workload file"
-            raise KernelcastError(f"{name} goes with {source} only")
 
 
 def _check_plot(path: Path, chart: ChartKind, *, per_invocation: bool) -> None:
@@ -112,9 +79,7 @@ def _check_plot(path: Path, chart: ChartKind, *, per_invocation: bool) -> None:
 
 
 def _simulated(workload: Path, device: str | None, execution: Execution) -> ApplicationTopDown:
-    if device is None:
-        raise KernelcastError("name a GPU with --device; `kernelcast devices` lists them")
-    target = kc.device(device)
+    (target,) = options.named_devices([device] if device else [])
     trace = execution.trace(workload, [target])
     return kc.topdown(trace, target)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -11,6 +11,7 @@ import typer
 
 from kernelcast.cli import options
 from kernelcast.cli.terminal import show_error, show_stages
+from kernelcast.cli.validation_opencl import show_opencl
 from kernelcast.cli.validation_output import ValidationOutput
 from kernelcast.errors import KernelcastError
 from kernelcast.report.validation import (
@@ -23,7 +24,6 @@ from kernelcast.report.validation import (
 )
 
 if TYPE_CHECKING:
-    from kernelcast.simcore.device import Device
     from kernelcast.validation.comparison import TimeComparison
     from kernelcast.validation.report import ValidationReport
 
@@ -94,6 +94,14 @@ _OpenClDevice: TypeAlias = Annotated[
         metavar="I", help="Which device of kernelcast bench --list.", rich_help_panel=_OF_OPENCL
     ),
 ]
+_Measured: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.json",
+        help="Compare with the times of an earlier --json on this very device; time nothing.",
+        rich_help_panel=_OF_OPENCL,
+    ),
+]
 _Markdown: TypeAlias = Annotated[
     bool, typer.Option("--markdown", help="Print Markdown.", rich_help_panel=_OUTPUT)
 ]
@@ -122,6 +130,7 @@ def validate(
     engine: _Engines = None,
     jobs: _Jobs = None,
     opencl_device: _OpenClDevice = None,
+    measured: _Measured = None,
     json: options.Json = False,
     csv: options.Csv = False,
     markdown: _Markdown = False,
@@ -135,7 +144,8 @@ def validate(
 
     thesis: SOR, LMSOR and SGEMM of Konstantinidis' thesis on its seven GPUs, executed at full size.
 
-    papers: predictions from metrics that papers print, against the times that they measured.
+    papers: predictions from metrics that papers print, against the times that they measured, and
+    the figures of their case studies from kernels of our own.
 
     measured: the workloads against times and counters measured on real GPUs
     (validation/measured).
@@ -145,15 +155,17 @@ def validate(
 
     volumes: data volumes from address expressions against those of the memory simulator.
 
-    Exit status 1: a check failed, a volume is beyond its bound, a counter left its tolerance, an
-    error beyond 25 % has no explanation, or an error moved by more than a percentage point from the
-    baseline.
+    Exit status 1: a check failed, a volume or a figure is beyond its bound, a counter left its
+    tolerance, an error beyond 25 % has no explanation, or an error moved by more than a percentage
+    point from the baseline.
     """
     output = ValidationOutput(json, csv, markdown, html, plot)
     output.check()
     is_narrowed = bool(workload or all_devices or engine or jobs or size != _SMALL)
     if opencl_device is not None and suite is not Suite.OPENCL:
         raise KernelcastError("--opencl-device is of opencl")
+    if measured is not None and suite is not Suite.OPENCL:
+        raise KernelcastError("--measured is of opencl")
     if accept and suite in _WITHOUT_BASELINE:
         raise KernelcastError(f"{suite.value} has no errors to accept: {_WITHOUT_BASELINE[suite]}")
     if suite is Suite.SUITE:
@@ -166,7 +178,7 @@ def validate(
             "--workload, --size, --device, --all-devices, --engine and --jobs are of the suite"
         )
     if suite is Suite.OPENCL:
-        _validate_opencl(device or (), opencl_device, model or (), output)
+        show_opencl(device or (), opencl_device, measured, model or (), output)
         return
     if suite is Suite.VOLUMES:
         _validate_volumes(device or (), model or (), output)
@@ -193,11 +205,11 @@ def _report(suite: Suite, models: Sequence[str]) -> ValidationReport:
 
     for name in models:
         get_model(name)
-    if suite is Suite.PAPERS:
-        from kernelcast.validation.papers import validate_papers
-
-        return validate_papers(models)
     with show_stages() as progress:
+        if suite is Suite.PAPERS:
+            from kernelcast.validation.papers import validate_papers
+
+            return validate_papers(models, progress=progress)
         if suite is Suite.MEASURED:
             from kernelcast.validation.measured import validate_measured
 
@@ -225,6 +237,11 @@ def _judged(
         f"{item.kernel} on {item.device}: {item.metric} is {item.error:+.1%} off, outside of its "
         "tolerance"
         for item in report.counters_outside
+    ]
+    problems += [
+        f"{item.paper}, {item.subject}: {item.figure} is {item.found}, not {item.printed} "
+        f"({item.bound})"
+        for item in report.figures_outside
     ]
     if accept:
         baseline.accept(report)
@@ -283,32 +300,6 @@ def _validate_suite(
         raise typer.Exit(_NEGATIVE)
 
 
-def _validate_opencl(
-    devices: Sequence[str], index: int | None, models: Sequence[str], output: ValidationOutput
-) -> None:
-    from kernelcast.measuring.opencl_device import OpenClDevice
-    from kernelcast.models import get_model
-    from kernelcast.simcore.device_file import load_device
-    from kernelcast.validation.opencl import validate_opencl
-    from kernelcast.validation.outliers import explain, read_explanations
-
-    if len(devices) > 1:
-        raise KernelcastError("validate opencl measures one device: give its file alone")
-    for name in models:
-        get_model(name)
-    with show_stages() as progress:
-        device = load_device(devices[0]) if devices else _quickly_measured(index, progress)
-        report = validate_opencl(device, OpenClDevice(index), models, progress=progress)
-    explained = explain(report.suite, report.outliers, read_explanations())
-    output.show(
-        f"kernelcast: {report.suite} on {device.title}",
-        validation_tables(report, explained),
-        lambda: validation_record(report, explained),
-        lambda: validation_rows(report, explained),
-        report,
-    )
-
-
 def _validate_volumes(
     devices: Sequence[str], models: Sequence[str], output: ValidationOutput
 ) -> None:
@@ -329,16 +320,3 @@ def _validate_volumes(
         show_error(problem)
     if report.problems:
         raise typer.Exit(_NEGATIVE)
-
-
-def _quickly_measured(index: int | None, progress: Callable[[str, float], None] | None) -> Device:
-    """What `kernelcast bench --quick` says; benchmarks that ran before are not repeated."""
-    from kernelcast.opencl_bench.benchmark import Effort
-    from kernelcast.opencl_bench.device_record import measured_device
-    from kernelcast.opencl_bench.drivers import opencl_device
-    from kernelcast.opencl_bench.opencl_target import OpenClTarget
-    from kernelcast.opencl_bench.registry import BENCHMARKS
-    from kernelcast.opencl_bench.session import run_session
-
-    target = OpenClTarget(opencl_device(index))
-    return measured_device(run_session(target, BENCHMARKS, Effort.QUICK, progress=progress))

@@ -11,7 +11,7 @@ import typer
 
 import kernelcast as kc
 from kernelcast.cli import options
-from kernelcast.cli.terminal import show_result
+from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
 from kernelcast.cli.trace_source import Execution
 from kernelcast.errors import KernelcastError
 from kernelcast.models import MODELS, needs_paths
@@ -54,6 +54,7 @@ Plot: TypeAlias = Annotated[
 ]
 
 
+@bundled
 def whatif(
     workload: options.WorkloadOrTrace,
     device: Devices = None,
@@ -62,15 +63,9 @@ def whatif(
     model: Models = None,
     work_type: WorkType = None,
     plot: Plot = None,
-    size: options.Size = None,
-    registers: options.Registers = None,
-    engine: options.Engine = options.EngineName.AUTO,
-    limit_seconds: options.LimitSeconds = None,
-    limit_instructions: options.LimitInstructions = None,
-    exact: options.Exact = False,
-    sample: options.Sample = False,
-    json: options.Json = False,
-    csv: options.Csv = False,
+    *,
+    how: ExecutionOptions,
+    output: OutputOptions,
 ) -> None:
     """Predict the time of a kernel on a GPU with changed limits, clocks, caches or bandwidths.
 
@@ -78,9 +73,7 @@ def whatif(
     """
     from kernelcast.architectures import architectures, compare_architectures
 
-    targets = [kc.device(name) for name in device or ()]
-    if not targets:
-        raise KernelcastError("name a GPU with --device; `kernelcast devices` lists them")
+    targets = options.named_devices(device)
     made, swept = _assignments(changes or (), "--set"), _assignments(sweep or (), "--sweep")
     if not made and not swept:
         raise KernelcastError("name a change with --set NAME=VALUE or --sweep NAME=V1,V2")
@@ -89,21 +82,11 @@ def whatif(
     if plot is not None:
         _check_plot(plot)
     models = tuple(model or MODELS)
-    execution = Execution(
-        size,
-        registers,
-        engine,
-        limit_seconds,
-        limit_instructions,
-        sampling=options.sampling(exact=exact, sample=sample),
-        record_paths=any(map(needs_paths, models)),
-    )
+    execution = how.execution(record_paths=any(map(needs_paths, models)))
     result = compare_architectures(_Source(workload, execution), found, models, work_type)
     if plot is not None:
         _write_plot(plot, result)
-    show_result(
-        json=json,
-        csv=csv,
+    output.show(
         record=lambda: whatif_report.whatif_record(result),
         rows=lambda: whatif_report.whatif_rows(result),
         report=lambda: whatif_report.whatif_table(result),

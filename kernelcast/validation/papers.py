@@ -1,14 +1,15 @@
-"""Predictions from metrics that papers print, against the times that they measured.
+"""What papers print beside what kernelcast finds: times from printed metrics, and figures.
 
 Konstantinidis: Rodinia kernels from the parameters of Table 5.16 and section 6.5, which nvprof gave
-on a GTX-480, for every GPU and kernel whose measured time the text states or implies. Luo and Suda:
-computation proportions of their benchmarks (`kernelcast.validation.luo_suda`). Zhang and Owens:
-counts and throughputs of their case studies (`kernelcast.validation.zhang_owens`).
+on a GTX-480, for every GPU and kernel whose measured time the text states or implies. Zhang and
+Owens, Luo and Suda: the figures of their case studies from kernels of our own, executed now
+(`zhang_owens_*`, `luo_suda`, `luo_suda_periods`), and what both ask of changed GPUs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 from kernelcast.errors import KernelcastError
 from kernelcast.models.component_throughput import NAME as COMPONENT_THROUGHPUT
@@ -17,28 +18,63 @@ from kernelcast.models.quantitative_equations import KernelParameters, predict
 from kernelcast.models.quantitative_roofline import NAME, error_bounds
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.profile import WorkType
+from kernelcast.validation.changed_gpus import changed_gpu_figures
 from kernelcast.validation.comparison import TimeComparison
-from kernelcast.validation.luo_suda import luo_suda_proportions, proportions_note
+from kernelcast.validation.luo_suda import luo_suda_figures
+from kernelcast.validation.luo_suda_periods import period_figures
+from kernelcast.validation.paper_figures import PaperFigure
 from kernelcast.validation.report import ValidationReport
 from kernelcast.validation.thesis import TABLES, device_name, rows_of
-from kernelcast.validation.zhang_owens import zhang_owens_counters
+from kernelcast.validation.zhang_owens_machine import machine_figures
+from kernelcast.validation.zhang_owens_matrix import matrix_figures
+from kernelcast.validation.zhang_owens_reduction import reduction_figures
+from kernelcast.validation.zhang_owens_sparse import sparse_figures
 
-__all__ = ["validate_papers"]
+__all__ = ["paper_figures", "validate_papers"]
 
+Progress: TypeAlias = Callable[[str, float], None]
 _PERCENT = 100.0
 _ON_R9_NANO = "lvmd-krn"
+_STUDIES: dict[str, tuple[tuple[str, Callable[[], Iterator[PaperFigure]]], ...]] = {
+    COMPONENT_THROUGHPUT: (
+        ("peaks and occupancies", machine_figures),
+        ("matrix multiply", matrix_figures),
+        ("cyclic reduction", reduction_figures),
+        ("sparse matrix times vector", sparse_figures),
+    ),
+    MPD_CPD: (("periods", period_figures), ("computation proportions", luo_suda_figures)),
+}
+"""What each paper's model is validated by, in the order of the paper."""
 
 
-def validate_papers(models: Sequence[str] = ()) -> ValidationReport:
-    """Of the models that take what a paper prints; others have no rows."""
+def validate_papers(
+    models: Sequence[str] = (), progress: Progress | None = None
+) -> ValidationReport:
+    """Of the models that take what a paper prints, and of changed GPUs; half a minute.
+
+    `progress` is told what is executed, and the share that is done.
+    """
     if not TABLES.is_dir():
         raise KernelcastError("the papers' tables are in the source tree only")
     times = tuple(_rodinia()) if not models or NAME in models else ()
-    luo_suda = tuple(luo_suda_proportions()) if not models or MPD_CPD in models else ()
-    notes = (proportions_note(luo_suda),) if luo_suda else ()
-    is_wanted = not models or COMPONENT_THROUGHPUT in models
-    zhang_owens = tuple(zhang_owens_counters()) if is_wanted else ()
-    return ValidationReport("papers", times, (*luo_suda, *zhang_owens), notes)
+    return ValidationReport("papers", times, figures=tuple(paper_figures(models, progress)))
+
+
+def paper_figures(
+    models: Sequence[str] = (), progress: Progress | None = None
+) -> Iterator[PaperFigure]:
+    """Grouped by paper. All models unless some are named."""
+    chosen = [
+        study
+        for model, studies in _STUDIES.items()
+        if not models or model in models
+        for study in studies
+    ]
+    chosen.append(("changed GPUs", lambda: changed_gpu_figures(models)))
+    for number, (name, figures) in enumerate(chosen):
+        if progress is not None:
+            progress(name, number / len(chosen))
+        yield from figures()
 
 
 def _rodinia() -> Iterator[TimeComparison]:

@@ -9,19 +9,20 @@ from pathlib import Path
 import pytest
 
 from kernelcast.cli import main
-from kernelcast.validation.comparison import CounterComparison
 from kernelcast.validation.luo_suda import (
+    Proportion,
     luo_suda_proportions,
     printed_proportions,
-    proportions_note,
+    proportion_figures,
 )
+from kernelcast.validation.luo_suda_periods import period_figures
 
 WORKLOADS = Path(__file__).resolve().parents[2] / "validation" / "workloads" / "luo_suda"
 
 
 @pytest.fixture(scope="module")
-def proportions() -> dict[str, CounterComparison]:
-    return {item.kernel.removeprefix("luo_suda/"): item for item in luo_suda_proportions()}
+def proportions() -> dict[str, Proportion]:
+    return luo_suda_proportions()
 
 
 def test_each_workload_has_a_row_of_table_3() -> None:
@@ -29,31 +30,52 @@ def test_each_workload_has_a_row_of_table_3() -> None:
     assert printed_proportions()["support_vector"] == pytest.approx(0.2623)
 
 
-def test_proportions_are_near_those_of_table_3(proportions: dict[str, CounterComparison]) -> None:
+def test_proportions_are_near_those_of_table_3(proportions: dict[str, Proportion]) -> None:
     """With the costs of the GTX 260's file: 22 clocks for what Table 1 lacks, 44 for mad."""
-    points = {name: item.simulated - item.measured for name, item in proportions.items()}
-    assert max(map(abs, points.values())) < 0.15, points
-    assert sum(map(abs, points.values())) / len(points) < 0.10, points
-    assert all(item.is_within_tolerance for item in proportions.values())
+    printed = printed_proportions()
+    points = {name: abs(item.found - printed[name]) for name, item in proportions.items()}
+    assert max(points.values()) < 0.15, points
+    assert sum(points.values()) / len(points) < 0.10, points
 
 
-def test_proportions_are_in_the_order_of_table_3(
-    proportions: dict[str, CounterComparison],
-) -> None:
-    p = {name: item.simulated for name, item in proportions.items()}
+def test_proportions_are_in_the_order_of_table_3(proportions: dict[str, Proportion]) -> None:
+    p = {name: item.found for name, item in proportions.items()}
     memory = max(p["support_vector"], p["matrix"])
     filters = (p["linear"], p["sepia"])
     assert memory < min(filters)
     assert max(filters) < p["black_scholes_7"] < p["black_scholes"]
 
 
-def test_the_note_tells_distance_and_order(proportions: dict[str, CounterComparison]) -> None:
-    note = proportions_note(tuple(proportions.values()))
-    points = [abs(item.simulated - item.measured) for item in proportions.values()]
-    assert f"{100 * sum(points) / 6:.1f} points" in note
-    assert note.endswith("in its order")
-    first = replace(proportions["matrix"], simulated=0.9)
-    assert proportions_note((first, proportions["sepia"])).endswith("in another order")
+def test_figures_tell_distance_and_order(proportions: dict[str, Proportion]) -> None:
+    figures = tuple(proportion_figures(proportions))
+    assert all(item.is_met for item in figures)
+    points = [100 * abs(item.found - item.printed) for item in proportions.values()]
+    mean, order = figures[-2:]
+    assert mean.found == pytest.approx(sum(points) / 6)
+    assert order.found == order.printed
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "outside"),
+    [
+        ("matrix", {"found": 0.45}, {"matrix: P", "the six kernels: order of P"}),
+        ("sepia", {"given": 0.52}, {"sepia: P as input"}),
+    ],
+)
+def test_figures_outside_of_their_bounds(
+    proportions: dict[str, Proportion], name: str, changes: dict[str, float], outside: set[str]
+) -> None:
+    changed = {**proportions, "linear": replace(proportions["linear"], found=0.44)}
+    changed = changed if "found" in changes else proportions
+    figures = proportion_figures({**changed, name: replace(proportions[name], **changes)})
+    assert {f"{item.subject}: {item.figure}" for item in figures if not item.is_met} == outside
+
+
+def test_periods_made_by_hand_and_equation_2_have_figures() -> None:
+    """Types 1 to 4 and the time of each, a histogram, two readings for four kernels."""
+    figures = tuple(period_figures())
+    assert len(figures) == 8 + 1 + 2 * 4
+    assert all(item.is_met for item in figures)
 
 
 def test_the_command_line_takes_proportion_and_variant(capsys: pytest.CaptureFixture[str]) -> None:

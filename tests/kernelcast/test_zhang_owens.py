@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 
 from kernelcast.models.component_times import Component
-from kernelcast.validation.zhang_owens import (
-    CaseStudy,
-    cyclic_reduction,
-    matrix_multiply,
-    printed_facts,
-    sustained_bandwidth,
+from kernelcast.simcore.device import CoalescingRule
+from kernelcast.validation.zhang_owens import CaseStudy, printed_facts
+from kernelcast.validation.zhang_owens_matrix import matrix_multiply
+from kernelcast.validation.zhang_owens_reduction import cyclic_reduction, sustained_bandwidth
+from kernelcast.validation.zhang_owens_sparse import (
+    entry_bytes,
+    gpu_with_segments,
+    sparse_trace,
 )
-from kernelcast.validation.zhang_owens_sparse import vector_bytes
 
 FACTS = printed_facts()
 
@@ -95,4 +96,5 @@ def test_the_single_warp_dominates_the_time(systems: tuple[CaseStudy, CaseStudy]
 @pytest.mark.parametrize("segment_bytes", [32, 16])
 def test_an_entry_of_the_sparse_matrix_costs_the_printed_bytes(segment_bytes: int) -> None:
     printed = float(FACTS[f"spmv_vector_bytes_{segment_bytes}"])
-    assert vector_bytes("ell", segment_bytes) == pytest.approx(printed, rel=0.005)
+    device = gpu_with_segments(CoalescingRule.FIXED_SEGMENTS, segment_bytes)
+    assert entry_bytes(sparse_trace("ell"), device).vector == pytest.approx(printed, rel=0.005)

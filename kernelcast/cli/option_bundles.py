@@ -1,0 +1,112 @@
+"""Groups of options that several subcommands take, each as one parameter."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import Any, get_type_hints
+
+from rich.console import RenderableType
+
+from kernelcast.cli import options
+from kernelcast.cli.terminal import show_result
+from kernelcast.cli.trace_source import Execution
+from kernelcast.sampling import Sampling
+from kernelcast.simcore.launch import Limits
+
+__all__ = ["ExecutionOptions", "OutputOptions", "bundled"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionOptions:
+    """How a workload is to be executed."""
+
+    size: options.Size = None
+    registers: options.Registers = None
+    engine: options.Engine = options.EngineName.AUTO
+    limit_seconds: options.LimitSeconds = None
+    limit_instructions: options.LimitInstructions = None
+    exact: options.Exact = False
+    sample: options.Sample = False
+
+    @property
+    def sampling(self) -> Sampling:
+        """KernelcastError where the options contradict each other."""
+        return options.sampling(exact=self.exact, sample=self.sample)
+
+    @property
+    def limits(self) -> Limits:
+        return options.limits(self.limit_seconds, self.limit_instructions)
+
+    @property
+    def of_workload(self) -> dict[str, object]:
+        """Options that say what a workload is, which no profiler's file takes."""
+        return {"--size": self.size, "--registers": self.registers}
+
+    def execution(self, *, record_paths: bool = False) -> Execution:
+        return Execution(
+            self.size,
+            self.registers,
+            self.engine,
+            self.limit_seconds,
+            self.limit_instructions,
+            sampling=self.sampling,
+            record_paths=record_paths,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OutputOptions:
+    """The form of a result."""
+
+    json: options.Json = False
+    csv: options.Csv = False
+
+    def show(
+        self,
+        *,
+        record: Callable[[], Mapping[str, Any]],
+        rows: Callable[[], Iterable[Sequence[object]]],
+        report: Callable[[], RenderableType],
+    ) -> None:
+        show_result(json=self.json, csv=self.csv, record=record, rows=rows, report=report)
+
+
+_BUNDLES = (ExecutionOptions, OutputOptions)
+
+
+def bundled(command: Callable[..., None]) -> Callable[..., None]:
+    """A command in which each field of a parameter that is a bundle is an option of its own."""
+    signature = inspect.signature(command, eval_str=True)
+    kinds = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+    bundles = {name: kind for name, kind in kinds.items() if kind in _BUNDLES}
+
+    @wraps(command)
+    def run(**given: object) -> None:
+        for name, kind in bundles.items():
+            given[name] = kind(**{item.name: given.pop(item.name) for item in fields(kind)})
+        command(**given)
+
+    flat = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, original in signature.parameters.items()
+        for parameter in (_options(bundles[name]) if name in bundles else (original,))
+    ]
+    run.__signature__ = signature.replace(parameters=flat)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+    return run
+
+
+def _options(bundle: type[Any]) -> list[inspect.Parameter]:
+    hints = get_type_hints(bundle, include_extras=True)
+    return [
+        inspect.Parameter(
+            item.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=item.default,
+            annotation=hints[item.name],
+        )
+        for item in fields(bundle)
+    ]
