@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from address_volumes import ranking_targets
 from bounds_checks import ENGINE as CHECKED_ENGINE
 from bounds_checks import check_table, check_target, measure_checks
 from kernel_cases import CASES
@@ -40,7 +41,7 @@ from timing import use_two_threads
 import kernelcast as kc
 from kernelcast.simcore.engine import ENGINES
 
-PARTS = ("kernels", "oclgrind", "checks", "start-up")
+PARTS = ("kernels", "oclgrind", "checks", "start-up", "ranking")
 _REPEATS, _QUICK_REPEATS = 5, 3
 
 
@@ -92,6 +93,9 @@ class Benchmark:
         if "start-up" in parts:
             _note("timing first results")
             self._targets += start_up_targets(self._engine, self._folder, self._repeats)
+        if "ranking" in parts:
+            _note("timing rankings")
+            self._targets += ranking_targets(self._quick)
         _say(target_table(self._targets))
         self.record["targets"] = [target.record() for target in self._targets]
 

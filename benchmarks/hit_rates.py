@@ -1,168 +1,164 @@
-"""Fits the hit rates of [warpspeed]: volumes of the memory simulator against estimated ones.
+"""Fits all hit rates of [warpspeed] in one run: simulated volumes against estimated ones.
 
-    python benchmarks/hit_rates.py [random|lru]
+    python benchmarks/hit_rates.py
 
-A star stencil of range 4 on a small device, an A100 with 12 SMs and their share of L2, over domain
-sizes and shapes of thread blocks. The hit rate of an overlap is what the simulated volume lacks of
-the sum of all estimated parts (Ernst et al. 2022, section 5.6); it weighs as much as the bytes of
-which it is a share.
+prints every point, then the coefficients: of L1 for caches of sectored lines and of whole lines, of
+L2 by its replacement policy. `kernelcast validate volumes` looks at none of these thread blocks.
+L1: the kernels of Ernst et al. 2022 on the devices themselves. Layers of L2: their star stencil on
+an A100 with domains of many sizes; stores: a transposition on a V100 cut to 12 SMs.
+A hit rate is what the simulated volume lacks of the sum of all estimated parts (section 5.6).
 """
 
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+
+import numpy as np
 
 from kernelcast.simcore.address.access_stream import access_batches, instruction_rows
 from kernelcast.simcore.address.hit_rate_fit import HitRatePoint, fit_hit_rate
 from kernelcast.simcore.address.kernel import AddressKernel, Field
-from kernelcast.simcore.address.volumes import Volumes, volumes
+from kernelcast.simcore.address.l1_reuse import l1_reuse
+from kernelcast.simcore.address.thread_blocks import thread_block_classes
+from kernelcast.simcore.address.volumes import volumes
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.memory.stream import TrafficSimulator
-from kernelcast.simcore.warpspeed_facts import HitRateFacts
+from kernelcast.validation.simulated_volumes import simulated_volumes, uneven
+from kernelcast.validation.warpspeed_twins import Configuration, Folding, Twin
 
-SMS, L2_BYTES = 12, 2359296
-RADIUS = 4
-LAYERS = [
-    (extent, extent, block, folding)
-    for extent in (96, 128, 160, 192, 224, 256)
-    for block, folding in (
-        ((32, 32, 1), (1, 1, 1)),
-        ((32, 16, 2), (1, 1, 1)),
-        ((32, 8, 4), (1, 1, 1)),
-        ((16, 8, 8), (1, 1, 1)),
-        ((32, 8, 4), (1, 2, 1)),
-        ((32, 16, 1), (1, 1, 2)),
-    )
-    if not extent % (block[1] * folding[1])
-]
-WHOLE_SMS, WHOLE_L2_BYTES = 108, 20971520
-PLANES = [
-    ((extent, extent, (32, 32, 1), (1, 1, 1)), WHOLE_L2_BYTES) for extent in (448, 512, 544, 576)
-]
-"""On the whole device: with few sets and SMs the z layer is lost less sharply."""
-ROWS = [
-    (640, 96, (16, 2, 32), (1, 1, 1)),
-    (1280, 64, (16, 2, 32), (1, 1, 1)),
-    (2560, 48, (16, 2, 32), (1, 1, 1)),
-    (1280, 64, (8, 4, 32), (1, 1, 1)),
-    (2560, 64, (32, 2, 16), (1, 1, 1)),
-    (5120, 64, (32, 2, 16), (1, 1, 1)),
-    (320, 128, (8, 8, 16), (1, 1, 1)),
-]
-NARROW = [
-    (128, 128, block, folding)
-    for block, folding in (
-        ((1, 32, 32), (1, 1, 1)),
-        ((2, 16, 32), (1, 1, 1)),
-        ((1, 128, 8), (1, 1, 1)),
-        ((2, 128, 4), (1, 1, 1)),
-        ((4, 8, 32), (1, 1, 1)),
-        ((4, 8, 32), (1, 2, 1)),
-    )
-]
-CASES = [
-    *PLANES,
-    *((case, L2_BYTES) for case in (*LAYERS, *ROWS, *NARROW)),
-    *((case, L2_BYTES >> shift) for case in NARROW[:4] for shift in (1, 2, 3)),
-]
+STENCIL, TRACKING = Twin.STENCIL, Twin.INTERFACE_TRACKING
+L1_DEVICES = {"sectors": ("a100-40gb", "v100-pcie"), "whole lines": ("mi210",)}
+L1_CASES = (
+    *(
+        Configuration(STENCIL, thread_block)
+        for thread_block in (
+            *((64, 16, 1), (64, 2, 8), (16, 16, 4), (8, 16, 8), (4, 16, 16), (2, 32, 16)),
+            *((8, 128, 1), (32, 32, 1), (16, 4, 16), (128, 2, 4), (2, 512, 1)),
+        )
+    ),
+    Configuration(STENCIL, (32, 16, 2), Folding.TWO_Y),
+    Configuration(STENCIL, (8, 4, 32), Folding.TWO_Y),
+    Configuration(STENCIL, (128, 4, 2), Folding.TWO_Z),
+    Configuration(STENCIL, (8, 16, 8), Folding.TWO_Z),
+    Configuration(TRACKING, (16, 8, 4)),
+    Configuration(TRACKING, (64, 8, 1)),
+    Configuration(TRACKING, (4, 16, 8)),
+    Configuration(TRACKING, (8, 16, 4), Folding.TWO_Y),
+)
+PLANES = tuple(
+    Configuration(STENCIL, thread_block, domain=(side, side, 512))
+    for thread_block in ((64, 16, 1), (32, 16, 2))
+    for side in (384, 448, 480, 512, 576)
+)
+"""Larger than a wave where they fill L2: smaller ones would be lost several times in a wave."""
+ROWS = tuple(
+    Configuration(STENCIL, (16, 1, 64), domain=(width, 96, 512))
+    for width in (1280, 2048, 2560, 3072, 3584, 4096, 4608, 5120, 6144)
+)
+"""As long as a wave, or not much shorter, where they fill L2."""
+TRANSPOSED = tuple((1 << 10) * step for step in (2, 4, 6, 8, 10, 12, 16, 24))
+L2_DEVICES = {"layers": "a100-40gb", "stores": "v100-pcie"}
+SMS, L2_BYTES = 12, 1 << 20
 
 
-def star(nx: int, ny: int, nz: int) -> AddressKernel:
-    shape = (nx + 2 * RADIUS, ny + 2 * RADIUS, nz + 2 * RADIUS)
-    points = {(0, 0, 0)} | {
-        tuple(sign * far * (axis == at) for at in range(3))
-        for axis in range(3)
-        for far in range(1, RADIUS + 1)
-        for sign in (-1, 1)
-    }
-    loads = [
-        ("src", tuple(f"{name} + {RADIUS + step}" for name, step in zip("xyz", point, strict=True)))
-        for point in sorted(points)
-    ]
-    store = ("dst", tuple(f"{name} + {RADIUS}" for name in "xyz"))
-    fields = (Field("src", 8, shape), Field("dst", 8, shape))
-    return AddressKernel(fields, loads, [store], (nx, ny, nz), (32, 4, 8), registers=32)
+def l1_points(devices: tuple[str, ...]) -> Iterator[HitRatePoint]:
+    for name in devices:
+        device = load_device(name)
+        for case in L1_CASES:
+            yield l1_point(case, device)
 
 
-def small_device(policy: str, l2_bytes: int) -> Device:
-    whole = load_device("a100-40gb")
-    sms = WHOLE_SMS if l2_bytes == WHOLE_L2_BYTES else SMS
+def l1_point(case: Configuration, device: Device) -> HitRatePoint:
+    """In shares of the simulated volume, so that each case weighs the same."""
+    assert device.l1 is not None
+    kernel = case.address_kernel()
+    estimated, simulated = volumes(kernel, device), simulated_volumes(case, device).l2_load_bytes
+    again = l1_reuse(kernel, thread_block_classes(kernel)[0], device.l1)
+    cells = kernel.threads_per_thread_block * case.folding.cells[1] * case.folding.cells[2]
+    parts = again.sectors * device.l1.sector_bytes / cells / simulated
+    room = device.l1.capacity_bytes / device.l1.line_bytes
+    over = again.lines(estimated.thread_blocks_per_sm) / room
+    hits = parts.sum() + estimated.per_work("l2_load_compulsory_bytes") / simulated - 1
+    say("L1", case.title, device.name, float(over @ parts / parts.sum()), hits / parts.sum())
+    return HitRatePoint(tuple(over.tolist()), tuple(parts.tolist()), float(hits))
+
+
+def layer_points(policy: str, layer: str) -> Iterator[HitRatePoint]:
+    """Of the planes or rows that waves share with the layer before them."""
+    device = load_device(L2_DEVICES["layers"]).changed({"l2.replacement": policy})
+    for case in PLANES if layer == "z" else ROWS:
+        estimated = volumes(case.address_kernel(), device)
+        part = estimated.per_work
+        rest = simulated_volumes(case, device).dram_load_bytes - part("dram_compulsory_bytes")
+        if layer == "y":
+            rest -= part("z_layer_overlap_bytes")
+        overlap = part(f"{layer}_layer_overlap_bytes")
+        over = getattr(estimated, f"{layer}_layer_oversubscription")
+        say(f"{layer} layer", f"{case.title} {case.domain}", policy, over, 1 - rest / overlap)
+        yield HitRatePoint.of_rate(over, 1 - rest / overlap, overlap)
+
+
+def store_points(policy: str) -> Iterator[HitRatePoint]:
+    """Sectors of which rows of thread blocks write a part each, one row after the other."""
+    whole = load_device(L2_DEVICES["stores"]).changed({"l2.replacement": policy})
     assert whole.warpspeed is not None
-    return replace(
-        whole,
-        architecture=replace(whole.architecture, sm_count=sms),
-        l2=replace(whole.l2, capacity_bytes=l2_bytes, replacement=policy, index="hashed"),
-        warpspeed=replace(whole.warpspeed, l2_effective_bytes=l2_bytes),
+    device = replace(
+        whole.changed({"architecture.sm_count": SMS, "l2.capacity_bytes": L2_BYTES}),
+        warpspeed=replace(whole.warpspeed, l2_effective_bytes=L2_BYTES),
     )
+    for width in TRANSPOSED:
+        kernel = transposition(width)
+        estimated = volumes(kernel, device)
+        over = estimated.y_layer_oversubscription
+        again = estimated.per_work("l2_store_bytes") - 8.0
+        rate = 1 - (written_bytes(kernel, device, estimated.thread_blocks_per_sm) - 8.0) / again
+        say("stores", f"{width} rows", policy, over, rate)
+        yield HitRatePoint.of_rate(over, rate)
 
 
-def simulated(kernel: AddressKernel, device: Device, estimated: Volumes) -> dict[str, float]:
-    """Bytes a cell of the second half of the grid, when caches are warm."""
-    total = kernel.grid[0] * kernel.grid[1] * kernel.grid[2]
-    half = total // 2
+def transposition(width: int) -> AddressKernel:
+    """Of `width` x 64 doubles; a row of thread blocks writes a double of each sector."""
+    fields = (Field("to", 8, (64, width)), Field("from", 8, (width, 64)))
+    loads, stores = [("from", ("x", "y"))], [("to", ("y", "x"))]
+    return AddressKernel(fields, loads, stores, (width, 64), (256, 1), registers=32)
+
+
+def written_bytes(kernel: AddressKernel, device: Device, thread_blocks_per_sm: int) -> float:
+    """To DRAM, of a cell of the second half of the grid, when L2 is warm."""
+    total, width = int(np.prod(kernel.grid)), device.architecture.warp_width
+    warps = kernel.threads_per_thread_block // width
     simulator = TrafficSimulator(
-        instruction_rows(kernel),
-        device.architecture.warp_width,
-        -(-kernel.threads_per_thread_block // device.architecture.warp_width),
-        device,
-        estimated.thread_blocks_per_sm,
+        instruction_rows(kernel), width, warps, device, thread_blocks_per_sm
     )
     counts = []
-    for first, end in ((0, half), (half, total)):
-        for batch in access_batches(kernel, device.architecture.warp_width, first, end):
-            simulator.accept(batch)
-        found = simulator.traffic_so_far()
-        counts.append(
-            {
-                "dram_load": 32.0 * found.dram_read_transactions,
-                "dram_store": 32.0 * found.dram_write_transactions,
-                "l2_load": 32.0 * float(found.by_instruction.l2_reads.sum()),
-            }
-        )
-    cells = kernel.cells / total * (total - half)
-    return {name: (counts[1][name] - counts[0][name]) / cells for name in counts[0]}
+    for first, end in ((0, total // 2), (total // 2, total)):
+        for batch in access_batches(kernel, width, first, end):
+            simulator.accept(replace(batch, warp_time=uneven(batch)))
+        counts.append(simulator.traffic_so_far().dram_write_transactions)
+    return device.dram.transaction_bytes * (counts[1] - counts[0]) / (kernel.cells / 2)
 
 
-def points(policy: str) -> Iterator[tuple[str, HitRatePoint]]:
-    for (nx, ny, block, folding), l2_bytes in CASES:
-        device = small_device(policy, l2_bytes)
-        deep = block[2] * folding[2]
-        depth = 2 * deep * max(1, -(-12 // deep))
-        kernel = star(nx, ny, depth).with_block(*block).with_folding(*folding)
-        estimated = volumes(kernel, device)
-        found = simulated(kernel, device, estimated)
-        part = estimated.per_work
-        l1 = part("l1_requested_bytes") - part("l2_load_compulsory_bytes")
-        missed = found["l2_load"] - part("l2_load_compulsory_bytes")
-        yield "l1", HitRatePoint(estimated.l1_oversubscription, 1 - missed / l1, l1)
-        rest = found["dram_load"] - part("dram_compulsory_bytes")
-        in_y, in_z = part("y_layer_overlap_bytes"), part("z_layer_overlap_bytes")
-        if l2_bytes == WHOLE_L2_BYTES:
-            yield "z", HitRatePoint(estimated.z_layer_oversubscription, 1 - rest / in_z, in_z)
-        if l2_bytes == L2_BYTES and estimated.z_layer_oversubscription > 3 and in_y > 1:
-            rate = 1 - (rest - in_z) / in_y
-            yield "y", HitRatePoint(estimated.y_layer_oversubscription, rate, in_y)
-        again = part("l2_store_bytes") - 8.0
-        if again > 1:
-            lost = found["dram_store"] - 8.0
-            yield "store", HitRatePoint(estimated.wave_oversubscription, 1 - lost / again, again)
+def say(*row: object) -> None:
+    shown = (f"{item:.3f}" if isinstance(item, float) else str(item) for item in row)
+    sys.stdout.write("  ".join(shown) + "\n")
+    sys.stdout.flush()
 
 
 def main() -> None:
-    policy = sys.argv[1] if len(sys.argv) > 1 else "random"
-    by_name: dict[str, list[HitRatePoint]] = defaultdict(list)
-    for name, point in points(policy):
-        by_name[name].append(point)
-        row = f"{name:6} {point.oversubscription:7.3f} {point.hit_rate:7.3f}"
-        sys.stdout.write(row + "\n")
-    for name, found in by_name.items():
-        fit: HitRateFacts = fit_hit_rate(found)
-        row = f"{policy} {name} a = {fit.a:.4g}, b = {fit.b:.4g}, steepness = {fit.steepness:.4g}"
-        sys.stdout.write(row + "\n")
+    fits = {
+        f"L1 of {lines}": fit_hit_rate(list(l1_points(devices)))
+        for lines, devices in L1_DEVICES.items()
+    }
+    for policy in ("lru", "random"):
+        for layer in ("y", "z"):
+            points = list(layer_points(policy, layer))
+            fits[f"{layer} layer, {policy}"] = fit_hit_rate(points)
+        fits[f"stores, {policy}"] = fit_hit_rate(list(store_points(policy)))
+    for name, fit in fits.items():
+        say(f"{name}: a = {fit.a:.4g}, b = {fit.b:.4g}, steepness = {fit.steepness:.4g}")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from kernelcast.errors import ModelNotApplicable
 from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
 from kernelcast.models.model import ModelOptions, dominant_work_type, launch_validity
 from kernelcast.models.roofline_ceilings import flops
+from kernelcast.models.tensor_work import refuse_tensor_work
 from kernelcast.simcore.address.kernel import AddressKernel
 from kernelcast.simcore.address.volumes import Volumes
 from kernelcast.simcore.device import Device
@@ -39,6 +40,7 @@ _CELL_VOLUMES = (
     ("V_over_z", "z_layer_overlap_bytes", "shared with the z layer before a wave"),
     ("V_miss_y", "y_layer_miss_bytes", "DRAM, of those in y that L2 lost"),
     ("V_miss_z", "z_layer_miss_bytes", "DRAM, of those in z that L2 lost"),
+    ("V_miss_wave", "wave_miss_bytes", "DRAM, of what a wave itself uses again"),
     ("V_fill", "partial_store_fill_bytes", "DRAM, read to complete partly written sectors"),
     ("V_store", "dram_store_bytes", "DRAM, written back"),
 )
@@ -108,6 +110,7 @@ def warpspeed(profile: KernelProfile, device: Device, options: ModelOptions) -> 
     ModelNotApplicable for a profile without traffic of L2, and for devices without [timing].
     """
     traffic = profile.traffic
+    refuse_tensor_work(profile, NAME)
     work = options.work_type or dominant_work_type(profile)
     if traffic.l2_read_sectors is None:
         raise ModelNotApplicable(

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 __all__ = ["HitRateFacts", "WarpspeedFacts"]
+
+_LARGEST_EXPONENT = 700.0
+"""Of e, that is still a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +24,13 @@ class HitRateFacts:
 
     def at(self, oversubscription: float) -> float:
         """Share of redundant volume that hits, 0 to 1."""
-        exponent = self.steepness * oversubscription
-        if exponent > 700:
-            return 0.0
-        return min(1.0, self.a * math.exp(-self.b * math.exp(exponent)))
+        return float(self.at_each(np.array([oversubscription]))[0])
+
+    def at_each(self, oversubscriptions: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The same of many, shape (n,)."""
+        exponents = np.minimum(self.steepness * oversubscriptions, _LARGEST_EXPONENT)
+        found: npt.NDArray[np.float64] = self.a * np.exp(-self.b * np.exp(exponents))
+        return np.minimum(1.0, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +39,8 @@ class WarpspeedFacts:
 
     `l1_data_banks` of `l1_bank_bytes`, 0 where lines are served as a whole; `l1_tag_banks` look up
     one line each at a time. `far_distance_bytes`: addresses further apart never share a wavefront,
-    0 where that is not so (section 4.2). Hit rates of section 4.5, fitted.
+    0 where that is not so (section 4.2). Hit rates of section 4.5, fitted: that of L1 over what is
+    between two uses, that of stores over what is between two writes to one sector.
     """
 
     l2_effective_bytes: int

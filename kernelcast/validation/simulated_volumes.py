@@ -27,7 +27,7 @@ from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import InstructionRow, PatternCounts
 from kernelcast.validation.warpspeed_twins import Configuration
 
-__all__ = ["SimulatedVolumes", "effective_device", "simulated_volumes"]
+__all__ = ["SimulatedVolumes", "effective_device", "simulated_volumes", "uneven"]
 
 _TURNOVERS = 2.0
 """L2 capacities that the thread blocks before the measured ones read and write."""
@@ -108,24 +108,30 @@ def _volumes(
     rows: tuple[InstructionRow, ...],
     wave: int,
 ) -> SimulatedVolumes:
-    """Accesses overlap the ends of the span: cells are what the accesses in it are enough for."""
+    """Thread blocks overlap the ends of the span, which may cut more of them early at one end than
+    at the other: what an instruction causes is divided by how many cells' requests it made."""
     is_load = np.array([row.kind == "load" for row in rows], np.bool_)
     is_store = np.array([row.kind == "store" for row in rows], np.bool_)
     asked = requests.bytes / configuration.cells
     measured = span.difference("requested_bytes")
-    loaded = measured[is_load].sum() / asked[is_load].sum()
+    used = asked > 0
+    cells = np.where(used, measured, 1.0) / np.where(used, asked, 1.0)
     stored = measured[is_store].sum() / asked[is_store].sum()
     sector, transaction = span.after.sector_bytes, span.after.transaction_bytes
     fills = span.after.fill_reads - span.before.fill_reads
-    reads, writes = span.difference("dram_reads"), span.difference("dram_writes")
+
+    def of_cell(column: str, chosen: npt.NDArray[np.bool_], unit: int) -> float:
+        return float((span.difference(column) / cells)[chosen & used].sum() * unit)
+
     return SimulatedVolumes(
         l1_accesses=float(requests.accesses / configuration.cells),
         l1_wavefronts=float(requests.wavefronts / configuration.cells),
         l1_passes=float(requests.passes / configuration.cells),
-        l2_load_bytes=float(span.difference("l2_reads").sum() * sector / loaded),
-        l2_store_bytes=float(span.difference("l2_writes").sum() * sector / stored),
-        dram_load_bytes=float(transaction * (reads.sum() / loaded + fills / stored)),
-        dram_store_bytes=float(writes.sum() * transaction / stored),
+        l2_load_bytes=of_cell("l2_reads", is_load, sector),
+        l2_store_bytes=of_cell("l2_writes", is_store, sector),
+        dram_load_bytes=of_cell("dram_reads", is_load | is_store, transaction)
+        + float(fills / stored) * transaction,
+        dram_store_bytes=float(span.difference("dram_writes").sum() / stored) * transaction,
         waves=(span.end - span.begin) / wave,
     )
 
@@ -187,7 +193,7 @@ class _MeasuredSpan:
         self._is_fresh = False
         if self._before is None and batch.first_thread_block >= self.begin:
             self._before = self._simulator.traffic_so_far()
-        self._simulator.accept(replace(batch, warp_time=_uneven(batch)))
+        self._simulator.accept(replace(batch, warp_time=uneven(batch)))
 
     @property
     def before(self) -> TrafficResult:
@@ -207,7 +213,7 @@ class _MeasuredSpan:
         return found
 
 
-def _uneven(batch: AccessBatch) -> npt.NDArray[np.int32]:
+def uneven(batch: AccessBatch) -> npt.NDArray[np.int32]:
     """The warps' times, those of each thread block longer by a share that its number decides."""
     times = batch.warp_time.reshape(batch.thread_blocks, -1)
     numbers = np.arange(batch.thread_blocks, dtype=np.uint64) + np.uint64(batch.first_thread_block)

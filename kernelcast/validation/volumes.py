@@ -244,6 +244,7 @@ def _with_volumes(estimate: Volumes, simulation: SimulatedVolumes) -> Volumes:
         dram_compulsory_bytes=simulation.dram_load_bytes * work,
         y_layer_miss_bytes=0.0,
         z_layer_miss_bytes=0.0,
+        wave_miss_bytes=0.0,
         partial_store_fill_bytes=0.0,
         dram_store_compulsory_bytes=simulation.dram_store_bytes * work,
         redundant_store_bytes=0.0,

@@ -2,6 +2,7 @@
 
 Thread blocks share nothing in L1 (Ernst et al. 2022, section 4.3): those on one SM are seldom
 neighbours. Lines are allocated whole, sectors transferred one by one; stores are written through.
+Each use of a sector hits or not by what came between it and the use before (see `l1_reuse`).
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from kernelcast.simcore.address.boxes import BoundAccess, families
 from kernelcast.simcore.address.expression import AXES
 from kernelcast.simcore.address.footprint import footprints
 from kernelcast.simcore.address.kernel import AddressKernel
+from kernelcast.simcore.address.l1_reuse import l1_reuse
 from kernelcast.simcore.address.thread_blocks import ThreadBlockClass, thread_block_classes
 from kernelcast.simcore.address.wavefronts import Requests, requests_of
 from kernelcast.simcore.device import Device
@@ -21,15 +26,12 @@ from kernelcast.simcore.warpspeed_facts import WarpspeedFacts
 
 __all__ = ["BlockVolumes", "block_volumes", "by_field"]
 
-_STREAM = 1.1
-"""A field of which warps ask for hardly more than its distinct sectors is a stream: it has no reuse
-that needs room, and a cache that is not strictly LRU drops it first (section 5.5)."""
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BlockVolumes:
     """Of all thread blocks of the launch. `requested_bytes`: the sectors of all warp-level loads;
-    `oversubscription`: of L1 by whole thread blocks."""
+    `oversubscription`: of L1 by all that the thread blocks on an SM allocate; `hit_shares`: of the
+    sectors of each load of a thread, in their order, those that hit L1; empty without L1."""
 
     requests: Requests
     requested_bytes: float
@@ -37,6 +39,7 @@ class BlockVolumes:
     capacity_bytes: float
     store_bytes: float
     oversubscription: float
+    hit_shares: npt.NDArray[np.float64]
 
 
 def block_volumes(
@@ -49,30 +52,36 @@ def block_volumes(
 ) -> BlockVolumes:
     size = (device.l1 or device.l2).sector_bytes
     asked, written, distinct, allocated = Requests(), Requests(), 0.0, 0.0
+    redundant = dict[ThreadBlockClass, float]()
     for shape in thread_block_classes(kernel):
         written += requests_of(stores, kernel, shape, device, facts).times(shape.count)
-        lines_with_reuse = 0.0
+        found, sectors, lines = Requests(), 0.0, 0.0
         for field, accesses in by_field(loads):
-            found = requests_of(accesses, kernel, shape, device, facts)
-            sectors, lines = _footprint(field, accesses, kernel, shape, device)
-            asked += found.times(shape.count)
-            distinct += shape.count * sectors * size
-            if found.sectors > _STREAM * sectors:
-                lines_with_reuse += lines
-        allocated = max(allocated, lines_with_reuse)
-    requested = asked.sectors * size
-    capacity, over = requested - distinct, math.inf
+            found += requests_of(accesses, kernel, shape, device, facts)
+            of_field = _footprint(field, accesses, kernel, shape, device)
+            sectors, lines = sectors + of_field[0], lines + of_field[1]
+        asked += found.times(shape.count)
+        distinct += shape.count * sectors
+        redundant[shape] = found.sectors - sectors
+        allocated = max(allocated, lines)
+    capacity, over, hit_shares = asked.sectors - distinct, 0.0, np.zeros(0)
     if device.l1 is not None and device.l1.caches_global_loads:
-        room = max(1, _l1_room(kernel, thread_blocks_per_sm, device))
-        over = allocated * device.l1.line_bytes * thread_blocks_per_sm / room
-        capacity *= 1 - facts.l1_hit_rate.at(over)
+        room = max(1, _l1_room(kernel, thread_blocks_per_sm, device)) / device.l1.line_bytes
+        over = allocated * thread_blocks_per_sm / room
+        shape = max(redundant, key=lambda item: item.count)
+        again = l1_reuse(kernel, shape, device.l1)
+        hit_rates = facts.l1_hit_rate.at_each(again.lines(thread_blocks_per_sm) / room)
+        hit_shares = again.hit_shares(hit_rates)
+        lost = float((again.sectors * (1 - hit_rates)).sum())
+        capacity *= min(1.0, lost / redundant[shape]) if redundant[shape] > 0 else 0.0
     return BlockVolumes(
         requests=asked + written,
-        requested_bytes=requested,
-        load_bytes=distinct,
-        capacity_bytes=max(0.0, capacity),
+        requested_bytes=asked.sectors * size,
+        load_bytes=distinct * size,
+        capacity_bytes=max(0.0, capacity) * size,
         store_bytes=written.sectors * size,
-        oversubscription=over if math.isfinite(over) else 0.0,
+        oversubscription=over,
+        hit_shares=hit_shares,
     )
 
 

@@ -16,7 +16,7 @@ from kernelcast.simcore.address.expression import AXES
 from kernelcast.simcore.address.kernel import Access, AddressKernel
 from kernelcast.simcore.address.waves import GridBox
 
-__all__ = ["BoundAccess", "Span", "StridedFamily", "bound_accesses", "families"]
+__all__ = ["BoundAccess", "Span", "StridedFamily", "bound_accesses", "families", "joined_spans"]
 
 Span = tuple[int, int, int]
 """Stride in bytes, first coordinate, end of the coordinates."""
@@ -72,7 +72,7 @@ def families(
         for low, high in boxes:
             axes = [_axis_pieces(factors, kernel, axis, low[axis], high[axis]) for axis in range(3)]
             for parts in itertools.product(*axes):
-                spans = _joined((*itertools.chain(*parts), *loops))
+                spans = joined_spans((*itertools.chain(*parts), *loops))
                 found.append(StridedFamily(access.constants, spans, access.access_bytes))
     return tuple(found)
 
@@ -127,7 +127,7 @@ def _threads(first: int, end: int, block: int, tile: int, cells: int) -> tuple[i
     return (first - block * tile) // cells, -(-(end - block * tile) // cells)
 
 
-def _joined(spans: Iterable[Span]) -> tuple[Span, ...]:
+def joined_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
     """Ascending positive strides, each once: coordinates of equal strides add up."""
     found: dict[int, tuple[int, int]] = {}
     for stride, first, end in spans:

@@ -6,28 +6,17 @@ thread-block size as variables, for all threads of a launch at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import NoReturn
 
 from kernelcast.errors import ModelNotApplicable
-from kernelcast.simcore.address.expression import AddressExpression
+from kernelcast.simcore.address.expression import AXES
 from kernelcast.simcore.address.extraction_domain import Box, Guard, guard_of, share_of
-from kernelcast.simcore.address.extraction_execution import execute
-from kernelcast.simcore.address.extraction_form import in_cells, offset_in_buffer
-from kernelcast.simcore.address.extraction_launch import LaunchValues, place
-from kernelcast.simcore.address.extraction_paths import RawAccess, Taken, Work
-from kernelcast.simcore.address.extraction_record import Record
-from kernelcast.simcore.address.extraction_values import (
-    AllOf,
-    AnyOf,
-    Condition,
-    Opaque,
-    Value,
-)
+from kernelcast.simcore.address.extraction_launch import LaunchValues
+from kernelcast.simcore.address.extraction_recording import LocatedAccess, Way, recording
 from kernelcast.simcore.address.kernel import Access, AddressKernel, Field, LoopVariable
-from kernelcast.simcore.isa.kernel import Atomic, Kernel, Load
+from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Launch
 from kernelcast.simcore.resources import resource_needs
 
@@ -150,143 +139,66 @@ def extract_addresses(kernel: Kernel, launch: Launch) -> ExtractedAddresses:
     """
     launch.check(kernel)
     values = LaunchValues(kernel, launch)
-    record = execute(kernel, values)
-    raw = [item for item in record.items if isinstance(item, RawAccess)]
-    for item in sorted(raw, key=_is_not_data):
-        _check(kernel, item, values)
-    guards = _Guards(record, values)
-    made = (_extracted(kernel, item, guards, values) for item in raw)
-    accesses = [item for item in made if item is not None]
+    found = recording(kernel, values)
+    guards = _Guards(found.trips, values)
+    accesses = tuple(_extracted(kernel, item, guards, values) for item in found.accesses)
     if not accesses:
         raise ModelNotApplicable(f"kernel {kernel.name} accesses no global memory")
     needs = resource_needs(kernel, launch)
-    work = [item for item in record.items if isinstance(item, Work)]
     known = sorted(values.known.items())
     used = frozenset().union(*(item.access.offset.variables for item in accesses))
     return ExtractedAddresses(
         kernel.name,
-        tuple(accesses),
-        tuple(_fields(accesses, raw, values)),
-        tuple(LoopVariable(name, trips) for name, trips in record.trips.items()),
+        accesses,
+        tuple(_fields(found.accesses, values)),
+        tuple(LoopVariable(name, trips) for name, trips in found.trips.items()),
         tuple((name, value) for name, value in known if not name.startswith("ntid.")),
         frozenset(values.fixed | {name for name in used if name.startswith("nctaid.")}),
         launch.thread_block,
-        sum(item.flops_32 * guards.of(item)[1] for item in work),
-        sum(item.flops_64 * guards.of(item)[1] for item in work),
+        sum(narrow * guards.of(way)[1] for way, narrow, _ in found.flops),
+        sum(wide * guards.of(way)[1] for way, _, wide in found.flops),
         needs.registers or needs.live_registers,
         needs.shared_bytes,
     )
 
 
 def _extracted(
-    kernel: Kernel, item: RawAccess, guards: _Guards, values: LaunchValues
-) -> ExtractedAccess | None:
-    """None for memory other than global."""
-    instruction = item.instruction
-    what = f"{instruction.mnemonic} at {place(instruction)}"
-    assert isinstance(item.address, AddressExpression)
-    located = offset_in_buffer(item.address, values)
-    if located is None:
-        return None
-    if isinstance(instruction, Atomic):
-        _refuse(kernel, f"{what} is an atomic operation, neither a load nor a store")
-    is_load = isinstance(instruction, Load)
-    elements = instruction.destinations if isinstance(instruction, Load) else instruction.sources
-    access = Access(
-        located.buffer,
-        in_cells(located.offset),
-        instruction.type.bytes * len(elements),
-        item.loops,
-    )
-    _check_affine(kernel, what, access, values)
-    guard, executions = guards.of(item)
-    return ExtractedAccess(
-        access, guard, is_load, instruction.mnemonic, place(instruction), executions
-    )
-
-
-def _check(kernel: Kernel, item: RawAccess, values: LaunchValues) -> None:
-    """ModelNotApplicable where it is not known where, or by which threads, an access is made."""
-    what = f"{item.instruction.mnemonic} at {place(item.instruction)}"
-    unknown = _unknown_address(item.address, values)
-    if unknown is not None:
-        _refuse(kernel, f"the address of {what} depends on {unknown.reason}")
-    for taken in item.taken:
-        unknown = _unknown(taken.condition)
-        if unknown is not None:
-            _refuse(kernel, f"whether {what} is executed depends on {unknown.reason}")
-
-
-def _is_not_data(item: RawAccess) -> bool:
-    """Data are the best reason that an access can have."""
-    unknown = [_unknown(taken.condition) for taken in item.taken]
-    if isinstance(item.address, Opaque):
-        unknown.append(item.address)
-    return not any(reason is not None and reason.is_data for reason in unknown)
-
-
-def _unknown_address(address: Value, values: LaunchValues) -> Opaque | None:
-    if isinstance(address, Opaque):
-        return address
-    if not isinstance(address, AddressExpression):
-        return Opaque("a predicate")
-    derived = sorted(address.variables & values.derived.keys())
-    if not derived:
-        return None
-    instruction = values.derived[derived[0]].instruction
-    return Opaque(f"{instruction.mnemonic} at {place(instruction)}, which is not affine")
-
-
-def _refuse(kernel: Kernel, reason: str) -> NoReturn:
-    raise ModelNotApplicable(f"kernel {kernel.name}: {reason}")
-
-
-def _check_affine(kernel: Kernel, what: str, access: Access, values: LaunchValues) -> None:
-    sizes = tuple(values.known[f"ntid.{axis}"] for axis in ("x", "y", "z"))
+    kernel: Kernel, item: LocatedAccess, guards: _Guards, values: LaunchValues
+) -> ExtractedAccess:
+    """ModelNotApplicable where the address is not affine."""
+    access = item.access
+    sizes = tuple(values.known[f"ntid.{axis}"] for axis in AXES)
     try:
         access.offset.bind((sizes[0], sizes[1], sizes[2]), values.known, loops=access.loops)
     except ModelNotApplicable as error:
-        _refuse(kernel, f"{what}: {error.message}")
-
-
-def _unknown(condition: Condition) -> Opaque | None:
-    """The part that is not known."""
-    if isinstance(condition, Opaque):
-        return condition
-    parts: Sequence[Condition] = condition.parts if isinstance(condition, AllOf | AnyOf) else ()
-    return next((found for part in parts if (found := _unknown(part)) is not None), None)
+        raise ModelNotApplicable(f"kernel {kernel.name}: {item.what}: {error.message}") from None
+    guard, executions = guards.of(item.way)
+    return ExtractedAccess(access, guard, item.is_load, item.mnemonic, item.place, executions)
 
 
 class _Guards:
     """Guards and numbers of executions, each counted once."""
 
-    def __init__(self, record: Record, values: LaunchValues) -> None:
-        self._record, self._values = record, values
-        self._known: dict[tuple[tuple[Taken, ...], tuple[str, ...]], tuple[Guard, float]] = {}
+    def __init__(self, trips: Mapping[str, int], values: LaunchValues) -> None:
+        self._trips, self._values = trips, values
+        self._known: dict[Way, tuple[Guard, float]] = {}
 
-    def of(self, item: RawAccess | Work) -> tuple[Guard, float]:
-        """Executions in all threads; what depends on data counts as if it were always met."""
-        key = (item.taken, item.loops)
-        if key not in self._known:
-            known = [t.condition for t in item.taken if _unknown(t.condition) is None]
-            guard = guard_of(known, self._values)
-            trips = {name: self._record.trips[name] for name in item.loops}
+    def of(self, way: Way) -> tuple[Guard, float]:
+        """Executions in all threads."""
+        if way not in self._known:
+            guard = guard_of(way.conditions, self._values)
+            trips = {name: self._trips[name] for name in way.loops}
             share = share_of(guard, trips, self._values)
-            self._known[key] = guard, guard.box.threads * prod(trips.values()) * share
-        return self._known[key]
+            self._known[way] = guard, guard.box.threads * prod(trips.values()) * share
+        return self._known[way]
 
 
-def _fields(
-    accesses: Sequence[ExtractedAccess], raw: Sequence[RawAccess], values: LaunchValues
-) -> list[Field]:
+def _fields(accesses: Sequence[LocatedAccess], values: LaunchValues) -> list[Field]:
     """Buffers in the order of their first access; elements are the narrowest that is accessed."""
     element: dict[str, int] = {}
-    for item in raw:
-        assert isinstance(item.address, AddressExpression)
-        located = offset_in_buffer(item.address, values)
-        if located is not None:
-            size = item.instruction.type.bytes
-            element[located.buffer] = min(size, element.get(located.buffer, size))
+    for item in accesses:
+        buffer, size = item.access.field, item.element_bytes
+        element[buffer] = min(size, element.get(buffer, size))
     return [
         Field(name, size, (values.buffer_bytes[name] // size,)) for name, size in element.items()
     ]

@@ -77,7 +77,7 @@ def _relation(
     holds: Condition = below(a, b) if relation == "lt" else below(a, b + 1)
     if is_unsigned:  # 0 <= a too, where a may be negative as a signed number
         negative = below(a, constant(0))
-        if truth(negative, launch.ranges) is not False:
+        if launch.truth(negative) is not False:
             holds = all_of((_decided(negated(negative), launch), holds))
     return _decided(holds, launch)
 
@@ -88,13 +88,12 @@ def _decided(condition: Condition, launch: LaunchValues) -> Condition:
         number = launch.number(condition.expression)
         if number is not None:
             return bool(truth(Comparison(constant(number), condition.relation), {}))
-        found = truth(condition, launch.ranges)
         is_of_threads = any(
-            name.startswith(("tid.", "ctaid.", "derived."))
-            for name in condition.expression.variables
+            name.startswith(("tid.", "ctaid.")) for name in condition.expression.variables
         )
-        if found is not None and not is_of_threads:
-            return found
+        if not is_of_threads:
+            found = launch.truth(condition)
+            return condition if found is None else found
     return condition
 
 
@@ -127,7 +126,7 @@ def _chosen(instruction: Compute, sources: Sequence[Value], launch: LaunchValues
         return refused(instruction)
     if not isinstance(yes, AddressExpression) and not isinstance(no, AddressExpression):
         return any_of((all_of((condition, yes)), all_of((negated(condition), no))))
-    holds = truth(condition, launch.ranges)
+    holds = launch.truth(condition)
     if holds is not None:
         return yes if holds else no
     if isinstance(condition, Opaque):

@@ -190,7 +190,9 @@ def _of_variable(
     derived = launch.derived.get(name)
     if derived is None:
         return points[name]
-    sources = [_values(source, points, launch) for source in derived.sources]
+    sources = [
+        _values(source.substitute(launch.known), points, launch) for source in derived.sources
+    ]
     shape = np.broadcast_shapes(*(source.shape for source in sources))
     spread = [np.ascontiguousarray(np.broadcast_to(source, shape)) for source in sources]
     (found, *_) = in_numbers(derived.instruction, spread)

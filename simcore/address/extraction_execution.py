@@ -13,18 +13,21 @@ from dataclasses import dataclass, field
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.simcore.address.expression import AddressExpression, variable
+from kernelcast.simcore.address.extraction_answers import is_never, variables_of
 from kernelcast.simcore.address.extraction_launch import LaunchValues
-from kernelcast.simcore.address.extraction_loops import Trips, growth, natural_loops, trips_of
+from kernelcast.simcore.address.extraction_loops import Trips, growth, trips_of
 from kernelcast.simcore.address.extraction_paths import State, Taken, merged, place_of_end
 from kernelcast.simcore.address.extraction_record import Record
 from kernelcast.simcore.address.extraction_steps import BodySteps
-from kernelcast.simcore.address.extraction_values import Opaque, Value, negated, truth, variables
-from kernelcast.simcore.isa.control_flow import (
-    ending_blocks,
-    live_in,
-    post_dominators,
-    writes,
+from kernelcast.simcore.address.extraction_structure import structure
+from kernelcast.simcore.address.extraction_values import (
+    Condition,
+    Opaque,
+    Value,
+    negated,
+    variables,
 )
+from kernelcast.simcore.isa.control_flow import writes
 from kernelcast.simcore.isa.kernel import BasicBlock, Branch, Exit, Kernel
 
 __all__ = ["execute"]
@@ -54,11 +57,8 @@ class _Execution:
     def __init__(self, kernel: Kernel, launch: LaunchValues) -> None:
         self.record = Record(launch)
         self._kernel, self._launch = kernel, launch
-        self._body_steps = BodySteps(kernel, launch, self.record)
-        self._live = live_in(kernel)
-        self._loops = natural_loops(kernel)
-        self._after = _post_dominated_by(kernel)
-        self._endings = ending_blocks(kernel)
+        self._structure = structure(kernel)
+        self._body_steps = BodySteps(self._structure.needed, launch, self.record)
         self._steps = 0
 
     def region(self, inside: frozenset[int], first: int, state: State, header: int | None) -> _Left:
@@ -75,18 +75,18 @@ class _Execution:
         while pending:
             index = min(pending)
             here = self._rejoined(pending.pop(index), index)
-            is_loop = index in self._loops and index != header
+            is_loop = index in self._structure.loops and index != header
             ways = self._loop(index, here) if is_loop else self._run(index, here)
             for target, coming in ways:
                 arrive(target, coming)
         return left
 
     def _met(self, waiting: State | None, coming: State, target: int) -> State:
-        return coming if waiting is None else merged(waiting, coming, self._live[target])
+        return coming if waiting is None else merged(waiting, coming, self._structure.live[target])
 
     def _rejoined(self, state: State, index: int) -> State:
         """Without the conditions of branches whose ways have all come here."""
-        taken = tuple(t for t in state.taken if index not in self._after[t.basic_block])
+        taken = tuple(t for t in state.taken if index not in self._structure.after[t.basic_block])
         return State(state.registers, taken)
 
     def _run(self, index: int, state: State) -> list[tuple[int, State]]:
@@ -111,15 +111,23 @@ class _Execution:
         if isinstance(condition, bool):
             yield (end.target if condition else end.otherwise), state
             return
-        holds = truth(condition, self._launch.ranges)
-        if holds is not None and (end.otherwise if holds else end.target) not in self._endings:
-            self._launch.rely_on_condition(condition)
         where = place_of_end(block)
-        if holds is not False:
-            yield end.target, state.under(Taken(condition, block.index, where))
-        if holds is not True:
-            opposite = Taken(negated(condition), block.index, where)
-            yield end.otherwise, state.under(opposite)
+        ways = [(end.target, condition), (end.otherwise, negated(condition))]
+        going = [way for way in ways if way[0] not in self._structure.endings]
+        if len(going) == 1 and not self._launch.ask(is_never, going[0][1]):
+            ways = going  # that others end here leaves no trace
+        else:
+            ways = self._possible(ways)
+        for target, met in ways:
+            yield target, state.under(Taken(met, block.index, where))
+
+    def _possible(self, ways: list[tuple[int, Condition]]) -> list[tuple[int, Condition]]:
+        """Those of two opposite ways that a thread of this launch may go."""
+        holds = self._launch.truth(ways[0][1])
+        if holds is None:
+            return ways
+        self._launch.rely_on_condition(ways[0][1])
+        return ways[:1] if holds else ways[1:]
 
     def _loop(self, header: int, entry: State) -> list[tuple[int, State]]:
         mark = self.record.mark()
@@ -137,9 +145,9 @@ class _Execution:
         """Whether an integer that is needed afterwards was lost."""
         return any(
             isinstance(value, Opaque)
-            and index in self._body_steps.needed_registers
+            and index in self._structure.needed_registers
             and isinstance(entry.registers.get(index), AddressExpression)
-            and index in self._live[target]
+            and index in self._structure.live[target]
             for target, state in outside.items()
             for index, value in state.registers.items()
         )
@@ -149,7 +157,7 @@ class _Execution:
         outside: dict[int, State] = {}
         state: State | None = entry
         for _ in range(_MOST_TRIPS):
-            left = self.region(self._loops[header], header, state or entry, header)
+            left = self.region(self._structure.loops[header], header, state or entry, header)
             for target, coming in left.outside.items():
                 outside[target] = self._met(outside.get(target), coming, target)
             state = left.back
@@ -168,7 +176,8 @@ class _Execution:
             registers[index] = _after_trips(entry.registers.get(index), step, name)
         mark = self.record.mark()
         with self.record.inside(name):
-            left = self.region(self._loops[header], header, State(registers, entry.taken), header)
+            body = self._structure.loops[header]
+            left = self.region(body, header, State(registers, entry.taken), header)
         trips = Trips(1)
         again: tuple[Taken, ...] = ()
         if left.back is not None:
@@ -182,13 +191,13 @@ class _Execution:
 
     def _evenly(self, header: int, entry: State, where: str) -> dict[int, Value]:
         """By register that the loop changes: what a trip adds to it, or why that is unknown."""
-        body = self._loops[header]
+        body = self._structure.loops[header]
         changed = {
             register.index
             for index in body
             for instruction in self._kernel.blocks[index].body
             for register in writes(instruction)
-        } & self._live[header]
+        } & self._structure.live[header]
         integers = [i for i in changed if isinstance(entry.registers.get(i), AddressExpression)]
         probes = {index: variable(f"?{index}") for index in integers}
         lost = {index: Opaque(f"what the loop at {where} computes") for index in changed}
@@ -212,7 +221,7 @@ def _left_loop(state: State, name: str, trips: Trips, where: str) -> State:
     among = f"how often the loop at {where} runs, which differs among threads"
     lost = trips.unknown or Opaque(among)
     registers = {
-        index: lost if name in _variables(value) else value
+        index: lost if name in variables_of(value) else value
         for index, value in state.registers.items()
     }
     taken = tuple(
@@ -220,21 +229,3 @@ def _left_loop(state: State, name: str, trips: Trips, where: str) -> State:
         for t in state.taken
     )
     return State(registers, taken)
-
-
-def _variables(value: Value) -> frozenset[str]:
-    return value.variables if isinstance(value, AddressExpression) else variables(value)
-
-
-def _post_dominated_by(kernel: Kernel) -> list[frozenset[int]]:
-    """By basic block: those that every way from it to the end leads through."""
-    immediate = post_dominators([block.successors for block in kernel.blocks])
-    found = []
-    for index in range(len(kernel.blocks)):
-        chain: list[int] = []
-        at = immediate[index]
-        while at is not None and at not in chain:
-            chain.append(at)
-            at = immediate[at]
-        found.append(frozenset(chain))
-    return found

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from kernelcast.errors import SourceSpan
 from kernelcast.simcore.address.expression import AXES, AddressExpression, constant, variable
+from kernelcast.simcore.address.extraction_answers import (
+    Answers,
+    Facts,
+    number_of,
+    numeric_of,
+    raw_parameter,
+    truth_of,
+)
 from kernelcast.simcore.address.extraction_values import (
     Condition,
     Opaque,
     Range,
     Value,
-    bounds,
+    truth,
     variables,
 )
 from kernelcast.simcore.isa.kernel import Compute, Instruction, Kernel, Load, Special
@@ -24,7 +34,7 @@ from kernelcast.simcore.launch import Launch
 from kernelcast.simcore.lazy_buffer import LazyBuffer
 from kernelcast.simcore.memory_spaces import LaunchMemory
 
-__all__ = ["Derived", "LaunchValues", "base_name", "place", "signed"]
+__all__ = ["Definitions", "Derived", "LaunchValues", "base_name", "place", "signed"]
 
 _INDICES = {
     Special[f"{name.upper()}_{axis.upper()}"]: f"{name}.{axis}"
@@ -33,6 +43,10 @@ _INDICES = {
 }
 _RESERVED = frozenset(AXES)
 _BASE = "&"
+_LOOP = "loop."
+_DERIVED = "["
+
+Answer = TypeVar("Answer")
 
 
 def base_name(pointer: str) -> str | None:
@@ -63,30 +77,67 @@ class Derived:
     sources: tuple[AddressExpression, ...]
 
 
-class LaunchValues:
-    """Variables of address expressions with their values and ranges.
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """Variables that symbolic execution made: `ranges` of them, and what `derived` ones are.
 
-    `fixed` collects those that a decision or an operation other than a sum or a product relied on:
-    expressions hold for their values only.
+    `fixed` collects sizes and parameters that a decision or an operation other than a sum or a
+    product relied on: expressions hold for their values only.
     """
 
+    ranges: dict[str, Range]
+    derived: dict[str, Derived]
+    fixed: set[str]
+
+
+class LaunchValues:
+    """Variables of address expressions with their values and ranges; `fixed` and `derived` as in
+    `Definitions`. All that is asked of them goes into `answers`."""
+
     def __init__(self, kernel: Kernel, launch: Launch) -> None:
-        self._kernel = kernel
-        self._memory = LaunchMemory(kernel, launch)
+        self._kernel, self._launch = kernel, launch
         self._numbers = itertools.count(1)
+        self.answers = Answers()
         self.known: dict[str, int] = {}
         self.ranges: dict[str, Range] = {}
         self.fixed: set[str] = set()
         self.spaces: dict[str, AddressSpace] = {}
         self.buffer_bytes: dict[str, int] = {}
         self.derived: dict[str, Derived] = {}
-        self._parameters = self._named_parameters(launch)
+        for name, symbol in kernel.symbols.items():
+            self.spaces[f"{_BASE}{name}"] = symbol.space
+            self.buffer_bytes[name] = symbol.size
+        self.parameters = self._named_parameters(launch)
         sizes = zip(AXES, launch.thread_block, launch.grid, strict=True)
         for axis, threads, thread_blocks in sizes:
             self._know(f"ntid.{axis}", threads)
             self._know(f"nctaid.{axis}", thread_blocks)
             self.ranges[f"tid.{axis}"] = (0, threads - 1)
             self.ranges[f"ctaid.{axis}"] = (0, thread_blocks - 1)
+        self._facts = Facts(self.known, self.ranges, lambda: self._parameter_bytes)
+
+    @cached_property
+    def _parameter_bytes(self) -> bytes:
+        return LaunchMemory(self._kernel, self._launch).parameters.bytes.tobytes()
+
+    @property
+    def definitions(self) -> Definitions:
+        made = {name: found for name, found in self.ranges.items() if _is_made(name)}
+        return Definitions(made, self.derived, self.fixed)
+
+    def adopt(self, other: Definitions) -> None:
+        """Takes over the variables of an execution that gets the same answers of this launch."""
+        self.ranges.update(other.ranges)
+        self.derived.update(other.derived)
+        self.fixed |= other.fixed
+
+    def gives(self, answers: Answers) -> bool:
+        """Whether they are those of this launch, too."""
+        return answers.are_those_of(self._facts)
+
+    def ask(self, question: Callable[..., Answer], *about: Value | str | int) -> Answer:
+        """What a function of facts and `about` returns for this launch."""
+        return self.answers.ask(self._facts, question, about, _is_made)
 
     def _know(self, name: str, value: int) -> None:
         self.known[name], self.ranges[name] = value, (value, value)
@@ -114,22 +165,20 @@ class LaunchValues:
         number = None if offset is None else self.number(offset)
         if space is AddressSpace.PARAM and number is not None:
             at = number + element * load.type.bytes
-            if (at, load.type.bytes) in self._parameters:
-                return self._parameters[at, load.type.bytes]
-            return self._bits(load, self._memory.parameters.bytes, at)
+            if (at, load.type.bytes) in self.parameters:
+                return self.parameters[at, load.type.bytes]
+            return self._bits(load, at)
         return Opaque(f"data that {load.mnemonic} reads at {place(load)}", is_data=True)
 
-    def _bits(
-        self, load: Load, memory: np.ndarray[tuple[int], np.dtype[np.uint8]], at: int
-    ) -> Value:
+    def _bits(self, load: Load, at: int) -> Value:
         """A number of a struct, or a narrower part of a parameter."""
-        raw = bytes(memory[at : at + load.type.bytes])
         if not load.type.is_integer:
             return Opaque(f"a floating-point number that {load.mnemonic} reads at {place(load)}")
+        raw = self.ask(raw_parameter, at, load.type.bytes)
         return constant(signed(int.from_bytes(raw, "little"), load.type.bits))
 
     def new_loop(self) -> str:
-        name = f"loop.{next(self._numbers)}"
+        name = f"{_LOOP}{next(self._numbers)}"
         self.ranges[name] = (0, None)
         return name
 
@@ -147,37 +196,41 @@ class LaunchValues:
         names = frozenset().union(*(source.variables for source in sources))
         if not names <= {*self.known, *_INDICES.values(), *self.derived}:
             return None
-        found = Derived(instruction, tuple(self.numeric(source) for source in sources))
+        found = Derived(instruction, tuple(sources))
         name = next((known for known, item in self.derived.items() if item == found), "")
         if not name:
-            name = f"[{instruction.mnemonic} at {place(instruction)}, {len(self.derived) + 1}]"
+            where = place(instruction)
+            name = f"{_DERIVED}{instruction.mnemonic} at {where}, {len(self.derived) + 1}]"
             self.derived[name], self.ranges[name] = found, bounds
         return variable(name)
 
     def symbol_address(self, name: str, offset: int) -> AddressExpression:
-        symbol = self._kernel.symbols[name]
-        self.spaces[f"{_BASE}{name}"] = symbol.space
-        self.buffer_bytes[name] = symbol.size
         return variable(f"{_BASE}{name}") + offset
 
     def number(self, value: Value) -> int | None:
         """The value of an expression in variables that are the same in all threads."""
         if not isinstance(value, AddressExpression):
             return None
-        if value.as_constant is None:
-            if not value.variables <= self.known.keys():
-                return None
-            self.fixed |= value.variables
-            value = value.substitute(self.known)
-        return value.as_constant
+        if value.as_constant is not None:
+            return value.as_constant
+        if not value.variables <= self.known.keys():
+            return None
+        self.fixed |= value.variables
+        return self.ask(number_of, value)
 
     def numeric(self, expression: AddressExpression) -> AddressExpression:
         """With the values of all variables that are the same in all threads."""
-        self.fixed |= expression.variables & self.known.keys()
-        return expression.substitute(self.known)
+        self.rely_on_numbers(expression)
+        return self.ask(numeric_of, expression)
 
-    def bounds(self, expression: AddressExpression) -> Range:
-        return bounds(expression, self.ranges)
+    def truth(self, condition: Condition) -> bool | None:
+        """Whether it holds in all threads, or in none; None where that differs."""
+        if isinstance(condition, bool | Opaque):
+            return truth(condition, {})
+        return self.ask(truth_of, condition)
+
+    def rely_on_numbers(self, expression: AddressExpression) -> None:
+        self.fixed |= expression.variables & self.known.keys()
 
     def rely_on_ranges(self, expression: AddressExpression) -> None:
         """Notes that a result holds for the sizes of this launch only."""
@@ -192,3 +245,8 @@ class LaunchValues:
             kind, _, axis = name.partition(".")
             if kind in ("tid", "ctaid"):
                 self.fixed.add(f"{'ntid' if kind == 'tid' else 'nctaid'}.{axis}")
+
+
+def _is_made(name: str) -> bool:
+    """By symbolic execution."""
+    return name.startswith((_LOOP, _DERIVED))

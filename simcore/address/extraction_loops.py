@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from kernelcast.simcore.address.expression import AddressExpression
+from kernelcast.simcore.address.extraction_answers import Facts, numeric_of
 from kernelcast.simcore.address.extraction_launch import LaunchValues
 from kernelcast.simcore.address.extraction_values import (
     AllOf,
@@ -15,33 +16,12 @@ from kernelcast.simcore.address.extraction_values import (
     Opaque,
     Relation,
     Value,
+    bounds,
     split,
     variables,
 )
-from kernelcast.simcore.isa.kernel import Kernel
 
-__all__ = ["Trips", "growth", "natural_loops", "parts_of", "trips_of", "trips_under"]
-
-
-def natural_loops(kernel: Kernel) -> dict[int, frozenset[int]]:
-    """The basic blocks of each loop, by its header; basic blocks are in topological order."""
-    before: dict[int, list[int]] = {}
-    for block in kernel.blocks:
-        for target in block.successors:
-            before.setdefault(target, []).append(block.index)
-    found: dict[int, frozenset[int]] = {}
-    for block in kernel.blocks:
-        for header in block.successors:
-            if header > block.index:
-                continue
-            body, pending = {header}, [block.index]
-            while pending:
-                index = pending.pop()
-                if index not in body:
-                    body.add(index)
-                    pending.extend(before.get(index, ()))
-            found[header] = found.get(header, frozenset()) | body
-    return found
+__all__ = ["Trips", "growth", "parts_of", "trips_of", "trips_under"]
 
 
 def growth(
@@ -102,11 +82,17 @@ def trips_of(again: Iterable[Condition], name: str, launch: LaunchValues, where:
 
 def _holding(condition: Comparison, name: str, launch: LaunchValues) -> tuple[int, int | None]:
     """For how many trips from 0 on it holds: at least and at most; None for no limit."""
-    factor, rest = split(condition.expression, name)
-    slope, rest = launch.number(factor), launch.numeric(rest)
-    if slope is None or not slope:
+    for part in split(condition.expression, name):
+        launch.rely_on_numbers(part)
+    return launch.ask(_holding_of, condition, name)
+
+
+def _holding_of(facts: Facts, condition: Comparison, name: str) -> tuple[int, int | None]:
+    factor, rest = (numeric_of(facts, part) for part in split(condition.expression, name))
+    slope = factor.as_constant
+    if not slope:
         return 0, None
-    low, high = launch.bounds(rest)
+    low, high = bounds(rest, facts.ranges)
     if condition.relation is Relation.BELOW:
         if slope < 0 or low is None:
             return 0, None

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.address.expression import AddressExpression, constant
+from kernelcast.simcore.address.extraction_answers import bits_of, lies_within
 from kernelcast.simcore.address.extraction_conditions import compared, logical, refused
 from kernelcast.simcore.address.extraction_launch import LaunchValues, place, signed
 from kernelcast.simcore.address.extraction_values import (
@@ -17,7 +18,6 @@ from kernelcast.simcore.address.extraction_values import (
     Value,
     below,
     negated,
-    truth,
 )
 from kernelcast.simcore.isa.kernel import Compute
 from kernelcast.simcore.isa.opcodes import Context
@@ -107,8 +107,8 @@ def _wide(value: AddressExpression, of: ScalarType, launch: LaunchValues) -> Add
     """As extended to more bits. What is negative in some threads only is taken for unused there."""
     if of.is_signed:
         return value
-    high = launch.bounds(value)[1]
-    return value + (1 << of.bits) if high is not None and high < 0 else value
+    is_negative = launch.truth(below(value, constant(0)))
+    return value + (1 << of.bits) if is_negative else value
 
 
 def _multiply_wide(i: Compute, s: Expressions, launch: LaunchValues) -> AddressExpression:
@@ -119,10 +119,10 @@ def _convert(i: Compute, s: Expressions, launch: LaunchValues) -> Value | None:
     source, target = i.source_type, i.type
     if target.bits > source.bits:
         return _wide(s[0], source, launch)
-    low, high = launch.bounds(s[0])
-    if low is None or high is None:
-        return s[0] if target.bits >= _FEWEST_INDEX_BITS else None
-    return s[0] if -(1 << (target.bits - 1)) <= low and high < 1 << target.bits else None
+    fits = launch.ask(lies_within, s[0], -(1 << (target.bits - 1)), 1 << target.bits)
+    if fits is None:
+        fits = target.bits >= _FEWEST_INDEX_BITS
+    return s[0] if fits else None
 
 
 def _shift_left(_: Compute, s: Expressions, launch: LaunchValues) -> Value | None:
@@ -165,10 +165,10 @@ def _and(_: Compute, s: Expressions, launch: LaunchValues) -> Value | None:
 def _or(_: Compute, s: Expressions, launch: LaunchValues) -> Value | None:
     """A sum, where the operands have no bit in common."""
     for high, low in ((s[0], s[1]), (s[1], s[0])):
-        least, most = launch.bounds(low)
-        if least is None or most is None or least < 0:
+        bits = launch.ask(bits_of, low)
+        if bits is None:
             continue
-        parts = _divided(high, 1 << most.bit_length(), launch)
+        parts = _divided(high, 1 << bits, launch)
         if parts is not None and parts[1].as_constant == 0:
             launch.rely_on_ranges(low)
             return high + low
@@ -182,23 +182,28 @@ def _divided(
     the value is not negative."""
     if divisor <= 0 or value.as_constant is not None:
         return None
-    for candidate in (value, launch.numeric(value)):
-        whole = {m: f // divisor for m, f in candidate.terms if f % divisor == 0 or not m}
-        rest = AddressExpression.of(
-            {m: f % divisor if not m else f for m, f in candidate.terms if f % divisor or not m}
-        )
-        low, high = launch.bounds(rest)
-        if low is not None and high is not None and low >= 0 and high < divisor:
-            launch.rely_on_ranges(rest)
-            return AddressExpression.of(whole), rest
-    return None
+    found = _split(value, divisor, launch)
+    return _split(launch.numeric(value), divisor, launch) if found is None else found
+
+
+def _split(
+    value: AddressExpression, divisor: int, launch: LaunchValues
+) -> tuple[AddressExpression, AddressExpression] | None:
+    whole = {m: f // divisor for m, f in value.terms if f % divisor == 0 or not m}
+    rest = AddressExpression.of(
+        {m: f % divisor if not m else f for m, f in value.terms if f % divisor or not m}
+    )
+    if not launch.ask(lies_within, rest, 0, divisor):
+        return None
+    launch.rely_on_ranges(rest)
+    return AddressExpression.of(whole), rest
 
 
 def _extreme(i: Compute, s: Expressions, launch: LaunchValues) -> Value | None:
     """Where the ranges of the indices say which one it is."""
-    is_less = truth(below(s[0], s[1]), launch.ranges)
+    is_less = launch.truth(below(s[0], s[1]))
     if is_less is None:
-        is_less = truth(below(launch.numeric(s[0]), launch.numeric(s[1])), launch.ranges)
+        is_less = launch.truth(below(launch.numeric(s[0]), launch.numeric(s[1])))
     if is_less is None:
         return None
     launch.rely_on_ranges(s[0] - s[1])

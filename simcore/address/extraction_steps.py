@@ -9,7 +9,7 @@ from kernelcast.simcore.address.extraction_launch import LaunchValues, place, si
 from kernelcast.simcore.address.extraction_paths import RawAccess, State, Taken
 from kernelcast.simcore.address.extraction_record import Record
 from kernelcast.simcore.address.extraction_rules import computed
-from kernelcast.simcore.address.extraction_values import Condition, Opaque, Value, negated, truth
+from kernelcast.simcore.address.extraction_values import Condition, Opaque, Value, negated
 from kernelcast.simcore.isa.control_flow import writes
 from kernelcast.simcore.isa.kernel import (
     Address,
@@ -18,7 +18,6 @@ from kernelcast.simcore.isa.kernel import (
     Compute,
     Guard,
     Immediate,
-    Kernel,
     Load,
     Operand,
     Register,
@@ -28,7 +27,6 @@ from kernelcast.simcore.isa.kernel import (
     SymbolAddress,
 )
 from kernelcast.simcore.isa.opcodes import Context
-from kernelcast.simcore.isa.slices import address_slice
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = ["BodySteps"]
@@ -39,15 +37,8 @@ _OUTER = (AddressSpace.GLOBAL, AddressSpace.GENERIC)
 class BodySteps:
     """Executes what addresses and ways depend on; counts floating-point operations."""
 
-    def __init__(self, kernel: Kernel, launch: LaunchValues, record: Record) -> None:
-        self._launch, self._record = launch, record
-        self._needed = address_slice(kernel).pcs
-        self.needed_registers = frozenset(
-            register.index
-            for instruction in kernel.instructions
-            if instruction.pc in self._needed
-            for register in writes(instruction)
-        )
+    def __init__(self, needed: frozenset[int], launch: LaunchValues, record: Record) -> None:
+        self._needed, self._launch, self._record = needed, launch, record
 
     def run(self, block: BasicBlock, state: State) -> State:
         registers = dict(state.registers)
@@ -56,7 +47,7 @@ class BodySteps:
             condition: Condition = True
             if instruction.guard is not None:
                 condition = self.guard(instruction.guard, registers)
-                if truth(condition, self._launch.ranges) is False:
+                if self._launch.truth(condition) is False:
                     continue
             if isinstance(instruction, Compute):
                 _count(instruction, flops)
@@ -112,7 +103,7 @@ class BodySteps:
             if register is None:
                 continue
             old = registers.get(register.index)
-            if truth(condition, self._launch.ranges) is None and old not in (None, value):
+            if self._launch.truth(condition) is None and old not in (None, value):
                 value = Opaque(
                     f"whether {instruction.mnemonic} at {place(instruction)} is executed"
                 )

@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.address.boxes import StridedFamily
-from kernelcast.simcore.address.intervals import count_in_intervals
+from kernelcast.simcore.address.intervals import count_in_intervals, interval_pieces
 
-__all__ = ["Footprints", "footprints"]
+__all__ = ["Footprints", "address_pieces", "footprints"]
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 _AXIS_OVERLAP = 1.25
 """Rows may reach this far into the next one, as halos do, before tuples stop being addresses."""
@@ -81,30 +82,27 @@ def _as_boxes(
 ) -> tuple[Ints, Ints, Ints]:
     """Lower and upper ends, shape (boxes, 1 + outer strides), bytes first; and the set of each."""
     place = {stride: at + 1 for at, stride in enumerate(strides)}
-    lows, highs, owners = [], [], []
-    for number, members in enumerate(sets):
-        for member in members:
-            corner = _corners(member, place)
-            digits = _digits(member.bases, strides)
-            lows.append(digits + corner[0])
-            highs.append(digits + corner[1])
-            owners.append(np.full(len(digits), number))
-    return np.concatenate(lows), np.concatenate(highs), np.concatenate(owners)
+    members = [(number, member) for number, found in enumerate(sets) for member in found]
+    each = [len(member.bases) for _, member in members]
+    bases = [base for _, member in members for base in member.bases]
+    digits = _digits(bases, strides)
+    corners = np.repeat(np.array([_corners(member, place) for _, member in members]), each, axis=0)
+    owner = np.repeat([number for number, _ in members], each)
+    return digits + corners[:, 0], digits + corners[:, 1], owner
 
 
-def _corners(member: StridedFamily, place: Mapping[int, int]) -> Ints:
+def _corners(member: StridedFamily, place: Mapping[int, int]) -> list[list[int]]:
     """First coordinates and ends of the set whose base is 0, shape (2, axes)."""
-    found = np.zeros((2, 1 + len(place)), np.int64)
-    found[1] = 1
+    low, high = [0] * (1 + len(place)), [1] * (1 + len(place))
     first, end = 0, member.access_bytes
-    for stride, low, high in member.spans:
+    for stride, begin, after in member.spans:
         at = place.get(stride)
         if at is None:
-            first, end = first + stride * low, end + stride * (high - 1)
+            first, end = first + stride * begin, end + stride * (after - 1)
         else:
-            found[:, at] = low, high
-    found[:, 0] = first, end
-    return found
+            low[at], high[at] = begin, after
+    low[0], high[0] = first, end
+    return [low, high]
 
 
 def _digits(bases: Sequence[int], strides: tuple[int, ...]) -> Ints:
@@ -129,10 +127,38 @@ def _are_tuples_addresses(low: Ints, high: Ints, strides: tuple[int, ...]) -> bo
     )
 
 
+def address_pieces(
+    sets: Sequence[Sequence[StridedFamily]], granularity: int, phase: int = 0
+) -> tuple[Flags, Floats]:
+    """The sets cut into pieces that each of them has wholly or not at all.
+
+    Which pieces are in which set, shape (sets, pieces), and how many units each has, shape
+    (pieces,). Addresses begin `phase` bytes behind a unit of `granularity` bytes.
+    """
+    strides = _outer_strides([member for members in sets for member in members], granularity)
+    low, high, owner = _as_boxes(sets, strides)
+    if not _are_tuples_addresses(low, high, strides):
+        return interval_pieces(sets, granularity, phase)
+    inside, lengths = _cut(low, high, owner, len(sets), granularity, phase)
+    sizes = np.ones(1)
+    for length in lengths:
+        sizes = np.outer(sizes, length).ravel()
+    return inside.reshape(len(sets), -1), sizes
+
+
 def _count_boxes(
     low: Ints, high: Ints, owner: Ints, sets: int, granularity: int, phase: int
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Row 0: units of each set; row 1: units that it shares with the first set."""
+    inside, lengths = _cut(low, high, owner, sets, granularity, phase)
+    shared = inside[1:] & inside[:1]
+    return np.array((_volume(inside, lengths), [0.0, *_volume(shared, lengths)]))
+
+
+def _cut(
+    low: Ints, high: Ints, owner: Ints, sets: int, granularity: int, phase: int
+) -> tuple[Flags, list[Ints]]:
+    """Pieces in each set, shape (sets, pieces along each axis), and how long they are."""
     low, high = low.copy(), high.copy()
     low[:, 0] = (low[:, 0] + phase) // granularity
     high[:, 0] = (high[:, 0] - 1 + phase) // granularity + 1
@@ -146,11 +172,10 @@ def _count_boxes(
     boxes = zip(owner.tolist(), zip(*starts, strict=True), zip(*ends, strict=True), strict=True)
     for belongs, begin, end in boxes:
         inside[(belongs, *map(slice, begin, end))] = True
-    shared = inside[1:] & inside[:1]
-    return np.array((_volume(inside, lengths), [0.0, *_volume(shared, lengths)]))
+    return inside, lengths
 
 
-def _volume(inside: Flags, lengths: Sequence[Ints]) -> npt.NDArray[np.float64]:
+def _volume(inside: Flags, lengths: Sequence[Ints]) -> Floats:
     total = inside.astype(np.float64)
     for length in reversed(lengths):
         total = total @ length.astype(np.float64)

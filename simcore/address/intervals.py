@@ -11,7 +11,7 @@ import numpy.typing as npt
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.simcore.address.boxes import StridedFamily
 
-__all__ = ["count_in_intervals"]
+__all__ = ["count_in_intervals", "interval_pieces"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -29,6 +29,19 @@ def count_in_intervals(
         both = _merged(*(np.concatenate(ends) for ends in zip(found[0], intervals, strict=True)))
         shared.append(sizes[0] + size - _size(both))
     return np.array((sizes, shared))
+
+
+def interval_pieces(
+    sets: Sequence[Sequence[StridedFamily]], granularity: int, phase: int
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
+    """As `footprint.address_pieces`: stretches of units between all ends of all sets."""
+    found = [_union(members, granularity, phase) for members in sets]
+    cuts = np.unique(np.concatenate([end for ends in found for end in ends]))
+    depth = np.zeros((len(sets), len(cuts)), np.int64)
+    for row, (starts, ends) in zip(depth, found, strict=True):
+        np.add.at(row, np.searchsorted(cuts, starts), 1)
+        np.add.at(row, np.searchsorted(cuts, ends), -1)
+    return depth.cumsum(axis=1)[:, :-1] > 0, np.diff(cuts).astype(np.float64)
 
 
 def _size(intervals: tuple[Ints, Ints]) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from kernelcast.errors import KernelcastError
+from kernelcast.errors import KernelcastError, LaunchError
 from kernelcast.simcore.address.kernel import AddressKernel
 from kernelcast.simcore.address.volumes import Volumes, volumes
 from kernelcast.simcore.device import Device
@@ -103,7 +103,8 @@ def critical_extent(
         conditions = layer_conditions(kernel_of_extent(extent), device)
         return all(item.holds for item in conditions if item.axis is axis)
 
-    low, high = 1, 2
+    low = _smallest_extent(kernel_of_extent, largest)
+    high = 2 * low
     if not holds(low):
         raise KernelcastError(f"the condition of the {axis.value} holds for no extent")
     while high <= largest and holds(high):
@@ -114,6 +115,20 @@ def critical_extent(
         middle = (low + high) // 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low
+
+
+def _smallest_extent(kernel_of_extent: Callable[[int], AddressKernel], largest: int) -> int:
+    """The first power of two that leaves cells: kernels with a border have none in tiny domains."""
+    extent = 1
+    while True:
+        try:
+            kernel_of_extent(extent)
+        except LaunchError:
+            if 2 * extent > largest:
+                raise
+            extent *= 2
+        else:
+            return extent
 
 
 def sequential_extent(layers: int, element_bytes: int, capacity_bytes: int) -> int:

@@ -25,10 +25,11 @@ class Volumes:
 
     `l1_wavefronts` are those of the data banks, `l1_passes` the cycles that data and tags need.
     L2 to L1: `l2_load_compulsory_bytes` are the distinct sectors of each thread block,
-    `l2_load_capacity_bytes` what L1 cannot keep. DRAM reads are the sum of four parts:
+    `l2_load_capacity_bytes` what L1 cannot keep. DRAM reads are the sum of five parts:
     `dram_compulsory_bytes` of waves without what the layers before them share with them, the misses
-    among those shared, and the sectors that `redundant_store_bytes` and stores with gaps make it
-    read. Within a wave L2 loses nothing. Oversubscriptions: volumes over capacities (equation 4).
+    among those shared, `wave_miss_bytes` that a wave larger than L2 reads again, and the sectors
+    that `redundant_store_bytes` and stores with gaps make it read. Oversubscriptions: volumes over
+    capacities (equation 4).
     """
 
     kernel: str
@@ -46,6 +47,7 @@ class Volumes:
     z_layer_overlap_bytes: float
     y_layer_miss_bytes: float
     z_layer_miss_bytes: float
+    wave_miss_bytes: float
     partial_store_fill_bytes: float
     dram_store_compulsory_bytes: float
     redundant_store_bytes: float
@@ -75,6 +77,7 @@ class Volumes:
             self.dram_compulsory_bytes
             + self.y_layer_miss_bytes
             + self.z_layer_miss_bytes
+            + self.wave_miss_bytes
             + self.partial_store_fill_bytes
         )
 
@@ -137,6 +140,7 @@ def _volumes(
         z_layer_overlap_bytes=wave.z_overlap_bytes * scale,
         y_layer_miss_bytes=wave.y_miss_bytes * scale,
         z_layer_miss_bytes=wave.z_miss_bytes * scale,
+        wave_miss_bytes=wave.wave_miss_bytes * scale,
         partial_store_fill_bytes=wave.fill_bytes * scale,
         dram_store_compulsory_bytes=wave.store_bytes * scale,
         redundant_store_bytes=wave.redundant_store_bytes * scale,

@@ -12,6 +12,7 @@ from kernelcast.simcore.address.block_volumes import BlockVolumes, by_field
 from kernelcast.simcore.address.boxes import BoundAccess, families
 from kernelcast.simcore.address.footprint import footprints
 from kernelcast.simcore.address.kernel import AddressKernel
+from kernelcast.simcore.address.wave_reuse import wave_losses
 from kernelcast.simcore.address.waves import GridBox, WaveSets
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.warpspeed_facts import WarpspeedFacts
@@ -38,6 +39,7 @@ class WaveVolumes:
     z_overlap_bytes: float
     y_miss_bytes: float
     z_miss_bytes: float
+    wave_miss_bytes: float
     fill_bytes: float
     store_bytes: float
     redundant_store_bytes: float
@@ -48,15 +50,20 @@ class WaveVolumes:
 
 @dataclass(frozen=True, slots=True)
 class _Units:
-    """Sectors of the wave, those that it shares with the y layer and with either layer."""
+    """Sectors of the wave, and those that it shares with its neighbours, with the y layer, to which
+    these belong, and with either layer."""
 
     wave: float = 0.0
+    with_neighbours: float = 0.0
     with_y: float = 0.0
     with_z: float = 0.0
 
     def __add__(self, other: _Units) -> _Units:
         return _Units(
-            self.wave + other.wave, self.with_y + other.with_y, self.with_z + other.with_z
+            self.wave + other.wave,
+            self.with_neighbours + other.with_neighbours,
+            self.with_y + other.with_y,
+            self.with_z + other.with_z,
         )
 
 
@@ -77,13 +84,13 @@ def wave_volumes(
         lines * device.l2.line_bytes / capacity
         for lines in _allocated((*loads, *stores), kernel, sets, device.l2.line_bytes)
     ]
-    y_overlap = size * read.with_y * _with_predecessor(kernel.grid[1])
+    y_shared = max(0.0, read.with_y - read.with_neighbours)
+    y_overlap = size * y_shared * _with_predecessor(kernel.grid[1])
     z_overlap = size * max(0.0, read.with_z - read.with_y) * _with_predecessor(kernel.grid[2])
     unshared = size * (read.wave - max(read.with_y, read.with_z))
     further = max(0.0, unshared - whole.sectors * size * share)
-    missed, fills = _stores(
-        stores, loads, kernel, sets, written, share, blocks, over[0], device, facts
-    )
+    lost = wave_losses(kernel, sets.wave, over[0], blocks.hit_shares, device, facts)
+    missed = size * (lost.stores + _lost_by_layers(written, over, facts))
     return WaveVolumes(
         sets=sets,
         cells=cells,
@@ -93,7 +100,8 @@ def wave_volumes(
         z_overlap_bytes=z_overlap,
         y_miss_bytes=y_overlap * (1 - facts.y_layer_hit_rate.at(over[1])),
         z_miss_bytes=z_overlap * (1 - facts.z_layer_hit_rate.at(over[2])),
-        fill_bytes=fills,
+        wave_miss_bytes=size * lost.loads,
+        fill_bytes=_fills(stores, loads, kernel, share, missed, device),
         store_bytes=size * (written.wave - written.with_z),
         redundant_store_bytes=missed,
         oversubscription=over[0],
@@ -149,7 +157,7 @@ def _shared(
     accesses: Sequence[BoundAccess], kernel: AddressKernel, sets: WaveSets, size: int
 ) -> _Units:
     total = _Units()
-    layers = (sets.wave, sets.y_layer, sets.z_layer)
+    layers = (sets.wave, sets.neighbours, sets.y_layer, sets.z_layer)
     for field, members in by_field(accesses):
         touched = [families(members, kernel, boxes) for boxes in layers]
         found = footprints(touched, size, kernel.field(field).base_alignment_bytes)
@@ -170,34 +178,32 @@ def _allocated(
     return total
 
 
-def _stores(
+def _lost_by_layers(written: _Units, over: Sequence[float], facts: WarpspeedFacts) -> float:
+    """Partly written sectors that a layer before the wave left and L2 has written back since."""
+    hit_rate = facts.store_hit_rate
+    in_y = max(0.0, written.with_y - written.with_neighbours) * (1 - hit_rate.at(over[1]))
+    return in_y + max(0.0, written.with_z - written.with_y) * (1 - hit_rate.at(over[2]))
+
+
+def _fills(
     stores: Sequence[BoundAccess],
     loads: Sequence[BoundAccess],
     kernel: AddressKernel,
-    sets: WaveSets,
-    written: _Units,
     share: float,
-    blocks: BlockVolumes,
-    over: float,
+    missed: float,
     device: Device,
-    facts: WarpspeedFacts,
-) -> tuple[float, float]:
-    """Bytes that partly written sectors cost: written again, and read to be completed.
-
-    A sector that several warps or waves write in part is written back more than once where L2
-    loses it between them; one that stays incomplete is read before it is written back.
-    """
-    size, loaded = device.l2.sector_bytes, {access.field for access in loads}
-    again = max(0.0, share * blocks.store_bytes - size * written.wave) + size * written.with_z
-    missed = again * (1 - facts.store_hit_rate.at(over))
+) -> float:
+    """Bytes that are read because a sector is written back incomplete: those written back more than
+    once, and the wave's share of those that the launch never completes nor loads."""
     if not device.dram.partial_write_fills:
-        return missed, 0.0
+        return 0.0
+    size, loaded = device.l2.sector_bytes, {access.field for access in loads}
     foreign = [access for access in stores if access.field not in loaded]
     incomplete = 0.0
     for field, members in by_field(foreign):
-        touched = [families(members, kernel, sets.wave)]
+        touched = [families(members, kernel, (((0, 0, 0), kernel.grid),))]
         phase, width = kernel.field(field).base_alignment_bytes, members[0].access_bytes
         sectors = footprints(touched, size, phase).sectors[0]
         words = footprints(touched, width, phase).sectors[0]
         incomplete += min(sectors * size, 2 * (sectors * size - words * width))
-    return missed, missed + max(0.0, incomplete - size * written.with_z)
+    return missed + share * max(0.0, incomplete)

@@ -19,6 +19,9 @@ from kernelcast.traces.trace import ResourceNeeds
 
 __all__ = ["GridBox", "WaveSets", "boxes_of_range", "wave_sets"]
 
+_NEIGHBOURS = 16
+"""Which part of a wave's number of thread blocks has just run when the wave begins."""
+
 Triple = tuple[int, int, int]
 GridBox = tuple[Triple, Triple]
 """Thread blocks from the first index up to but without the second one, along each axis."""
@@ -28,10 +31,13 @@ GridBox = tuple[Triple, Triple]
 class WaveSets:
     """A representative wave in the middle of the grid and the sets before it.
 
+    `neighbours` are the thread blocks right before it in its row: waves follow each other without a
+    pause, so that they have just run.
     `thread_blocks`: of the wave. `layer_cells`: how deep it is in y and z, cells.
     """
 
     wave: tuple[GridBox, ...]
+    neighbours: tuple[GridBox, ...]
     y_layer: tuple[GridBox, ...]
     z_layer: tuple[GridBox, ...]
     thread_blocks: int
@@ -57,10 +63,11 @@ def wave_sets(kernel: AddressKernel, device: Device) -> WaveSets:
     total = math.prod(kernel.grid)
     size = min(total, found.thread_blocks_per_sm * device.architecture.sm_count)
     row, plane = kernel.grid[0], kernel.grid[0] * kernel.grid[1]
-    first = _representative(kernel.grid, size)
+    first, near = _representative(kernel.grid, size), max(1, size // _NEIGHBOURS)
     plane_start = first // plane * plane
     return WaveSets(
         wave=boxes_of_range(first, first + size, kernel.grid),
+        neighbours=boxes_of_range(max(first - near, first // row * row), first, kernel.grid),
         y_layer=boxes_of_range(max(plane_start, first - row), first, kernel.grid),
         z_layer=boxes_of_range(max(0, first - plane), first, kernel.grid),
         thread_blocks=size,

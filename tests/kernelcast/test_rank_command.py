@@ -160,3 +160,10 @@ def test_an_interrupt_keeps_what_was_predicted(tmp_path: Path) -> None:
     assert str(store) in said
     lines = store.read_text().splitlines()
     assert all("time_s" in json.loads(line) or "refused" in json.loads(line) for line in lines)
+
+
+def test_help_shows_a_line_of_addresses_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    """Brackets are indices there, not markup."""
+    for name in ("rank", "layers"):
+        assert main([name, "--help"]) == 0
+        assert "b[y, x] = a[y, x - 1..1]" in capsys.readouterr().out

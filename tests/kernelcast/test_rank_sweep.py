@@ -136,9 +136,11 @@ def test_a_workload_is_ranked_by_its_addresses() -> None:
     blocks = "32x4x2,16x4x4,8x8x4,64x4"
     (found,) = kc.rank(workload, "a100-40gb", block=blocks, options=options)
     width, height, depth = (workload.size("small")[name] for name in ("width", "height", "depth"))
-    line = (
-        "to[z + 1, y + 1, x + 1] = from[z + 1, y + 1, x + 0..2] + from[z + 1, y + 0..2, x + 1]"
-        f" + from[z + 0..2, y + 1, x + 1]; domain = {width - 2}x{height - 2}x{depth - 2};"
+    line = (  # in the order of the code: what lies between two uses decides on hits in L1
+        "to[z + 1, y + 1, x + 1] = from[z + 1, y + 1, x + 1] + from[z + 1, y + 1, x + 2]"
+        " + from[z + 1, y + 1, x] + from[z + 1, y, x + 1] + from[z + 1, y + 2, x + 1]"
+        " + from[z, y + 1, x + 1] + from[z + 2, y + 1, x + 1]"
+        f"; domain = {width - 2}x{height - 2}x{depth - 2};"
         f"from: f64[{depth}, {height}, {width}]; to: f64[{depth}, {height}, {width}];"
         "registers = 40; flops = 8"
     )

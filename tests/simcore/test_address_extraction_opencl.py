@@ -6,6 +6,7 @@ import itertools
 import shutil
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,9 +25,24 @@ TWINS = {
     "5-point star": ("stencil/star5_2d.toml", "stencil/star5_2d.cl"),
     "7-point star": ("stencil/star7_3d.toml", "stencil/star7_3d.cl"),
     "naive product of matrices": ("gemm/naive.toml", "gemm/naive.cl"),
+    "product of tiles in shared memory": ("gemm/tiled.toml", "gemm/tiled.cl"),
+    "transpose by way of shared memory": ("transpose/tiled.toml", "transpose/tiled.cl"),
+    "convolution": ("learning/convolution2d.toml", "learning/convolution2d.cl"),
+    "set of Mandelbrot": ("simulation/mandelbrot.toml", "simulation/mandelbrot.cl"),
+}
+WHOLE = {
+    # whole tiles; few threads at the border
+    "product of tiles in shared memory": {"m": 64, "n": 96, "k": 128},
+    "transpose by way of shared memory": {"rows": 128, "columns": 96},
+    "convolution": {"width": 1280, "height": 640},
 }
 
 pytestmark = pytest.mark.skipif(not shutil.which("clang"), reason="clang is not installed")
+
+
+def workload_of(name: str) -> kc.Workload:
+    workload = kc.load_workload(WORKLOADS / TWINS[name][0])
+    return replace(workload, sizes={"small": WHOLE[name]}) if name in WHOLE else workload
 
 
 def of_twin(source: str, workload: kc.Workload) -> AddressKernel:
@@ -52,7 +68,7 @@ def spread(accesses: Sequence[Access], kernel: AddressKernel) -> Counter[object]
 
 @pytest.mark.parametrize("name", TWINS)
 def test_both_languages_have_the_same_addresses(name: str) -> None:
-    workload = kc.load_workload(WORKLOADS / TWINS[name][0])
+    workload = workload_of(name)
     ptx, other = address_kernel(workload, "small"), of_twin(TWINS[name][1], workload)
     assert spread(other.loads, other) == spread(ptx.loads, ptx)
     assert spread(other.stores, other) == spread(ptx.stores, ptx)
@@ -67,6 +83,12 @@ def test_refusals_name_the_line_of_the_source() -> None:
     source = (WORKLOADS / "sparse" / "spmv_csr_scalar.cl").read_text().splitlines()
     *_, line = str(refusal.value).rstrip(")").split(":")
     assert "row_starts" in source[int(line) - 1]
+
+
+def test_atomic_operations_are_refused() -> None:
+    workload = kc.load_workload(WORKLOADS / "histogram" / "shared_atomics.toml")
+    with pytest.raises(ModelNotApplicable, match=r"shared_atomics\.cl:23\) is an atomic operation"):
+        of_twin("histogram/shared_atomics.cl", workload)
 
 
 def test_a_workload_has_its_own_launch() -> None:
