@@ -70,7 +70,12 @@ def _explain_memory(
     overfetch = _overfetch(profile)
     if overfetch is not None and overfetch > _OVERFETCH:
         causes.append(f"DRAM moves {overfetch:.2f} times the bytes that the kernel asks for")
-        advice.append("let neighbouring threads access neighbouring addresses, aligned to sectors")
+        left_s = max(prediction.memory_s / overfetch, prediction.compute_s)
+        advice.append(
+            "let neighbouring threads access neighbouring addresses, aligned to sectors: what the "
+            f"kernel asks for takes {format_seconds(left_s)} instead of "
+            f"{format_seconds(prediction.memory_s)}"
+        )
     if prediction.compute_s > _BALANCED * prediction.memory_s:
         causes.append("memory and instructions are balanced: mending one alone gains little")
     return Explanation(tuple(causes), tuple(advice))
@@ -107,7 +112,11 @@ def _explain_compute(prediction: Prediction, device_name: str) -> Explanation:
         causes.append(
             f"{device_name} runs fp64 at 1/{weights.w_op:.1f} of its single-precision rate"
         )
-        advice.append("single precision where the algorithm allows it, or a GPU with more fp64")
+        saved = (1 - 1 / weights.w_op) * (shares.useful + shares.not_fused)
+        advice.append(
+            "single precision where the algorithm allows it, or a GPU with more fp64: at its "
+            "single-precision rate that " + _gain(prediction, saved)
+        )
     return Explanation(tuple(causes), tuple(advice))
 
 

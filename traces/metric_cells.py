@@ -29,8 +29,8 @@ _SCALED |= {"sec": 1.0, "hz": 1.0, "Hz": 1.0}
 def read_number(text: str, unit: str = "") -> float | None:
     """A cell in SI units, percentages as fractions; None when it holds no number.
 
-    Commas count only as separators of three digits: a decimal comma is no number here, because
-    `1,500` would be ambiguous. An unknown unit gives None too, rather than a wrong scale.
+    Commas count only as separators of three digits; `decimal_commas` has replaced others before.
+    An unknown unit gives None too, rather than a wrong scale.
     """
     text = text.strip()
     level = _LEVEL.match(text)

@@ -51,8 +51,9 @@ def read_rows(path: str, lines: Sequence[str]) -> list[tuple[int, list[str]]]:
 def named_row(path: str, header: Sequence[str], line: int, cells: Sequence[str]) -> CsvRow:
     """MetricsError when the row has too few cells, or more than empty ones beyond the header."""
     if len(cells) < len(header) or any(cells[len(header) :]):
+        hint = "; numbers with commas need quotes" if len(cells) > len(header) else ""
         raise MetricsError(
-            f"{path}:{line}: {len(cells)} cells under a header of {len(header)} columns"
+            f"{path}:{line}: {len(cells)} cells under a header of {len(header)} columns{hint}"
         )
     return CsvRow(line, dict(zip(header, cells, strict=False)))
 

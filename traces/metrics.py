@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kernelcast.errors import MetricsError
 from kernelcast.traces import ncu, nvprof, rocprof
+from kernelcast.traces.decimal_commas import has_decimal_comma, with_decimal_points
 from kernelcast.traces.metric_cells import read_number
 from kernelcast.traces.metric_csv import CsvRow, CsvTable, LaunchRecord, named_row, read_rows
 from kernelcast.traces.metric_table import KernelMetrics, LaunchMetrics, MetricTable, ProfilerTool
@@ -64,8 +65,8 @@ def read_metrics(path: str | os.PathLike[str]) -> MetricTable:
     """Reads plain `metric,value`, `nvprof --csv`, `ncu --csv` (details or raw) and rocprof CSV.
 
     A plain file may lack its header. Percentages become fractions, scaled units (Kbyte, usecond)
-    plain ones. Text before the first header is the profiled program's own. Raises MetricsError,
-    naming the line where there is one.
+    plain ones, decimal commas points. Text before the first header is the profiled program's own.
+    Raises MetricsError, naming the line where there is one.
     """
     name = os.fspath(path)
     try:
@@ -84,7 +85,11 @@ def read_metrics(path: str | os.PathLike[str]) -> MetricTable:
         named = " and ".join(sorted(tool.value for tool in tools))
         raise MetricsError(f"{name}: tables of {named} in one file")
     tool = tools.pop()
-    records = [record for layout, table in tables for record in layout.read(table)]
+    pointed = with_decimal_points([table for _, table in tables])
+    readers = [layout.read for layout, _ in tables]
+    records = [
+        record for read, table in zip(readers, pointed, strict=True) for record in read(table)
+    ]
     if not records:
         raise MetricsError(f"{name}: a {tool.value} header without any metric")
     return MetricTable(name, tool, _kernels(tool, records))
@@ -114,7 +119,7 @@ def _without_header(path: str, lines: Sequence[str]) -> Iterator[tuple[_Layout, 
         all(
             len(cells) == len(header)
             and _NAME.match(cells[0])
-            and read_number(cells[1]) is not None
+            and (read_number(cells[1]) is not None or has_decimal_comma(cells[1]))
             for _, cells in rows
         )
         and rows

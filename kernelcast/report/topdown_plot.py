@@ -38,11 +38,13 @@ _SHOWN_FROM = 0.05
 """Percent below which a part has no place in a legend."""
 _NUMBERED_FROM = 3.0
 """Percent that a segment of a bar needs for its number."""
-_LABEL_ARC, _NARROW_LABEL_ARC = 0.36, 0.11
-"""Widths of rings that a label of several lines, or of one, needs along the ring."""
-_NARROW_LABEL = 19
-"""Characters of a label in one line that fit across a ring."""
-_ROWS_AT_LEAST = 4
+_LABEL_SIZE, _SMALL_LABEL_SIZE = 7.4, 6.1
+_LINE_ARC, _NARROW_LABEL_ARC = 0.15, 0.11
+"""Widths of rings that a line of a label, or the only one in small type, needs along the ring."""
+_ACROSS, _SMALL_ACROSS = 13, 19
+"""Characters of a line, or of one in small type, that fit across a ring."""
+_ROW_INCHES, _ENTRY_INCHES = 0.42, 0.22
+_LEGEND_COLUMNS = 5
 _MOST_KERNELS = 60
 _KERNEL_NAME = 44
 """Characters of a kernel's name beside its bar; C++ names are longer."""
@@ -62,16 +64,27 @@ def bars_plot(application: ApplicationTopDown, level: int) -> Figure:
     figure = Figure(dpi=110)
     axes = figure.add_subplot()
     entries = _draw_bars(axes, results, total)
-    figure.set_size_inches(10.5, 1.4 + max(0.42 * len(results), 0.22 * entries, 1.5))
     axes.set(xlim=(0, 100), xlabel=_AXIS, title=_title(f"TopDown, level {level}", total))
     axes.set_yticks(range(len(results)), [_short(result.kernel) for result in results])
-    margin = max(0.6, _ROWS_AT_LEAST / 2 - 0.5 * len(results))
-    axes.set_ylim(len(results) - 1 + margin, -margin)
+    axes.set_ylim(len(results) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02), frameon=False, fontsize=8.5)
-    figure.tight_layout()
+    _place_legend(figure, axes, _ROW_INCHES * (len(results) + 0.5), entries)
     return figure
+
+
+def _place_legend(figure: Figure, axes: Axes, height: float, entries: int) -> None:
+    """Beside bars of that height in inches; below them where its list would be the longer one."""
+    is_beside = _ENTRY_INCHES * entries <= height
+    rows = 0 if is_beside else math.ceil(entries / _LEGEND_COLUMNS)
+    figure.set_size_inches(10.5, 1.2 + height + _ENTRY_INCHES * rows)
+    if is_beside:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02), frameon=False, fontsize=8.5)
+        figure.tight_layout()
+        return
+    columns = min(entries, _LEGEND_COLUMNS)
+    figure.legend(loc="lower center", ncols=columns, frameon=False, fontsize=8.5)
+    figure.tight_layout(rect=(0, _ENTRY_INCHES * rows / figure.get_figheight(), 1, 1))
 
 
 def _draw_bars(axes: Axes, results: Sequence[TopDown], total: TopDown) -> int:
@@ -119,24 +132,32 @@ def _draw_wedge(axes: Axes, part: Part, begin: float, ring: int, colors: Mapping
     start, width = math.tau * begin / 100, math.tau * part.percent / 100
     axes.bar(start, 0.96, width, ring, align="edge", color=color, edgecolor="white", lw=1.2)
     radius = ring + 0.48
-    share = f"{part.percent:.1f} %"
-    if width * radius >= _LABEL_ARC:
-        text = _wedge_text(axes, start + width / 2, radius, _ink(color))
-        text.set(text="\n".join((*part.name.split(" ", 1), share)), fontsize=7.2)
-    elif width * radius >= _NARROW_LABEL_ARC:
-        text = _wedge_text(axes, start + width / 2, radius, _ink(color))
-        line = f"{part.name} {share}"
-        text.set(text=line if len(line) <= _NARROW_LABEL else part.name, fontsize=6.0)
+    label, size = _wedge_label(part, width * radius)
+    text = _wedge_text(axes, start + width / 2, radius, _ink(color))
+    text.set(text=label, fontsize=size)
     for below in part.parts:
         _draw_wedge(axes, below, begin, ring + 1, colors)
         begin += below.percent
+
+
+def _wedge_label(part: Part, arc: float) -> tuple[str, float]:
+    """As many lines as have room along `arc`, in widths of rings, and their size; or no text."""
+    share = f"{part.percent:.1f} %"
+    for lines in ((*part.name.split(" ", 1), share), (part.name, share)):
+        longest = max(map(len, lines))
+        if arc >= _LINE_ARC * len(lines) and longest <= _SMALL_ACROSS:
+            return "\n".join(lines), _LABEL_SIZE if longest <= _ACROSS else _SMALL_LABEL_SIZE
+    if arc < _NARROW_LABEL_ARC:
+        return "", _SMALL_LABEL_SIZE
+    line = f"{part.name} {share}"
+    return line if len(line) <= _SMALL_ACROSS else part.name, _SMALL_LABEL_SIZE
 
 
 def _wedge_text(axes: Axes, angle: float, radius: float, color: str) -> Text:
     """Empty, along the radius, and never upside down."""
     rotation = (180 - math.degrees(angle)) % 180 - 90
     text = axes.text(angle, radius, "", ha="center", va="center", rotation=rotation)
-    text.set(color=color, linespacing=0.95)
+    text.set(color=color, linespacing=1.2)
     return text
 
 

@@ -63,6 +63,41 @@ def test_one_kernel_has_one_bar() -> None:
     assert [patch.get_width() for patch in rectangles(axes)] == [25.0, 75.0]
 
 
+def test_the_legend_of_few_bars_stands_below_them() -> None:
+    """Beside one bar, its list would leave the rest of the height white."""
+    one = bars_plot(ApplicationTopDown((kernel("a", 1.0),)), 3)
+    many = bars_plot(ApplicationTopDown(tuple(kernel(f"k{at}", 1.0) for at in range(12))), 3)
+    assert [len(figure.legends) for figure in (one, many)] == [1, 0]
+    assert only_axes(many).get_legend() is not None
+    one.draw_without_rendering()
+    box = only_axes(one).get_tightbbox()
+    assert box is not None
+    assert one.legends[0].get_window_extent().y1 <= box.y0
+    assert one.get_figheight() < 0.6 * many.get_figheight()
+
+
+@pytest.mark.parametrize("shares", [(30.0, 70.0), (7.0, 93.0), (3.0, 97.0), (0.5, 99.5)])
+def test_labels_fit_into_their_wedges(shares: tuple[float, float]) -> None:
+    """Along the ring and across it, whatever the number of lines."""
+    names = ("Execution Dependency", "Synchronization")
+    parts = tuple(Part(name, share / 25, share) for name, share in zip(names, shares, strict=True))
+    below = (Part("Memory Bound", 4.0, 100.0, parts),)
+    whole = TopDown("k", "a GPU", 4.0, (Part("Backend", 4.0, 100.0, below),))
+    figure = sunburst_plot(whole, 3)
+    figure.draw_without_rendering()
+    axes = only_axes(figure)
+    ring = axes.get_window_extent().width / 2 / axes.get_ylim()[1]
+    labels = [text for text in axes.texts if text.get_text() and "IPC_MAX" not in text.get_text()]
+    arcs = {part.name.split(" ")[0]: 2 * math.pi * part.percent / 100 * 3.48 for part in parts}
+    for text in labels:
+        text.set_rotation(0)
+        extent = text.get_window_extent()
+        assert extent.width <= ring
+        arc = arcs.get(text.get_text().split("\n")[0].split(" ")[0])
+        assert arc is None or extent.height <= arc * ring
+    assert any(part in text.get_text() for text in labels for part in names[1:])
+
+
 def test_parts_have_different_colours() -> None:
     axes = only_axes(bars_plot(ApplicationTopDown((kernel("a", 1.0),)), 3))
     colors = {patch.get_facecolor() for patch in rectangles(axes)}
