@@ -22,6 +22,7 @@ class Component(Enum):
     CONVERSION = "conversion lanes"
     SPECIAL_FUNCTION = "special-function lanes"
     SHUFFLE = "shuffle lanes"
+    TENSOR = "tensor units"
     ARITHMETIC_LATENCY = "arithmetic latency"
     SHARED_PIPE = "shared-memory bandwidth"
     SHARED_LATENCY = "shared-memory latency"

@@ -15,8 +15,11 @@ from kernelcast.simcore.memory.device_memory import MemoryResult
 from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
 from kernelcast.simcore.memory.native_accesses import NativeAccesses, native_accesses
-from kernelcast.simcore.timing.pipelines import pipelines
+from kernelcast.simcore.timing.asynchronous import joins_group, with_groups
+from kernelcast.simcore.timing.mbarrier_waits import without_tries
+from kernelcast.simcore.timing.pipelines import BULK_COPY, pipelines
 from kernelcast.simcore.timing.shared_returns import shared_returns
+from kernelcast.simcore.timing.tensor_cycles import tensor_cycles
 from kernelcast.simcore.timing.timed_kernel import MemoryLevels, Pipeline, TimedKernel
 from kernelcast.traces.trace import InstructionRow, PatternCounts, PatternTable, Trace
 from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
@@ -39,24 +42,30 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
         reason = trace.no_paths or "they were not recorded"
         raise TraceFormatError(f"the trace holds no paths of warps: {reason}")
     rows = trace.instructions
+    paths = without_tries(rows, trace.paths)
     native = native_accesses(rows)
+    tensor, tensor_latency = tensor_cycles(rows, device)
+    has_none = (tensor > 0.0) | _is_bulk(rows)
     pipeline = pipelines(rows, memory)
     is_store = np.array([_is_store(row) for row in rows], np.bool_)
     reads, writes = _registers(rows)
-    return TimedKernel(
-        paths=trace.paths,
+    kernel = TimedKernel(
+        paths=paths,
         pipeline=pipeline,
         is_store=is_store,
         reads=_padded(reads),
         writes=_padded(writes),
-        wavefronts=_wavefronts(trace.paths, pipeline, is_store, native, device),
-        levels=_levels(native, memory.traffic, device.l2.sector_bytes),
+        wavefronts=_wavefronts(paths, pipeline, is_store, has_none, native, device)
+        + paths.lanes * tensor[paths.pc],
+        levels=_levels(trace, native, memory.traffic, device.l2.sector_bytes),
         thread_blocks=trace.thread_blocks,
         thread_blocks_per_sm=memory.thread_blocks_per_sm,
         warp_width=trace.warp_width,
+        tensor_latency=tensor_latency if tensor.any() else None,
         path_share=_share(trace, trace.paths),
         instructions=tuple(rows),
     )
+    return with_groups(kernel)
 
 
 def _is_store(row: InstructionRow) -> bool:
@@ -64,8 +73,15 @@ def _is_store(row: InstructionRow) -> bool:
 
 
 def _registers(rows: Sequence[InstructionRow]) -> tuple[Columns, Columns]:
-    """A wide access reads and writes for those that it swallows, which write nothing any more."""
+    """A wide access reads and writes for those that it swallows, which write nothing any more.
+
+    What asynchronous copies and products bring is waited for with their groups.
+    """
     reads, writes = [row.reads for row in rows], [row.writes for row in rows]
+    for row in rows:
+        if joins_group(row):
+            reads[row.pc] = tuple(set(row.reads) - set(row.writes))
+            writes[row.pc] = ()
     for row in rows:
         if row.is_native and row.merged_into != row.pc:
             reads[row.merged_into] = (*reads[row.merged_into], *row.reads)
@@ -96,12 +112,15 @@ def _wavefronts(
     paths: WarpPaths,
     pipeline: Sequence[Pipeline],
     is_store: npt.NDArray[np.bool_],
+    has_none: npt.NDArray[np.bool_],
     native: NativeAccesses,
     device: Device,
 ) -> Floats:
+    """`has_none` by pc: whether it is no access that passes L1 or banks for a warp."""
     wavefronts: Floats = np.ones(len(paths.pc), np.float64)
+    wavefronts[has_none[paths.pc]] = 0.0
     for kind in (Pipeline.SHARED, Pipeline.CONSTANT, Pipeline.GLOBAL):
-        chosen = np.array([item is kind for item in pipeline], np.bool_)
+        chosen = np.array([item is kind for item in pipeline], np.bool_) & ~has_none
         events = np.flatnonzero(chosen[paths.pc] & (paths.pattern != NO_PATTERN))
         rows, row_of_event = _distinct(paths, events)
         passes = _passes(kind, rows, paths.patterns, native, device)
@@ -153,18 +172,27 @@ def _distinct(
     return rows, inverse
 
 
-def _levels(native: NativeAccesses, traffic: TrafficResult, sector_bytes: int) -> MemoryLevels:
-    """DRAM counts in bytes, so that what a transaction fetches beside a sector is not lost."""
+def _levels(
+    trace: Trace, native: NativeAccesses, traffic: TrafficResult, sector_bytes: int
+) -> MemoryLevels:
+    """DRAM counts in bytes, so that what a transaction fetches beside a sector is not lost. A copy
+    in bulk asks for all of its sectors at once, and nothing of it passes registers."""
     counts = traffic.by_instruction
+    is_bulk = _is_bulk(trace.instructions)
+    requests = np.where(is_bulk, trace.classes.totals()[0], counts.requests)
     asked = np.maximum(counts.sectors, counts.l1_reads)
     below = asked - counts.l1_hits
     dram = (counts.dram_reads + counts.dram_writes) * traffic.transaction_bytes
     return MemoryLevels(
-        sectors=_ratio(asked * traffic.sector_bytes, counts.requests * sector_bytes),
+        sectors=_ratio(asked * traffic.sector_bytes, requests * sector_bytes),
         l1_hits=_ratio(counts.l1_hits, asked),
         l2_hits=1.0 - np.minimum(_ratio(dram, below * traffic.sector_bytes), 1.0),
-        bytes_per_lane=native.bytes.astype(np.float64),
+        bytes_per_lane=np.where(is_bulk, 0.0, native.bytes.astype(np.float64)),
     )
+
+
+def _is_bulk(rows: Sequence[InstructionRow]) -> npt.NDArray[np.bool_]:
+    return np.array([row.opcode == BULK_COPY for row in rows], np.bool_)
 
 
 def _ratio(part: npt.NDArray[Any], whole: npt.NDArray[Any]) -> Floats:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from kernelcast.simcore.memory.compiled import inlined
 from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import (
@@ -27,7 +29,6 @@ from kernelcast.simcore.timing.sm_state import (
     DRAM_CREDIT,
     DRAM_FREE,
     DRAM_SINCE,
-    HEADS,
     L1_FREE,
     L2_CREDIT,
     L2_FREE,
@@ -40,10 +41,12 @@ from kernelcast.simcore.timing.sm_state import (
     REQUEST_READY,
     REQUEST_SECTORS,
     RESIDENT_FIRST,
+    RINGS,
     STORE_DONE,
     STORE_QUEUE,
     STORES,
     SmState,
+    request_word,
 )
 from kernelcast.simcore.timing.stall_reasons import StallReason
 from kernelcast.simcore.timing.warp_account import close_pipe
@@ -132,17 +135,18 @@ def _take_dram(machine: Machine, state: SmState, arrives: float, sectors: float)
 
 @inlined
 def _misses(
-    program: Program, machine: Machine, state: SmState, pc: int, sectors: float
+    program: Program, machine: Machine, state: SmState, row: int, sectors: float
 ) -> tuple[float, float]:
     """Sectors of this request that go past L1, and those of them that L2 misses."""
+    pc = program.row_pc[np.uint64(row)]
     line = max(1.0, min(sectors, machine.line_sectors))
-    missed = state.missed[word(pc, PAST_L1)] + sectors * program.traffic[word(pc, L1_MISSES)]
+    missed = state.missed[word(pc, PAST_L1)] + sectors * program.traffic[word(row, L1_MISSES)]
     if missed < _NO_LINE * line:
         state.missed[word(pc, PAST_L1)] = missed
         return 0.0, 0.0
     past_l1 = _whole_lines(missed, line)
     state.missed[word(pc, PAST_L1)] = missed - past_l1
-    state.missed[word(pc, PAST_L2)] += past_l1 * program.traffic[word(pc, L2_MISSES)]
+    state.missed[word(pc, PAST_L2)] += past_l1 * program.traffic[word(row, L2_MISSES)]
     past_l2 = _whole_lines(state.missed[word(pc, PAST_L2)], line)
     state.missed[word(pc, PAST_L2)] -= past_l2
     return past_l1, past_l2
@@ -151,28 +155,30 @@ def _misses(
 @inlined
 def _push(state: SmState, ring: int, ready: float, sectors: float) -> None:
     size = state.ring
-    tail = state.counts[HEADS + 2 * ring + 1]
-    state.requests[word(ring * size + (tail & (size - 1)), REQUEST_READY)] = ready
-    state.requests[word(ring * size + (tail & (size - 1)), REQUEST_SECTORS)] = sectors
-    state.counts[HEADS + 2 * ring + 1] = tail + 1
+    tail = state.counts[RINGS + 2 * ring + 1]
+    state.requests[request_word(ring * size + (tail & (size - 1)), REQUEST_READY)] = ready
+    state.requests[request_word(ring * size + (tail & (size - 1)), REQUEST_SECTORS)] = sectors
+    state.counts[RINGS + 2 * ring + 1] = tail + 1
 
 
 @inlined
 def _first_ready(state: SmState, ring: int) -> float:
     size = state.ring
-    head = state.counts[HEADS + 2 * ring]
-    if head == state.counts[HEADS + 2 * ring + 1]:
+    head = state.counts[RINGS + 2 * ring]
+    if head == state.counts[RINGS + 2 * ring + 1]:
         return math.inf
-    ready: float = state.requests[word(ring * size + (head & (size - 1)), REQUEST_READY)]
+    ready: float = state.requests[request_word(ring * size + (head & (size - 1)), REQUEST_READY)]
     return ready
 
 
 @inlined
 def _drop(state: SmState, ring: int) -> float:
     size = state.ring
-    head = state.counts[HEADS + 2 * ring]
-    state.counts[HEADS + 2 * ring] = head + 1
-    sectors: float = state.requests[word(ring * size + (head & (size - 1)), REQUEST_SECTORS)]
+    head = state.counts[RINGS + 2 * ring]
+    state.counts[RINGS + 2 * ring] = head + 1
+    sectors: float = state.requests[
+        request_word(ring * size + (head & (size - 1)), REQUEST_SECTORS)
+    ]
     return sectors
 
 
@@ -187,15 +193,15 @@ def _open_pipes(machine: Machine, state: SmState, at: int) -> None:
 
 @inlined
 def load(
-    program: Program, machine: Machine, state: SmState, pc: int, passes: float, at: int
+    program: Program, machine: Machine, state: SmState, row: int, passes: float, at: int
 ) -> int:
     """When the data of a request of cycle `at` are there, packed with the level they come from.
 
     The next request waits until as many sectors are free as this one took.
     """
-    sectors = program.traffic[word(pc, SECTORS)]
+    sectors = program.traffic[word(row, SECTORS)]
     arrives = _through_l1(machine, state, passes, at)
-    past_l1, past_l2 = _misses(program, machine, state, pc, sectors)
+    past_l1, past_l2 = _misses(program, machine, state, row, sectors)
     ready, level = arrives + machine.l1_latency, _L1
     if past_l1 > 0.0:
         at_l2 = _take_l2(machine, state, arrives, past_l1)
@@ -218,13 +224,13 @@ def load(
 
 @inlined
 def store(
-    program: Program, machine: Machine, state: SmState, pc: int, passes: float, at: int
+    program: Program, machine: Machine, state: SmState, row: int, passes: float, at: int
 ) -> int:
     """When a store is acknowledged, 0 where nobody waits for that. It holds its sectors until the
     last level that it needs has taken them."""
-    sectors = program.traffic[word(pc, SECTORS)]
+    sectors = program.traffic[word(row, SECTORS)]
     arrives = _through_l1(machine, state, passes, at)
-    past_l1, past_l2 = _misses(program, machine, state, pc, sectors)
+    past_l1, past_l2 = _misses(program, machine, state, row, sectors)
     begins = arrives
     if past_l1 > 0.0:
         begins = _take_l2(machine, state, arrives, past_l1)

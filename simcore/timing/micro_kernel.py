@@ -28,6 +28,7 @@ class Step:
     l1_hits: float = 0.0
     l2_hits: float = 0.0
     bytes_per_lane: float = 4.0
+    tensor_latency: float = 0.0
 
 
 def micro_kernel(
@@ -68,6 +69,7 @@ def micro_kernel(
         thread_blocks=thread_blocks,
         thread_blocks_per_sm=thread_blocks_per_sm,
         warp_width=warp_width,
+        tensor_latency=np.array([step.tensor_latency for step in steps]),
     )
 
 

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.isa.types import Unit
+from kernelcast.simcore.isa.types import AddressSpace, Unit
 from kernelcast.simcore.memory.device_memory import MemoryResult
 from kernelcast.simcore.timing.timed_kernel import Pipeline
 from kernelcast.traces.trace import InstructionRow
 
-__all__ = ["pipelines"]
+__all__ = ["BULK_COPY", "pipelines"]
 
 _BY_UNIT: Mapping[str, Pipeline] = {
     Unit.FP16.value: Pipeline.HALF,
@@ -24,6 +24,7 @@ _BY_UNIT: Mapping[str, Pipeline] = {
     Unit.CONVERSION.value: Pipeline.CONVERSION,
     Unit.SPECIAL_FUNCTION.value: Pipeline.SPECIAL_FUNCTION,
     Unit.TEXTURE.value: Pipeline.SPECIAL_FUNCTION,
+    Unit.TENSOR.value: Pipeline.TENSOR,
 }
 """Everything else that computes, moves or controls takes the integer pipeline."""
 _BY_KIND: Mapping[str, Pipeline] = {
@@ -35,7 +36,13 @@ _BY_KIND: Mapping[str, Pipeline] = {
 }
 _BY_SPACE: Mapping[str, Pipeline] = {"shared": Pipeline.SHARED, "const": Pipeline.CONSTANT}
 _ACCESSES = ("load", "store", "atomic")
+BULK_COPY = "cp.async.bulk"
+"""What rows call all copies in bulk."""
 _WITHOUT_WAITING = ("bar.arrive",)
+_GROUPING = frozenset(
+    ("cp", "wgmma", "tcgen05", "setmaxnreg", "griddepcontrol", "createpolicy", "LDGDEPBAR")
+)
+"""First parts of names that stand among fences and order no memory: they take an issue slot."""
 _OTHER_PIPELINE: Mapping[Pipeline, Mapping[str, Sequence[str]]] = {
     Pipeline.INTEGER_MULTIPLY: {
         Unit.INTEGER.value: (
@@ -66,13 +73,18 @@ def pipelines(instructions: Sequence[InstructionRow], memory: MemoryResult) -> t
 
 def _pipeline(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline:
     if row.is_part:
-        return Pipeline.GLOBAL if row.kind in _ACCESSES else Pipeline.NONE
+        is_access = row.kind in _ACCESSES and row.space != AddressSpace.SHARED.value
+        return Pipeline.GLOBAL if is_access else Pipeline.NONE
     if not row.is_counted_natively:
         return Pipeline.NONE
+    if row.opcode == BULK_COPY and row.space == AddressSpace.SHARED.value:
+        return Pipeline.WAIT
     if row.kind in _ACCESSES:
         if row.space == "generic" and is_banked[row.pc]:
             return Pipeline.SHARED
         return _BY_SPACE.get(row.space, Pipeline.GLOBAL)
+    if row.kind == "fence" and row.mnemonic.split(".")[0] in _GROUPING:
+        return Pipeline.WAIT
     if row.kind in _BY_KIND and row.opcode not in _WITHOUT_WAITING:
         return _BY_KIND[row.kind]
     key = row.unit, row.opcode.split(".")[0]

@@ -11,10 +11,12 @@ from numba.extending import intrinsic
 from kernelcast.simcore.memory.compiled import inlined
 from kernelcast.simcore.timing.sm_program import KINDS
 from kernelcast.simcore.timing.sm_state import (
+    BY_KIND,
     HEAD,
-    LISTS,
     NEVER,
     NEXT_KIND,
+    OPENS,
+    PENDING,
     PIPE,
     PRESENT,
     READY,
@@ -24,6 +26,8 @@ from kernelcast.simcore.timing.sm_state import (
     WARP_BITS,
     WARP_MASK,
     SmState,
+    pipe_word,
+    scheduler_word,
     warp_word,
 )
 from kernelcast.simcore.timing.warp_account import begin_wait_for_pipe
@@ -62,61 +66,65 @@ def list_warp(state: SmState, scheduler: int, warp: int, by: int) -> None:
 def _list_ready(state: SmState, scheduler: int, warp: int) -> None:
     begin_wait_for_pipe(state, warp)
     kind = state.warp[warp_word(warp, NEXT_KIND)]
-    lists = scheduler * LISTS
-    state.lists[np.uint64(lists + kind)] |= 1 << state.warp[warp_word(warp, SLOT)]
-    state.lists[np.uint64(lists + PRESENT)] |= 1 << kind
+    bit = 1 << state.warp[warp_word(warp, SLOT)]
+    state.scheduler[scheduler_word(scheduler, BY_KIND + kind)] |= bit
+    state.scheduler[scheduler_word(scheduler, PRESENT)] |= 1 << kind
+
+
+@inlined
+def _pending(scheduler: int, at: int) -> np.uint64:
+    """Where the ring of a scheduler has the entry `at`."""
+    return scheduler_word(scheduler, PENDING + (at & SLOTS - 1))
 
 
 @inlined
 def _list_pending(state: SmState, scheduler: int, entry: int) -> None:
     """Keeps the ring in order, by moving the entries on the shorter side."""
-    lists, ring = scheduler * LISTS, scheduler * SLOTS
-    head, tail = state.lists[np.uint64(lists + HEAD)], state.lists[np.uint64(lists + TAIL)]
-    middle = state.pending[np.uint64(ring + ((head + tail) // 2 & SLOTS - 1))]
-    if head != tail and entry < middle:
+    table = state.scheduler
+    head, tail = table[scheduler_word(scheduler, HEAD)], table[scheduler_word(scheduler, TAIL)]
+    if head != tail and entry < table[_pending(scheduler, (head + tail) // 2)]:
         at = head - 1
-        state.lists[np.uint64(lists + HEAD)] = at
-        following = state.pending[np.uint64(ring + (at + 1 & SLOTS - 1))]
+        table[scheduler_word(scheduler, HEAD)] = at
+        following = table[_pending(scheduler, at + 1)]
         while following < entry:
-            state.pending[np.uint64(ring + (at & SLOTS - 1))] = following
+            table[_pending(scheduler, at)] = following
             at += 1
-            following = state.pending[np.uint64(ring + (at + 1 & SLOTS - 1))]
+            following = table[_pending(scheduler, at + 1)]
     else:
         at = tail
-        state.lists[np.uint64(lists + TAIL)] = at + 1
-        while at > head and state.pending[np.uint64(ring + (at - 1 & SLOTS - 1))] > entry:
-            state.pending[np.uint64(ring + (at & SLOTS - 1))] = state.pending[
-                np.uint64(ring + (at - 1 & SLOTS - 1))
-            ]
+        table[scheduler_word(scheduler, TAIL)] = at + 1
+        while at > head and table[_pending(scheduler, at - 1)] > entry:
+            table[_pending(scheduler, at)] = table[_pending(scheduler, at - 1)]
             at -= 1
-    state.pending[np.uint64(ring + (at & SLOTS - 1))] = entry
+    table[_pending(scheduler, at)] = entry
 
 
 @inlined
 def move_ready(state: SmState, scheduler: int, now: int) -> None:
     """Moves pending warps that have their operands by now."""
-    lists, ring = scheduler * LISTS, scheduler * SLOTS
-    head, tail = state.lists[np.uint64(lists + HEAD)], state.lists[np.uint64(lists + TAIL)]
+    table = state.scheduler
+    head, tail = table[scheduler_word(scheduler, HEAD)], table[scheduler_word(scheduler, TAIL)]
     while head != tail:
-        entry = state.pending[np.uint64(ring + (head & SLOTS - 1))]
+        entry = table[_pending(scheduler, head)]
         if entry >> WARP_BITS > now:
             break
         _list_ready(state, scheduler, entry & WARP_MASK)
         head += 1
-    state.lists[np.uint64(lists + HEAD)] = head
+    table[scheduler_word(scheduler, HEAD)] = head
 
 
 @inlined
 def soonest_pending(state: SmState, scheduler: int, soonest: int, tied: int) -> tuple[int, int]:
     """The first cycle in which a warp can issue, and the bits of those that can: `soonest` and
     `tied`, unless pending ones come before or at the same time."""
-    lists, ring = scheduler * LISTS, scheduler * SLOTS
-    for at in range(state.lists[np.uint64(lists + HEAD)], state.lists[np.uint64(lists + TAIL)]):
-        entry = state.pending[np.uint64(ring + (at & SLOTS - 1))]
+    table = state.scheduler
+    head, tail = table[scheduler_word(scheduler, HEAD)], table[scheduler_word(scheduler, TAIL)]
+    for at in range(head, tail):
+        entry = table[_pending(scheduler, at)]
         if entry >> WARP_BITS > soonest:
             break
         warp = entry & WARP_MASK
-        pipe_opens = state.opens[np.uint64(state.warp[warp_word(warp, PIPE)])]
+        pipe_opens = state.pipe[pipe_word(state.warp[warp_word(warp, PIPE)], OPENS)]
         opens = max(entry >> WARP_BITS, pipe_opens)
         bit = 1 << state.warp[warp_word(warp, SLOT)]
         if opens < soonest:
@@ -129,21 +137,22 @@ def soonest_pending(state: SmState, scheduler: int, soonest: int, tied: int) -> 
 @inlined
 def unlist_warp(state: SmState, scheduler: int, warp: int) -> None:
     """Takes out a warp that is ready, as it issues."""
-    lists = scheduler * LISTS
     kind = state.warp[warp_word(warp, NEXT_KIND)]
-    left = state.lists[np.uint64(lists + kind)] & ~(1 << state.warp[warp_word(warp, SLOT)])
-    state.lists[np.uint64(lists + kind)] = left
+    bit = 1 << state.warp[warp_word(warp, SLOT)]
+    left = state.scheduler[scheduler_word(scheduler, BY_KIND + kind)] & ~bit
+    state.scheduler[scheduler_word(scheduler, BY_KIND + kind)] = left
     if left == 0:
-        state.lists[np.uint64(lists + PRESENT)] &= ~(1 << kind)
+        state.scheduler[scheduler_word(scheduler, PRESENT)] &= ~(1 << kind)
 
 
 @inlined
 def close_gap(state: SmState, scheduler: int, slot: int) -> None:
     """Moves the bits above a slot that is free down by one."""
-    lists = scheduler * LISTS
     below = (1 << slot) - 1
-    for at in range(lists, lists + KINDS):
-        bits = state.lists[np.uint64(at)]
+    for kind in range(KINDS):
+        bits = state.scheduler[scheduler_word(scheduler, BY_KIND + kind)]
         # An arithmetic shift brings in copies of the highest bit.
         above = (bits >> 1) & ((1 << 63) - 1)
-        state.lists[np.uint64(at)] = (bits & below) | (above & ~below)
+        state.scheduler[scheduler_word(scheduler, BY_KIND + kind)] = (bits & below) | (
+            above & ~below
+        )

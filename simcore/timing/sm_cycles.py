@@ -12,14 +12,17 @@ from kernelcast.simcore.timing.outlined import outlined
 from kernelcast.simcore.timing.ready_warps import list_warp, move_ready, unlist_warp
 from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import (
+    AFTER,
+    AFTER_REASON,
     BARRIER,
-    BRANCH,
-    FENCE,
+    LATENCY,
     LOAD,
+    PASSES,
+    RESULT,
     SHARED,
     STORE,
+    TENSOR,
     UNIT_CYCLES,
-    UNIT_LATENCY,
     UNITS,
     Program,
     word,
@@ -32,12 +35,12 @@ from kernelcast.simcore.timing.sm_state import (
     COUNT,
     DISPATCHED,
     DUE,
-    ISSUES,
     LAST,
     LAST_CYCLE,
     NEVER,
     NEXT_KIND,
-    NEXT_PC,
+    NEXT_ROW,
+    ORDER,
     PIPE,
     PLACE_AND_SCHEDULER,
     POSITION,
@@ -53,6 +56,7 @@ from kernelcast.simcore.timing.sm_state import (
     WAKE,
     WHY,
     SmState,
+    scheduler_word,
     warp_word,
 )
 from kernelcast.simcore.timing.stall_account import aligned, credit, lose_slots, pipe_reason
@@ -80,8 +84,6 @@ _EXECUTION = StallReason.EXECUTION_DEPENDENCY.code
 _SHARED = StallReason.SHARED_DEPENDENCY.code
 _CONSTANT = StallReason.CONSTANT_DEPENDENCY.code
 _BARRIER = StallReason.BARRIER.code
-_FENCE = StallReason.FENCE.code
-_BRANCH = StallReason.BRANCH.code
 
 
 @inlined
@@ -99,24 +101,26 @@ def _use(machine: Machine, state: SmState, pipe: int, at: int, cycles: float) ->
 
 @inlined
 def _result(
-    program: Program, machine: Machine, state: SmState, warp: int, pc: int, kind: int, now: int
+    program: Program, machine: Machine, state: SmState, warp: int, row: int, kind: int, now: int
 ) -> int:
     """Runs an instruction with a result; when that is ready, packed."""
     pipe = state.warp[warp_word(warp, PIPE)]
-    if kind < UNITS:
+    if kind == TENSOR:
+        cycles = program.traffic[word(row, PASSES)] * machine.units[word(kind, UNIT_CYCLES)]
+        _use(machine, state, pipe, now, cycles)
+        return pack(now + int(program.traffic[word(row, RESULT)]), _EXECUTION)
+    if kind < UNITS or kind > STORE:
         _use(machine, state, pipe, now, machine.units[word(kind, UNIT_CYCLES)])
-        return pack(now + int(machine.units[word(kind, UNIT_LATENCY)]), _EXECUTION)
-    if kind > STORE:
-        return pack(now, _EXECUTION)
-    passes = program.passes[np.uint64(state.warp[warp_word(warp, POSITION)])]
+        return pack(now + machine.kinds[word(kind, LATENCY)], _EXECUTION)
+    passes = program.traffic[word(row, PASSES)]
     if kind == SHARED:
         cycles = passes * machine.shared_cycles
         begins = _use(machine, state, pipe, now, cycles) + max(cycles - 1.0, 0.0)
         return pack(math.ceil(begins) + machine.shared_latency, _SHARED)
     if kind == LOAD:
-        return load(program, machine, state, pc, passes, now)
+        return load(program, machine, state, row, passes, now)
     if kind == STORE:
-        stored = store(program, machine, state, pc, passes, now)
+        stored = store(program, machine, state, row, passes, now)
         place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
         state.place[word(place, STORED)] = max(state.place[word(place, STORED)], stored)
         state.warp[warp_word(warp, ACKNOWLEDGED)] = stored
@@ -129,21 +133,16 @@ def _result(
 @inlined
 def _earliest_next(machine: Machine, kind: int, now: int) -> int:
     """When the warp may issue again whatever it reads, packed."""
-    if kind == BRANCH:
-        return pack(now + max(machine.branch_latency, machine.issue_cycles), _BRANCH)
-    if kind == FENCE:
-        return pack(now + max(machine.fence_latency, machine.issue_cycles), _FENCE)
-    return pack(now, _EXECUTION)
+    return pack(now + machine.kinds[word(kind, AFTER)], machine.kinds[word(kind, AFTER_REASON)])
 
 
 @inlined
 def _issue(program: Program, machine: Machine, state: SmState, warp: int, now: int) -> bool:
     """Issues the warp's next instruction; whether the warp has another one that may follow."""
-    pc, kind = state.warp[warp_word(warp, NEXT_PC)], state.warp[warp_word(warp, NEXT_KIND)]
-    state.counts[ISSUES] += 1
-    ready = _result(program, machine, state, warp, pc, kind, now)
+    row, kind = state.warp[warp_word(warp, NEXT_ROW)], state.warp[warp_word(warp, NEXT_KIND)]
+    ready = _result(program, machine, state, warp, row, kind, now)
     registers = warp * program.registers
-    write_registers(program, state, registers, pc, ready)
+    write_registers(program, state, registers, row, ready)
     place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
     if kind == BARRIER and machine.waits_at_barriers:
         (
@@ -169,15 +168,15 @@ def _issue_together(
 
     Slots that are left over wait for what the next instruction waits for.
     """
-    used, goes_on, pc = 0, True, 0
-    state.scheduler[word(scheduler, LAST)] = warp
+    used, goes_on, row = 0, True, 0
+    state.scheduler[scheduler_word(scheduler, LAST)] = warp
     move_ready(state, scheduler, now)
     unlist_warp(state, scheduler, warp)
-    state.scheduler[word(scheduler, TIED)] = 0
+    state.scheduler[scheduler_word(scheduler, TIED)] = 0
     count_issue(machine, state, warp, now)
     while used < machine.issues and goes_on and opening(state, warp) <= now:
-        pc = state.warp[warp_word(warp, NEXT_PC)]
-        credit(state, pc, ISSUED, 1)
+        row = state.warp[warp_word(warp, NEXT_ROW)]
+        credit(state, row, ISSUED, 1)
         used += 1
         goes_on = _issue(program, machine, state, warp, now)
     if goes_on:
@@ -186,33 +185,33 @@ def _issue_together(
         return
     reason = _EXECUTION
     if goes_on:
-        pc = state.warp[warp_word(warp, NEXT_PC)]
+        row = state.warp[warp_word(warp, NEXT_ROW)]
         reason = state.warp[warp_word(warp, WHY)]
         if state.warp[warp_word(warp, READY)] <= now:
             reason = pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)])
-    credit(state, pc, reason, machine.issues - used)
+    credit(state, row, reason, machine.issues - used)
 
 
 @inlined
 def _serve(program: Program, machine: Machine, state: SmState, scheduler: int, now: int) -> None:
     """Issues at cycle `now`, or finds out when the scheduler can."""
-    warp, opens = state.scheduler[word(scheduler, CANDIDATE)], now
-    since = state.scheduler[word(scheduler, SINCE)]
+    warp, opens = state.scheduler[scheduler_word(scheduler, CANDIDATE)], now
+    since = state.scheduler[scheduler_word(scheduler, SINCE)]
     if warp < 0 or opening(state, warp) > now:
         warp, opens, since = choose(state, scheduler, now)
     if opens > now:
-        state.scheduler[word(scheduler, CANDIDATE)] = warp
-        state.scheduler[word(scheduler, SINCE)] = since
-        state.scheduler[word(scheduler, WAKE)] = (
+        state.scheduler[scheduler_word(scheduler, CANDIDATE)] = warp
+        state.scheduler[scheduler_word(scheduler, SINCE)] = since
+        state.scheduler[scheduler_word(scheduler, WAKE)] = (
             NEVER if opens >= NEVER else aligned(machine, opens)
         )
         return
     lose_slots(program, machine, state, scheduler, warp, since, now)
     after = now + machine.issue_cycles
-    state.scheduler[word(scheduler, CANDIDATE)] = NO_WARP
-    state.scheduler[word(scheduler, DUE)] = after
-    state.scheduler[word(scheduler, WAKE)] = after
-    state.counts[LAST_CYCLE] = max(state.counts[LAST_CYCLE], after)
+    state.scheduler[scheduler_word(scheduler, CANDIDATE)] = NO_WARP
+    state.scheduler[scheduler_word(scheduler, DUE)] = after
+    state.scheduler[scheduler_word(scheduler, WAKE)] = after
+    state.counts[LAST_CYCLE] = after
     _issue_together(program, machine, state, scheduler, warp, now)
 
 
@@ -229,9 +228,8 @@ def _begin(program: Program, machine: Machine, state: SmState) -> None:
 def _count_warps(machine: Machine, state: SmState, scheduler: int, until: int) -> None:
     """Counts what the scheduler's warps have done up to a cycle."""
     move_ready(state, scheduler, until)
-    first = scheduler * state.room
-    for at in range(first, first + state.scheduler[word(scheduler, COUNT)]):
-        warp = state.order[np.uint64(at)]
+    for at in range(state.scheduler[scheduler_word(scheduler, COUNT)]):
+        warp = state.scheduler[scheduler_word(scheduler, ORDER + at)]
         count_wait(machine, state, warp, until)
         begin_wait_for_pipe(state, warp)
 
@@ -243,11 +241,12 @@ def _settle(program: Program, machine: Machine, state: SmState) -> int:
     for scheduler in range(machine.schedulers):
         _count_warps(machine, state, scheduler, until)
         warp, _, since = choose(state, scheduler, until)
-        if warp < 0 and state.scheduler[word(scheduler, COUNT)] > 0:
-            warp = state.order[np.uint64(scheduler * state.room)]
+        if warp < 0 and state.scheduler[scheduler_word(scheduler, COUNT)] > 0:
+            warp = state.scheduler[scheduler_word(scheduler, ORDER)]
         lose_slots(program, machine, state, scheduler, warp, since, until)
-        state.scheduler[word(scheduler, WAKE)] = max(
-            state.scheduler[word(scheduler, WAKE)], state.scheduler[word(scheduler, DUE)]
+        state.scheduler[scheduler_word(scheduler, WAKE)] = max(
+            state.scheduler[scheduler_word(scheduler, WAKE)],
+            state.scheduler[scheduler_word(scheduler, DUE)],
         )
     return until
 
@@ -255,9 +254,9 @@ def _settle(program: Program, machine: Machine, state: SmState) -> int:
 @inlined
 def _first_wake(machine: Machine, state: SmState) -> int:
     """The next cycle in which a scheduler may issue."""
-    first: int = state.scheduler[word(0, WAKE)]
+    first: int = state.scheduler[scheduler_word(0, WAKE)]
     for scheduler in range(1, machine.schedulers):
-        first = min(first, state.scheduler[word(scheduler, WAKE)])
+        first = min(first, state.scheduler[scheduler_word(scheduler, WAKE)])
     return first
 
 
@@ -277,10 +276,11 @@ def walk(program: Program, machine: Machine, state: SmState, completed: int, bef
         now = _first_wake(machine, state)
         if now >= before:
             break
-        for step in range(schedulers):
-            scheduler = turn + step if turn + step < schedulers else turn + step - schedulers
-            if state.scheduler[word(scheduler, WAKE)] == now:
+        scheduler = turn
+        for _ in range(schedulers):
+            if state.scheduler[scheduler_word(scheduler, WAKE)] == now:
                 _serve(program, machine, state, scheduler, now)
+            scheduler = scheduler + 1 if scheduler + 1 < schedulers else 0
         turn = turn + 1 if turn + 1 < schedulers else 0
     state.counts[TURN] = turn
     return _settle(program, machine, state)

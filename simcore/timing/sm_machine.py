@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,13 +12,27 @@ import numpy.typing as npt
 from kernelcast.simcore.device import Device, TimingFacts
 from kernelcast.simcore.timing.component import Component
 from kernelcast.simcore.timing.sm_program import (
+    AFTER,
+    AFTER_REASON,
+    BRANCH,
+    CONSTANT,
+    FENCE,
     FETCH_LINE_BYTES,
+    KINDS,
+    LATENCY,
+    LOAD,
+    PIPE_REASON,
     PIPELINES,
+    SHARED,
+    STORE,
+    TENSOR,
     UNITS,
     UNLIMITED,
+    WORDS,
     records,
     timing_facts,
 )
+from kernelcast.simcore.timing.stall_reasons import StallReason
 from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
 
 __all__ = ["Machine", "sm_machine"]
@@ -30,8 +45,10 @@ _BEHIND = 0.25
 
 
 class Machine(NamedTuple):
-    """`units`: of each functional unit UNIT_CYCLES of a warp instruction, UNIT_LATENCY, and
-    UNIT_IS_PARTITIONED, 1 where each scheduler has its own share.
+    """`units` by kind: UNIT_CYCLES of a warp instruction, of a pass of the tensor unit, and
+    UNIT_IS_PARTITIONED, 1 where each scheduler has its own share; nothing for what is no unit.
+    `kinds`: LATENCY of a unit; the warp issues again AFTER so many cycles, and waits for
+    AFTER_REASON until then; PIPE_REASON while its pipe is taken.
 
     `shared_cycles`, `constant_cycles`, `l1_cycles`: of a pass; `l2_cycles`, `dram_cycles`: of one
     sector at the SM's share of the bandwidths, `..._least_cycles` while the other SMs ask for
@@ -44,6 +61,7 @@ class Machine(NamedTuple):
     issues: int
     issue_cycles: int
     units: Floats
+    kinds: Ints
     shared_cycles: float
     shared_latency: int
     constant_cycles: float
@@ -62,8 +80,6 @@ class Machine(NamedTuple):
     request_limit: float
     barrier_latency: int
     waits_at_barriers: bool
-    fence_latency: int
-    branch_latency: int
     fetch_lines: int
     fetch_latency: int
     launch_cycles: int
@@ -79,14 +95,16 @@ def sm_machine(
     """One SM while `busy_sms` share the bandwidths of L2 and DRAM."""
     timing, width = timing_facts(device), kernel.warp_width
     schedulers = device.sm.warp_schedulers
-    units = [getattr(timing, pipeline.value) for pipeline in PIPELINES[:UNITS]]
+    units = [getattr(timing, pipeline.value) for pipeline in PIPELINES[:TENSOR]]
     partitioned = [unit.lanes >= schedulers for unit in units]
     cycles = [
         0.0
         if Component[pipeline.name] in without
         else width / (unit.lanes / schedulers if own else unit.lanes)
-        for pipeline, unit, own in zip(PIPELINES[:UNITS], units, partitioned, strict=True)
+        for pipeline, unit, own in zip(PIPELINES[:TENSOR], units, partitioned, strict=True)
     ]
+    cycles.append(0.0 if Component.TENSOR in without else 1.0)
+    partitioned.append(True)
     gone = without.__contains__
     sector = float(device.l2.sector_bytes)
     latency = _latencies(timing, without)
@@ -99,7 +117,8 @@ def sm_machine(
         schedulers=schedulers,
         issues=timing.issues_per_scheduler,
         issue_cycles=timing.issue_cycles,
-        units=records([np.array(cycles), latency.units, np.array(partitioned)]),
+        units=records([_by_kind(cycles), _by_kind(partitioned)]),
+        kinds=_kinds(timing, latency.units, without),
         shared_cycles=0.0 if gone(Component.SHARED_PIPE) else _shared_cycles(device, width),
         shared_latency=latency.shared,
         constant_cycles=1.0,
@@ -120,8 +139,6 @@ def sm_machine(
         else float(timing.outstanding_sectors),
         barrier_latency=0 if gone(Component.BARRIER) else _whole(timing.barrier_latency_cycles),
         waits_at_barriers=not gone(Component.BARRIER),
-        fence_latency=0 if gone(Component.FENCE) else _whole(timing.fence_latency_cycles),
-        branch_latency=0 if gone(Component.BRANCH) else _whole(timing.branch_latency_cycles),
         fetch_lines=_fetch_lines(kernel, timing, without),
         fetch_latency=_whole(timing.fetch_latency_cycles),
         launch_cycles=0
@@ -129,6 +146,28 @@ def sm_machine(
         else _whole(timing.thread_block_launch_cycles),
         store_retire_cycles=_whole(timing.store_retire_cycles),
     )
+
+
+def _by_kind(units: Sequence[float]) -> Floats:
+    return np.append(units, np.zeros(KINDS - UNITS))
+
+
+def _kinds(timing: TimingFacts, units: Ints, without: frozenset[Component]) -> Ints:
+    table = np.zeros((KINDS, WORDS), np.int64)
+    table[:UNITS, LATENCY] = units
+    table[:, AFTER_REASON] = table[:, PIPE_REASON] = StallReason.EXECUTION_DEPENDENCY.code
+    for kind, component, cycles, reason in (
+        (BRANCH, Component.BRANCH, timing.branch_latency_cycles, StallReason.BRANCH),
+        (FENCE, Component.FENCE, timing.fence_latency_cycles, StallReason.FENCE),
+    ):
+        table[kind, AFTER] = 0 if component in without else _whole(cycles)
+        table[kind, AFTER] = max(table[kind, AFTER], timing.issue_cycles)
+        table[kind, AFTER_REASON] = reason.code
+    table[:UNITS, PIPE_REASON] = StallReason.FP32_PIPE.code + np.arange(UNITS)
+    table[SHARED, PIPE_REASON] = StallReason.SHARED_PIPE.code
+    table[CONSTANT, PIPE_REASON] = StallReason.CONSTANT_PIPE.code
+    table[[LOAD, STORE], PIPE_REASON] = StallReason.L1_PIPE.code
+    return table.ravel()
 
 
 class _Latencies(NamedTuple):
@@ -142,7 +181,7 @@ class _Latencies(NamedTuple):
 
 def _latencies(timing: TimingFacts, without: frozenset[Component]) -> _Latencies:
     units = np.array(
-        [_whole(getattr(timing, item.value).latency_cycles) for item in PIPELINES[:UNITS]]
+        [_whole(getattr(timing, item.value).latency_cycles) for item in PIPELINES[:TENSOR]] + [0]
     )
     memory = (timing.l1_latency_cycles, timing.l2_latency_cycles, timing.dram_latency_cycles)
     l1, l2, dram = (

@@ -1,7 +1,7 @@
 """A kernel as the arrays that the compiled simulator reads.
 
-Instructions have the kinds below; the first eight, those of functional units, are the first eight
-of `Pipeline`.
+Instructions have the kinds below; the first nine, those of functional units, are the first nine of
+`Pipeline`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from kernelcast.simcore.timing.component import Component
 from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
 
 __all__ = [
+    "AFTER",
+    "AFTER_REASON",
     "BARRIER",
     "BRANCH",
     "CONSTANT",
@@ -29,20 +31,24 @@ __all__ = [
     "KINDS",
     "L1_MISSES",
     "L2_MISSES",
+    "LATENCY",
     "LOAD",
     "MORE",
     "NONE",
+    "PASSES",
     "PIPELINES",
+    "PIPE_REASON",
+    "RESULT",
     "SECTORS",
     "SHARED",
     "SOURCE",
     "SOURCES",
     "STORE",
     "TARGET",
+    "TENSOR",
     "UNITS",
     "UNIT_CYCLES",
     "UNIT_IS_PARTITIONED",
-    "UNIT_LATENCY",
     "UNLIMITED",
     "WORDS",
     "Program",
@@ -52,14 +58,16 @@ __all__ = [
     "word",
 ]
 
-UNITS = 8
+UNITS = 9
+TENSOR = UNITS - 1
 SHARED, CONSTANT, LOAD, STORE, BARRIER, FENCE, BRANCH, EXIT, NONE = range(UNITS, UNITS + 9)
 KINDS = NONE + 1
 WORDS = 8
 SOURCES = 4
 KIND, SOURCE, TARGET, MORE, FETCH_LINE = 0, 1, 1 + SOURCES, 2 + SOURCES, 3 + SOURCES
-SECTORS, L1_MISSES, L2_MISSES = range(3)
-UNIT_CYCLES, UNIT_LATENCY, UNIT_IS_PARTITIONED = range(3)
+SECTORS, L1_MISSES, L2_MISSES, PASSES, RESULT = range(5)
+UNIT_CYCLES, UNIT_IS_PARTITIONED = range(2)
+LATENCY, AFTER, AFTER_REASON, PIPE_REASON = range(4)
 UNLIMITED = -1.0
 
 FETCH_LINE_BYTES = 128
@@ -73,6 +81,7 @@ _KIND: dict[Pipeline, int] = {
     Pipeline.FENCE: FENCE,
     Pipeline.BRANCH: BRANCH,
     Pipeline.EXIT: EXIT,
+    Pipeline.WAIT: EXIT,
     Pipeline.NONE: NONE,
 }
 
@@ -95,23 +104,29 @@ def records(columns: Sequence[npt.NDArray[Any]]) -> Floats:
 
 
 class Program(NamedTuple):
-    """`code` by pc: KIND; the registers from SOURCE on must be ready, TARGET is written; FETCH_LINE
+    """A row is an instruction with the passes of its access: of a pc there are as many rows as its
+    accesses took different passes, one after the other from `first_row[pc]` on.
+
+    `code` by row: KIND; the registers from SOURCE on must be ready, TARGET is written; FETCH_LINE
     of its native code. Where there are more, MORE is the place in `operands` of the two ends that
     follow it, of sources and of targets, and of what lies before them. Missing ones are register
     `registers` - 2, always ready, and the last, which nobody reads.
-    `traffic` by pc: SECTORS of a request, shares of misses of what reaches L1 and L2.
+    `traffic` by row: SECTORS of a request, shares of misses of what reaches L1 and L2, PASSES of an
+    access, or cycles of a tensor unit; cycles until the RESULT of a tensor operation. `row_pc` by
+    row.
 
-    `event_pc` and `passes`, cycles of the pipe of an access, by event; warp w of recorded thread
-    block i has the events `start[i * warps + w]` to the next one.
+    `event_row` by event; warp w of recorded thread block i has the events `start[i * warps + w]` to
+    the next one.
     """
 
     code: Ints
     traffic: Floats
     operands: Ints
     start: Ints
-    event_pc: npt.NDArray[np.int32]
-    passes: Floats
-    instructions: int
+    event_row: npt.NDArray[np.int32]
+    row_pc: Ints
+    first_row: Ints
+    rows: int
     thread_blocks: int
     warps: int
     registers: int
@@ -129,17 +144,48 @@ def sm_program(
     code, operands = _code(kernel, kinds, registers)
     code[:, FETCH_LINE] = native * timing.instruction_bytes // FETCH_LINE_BYTES
     levels = kernel.levels
+    passes = _passes(kernel, kinds, timing.l1_wavefront_bytes, without)
+    event_row, row_pc, row_passes = _rows(kernel.paths.pc, passes, _has_passes(kinds))
+    traffic = [levels.sectors, 1.0 - levels.l1_hits, 1.0 - levels.l2_hits]
+    results = _results(kernel, without)
     return Program(
-        code=code.ravel(),
-        traffic=records([levels.sectors, 1.0 - levels.l1_hits, 1.0 - levels.l2_hits]),
+        code=code[row_pc].ravel(),
+        traffic=records([*(column[row_pc] for column in traffic), row_passes, results[row_pc]]),
         operands=operands,
         start=np.ascontiguousarray(kernel.paths.start, np.int64),
-        event_pc=np.ascontiguousarray(kernel.paths.pc, np.int32),
-        passes=_passes(kernel, kinds, timing.l1_wavefront_bytes, without),
-        instructions=len(kinds),
+        event_row=event_row,
+        row_pc=row_pc,
+        first_row=np.searchsorted(row_pc, np.arange(len(kinds))),
+        rows=len(row_pc),
         thread_blocks=len(kernel.paths.thread_blocks),
         warps=kernel.paths.warps_per_thread_block,
         registers=registers,
+    )
+
+
+def _has_passes(kinds: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
+    """By pc."""
+    return np.isin(kinds, (TENSOR, SHARED, CONSTANT, LOAD, STORE))
+
+
+def _rows(
+    pc: npt.NDArray[np.int32], passes: Floats, has_passes: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.int32], Ints, Floats]:
+    """The row of each event, the pc and the passes of each row."""
+    events = np.flatnonzero(has_passes[pc])
+    values, value = np.unique(passes[events], return_inverse=True)
+    is_met = np.zeros((len(has_passes), max(1, len(values))), np.bool_)
+    is_met[~has_passes, 0] = True
+    is_met[pc[events], value] = True
+    is_met[~is_met.any(axis=1), 0] = True  # of no event
+    row = (np.cumsum(is_met, dtype=np.int32) - 1).reshape(is_met.shape)
+    event_row = row[:, 0][pc]
+    event_row[events] = row[pc[events], value]
+    row_pc, number = np.nonzero(is_met)
+    return (
+        event_row,
+        row_pc,
+        np.append(values, 0.0)[number] if len(values) else np.zeros(len(row_pc)),
     )
 
 
@@ -162,6 +208,14 @@ def _code(kernel: TimedKernel, kinds: npt.NDArray[np.int8], registers: int) -> t
             end = at + 2 + len(more_sources)
             operands += [end, end + len(more_targets), *more_sources, *more_targets]
     return code, np.array(operands, np.int64)
+
+
+def _results(kernel: TimedKernel, without: frozenset[Component]) -> Floats:
+    """Cycles from the issue of a tensor operation to its result, by pc."""
+    if kernel.tensor_latency is None:
+        return np.zeros(len(kernel.pipeline))
+    latency: Floats = np.ceil(kernel.tensor_latency)
+    return np.minimum(latency, 1.0) if Component.ARITHMETIC_LATENCY in without else latency
 
 
 def _passes(

@@ -13,24 +13,33 @@ from kernelcast.simcore.timing import sm_cycles
 from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import WORDS, Program
 from kernelcast.simcore.timing.sm_state import (
+    ACCOUNT_WORDS,
     COMPLETED,
     COUNT,
     DISPATCHED,
     DRAM_FREE,
     FIRST,
-    ISSUES,
     L2_FREE,
     NEVER,
+    ORDER,
     PLACE_AND_SCHEDULER,
     RESIDENCE,
     SCHEDULER_BITS,
+    SCHEDULER_WORDS,
     SLOTS,
+    STATES,
     STORE_DONE,
     TOTAL,
     WARP_WORDS,
     new_state,
 )
-from kernelcast.simcore.timing.stall_reasons import REASON_COUNT, STATE_COUNT, StallReason
+from kernelcast.simcore.timing.stall_reasons import (
+    ISSUED,
+    REASON_COUNT,
+    SELECTED,
+    STATE_COUNT,
+    StallReason,
+)
 
 __all__ = ["SmSimulator", "Snapshot"]
 
@@ -75,13 +84,12 @@ class SmSimulator:
         self.machine = machine
         self._total = thread_blocks
         self._state = new_state(program, machine, thread_blocks, thread_blocks_per_sm)
-        self._account = self._state.account.reshape(2, -1, REASON_COUNT)
+        self._account = self._state.account.reshape(2, -1, ACCOUNT_WORDS)
         self._skipped_cycles = 0
         self._skipped_thread_blocks = 0
         self._skipped_instructions = 0
-        self._skipped_account: Ints = np.zeros_like(self._account)
-        self._warp_account = self._state.warp_account.reshape(-1, STATE_COUNT)
-        self._skipped_warp_account: Ints = np.zeros_like(self._warp_account)
+        self._skipped_account: Ints | int = 0
+        self._skipped_warp_account: Ints | int = 0
         self._skipped_residence = 0
 
     @property
@@ -91,7 +99,7 @@ class SmSimulator:
     @property
     def simulated_instructions(self) -> int:
         """Warp instructions that were walked one by one."""
-        return int(self._state.counts[ISSUES])
+        return int(self._account[:, :, ISSUED].sum())
 
     def run(self, completed: int | None = None, before_cycle: float | None = None) -> Snapshot:
         """Until so many thread blocks have ended, or up to a cycle; to the end by default."""
@@ -119,22 +127,34 @@ class SmSimulator:
 
     def _snapshot(self, cycles: int) -> Snapshot:
         counts = self._state.counts
+        account, warp_account = self._accounts()
         return Snapshot(
             cycles=cycles + self._skipped_cycles,
             backlog=max(0.0, *(self._state.clocks[level] - cycles for level in _LEVELS)),
             thread_blocks=int(counts[COMPLETED]) + self._skipped_thread_blocks,
-            instructions=int(counts[ISSUES]) + self._skipped_instructions,
-            account=self._account + self._skipped_account,
-            warp_account=self._warp_account + self._skipped_warp_account,
+            instructions=self.simulated_instructions + self._skipped_instructions,
+            account=account + self._skipped_account,
+            warp_account=warp_account + self._skipped_warp_account,
             resident_warp_cycles=self._residence(cycles) + self._skipped_residence,
         )
+
+    def _accounts(self) -> tuple[Ints, Ints]:
+        """Of slots and of cycles of warps, by pc."""
+        first = np.append(self._program.first_row, self._program.rows)
+        by_pc = np.add.reduceat(self._account, first, axis=1)
+        slots, states = (
+            by_pc[:, :, :REASON_COUNT],
+            by_pc[:, :, STATES : STATES + STATE_COUNT].sum(axis=0),
+        )
+        if self.machine.issues == 1:
+            states[:, SELECTED] = slots[:, :, ISSUED].sum(axis=0) * self.machine.issue_cycles
+        return slots, states
 
     def _residence(self, cycles: int) -> int:
         """Of all warps up to then, from the first cycle of their thread block on."""
         state = self._state
-        counts = state.scheduler[COUNT::WORDS]
-        orders = state.order.reshape(len(counts), state.room)
-        live = np.concatenate([order[:count] for order, count in zip(orders, counts, strict=True)])
+        schedulers = state.scheduler.reshape(-1, SCHEDULER_WORDS)
+        live = np.concatenate([record[ORDER : ORDER + record[COUNT]] for record in schedulers])
         places = state.warp[PLACE_AND_SCHEDULER::WARP_WORDS][live] >> SCHEDULER_BITS
         since = cycles - state.place[FIRST::WORDS][places]
         return int(state.counts[RESIDENCE] + np.maximum(since, 0).sum())

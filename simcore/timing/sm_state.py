@@ -18,13 +18,15 @@ from kernelcast.simcore.timing.sm_program import (
     WORDS,
     Program,
 )
-from kernelcast.simcore.timing.stall_reasons import REASON_COUNT, STATE_COUNT
 
 __all__ = [
+    "ACCOUNT_WORDS",
     "ACKNOWLEDGED",
     "ARRIVED",
     "BEGINS",
+    "BY_KIND",
     "CANDIDATE",
+    "CLOSED",
     "CLOSED_BEFORE",
     "COMPLETED",
     "COUNT",
@@ -41,8 +43,6 @@ __all__ = [
     "FIRST_READY",
     "FIRST_ROW",
     "HEAD",
-    "HEADS",
-    "ISSUES",
     "L1_FREE",
     "L2_CREDIT",
     "L2_FREE",
@@ -51,16 +51,19 @@ __all__ = [
     "LAST_CYCLE",
     "LINE",
     "LINE_READY",
-    "LISTS",
     "LIVE",
     "LOADS",
     "LOAD_QUEUE",
     "NEVER",
     "NEXT_KIND",
-    "NEXT_PC",
+    "NEXT_ROW",
+    "OPENS",
+    "ORDER",
     "PAST_L1",
     "PAST_L2",
+    "PENDING",
     "PIPE",
+    "PIPES",
     "PLACE_AND_SCHEDULER",
     "POSITION",
     "PRESENT",
@@ -72,11 +75,13 @@ __all__ = [
     "RESIDENCE",
     "RESIDENT",
     "RESIDENT_FIRST",
+    "RINGS",
     "SCHEDULER_BITS",
     "SCHEDULER_MASK",
     "SINCE",
     "SLOT",
     "SLOTS",
+    "STATES",
     "STORED",
     "STORES",
     "STORE_DONE",
@@ -92,7 +97,11 @@ __all__ = [
     "WARP_WORDS",
     "WHY",
     "SmState",
+    "account_word",
     "new_state",
+    "pipe_word",
+    "request_word",
+    "scheduler_word",
     "warp_word",
 ]
 
@@ -111,88 +120,86 @@ store is done; sectors that are on their way; idle cycles of the SM's share of a
     RESIDENT,
     RESIDENT_FIRST,
     LAST_CYCLE,
-    ISSUES,
     FETCHES,
     TURN,
     LOAD_QUEUE,
     STORE_QUEUE,
     FIRST_ROW,
     RESIDENCE,
-    HEADS,
-) = range(14)
-"""Counts: of thread blocks; the end of the last issue; of issues and fetched lines; the scheduler
-whose turn it is; until when the queues are full; the account's first row for the present residence;
-how long warps that have ended were resident, in all; from HEADS on head and tail of each ring."""
+    RINGS,
+) = range(13)
+"""Counts: of thread blocks; the end of the last issue; of fetched lines; the scheduler whose turn
+it is; until when the queues are full; the account's first row for the present residence; how long
+warps that have ended were resident, in all; from RINGS on head and tail of each ring."""
 
 WARP_WORDS = 16
-POSITION, END, NEXT_PC, NEXT_KIND, READY, WHY, PIPE, PLACE_AND_SCHEDULER = range(8)
+POSITION, END, NEXT_ROW, NEXT_KIND, READY, WHY, PIPE, PLACE_AND_SCHEDULER = range(8)
 SLOT, WAITS, LINE, COUNTED, CLOSED_BEFORE, ACKNOWLEDGED = range(8, 14)
 SCHEDULER_BITS = 8
 SCHEDULER_MASK = (1 << SCHEDULER_BITS) - 1
-COUNT, LAST, CANDIDATE, WAKE, DUE, SINCE, TIED, FIRST_READY = range(8)
 SLOTS = 64
 """Warps of a scheduler: one bit of a word each."""
-LISTS = 32
-PRESENT, HEAD, TAIL = range(KINDS, KINDS + 3)
+COUNT, LAST, CANDIDATE, WAKE, DUE, SINCE, TIED, FIRST_READY, PRESENT, HEAD, TAIL = range(11)
+BY_KIND = 11
+PIPES = BY_KIND + KINDS
+PENDING = PIPES + KINDS
+ORDER = PENDING + SLOTS
+SCHEDULER_WORDS = ORDER + SLOTS
 WARP_BITS = 12
 WARP_MASK = (1 << WARP_BITS) - 1
 LIVE, ARRIVED, BEGINS, STORED, FIRST = range(5)
 FETCHED, LINE_READY = range(2)
 PAST_L1, PAST_L2 = range(2)
-REQUEST_READY, REQUEST_SECTORS = range(2)
+REQUEST_READY, REQUEST_SECTORS, REQUEST_WORDS = range(3)
+OPENS, CLOSED, PIPE_WORDS = range(3)
+STATES = 32
+"""Where the states of warps begin in a row of the account, behind the slots."""
+ACCOUNT_WORDS = 2 * STATES
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
 class SmState(NamedTuple):
-    """Tables have records of WORDS, found by `word`.
+    """Tables of records, found by `word` or by the function of their name, which lie together as
+    they are used: the simulator is as fast as the processor's first-level cache.
 
-    `warp`: next event POSITION and END, the NEXT_PC and NEXT_KIND of the instruction that comes
+    `warp`: next event POSITION and END, the NEXT_ROW and NEXT_KIND of the instruction that comes
     first from there on; its READY cycle, WHY not before, the PIPE that it needs; SLOT in the order
     of its scheduler; whether it WAITS at a barrier; LINE of code; COUNTED, up to when its cycles
     are; CLOSED_BEFORE, of its pipe when it began to wait for that; ACKNOWLEDGED, its stores; its
     place << SCHEDULER_BITS and scheduler, which take long to divide out. `registers` of all warps:
     cycle << REASON_BITS | reason.
 
-    `scheduler`: COUNT of its warps, in `order` from the oldest on; LAST that issued; CANDIDATE to
+    `scheduler`: COUNT of its warps, from ORDER on the oldest first; LAST that issued; CANDIDATE to
     issue next at cycle WAKE, SINCE when one has had operands; slots up to DUE are accounted; of
-    the slots TIED that can issue first, the FIRST_READY cycle, 0 where nobody has looked.
-    `lists`, LISTS words of each scheduler, are bits by slot: by kind warps whose instruction of
-    that kind has its operands; PRESENT are the kinds that have any. The others, but those at
-    barriers, are `pending`: READY << WARP_BITS | warp in order from HEAD to TAIL, a ring of SLOTS
-    of each scheduler. `pipes`, LISTS of each scheduler: by kind.
+    the slots TIED that can issue first, the FIRST_READY cycle, 0 where nobody has looked. From
+    BY_KIND on bits by slot: the warps whose instruction of that kind has its operands; PRESENT are
+    the kinds that have any. The others, but those at barriers, are PENDING: READY << WARP_BITS |
+    warp in order from HEAD to TAIL, a ring. From PIPES on the pipe of each kind.
     `place` of a thread block: LIVE warps, ARRIVED at a barrier, BEGINS when it was dispatched,
-    FIRST cycle of its warps, STORED when its stores are acknowledged. Of a pipe: `free`; `opens`,
-    the cycle in which it is free; `closed`, cycles before that in which it could not be issued to.
+    FIRST cycle of its warps, STORED when its stores are acknowledged. Of a pipe: when it is `free`;
+    in `pipe` the cycle in which it OPENS, and CLOSED, cycles before that in which it was not open.
 
     `requests` on their way, REQUEST_READY and REQUEST_SECTORS: a ring each for L2, DRAM, stores.
     `lines` of code: FETCHED as which one, LINE_READY. `missed` by pc: parts of lines that have not
-    been asked for. `account`: slots, of shape (2, instructions + 1, reasons): in full and less than
-    full residence; the last row is for no instruction. `warp_account`: cycles of warps,
-    of shape (instructions + 1, states). `room` for warps, requests in a `ring`,
-    `rows` of the account.
+    been asked for. `account`: of shape (2, rows, ACCOUNT_WORDS), in full and less than full
+    residence, slots by reason and from STATES on cycles of warps; the last of the `rows` is for no
+    instruction. `ring`: how many requests fit.
     """
 
     warp: Ints
     registers: Ints
-    order: Ints
     scheduler: Ints
-    lists: Ints
-    pending: Ints
-    pipes: Ints
-    place: Ints
+    pipe: Ints
     free: Floats
-    opens: Ints
-    closed: Ints
+    place: Ints
     clocks: Floats
     counts: Ints
     requests: Floats
     lines: Ints
     missed: Floats
     account: Ints
-    warp_account: Ints
-    room: int
     ring: int
     rows: int
 
@@ -203,12 +210,36 @@ def warp_word(warp: int, column: int) -> np.uint64:
     return np.uint64(warp * WARP_WORDS + column)
 
 
+@inlined
+def scheduler_word(scheduler: int, column: int) -> np.uint64:
+    """Where the record of a scheduler has a column."""
+    return np.uint64(scheduler * SCHEDULER_WORDS + column)
+
+
+@inlined
+def pipe_word(pipe: int, column: int) -> np.uint64:
+    """Where the record of a pipe has a column."""
+    return np.uint64(pipe * PIPE_WORDS + column)
+
+
+@inlined
+def request_word(number: int, column: int) -> np.uint64:
+    """Where the record of a request has a column."""
+    return np.uint64(number * REQUEST_WORDS + column)
+
+
+@inlined
+def account_word(row: int, column: int) -> np.uint64:
+    """Where a row of the account has a column."""
+    return np.uint64(row * ACCOUNT_WORDS + column)
+
+
 def new_state(
     program: Program, machine: Machine, thread_blocks: int, thread_blocks_per_sm: int
 ) -> SmState:
     """An SM before its first cycle, with room for `thread_blocks_per_sm` and work for all."""
     warps = thread_blocks_per_sm * program.warps
-    schedulers, rows = machine.schedulers, program.instructions + 1
+    schedulers, rows = machine.schedulers, program.rows + 1
     pipes = (UNITS + KINDS) * schedulers
     ring = 2
     if machine.request_limit != UNLIMITED:
@@ -219,43 +250,37 @@ def new_state(
     numbers = np.arange(warps)
     places = numbers // program.warps << SCHEDULER_BITS
     warp[:, PLACE_AND_SCHEDULER] = places | (numbers % schedulers)
-    scheduler = np.zeros((schedulers, WORDS), np.int64)
+    scheduler = np.zeros((schedulers, SCHEDULER_WORDS), np.int64)
     scheduler[:, LAST], scheduler[:, CANDIDATE], scheduler[:, WAKE] = -1, -1, NEVER
-    counts = np.zeros(HEADS + 6, np.int64)
+    scheduler[:, PIPES : PIPES + KINDS] = _pipes(machine)
+    counts = np.zeros(RINGS + 6, np.int64)
     counts[TOTAL], counts[RESIDENT_FIRST] = thread_blocks, min(thread_blocks, thread_blocks_per_sm)
     lines = np.zeros((int(program.code[FETCH_LINE::WORDS].max()) + 1, WORDS), np.int64)
     lines[:, FETCHED] = -NEVER
     return SmState(
         warp=warp.ravel(),
         registers=np.zeros(warps * program.registers, np.int64),
-        order=np.zeros(warps * schedulers, np.int64),
         scheduler=scheduler.ravel(),
-        lists=np.zeros(schedulers * LISTS, np.int64),
-        pending=np.zeros(schedulers * SLOTS, np.int64),
-        pipes=_pipes(machine),
-        place=np.zeros(thread_blocks_per_sm * WORDS, np.int64),
+        pipe=np.zeros(pipes * PIPE_WORDS, np.int64),
         free=np.zeros(pipes),
-        opens=np.zeros(pipes, np.int64),
-        closed=np.zeros(pipes, np.int64),
+        place=np.zeros(thread_blocks_per_sm * WORDS, np.int64),
         clocks=np.zeros(10),
         counts=counts,
-        requests=np.zeros(3 * ring * WORDS),
+        requests=np.zeros(3 * ring * REQUEST_WORDS),
         lines=lines.ravel(),
-        missed=np.zeros(rows * WORDS),
-        account=np.zeros(2 * rows * REASON_COUNT, np.int64),
-        warp_account=np.zeros(rows * STATE_COUNT, np.int64),
-        room=warps,
+        missed=np.zeros(len(program.first_row) * WORDS),
+        account=np.zeros(2 * rows * ACCOUNT_WORDS, np.int64),
         ring=ring,
         rows=rows,
     )
 
 
 def _pipes(machine: Machine) -> Ints:
-    """Which pipe a scheduler's instructions of a kind take."""
+    """Which pipe instructions of a kind take, shape (schedulers, KINDS)."""
     schedulers = np.arange(machine.schedulers)
-    pipes = np.zeros((machine.schedulers, LISTS), np.int64)
+    pipes = np.zeros((machine.schedulers, KINDS), np.int64)
     own = machine.units[UNIT_IS_PARTITIONED::WORDS]
     for kind in range(UNITS):
         pipes[:, kind] = kind * machine.schedulers + schedulers * (own[kind] != 0.0)
     pipes[:, UNITS:KINDS] = UNITS * machine.schedulers - UNITS + np.arange(UNITS, KINDS)
-    return pipes.ravel()
+    return pipes

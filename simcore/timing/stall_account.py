@@ -6,15 +6,10 @@ warp that could issue in its place has them, for a pipe that is taken.
 
 from __future__ import annotations
 
-import numpy as np
-
 from kernelcast.simcore.memory.compiled import inlined
 from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import (
-    CONSTANT,
-    LOAD,
-    SHARED,
-    STORE,
+    PIPE_REASON,
     UNITS,
     Program,
     word,
@@ -29,15 +24,19 @@ from kernelcast.simcore.timing.sm_state import (
     L2_FREE,
     L2_SINCE,
     NEXT_KIND,
-    NEXT_PC,
+    NEXT_ROW,
+    OPENS,
     PLACE_AND_SCHEDULER,
     READY,
     SCHEDULER_BITS,
     WHY,
     SmState,
+    account_word,
+    pipe_word,
+    scheduler_word,
     warp_word,
 )
-from kernelcast.simcore.timing.stall_reasons import REASON_COUNT, StallReason
+from kernelcast.simcore.timing.stall_reasons import StallReason
 
 __all__ = ["aligned", "credit", "lose_slots", "pipe_reason"]
 
@@ -50,12 +49,9 @@ _L1_PIPE = StallReason.L1_PIPE.code
 _REQUESTS_LATENCY = StallReason.REQUESTS_LATENCY.code
 _REQUESTS_L2 = StallReason.REQUESTS_L2.code
 _REQUESTS_DRAM = StallReason.REQUESTS_DRAM.code
-_SHARED_PIPE = StallReason.SHARED_PIPE.code
-_CONSTANT_PIPE = StallReason.CONSTANT_PIPE.code
 _LAUNCH = StallReason.THREAD_BLOCK_LAUNCH.code
 _IDLE = StallReason.IDLE.code
-_EXECUTION = StallReason.EXECUTION_DEPENDENCY.code
-_FIRST_UNIT = StallReason.FP32_PIPE.code
+_MEMORY = 1 << _L2_LATENCY | 1 << _DRAM_LATENCY | 1 << _REQUESTS_LATENCY
 
 
 @inlined
@@ -68,42 +64,36 @@ def aligned(machine: Machine, cycle: int) -> int:
 
 
 @inlined
-def credit(state: SmState, pc: int, reason: int, slots: int) -> None:
-    """Adds slots to the account."""
-    row = state.counts[FIRST_ROW] + pc
-    state.account[np.uint64(row * REASON_COUNT + reason)] += slots
+def credit(state: SmState, row: int, reason: int, slots: int) -> None:
+    """Adds slots to the account of an instruction."""
+    state.account[account_word(state.counts[FIRST_ROW] + row, reason)] += slots
 
 
 @inlined
 def _credit_cycles(
-    machine: Machine, state: SmState, pc: int, reason: int, begin: int, end: int
+    machine: Machine, state: SmState, row: int, reason: int, begin: int, end: int
 ) -> None:
     """The slots of one scheduler from cycle `begin` to `end`, both aligned."""
     cycles = end - begin
     if machine.issue_cycles > 1:
         cycles //= machine.issue_cycles
-    credit(state, pc, reason, cycles * machine.issues)
+    credit(state, row, reason, cycles * machine.issues)
 
 
 @inlined
 def pipe_reason(machine: Machine, state: SmState, kind: int) -> int:
     """Which pipe, or which queue in front of it, keeps instructions of that kind back."""
-    if kind < UNITS:
-        return _FIRST_UNIT + kind
-    if kind == SHARED:
-        return _SHARED_PIPE
-    if kind == CONSTANT:
-        return _CONSTANT_PIPE
-    if kind in (LOAD, STORE):
+    reason: int = machine.kinds[word(kind, PIPE_REASON)]
+    if reason == _L1_PIPE:
         pipe = UNITS * machine.schedulers - UNITS + kind
-        is_queue = state.opens[np.uint64(pipe)] > state.clocks[L1_FREE]
+        is_queue = state.pipe[pipe_word(pipe, OPENS)] > state.clocks[L1_FREE]
         return _REQUESTS_LATENCY if is_queue else _L1_PIPE
-    return _EXECUTION
+    return reason
 
 
 @inlined
 def _lose_to_memory(
-    machine: Machine, state: SmState, pc: int, reason: int, begin: int, end: int
+    machine: Machine, state: SmState, row: int, reason: int, begin: int, end: int
 ) -> None:
     """Splits a wait for L2 or DRAM: the cycles in which the level was busy are its bandwidth's."""
     dram, l2 = _DRAM_BANDWIDTH, _L2_BANDWIDTH
@@ -115,8 +105,8 @@ def _lose_to_memory(
     if busy == 0:
         found = l2
         busy = _overlap(machine, begin, end, clocks[L2_SINCE], clocks[L2_FREE])
-    _credit_cycles(machine, state, pc, found, begin, begin + busy)
-    _credit_cycles(machine, state, pc, reason, begin + busy, end)
+    _credit_cycles(machine, state, row, found, begin, begin + busy)
+    _credit_cycles(machine, state, row, reason, begin + busy, end)
 
 
 @inlined
@@ -129,11 +119,11 @@ def _overlap(machine: Machine, begin: int, end: int, since: float, until: float)
 
 
 @inlined
-def _lose(machine: Machine, state: SmState, pc: int, reason: int, begin: int, end: int) -> None:
-    if reason in (_L2_LATENCY, _DRAM_LATENCY, _REQUESTS_LATENCY):
-        _lose_to_memory(machine, state, pc, reason, begin, end)
+def _lose(machine: Machine, state: SmState, row: int, reason: int, begin: int, end: int) -> None:
+    if 1 << reason & _MEMORY != 0:
+        _lose_to_memory(machine, state, row, reason, begin, end)
     else:
-        _credit_cycles(machine, state, pc, reason, begin, end)
+        _credit_cycles(machine, state, row, reason, begin, end)
 
 
 @inlined
@@ -150,14 +140,14 @@ def lose_slots(
 
     -1 stands for no warp. From cycle `since` on a warp has had operands, and no pipe.
     """
-    due = state.scheduler[word(scheduler, DUE)]
-    state.scheduler[word(scheduler, DUE)] = until
+    due = state.scheduler[scheduler_word(scheduler, DUE)]
+    state.scheduler[scheduler_word(scheduler, DUE)] = until
     if due >= until:
         return
     if warp < 0:
-        _credit_cycles(machine, state, program.instructions, _IDLE, due, until)
+        _credit_cycles(machine, state, program.rows, _IDLE, due, until)
         return
-    pc = state.warp[warp_word(warp, NEXT_PC)]
+    row = state.warp[warp_word(warp, NEXT_ROW)]
     why = state.warp[warp_word(warp, WHY)]
     ready = min(state.warp[warp_word(warp, READY)], since)
     ready = min(max(aligned(machine, ready), due), until)
@@ -169,15 +159,15 @@ def lose_slots(
             ],
         )
         begins = min(max(begins, due), ready)
-        _credit_cycles(machine, state, pc, _IDLE, due, begins)
+        _credit_cycles(machine, state, row, _IDLE, due, begins)
         due = begins
     if ready > due:
-        _lose(machine, state, pc, why, due, ready)
+        _lose(machine, state, row, why, due, ready)
     if until > ready:
         _lose(
             machine,
             state,
-            pc,
+            row,
             pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)]),
             ready,
             until,

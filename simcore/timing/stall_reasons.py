@@ -46,6 +46,7 @@ class StallReason(Enum):
     CONVERSION_PIPE = ("pipe_busy", "math_pipe_throttle", "conversion")
     SPECIAL_FUNCTION_PIPE = ("pipe_busy", "math_pipe_throttle", "special function")
     SHUFFLE_PIPE = ("pipe_busy", "math_pipe_throttle", "shuffle")
+    TENSOR_PIPE = ("pipe_busy", "math_pipe_throttle", "tensor")
 
     def __init__(self, nvprof: str, ncu: str, detail: str = "") -> None:
         self.nvprof = nvprof

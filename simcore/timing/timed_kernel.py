@@ -15,7 +15,9 @@ __all__ = ["MemoryLevels", "Pipeline", "TimedKernel"]
 
 
 class Pipeline(Enum):
-    """Which part of an SM executes an instruction; the first eight have `PipelineFacts`."""
+    """Which part of an SM executes an instruction; the first eight have `PipelineFacts`, the ninth
+    is as fast as [tensor] of the device says.
+    """
 
     FP32 = "fp32"
     FP64 = "fp64"
@@ -25,6 +27,7 @@ class Pipeline(Enum):
     CONVERSION = "conversion"
     SPECIAL_FUNCTION = "special_function"
     SHUFFLE = "shuffle"
+    TENSOR = "tensor"
     SHARED = "shared"
     CONSTANT = "constant"
     GLOBAL = "global"
@@ -33,6 +36,8 @@ class Pipeline(Enum):
     FENCE = "fence"
     BRANCH = "branch"
     EXIT = "exit"
+    WAIT = "wait"
+    """Takes an issue slot when what it reads is there, and no unit."""
     NONE = "none"
     """Folded by a native compiler: no issue slot, but its result depends on its sources."""
 
@@ -58,7 +63,9 @@ class TimedKernel:
 
     `reads`, `writes`: numbers of the registers of each pc, predicates among them, padded with -1,
     shape (instructions, most). `wavefronts` of each event of `paths`: passes that a shared,
-    constant or L1 access takes (1 for all others), shape (events,).
+    constant or L1 access takes, cycles of a scheduler's tensor unit (1 for all others), shape
+    (events,). `tensor_latency` by pc: cycles until the result of a tensor operation is there; None
+    where there are none.
     """
 
     paths: WarpPaths
@@ -71,6 +78,7 @@ class TimedKernel:
     thread_blocks: int
     thread_blocks_per_sm: int
     warp_width: int
+    tensor_latency: npt.NDArray[np.float64] | None = None
     path_share: float = 1.0
     """Events of `paths` over those that as many average thread blocks of the launch execute."""
     instructions: tuple[InstructionRow, ...] = ()

@@ -32,6 +32,7 @@ class Resource(Enum):
     DOUBLE_PRECISION = "double_precision_fu"
     HALF_PRECISION = "half_precision_fu"
     SPECIAL = "special_fu"
+    TENSOR = "tensor_precision_fu"
     LOAD_STORE = "ldst_fu"
     CONTROL_FLOW = "cf_fu"
     L1_SHARED = "l1_shared"
@@ -69,6 +70,7 @@ def utilization(
     }
     shares[Resource.LOAD_STORE] = work.load_store / cycles
     shares[Resource.CONTROL_FLOW] = work.branches / cycles
+    shares[Resource.TENSOR] = work.tensor / cycles
     shares[Resource.SHARED] = work.shared / cycles
     shares[Resource.L1] = work.l1 / cycles
     shares[Resource.L1_SHARED] = (work.shared + work.l1) / cycles
@@ -106,6 +108,10 @@ class _Work:
     def unit(self, pipeline: Pipeline) -> float:
         lanes: float = getattr(self._timing, pipeline.value).lanes
         return self._of(pipeline, self._count) * self._kernel.warp_width / lanes
+
+    @property
+    def tensor(self) -> float:
+        return self._of(Pipeline.TENSOR, self._passes) / self._machine.schedulers
 
     @property
     def shared(self) -> float:

@@ -7,34 +7,33 @@ what the others did to it since this scheduler looked last counts as one closed 
 
 from __future__ import annotations
 
-import numpy as np
-
 from kernelcast.simcore.memory.compiled import inlined
 from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import word
 from kernelcast.simcore.timing.sm_state import (
     ACKNOWLEDGED,
+    CLOSED,
     CLOSED_BEFORE,
     COUNTED,
     FIRST,
+    FIRST_ROW,
     NEXT_KIND,
-    NEXT_PC,
+    NEXT_ROW,
+    OPENS,
     PIPE,
     PLACE_AND_SCHEDULER,
     READY,
     RESIDENCE,
     SCHEDULER_BITS,
+    STATES,
     WHY,
     SmState,
+    account_word,
+    pipe_word,
     warp_word,
 )
 from kernelcast.simcore.timing.stall_account import aligned, pipe_reason
-from kernelcast.simcore.timing.stall_reasons import (
-    NOT_SELECTED,
-    SELECTED,
-    STATE_COUNT,
-    StallReason,
-)
+from kernelcast.simcore.timing.stall_reasons import NOT_SELECTED, SELECTED, StallReason
 
 __all__ = ["begin_wait_for_pipe", "close_pipe", "count_issue", "count_wait", "end_residence"]
 
@@ -42,25 +41,25 @@ _DRAIN = StallReason.DRAIN.code
 
 
 @inlined
-def _count(state: SmState, pc: int, what: int, cycles: int) -> None:
-    state.warp_account[np.uint64(pc * STATE_COUNT + what)] += cycles
+def _count(state: SmState, warp: int, what: int, cycles: int) -> None:
+    row = state.counts[FIRST_ROW] + state.warp[warp_word(warp, NEXT_ROW)]
+    state.account[account_word(row, STATES + what)] += cycles
 
 
 @inlined
 def _closed_until(state: SmState, pipe: int, cycle: int) -> int:
     """Cycles in which the pipe was closed, up to one that no later issue has followed."""
-    still: int = max(0, state.opens[np.uint64(pipe)] - cycle)
-    closed: int = state.closed[np.uint64(pipe)] - still
+    still: int = max(0, state.pipe[pipe_word(pipe, OPENS)] - cycle)
+    closed: int = state.pipe[pipe_word(pipe, CLOSED)] - still
     return closed
 
 
 @inlined
 def close_pipe(state: SmState, pipe: int, next_issue: int, opens: int) -> None:
     """Keeps a pipe closed up to cycle `opens`; the next issue would have been at `next_issue`."""
-    before = max(state.opens[np.uint64(pipe)], next_issue)
-    if opens > before:
-        state.closed[np.uint64(pipe)] += opens - before
-    state.opens[np.uint64(pipe)] = opens
+    before = max(state.pipe[pipe_word(pipe, OPENS)], next_issue)
+    state.pipe[pipe_word(pipe, CLOSED)] += max(0, opens - before)
+    state.pipe[pipe_word(pipe, OPENS)] = opens
 
 
 @inlined
@@ -78,10 +77,9 @@ def count_wait(machine: Machine, state: SmState, warp: int, until: int) -> None:
     if due >= until:
         return
     state.warp[warp_word(warp, COUNTED)] = until
-    pc = state.warp[warp_word(warp, NEXT_PC)]
     ready = min(aligned(machine, state.warp[warp_word(warp, READY)]), until)
     if ready > due:
-        _count(state, pc, state.warp[warp_word(warp, WHY)], ready - due)
+        _count(state, warp, state.warp[warp_word(warp, WHY)], ready - due)
         due = ready
     if due == until:
         return
@@ -89,15 +87,16 @@ def count_wait(machine: Machine, state: SmState, warp: int, until: int) -> None:
     closed = min(max(0, closed - state.warp[warp_word(warp, CLOSED_BEFORE)]), until - due)
     if closed > 0:
         reason = pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)])
-        _count(state, pc, reason, closed)
-    _count(state, pc, NOT_SELECTED, until - due - closed)
+        _count(state, warp, reason, closed)
+    _count(state, warp, NOT_SELECTED, until - due - closed)
 
 
 @inlined
 def count_issue(machine: Machine, state: SmState, warp: int, now: int) -> None:
     """Counts a warp's wait for the issue of cycle `now`, and that issue."""
     count_wait(machine, state, warp, now)
-    _count(state, state.warp[warp_word(warp, NEXT_PC)], SELECTED, machine.issue_cycles)
+    if machine.issues > 1:  # else it is known from the slots that were used
+        _count(state, warp, SELECTED, machine.issue_cycles)
     state.warp[warp_word(warp, COUNTED)] = now + machine.issue_cycles
 
 
@@ -107,7 +106,7 @@ def end_residence(machine: Machine, state: SmState, warp: int) -> None:
     ends = state.warp[warp_word(warp, COUNTED)]
     drained = state.warp[warp_word(warp, ACKNOWLEDGED)]
     if drained > ends:
-        _count(state, state.warp[warp_word(warp, NEXT_PC)], _DRAIN, drained - ends)
+        _count(state, warp, _DRAIN, drained - ends)
         ends = drained
     place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
     state.counts[RESIDENCE] += ends - state.place[word(place, FIRST)]

@@ -7,22 +7,24 @@ wait; taking turns would bring them all to the same loads at once.
 
 from __future__ import annotations
 
-import numpy as np
-
 from kernelcast.simcore.memory.compiled import inlined
 from kernelcast.simcore.timing.ready_warps import lowest, move_ready, soonest_pending
-from kernelcast.simcore.timing.sm_program import word
 from kernelcast.simcore.timing.sm_state import (
+    BY_KIND,
     DUE,
     FIRST_READY,
     LAST,
-    LISTS,
     NEVER,
+    OPENS,
+    ORDER,
     PIPE,
+    PIPES,
     PRESENT,
     READY,
     TIED,
     SmState,
+    pipe_word,
+    scheduler_word,
     warp_word,
 )
 
@@ -36,7 +38,7 @@ def opening(state: SmState, warp: int) -> int:
     """When the warp's operands and its pipe are both ready."""
     opens: int = max(
         state.warp[warp_word(warp, READY)],
-        state.opens[np.uint64(state.warp[warp_word(warp, PIPE)])],
+        state.pipe[pipe_word(state.warp[warp_word(warp, PIPE)], OPENS)],
     )
     return opens
 
@@ -45,46 +47,47 @@ def opening(state: SmState, warp: int) -> int:
 def choose(state: SmState, scheduler: int, now: int) -> tuple[int, int, int]:
     """The warp to issue and its cycle: now, or when the first of them is ready; and since when a
     warp that could issue then has had its operands."""
-    last = state.scheduler[word(scheduler, LAST)]
+    table = state.scheduler
+    last = table[scheduler_word(scheduler, LAST)]
     if last >= 0 and opening(state, last) <= now:
         return last, now, now
-    lists = scheduler * LISTS
     move_ready(state, scheduler, now)
-    first = scheduler * state.room
     can_issue, soonest, tied = 0, NEVER, 0
-    kinds = state.lists[np.uint64(lists + PRESENT)]
+    kinds = table[scheduler_word(scheduler, PRESENT)]
     while kinds != 0:
-        kind = lists + lowest(kinds)
+        kind = lowest(kinds)
         kinds &= kinds - 1
-        opens = state.opens[np.uint64(state.pipes[np.uint64(kind)])]
-        if opens <= now:
-            can_issue |= state.lists[np.uint64(kind)]
-        elif opens < soonest:
-            soonest, tied = opens, state.lists[np.uint64(kind)]
-        elif opens == soonest:
-            tied |= state.lists[np.uint64(kind)]
+        opens = state.pipe[pipe_word(table[scheduler_word(scheduler, PIPES + kind)], OPENS)]
+        waiting = table[scheduler_word(scheduler, BY_KIND + kind)]
+        # Without branches, which would be foreseen as often as not.
+        is_open = opens <= now
+        can_issue |= waiting if is_open else 0
+        opens = NEVER if is_open else opens
+        waiting = 0 if is_open else waiting
+        tied = (0 if opens < soonest else tied) | (waiting if opens <= soonest else 0)
+        soonest = min(soonest, opens)
     if can_issue != 0:
-        return state.order[np.uint64(first + lowest(can_issue))], now, now
+        return table[scheduler_word(scheduler, ORDER + lowest(can_issue))], now, now
     wait_for_pipe = tied
     soonest, tied = soonest_pending(state, scheduler, soonest, tied)
     if tied == 0:
         return NO_WARP, NEVER, NEVER
-    warp = state.order[np.uint64(first + lowest(tied))]
-    if tied & wait_for_pipe != 0 and now == state.scheduler[word(scheduler, DUE)]:
+    warp = table[scheduler_word(scheduler, ORDER + lowest(tied))]
+    if tied & wait_for_pipe != 0 and now == table[scheduler_word(scheduler, DUE)]:
         # Slots before this cycle are accounted: it matters no more which warp came first.
         return warp, soonest, now
-    if state.scheduler[word(scheduler, TIED)] != tied:
-        state.scheduler[word(scheduler, TIED)] = tied
-        state.scheduler[word(scheduler, FIRST_READY)] = _first_ready(state, first, tied)
-    return warp, soonest, state.scheduler[word(scheduler, FIRST_READY)]
+    if table[scheduler_word(scheduler, TIED)] != tied:
+        table[scheduler_word(scheduler, TIED)] = tied
+        table[scheduler_word(scheduler, FIRST_READY)] = _first_ready(state, scheduler, tied)
+    return warp, soonest, table[scheduler_word(scheduler, FIRST_READY)]
 
 
 @inlined
-def _first_ready(state: SmState, first: int, slots: int) -> int:
+def _first_ready(state: SmState, scheduler: int, slots: int) -> int:
     """When the first warp of these slots had its operands."""
     since = NEVER
     while slots != 0:
-        warp = state.order[np.uint64(first + lowest(slots))]
+        warp = state.scheduler[scheduler_word(scheduler, ORDER + lowest(slots))]
         slots &= slots - 1
         since = min(since, state.warp[warp_word(warp, READY)])
     return since

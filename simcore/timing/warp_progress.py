@@ -37,11 +37,12 @@ from kernelcast.simcore.timing.sm_state import (
     LAST,
     LINE,
     LINE_READY,
-    LISTS,
     LIVE,
     NEXT_KIND,
-    NEXT_PC,
+    NEXT_ROW,
+    ORDER,
     PIPE,
+    PIPES,
     PLACE_AND_SCHEDULER,
     POSITION,
     READY,
@@ -59,6 +60,7 @@ from kernelcast.simcore.timing.sm_state import (
     WAKE,
     WHY,
     SmState,
+    scheduler_word,
     warp_word,
 )
 from kernelcast.simcore.timing.stall_account import aligned
@@ -88,10 +90,10 @@ def pack(cycle: int, reason: int) -> int:
 
 @inlined
 def _fetched(
-    program: Program, machine: Machine, state: SmState, warp: int, pc: int, to: int
+    program: Program, machine: Machine, state: SmState, warp: int, row: int, to: int
 ) -> int:
-    """When the line of code of `pc` is there. The cache replaces the line that it fetched first."""
-    line = program.code[word(pc, FETCH_LINE)]
+    """When the line of code of `row` is there. The cache replaces the one that it fetched first."""
+    line = program.code[word(row, FETCH_LINE)]
     if state.warp[warp_word(warp, LINE)] == line:
         return to
     state.warp[warp_word(warp, LINE)] = line
@@ -104,13 +106,13 @@ def _fetched(
 
 
 @inlined
-def _operands_ready(program: Program, state: SmState, registers: int, pc: int) -> int:
+def _operands_ready(program: Program, state: SmState, registers: int, row: int) -> int:
     """When all that an instruction waits for is ready, packed."""
     ready = 0
     for source in range(SOURCE, SOURCE + SOURCES):
-        register = program.code[word(pc, source)]
+        register = program.code[word(row, source)]
         ready = max(ready, state.registers[np.uint64(registers + register)])
-    more = program.code[word(pc, MORE)]
+    more = program.code[word(row, MORE)]
     if more != 0:
         for at in range(more + 2, program.operands[np.uint64(more)]):
             register = program.operands[np.uint64(at)]
@@ -119,10 +121,10 @@ def _operands_ready(program: Program, state: SmState, registers: int, pc: int) -
 
 
 @inlined
-def write_registers(program: Program, state: SmState, registers: int, pc: int, ready: int) -> None:
+def write_registers(program: Program, state: SmState, registers: int, row: int, ready: int) -> None:
     """Sets when the results of an instruction are ready, packed; `registers`: the warp's first."""
-    state.registers[np.uint64(registers + program.code[word(pc, TARGET)])] = ready
-    more = program.code[word(pc, MORE)]
+    state.registers[np.uint64(registers + program.code[word(row, TARGET)])] = ready
+    more = program.code[word(row, MORE)]
     if more != 0:
         ends = program.operands[np.uint64(more)], program.operands[np.uint64(more + 1)]
         for at in range(ends[0], ends[1]):
@@ -137,28 +139,28 @@ def advance(program: Program, machine: Machine, state: SmState, warp: int, earli
     """
     position, end = state.warp[warp_word(warp, POSITION)], state.warp[warp_word(warp, END)]
     registers = warp * program.registers
-    pc, kind = 0, NONE
+    row, kind = 0, NONE
     while position < end:
-        pc = program.event_pc[np.uint64(position)]
-        kind = program.code[word(pc, KIND)]
+        row = program.event_row[np.uint64(position)]
+        kind = program.code[word(row, KIND)]
         if kind != NONE:
             break
         write_registers(
-            program, state, registers, pc, _operands_ready(program, state, registers, pc)
+            program, state, registers, row, _operands_ready(program, state, registers, row)
         )
         position += 1
     state.warp[warp_word(warp, POSITION)] = position
     if position == end:
         return False
-    ready = max(earliest, _operands_ready(program, state, registers, pc))
+    ready = max(earliest, _operands_ready(program, state, registers, row))
     if machine.fetch_lines > 0:
-        ready = _fetched(program, machine, state, warp, pc, ready)
+        ready = _fetched(program, machine, state, warp, row, ready)
     scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
-    state.warp[warp_word(warp, NEXT_PC)] = pc
+    state.warp[warp_word(warp, NEXT_ROW)] = row
     state.warp[warp_word(warp, NEXT_KIND)] = kind
     state.warp[warp_word(warp, READY)] = ready >> REASON_BITS
     state.warp[warp_word(warp, WHY)] = ready & REASON_MASK
-    state.warp[warp_word(warp, PIPE)] = state.pipes[np.uint64(scheduler * LISTS + kind)]
+    state.warp[warp_word(warp, PIPE)] = state.scheduler[scheduler_word(scheduler, PIPES + kind)]
     return True
 
 
@@ -168,15 +170,15 @@ def retire(machine: Machine, state: SmState, warp: int) -> None:
     end_residence(machine, state, warp)
     scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
     slot = state.warp[warp_word(warp, SLOT)]
-    first = scheduler * state.room
-    for at in range(first + slot, first + state.scheduler[word(scheduler, COUNT)] - 1):
-        state.order[np.uint64(at)] = state.order[np.uint64(at + 1)]
-        state.warp[warp_word(state.order[np.uint64(at)], SLOT)] -= 1
+    for at in range(slot, state.scheduler[scheduler_word(scheduler, COUNT)] - 1):
+        younger = state.scheduler[scheduler_word(scheduler, ORDER + at + 1)]
+        state.scheduler[scheduler_word(scheduler, ORDER + at)] = younger
+        state.warp[warp_word(younger, SLOT)] -= 1
     close_gap(state, scheduler, slot)
-    state.scheduler[word(scheduler, COUNT)] -= 1
-    state.scheduler[word(scheduler, CANDIDATE)] = -1
-    state.scheduler[word(scheduler, LAST)] = -1
-    state.scheduler[word(scheduler, TIED)] = 0
+    state.scheduler[scheduler_word(scheduler, COUNT)] -= 1
+    state.scheduler[scheduler_word(scheduler, CANDIDATE)] = -1
+    state.scheduler[scheduler_word(scheduler, LAST)] = -1
+    state.scheduler[scheduler_word(scheduler, TIED)] = 0
     state.place[word(state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS, LIVE)] -= 1
 
 
@@ -185,9 +187,12 @@ def _wake(machine: Machine, state: SmState, warp: int) -> None:
     """Lists a warp that its scheduler did not expect."""
     scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
     at = aligned(
-        machine, max(state.warp[warp_word(warp, READY)], state.scheduler[word(scheduler, DUE)])
+        machine,
+        max(state.warp[warp_word(warp, READY)], state.scheduler[scheduler_word(scheduler, DUE)]),
     )
-    state.scheduler[word(scheduler, WAKE)] = min(state.scheduler[word(scheduler, WAKE)], at)
+    state.scheduler[scheduler_word(scheduler, WAKE)] = min(
+        state.scheduler[scheduler_word(scheduler, WAKE)], at
+    )
     list_warp(state, scheduler, warp, 0)
 
 
@@ -227,10 +232,10 @@ def start_thread_block(
             for register in range(warp * program.registers, (warp + 1) * program.registers):
                 state.registers[np.uint64(register)] = 0
             scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
-            slot = state.scheduler[word(scheduler, COUNT)]
-            state.order[np.uint64(scheduler * state.room + slot)] = warp
+            slot = state.scheduler[scheduler_word(scheduler, COUNT)]
+            state.scheduler[scheduler_word(scheduler, ORDER + slot)] = warp
             state.warp[warp_word(warp, SLOT)] = slot
-            state.scheduler[word(scheduler, COUNT)] += 1
+            state.scheduler[scheduler_word(scheduler, COUNT)] += 1
             if advance(program, machine, state, warp, pack(first, _LAUNCH)):
                 _wake(machine, state, warp)
             else:
