@@ -31,9 +31,11 @@ from kernelcast.models.component_times import (
 )
 from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
 from kernelcast.models.model import ModelOptions, check_variant, launch_validity
+from kernelcast.models.tensor_work import refuse_tensor_work
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.profile import KernelProfile
 from kernelcast.simcore.stage_profile import InstructionType, StageProfile
+from kernelcast.units import format_seconds
 
 __all__ = ["NAME", "PAPER", "component_throughput", "launch_stage_times"]
 
@@ -69,7 +71,7 @@ def component_throughput(profile: KernelProfile, device: Device, options: ModelO
         repeats=profile.repeats,
         parameters=_parameters(times, work, device, terms.seconds),
         causes=(*_where(times, factor, slowest), *(str(cause) for cause in found)),
-        advice=_advice(found),
+        advice=_advice(found, times, factor, slowest),
         assumptions=(*_assumptions(profile, device), *profile.assumptions),
         validity=launch_validity(profile, terms.seconds),
     )
@@ -87,6 +89,7 @@ def launch_stage_times(
 
 def _work(profile: KernelProfile, options: ModelOptions) -> LaunchWork:
     check_variant(NAME, component_throughput, options.variant)
+    refuse_tensor_work(profile, NAME)
     whole_warps = options.variant == PAPER
     if profile.launch is None or profile.occupancy is None:
         raise ModelNotApplicable(
@@ -214,8 +217,12 @@ def _without_conflicts(times: Sequence[StageTime]) -> float:
     return time_of(times) / total if total else 1.0
 
 
-def _advice(found: Sequence[Cause]) -> tuple[str, ...]:
-    return tuple(cause.advice for cause in found)
+def _advice(
+    found: Sequence[Cause], times: Sequence[StageTime], factor: float, slowest: Component
+) -> tuple[str, ...]:
+    """With what is gained at most: the launch were the slowest component free."""
+    now, left = (format_seconds(factor * time_of(times, *free)) for free in ((), (slowest,)))
+    return tuple(f"{cause.advice}: from {now} to {left} at best" for cause in found)
 
 
 def _parameters(

@@ -19,8 +19,10 @@ from kernelcast.models.interval_advice import advice
 from kernelcast.models.interval_bound import interval_bound
 from kernelcast.models.interval_shares import Group, Share, time_shares
 from kernelcast.models.model import ModelOptions, launch_validity
+from kernelcast.models.tensor_work import check_tensor_units
 from kernelcast.simcore.device import Device, TimingFacts
 from kernelcast.simcore.profile import KernelProfile
+from kernelcast.simcore.timing.mbarrier_waits import MBARRIER_WAIT
 from kernelcast.simcore.timing.timed_kernel import TimedKernel
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ def interval(profile: KernelProfile, device: Device, options: ModelOptions) -> E
         raise ModelNotApplicable(
             f"{NAME} needs timing facts, and {device.name} has none ([timing] in its file)"
         )
+    check_tensor_units(profile, device)
     factor = profile.repeats * (1.0 if options.utilization is None else options.utilization)
     if profile.timed is None:
         return interval_bound(profile, device, device.timing, factor)
@@ -178,6 +181,8 @@ def _assumptions(
         found.append("no steady state was found: the last stretch that was simulated is repeated")
     if profile.device != device.name:
         found.append(f"shares of cache hits as {profile.device} has them, not {device.name}")
+    if any(row.opcode == MBARRIER_WAIT for row in kernel.instructions):
+        found.append("at mbarriers warps wait for copies of their own, not for other warps")
     guessed = sum(key.startswith("timing.") for key in device.assumed)
     if guessed:
         found.append(f"{guessed} of {device.name}'s timing facts are assumed")

@@ -38,6 +38,7 @@ REMEDIES: Mapping[Component, str] = {
     Component.CONVERSION: "one type throughout, so that fewer values are converted",
     Component.SPECIAL_FUNCTION: "fewer reciprocals, roots and transcendental functions",
     Component.SHUFFLE: "fewer shuffles, more work between them",
+    Component.TENSOR: "a type that tensor units multiply faster, or structured sparsity",
     Component.ARITHMETIC_LATENCY: "more independent operations in each thread, or more warps",
     Component.SHARED_PIPE: "tiling in registers, wider accesses of shared memory",
     Component.SHARED_LATENCY: "loads of shared memory ahead of their use",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
 from kernelcast.models.model import launch_validity
+from kernelcast.models.tensor_work import tensor_rate
 from kernelcast.simcore.device import Device, TimingFacts
 from kernelcast.simcore.profile import KernelProfile
 
@@ -88,6 +89,9 @@ def _units(profile: KernelProfile, device: Device, timing: TimingFacts) -> Rows:
     ):
         if operations:
             yield name, "operations / lanes", device.seconds(operations / (lanes * sms))
+    rate = tensor_rate(profile, device)
+    if rate is not None:
+        yield "tensor units", "operations / rates of their types", counts.tensor_total / rate
     if profile.shared is not None:
         passes = profile.shared.load_wavefronts + profile.shared.store_wavefronts
         yield "shared memory", "wavefronts / SMs", device.seconds(passes / sms)

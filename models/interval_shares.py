@@ -55,6 +55,7 @@ _UNITS = tuple(
         Component.CONVERSION,
         Component.SPECIAL_FUNCTION,
         Component.SHUFFLE,
+        Component.TENSOR,
     )
 )
 

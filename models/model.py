@@ -67,7 +67,13 @@ def check_variant(name: str, model: Model, variant: str | None) -> None:
 
 
 def dominant_work_type(profile: KernelProfile) -> WorkType:
-    """K_type by the rule of the Konstantinidis thesis, section 4.2.2: the widest type present."""
+    """K_type by the rule of the Konstantinidis thesis, section 4.2.2: the widest type present.
+
+    The thesis knows no tensor units: their operations are the type where they are most of all.
+    """
+    counts = profile.instructions
+    if counts.tensor_total > counts.fp64 + counts.fma64 + counts.fp32 + counts.fma32:
+        return WorkType.TENSOR
     if profile.instructions.fp64 > 0:
         return WorkType.FP64
     if profile.instructions.fp32 > 0:

@@ -15,6 +15,7 @@ from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
 from kernelcast.models.model import ModelOptions, check_variant, launch_validity
 from kernelcast.models.mpd_cpd_equations import PeriodType, Reading
 from kernelcast.models.mpd_cpd_wave import Wave, WavePart
+from kernelcast.models.tensor_work import refuse_tensor_work
 from kernelcast.simcore.calculate_periods import (
     InstructionStream,
     calculate_periods,
@@ -52,6 +53,7 @@ _MEANINGS = {
 def mpd_cpd(profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
     """ModelNotApplicable without paths of warps, and for devices without costs of instructions."""
     check_variant(NAME, mpd_cpd, options.variant)
+    refuse_tensor_work(profile, NAME)
     costs = ptx_costs(device)
     if costs is None:
         raise ModelNotApplicable(

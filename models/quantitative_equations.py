@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from kernelcast.errors import KernelcastError, ModelNotApplicable
 from kernelcast.models.model import dominant_work_type
+from kernelcast.models.tensor_work import refuse_tensor_work
 from kernelcast.simcore.device import MeasuredThroughput
 from kernelcast.simcore.profile import KernelProfile, WorkType
 
@@ -108,11 +109,13 @@ def kernel_parameters(
     Eq 4.5 counts 32 threads a warp; a profile of another warp width uses its own.
     """
     counts, traffic = profile.instructions, profile.traffic
+    refuse_tensor_work(profile, "the quantitative roofline")
     k_type = work_type or dominant_work_type(profile)
     useful, fused = {
         WorkType.FP64: (counts.fp64, counts.fma64),
         WorkType.FP32: (counts.fp32, counts.fma32),
         WorkType.INT: (counts.integer, 0.0),
+        WorkType.TENSOR: (0.0, 0.0),
     }[k_type]
     issued = profile.warp_width * counts.warp_instructions
     _check_counts(profile, k_type, useful, issued)
@@ -147,6 +150,7 @@ def instruction_weights(measured: MeasuredThroughput, k_type: WorkType) -> Instr
         WorkType.FP64: measured.fp64_ops_per_s,
         WorkType.FP32: measured.fp32_ops_per_s,
         WorkType.INT: measured.int_ops_per_s,
+        WorkType.TENSOR: 0.0,
     }[k_type]
     if not t_op:
         raise ModelNotApplicable(f"the device has no {k_type.value} operations")

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
+from kernelcast.models.tensor_work import tensor_rate
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.profile import InstructionCounts, KernelProfile, SharedMemoryUse, WorkType
 
-__all__ = ["Ceiling", "arithmetic_ceilings", "bandwidth_ceilings", "flops", "unknown_ceilings"]
+__all__ = [
+    "Ceiling",
+    "arithmetic_ceilings",
+    "bandwidth_ceilings",
+    "flops",
+    "gathered_seconds",
+    "unknown_ceilings",
+]
 
 _SPECIAL = "special_function_throughput_ops_per_s"
+_PLAIN = "work_item_"
+"""Begins the names of what a processor's plain work-items reach: scalars, as kernels for GPUs."""
+
+_WORD_BYTES = 4
+"""Of each access of the copies by which gathers are measured."""
+
+_Rate: TypeAlias = tuple[float | None, str, float | None]
+"""Of a ceiling: its rate, the source of it, and the highest rate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +35,8 @@ class Ceiling:
     """`work` of one launch, bytes or operations; `rate` of them per second; `source` of the rate.
 
     `symbol` begins the names of the model's parameters. `work` is None where the profile cannot
-    tell it, `rate` where nobody knows it.
+    tell it, `rate` where nobody knows it. `highest` is the rate of a processor's explicit vectors
+    where `rate` is that of plain work-items.
     """
 
     symbol: str
@@ -27,6 +45,7 @@ class Ceiling:
     work: float | None
     rate: float | None
     source: str
+    highest: float | None = None
 
     @property
     def seconds(self) -> float | None:
@@ -35,13 +54,19 @@ class Ceiling:
             return None
         return self.work / self.rate
 
+    @property
+    def least_seconds(self) -> float | None:
+        """At the highest rate that anything reaches."""
+        if self.work is None or not self.rate:
+            return None
+        return self.work / max(self.rate, self.highest or 0.0)
+
 
 def bandwidth_ceilings(profile: KernelProfile, device: Device) -> Iterator[Ceiling]:
     """From the memory to the SM. Traffic is counted as Yang, Kurth and Williams do (2020): DRAM and
     L2 by transactions, L1 by the sectors of loads and stores, shared memory by wavefronts."""
     traffic, size = profile.traffic, profile.traffic.sector_bytes
-    peak = device.dram.bandwidth_bytes_per_s
-    yield Ceiling("DRAM", "DRAM bandwidth", "B", traffic.dram_bytes, peak, "theoretical rate")
+    yield Ceiling("DRAM", "DRAM bandwidth", "B", traffic.dram_bytes, *_dram_rate(device))
     l2_bytes = _bytes(size, traffic.l2_read_sectors, traffic.l2_write_sectors)
     yield Ceiling("L2", "L2 bandwidth", "B", l2_bytes, *_l2_rate(device))
     if device.l1 is not None:
@@ -58,12 +83,24 @@ def arithmetic_ceilings(profile: KernelProfile, device: Device) -> Iterator[Ceil
         (WorkType.FP64, device.peak.fp64_flops_per_s),
     ):
         kind = work_type.value
-        reached = device.ceilings.get(f"work_item_{kind}_multiply_add_throughput_ops_per_s")
-        source = "theoretical rate" if reached is None else "rate of plain work-items"
+        reached = device.ceilings.get(f"{_PLAIN}{kind}_multiply_add_throughput_ops_per_s")
+        rates = _plain_or_highest(reached, peak, "theoretical rate")
         work = flops(profile.instructions, work_type)
-        yield Ceiling(kind, f"{kind} floating-point peak", "flop", work, reached or peak, source)
+        yield Ceiling(kind, f"{kind} floating-point peak", "flop", work, *rates)
+    if profile.instructions.tensor_operations:
+        types = ", ".join(profile.instructions.tensor_operations)
+        work, rate = profile.instructions.tensor_total, tensor_rate(profile, device)
+        kind = WorkType.TENSOR.value
+        yield Ceiling(kind, f"tensor peak of {types}", "flop", work, rate, "theoretical rate")
     work_of_functions = profile.instructions.special_function
     yield Ceiling("SFU", "special functions", "op", work_of_functions, *_special_rate(device))
+
+
+def gathered_seconds(profile: KernelProfile, device: Device) -> float:
+    """Of one launch, if a processor's compiler gathered every word that is loaded or stored, at the
+    rate of a copy where it must; 0 where the file has no such rate."""
+    rate = device.ceilings.get(f"{_PLAIN}int_index_copy_bandwidth_bytes_per_s")
+    return profile.instructions.load_store * _WORD_BYTES / rate if rate else 0.0
 
 
 def unknown_ceilings(ceilings: tuple[Ceiling, ...]) -> Iterator[str]:
@@ -82,6 +119,8 @@ def flops(counts: InstructionCounts, work_type: WorkType) -> float:
             return counts.fp64 + counts.fma64
         case WorkType.FP32:
             return counts.fp32 + counts.fma32
+        case WorkType.TENSOR:
+            return counts.tensor_total
         case WorkType.INT:
             return 0.0
 
@@ -101,22 +140,27 @@ def _shared_bytes(use: SharedMemoryUse | None, device: Device) -> float | None:
     return (requests * lanes + further * shared.banks) * shared.bank_bytes
 
 
-def _l2_rate(device: Device) -> tuple[float | None, str]:
-    observed = _observed(device, "l2_read_bandwidth_bytes_per_s")
-    if observed is None and device.timing is not None:
-        return device.timing.l2_bandwidth_bytes_per_s, "rate of [timing]"
-    return observed, "highest measured rate"
+def _dram_rate(device: Device) -> _Rate:
+    plain = device.ceilings.get(f"{_PLAIN}dram_read_bandwidth_bytes_per_s")
+    return _plain_or_highest(plain, device.dram.bandwidth_bytes_per_s, "theoretical rate")
 
 
-def _l1_rate(device: Device) -> tuple[float | None, str]:
-    observed = _observed(device, "l1_read_bandwidth_bytes_per_s")
-    if observed is None and device.timing is not None:
-        return device.timing.l1_wavefront_bytes * _sm_clocks(device), "rate of [timing]"
-    return observed, "highest measured rate"
+def _l2_rate(device: Device) -> _Rate:
+    observed, timing = _cache_rate(device, "l2_read_bandwidth_bytes_per_s"), device.timing
+    if observed[0] is None and timing is not None:
+        return timing.l2_bandwidth_bytes_per_s, "rate of [timing]", None
+    return observed
+
+
+def _l1_rate(device: Device) -> _Rate:
+    observed, timing = _cache_rate(device, "l1_read_bandwidth_bytes_per_s"), device.timing
+    if observed[0] is None and timing is not None:
+        return timing.l1_wavefront_bytes * _sm_clocks(device), "rate of [timing]", None
+    return observed
 
 
 def _shared_rate(device: Device) -> tuple[float, str]:
-    observed = _observed(device, "shared_bandwidth_bytes_per_s")
+    observed = device.ceilings.get("shared_bandwidth_bytes_per_s")
     if observed is None:
         shared = device.shared
         return shared.banks * shared.bank_bytes * _sm_clocks(device), "theoretical rate"
@@ -130,9 +174,16 @@ def _special_rate(device: Device) -> tuple[float | None, str]:
     return observed, "measured rate of fp32"
 
 
-def _observed(device: Device, quantity: str) -> float | None:
+def _cache_rate(device: Device, quantity: str) -> _Rate:
+    plain = device.ceilings.get(f"{_PLAIN}{quantity}")
+    return _plain_or_highest(plain, device.ceilings.get(quantity), "highest measured rate")
+
+
+def _plain_or_highest(plain: float | None, highest: float | None, source: str) -> _Rate:
     """What work-items of plain source reach where a processor's file tells it, else the best."""
-    return device.ceilings.get(f"work_item_{quantity}", device.ceilings.get(quantity))
+    if plain is None:
+        return highest, source, None
+    return plain, "rate of plain work-items", highest
 
 
 def _sm_clocks(device: Device) -> float:

@@ -12,6 +12,7 @@ from enum import Enum
 
 from kernelcast.simcore.component_facts import ComponentFacts
 from kernelcast.simcore.ptx_costs import PtxCostFacts
+from kernelcast.simcore.tensor_facts import TensorFacts
 from kernelcast.simcore.warpspeed_facts import WarpspeedFacts
 
 __all__ = [
@@ -276,6 +277,7 @@ class Device:
     ptx_costs: PtxCostFacts | None = None
     components: ComponentFacts | None = None
     warpspeed: WarpspeedFacts | None = None
+    tensor: TensorFacts | None = None
     provenance: Mapping[str, Provenance] = field(compare=False, repr=False, default_factory=dict)
     early_release: bool = False
     """Whether warps that finish give their share of the thread block's resources back at once."""

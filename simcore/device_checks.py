@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kernelcast.simcore.device import SEGMENT_RULES, CacheFacts, Device, Provenance
+from kernelcast.simcore.device_tensor_checks import tensor_contradictions
 from kernelcast.simcore.device_timing_checks import timing_contradictions
 
 __all__ = [
@@ -141,6 +142,10 @@ def contradictions(
         for quantity in LATENCIES
     }
     yield from (Contradiction(*rule) for rule in timing_contradictions(device, figures))
+    highest: dict[str, float] = {}
+    for item in observations:
+        highest[item.quantity] = max(item.value, highest.get(item.quantity, 0.0))
+    yield from (Contradiction(*rule) for rule in tensor_contradictions(device, highest))
 
 
 def _occupancy_limits(device: Device) -> Iterator[Contradiction]:

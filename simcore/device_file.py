@@ -37,6 +37,7 @@ from kernelcast.simcore.device_checks import (
 )
 from kernelcast.simcore.device_curves import read_curves
 from kernelcast.simcore.ptx_costs import PtxCostFacts
+from kernelcast.simcore.tensor_facts import TensorFacts
 from kernelcast.simcore.warpspeed_facts import WarpspeedFacts
 
 __all__ = ["known_devices", "load_device", "load_observations", "read_device"]
@@ -58,6 +59,7 @@ _SECTIONS: dict[str, type] = {
     "ptx_costs": PtxCostFacts,
     "components": ComponentFacts,
     "warpspeed": WarpspeedFacts,
+    "tensor": TensorFacts,
 }
 _TOP_LEVEL = ("title", "coalescing", "early_release", "fitted_on", "observed", "curves")
 _ENTRY_KEYS = ("value", "source", "ref")
@@ -182,6 +184,7 @@ class _Reader:
             ptx_costs=self._optional_section("ptx_costs", PtxCostFacts),
             components=self._optional_section("components", ComponentFacts),
             warpspeed=self._optional_section("warpspeed", WarpspeedFacts),
+            tensor=self._optional_section("tensor", TensorFacts),
             provenance=self.provenance,
             early_release=self._flag("early_release"),
             fitted_on=self._fitted_on(),

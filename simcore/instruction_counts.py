@@ -17,6 +17,7 @@ __all__ = [
     "instruction_counts",
     "instruction_mix",
     "is_compute_load_store",
+    "tensor_operations",
 ]
 
 _MEMORY_KINDS = ("load", "store", "atomic")
@@ -65,7 +66,18 @@ def instruction_counts(trace: Trace) -> InstructionCounts:
         special_function=unit(Unit.SPECIAL_FUNCTION),
         source_warp_instructions=float(issues[source].sum()),
         source_thread_instructions=float(lanes[source].sum()),
+        tensor_operations=tensor_operations(trace),
     )
+
+
+def tensor_operations(trace: Trace) -> dict[str, float]:
+    """By type, one launch; a row counts for each lane that takes part."""
+    _, lanes = trace.classes.totals()
+    counts: dict[str, float] = defaultdict(float)
+    for row in trace.instructions:
+        if row.tensor_operations and lanes[row.pc]:
+            counts[row.tensor_type] += float(lanes[row.pc]) * row.tensor_operations
+    return dict(sorted(counts.items()))
 
 
 def divergence(trace: Trace) -> float | None:

@@ -6,6 +6,7 @@ comparison table. Memory transactions are 32 bytes there whatever the device's s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -24,6 +25,7 @@ from kernelcast.simcore.metric_values import (
     used_share,
 )
 from kernelcast.simcore.profile import KernelProfile
+from kernelcast.simcore.tensor_types import SPARSE, TensorType
 
 __all__ = ["METRICS", "Metric", "MetricValue", "Naming", "metrics"]
 
@@ -63,7 +65,20 @@ def metrics(profile: KernelProfile, naming: Naming) -> tuple[MetricValue, ...]:
         MetricValue(metric.name(naming), value, metric.unit, metric.description)
         for metric in METRICS
         if metric.name(naming) and (value := metric.value(profile)) is not None
-    )
+    ) + tuple(_tensor_metrics(profile))
+
+
+def _tensor_metrics(profile: KernelProfile) -> Iterator[MetricValue]:
+    """Operations of tensor units by type, which only ncu has names for."""
+    for name, operations in (profile.instructions.tensor_operations or {}).items():
+        type_, is_sparse = TensorType(name.removesuffix(SPARSE)), name.endswith(SPARSE)
+        sparsity = "_sparsity_on" if is_sparse else ""
+        yield MetricValue(
+            f"sm__ops_path_tensor_{type_.metric}{sparsity}.sum",
+            operations,
+            "operations",
+            f"tensor operations on {name}, two for each multiply-add",
+        )
 
 
 _SASS = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"

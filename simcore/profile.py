@@ -7,6 +7,7 @@ are kept apart by name. A quantity that the origin cannot know is None, never 0.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -39,6 +40,8 @@ class WorkType(Enum):
     FP64 = "fp64"
     FP32 = "fp32"
     INT = "int"
+    TENSOR = "tensor"
+    """Operations of tensor units of all types; only models that know such units take it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ class InstructionCounts:
     """Thread-level counts except `warp_instructions`; native counting rules (docs/counting.md).
 
     `fma32` and `fma64` are contained in `fp32` and `fp64` (one each, as nvprof counts them).
+    `tensor_operations` by type (docs/counting.md), two for each multiply-add, are in none of the
+    others; None where the origin does not tell.
     """
 
     fma32: float
@@ -77,6 +82,12 @@ class InstructionCounts:
     special_function: float | None = None
     source_warp_instructions: float | None = None
     source_thread_instructions: float | None = None
+    tensor_operations: Mapping[str, float] | None = None
+
+    @property
+    def tensor_total(self) -> float:
+        """Tensor operations of all types."""
+        return sum((self.tensor_operations or {}).values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from kernelcast.simcore.memory_profile import hot_spots, memory_traffic, shared_
 from kernelcast.simcore.occupancy import held_share, occupancy
 from kernelcast.simcore.profile import KernelProfile, LaunchShape, Occupancy
 from kernelcast.simcore.stages_from_trace import stage_profiles
+from kernelcast.simcore.tensor_facts import missing_tensor_units
 from kernelcast.simcore.timing.from_trace import timed_kernel
 from kernelcast.traces.trace import Trace
 
@@ -44,11 +45,13 @@ def profile(
     if memory is None:
         memory = simulate_memory(trace, device, resident.thread_blocks_per_sm)
     traffic, wavefronts = memory.traffic, memory.wavefronts
+    counts = instruction_counts(trace)
+    lacks_units = missing_tensor_units(counts.tensor_operations or (), device)
     return KernelProfile(
         kernel=trace.kernel,
         device=device.name,
         origin=f"{_recording(trace)}, simulated memory",
-        instructions=instruction_counts(trace),
+        instructions=counts,
         traffic=memory_traffic(trace, traffic),
         launch=launch,
         occupancy=resident,
@@ -62,12 +65,12 @@ def profile(
         hot_spots=hot_spots(trace, traffic, wavefronts),
         assumptions=_assumptions(device, resident, memory.sample),
         timed=None
-        if trace.paths is None or device.timing is None
+        if trace.paths is None or device.timing is None or lacks_units
         else timed_kernel(trace, device, memory),
         stream=None
         if trace.paths is None
         else instruction_stream(trace, device, memory.thread_blocks_per_sm),
-        not_timed=trace.no_paths,
+        not_timed=lacks_units or trace.no_paths,
     )
 
 

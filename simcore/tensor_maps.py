@@ -11,7 +11,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -78,7 +78,11 @@ class TensorElement(Enum):
 
     @classmethod
     def numbered(cls, number: int) -> TensorElement:
-        return next(element for element in cls if element.number == number)
+        """LaunchError for packed elements of 4 and 6 bits, and what means nothing."""
+        for element in cls:
+            if element.number == number:
+                return element
+        raise LaunchError(f"elements of type {number} of a tensor map are not supported")
 
 
 class Swizzle(Enum):
@@ -99,6 +103,16 @@ class Fill(Enum):
 
     ZEROS = 0
     NAN = 1
+
+
+_Mode = TypeVar("_Mode", bound=Enum)
+
+
+def _mode(kind: type[_Mode], number: int, name: str) -> _Mode:
+    try:
+        return kind(number)
+    except ValueError:
+        raise LaunchError(f"{name} mode {number} of a tensor map is not supported") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +154,8 @@ class DescribedTensor:
             box=values[10 : 10 + rank],
             steps=values[15 : 15 + rank],
             element=element,
-            swizzle=Swizzle(values[23]),
-            fill=Fill(values[24]),
+            swizzle=_mode(Swizzle, values[23], "swizzle"),
+            fill=_mode(Fill, values[24], "fill"),
             is_interleaved=values[22] != 0,
             lower=values[26 : 26 + _CORNERS],
             upper=values[29 : 29 + _CORNERS],

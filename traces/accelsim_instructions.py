@@ -129,6 +129,8 @@ class InstructionReader:
             origin_line=source,
             reads=static.reads,
             writes=static.writes,
+            tensor_type=sass.tensor_type,
+            tensor_operations=sass.tensor_operations,
         )
 
     def _add(

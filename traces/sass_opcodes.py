@@ -25,6 +25,8 @@ class SassInstruction:
     space: str = ""
     access_bytes: int = 0
     cache: str = ""
+    tensor_type: str = ""
+    tensor_operations: int = 0
 
     def of_bytes(self, access_bytes: int) -> SassInstruction:
         return replace(self, access_bytes=access_bytes)
@@ -52,15 +54,16 @@ SASS_OPCODES: Mapping[str, SassInstruction] = {
         _compute("fp32", "FMNMX FMNMX3 FSET FSETP FCMP FCHK FSWZ RRO"),
         _compute("fp64", "DADD DMUL", flops=1),
         _compute("fp64", "DFMA", flops=2),
-        _compute("fp64", "DMNMX DSET DSETP DMMA"),
+        _compute("fp64", "DMNMX DSET DSETP"),
         _compute("fp16", "HADD2 HMUL2", flops=2),
         _compute("fp16", "HFMA2", flops=4),
-        _compute("fp16", "HMNMX2 HSET2 HSETP2 HMMA"),
+        _compute("fp16", "HMNMX2 HSET2 HSETP2"),
         _compute("integer", "IADD IADD3 IMAD IMADSP IMUL ISUB ISAD ISCADD IABS IMNMX ISET ISETP"),
         _compute("integer", "ICMP IDP IDP4A LEA LOP LOP3 SHF SHL SHR BFE BFI BMSK BREV FLO POPC"),
         _compute("integer", "SGXT XMAD VABSDIFF VABSDIFF4 VADD VMAD VMNMX VSET VSETP VSHL VSHR"),
-        _compute("integer", "VIADD VIADDMNMX VIMNMX VIMNMX3 VHMNMX IMMA BMMA CLEA"),
+        _compute("integer", "VIADD VIADDMNMX VIMNMX VIMNMX3 VHMNMX CLEA"),
         _compute("integer", "PLOP3 PSET PSETP CSET CSETP LEPC QSPC REDUX MATCH"),
+        _compute("tensor", "HMMA IMMA BMMA DMMA QMMA"),
         _compute("move", "MOV SEL FSEL PRMT SHFL S2R CS2R S2UR R2UR P2R R2P P2UR UR2UP R2B B2R"),
         _compute("move", "MOVM VOTE VOTEU BMOV GETLMEMBASE SETLMEMBASE"),
         _compute("conversion", "F2F F2I I2F I2I I2IP FRND F2FP F2IP I2FP"),
@@ -84,14 +87,22 @@ SASS_OPCODES: Mapping[str, SassInstruction] = {
 _IMMEDIATE = re.compile(r"_?32I$")
 _WIDTH = re.compile(r"[USF]?(8|16|32|64|128)$")
 _MATRIX_ROW_BYTES = 16  # LDSM and STSM: each address is that of a row of an 8 by 8 matrix of halves
-_MATRIX_SHAPES: Mapping[str, int] = {
-    # Multiply-adds of the whole warp, m times n times k.
-    "884": 8 * 8 * 4,
-    "1684": 16 * 8 * 4,
-    "1688": 16 * 8 * 8,
-    "16816": 16 * 8 * 16,
-    "16832": 16 * 8 * 32,
+_MATRIX_DEPTHS: Mapping[str, tuple[int, ...]] = {
+    "HMMA": (4, 8, 16, 32),
+    "IMMA": (16, 32, 64, 128),
+    "BMMA": (128, 256, 512),
+    "DMMA": (4, 8, 16),
+    "QMMA": (16, 32, 64),
 }
+"""Of products of 8 or 16 rows and 8 columns; sparse ones are twice as deep."""
+_MATRIX_SHAPES: Mapping[tuple[str, str], int] = {
+    (opcode, f"{rows}8{depth}"): rows * 8 * depth
+    for opcode, depths in _MATRIX_DEPTHS.items()
+    for rows in (8, 16)
+    for depth in depths
+} | {("HMMA", "1684"): 16 * 8 * 4}
+"""Multiply-adds of the whole warp, m times n times k. Four steps of Volta's `884` make four such
+products, one in each quad pair."""
 _WARP_WIDTH = 32
 
 
@@ -106,14 +117,45 @@ def sass_instruction(spelling: str) -> SassInstruction | None:
         return None
     if found.kind in ("load", "store", "atomic"):
         return _memory_instruction(found, modifiers)
-    if name in ("HMMA", "DMMA"):
-        shapes = [_MATRIX_SHAPES[part] for part in modifiers if part in _MATRIX_SHAPES]
-        return replace(found, flops=2 * shapes[0] // _WARP_WIDTH) if shapes else None
+    if found.unit == "tensor":
+        return _product(found, modifiers)
     if name == "MUFU" and "SQRT" in modifiers:
         return replace(found, flops=1)
     if name == "BAR" and "ARV" in modifiers:
         return replace(found, kind="compute")  # arrives, but does not wait
     return found
+
+
+def _product(found: SassInstruction, modifiers: list[str]) -> SassInstruction | None:
+    """None for a shape that is not known."""
+    shapes = [(found.opcode, part) for part in modifiers if (found.opcode, part) in _MATRIX_SHAPES]
+    if not shapes:
+        return None
+    operations = 2 * _MATRIX_SHAPES[shapes[0]] // _WARP_WIDTH
+    type_ = _product_type(found.opcode, modifiers)
+    return replace(
+        found,
+        flops=0 if type_.startswith(("int", "b1")) else operations,
+        tensor_type=f"{type_} sparse" if "SP" in modifiers else type_,
+        tensor_operations=operations,
+    )
+
+
+def _product_type(opcode: str, modifiers: list[str]) -> str:
+    """The name of `kernelcast.simcore.tensor_types`; results of HMMA are F32 or F16."""
+    match opcode:
+        case "DMMA":
+            return "fp64"
+        case "BMMA":
+            return "b1"
+        case "IMMA":
+            return "int4" if {"S4", "U4"} & set(modifiers) else "int8"
+        case "QMMA":
+            return "fp8" if "F32" in modifiers else "fp8_fp16"
+    for name in ("TF32", "BF16"):
+        if name in modifiers:
+            return name.lower()
+    return "fp16" if "F32" in modifiers else "fp16_fp16"
 
 
 def _memory_instruction(found: SassInstruction, modifiers: list[str]) -> SassInstruction:

@@ -16,6 +16,13 @@ __all__ = ["FORMAT_VERSION", "StoredHeader", "header_json", "read_header"]
 
 FORMAT_VERSION = 2
 _SIZES = 3
+_ABSENT: Mapping[str, Any] = {
+    "is_source": True,
+    "is_part": False,
+    "operand_kind": "",
+    "tensor_type": "",
+    "tensor_operations": 0,
+}
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "int": (int,),
     "str": (str,),
@@ -115,9 +122,9 @@ def _header(found: Mapping[str, Any]) -> StoredHeader:
 
 def _row(found: Mapping[str, Any]) -> Mapping[str, Any]:
     """Files of the first releases have no instructions that native code adds, no parts, no
-    registers and no kinds of operands."""
+    registers, no kinds of operands and no tensor operations."""
     registers = {name: _registers(found.get(name, ())) for name in ("reads", "writes")}
-    return {"is_source": True, "is_part": False, "operand_kind": "", **found, **registers}
+    return {**_ABSENT, **found, **registers}
 
 
 def _registers(found: Any) -> tuple[int, ...]:

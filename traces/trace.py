@@ -42,6 +42,9 @@ class InstructionRow:
     counts nowhere, but its access reaches memory. `reads` and `writes` are numbers of registers,
     predicates, guards and addresses among them. `operand_kind` of what computes: `int` or `float`
     by its type, then `_const` where a source is a constant, `_reg` where none is; else empty.
+    `tensor_type`: what a tensor operation multiplies and adds up in (`fp16`, `bf16 sparse`, ...),
+    `tensor_operations`: what of it counts for one lane, two for each multiply-add; zeros that a
+    sparse one leaves out count as well.
     """
 
     pc: int
@@ -66,6 +69,8 @@ class InstructionRow:
     reads: tuple[int, ...] = ()
     writes: tuple[int, ...] = ()
     operand_kind: str = ""
+    tensor_type: str = ""
+    tensor_operations: int = 0
 
     @property
     def is_counted_natively(self) -> bool:

@@ -159,6 +159,33 @@ def test_published_bandwidths_give_way_to_those_of_work_items(device: Device) ->
     assert found.time_s == pytest.approx(2 * 3e7 / 1e9)
 
 
+def test_the_memory_too_is_as_fast_as_work_items_find_it(device: Device) -> None:
+    """The interval begins where explicit vectors would be."""
+    rates = RATES | {"work_item_dram_read_bandwidth_bytes_per_s": 1e9}
+    slow = roofline(busy(), replace(device, ceilings=rates), ModelOptions())
+    best = roofline(busy(), replace(device, ceilings=RATES), ModelOptions())
+    assert slow.bottleneck == "memory: DRAM bandwidth"
+    assert slow["bandwidth"] == 1e9
+    assert slow.time_s == pytest.approx(float(slow["Q"]) / 1e9)
+    assert slow.time_low_s == pytest.approx(best.time_s)
+    assert best.time_low_s == best.time_s
+
+
+def test_gathered_words_are_in_the_upper_end_only(device: Device) -> None:
+    """A copy by gathers loads and stores words of 4 bytes, each counted."""
+    kernel = busy()
+    rate = {"work_item_int_index_copy_bandwidth_bytes_per_s": 1e6}
+    plain = roofline(kernel, replace(device, ceilings=RATES), ModelOptions())
+    found = roofline(kernel, replace(device, ceilings=RATES | rate), ModelOptions())
+    gathered_s = kernel.repeats * kernel.instructions.load_store * 4 / 1e6
+    assert found.time_s == plain.time_s
+    assert found.time_high_s == pytest.approx(plain.time_high_s + gathered_s)
+    assert "if the compiler gathers every word" in found.causes[-1]
+    assert "gathered every word" in found.basis
+    assert "gathered" not in plain.basis
+    assert len(plain.causes) == len(found.causes) - 1
+
+
 def test_ceilings_that_nobody_knows_are_named(device: Device) -> None:
     kernel = busy(traffic={"l2_read_sectors": 4e6}, functions=1.0)
     found = roofline(kernel, replace(device, timing=None, ceilings={}), ModelOptions())

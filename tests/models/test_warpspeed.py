@@ -65,7 +65,7 @@ def test_the_paper_has_56_shapes() -> None:
 )
 def test_volume_by_depth_of_a_wave_without_reuse_in_z(depth: int, balance: float) -> None:
     """Section 5.7: (8 + depth) / depth values a lattice update, on a domain of small halos."""
-    kernel = star(2048, 2048, 2048).with_block(32, 32 // depth, depth)
+    kernel = star(1024, 2048, 2048).with_block(32, 32 // depth, depth)
     found = volumes(kernel, A100)
     assert not found.holds_z_layer
     assert found.per_work("dram_load_bytes") == pytest.approx(balance, rel=0.015)

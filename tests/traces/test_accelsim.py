@@ -11,12 +11,10 @@ import pytest
 
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.isa.types import AddressSpace, Unit
 from kernelcast.simcore.profiler import profile
 from kernelcast.traces import collected_paths
 from kernelcast.traces.accelsim import read_accelsim_trace
-from kernelcast.traces.sass_opcodes import SASS_OPCODES, sass_instruction
-from kernelcast.traces.trace import InstructionRow, Trace
+from kernelcast.traces.trace import Trace
 
 SHARED_WINDOW, LOCAL_WINDOW = 0x7EFEB0000000, 0x7EFEB2000000
 HEADER = f"""-kernel name = vecadd
@@ -366,57 +364,6 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "binary.traceg").write_bytes(bytes(range(256)))
     with pytest.raises(TraceFormatError, match="is no text"):
         read_accelsim_trace(tmp_path / "binary.traceg")
-
-
-def test_sass_tables_speak_the_language_of_the_ir() -> None:
-    units, spaces = {unit.value for unit in Unit}, {space.value for space in AddressSpace}
-    kinds = {"compute", "load", "store", "atomic", "fence", "barrier", "branch", "exit"}
-    for opcode in SASS_OPCODES.values():
-        assert opcode.unit in units
-        assert opcode.space in spaces | {""}
-        assert opcode.kind in kinds
-        assert bool(opcode.space) == (opcode.kind in ("load", "store", "atomic"))
-    assert {"unit", "kind", "flops", "space"} <= InstructionRow.__dataclass_fields__.keys()
-
-
-@pytest.mark.parametrize(
-    ("spelling", "expected"),
-    [
-        ("FFMA.FTZ", ("FFMA", "fp32", "compute", 2, "", 0, "")),
-        ("FADD32I", ("FADD", "fp32", "compute", 1, "", 0, "")),
-        ("DFMA", ("DFMA", "fp64", "compute", 2, "", 0, "")),
-        ("HFMA2.MMA", ("HFMA2", "fp16", "compute", 4, "", 0, "")),
-        ("HMMA.16816.F32", ("HMMA", "fp16", "compute", 128, "", 0, "")),
-        ("IMAD.WIDE.U32", ("IMAD", "integer", "compute", 0, "", 0, "")),
-        ("UIADD3", ("IADD3", "integer", "compute", 0, "", 0, "")),
-        ("MUFU.RCP", ("MUFU", "special function", "compute", 0, "", 0, "")),
-        ("MUFU.SQRT", ("MUFU", "special function", "compute", 1, "", 0, "")),
-        ("F2F.F32.F64", ("F2F", "conversion", "compute", 0, "", 0, "")),
-        ("BRA", ("BRA", "control", "branch", 0, "", 0, "")),
-        ("BAR.SYNC.DEFER_BLOCKING", ("BAR", "barrier", "barrier", 0, "", 0, "")),
-        ("BAR.ARV", ("BAR", "barrier", "compute", 0, "", 0, "")),
-        ("LDGDEPBAR", ("LDGDEPBAR", "load/store", "fence", 0, "", 0, "")),
-        ("LDG.E.128.CONSTANT.SYS", ("LDG", "load/store", "load", 0, "global", 16, "nc")),
-        ("LDG.E.U8.STRONG.GPU", ("LDG", "load/store", "load", 0, "global", 1, "cg")),
-        ("LDGSTS.E.BYPASS.LTC128B.128", ("LDGSTS", "load/store", "load", 0, "global", 16, "cg")),
-        ("LDSM.16.M88.4", ("LDSM", "load/store", "load", 0, "shared", 16, "")),
-        ("STL.64", ("STL", "load/store", "store", 0, "local", 8, "")),
-        ("RED.E.ADD.F32.FTZ.RN", ("RED", "load/store", "atomic", 0, "global", 4, "")),
-        ("ATOMS.ADD", ("ATOMS", "load/store", "atomic", 0, "shared", 0, "")),
-        ("ULDC.64", ("LDC", "load/store", "load", 0, "const", 8, "")),
-    ],
-)
-def test_sass_opcodes(spelling: str, expected: tuple[str, str, str, int, str, int, str]) -> None:
-    found = sass_instruction(spelling)
-    assert found is not None
-    name, unit, kind, flops, space, size, cache = expected
-    assert (found.opcode, found.unit, found.kind, found.flops) == (name, unit, kind, flops)
-    assert (found.space, found.access_bytes, found.cache) == (space, size, cache)
-
-
-@pytest.mark.parametrize("spelling", ["UTMALDG.2D", "TEX.B.LL", "HMMA.7", "U", ""])
-def test_what_has_no_meaning_here_is_unknown(spelling: str) -> None:
-    assert sass_instruction(spelling) is None
 
 
 def test_registers_are_numbered_as_they_turn_up(read_text: ReadText) -> None:

@@ -1,0 +1,100 @@
+"""Model `warpspeed` for profiles: simulated or measured volumes in the place of estimated ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kernelcast.errors import ModelNotApplicable
+from kernelcast.models import ModelOptions
+from kernelcast.models.warpspeed import warpspeed
+from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.profile import (
+    InstructionCounts,
+    KernelProfile,
+    LaunchShape,
+    MemoryTraffic,
+    WorkType,
+)
+
+A100 = load_device("a100-40gb")
+assert A100.measured is not None
+assert A100.timing is not None
+CELLS = float(1 << 27)
+TRAFFIC = MemoryTraffic(
+    dram_read_transactions=CELLS * 8 / 32,
+    dram_write_transactions=CELLS * 8 / 32,
+    global_load_requests=CELLS / 32,
+    global_store_requests=CELLS / 32,
+    global_load_sectors=CELLS * 8 / 32,
+    global_store_sectors=CELLS * 8 / 32,
+    l2_read_sectors=CELLS * 8 / 32,
+    l2_write_sectors=CELLS * 8 / 32,
+)
+PROFILE = KernelProfile(
+    kernel="copy",
+    device="a100-40gb",
+    origin="by hand",
+    instructions=InstructionCounts(
+        fma32=0.0,
+        fma64=CELLS,
+        fp32=0.0,
+        fp64=0.0,
+        integer=0.0,
+        load_store=2 * CELLS,
+        warp_instructions=CELLS,
+    ),
+    traffic=TRAFFIC,
+    launch=LaunchShape((1 << 19, 1, 1), (256, 1, 1)),
+)
+OPTIONS = ModelOptions(work_type=WorkType.FP64)
+
+
+def seconds(profile: KernelProfile, options: ModelOptions = OPTIONS) -> dict[str, float]:
+    return {term.name: term.seconds for term in warpspeed(profile, A100, options).terms.parts}
+
+
+def test_each_limiter_is_its_volume_over_its_rate() -> None:
+    assert A100.measured is not None
+    assert A100.timing is not None
+    found = seconds(PROFILE)
+    dram = 16 * CELLS / A100.measured.dram_bandwidth_bytes_per_s
+    assert found["DRAM bandwidth"] == pytest.approx(dram)
+    l2 = 16 * CELLS / A100.timing.l2_bandwidth_bytes_per_s
+    assert found["L2 bandwidth"] == pytest.approx(l2)
+    assert found["fp64 peak"] == pytest.approx(CELLS / A100.peak.fp64_flops_per_s)
+    cycles = 2 * CELLS / 32 * 2  # a line of 128 bytes a cycle
+    rate = A100.architecture.sm_count * A100.architecture.clock_hz
+    assert found["L1 throughput"] == pytest.approx(cycles / rate)
+    assert warpspeed(PROFILE, A100, OPTIONS).time_s == max(found.values())
+
+
+def test_repeats_and_utilization_are_factors() -> None:
+    once = warpspeed(PROFILE, A100, OPTIONS).time_s
+    thrice = warpspeed(
+        replace(PROFILE, repeats=3), A100, ModelOptions(work_type=WorkType.FP64, utilization=1.5)
+    )
+    assert thrice.time_s == pytest.approx(4.5 * once)
+
+
+def test_the_work_type_picks_the_peak() -> None:
+    assert "fp64 peak" not in seconds(PROFILE, ModelOptions(work_type=WorkType.FP32))
+
+
+def test_requests_that_are_not_known_leave_l1_out() -> None:
+    traffic = replace(TRAFFIC, global_load_requests=None)
+    found = warpspeed(replace(PROFILE, traffic=traffic), A100, OPTIONS)
+    assert "L1 throughput" not in {term.name for term in found.terms.parts}
+    assert any("no limiter of L1" in text for text in found.assumptions)
+
+
+def test_profiles_without_traffic_of_l2_are_refused() -> None:
+    traffic = replace(TRAFFIC, l2_read_sectors=None)
+    with pytest.raises(ModelNotApplicable, match="traffic between L2 and L1"):
+        warpspeed(replace(PROFILE, traffic=traffic), A100, OPTIONS)
+
+
+def test_devices_without_timing_are_refused() -> None:
+    with pytest.raises(ModelNotApplicable, match=r"no section \[timing\]"):
+        warpspeed(PROFILE, replace(A100, timing=None), OPTIONS)
