@@ -16,7 +16,7 @@ from kernelcast.simcore.isa import mbarrier_words
 from kernelcast.simcore.isa.kernel import Address, Immediate, Operand, Register
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
-__all__ = ["lower_cp_async"]
+__all__ = ["groups_left", "lower_cp_async"]
 
 _WORD = ScalarType.B32
 _SIZES = {"ca": (4, 8, 16), "cg": (16,)}
@@ -32,12 +32,20 @@ def lower_cp_async(site: Site, builder: BasicBlockBuilder) -> None:
         _arrive(code, is_counted=parts[2:3] != ["noinc"])
     elif parts in (["commit_group"], ["wait_all"]):
         site.expect_operands(0)
-        code.fence()
+        code.fence(0 if parts == ["wait_all"] else None)
     elif parts == ["wait_group"]:
         site.expect_operands(1)
-        code.fence()
+        code.fence(groups_left(site))
     else:
         _copy(site, builder, parts)
+
+
+def groups_left(site: Site) -> int:
+    """Of a wait for groups, the number that stands as its operand."""
+    operand = site.source(site.operands[0], 0, ScalarType.U32)
+    if not isinstance(operand, Immediate):
+        raise site.error(f"{site.mnemonic!r} takes a number", 0)
+    return operand.bits
 
 
 def _arrive(code: InstructionParts, *, is_counted: bool) -> None:

@@ -8,15 +8,18 @@ from kernelcast.ptx_frontend.operands import Site
 __all__ = ["is_asynchronous", "lower_asynchronous"]
 
 _ROOTS = frozenset(
-    ("cp", "mbarrier", "mapa", "getctarank", "tensormap", "setmaxnreg", "createpolicy", "multimem")
+    (
+        *("cp", "mbarrier", "mapa", "getctarank", "tensormap", "setmaxnreg", "createpolicy"),
+        *("multimem", "clusterlaunchcontrol"),
+    )
 )
-_WITH_OTHERS = ("st.async", "red.async", "barrier.cluster")
+_WITH_OTHERS = ("st.async", "st.bulk", "red.async", "barrier.cluster", "isspacep.shared::cta")
 
 
 def is_asynchronous(mnemonic: str, root: str) -> bool:
     """Whether `lower_asynchronous` is for it; some names begin like those of other families."""
     return root in _ROOTS or (
-        root in ("st", "red", "barrier") and mnemonic.startswith(_WITH_OTHERS)
+        root in ("st", "red", "barrier", "isspacep") and mnemonic.startswith(_WITH_OTHERS)
     )
 
 
@@ -35,6 +38,14 @@ def lower_asynchronous(site: Site, builder: BasicBlockBuilder) -> None:
         from kernelcast.ptx_frontend.mbarrier_instructions import lower_mbarrier
 
         lower_mbarrier(site, builder)
+    elif root == "clusterlaunchcontrol":
+        from kernelcast.ptx_frontend.launch_control import lower_launch_control
+
+        lower_launch_control(site, builder)
+    elif root == "st" and parts[:1] == ["bulk"]:
+        from kernelcast.ptx_frontend.launch_control import lower_bulk_store
+
+        lower_bulk_store(site, builder)
     elif root == "tensormap":
         from kernelcast.ptx_frontend.bulk_copy_instructions import lower_tensormap
 

@@ -50,6 +50,8 @@ def lower_cluster(site: Site, builder: BasicBlockBuilder) -> None:
             _map_address(code)
         case ["getctarank", *_]:
             _rank(code)
+        case ["isspacep", _]:
+            _is_own(code)
         case ["barrier", _]:
             _barrier(site, builder)
         case ["st" | "red", _]:
@@ -95,17 +97,36 @@ def _rank(code: InstructionParts) -> None:
     site.expect_operands(2)
     type_ = _type(site)
     destination = site.destination(site.operands[0], 0, ScalarType.U32)
-    address = site.source(site.operands[1], 1, type_)
-    bits = type_.bits
-    above: Register = code.compute(f"shr.u{bits}", bits, address, Immediate(OFFSET_BITS))
-    if bits == 64:
-        above = code.compute("cvt.u32.u64", 32, above)
-    above = code.compute("and.b32", 32, above, Immediate(RANK_MASK))
+    above = _named_rank(code, site.source(site.operands[1], 1, type_), type_.bits)
     is_own = code.compute("setp.eq.u32", 1, above, Immediate(0))
     named = code.compute("sub.u32", 32, above, Immediate(1))
     own = code.compute("mov.u32", 32, SpecialRegister(Special.CLUSTER_CTARANK))
     if destination is not None:
         code.compute_main("selp.b32", destination, own, named, is_own)
+
+
+def _named_rank(code: InstructionParts, address: Operand, bits: int) -> Register:
+    """The rank that an address names, plus one; 0 for none."""
+    above = code.compute(f"shr.u{bits}", bits, address, Immediate(OFFSET_BITS))
+    if bits == 64:
+        above = code.compute("cvt.u32.u64", 32, above)
+    return code.compute("and.b32", 32, above, Immediate(RANK_MASK))
+
+
+def _is_own(code: InstructionParts) -> None:
+    """`isspacep.shared::cta p, address`: in shared memory, and of no other thread block."""
+    site = code.site
+    site.expect_operands(2)
+    destination = site.destination(site.operands[0], 0, ScalarType.PRED)
+    address = site.source(site.operands[1], 1, ScalarType.U64)
+    is_shared = code.compute("isspacep.shared", 1, address)
+    named = _named_rank(code, address, 64)
+    own = code.compute("mov.u32", 32, SpecialRegister(Special.CLUSTER_CTARANK))
+    own = code.compute("add.u32", 32, own, Immediate(1))
+    none = code.compute("setp.eq.u32", 1, named, Immediate(0))
+    is_own = code.compute("or.pred", 1, none, code.compute("setp.eq.u32", 1, named, own))
+    if destination is not None:
+        code.compute_main("and.pred", destination, is_shared, is_own)
 
 
 def _barrier(site: Site, builder: BasicBlockBuilder) -> None:

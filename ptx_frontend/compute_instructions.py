@@ -5,6 +5,7 @@ from __future__ import annotations
 from kernelcast.ptx_frontend import syntax
 from kernelcast.ptx_frontend.mnemonics import ComputeForm, Refusal, compute_form
 from kernelcast.ptx_frontend.operands import Site
+from kernelcast.ptx_frontend.wide_registers import WIDE, lower_wide_move
 from kernelcast.simcore.isa.kernel import Compute, Operand, Register
 from kernelcast.simcore.isa.types import ScalarType
 
@@ -23,6 +24,8 @@ _OF_OPENCL = "opencl."
 
 def lower_compute(site: Site) -> list[Compute]:
     """The instruction, after the inversions of the predicates that it reads negated."""
+    if site.mnemonic == f"mov.{WIDE}":
+        return lower_wide_move(site)
     form = compute_form(site.mnemonic, _shape(site))
     if isinstance(form, Refusal):
         raise site.unsupported(form.reason)

@@ -209,7 +209,7 @@ class InstructionParts:
             )
         )
 
-    def fence(self) -> None:
+    def fence(self, groups_left: int | None = None) -> None:
         """The instruction itself, where nothing happens that a thread could see."""
         self.builder.append(
             Fence(
@@ -218,6 +218,7 @@ class InstructionParts:
                 span=self.site.span,
                 origin=self.site.origin,
                 guard=self.guard,
+                groups_left=groups_left,
             )
         )
 

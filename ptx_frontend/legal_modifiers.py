@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 
+from kernelcast.simcore.isa.integer_packing import PACKED_INTEGERS
 from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["illegal_modifiers"]
@@ -48,11 +49,24 @@ _CONVERSIONS = {
     "f16.bf16 f64.bf16 bf16.f16": _ROUND,
     "tf32.f32": "!rn|rz|rna relu satfinite",
 }
+_APART = {
+    "f16.f32 bf16.f32": "rm+relu rp+relu rm+satfinite rp+satfinite ftz+relu ftz+satfinite",
+    "tf32.f32": "rna+relu",
+}
+"""Modifiers of conversions that do not stand together."""
+_NARROW = ("e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "e2m1x2")
+_HALF_PAIRS = ("f16x2", "bf16x2")
 _PAIRS = {
     "f16x2.f32 bf16x2.f32": "!rn|rz relu satfinite",
-    "e4m3x2.f32 e5m2x2.f32 e4m3x2.f16x2 e5m2x2.f16x2": "!rn relu !satfinite",
-    "f16x2.e4m3x2 f16x2.e5m2x2": "!rn relu",
+    " ".join(f"{to}.{by}" for to in _NARROW for by in ("f32", *_HALF_PAIRS)): (
+        "!rn relu !satfinite"
+    ),
+    " ".join(f"{to}.{by}" for to in _HALF_PAIRS for by in _NARROW): "!rn relu",
+    "ue8m0x2.f32 ue8m0x2.bf16x2": "!rz|rp satfinite",
+    "bf16x2.ue8m0x2": "!rn",
 }
+_FOURS = " ".join(f"{type_[:-1]}4.f32" for type_ in _NARROW)
+_MIXED = {"f32": f"{_ROUND} sat"}
 _FORMS: Mapping[str, Mapping[str, str]] = {
     "add": _SUM,
     "sub": _SUM,
@@ -82,9 +96,15 @@ _FORMS: Mapping[str, Mapping[str, str]] = {
     "sin": _APPROXIMATED,
     "cos": _APPROXIMATED,
     "tanh": {"f16 f16x2 bf16 bf16x2 f32": "!approx"},
+    "add.mixed": _MIXED,
+    "sub.mixed": _MIXED,
+    "fma.mixed": {"f32": f"{_MUST_ROUND} sat"},
     "cvt": _CONVERSIONS,
     "cvt.pair": _PAIRS,
     "cvt.packed": _PAIRS,
+    **{f"cvt.pack.{name}": {"held": "!sat"} for name in PACKED_INTEGERS},
+    "cvt.pair.rs": {"f16x2.f32 bf16x2.f32": "relu satfinite"},
+    "cvt.four.rs": {_FOURS: "relu !satfinite"},
 }
 """Entry of the table of opcodes -> types -> groups of modifiers of which one or none may stand; of
 those after `!` one must. `+` joins modifiers that stand together. Other types have none.
@@ -109,7 +129,19 @@ def illegal_modifiers(
             names = " or ".join("." + ".".join(sorted(choice)) for choice in choices)
             return f"it needs {names}"
         left -= max(taken, key=len, default=frozenset())
-    return f"modifier '.{min(left)}' of {entry!r} of type .{shown}" if left else ""
+    if left:
+        return f"modifier '.{min(left)}' of {entry!r} of type .{shown}"
+    return _clash(types, frozenset(modifiers)) if entry == "cvt" else ""
+
+
+def _clash(types: str, modifiers: frozenset[str]) -> str:
+    for known, pairs in _APART.items():
+        if types in known.split():
+            for pair in pairs.split():
+                first, second = pair.split("+")
+                if {first, second} <= modifiers:
+                    return f"modifiers '.{first}' and '.{second}' do not stand together"
+    return ""
 
 
 def _holds(target: ScalarType, source: ScalarType) -> bool:

@@ -14,7 +14,6 @@ from kernelcast.ptx_frontend.call_lowering import CallLowering
 from kernelcast.ptx_frontend.calls import buffer_access, lower_parameter_access
 from kernelcast.ptx_frontend.compute_instructions import lower_compute
 from kernelcast.ptx_frontend.control_instructions import CONTROL, instruction_count
-from kernelcast.ptx_frontend.grid_workspace import is_grid_workspace, lower_grid_workspace
 from kernelcast.ptx_frontend.matrix_roots import MATRIX_ROOTS, lower_matrix
 from kernelcast.ptx_frontend.memory_instructions import (
     HINTS,
@@ -31,10 +30,12 @@ from kernelcast.ptx_frontend.operands import Site
 from kernelcast.ptx_frontend.parameters import parameter_symbols, place_parameters
 from kernelcast.ptx_frontend.scopes import Scope
 from kernelcast.ptx_frontend.source import SourceText
+from kernelcast.ptx_frontend.special_moves import is_special_move, lower_special_move
 from kernelcast.ptx_frontend.stack_instructions import STACK, lower_stack
 from kernelcast.ptx_frontend.texture_objects import takes_object
 from kernelcast.ptx_frontend.texture_roots import TEXTURES, lower_texture_instruction
 from kernelcast.ptx_frontend.variables import MemoryLayout, is_dynamic, lay_out
+from kernelcast.ptx_frontend.video_instructions import VIDEO_ROOTS, lower_video
 from kernelcast.ptx_frontend.warp_instructions import is_warp_operation, lower_warp_operation
 from kernelcast.simcore.isa.kernel import (
     Atomic,
@@ -284,11 +285,11 @@ class _KernelLowering:
         elif root in STACK:
             lower_stack(site, self._builder, self._calls.stack)
             self._pc += 1
-        elif root == "mov" and is_grid_workspace(site):
-            lower_grid_workspace(site, self._builder)
+        elif root == "mov" and is_special_move(site):
+            lower_special_move(site, self._builder)
             self._pc += 1
         else:
-            self._append(lower_compute(site))
+            self._append(lower_video(site) if root in VIDEO_ROOTS else lower_compute(site))
 
     def _append(self, instructions: Iterable[Straight]) -> None:
         for instruction in instructions:

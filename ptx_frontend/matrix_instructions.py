@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from kernelcast.ptx_frontend import syntax
 from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.matrix_forms import product_form
+from kernelcast.ptx_frontend.matrix_scaled_forms import is_scaled, scaled_form
 from kernelcast.ptx_frontend.mnemonics import Refusal
 from kernelcast.ptx_frontend.operands import Site
 from kernelcast.simcore.isa.kernel import Operand, Register, WarpOperation
@@ -17,21 +18,35 @@ __all__ = ["fragment_destinations", "fragment_sources", "lower_mma", "lower_wmma
 
 _METADATA, _SELECTOR = 4, 5
 _FRAGMENTS = 4
+_SCALE_OPERANDS = 4
 
 
 def lower_mma(site: Site, builder: BasicBlockBuilder, target: str) -> None:
-    """D, A, B, C; then metadata and its selector where A is sparse."""
+    """D, A, B, C; then metadata and its selector where A is sparse; then scales, if any."""
     is_sparse = any(part.startswith("sp") for part in site.mnemonic.split(".")[1:])
-    site.expect_operands(_FRAGMENTS + 2 * is_sparse)
-    if not is_sparse:
-        _lower(site, builder, _understood(site, target, 0), ())
-        return
-    selector = site.operands[_SELECTOR]
-    if not isinstance(selector, syntax.Integer):
-        raise site.error("the sparsity selector is a constant", _SELECTOR)
-    operation = _understood(site, target, selector.value)
-    metadata = site.source(site.operands[_METADATA], _METADATA, ScalarType.B32)
-    _lower(site, builder, operation, (metadata,))
+    scaled = is_scaled(site.mnemonic)
+    scales_at = _FRAGMENTS + 2 * is_sparse
+    site.expect_operands(scales_at + _SCALE_OPERANDS * scaled)
+    more: tuple[Operand, ...] = ()
+    selected = 0
+    if is_sparse:
+        selector = site.operands[_SELECTOR]
+        if not isinstance(selector, syntax.Integer):
+            raise site.error("the sparsity selector is a constant", _SELECTOR)
+        selected = selector.value
+        more = (site.source(site.operands[_METADATA], _METADATA, ScalarType.B32),)
+    operation = _understood(site, target, selected)
+    if scaled:
+        more += (*_scale(site, scales_at), *_scale(site, scales_at + 2))
+    _lower(site, builder, operation, more)
+
+
+def _scale(site: Site, index: int) -> tuple[Operand, ...]:
+    """`register, {number of the first byte, number of the lanes}`."""
+    register = site.source(site.operands[index], index, ScalarType.B32)
+    byte, lanes = _items(site, index + 1, 2)
+    numbers = (site.source(item, index + 1, ScalarType.U16) for item in (byte, lanes))
+    return register, *numbers
 
 
 def lower_wmma(site: Site, builder: BasicBlockBuilder, target: str) -> None:
@@ -40,7 +55,8 @@ def lower_wmma(site: Site, builder: BasicBlockBuilder, target: str) -> None:
 
 
 def _understood(site: Site, target: str, selector: int) -> MatrixOperation:
-    form = product_form(site.mnemonic, target, selector)
+    found = scaled_form if is_scaled(site.mnemonic) else product_form
+    form = found(site.mnemonic, target, selector)
     if isinstance(form, Refusal):
         raise site.unsupported(form.reason)
     return form

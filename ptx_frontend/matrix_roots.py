@@ -7,7 +7,7 @@ from kernelcast.ptx_frontend.operands import Site
 
 __all__ = ["MATRIX_ROOTS", "lower_matrix"]
 
-MATRIX_ROOTS = frozenset(("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"))
+MATRIX_ROOTS = frozenset(("mma", "wmma", "wgmma", "tcgen05", "ldmatrix", "stmatrix", "movmatrix"))
 
 
 def lower_matrix(site: Site, builder: BasicBlockBuilder, target: str) -> None:
@@ -20,6 +20,14 @@ def lower_matrix(site: Site, builder: BasicBlockBuilder, target: str) -> None:
         from kernelcast.ptx_frontend.wmma_memory import lower_wmma_access
 
         lower_wmma_access(site, builder)
+    elif root == "wgmma":
+        from kernelcast.ptx_frontend.wgmma_instructions import lower_wgmma
+
+        lower_wgmma(site, builder, target)
+    elif root == "tcgen05":
+        from kernelcast.ptx_frontend.tcgen05_instructions import lower_tcgen05
+
+        lower_tcgen05(site, builder, target)
     elif root == "wmma":
         lower_wmma(site, builder, target)
     elif root == "mma":

@@ -8,6 +8,7 @@ from functools import cache
 from kernelcast.ptx_frontend import syntax
 from kernelcast.ptx_frontend.mnemonics import Refusal, scalar_type
 from kernelcast.ptx_frontend.operands import Site
+from kernelcast.ptx_frontend.wide_registers import WIDE, halves
 from kernelcast.simcore.isa.kernel import Atomic, Fence, Load, Operand, Register, Store
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
@@ -37,6 +38,9 @@ _ORDERED = frozenset(("volatile", "relaxed", "acquire", "release", "acq_rel", "m
 _SCOPES = frozenset(("cta", "cluster", "gpu", "sys"))
 _CACHE_OPERATORS = frozenset(("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc"))
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
+_MOST_ELEMENTS = 8
+_WIDEST_ELSEWHERE = 16
+"""Bytes of a vector in memory other than global."""
 _IGNORED = _ORDERED | _SCOPES | {"weak", "unified", "noftz"}
 _CACHE_HINTS = ("L1::", "L2::")
 _FENCES = _SCOPES | {
@@ -46,7 +50,6 @@ _FENCES = _SCOPES | {
     *("sync_restrict::shared::cta", "sync_restrict::shared::cluster", "mbarrier_init"),
 }
 """What may follow `fence` and `membar`: order, scope, proxies and what they are restricted to."""
-
 
 HINTS = (
     *("nanosleep", "griddepcontrol", "prefetch", "prefetchu", "discard", "applypriority"),
@@ -71,6 +74,12 @@ ATOMIC_TYPES = {
 }
 """Which types an atomic operation takes (PTX ISA, atom), and spellings of old compilers."""
 
+_VECTOR_ATOMICS = {
+    ScalarType.F32: ("add",),
+    **dict.fromkeys(_scalars("f16 f16x2 bf16 bf16x2"), ("add", "min", "max")),
+}
+"""Which operations on vectors of a type PTX has (PTX ISA 8.1, atom and red)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Access:
@@ -83,11 +92,14 @@ class Access:
     volatile: bool
     operation: str
     has_hint_operand: bool
+    is_wide: bool = False
+    """Whether it moves a register of 128 bits, which is a pair here."""
 
 
 @cache
 def _access(mnemonic: str) -> Access | Refusal:
     space, type_, vector, cache_operator, operation = AddressSpace.GENERIC, None, 0, "", ""
+    is_wide = False
     root, *parts = mnemonic.split(".")
     is_atomic = root in ("atom", "red")
     for part in parts:
@@ -95,6 +107,8 @@ def _access(mnemonic: str) -> Access | Refusal:
             space = _SPACES[part]
         elif part in _VECTORS:
             vector = _VECTORS[part]
+        elif part == WIDE and not (is_atomic or vector):
+            type_, is_wide = ScalarType.B64, True
         elif part in _CACHE_OPERATORS and not is_atomic:
             cache_operator = part if cache_operator != "nc" else "nc"
         elif is_atomic and part in ATOMIC_TYPES:
@@ -107,7 +121,8 @@ def _access(mnemonic: str) -> Access | Refusal:
             return Refusal(f"instruction {mnemonic!r} is not supported: modifier '.{part}'")
     if type_ is None:
         return Refusal(f"instruction {mnemonic!r} is not supported: it has no type")
-    if is_atomic and type_ not in ATOMIC_TYPES.get(operation, ()):
+    is_vector = vector > 0 and operation in _VECTOR_ATOMICS.get(type_, ())
+    if is_atomic and not is_vector and type_ not in ATOMIC_TYPES.get(operation, ()):
         return Refusal(
             f"instruction {mnemonic!r} is not supported: no atomic {operation or 'operation'} "
             f"of type .{type_.ptx_name}"
@@ -120,6 +135,7 @@ def _access(mnemonic: str) -> Access | Refusal:
         not _ORDERED.isdisjoint(parts),
         operation,
         "L2::cache_hint" in parts,
+        is_wide,
     )
 
 
@@ -131,8 +147,23 @@ def understood(site: Site) -> Access:
     return access
 
 
-def lower_load(site: Site) -> Load:
+def _moved(site: Site) -> Access:
+    """What a load or store moves: 256 bits at once only from and to global memory, 8 elements only
+    of 32 bits (PTX ISA 8.8, ld and st)."""
     access = understood(site)
+    is_global = access.space in (AddressSpace.GLOBAL, AddressSpace.GENERIC)
+    reason = ""
+    if access.vector * access.type.bytes > _WIDEST_ELSEWHERE and not is_global:
+        reason = "vectors of 256 bits are for global memory"
+    elif access.vector == _MOST_ELEMENTS and access.type.bits != ScalarType.B32.bits:
+        reason = "vectors of 8 are of 32 bits each"
+    if reason:
+        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported: {reason}")
+    return access
+
+
+def lower_load(site: Site) -> Load:
+    access = _moved(site)
     site.expect_operands(2 + access.has_hint_operand)
     items = elements(site, 0, access)
     count = len(items)
@@ -156,7 +187,7 @@ def lower_load(site: Site) -> Load:
 
 
 def lower_store(site: Site) -> Store:
-    access = understood(site)
+    access = _moved(site)
     site.expect_operands(2 + access.has_hint_operand)
     if access.space is AddressSpace.PARAM:
         raise site.unsupported("parameters of calls are not supported")
@@ -181,6 +212,8 @@ def lower_store(site: Site) -> Store:
 def elements(site: Site, index: int, access: Access) -> tuple[syntax.Operand, ...]:
     """The elements that a load or store moves, as many as its vector modifier says."""
     operand = site.operands[index]
+    if access.is_wide:
+        return halves(site, index)
     items = operand.items if isinstance(operand, syntax.VectorOperand) else (operand,)
     if len(items) != max(1, access.vector):
         raise site.error(
@@ -207,7 +240,7 @@ def lower_vector_atomic(site: Site) -> list[Atomic]:
     """One atomic for each element: only these are atomic, the vector is not (PTX ISA, atom)."""
     access = understood(site)
     is_global = access.space in (AddressSpace.GLOBAL, AddressSpace.GENERIC)
-    if not (access.operation == "add" and access.type.is_float and is_global):
+    if not (access.operation in _VECTOR_ATOMICS.get(access.type, ()) and is_global):
         raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
     first = 1 if site.mnemonic.startswith("atom") else 0
     site.expect_operands(first + 2 + access.has_hint_operand)

@@ -10,7 +10,7 @@ from kernelcast.errors import nearest
 from kernelcast.ptx_frontend.legal_modifiers import illegal_modifiers
 from kernelcast.simcore.isa import opcodes
 from kernelcast.simcore.isa.opcodes import Context, Opcode
-from kernelcast.simcore.isa.types import ScalarType
+from kernelcast.simcore.isa.types import Kind, ScalarType
 
 __all__ = ["EXECUTED_ROOTS", "ComputeForm", "Refusal", "compute_form", "scalar_type"]
 
@@ -30,9 +30,8 @@ EXECUTED_ROOTS = frozenset(
 _HARMLESS = frozenset(("rn",))
 """Modifiers that say what an entry does anyway: rounding to nearest even is the default."""
 
-_VIDEO = "vabsdiff"
-_VIDEO_TYPES = 3
-"""Video instructions name the types of the result and both operands; here they are one."""
+_MIXED = ("add", "sub", "fma")
+_WHOLE_SPACES = {"param::entry": "param", "shared::cluster": "shared"}
 _TWO_MASKS = (ScalarType.U32, ScalarType.S32)
 
 
@@ -67,8 +66,7 @@ def compute_form(mnemonic: str, shape: str = "") -> ComputeForm | Refusal:
     """The form of a computing instruction; `shape` (`pack2`, ...) is a part that operands add."""
     root, *parts = mnemonic.split(".")
     parts = _without_subspaces(root, parts)
-    modifiers = [part for part in parts if scalar_type(part) is None]
-    types = [known for part in parts if (known := scalar_type(part)) is not None]
+    modifiers, types = _types_apart(parts)
     shape = shape or _packing(root, types)
     names = [*([shape] if shape else []), *modifiers]
     entries = _by_root().get(root)
@@ -89,15 +87,31 @@ def compute_form(mnemonic: str, shape: str = "") -> ComputeForm | Refusal:
 
 
 def _without_subspaces(root: str, parts: list[str]) -> list[str]:
-    """Outside of inlined functions all parameters are those of the entry."""
+    """Outside of inlined functions all parameters are those of the entry; shared memory of a
+    cluster has one window, addresses in it name the thread block."""
     if root not in ("cvta", "isspacep"):
         return parts
-    return ["param" if part == "param::entry" else part for part in parts]
+    return [_WHOLE_SPACES.get(part, part) for part in parts]
+
+
+def _types_apart(parts: Sequence[str]) -> tuple[list[str], list[ScalarType]]:
+    """Modifiers and types; those that `cvt.pack` packs into are a part of its name."""
+    if parts[:1] == ["pack"]:
+        return [part for part in parts if part not in ("s32", "b32")], [ScalarType.S32]
+    types = [known for part in parts if (known := scalar_type(part)) is not None]
+    return [part for part in parts if scalar_type(part) is None], types
 
 
 def _packing(root: str, types: Sequence[ScalarType]) -> str:
-    """Which conversion a packed result asks for: of two values, or of a packed one."""
-    if root != "cvt" or len(types) != 2 or not types[0].is_packed:
+    """What types add to a name: a conversion into a packed result is of four or two values or of a
+    packed one, arithmetic of two types is mixed."""
+    if len(types) != 2:
+        return ""
+    if root != "cvt":
+        return "mixed" if root in _MIXED else ""
+    if types[0].kind is Kind.FOURFOLD:
+        return "four"
+    if not types[0].is_packed:
         return ""
     return "packed" if types[1].is_packed else "pair"
 
@@ -142,8 +156,6 @@ def _form(
         )
     if not types and len(entry.types) == 1:
         types = tuple(entry.types)
-    if entry.name.startswith(_VIDEO) and len(types) == _VIDEO_TYPES and len(set(types)) == 1:
-        types = types[:1]
     needed = 2 if "s" in entry.signature else 1
     if len(types) != needed:
         return Refusal(

@@ -12,6 +12,7 @@ from kernelcast.ptx_frontend.syntax import (
     NameOperand,
     NegatedOperand,
     Operand,
+    OppositeOperand,
     PairOperand,
     SumOperand,
     VectorOperand,
@@ -52,6 +53,9 @@ class OperandParser:
         if text == "!":
             tokens.index += 1
             return NegatedOperand(tokens.name("a predicate after '!'"))
+        if text == "-" and is_name(tokens.texts[tokens.index + 1]):
+            tokens.index += 1
+            return OppositeOperand(tokens.take())
         return constant_expression(tokens)
 
     def _one_token(self, text: str) -> Operand:
@@ -104,6 +108,8 @@ class OperandParser:
             tokens.index = start
             return BracketOperand(self._list("[", "]"))
         tokens.expect("]", "to close the address")
+        # a promise that the address is one of unified memory
+        tokens.accept(".unified")
         return AddressOperand(base, offset)
 
     def _vector(self) -> VectorOperand:

@@ -9,7 +9,7 @@ from kernelcast.ptx_frontend.source import SourceText
 from kernelcast.ptx_frontend.syntax import RegisterDeclaration, VariableDeclaration
 from kernelcast.simcore.isa.kernel import Register
 
-__all__ = ["RegisterFile", "Scope"]
+__all__ = ["WIDE_HALVES", "RegisterFile", "Scope"]
 
 _DIGITS = "0123456789"
 _MOST_DIGITS = 18  # of the number of a register
@@ -18,8 +18,12 @@ _REGISTER_BITS = {
     **dict.fromkeys(("b8", "u8", "s8", "b16", "u16", "s16", "f16", "bf16"), 16),
     **dict.fromkeys(("b32", "u32", "s32", "f32", "f16x2", "bf16x2"), 32),
     **dict.fromkeys(("b64", "u64", "s64", "f64"), 64),
+    "b128": 128,
 }
 """Register widths by declared type; 8-bit registers are kept in 16 bits, as the hardware does."""
+_WIDE_BITS = _REGISTER_BITS["b128"]
+WIDE_HALVES = ("low", "high")
+"""A register of 128 bits is two of 64, named after it: `%q1.low` and `%q1.high`."""
 
 
 class RegisterFile:
@@ -84,6 +88,10 @@ class Scope:
         bits = self._singles.get(name)
         if bits is not None:
             return bits
+        whole, _, half = name.rpartition(".")
+        if half in WIDE_HALVES:
+            is_wide = self._declared_bits(whole) == _WIDE_BITS
+            return _WIDE_BITS // 2 if is_wide else None
         end = len(name)
         shortest = max(len(name.rstrip(_DIGITS)), end - _MOST_DIGITS)
         while end > shortest:

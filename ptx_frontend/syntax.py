@@ -28,6 +28,7 @@ __all__ = [
     "NegatedOperand",
     "Number",
     "Operand",
+    "OppositeOperand",
     "PairOperand",
     "Performance",
     "Prototype",
@@ -69,6 +70,13 @@ class NameOperand:
 @dataclass(frozen=True, slots=True)
 class NegatedOperand:
     """`!%p`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class OppositeOperand:
+    """`-%r`, which video instructions take."""
 
     name: str
 
@@ -124,6 +132,7 @@ Operand: TypeAlias = (
     | Float
     | NameOperand
     | NegatedOperand
+    | OppositeOperand
     | SumOperand
     | AddressOperand
     | VectorOperand

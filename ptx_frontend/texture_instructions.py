@@ -66,6 +66,16 @@ def refuse_other_shapes(
     code.code.place(here)
 
 
+def _refuse_options(site: Site, known: int) -> None:
+    """`{, offsets}{, depth}` behind the operands that every form has."""
+    options = site.operands[known : known + 2]
+    if len(site.operands) > known + 2 or not options:
+        return
+    has_offsets = isinstance(options[0], syntax.VectorOperand) or len(options) == 2
+    what = "texel offsets" if has_offsets else "a comparison of depth"
+    raise site.unsupported(f"instruction {site.mnemonic!r} is not supported: {what}")
+
+
 @dataclass(frozen=True, slots=True)
 class _Fetch:
     """One read: what it names, and its coordinates."""
@@ -79,7 +89,9 @@ class _Fetch:
 
     @staticmethod
     def begun(site: Site, builder: BasicBlockBuilder, form: TextureForm) -> _Fetch:
-        site.expect_operands(*_operand_counts(form))
+        counts = _operand_counts(form)
+        _refuse_options(site, max(counts))
+        site.expect_operands(*counts)
         object_ = site.operands[1]
         items = object_.items if isinstance(object_, syntax.BracketOperand) else ()
         if len(items) not in (_UNIFIED, _INDEPENDENT):

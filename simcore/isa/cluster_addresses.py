@@ -17,7 +17,14 @@ from kernelcast.simcore.isa.kernel import (
 )
 from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
 
-__all__ = ["CLUSTER_SPECIALS", "OFFSET_BITS", "OFFSET_MASK", "RANK_MASK", "needs_clusters"]
+__all__ = [
+    "CLUSTER_SPECIALS",
+    "OFFSET_BITS",
+    "OFFSET_MASK",
+    "RANK_MASK",
+    "has_cluster_barriers",
+    "needs_clusters",
+]
 
 OFFSET_BITS = 24
 OFFSET_MASK = (1 << OFFSET_BITS) - 1
@@ -41,6 +48,12 @@ def needs_clusters(kernel: Kernel) -> bool:
             if any(_is_of_cluster(source) for source in instruction.sources):
                 return True
     return False
+
+
+def has_cluster_barriers(kernel: Kernel) -> bool:
+    """Whether threads wait for those of other thread blocks of their cluster."""
+    ends = (block.terminator for block in kernel.blocks)
+    return any(isinstance(end, BarrierSync) and end.is_cluster for end in ends)
 
 
 def _is_of_cluster(operand: object) -> bool:

@@ -24,6 +24,7 @@ from kernelcast.simcore.isa.kernel import (
     Operand,
     Register,
     Store,
+    TensorMemoryOperation,
     WarpOperation,
 )
 from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
@@ -127,6 +128,8 @@ def reads(instruction: Instruction) -> Iterator[Register]:
     operands: tuple[Operand, ...] = ()
     if isinstance(instruction, Compute | Store | Atomic | WarpOperation | HostCall | BulkCopy):
         operands = instruction.sources
+    if isinstance(instruction, TensorMemoryOperation):
+        operands = instruction.sources
     if isinstance(instruction, BarrierArrive | BarrierSync):
         operands = tuple(x for x in (instruction.number, instruction.count) if x is not None)
     if isinstance(instruction, BarrierVote):
@@ -142,7 +145,7 @@ def reads(instruction: Instruction) -> Iterator[Register]:
 
 def writes(instruction: Instruction) -> Iterator[Register]:
     """Registers that the instruction writes; under a guard only in some lanes."""
-    if isinstance(instruction, Compute | Load | WarpOperation):
+    if isinstance(instruction, Compute | Load | WarpOperation | TensorMemoryOperation):
         yield from (register for register in instruction.destinations if register is not None)
     elif (
         isinstance(instruction, Atomic | BarrierResult | HostCall)

@@ -34,7 +34,10 @@ _TO_INTEGRAL: dict[str, Callable[[Array], Array]] = {
     "rpi": np.ceil,
 }
 _NUMBERS = (ScalarType.U8, ScalarType.S8, *INTEGERS, *FLOATS, ScalarType.BF16)
-_PAIRS = (ScalarType.F16X2, ScalarType.BF16X2, ScalarType.E4M3X2, ScalarType.E5M2X2)
+_PAIRS = (
+    *(ScalarType.F16X2, ScalarType.BF16X2, ScalarType.E4M3X2, ScalarType.E5M2X2),
+    *(ScalarType.E2M3X2, ScalarType.E3M2X2, ScalarType.E2M1X2, ScalarType.UE8M0X2),
+)
 _FINITE = "satfinite"
 _MODIFIERS = (*ROUNDINGS, "rna", *_TO_INTEGRAL, *FLUSH_SATURATE, "relu", _FINITE)
 

@@ -15,8 +15,12 @@ from kernelcast.simcore.isa.multiplication import high_product
 from kernelcast.simcore.isa.opcodes import Context, Meaning, opcode
 from kernelcast.simcore.isa.packed import Array
 from kernelcast.simcore.isa.type_sets import WORDS
+from kernelcast.simcore.isa.types import ScalarType
 
 __all__: list[str] = []
+
+_SHORTS = (ScalarType.U16, ScalarType.S16)
+"""They take a carry and never give one."""
 
 
 def _sum(a: Array, b: Array, *carry: Array) -> tuple[Array, Array]:
@@ -79,7 +83,8 @@ def _register(name: str, operands: str, meaning: Meaning, with_carry: str) -> No
         result: Array = meaning(context, *values)[0]
         return result
 
-    opcode(with_carry, f"t={operands}c", WORDS, native=native.first_of(emission))(without_flag)
+    types = (*WORDS, *_SHORTS)
+    opcode(with_carry, f"t={operands}c", types, native=native.first_of(emission))(without_flag)
 
 
 _register("add", "tt", _added(_sum), "addc")

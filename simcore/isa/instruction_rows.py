@@ -28,17 +28,21 @@ from kernelcast.simcore.isa.kernel import (
     Load,
     Register,
     Store,
+    TensorMemoryOperation,
     WarpOperation,
 )
 from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
+from kernelcast.simcore.isa.matrix.tensor_memory import TensorProduct
 from kernelcast.simcore.isa.mbarrier_words import MBARRIER_WAIT, is_mbarrier_look
 from kernelcast.simcore.isa.native_counting import native_counting
 from kernelcast.simcore.isa.opcodes import Context
 from kernelcast.simcore.isa.types import Unit
 from kernelcast.traces.trace import InstructionRow
 
-__all__ = ["basic_block_of_each_pc", "instruction_rows"]
+__all__ = ["COMMIT_GROUP", "WAIT_GROUP", "basic_block_of_each_pc", "instruction_rows"]
 
+COMMIT_GROUP, WAIT_GROUP = "commit_group", "wait_group"
+"""What opcodes of rows are called, the latter with the number of groups that are not waited for."""
 _NOWHERE = SourceSpan("", 0)
 
 
@@ -52,6 +56,9 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
         kind, name, unit, flops = _classify(instruction)
         space, cache, access_bytes = _access(instruction)
         origin = instruction.origin or _NOWHERE
+        tensor_type, tensor_operations = _tensor_work(kernel, instruction)
+        if isinstance(instruction, TensorMemoryOperation) and not tensor_type.startswith("int"):
+            flops = tensor_operations
         rows.append(
             InstructionRow(
                 pc=instruction.pc,
@@ -75,6 +82,8 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
                 reads=_numbers(reads(instruction)),
                 writes=_numbers(writes(instruction)),
                 operand_kind=_operand_kind(instruction),
+                tensor_type=tensor_type,
+                tensor_operations=tensor_operations,
             )
         )
     return tuple(rows)
@@ -91,6 +100,21 @@ def _operand_kind(instruction: Instruction) -> str:
     is_constant = any(isinstance(source, Immediate) for source in instruction.sources)
     kind = "float" if instruction.type.holds_floats else "int"
     return f"{kind}_{'const' if is_constant else 'reg'}"
+
+
+def _tensor_work(kernel: Kernel, instruction: Instruction) -> tuple[str, int]:
+    """Type and operations of one lane. Few kernels have products."""
+    if isinstance(instruction, TensorMemoryOperation):
+        from kernelcast.simcore.isa.matrix.static_products import static_product
+        from kernelcast.simcore.isa.matrix.tensor_work import product_work
+
+        product = static_product(kernel, instruction)
+        return ("", 0) if product is None else product_work(product)
+    if not isinstance(instruction, WarpOperation) or instruction.opcode.unit is not Unit.TENSOR:
+        return "", 0
+    from kernelcast.simcore.isa.matrix.tensor_work import tensor_work
+
+    return tensor_work(instruction.opcode)
 
 
 def basic_block_of_each_pc(kernel: Kernel) -> npt.NDArray[np.intp]:
@@ -121,12 +145,19 @@ def _classify(instruction: Instruction) -> tuple[str, str, Unit, int]:
             name = f"atom.{instruction.address.space.value}.{instruction.operation}"
             return "atomic", name, Unit.LOAD_STORE, 0
         case Fence():
-            return "fence", "membar", Unit.LOAD_STORE, 0
+            return "fence", _fence_name(instruction), Unit.LOAD_STORE, 0
         case WarpOperation():
             exchange = instruction.opcode
             return "warp", exchange.name, exchange.unit, exchange.flops
         case _:
             return _classify_other(instruction)
+
+
+def _fence_name(fence: Fence) -> str:
+    """Asynchronous operations are put into groups and waited for under names of their own."""
+    if fence.groups_left is not None:
+        return f"{WAIT_GROUP}.{fence.groups_left}"
+    return COMMIT_GROUP if COMMIT_GROUP in fence.mnemonic.split(".") else "membar"
 
 
 def _classify_other(instruction: Instruction) -> tuple[str, str, Unit, int]:
@@ -142,6 +173,10 @@ def _classify_other(instruction: Instruction) -> tuple[str, str, Unit, int]:
             return "barrier", "barrier.cluster.arrive", Unit.BARRIER, 0
         case BulkCopy():
             return _bulk_kind(instruction), "cp.async.bulk", Unit.LOAD_STORE, 0
+        case TensorMemoryOperation():
+            is_product = isinstance(instruction.operation, TensorProduct)
+            unit = Unit.TENSOR if is_product else Unit.LOAD_STORE
+            return "tensor memory", instruction.mnemonic, unit, 0
         case BarrierSync():
             return "barrier", "bar.sync", Unit.BARRIER, 0
         case Exit():

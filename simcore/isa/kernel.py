@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from kernelcast.errors import SourceSpan
 from kernelcast.simcore.isa.bulk_operations import BulkOperand, BulkOperation, BulkSide
+from kernelcast.simcore.isa.matrix.tensor_memory import TensorMemoryAction
 from kernelcast.simcore.isa.opcodes import Opcode
 from kernelcast.simcore.isa.operands import (
     GRID,
@@ -67,6 +68,7 @@ __all__ = [
     "Straight",
     "Symbol",
     "SymbolAddress",
+    "TensorMemoryOperation",
     "Terminator",
     "WarpOperation",
 ]
@@ -145,7 +147,13 @@ class Atomic(Instruction):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fence(Instruction):
-    """A memory fence: counts as an instruction; the engines' memory is sequentially consistent."""
+    """A memory fence: counts as an instruction; the engines' memory is sequentially consistent.
+
+    `groups_left`: where it waits for groups of asynchronous operations, how many of the latest ones
+    need not be done.
+    """
+
+    groups_left: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +208,17 @@ class BulkCopy(Instruction):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterArrive(Instruction):
     """Counts a thread at the barrier of its cluster and goes on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorMemoryOperation(Instruction):
+    """Tensor memory and what works on it; `types` are those of the sources, which `operation`
+    lists. Products are asked for by each lane for itself, the rest by whole warps."""
+
+    operation: TensorMemoryAction
+    destinations: tuple[Register | None, ...]
+    sources: tuple[Operand, ...]
+    types: tuple[ScalarType, ...]
 
 
 class HostFunction(Enum):
@@ -280,6 +299,7 @@ Straight: TypeAlias = (
     | BulkCopy
     | ClusterArrive
     | HostCall
+    | TensorMemoryOperation
 )
 """The instructions that do not end a basic block."""
 

@@ -24,19 +24,41 @@ __all__ = [
     "twice",
 ]
 
+_BYTE = 8
 _DROPPED = 16
 
 
 def elements(code: NativeCode, type_: ScalarType, value: str) -> str:
     """A packed value in twice the lanes."""
     wide = code.with_lanes(2 * code.lanes)
+    if type_.element.bits < _BYTE:
+        return wide.cast("trunc", "i8", _halves_of_bytes(code, value), type_.element)
     return code.op(f"bitcast {code.type(type_)} {value} to {wide.type(type_.element)}")
 
 
 def joined(code: NativeCode, type_: ScalarType, value: str) -> str:
     """The inverse of `elements`."""
     wide = code.with_lanes(2 * code.lanes)
+    if type_.element.bits < _BYTE:
+        return _bytes_of_halves(code, wide.cast("zext", type_.element, value, "i8"))
     return code.op(f"bitcast {wide.type(type_.element)} {value} to {code.type(type_)}")
+
+
+def _halves_of_bytes(code: NativeCode, value: str) -> str:
+    """Four bits in each of twice the bytes; with a `bitcast` LLVM never ends on AArch64."""
+    spread = code.cast("zext", "i8", value, "i16")
+    upper = code.binary("shl", "i16", spread, code.splat("i16", _BYTE // 2))
+    both = code.binary("or", "i16", spread, upper)
+    kept = code.binary("and", "i16", both, code.splat("i16", 0x0F0F))
+    wide = code.with_lanes(2 * code.lanes)
+    return code.op(f"bitcast {code.type('i16')} {kept} to {wide.type('i8')}")
+
+
+def _bytes_of_halves(code: NativeCode, value: str) -> str:
+    wide = code.with_lanes(2 * code.lanes)
+    spread = code.op(f"bitcast {wide.type('i8')} {value} to {code.type('i16')}")
+    upper = code.binary("lshr", "i16", spread, code.splat("i16", _BYTE // 2))
+    return code.cast("trunc", "i16", code.binary("or", "i16", spread, upper), "i8")
 
 
 def twice(code: NativeCode, predicate: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelcast.simcore.isa.float_order import FloatOrder
 from kernelcast.simcore.isa.native_code import LLVM_TYPES, NativeCode
 from kernelcast.simcore.isa.types import ScalarType
 
@@ -24,6 +25,7 @@ __all__ = [
     "emit_vote_any",
     "emit_vote_uniform",
     "emit_whole_ballot",
+    "float_reduction_emission",
     "lane_numbers",
     "reduction_emission",
     "shuffle_emission",
@@ -239,6 +241,21 @@ def reduction_emission(name: str, identity: Callable[[ScalarType], int]) -> Warp
             value = code.select(lane_type, taken, _of_lane(code, kind, a[0], lane), nothing)
             result = _combined(code, name, type_, result, value)
         return (result,)
+
+    return emit
+
+
+def float_reduction_emission(order: FloatOrder, of_words: WarpEmission) -> WarpEmission:
+    """Takes f32 too, by words of the same order."""
+
+    def emit(
+        code: NativeCode, type_: ScalarType, scratch: str, participants: str, a: Operand
+    ) -> tuple[str, ...]:
+        if not type_.is_float:
+            return of_words(code, type_, scratch, participants, a)
+        keys = (order.emit_keys(code, a[0]), None)
+        chosen = of_words(code, ScalarType.U32, scratch, participants, keys)
+        return (order.emit_numbers(code, chosen[0]),)
 
     return emit
 

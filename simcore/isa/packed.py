@@ -36,6 +36,8 @@ TO_ODD = "odd"
 """A rounding of our own: an inexact result takes the neighbour whose last bit is 1."""
 BF16_NAN = 0x7FFF
 _BF16_DROPPED = 16
+_SMALLEST_STORED = 8
+"""Bits of the narrowest array elements."""
 
 
 def elements(value: Array, type_: ScalarType) -> tuple[Array, Array]:
@@ -45,6 +47,8 @@ def elements(value: Array, type_: ScalarType) -> tuple[Array, Array]:
     element = type_.element
     low = value.astype(element.storage)
     high = (value >> type_.dtype.type(element.bits)).astype(element.storage)
+    if element.bits < _SMALLEST_STORED:
+        low = low & element.storage.type((1 << element.bits) - 1)
     return low.view(element.dtype), high.view(element.dtype)
 
 

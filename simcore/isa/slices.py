@@ -26,6 +26,7 @@ from kernelcast.simcore.isa.kernel import (
     Special,
     SpecialRegister,
     Store,
+    TensorMemoryOperation,
 )
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.isa.uniformity import definitions
@@ -110,7 +111,7 @@ def _backward(kernel: Kernel, roots: Iterable[Register]) -> Slice:
 def _reads_data(instruction: Instruction) -> bool:
     if isinstance(instruction, Load):
         return instruction.address.space not in _FIXED_SPACES
-    return isinstance(instruction, Atomic | BarrierResult | HostCall)
+    return isinstance(instruction, Atomic | BarrierResult | HostCall | TensorMemoryOperation)
 
 
 def _reads_clock(instruction: Instruction) -> bool:

@@ -22,6 +22,8 @@ class Kind(Enum):
     """A floating-point format that NumPy lacks: the bits are held as an unsigned integer."""
     PACKED = "x2"
     """Two elements side by side, the first in the low half, held as an unsigned integer."""
+    FOURFOLD = "x4"
+    """Four elements side by side, the first in the lowest bits, held as an unsigned integer."""
 
 
 class ScalarType(Enum):
@@ -47,6 +49,10 @@ class ScalarType(Enum):
     TF32 = ("tf32", Kind.ALTERNATE, 32, np.uint32)
     E4M3 = ("e4m3", Kind.ALTERNATE, 8, np.uint8)
     E5M2 = ("e5m2", Kind.ALTERNATE, 8, np.uint8)
+    E2M3 = ("e2m3", Kind.ALTERNATE, 8, np.uint8)
+    E3M2 = ("e3m2", Kind.ALTERNATE, 8, np.uint8)
+    E2M1 = ("e2m1", Kind.ALTERNATE, 4, np.uint8)
+    UE8M0 = ("ue8m0", Kind.ALTERNATE, 8, np.uint8)
     S16X2 = ("s16x2", Kind.PACKED, 32, np.uint32)
     U16X2 = ("u16x2", Kind.PACKED, 32, np.uint32)
     F16X2 = ("f16x2", Kind.PACKED, 32, np.uint32)
@@ -54,6 +60,15 @@ class ScalarType(Enum):
     F32X2 = ("f32x2", Kind.PACKED, 64, np.uint64)
     E4M3X2 = ("e4m3x2", Kind.PACKED, 16, np.uint16)
     E5M2X2 = ("e5m2x2", Kind.PACKED, 16, np.uint16)
+    E2M3X2 = ("e2m3x2", Kind.PACKED, 16, np.uint16)
+    E3M2X2 = ("e3m2x2", Kind.PACKED, 16, np.uint16)
+    E2M1X2 = ("e2m1x2", Kind.PACKED, 8, np.uint8)
+    UE8M0X2 = ("ue8m0x2", Kind.PACKED, 16, np.uint16)
+    E4M3X4 = ("e4m3x4", Kind.FOURFOLD, 32, np.uint32)
+    E5M2X4 = ("e5m2x4", Kind.FOURFOLD, 32, np.uint32)
+    E2M3X4 = ("e2m3x4", Kind.FOURFOLD, 32, np.uint32)
+    E3M2X4 = ("e3m2x4", Kind.FOURFOLD, 32, np.uint32)
+    E2M1X4 = ("e2m1x4", Kind.FOURFOLD, 16, np.uint16)
 
     def __init__(self, ptx_name: str, kind: Kind, bits: int, dtype: Any) -> None:
         self.ptx_name = ptx_name
@@ -75,8 +90,10 @@ class ScalarType(Enum):
 
     @property
     def element(self) -> ScalarType:
-        """What a packed type holds two of; any other type itself."""
-        return ScalarType.named(self.ptx_name.removesuffix("x2")) if self.is_packed else self
+        """What a packed type holds two or four of; any other type itself."""
+        if self.kind not in (Kind.PACKED, Kind.FOURFOLD):
+            return self
+        return ScalarType.named(self.ptx_name.removesuffix(self.kind.value))
 
     @property
     def holds_floats(self) -> bool:
@@ -109,6 +126,7 @@ class ScalarType(Enum):
 
 _STORAGE: dict[int, np.dtype[Any]] = {
     1: np.dtype(np.bool_),
+    4: np.dtype(np.uint8),
     8: np.dtype(np.uint8),
     16: np.dtype(np.uint16),
     32: np.dtype(np.uint32),

@@ -19,6 +19,7 @@ from kernelcast.simcore.isa.kernel import (
     Special,
     SpecialRegister,
     SymbolAddress,
+    TensorMemoryOperation,
     WarpOperation,
 )
 from kernelcast.simcore.isa.types import AddressSpace
@@ -41,7 +42,7 @@ _UNIFORM = frozenset(
 
 def definitions(instruction: Instruction) -> tuple[Register, ...]:
     """The registers that an instruction writes."""
-    if isinstance(instruction, (Compute, Load, WarpOperation)):
+    if isinstance(instruction, (Compute, Load, WarpOperation, TensorMemoryOperation)):
         return tuple(r for r in instruction.destinations if r is not None)
     if (
         isinstance(instruction, Atomic | BarrierResult | HostCall)

@@ -37,7 +37,10 @@ FORMATS: dict[int | ScalarType, tuple[int, int, int]] = {
 
 AMOUNTS = [0, 1, 5, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, 257, 1 << 31, (1 << 32) - 1]
 FEW_AMOUNTS = [0, 1, 5, 31, 32, 33, 63, 64, 255, 257, 0x7531, 0xFEDC]
-_CODED = (ScalarType.E4M3, ScalarType.E5M2)
+_CODED = (
+    *(ScalarType.E4M3, ScalarType.E5M2, ScalarType.E2M3, ScalarType.E3M2, ScalarType.UE8M0),
+    ScalarType.E2M1,
+)
 _NAN_BITS = {ScalarType.BF16: 0x7FFF, ScalarType.TF32: 0x7FFFFFFF}
 
 
@@ -83,6 +86,8 @@ def grid(letter: str, type_: ScalarType, few: bool) -> list[Any]:
     if type_.is_packed:
         each = grid(letter, type_.element, few=True)
         return [(x, each[(5 * i + 2) % len(each)]) for i, x in enumerate(each)]
+    if type_ is ScalarType.E2M1:
+        return list(range(1 << type_.bits))
     if type_ in _CODED:
         return [0, 0x80, 1, 0x3C, 0x87, 0x7A, 0xFB, 0x7C, 0x7E, 0xFF, 0x44]
     if type_.holds_floats:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.isa import native_warp as native
+from kernelcast.simcore.isa.float_order import FloatOrder
 from kernelcast.simcore.isa.native_warp import GROUP, WarpEmission, shuffle_source
 from kernelcast.simcore.isa.types import ScalarType, Unit
 
@@ -56,6 +57,8 @@ class WarpOpcode:
     is_whole: bool = False
     flops: int = 0
     """Floating-point operations per lane."""
+    warps: int = 1
+    """How many warps, side by side and whole, execute it together."""
 
     def result_types(self, type_: ScalarType) -> tuple[ScalarType, ...]:
         return tuple(own or type_ for own in self.results)
@@ -147,6 +150,17 @@ def _reduction(function: Any, identity: Callable[[ScalarType], int]) -> WarpMean
     return compute
 
 
+def _of_floats(order: FloatOrder, of_integers: WarpMeaning) -> WarpMeaning:
+    """Takes f32 too, by words of the same order."""
+
+    def compute(type_: ScalarType, participants: Array, a: Array) -> tuple[Array, ...]:
+        if not type_.is_float:
+            return of_integers(type_, participants, a)
+        return (order.numbers(of_integers(_U32, participants, order.keys(a))[0]),)
+
+    return compute
+
+
 def _active(_type: ScalarType, participants: Array) -> tuple[Array, ...]:
     return (participants,)
 
@@ -199,15 +213,34 @@ _REDUCED = {
     "or": (np.bitwise_or, lambda _: 0),
     "xor": (np.bitwise_xor, lambda _: 0),
 }
-for _name, (_function, _identity) in _REDUCED.items():
+for _name in ("add", "and", "or", "xor"):
     _enter(
         f"redux.{_name}",
         (None,),
         (None,),
-        frozenset((_B32,) if _name in ("and", "or", "xor") else (_U32, ScalarType.S32)),
-        _reduction(_function, _identity),
-        native.reduction_emission(_name, _identity),
+        frozenset((_U32, ScalarType.S32) if _name == "add" else (_B32,)),
+        _reduction(*_REDUCED[_name]),
+        native.reduction_emission(_name, _REDUCED[_name][1]),
     )
+
+
+def _enter_extremum(name: str, modifiers: tuple[str, ...]) -> None:
+    """`.abs` and `.NaN` are for f32 only."""
+    emission = native.reduction_emission(name, _REDUCED[name][1])
+    order = FloatOrder(name == "min", "abs" in modifiers, "NaN" in modifiers)
+    _enter(
+        ".".join(("redux", name, *modifiers)),
+        (None,),
+        (None,),
+        frozenset((ScalarType.F32,) if modifiers else (_U32, ScalarType.S32, ScalarType.F32)),
+        _of_floats(order, _reduction(*_REDUCED[name])),
+        native.float_reduction_emission(order, emission),
+    )
+
+
+for _name in ("min", "max"):
+    for _modifiers in ((), ("abs",), ("NaN",), ("abs", "NaN")):
+        _enter_extremum(_name, _modifiers)
 _enter("activemask", (_B32,), (), frozenset((_B32,)), _active, native.emit_active)
 _enter("elect", (_B32, _PRED), (), frozenset((_B32,)), _elect, native.emit_elect, is_common=False)
 _enter("bar.warp", (), (), frozenset((_B32,)), _nothing, native.emit_nothing, unit=Unit.BARRIER)

@@ -168,11 +168,17 @@ def test_fences(lower: Lower, mnemonic: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("ld.global.b128 %rd1, [%rd2];", "modifier '.b128'"),
+        ("ld.global.v2.b128 {%rd1, %rd3}, [%rd2];", "modifier '.b128'"),
         ("ld.global.u32 %r1, [16];", "absolute addresses"),
         ("atom.global.v2.u32.add {%r1, %r2}, [%rd1], {%r3, %r4};", "not supported"),
         ("atom.global.min.f32 %f1, [%rd1], %f2;", "no atomic min of type .f32"),
         ("fence.view.async;", "modifier '.view'"),
+        ("ld.shared.v4.u64 {%rd1, %rd2, %rd3, %rd4}, [tile];", "are for global memory"),
+        ("st.local.v4.f64 [%rd5], {%rd1, %rd2, %rd3, %rd4};", "are for global memory"),
+        (
+            "ld.global.v8.u64 {%rd1, %rd2, %rd3, %rd4, %rd1, %rd2, %rd3, %rd4}, [%rd5];",
+            "vectors of 8 are of 32 bits each",
+        ),
     ],
 )
 def test_what_memory_instructions_cannot_do(compile_ptx: Compile, text: str, reason: str) -> None:

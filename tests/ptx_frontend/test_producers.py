@@ -165,7 +165,7 @@ def test_unused_debug_sections_and_hidden_parameters_of_triton() -> None:
     [
         (".param .b128 t", "ret;", "parameters of type .b128"),
         (".param .u64 t", "{ .reg .b64 x; mov.u64 x, list; }", "an address of 32 bits"),
-        (".param .u64 t", ".reg .b128 x;", "registers of type .b128"),
+        (".param .u64 t", ".reg .v2 .b128 x;", "registers of type .v2.b128"),
     ],
 )
 def test_declarations_that_cannot_be_executed_reject_their_kernel(

@@ -82,10 +82,15 @@ def test_register_widths(compile_ptx: Compile, type_: str, bits: int) -> None:
     assert [r.bits for r in written(kernel)] == [bits]
 
 
-def test_wide_and_vector_registers_are_refused(compile_ptx: Compile) -> None:
-    for declaration in (".reg .b128 x;", ".reg .v4 .f32 x;"):
-        with pytest.raises(UnsupportedInstruction, match="registers of type"):
-            compile_ptx(f"{declaration} ret;")
+def test_vector_registers_are_refused(compile_ptx: Compile) -> None:
+    with pytest.raises(UnsupportedInstruction, match="registers of type"):
+        compile_ptx(".reg .v4 .f32 x; ret;")
+
+
+def test_wide_registers_are_two(compile_ptx: Compile) -> None:
+    kernel = compile_ptx(".reg .b128 x<2>, y; mov.b128 x1, y; ret;")
+    assert [r.name for r in written(kernel)] == ["x1.low", "x1.high"]
+    assert {r.bits for r in kernel.registers} == {64}
 
 
 def test_registers_are_numbered_without_gaps(compile_ptx: Compile) -> None:

@@ -1,7 +1,8 @@
 """How tensor units add up products: how many at a time, and how many bits of each they keep.
 
-Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores" (PeerJ CS, 2021);
-Khattak, Mikaitis, "Accurate models of NVIDIA tensor cores" (arXiv 2512.07004, 2025).
+Khattak, Mikaitis, "Accurate Models of NVIDIA Tensor Cores" (arXiv 2512.07004, 2025), whose models
+(MATLAB-tensor-core: `V100TC`, `A100TC`, `AdaTC`, `H100TC`, `B200TC`) give both numbers; those of
+sm_75 are assumed. docs/matrix.md says what each row rests on.
 """
 
 from __future__ import annotations

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kernelcast.simcore.isa.kernel import Kernel, Straight, WarpOperation
+from kernelcast.simcore.isa.kernel import Kernel, Straight, TensorMemoryOperation, WarpOperation
 from kernelcast.simcore.isa.matrix.accumulation import WIDE, Summation
 from kernelcast.simcore.isa.matrix.operations import MatrixOpcode, matrix_opcode
+from kernelcast.simcore.isa.matrix.tensor_memory import TensorProduct
 
 __all__ = ["with_exact_sums"]
 
@@ -21,6 +22,12 @@ def with_exact_sums(kernel: Kernel) -> Kernel:
 
 
 def _exact(instruction: Straight) -> Straight:
+    if isinstance(instruction, TensorMemoryOperation):
+        if isinstance(instruction.operation, TensorProduct):
+            return replace(
+                instruction, operation=replace(instruction.operation, has_exact_sums=True)
+            )
+        return instruction
     if not isinstance(instruction, WarpOperation):
         return instruction
     opcode = instruction.opcode

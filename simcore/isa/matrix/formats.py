@@ -41,6 +41,8 @@ class ElementFormat(Enum):
     E3M2 = ("e3m2", 8, 3, 2, Special.NONE)
     E2M3 = ("e2m3", 8, 2, 3, Special.NONE)
     E2M1 = ("e2m1", 8, 2, 1, Special.NONE, 2)
+    E2M1_PAIRS = ("e2m1x2", 4, 2, 1, Special.NONE)
+    """E2M1 without the empty bits beside it (`.kind::mxf4`, `.kind::mxf4nvf4`)."""
     S8 = ("s8", 8)
     U8 = ("u8", 8)
     S4 = ("s4", 4)

@@ -18,7 +18,16 @@ import numpy.typing as npt
 
 from kernelcast.simcore.isa.matrix.formats import ElementFormat
 
-__all__ = ["Fragment", "Order", "Role", "accumulator", "contiguous", "multiplicand", "quad_pairs"]
+__all__ = [
+    "Fragment",
+    "Order",
+    "Role",
+    "accumulator",
+    "contiguous",
+    "multiplicand",
+    "quad_pairs",
+    "wide_accumulator",
+]
 
 Array = npt.NDArray[Any]
 LANES = 32
@@ -44,7 +53,8 @@ class Order(Enum):
 class Fragment:
     """A matrix (`batches` of them, one after the other) spread over the registers of a warp.
 
-    `copies`: how often the registers hold each element.
+    `copies`: how often the registers hold each element; `is_scattered`: lines of the matrix come
+    from many registers.
     """
 
     format: ElementFormat
@@ -53,6 +63,7 @@ class Fragment:
     places: Array
     batches: int = 1
     copies: int = 1
+    is_scattered: bool = False
 
     @property
     def registers(self) -> int:
@@ -126,6 +137,15 @@ def accumulator(format_: ElementFormat, rows: int, columns: int) -> Fragment:
     further down."""
     index = np.arange(rows * columns // LANES)[:, None]
     places = (_GROUP + 8 * (index >> 1)) * columns + 2 * _IN_GROUP + (index & 1)
+    return Fragment(format_, rows, columns, places)
+
+
+@cache
+def wide_accumulator(format_: ElementFormat, rows: int, columns: int) -> Fragment:
+    """A warp's 16 rows of the accumulator of `wgmma`: those of `mma`, eight columns after eight."""
+    index = np.arange(rows * columns // LANES)[:, None]
+    row = _GROUP + 8 * (index >> 1 & 1)
+    places = row * columns + 8 * (index >> 2) + 2 * _IN_GROUP + (index & 1)
     return Fragment(format_, rows, columns, places)
 
 

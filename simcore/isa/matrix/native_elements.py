@@ -51,7 +51,7 @@ def decoded(
     """The values of codes; with `powers` those of their exponents, too."""
     kind = "double" if format_.is_float else "i32"
     values = code.array(count, kind)
-    if format_.is_float and format_.bits == 8:
+    if format_.is_float and format_.bits <= 8:
         _looked_up(code, format_, codes, count, values)
     else:
         with code.loop(count, _RUN) as index:

@@ -15,6 +15,7 @@ from kernelcast.simcore.isa.native_code import NativeCode, float_constant
 __all__ = ["FunctionCode"]
 
 Array = npt.NDArray[Any]
+_ALIGNMENTS = {"half": 2, "i8": 1, "i16": 2, "i32": 4, "float": 4}
 
 
 class FunctionCode:
@@ -42,6 +43,11 @@ class FunctionCode:
 
     def do(self, text: str) -> None:
         self._lines.append(f"  {text}")
+
+    def label(self, name: str) -> None:
+        """Begins a basic block of LLVM."""
+        self._lines.append(f"{name}:")
+        self._here = name
 
     def array(self, elements: int, kind: str) -> str:
         """Memory of the function for so many elements."""
@@ -72,12 +78,12 @@ class FunctionCode:
 
     def load_run(self, kind: str, lanes: int, array: str, index: str) -> str:
         """Neighbouring elements as a vector."""
-        align = {"half": 2, "i8": 1, "i16": 2, "i32": 4}.get(kind, 8)
+        align = _ALIGNMENTS.get(kind, 8)
         where = self.place(kind, array, index)
         return self.op(f"load <{lanes} x {kind}>, ptr {where}, align {align}")
 
     def store_run(self, kind: str, lanes: int, value: str, array: str, index: str) -> None:
-        align = {"half": 2, "i8": 1, "i16": 2, "i32": 4}.get(kind, 8)
+        align = _ALIGNMENTS.get(kind, 8)
         where = self.place(kind, array, index)
         self.do(f"store <{lanes} x {kind}> {value}, ptr {where}, align {align}")
 
@@ -109,7 +115,6 @@ class FunctionCode:
 
     def definition(self, result: str, parameters: Iterable[str]) -> str:
         """The text of the function."""
-        head = (
-            f"define internal {result} @{self.name}({', '.join(parameters)}) noinline nounwind {{"
-        )
-        return "\n".join((head, "entry:", *self._places, *self._lines, "}"))
+        head = f"define internal {result} @{self.name}({', '.join(parameters)})"
+        attributes = "noinline nounwind #0"
+        return "\n".join((f"{head} {attributes} {{", "entry:", *self._places, *self._lines, "}"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelcast.simcore.isa.matrix.accumulation import Summation
+from kernelcast.simcore.isa.matrix.block_scales import SCALE_SOURCES, BlockScales
 from kernelcast.simcore.isa.matrix.formats import ElementFormat
 from kernelcast.simcore.isa.matrix.layouts import LANES, Fragment
 from kernelcast.simcore.isa.matrix.native_elements import (
@@ -18,8 +19,10 @@ from kernelcast.simcore.isa.matrix.native_elements import (
     read_codes,
 )
 from kernelcast.simcore.isa.matrix.native_function import FunctionCode
+from kernelcast.simcore.isa.matrix.native_quick_sums import has_quick_sums, quick_sums
 from kernelcast.simcore.isa.matrix.native_registers import codes_of, is_shuffled, registers_of
 from kernelcast.simcore.isa.matrix.native_rounding import cut_code, nearest_code, two_sum
+from kernelcast.simcore.isa.matrix.native_scales import scaled
 from kernelcast.simcore.isa.matrix.native_sparsity import expanded
 from kernelcast.simcore.isa.matrix.products import LEAST_EXPONENT, Combination, MatrixProduct
 from kernelcast.simcore.isa.matrix.sparsity import Sparsity
@@ -31,11 +34,16 @@ __all__ = ["product_emission"]
 
 _BIAS, _MANTISSA_BITS = 1023, 52
 """Of double precision."""
+_WIDTHS = (32, 16, 8)
+"""How many columns of the result are computed at a time, as many as divide them."""
 _Fragments = tuple[Fragment, Fragment, Fragment, Fragment]
 
 
 def product_emission(
-    product: MatrixProduct, fragments: _Fragments, sparsity: Sparsity | None
+    product: MatrixProduct,
+    fragments: _Fragments,
+    sparsity: Sparsity | None,
+    scales: BlockScales | None = None,
 ) -> WarpEmission:
     """Each group of 32 lanes calls the function, which is written when it is first needed."""
     written_function: list[_Function] = []
@@ -44,11 +52,11 @@ def product_emission(
         code: NativeCode, _type: ScalarType, _scratch: str, _participants: str, *operands: Operand
     ) -> tuple[str, ...]:
         if not written_function:
-            written_function.append(_function(product, fragments, sparsity))
+            written_function.append(_quickest(product, fragments, sparsity, scales))
         function = written_function[0]
         for name, text in function.globals.items():
             code.declarations.setdefault(name, text)
-        kinds = _register_kinds(fragments, sparsity)
+        kinds = _register_kinds(fragments, sparsity, scales)
         groups = []
         for first in range(0, code.lanes, LANES):
             values = [
@@ -73,9 +81,13 @@ class _Function:
     globals: dict[str, str]
 
 
-def _register_kinds(fragments: _Fragments, sparsity: Sparsity | None) -> list[str]:
+def _register_kinds(
+    fragments: _Fragments, sparsity: Sparsity | None, scales: BlockScales | None
+) -> list[str]:
     kinds = [f"i{f.format.register_bits}" for f in fragments[:3] for _ in range(f.registers)]
-    return [*kinds, "i32"] if sparsity else kinds
+    if sparsity:
+        kinds.append("i32")
+    return [*kinds, *(f"i{type_.bits}" for type_ in SCALE_SOURCES)] if scales else kinds
 
 
 def _group(code: NativeCode, kind: str, value: str, first: int) -> str:
@@ -97,26 +109,45 @@ def _joined(code: NativeCode, kind: str, result: str, groups: list[str], index: 
     )
 
 
-def _function(
-    product: MatrixProduct, fragments: _Fragments, sparsity: Sparsity | None
+def _quickest(
+    product: MatrixProduct,
+    fragments: _Fragments,
+    sparsity: Sparsity | None,
+    scales: BlockScales | None,
 ) -> _Function:
-    code = FunctionCode(f"product.{_digest(product, fragments, sparsity)}")
+    """The function for all operands, or one that looks first whether they are ordinary."""
+    general = _function(product, fragments, sparsity, scales)
+    if sparsity or scales or not has_quick_sums(product, fragments):
+        return general
+    kinds = _register_kinds(fragments, sparsity, scales)
+    name, lines = quick_sums(general.name, general.result, kinds, product, fragments)
+    return _Function(name, general.result, {**general.globals, **lines})
+
+
+def _function(
+    product: MatrixProduct,
+    fragments: _Fragments,
+    sparsity: Sparsity | None,
+    scales: BlockScales | None,
+) -> _Function:
+    code = FunctionCode(f"product.{_digest(fragments, (product, sparsity, scales))}")
     a, b, c, d = fragments
-    kinds = _register_kinds(fragments, sparsity)
+    kinds = _register_kinds(fragments, sparsity, scales)
     names = [f"%r{number}" for number in range(len(kinds))]
     counts = [f.registers for f in (a, b, c)]
     codes, first = [], 0
     for fragment, count, name in zip((a, b, c), counts, "abc", strict=True):
         used = names[first : first + fragment.distinct_registers]
-        if is_shuffled(fragment):
+        if is_shuffled(fragment) and not fragment.is_scattered:
             codes.append(codes_of(code, fragment, used))
         else:
             codes.append(read_codes(code, fragment, _stored(code, kinds[first], used), name))
         first += count
     if sparsity:
-        metadata = _stored(code, "i32", names[-1:])
+        metadata = _stored(code, "i32", [names[first]])
+        first += 1
         codes[0] = expanded(code, sparsity, product.a, codes[0], metadata)
-    result = _multiplied(code, product, codes)
+    result = _multiplied(code, product, codes, scales, names[first:])
     kind = f"i{d.format.register_bits}"
     returned = "{ " + ", ".join([f"<{LANES} x {kind}>"] * d.registers) + " }"
     whole = "poison"
@@ -128,9 +159,9 @@ def _function(
     return _Function(code.name, returned, {**code.globals, f"@{code.name}": text})
 
 
-def _digest(product: MatrixProduct, fragments: _Fragments, sparsity: Sparsity | None) -> str:
+def _digest(fragments: _Fragments, meaning: tuple[object, ...]) -> str:
     """Of all that the function is made of: the same in every run."""
-    parts = [repr((product, sparsity)).encode()]
+    parts = [repr(meaning).encode()]
     parts += [fragment.places.astype(np.int64).tobytes() for fragment in fragments]
     return hashlib.sha256(b"".join(parts)).hexdigest()[:16]
 
@@ -143,50 +174,71 @@ def _stored(code: FunctionCode, kind: str, names: list[str]) -> str:
     return place
 
 
-def _multiplied(code: FunctionCode, product: MatrixProduct, codes: list[str]) -> str:
-    """The codes of the result in matrix order."""
+def _multiplied(
+    code: FunctionCode,
+    product: MatrixProduct,
+    codes: list[str],
+    scales: BlockScales | None,
+    factors: list[str],
+) -> str:
+    """The codes of the result in matrix order; `factors`: registers of the scales."""
     p = product
     summation = p.accumulation.summation
     aligned = summation is Summation.ALIGNED
     a = decoded(code, p.a, codes[0], p.batches * p.rows * p.depth, powers=aligned)
     b = decoded(code, p.b, codes[1], p.batches * p.depth * p.columns, powers=aligned)
+    if scales:
+        scaled(code, scales, p, a, b, factors)
     c = decoded(code, p.accumulator, codes[2], p.batches * p.rows * p.columns, powers=False)
     kind = f"i{p.result.bits}"
     result = code.array(p.batches * p.rows * p.columns, kind)
-    with code.loop(p.batches * p.rows) as row:
-        line = _Line(code, p, a, b, row)
-        start = code.op(f"mul i64 {row}, {p.columns}")
-        total = code.load_run(c.kind, p.columns, c.values, start)
+    width = next(count for count in _WIDTHS if p.columns % count == 0)
+    parts = p.columns // width
+    with code.loop(p.batches * p.rows * parts) as number:
+        row = code.op(f"udiv i64 {number}, {parts}")
+        column = code.op(f"mul i64 {code.op(f'urem i64 {number}, {parts}')}, {width}")
+        line = _Line(code, p, a, b, row, column, width)
+        start = code.op(f"add i64 {code.op(f'mul i64 {row}, {p.columns}')}, {column}")
+        total = code.load_run(c.kind, width, c.values, start)
         found = {
             Summation.ALIGNED: line.aligned,
             Summation.FUSED: line.fused,
             Summation.INTEGER: line.integer,
             Summation.WIDE: line.wide,
         }[summation](total)
-        code.store_run(kind, p.columns, found, result, start)
+        code.store_run(kind, width, found, result, start)
     return result
 
 
 class _Line:
-    """One row of the result: vectors over its columns."""
+    """A part of a row of the result: vectors over `width` columns from `column` on."""
 
     def __init__(
-        self, code: FunctionCode, product: MatrixProduct, a: Values, b: Values, row: str
+        self,
+        code: FunctionCode,
+        product: MatrixProduct,
+        a: Values,
+        b: Values,
+        row: str,
+        column: str,
+        width: int,
     ) -> None:
         self._code = code
         self._product = product
         self._a, self._b = a, b
-        self._vector = code.lanes(product.columns)
+        self._width = width
+        self._vector = code.lanes(width)
         batch = code.op(f"udiv i64 {row}, {product.rows}")
         self._first_a = code.op(f"mul i64 {row}, {product.depth}")
-        self._first_b = code.op(f"mul i64 {batch}, {product.depth * product.columns}")
+        first = code.op(f"mul i64 {batch}, {product.depth * product.columns}")
+        self._first_b = code.op(f"add i64 {first}, {column}")
 
     def _operands(self, k: int, a: str, b: str, kind: str) -> tuple[str, str]:
-        code, columns = self._code, self._product.columns
+        code, width = self._code, self._width
         at_a = code.op(f"add i64 {self._first_a}, {k}")
-        at_b = code.op(f"add i64 {self._first_b}, {k * columns}")
+        at_b = code.op(f"add i64 {self._first_b}, {k * self._product.columns}")
         left = code.load(kind, a, at_a, 8 if kind == "double" else 4)
-        return code.splat(kind, columns, left), code.load_run(kind, columns, b, at_b)
+        return code.splat(kind, width, left), code.load_run(kind, width, b, at_b)
 
     def _values(self, k: int) -> tuple[str, str]:
         return self._operands(k, self._a.values, self._b.values, self._a.kind)
@@ -222,7 +274,7 @@ class _Line:
         return vector.binary("add", "i32", found, total)
 
     def wide(self, total: str) -> str:
-        vector, columns = self._vector, self._product.columns
+        vector, columns = self._vector, self._width
         rest = vector.real("double", 0.0)
         for k in range(self._product.depth):
             term = self._double("fmul", *self._values(k))
@@ -241,7 +293,7 @@ class _Line:
         )
 
     def aligned(self, total: str) -> str:
-        rule, columns = self._product.accumulation, self._product.columns
+        rule, columns = self._product.accumulation, self._width
         codes = ""
         for first in range(0, self._product.depth, rule.terms):
             part = range(first, min(first + rule.terms, self._product.depth))
@@ -251,7 +303,7 @@ class _Line:
         return codes
 
     def _aligned_part(self, part: range, total: str) -> str:
-        vector, columns = self._vector, self._product.columns
+        vector, columns = self._vector, self._width
         terms = [self._double("fmul", *self._values(k)) for k in part]
         top = powers_of(self._code, total, columns, ElementFormat.F32)
         top = larger(self._code, vector.real("double", 2.0**LEAST_EXPONENT), top, columns)

@@ -26,12 +26,17 @@ def is_shuffled(fragment: Fragment) -> bool:
     return fragment.format.bits >= 8
 
 
-def codes_of(code: FunctionCode, fragment: Fragment, registers: Sequence[str]) -> str:
-    """The array of codes in matrix order; `registers`: vectors of LANES words."""
+def codes_of(
+    code: FunctionCode, fragment: Fragment, registers: Sequence[str], order: Array | None = None
+) -> str:
+    """The array of codes in matrix order, or in another one; `registers`: vectors of LANES words.
+    `order`: numbers of the elements in matrix order."""
     size = fragment.format.bits
     pieces = _pieces(code, fragment, registers)
     codes = code.array(fragment.elements, f"i{size}")
     sources = fragment.bit_offsets() // size
+    if order is not None:
+        sources = sources[order]
     for first, value in _gathered(code, pieces, sources, size):
         count = min(_VECTOR_BITS // size, fragment.elements - first)
         part = _first(code, value, size, count)
@@ -39,8 +44,10 @@ def codes_of(code: FunctionCode, fragment: Fragment, registers: Sequence[str]) -
     return codes
 
 
-def registers_of(code: FunctionCode, fragment: Fragment, codes: str) -> list[str]:
-    """Vectors of LANES words from codes in matrix order."""
+def registers_of(
+    code: FunctionCode, fragment: Fragment, codes: str, order: Array | None = None
+) -> list[str]:
+    """Vectors of LANES words from codes in the same order."""
     size, bits = fragment.format.bits, fragment.format.register_bits
     per_vector = _VECTOR_BITS // size
     pieces = [
@@ -48,7 +55,8 @@ def registers_of(code: FunctionCode, fragment: Fragment, codes: str) -> list[str
         for first in range(0, fragment.elements, per_vector)
     ]
     sources = np.zeros(fragment.elements, np.int64)
-    sources[fragment.bit_offsets() // size] = np.arange(fragment.elements)
+    places = fragment.bit_offsets() // size
+    sources[places if order is None else places[order]] = np.arange(fragment.elements)
     vectors = [value for _, value in _gathered(code, pieces, sources, size)]
     words = _VECTOR_BITS // bits
     kind = f"<{words} x i{bits}>"

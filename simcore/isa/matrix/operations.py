@@ -11,18 +11,27 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.isa.matrix import layouts
+from kernelcast.simcore.isa.matrix.block_scales import (
+    SCALE_SOURCES,
+    BlockScales,
+    block_scales_of,
+    scale_powers,
+    scale_values,
+)
+from kernelcast.simcore.isa.matrix.described_rows import described_fragment
 from kernelcast.simcore.isa.matrix.formats import ElementFormat
 from kernelcast.simcore.isa.matrix.layouts import Fragment, Order, Role
 from kernelcast.simcore.isa.matrix.native_product import product_emission
-from kernelcast.simcore.isa.matrix.products import Combination, MatrixProduct, multiply
+from kernelcast.simcore.isa.matrix.products import Combination, Factors, MatrixProduct, multiply
 from kernelcast.simcore.isa.matrix.sparsity import Sparsity
 from kernelcast.simcore.isa.types import ScalarType, Unit
 from kernelcast.simcore.isa.warp_opcodes import WarpOpcode
 
-__all__ = ["LayoutFamily", "MatrixOpcode", "MatrixOperation", "matrix_opcode"]
+__all__ = ["WARPGROUP_WARPS", "LayoutFamily", "MatrixOpcode", "MatrixOperation", "matrix_opcode"]
 
 Array = npt.NDArray[Any]
 _LANES = 32
+WARPGROUP_WARPS = 4
 
 
 class LayoutFamily(Enum):
@@ -31,6 +40,13 @@ class LayoutFamily(Enum):
     MMA = "mma"
     QUAD_PAIRS = "mma.m8n8k4"
     WMMA = "wmma"
+    WARPGROUP = "wgmma"
+    """A quarter of the rows; A in registers, B as accesses by a descriptor bring it."""
+    WARPGROUP_SHARED = "wgmma, A in shared memory"
+
+    @property
+    def is_warpgroup(self) -> bool:
+        return self in (LayoutFamily.WARPGROUP, LayoutFamily.WARPGROUP_SHARED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +59,7 @@ class MatrixOperation:
     b_order: Order = Order.COLUMN
     sparsity: Sparsity | None = None
     wmma_registers: tuple[int, int] = (0, 0)
+    scales: BlockScales | None = None
 
     @property
     def name(self) -> str:
@@ -50,10 +67,15 @@ class MatrixOperation:
         p = self.product
         depth = p.depth * (32 if p.a is ElementFormat.B1 else 1)
         root = "wmma" if self.family is LayoutFamily.WMMA else "mma"
+        rows = p.rows
+        if self.family.is_warpgroup:
+            root, rows = "wgmma", WARPGROUP_WARPS * p.rows
         sparse = ".sp" if self.sparsity else ""
         formats = ".".join(f.ptx_name for f in (p.result, p.a, p.b, p.accumulator))
         bits = "" if p.combination is Combination.PRODUCT else f".{p.combination.value}"
-        return f"{root}{sparse}.m{p.rows}n{p.columns}k{depth}.{formats}{bits}"
+        if self.scales:
+            bits = f".{self.scales.format.value}.{self.scales.blocks}x"
+        return f"{root}{sparse}.m{rows}n{p.columns}k{depth}.{formats}{bits}"
 
     @property
     def flops_per_lane(self) -> int:
@@ -80,6 +102,14 @@ class MatrixOperation:
                 a = layouts.contiguous(p.a, p.rows, p.depth, self.a_order, in_a)
                 b = layouts.contiguous(p.b, p.depth, p.columns, self.b_order, in_b)
                 c, d = (wmma_accumulator(f, p.rows, p.columns) for f in sides)
+            case LayoutFamily.WARPGROUP | LayoutFamily.WARPGROUP_SHARED:
+                b_is_turned = self.b_order is Order.ROW
+                a = layouts.multiplicand(Role.A, p.a, p.rows, depth)
+                if self.family is LayoutFamily.WARPGROUP_SHARED:
+                    a_is_turned = self.a_order is Order.COLUMN
+                    a = described_fragment(Role.A, p.a, p.rows, depth, a_is_turned)
+                b = described_fragment(Role.B, p.b, p.depth, p.columns, b_is_turned)
+                c, d = (layouts.wide_accumulator(f, p.rows, p.columns) for f in sides)
         return a, b, c, d
 
 
@@ -100,11 +130,13 @@ class MatrixOpcode(WarpOpcode):
 
 @cache
 def matrix_opcode(operation: MatrixOperation) -> MatrixOpcode:
-    """Operands: the registers of A, B and C, then the metadata of a sparse A."""
+    """Operands: the registers of A, B and C, then the metadata of a sparse A, then scales."""
     a, b, c, d = operation.fragments()
     sources = [*_types(a), *_types(b), *_types(c)]
     if operation.sparsity:
         sources.append(ScalarType.B32)
+    if operation.scales:
+        sources.extend(SCALE_SOURCES)
 
     def compute(_type: ScalarType, _participants: Array, *operands: Array) -> tuple[Array, ...]:
         return tuple(_multiplied(operation, operands))
@@ -117,9 +149,12 @@ def matrix_opcode(operation: MatrixOperation) -> MatrixOpcode:
         unit=Unit.TENSOR,
         is_common=False,
         compute=compute,
-        emit=product_emission(operation.product, operation.fragments(), operation.sparsity),
+        emit=product_emission(
+            operation.product, operation.fragments(), operation.sparsity, operation.scales
+        ),
         flops=operation.flops_per_lane,
         operation=operation,
+        warps=WARPGROUP_WARPS if operation.family.is_warpgroup else 1,
     )
 
 
@@ -140,7 +175,20 @@ def _multiplied(operation: MatrixOperation, operands: tuple[Array, ...]) -> list
     left = taken[0]
     if operation.sparsity:
         left = operation.sparsity.expanded(left[:, 0], operands[first])[:, None]
-    codes = multiply(operation.product, left, taken[1], taken[2])
+        first += 1
+    factors = _factors(operation, operands[first:]) if operation.scales else None
+    codes = multiply(operation.product, left, taken[1], taken[2], factors)
     registers = d.registers_of(codes)
     words = np.uint64 if d.format.register_bits == 64 else np.uint32
     return [registers[:, index].astype(words) for index in range(d.registers)]
+
+
+def _factors(operation: MatrixOperation, operands: tuple[Array, ...]) -> Factors:
+    """The scale of each element."""
+    scales, product = operation.scales, operation.product
+    assert scales is not None
+    codes = block_scales_of(scales, operands, product.rows, product.columns)
+    length = product.depth // scales.blocks
+    a, b = (np.repeat(c, length, axis)[:, None] for c, axis in zip(codes, (2, 1), strict=True))
+    values, powers = scale_values(scales.format), scale_powers(scales.format)
+    return Factors(values[a], values[b], powers[a], powers[b])

@@ -6,6 +6,7 @@ in memory. Shapes are (..., rows, depth), (..., depth, columns) and (..., rows, 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -17,13 +18,15 @@ from kernelcast.simcore.isa.matrix.accumulation import Accumulation, Summation
 from kernelcast.simcore.isa.matrix.formats import ElementFormat
 from kernelcast.simcore.isa.rounding import multiply_add
 
-__all__ = ["LEAST_EXPONENT", "ZERO_EXPONENT", "Combination", "MatrixProduct", "multiply"]
+__all__ = ["LEAST_EXPONENT", "ZERO_EXPONENT", "Combination", "Factors", "MatrixProduct", "multiply"]
 
 Array = npt.NDArray[Any]
 ZERO_EXPONENT, LEAST_EXPONENT = -600, -300
 """What a zero counts as when the largest exponent is looked for, and what that is at least."""
 _NAN32, _NAN16 = np.uint32(0x7FFFFFFF), np.uint16(0x7FFF)
 _SINGLE_OVERFLOW = 2.0**128
+_PIECE = 1 << 16
+"""Terms of sums that are handled at a time."""
 
 
 class Combination(Enum):
@@ -56,10 +59,25 @@ class MatrixProduct:
         return self.batches * self.rows * self.columns * self.depth * bits
 
 
-def multiply(product: MatrixProduct, a: Array, b: Array, c: Array) -> Array:
+@dataclass(frozen=True)
+class Factors:
+    """What elements of A and B are multiplied by, and the powers of two in that, each of the shape
+    of its operand."""
+
+    a: Array
+    b: Array
+    a_powers: Array
+    b_powers: Array
+
+
+def multiply(
+    product: MatrixProduct, a: Array, b: Array, c: Array, factors: Factors | None = None
+) -> Array:
     """The codes of the result from the codes of the operands."""
     x, y = product.a.decode(a), product.b.decode(b)
     z = product.accumulator.decode(c)
+    if factors is not None and product.accumulation.summation is Summation.WIDE:
+        x, y = x * factors.a, y * factors.b
     with np.errstate(all="ignore"):
         match product.accumulation.summation:
             case Summation.INTEGER:
@@ -68,7 +86,7 @@ def multiply(product: MatrixProduct, a: Array, b: Array, c: Array) -> Array:
                 return _fused(x, y, z)
             case Summation.WIDE:
                 return _encode_nearest(product.result, *_wide(x, y, z))
-        return _aligned(product, x, y, z)
+        return _aligned(product, x, y, z, factors)
 
 
 def _integer(product: MatrixProduct, x: Array, y: Array, z: Array) -> Array:
@@ -112,19 +130,48 @@ def _exponents(values: Array, format_: ElementFormat) -> Array:
     return np.where(values == 0, 2.0**ZERO_EXPONENT, powers)
 
 
-def _aligned(product: MatrixProduct, x: Array, y: Array, z: Array) -> Array:
-    rule = product.accumulation
+def _aligned(
+    product: MatrixProduct, x: Array, y: Array, z: Array, factors: Factors | None
+) -> Array:
     powers_x, powers_y = _exponents(x, product.a), _exponents(y, product.b)
-    total, codes = z, np.zeros(0)
-    for first in range(0, x.shape[-1], rule.terms):
+    if factors is not None:
+        x, y = x * factors.a, y * factors.b
+        powers_x, powers_y = powers_x * factors.a_powers, powers_y * factors.b_powers
+    left = np.stack((x, powers_x), axis=-3).reshape(-1, 2, *x.shape[-2:])
+    right = np.stack((y, powers_y), axis=-3).reshape(-1, 2, *y.shape[-2:])
+    start = z.reshape(-1, *z.shape[-2:])
+    codes = np.empty(start.shape, product.result.code_type)
+    for part, rows in _pieces(product, start.shape):
+        codes[part, rows] = _aligned_piece(
+            product, left[part, :, rows], right[part], start[part, rows]
+        )
+    return codes.reshape(z.shape)
+
+
+def _pieces(product: MatrixProduct, shape: tuple[int, ...]) -> Iterator[tuple[slice, slice]]:
+    """Parts of products and of their rows that are small enough for a fast memory."""
+    count, rows, columns = shape
+    of_row = product.accumulation.terms * columns
+    at_once = max(1, _PIECE // (of_row * rows))
+    step = max(1, min(rows, _PIECE // of_row))
+    for first in range(0, count, at_once):
+        for row in range(0, rows, step):
+            yield slice(first, first + at_once), slice(row, row + step)
+
+
+def _aligned_piece(product: MatrixProduct, left: Array, right: Array, total: Array) -> Array:
+    """`left`, `right`: values and the powers of their exponents, (products, 2, ...)."""
+    rule, codes = product.accumulation, np.zeros(0)
+    for first in range(0, left.shape[-1], rule.terms):
         part = slice(first, first + rule.terms)
-        terms = x[..., :, part, None] * y[..., None, part, :]
-        powers = powers_x[..., :, part, None] * powers_y[..., None, part, :]
-        top = np.maximum(powers.max(axis=-2), _exponents(total, ElementFormat.F32))
+        both = left[..., :, part, None] * right[..., None, part, :]
+        terms = both[:, 0]
+        top = np.maximum(both[:, 1].max(axis=-2), _exponents(total, ElementFormat.F32))
         top = np.maximum(top, 2.0**LEAST_EXPONENT)
         scale = 2.0**rule.fraction_bits / top
-        kept = np.trunc(terms * scale[..., None, :]).sum(axis=-2) + np.trunc(total * scale)
-        special = terms.sum(axis=-2) + total
+        special = terms.sum(axis=-2) + total if np.isinf(top).any() else total
+        terms *= scale[..., None, :]
+        kept = np.trunc(terms, out=terms).sum(axis=-2) + np.trunc(total * scale)
         added = np.where(np.isinf(top), special, kept / scale)
         codes = _encode_aligned(product.result, added)
         total = product.result.decode(codes)

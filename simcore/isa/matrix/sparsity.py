@@ -72,7 +72,9 @@ class Sparsity:
 
 def slots_per_element(format_: ElementFormat) -> int:
     """How many elements a chunk of four bits of metadata stands for."""
-    return {ElementFormat.TF32: 2, ElementFormat.S4: 8, ElementFormat.U4: 8}.get(format_, 4)
+    if format_ is ElementFormat.TF32:
+        return 2
+    return 8 if format_.bits == 4 else 4
 
 
 def sparsity_of(format_: ElementFormat, rows: int, depth: int, selector: int) -> Sparsity:
