@@ -11,10 +11,10 @@ from kernelcast.errors import KernelcastError, nearest
 from kernelcast.simcore.engine import reference
 from kernelcast.simcore.engine.host_functions import PrintedText
 from kernelcast.simcore.engine.warp_lanes import check_warp_width
+from kernelcast.simcore.engine.warpgroups import check_warpgroups
 from kernelcast.simcore.engine.whole_barriers import with_whole_barriers
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Launch, Limits
-from kernelcast.simcore.tensor_maps import TensorMap
 from kernelcast.traces.collector import AccessCollector
 from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
@@ -49,8 +49,7 @@ def _jit(
     # llvmlite takes a while to import: only who needs it pays
     from kernelcast.simcore.engine.jit.run import can_run, run
 
-    has_tensors = any(isinstance(value, TensorMap) for value in launch.arguments)
-    engine = run if can_run(kernel) and not has_tensors else reference.run
+    engine = run if can_run(kernel) else reference.run
     return engine(kernel, launch, warp_width, limits, progress, sinks, printed)
 
 
@@ -96,6 +95,7 @@ def execute(
         )
     finally:
         printed.flush()
+    check_warpgroups(kernel, trace)
     if not record_memory:
         return trace
     patterns, accesses = collector.tables()

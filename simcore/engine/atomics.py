@@ -39,7 +39,8 @@ _CROWD = 16
 
 
 def _meaning(operation: str, type_: ScalarType | None) -> Callable[..., Any]:
-    if type_ is None or type_.is_float or not type_.holds_floats:
+    is_extremum = operation in ("min", "max")
+    if type_ is None or not type_.holds_floats or (type_.is_float and not is_extremum):
         return ATOMICS[operation]
     context = Context(type_, type_, frozenset())
     return partial(OPCODES[operation].compute, context)

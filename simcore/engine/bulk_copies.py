@@ -5,7 +5,7 @@ Traces have the accesses as a whole warp would make them, 16 bytes a lane side b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,13 @@ import numpy.typing as npt
 from kernelcast.errors import LaunchError, MemoryAccessError
 from kernelcast.simcore.engine.atomics import apply_atomic
 from kernelcast.simcore.engine.batch import Batch
-from kernelcast.simcore.engine.bulk_requests import BulkElements, BulkRequest, bulk_elements
+from kernelcast.simcore.engine.bulk_requests import (
+    BulkElements,
+    BulkRequest,
+    bulk_elements,
+    operand_type,
+)
+from kernelcast.simcore.engine.copies_under_way import CopiesUnderWay
 from kernelcast.simcore.engine.lanes import LaneView
 from kernelcast.simcore.engine.patterns import WarpRows
 from kernelcast.simcore.engine.recorder import Recorder
@@ -23,13 +29,11 @@ from kernelcast.simcore.isa.bulk_operations import (
     CHUNK_BYTES,
     BulkDirection,
     BulkOperand,
-    BulkOperation,
     BulkSide,
 )
 from kernelcast.simcore.isa.cluster_addresses import OFFSET_MASK
 from kernelcast.simcore.isa.kernel import BulkCopy
 from kernelcast.simcore.isa.mbarrier_words import advanced, change
-from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.memory_spaces import Buffer, LaunchMemory, OutOfBounds, is_all
 
 __all__ = ["BulkCopies"]
@@ -38,12 +42,6 @@ Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 _MASK_BITS = 16
 _SMALL = np.float32(2.0**-126)
-_TYPES = {
-    BulkOperand.COORDINATE: ScalarType.S32,
-    BulkOperand.OFFSET: ScalarType.U16,
-    BulkOperand.SIZE: ScalarType.U32,
-    BulkOperand.THREAD_BLOCKS: ScalarType.U16,
-}
 
 
 class BulkCopies:
@@ -55,7 +53,9 @@ class BulkCopies:
         recorder: Recorder,
         batch: Batch,
         journal: StoreJournal | None = None,
+        under_way: CopiesUnderWay | None = None,
     ) -> None:
+        self._under_way = under_way
         self._memory = memory
         self._recorder = recorder
         self._batch = batch
@@ -65,13 +65,21 @@ class BulkCopies:
         within a thread block)."""
 
     def copy(self, view: LaneView, instruction: BulkCopy, position: int) -> None:
+        """What the lanes of the view ask for."""
+        is_first = instruction.side is BulkSide.COPY
+        requests = self._requests(view, instruction) if is_first else ()
+        self.perform(requests, instruction, position)
+
+    def perform(
+        self, requests: Iterable[BulkRequest], instruction: BulkCopy, position: int
+    ) -> None:
         """The whole copy at its first side; at the second one what it touched is noted."""
         if instruction.side is BulkSide.ARRIVAL:
             for lane, places in self._shared_side:
                 self._note_shared(instruction.pc, lane, places)
             return
         self._shared_side = []
-        for request in self._requests(view, instruction):
+        for request in requests:
             try:
                 self._one(request, instruction, position)
             except (LaunchError, OutOfBounds) as fault:
@@ -87,7 +95,7 @@ class BulkCopies:
         lanes = np.arange(self._batch.lanes) if view.lanes is None else view.lanes
         columns = []
         for operand, source in zip(instruction.operands, instruction.sources, strict=True):
-            type_ = _TYPES.get(operand, ScalarType.S64)
+            type_ = operand_type(operand)
             value = self._batch.operand(view, source, type_)
             columns.append((operand, np.broadcast_to(value, (view.count,)).tolist()))
         for row, lane in enumerate(lanes.tolist()):
@@ -111,12 +119,13 @@ class BulkCopies:
             values = self._in_shared(here, elements.inner, elements.bytes)
             self._to_buffers(elements, values, instruction.operation.reduction)
         elif direction is not BulkDirection.PREFETCH:
-            self._to_shared(request, elements, here, instruction.operation)
+            self._to_shared(request, elements, here, instruction)
 
     def _to_shared(
-        self, request: BulkRequest, elements: BulkElements, here: int, operation: BulkOperation
+        self, request: BulkRequest, elements: BulkElements, here: int, instruction: BulkCopy
     ) -> None:
         """To the same place in every thread block that the copy is for, and to its mbarrier."""
+        operation = instruction.operation
         if operation.direction is BulkDirection.EXCHANGE:
             values = self._in_shared(here, elements.outer, elements.bytes)
         else:
@@ -132,7 +141,11 @@ class BulkCopies:
                 self._batch.shared.bytes[places[:, None] + np.arange(elements.bytes)] = values
             self._shared_side.append((request.lane, elements.inner))
             barrier = np.array([request.value(BulkOperand.MBARRIER)])
-            self._complete(self._places(here, barrier, 8, rank), values.nbytes)
+            at_barrier = self._places(here, barrier, 8, rank)
+            if self._under_way is not None:
+                at = int(at_barrier[0])
+                self._under_way.begin_in_bulk(instruction.pc, places, elements.bytes, at)
+            self._complete(at_barrier, values.nbytes)
 
     def _complete(self, place: Ints, size: int) -> None:
         words = self._batch.shared.typed(np.dtype(np.uint64))

@@ -21,13 +21,24 @@ from kernelcast.simcore.tensor_maps import (
     TensorElement,
 )
 
-__all__ = ["BulkElements", "BulkRequest", "bulk_elements"]
+__all__ = ["BulkElements", "BulkRequest", "bulk_elements", "operand_type"]
 
 Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 _TENSOR_ALIGNMENT = 128
 _FLUSHED = (TensorElement.F32_FTZ, TensorElement.TF32_FTZ)
+_TYPES = {
+    BulkOperand.COORDINATE: ScalarType.S32,
+    BulkOperand.OFFSET: ScalarType.U16,
+    BulkOperand.SIZE: ScalarType.U32,
+    BulkOperand.THREAD_BLOCKS: ScalarType.U16,
+}
 _NANS = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFF_FFFF, "f64": 0x7FFF_FFFF_FFFF_FFFF}
+
+
+def operand_type(operand: BulkOperand) -> ScalarType:
+    """How an operand is read: addresses as signed numbers of 64 bits."""
+    return _TYPES.get(operand, ScalarType.S64)
 
 
 @dataclass(frozen=True, slots=True)

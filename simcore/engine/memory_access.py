@@ -12,6 +12,7 @@ from kernelcast.errors import MemoryAccessError
 from kernelcast.simcore.engine.access_faults import access_fault
 from kernelcast.simcore.engine.atomics import apply_atomic
 from kernelcast.simcore.engine.batch import Batch
+from kernelcast.simcore.engine.copies_under_way import CopiesUnderWay, has_copies
 from kernelcast.simcore.engine.lanes import Lanes, LaneView, as_bits
 from kernelcast.simcore.engine.patterns import LaneGroups, warp_rows
 from kernelcast.simcore.engine.recorder import Recorder
@@ -20,6 +21,8 @@ from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.kernel import (
     Address,
     Atomic,
+    Fence,
+    Kernel,
     Load,
     Register,
     Store,
@@ -83,6 +86,7 @@ class MemoryAccess:
 
     def __init__(
         self,
+        kernel: Kernel,
         memory: LaunchMemory,
         recorder: Recorder,
         batch: Batch,
@@ -92,6 +96,12 @@ class MemoryAccess:
         self._recorder = recorder
         self._batch = batch
         self._journal = journal
+        self.copies = CopiesUnderWay(batch) if has_copies(kernel) else None
+
+    def fence(self, frame: LaneView, fence: Fence) -> None:
+        """Memory is sequentially consistent; threads may wait for copies."""
+        if self.copies is not None:
+            self.copies.fence(fence, frame.lanes)
 
     def load(self, frame: LaneView, load: Load, position: int) -> None:
         address = self._addresses(frame, load.address)
@@ -217,6 +227,10 @@ class MemoryAccess:
         if space is AddressSpace.SHARED and batch.cluster is not None:
             owner, address = batch.cluster.resolved(np.asarray(owner), address)
         element = flat.elements(address, owner, request.element_bytes, request.count)
+        if self.copies is not None and space is AddressSpace.SHARED:
+            size = request.element_bytes
+            places = element << request.shift
+            self.copies.touch(request.instruction, some.lanes, places, size * request.count)
         if space is AddressSpace.LOCAL:
             self._record_sequence(some, request, self._local_address(some, address, request))
         elif space is not AddressSpace.PARAM:

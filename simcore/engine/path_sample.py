@@ -21,6 +21,7 @@ from kernelcast.simcore.engine.warp_lanes import check_warp_width
 from kernelcast.simcore.engine.watchdog import Watchdog
 from kernelcast.simcore.engine.whole_barriers import with_whole_barriers
 from kernelcast.simcore.isa.kernel import GRID, Kernel
+from kernelcast.simcore.isa.matrix.unread_products import without_unread_products
 from kernelcast.simcore.launch import Argument, Launch, Limits, materialised
 from kernelcast.simcore.lazy_buffer import LazyBuffer
 from kernelcast.simcore.memory_spaces import LaunchMemory
@@ -34,17 +35,19 @@ _MOST_DIFFERENCE = 0.1
 
 @dataclass(frozen=True)
 class PathSample:
-    """`reason`: half a sentence why there are no `paths`."""
+    """`reason`: half a sentence why there are no `paths`. `waits`: instructions of loops that wait
+    for mbarriers, which run as often as the order of warps makes them."""
 
     paths: WarpPaths | None
     reason: str = ""
+    waits: frozenset[int] = frozenset()
 
     def of(self, trace: Trace) -> Trace:
         """The launch's trace with these paths, unless it shows that thread blocks do otherwise
         when they run alone."""
         if self.paths is None:
             return replace(trace, paths=None, no_paths=self.reason)
-        difference = _difference(self.paths, trace)
+        difference = _difference(self.paths, trace, self.waits)
         if difference > _MOST_DIFFERENCE:
             reason = (
                 "thread blocks depend on each other: alone they issue "
@@ -72,6 +75,7 @@ def record_paths(
         return PathSample(None, "all thread blocks of the grid wait for each other")
     check_warp_width(kernel, warp_width)
     kernel = with_whole_barriers(kernel, launch.threads_per_thread_block)
+    kernel = without_unread_products(kernel)
     launch = launch.materialised() if reads_data else _with_zeros(launch)
     journal = StoreJournal()
     try:
@@ -86,7 +90,7 @@ def record_paths(
         journal.undo()
     if not paths.is_complete and spin_loops(kernel):
         return PathSample(None, "thread blocks wait for what others write")
-    return PathSample(paths)
+    return PathSample(paths, waits=_waits(kernel))
 
 
 def _record(
@@ -129,10 +133,26 @@ def _zeros(argument: Argument) -> Argument:
     return materialised(argument)
 
 
-def _difference(paths: WarpPaths, trace: Trace) -> float:
-    """How far the events are from the issues of the same thread blocks, as a share of these."""
+def _waits(kernel: Kernel) -> frozenset[int]:
+    """The instructions of loops that look at mbarriers and do nothing else that others see."""
+    return frozenset(
+        instruction.pc
+        for loop in spin_loops(kernel)
+        if loop.is_suspended
+        for index in loop.body
+        for instruction in (*kernel.blocks[index].body, kernel.blocks[index].terminator)
+        if instruction.mnemonic
+    )
+
+
+def _difference(paths: WarpPaths, trace: Trace, waits: frozenset[int]) -> float:
+    """How far the events are from the issues of the same thread blocks, as a share of these;
+    without those of `waits`."""
     if not paths.is_complete:
         return 0.0
     classes = trace.classes
-    issued = int(classes.warp_issues[classes.of_thread_block[paths.thread_blocks]].sum())
-    return math.fabs(len(paths.pc) - issued) / max(1, issued)
+    issues = classes.warp_issues[classes.of_thread_block[paths.thread_blocks]].sum(axis=0)
+    counted = np.ones(len(issues), np.bool_)
+    counted[list(waits)] = False
+    issued = int(issues[counted].sum())
+    return math.fabs(int(counted[paths.pc].sum()) - issued) / max(1, issued)

@@ -29,6 +29,7 @@ from kernelcast.simcore.engine.memory_access import MemoryAccess
 from kernelcast.simcore.engine.program import Program, Step
 from kernelcast.simcore.engine.recorder import Recorder, TraceRecorder
 from kernelcast.simcore.engine.store_journal import StoreJournal
+from kernelcast.simcore.engine.tensor_memory import TensorMemory
 from kernelcast.simcore.engine.warp_lanes import execute_across_lanes
 from kernelcast.simcore.engine.watchdog import CHECK_EVERY, State, Watchdog
 from kernelcast.simcore.isa.instruction_rows import instruction_rows
@@ -53,6 +54,7 @@ from kernelcast.simcore.isa.kernel import (
     Load,
     Register,
     Store,
+    TensorMemoryOperation,
     WarpOperation,
 )
 from kernelcast.simcore.isa.opcodes import Context
@@ -146,11 +148,12 @@ class BatchRun:
         self._recorder = recorder
         self._watchdog = watchdog
         self._host = host
-        self._access = MemoryAccess(memory, recorder, batch, journal)
+        self._access = MemoryAccess(program.kernel, memory, recorder, batch, journal)
         self._bypasses = BypassLog(program.ways_round, batch.lanes)
         self._barriers = BarrierQueue(program.kernel, batch, self._bypasses)
         self._clusters = ClusterQueue(program.kernel, batch)
-        self._bulk = BulkCopies(memory, recorder, batch, journal)
+        self._bulk = BulkCopies(memory, recorder, batch, journal, self._access.copies)
+        self._tensor_memory = TensorMemory(batch)
         self._pending: dict[int, Mask | None] = {0: batch.exists()}
         self._waiting_since: dict[int, int] = {0: 0}
         self._memory_changes = 0
@@ -292,7 +295,7 @@ class BatchRun:
             case Atomic():
                 self._memory_changes += self._access.atomic(view, instruction, position)
             case Fence():
-                pass
+                self._access.fence(view, instruction)
             case _:
                 self._execute_together(view, instruction, position)
 
@@ -312,6 +315,8 @@ class BatchRun:
                 self._memory_changes += 1
             case ClusterArrive():
                 self._clusters.arrive(view.lanes)
+            case TensorMemoryOperation():
+                self._tensor_memory.execute(view, instruction)
             case HostCall():
                 call_host(self._host, self._batch, view, instruction)
 

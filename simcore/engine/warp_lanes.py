@@ -23,14 +23,17 @@ _WARP_WIDTHS = (8, 16, 32, 64)
 
 
 def check_warp_width(kernel: Kernel, warp_width: int) -> None:
-    """KernelcastError for warps of a width that no engine has; ExecutionError where they are too
-    narrow for the kernel: lanes of one group of PTX's exchange values and must be of one warp."""
+    """KernelcastError for warps of a width that no engine has; ExecutionError where they do not fit
+    the kernel: lanes of one group of PTX's exchange values and must be of one warp, and warpgroups
+    are made of such warps."""
     if warp_width not in _WARP_WIDTHS:
         raise KernelcastError(f"warp width {warp_width} is not one of {_WARP_WIDTHS}")
-    if warp_width >= GROUP:
+    if warp_width == GROUP:
         return
     for instruction in kernel.instructions:
-        if isinstance(instruction, WarpOperation) and not instruction.opcode.is_whole:
+        if not isinstance(instruction, WarpOperation) or instruction.opcode.is_whole:
+            continue
+        if warp_width < GROUP or instruction.opcode.warps > 1:
             raise ExecutionError(
                 f"{instruction.mnemonic} takes {GROUP} lanes together, warps have {warp_width}",
                 instruction.span,

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from kernelcast.errors import LaunchError, MemoryAccessError
-from kernelcast.simcore.engine import execute
 from kernelcast.simcore.isa.kernel import Kernel
-from kernelcast.simcore.launch import Argument, Launch, Limits
+from kernelcast.simcore.launch import Argument, Launch
 from kernelcast.simcore.tensor_maps import Fill, Swizzle, TensorElement, TensorMap
 from kernelcast.traces.trace import Trace
 
+both: Any = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("trace_comparison.py"))))
 Compile = Callable[..., Kernel]
 SHARED = ".shared .align 1024 .b8 tile[16384]; .shared .align 8 .b64 bar;"
 START = """ld.param.u64 %rd1, [from]; ld.param.u64 %rd2, [to]; mov.u32 %r1, %tid.x;
@@ -29,7 +33,8 @@ COPY_OUT = """mul.wide.u32 %rd3, %r1, 4; add.u64 %rd2, %rd2, %rd3; mad.lo.u32 %r
 
 def run(kernel: Kernel, *arguments: Argument) -> Trace:
     launch = Launch((1, 1, 1), (32, 1, 1), arguments)
-    return execute(kernel, launch, limits=Limits(seconds=5))
+    trace: Trace = both.run_on_both(kernel, launch)
+    return trace
 
 
 def loaded(

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from kernelcast.errors import BarrierError, LaunchError, MemoryAccessError
-from kernelcast.simcore.engine import execute
 from kernelcast.simcore.isa.kernel import Kernel
-from kernelcast.simcore.launch import Argument, Launch, Limits
+from kernelcast.simcore.launch import Argument, Launch
 from kernelcast.traces.trace import Trace
 
+both: Any = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("trace_comparison.py"))))
 Compile = Callable[..., Kernel]
 Sizes = tuple[int, int, int]
 SHARED = ".shared .align 16 .b8 tile[1024]; .shared .align 8 .b64 bar;"
@@ -20,9 +24,13 @@ SYNC = "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.ali
 ONE: Sizes = (1, 1, 1)
 
 
-def run(kernel: Kernel, grid: Sizes, cluster: Sizes | None, *arguments: Argument) -> Trace:
+def run(
+    kernel: Kernel, grid: Sizes, cluster: Sizes | None, *arguments: Argument, waits: bool = False
+) -> Trace:
+    """On both engines; where threads wait at mbarriers they look as often as it takes."""
     launch = Launch(grid, (32, 1, 1), arguments, cluster=cluster)
-    return execute(kernel, launch, limits=Limits(seconds=20))
+    trace: Trace = both.run_on_both(kernel, launch, same_trace=not waits)
+    return trace
 
 
 REGISTERS = [
@@ -134,7 +142,14 @@ def test_a_copy_to_several_thread_blocks(compile_ptx: Compile) -> None:
         mul.wide.u32 %rd3, %r7, 4; add.u64 %rd2, %rd2, %rd3; st.global.u32 [%rd2], %r6;
         {SYNC} ret;"""
     given, found = np.arange(32, dtype=np.uint32) + 1, np.zeros((4, 32), np.uint32)
-    run(compile_ptx(body, "u64 from, u64 out", SHARED), (4, 1, 1), (4, 1, 1), given, found)
+    run(
+        compile_ptx(body, "u64 from, u64 out", SHARED),
+        (4, 1, 1),
+        (4, 1, 1),
+        given,
+        found,
+        waits=True,
+    )
     assert (found == np.array([1, 0, 1, 1])[:, None] * given).all()
 
 
@@ -150,7 +165,7 @@ def test_lanes_that_spin_do_not_keep_barriers_shut(compile_ptx: Compile) -> None
         END: mov.u32 %r7, 1; mul.wide.u32 %rd2, %r5, 4; add.u64 %rd1, %rd1, %rd2;
         st.global.u32 [%rd1], %r7; {SYNC} ret;"""
     found = np.zeros(2, np.uint32)
-    run(compile_ptx(body, module=SHARED), (2, 1, 1), (2, 1, 1), found)
+    run(compile_ptx(body, module=SHARED), (2, 1, 1), (2, 1, 1), found, waits=True)
     assert found.tolist() == [1, 1]
 
 
@@ -175,3 +190,55 @@ def test_a_rank_that_is_not_there(compile_ptx: Compile) -> None:
     body = "mov.u32 %r1, tile; mapa.shared::cluster.u32 %r2, %r1, 5; ld.shared.u32 %r3, [%r2]; ret;"
     with pytest.raises(MemoryAccessError, match="outside shared memory"):
         run(compile_ptx(body, module=SHARED), (2, 1, 1), (2, 1, 1), np.zeros(4, np.uint32))
+
+
+@pytest.mark.parametrize("width", [8, 16, 32, 64])
+@pytest.mark.parametrize("threads", [70, 128])
+def test_warps_of_every_width(compile_ptx: Compile, width: int, threads: int) -> None:
+    """Each thread adds to a place of a thread block that depends on it, twice, and half of the
+    lanes go another way in between."""
+    body = f"""ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, tile;
+        mov.u32 %r3, %cluster_nctarank; mad.lo.u32 %r4, %r1, 4, %r2; st.shared.u32 [%r4], 0; {SYNC}
+        rem.u32 %r5, %r1, %r3; mapa.shared::cluster.u32 %r6, %r4, %r5;
+        red.shared::cluster.add.u32 [%r6], 3; and.b32 %r7, %r1, 1; setp.eq.u32 %p1, %r7, 0;
+        @%p1 bra EVEN; red.shared::cluster.add.u32 [%r6], 100; EVEN: {SYNC}
+        ld.shared.u32 %r8, [%r4]; mov.u32 %r9, %ctaid.x; mov.u32 %r10, %ntid.x;
+        mad.lo.u32 %r9, %r9, %r10, %r1; mul.wide.u32 %rd2, %r9, 4; add.u64 %rd1, %rd1, %rd2;
+        st.global.u32 [%rd1], %r8; ret;"""
+    found = np.zeros((8, threads), np.uint32)
+    launch = Launch((8, 1, 1), (threads, 1, 1), (found,), cluster=(4, 1, 1))
+    both.run_on_both(compile_ptx(body, module=SHARED), launch, width=width)
+    lane = np.arange(threads)
+    each = np.where(np.arange(8)[:, None] % 4 == lane % 4, 4 * (3 + 100 * (lane % 2)), 0)
+    assert (found == each).all()
+
+
+def test_warps_that_wait_for_a_copy_beside_warps_at_a_counted_barrier(
+    compile_ptx: Compile,
+) -> None:
+    """One warp looks at an mbarrier until two others have met at a barrier of their own."""
+    body = """ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r4, bar;
+        setp.eq.u32 %p1, %r1, 0; @%p1 mbarrier.init.shared.b64 [%r4], 1; bar.sync 0;
+        setp.ge.u32 %p2, %r1, 64; @%p2 bra WAIT; bar.sync 1, 64;
+        setp.eq.u32 %p3, %r1, 33; @%p3 mbarrier.arrive.shared.b64 _, [%r4]; bra END;
+        WAIT: mbarrier.try_wait.parity.shared.b64 %p4, [%r4], 0; @!%p4 bra WAIT;
+        END: mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r1; ret;"""
+    found = np.zeros(96, np.uint32)
+    launch = Launch((1, 1, 1), (96, 1, 1), (found,))
+    both.run_on_both(compile_ptx(body, module=SHARED), launch, same_trace=False)
+    assert (found == np.arange(96)).all()
+
+
+def test_clusters_that_wait_for_other_clusters(compile_ptx: Compile) -> None:
+    """A barrier of the whole grid by an atomic counter, between two of each cluster."""
+    body = f"""ld.param.u64 %rd1, [count]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x; {SYNC}
+        setp.ne.u32 %p1, %r1, 0; @%p1 bra DONE; atom.global.add.u32 %r2, [%rd1], 1;
+        WAIT: ld.volatile.global.u32 %r3, [%rd1]; setp.lt.u32 %p2, %r3, 12; @%p2 bra WAIT;
+        DONE: {SYNC} mov.u32 %r4, %ctaid.x; mov.u32 %r5, %ntid.x; mad.lo.u32 %r6, %r4, %r5, %r1;
+        ld.volatile.global.u32 %r7, [%rd1]; mul.wide.u32 %rd3, %r6, 4; add.u64 %rd2, %rd2, %rd3;
+        st.global.u32 [%rd2], %r7; ret;"""
+    count, found = np.zeros(1, np.uint32), np.zeros((12, 32), np.uint32)
+    kernel = compile_ptx(body, "u64 count, u64 out")
+    launch = Launch((12, 1, 1), (32, 1, 1), (count, found), cluster=(2, 1, 1))
+    both.run_on_both(kernel, launch, same_trace=False)
+    assert (found == 12).all()

@@ -314,3 +314,20 @@ def test_the_clock_under_load_follows_the_nominal_one_and_can_be_set() -> None:
     assert GTX_480.architecture.running_clock_hz is None
     made = GTX_480.changed({"architecture.running_clock_hz": "1.5G"})
     assert (made.running_clock_hz, made.architecture.clock_hz) == (1.5e9, 1.55e9)
+
+
+@pytest.mark.parametrize("name", ["gtx-285", "gtx-480", "v100-pcie", "mi210"])
+@pytest.mark.parametrize("section", ["timing", "measured", "l1"])
+def test_nothing_follows_from_a_section_that_is_taken_away(name: str, section: str) -> None:
+    device = load_device(name)
+    found = device.changed({section: "none", "architecture.clock_hz": 1e9})
+    assert getattr(found, section) is None
+    assert found.peak.fp32_flops_per_s == pytest.approx(
+        device.peak.fp32_flops_per_s * 1e9 / device.architecture.clock_hz
+    )
+
+
+def test_a_fact_that_every_gpu_has_cannot_be_taken_away() -> None:
+    for fact in ("sm.max_warps", "architecture.clock_hz", "shared.banks"):
+        with pytest.raises(DeviceFileError, match=r"^.+$"):
+            load_device("gtx-480").changed({fact: "none"})

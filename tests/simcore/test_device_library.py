@@ -29,6 +29,7 @@ from kernelcast.simcore.device_file import known_devices, load_device, load_obse
 from kernelcast.simcore.memory.hierarchy import cold_l1, cold_l2
 from kernelcast.simcore.occupancy import occupancy
 from kernelcast.simcore.profile import LaunchShape, OccupancyLimiter
+from kernelcast.simcore.tensor_types import TensorType
 from kernelcast.traces.trace import ResourceNeeds
 from kernelcast.workload_file import load_workload
 
@@ -98,6 +99,7 @@ FLOAT_UNITS = (
     *("_cycles", "_bytes", "_bytes_per_cycle", ".lanes", "_sectors", "_efficiency"),
     *(f"ptx_costs.parallel_degree.{constant}" for constant in "abcdm"),
     *(f"_hit_rate.{constant}" for constant in ("a", "b", "steepness")),
+    *(f"tensor.{type_.value}" for type_ in TensorType),
 )
 ELEMENTS = 10_000
 
@@ -220,6 +222,7 @@ def test_every_model_that_applies_gives_an_estimate(name: str) -> None:
         except ModelNotApplicable:
             continue
         applied.add(model)
+        assert found.assumptions
         assert math.isfinite(found.time_s)
         if model != "mpd-cpd":  # which lets computation hide any traffic (deviation L8)
             moved = found.time_s * device.dram.bandwidth_bytes_per_s

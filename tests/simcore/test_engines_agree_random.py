@@ -6,13 +6,14 @@ The kernels are free of races, so that nothing but the warp width may change wha
 from __future__ import annotations
 
 import re
+import runpy
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,9 @@ from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Launch
 from kernelcast.traces.trace import Trace
 
+comparison: Any = SimpleNamespace(
+    **runpy.run_path(str(Path(__file__).with_name("trace_comparison.py")))
+)
 BUFFERS = ("out", "wide", "data", "sums")
 OTHERS = sorted(set(ENGINES) - {"reference"})
 SHAPES = (
@@ -256,54 +260,6 @@ def _run(
     return execute(kernel, launch, warp_width=width, engine=engine), buffers
 
 
-def _by_thread_block(trace: Trace) -> dict[str, Any]:
-    classes = trace.classes
-    counts = {"warp issues": classes.warp_issues, "lane executions": classes.lane_executions}
-    return {name: rows[classes.of_thread_block] for name, rows in counts.items()}
-
-
-def _patterns(trace: Trace) -> list[tuple[int, bytes]]:
-    table = trace.patterns
-    return [(int(m), o.tobytes()) for m, o in zip(table.mask, table.offsets, strict=True)]
-
-
-def _accesses(trace: Trace) -> list[tuple[Any, ...]]:
-    """(warp, time, pc, stage, address, mask, offsets), by warp in program order."""
-    table, patterns = trace.accesses, _patterns(trace)
-    order = np.argsort(table.warp, kind="stable")
-    assert (np.diff(table.time[order])[np.diff(table.warp[order]) == 0] >= 0).all(), (
-        f"{trace.engine}: accesses of a warp are not in program order"
-    )
-    columns = (table.warp, table.time, table.pc, table.stage, table.address, table.pattern)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    return sorted((*row[:5], *patterns[row[5]]) for row in rows)
-
-
-def _pattern_counts(trace: Trace) -> list[tuple[Any, ...]]:
-    table, patterns = trace.pattern_counts, _patterns(trace)
-    columns = (table.pc, table.stage, table.phase, table.pattern, table.count)
-    counts: Counter[tuple[Any, ...]] = Counter()
-    for pc, stage, phase, pattern, count in zip(*(c.tolist() for c in columns), strict=True):
-        counts[(pc, stage, phase, *patterns[pattern])] += count
-    return sorted((*key, count) for key, count in counts.items())
-
-
-def assert_same_trace(one: Trace, other: Trace) -> None:
-    """All but the engine, the time that it took and the numbers that it gave to patterns."""
-    for name in ("kernel", "grid", "thread_block", "warp_width", "resources", "instructions"):
-        assert getattr(one, name) == getattr(other, name), name
-    tables = {"stage warp issues": "stage_warp_issues", "warp times": "warp_time"}
-    mine = _by_thread_block(one) | {name: getattr(one, field) for name, field in tables.items()}
-    others = _by_thread_block(other) | {n: getattr(other, field) for n, field in tables.items()}
-    for name, expected in mine.items():
-        np.testing.assert_array_equal(others[name], expected, f"{name} differ", strict=True)
-    for rows, name in ((_accesses, "accesses"), (_pattern_counts, "pattern counts")):
-        expected, found = Counter(rows(one)), Counter(rows(other))
-        missing, extra = sorted((expected - found).items()), sorted((found - expected).items())
-        assert not missing, f"{name}: {other.engine} lacks {missing[0]}, has {extra[:1]}"
-        assert not extra, f"{name}: only {other.engine} has {extra[0]}"
-
-
 _RANDOM = st.randoms(use_true_random=False)
 _SHAPES = st.integers(0, len(SHAPES) - 1)
 _QUICK = settings(
@@ -331,7 +287,7 @@ def test_engines_do_the_same(engine: str, random: Random, shape: int, width: int
     found, other_memory = _run(kernel, shape, width, engine)
     for name, one, other in zip(BUFFERS, memory, other_memory, strict=True):
         np.testing.assert_array_equal(other, one, f"buffer {name} differs")
-    assert_same_trace(expected, found)
+    comparison.assert_same_trace(expected, found)
 
 
 @pytest.mark.parametrize("engine", sorted(ENGINES))
@@ -344,7 +300,7 @@ def test_the_warp_width_changes_no_result(engine: str, random: Random, shape: in
     wide, other_memory = _run(kernel, shape, 64, engine)
     for name, one, other in zip(BUFFERS, memory, other_memory, strict=True):
         np.testing.assert_array_equal(other, one, f"buffer {name} differs")
-    narrow_counts, wide_counts = _by_thread_block(narrow), _by_thread_block(wide)
+    narrow_counts, wide_counts = map(comparison.by_thread_block, (narrow, wide))
     np.testing.assert_array_equal(narrow_counts["lane executions"], wide_counts["lane executions"])
     assert (narrow_counts["warp issues"] >= wide_counts["warp issues"]).all()
 
@@ -395,7 +351,7 @@ def test_a_comparison_finds_what_differs() -> None:
         ),
         (replace(trace, warp_width=16), "warp_width"),
     )
-    assert_same_trace(trace, replace(trace, engine="other", elapsed_s=0.0))
+    comparison.assert_same_trace(trace, replace(trace, engine="other", elapsed_s=0.0))
     for other, what in wrong:
         with pytest.raises(AssertionError, match=what):
-            assert_same_trace(trace, other)
+            comparison.assert_same_trace(trace, other)

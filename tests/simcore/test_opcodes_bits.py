@@ -144,28 +144,7 @@ def _lop3_with(combine: Callable[[bool, bool], bool]) -> Oracle:
     return oracle
 
 
-def _differences(context: Context, a: int, b: int, count: int) -> list[int]:
-    signed, unsigned = {2: (np.int16, np.uint16), 4: (np.int8, np.uint8)}[count]
-    words = np.array([a % (1 << 32), b % (1 << 32)], np.uint32)
-    first, second = words.view(signed if context.type.is_signed else unsigned).reshape(2, count)
-    return [abs(int(x) - int(y)) for x, y in zip(first, second, strict=True)]
-
-
-def _vabsdiff(count: int) -> Oracle:
-    def oracle(context: Context, a: int, b: int, _c: int) -> int:
-        parts = _differences(context, a, b, count)
-        return sum(part << (32 // count * i) for i, part in enumerate(parts))
-
-    return oracle
-
-
-def _vabsdiff_add(count: int) -> Oracle:
-    return lambda context, a, b, c: c + sum(_differences(context, a, b, count))
-
-
 ORACLES: dict[str, Oracle] = {
-    **{f"vabsdiff{count}": _vabsdiff(count) for count in (2, 4)},
-    **{f"vabsdiff{count}.add": _vabsdiff_add(count) for count in (2, 4)},
     "dp2a.lo": _dp2a(0),
     "dp2a.hi": _dp2a(2),
     "szext.clamp": _szext(clamps=True),
@@ -204,7 +183,7 @@ ORACLES: dict[str, Oracle] = {
 NAMES = [
     name
     for name, entry in OPCODES.items()
-    if entry.compute.__module__.endswith((".logic", ".bits", ".bit_search", ".video"))
+    if entry.compute.__module__.endswith((".logic", ".bits", ".bit_search"))
 ]
 
 

@@ -91,6 +91,21 @@ def reduced(function: Callable[[list[int]], int]) -> Model:
     return model
 
 
+def extremum(modifiers: str) -> Model:
+    """Of f32: -0 is below +0, NaN is left out unless `.NaN` is there (PTX ISA, redux.sync)."""
+
+    def model(lane: int, values: list[int], b: int, c: int, together: list[int]) -> tuple[int, int]:
+        kept = 0x7FFFFFFF if "abs" in modifiers else FULL
+        words = [values[i] & kept for i in together]
+        numbers = [w for w in words if w & 0x7FFFFFFF <= 0x7F800000]
+        if not numbers or ("NaN" in modifiers and len(numbers) < len(words)):
+            return 0x7FFFFFFF, 0
+        choose = min if "min" in modifiers else max
+        return choose(numbers, key=lambda w: -(w & 0x7FFFFFFF) - 1 if w >> 31 else w), 0
+
+    return model
+
+
 def elected(lane: int, values: list[int], b: int, c: int, together: list[int]) -> tuple[int, int]:
     return min(together), int(lane == min(together))
 
@@ -101,6 +116,8 @@ def active(lane: int, values: list[int], b: int, c: int, together: list[int]) ->
 
 PREDICATE = "and.b32 %r9, %r3, 1; setp.ne.u32 %p3, %r9, 0;"
 AS_NUMBER = "selp.u32 %r7, 1, 0, %p4;"
+FLOAT_MODIFIERS = ("", ".abs", ".NaN", ".abs.NaN")
+HARD_FLOATS = (0, 1 << 31, 0x7FC00001, 0xFF800000, 0x7F800000, FULL, 1)
 # what precedes the instruction, the instruction (guard and mask left out), what follows, its model
 SYNCHRONISED: dict[str, tuple[str, str, str, Model]] = {
     **{
@@ -148,6 +165,15 @@ SYNCHRONISED: dict[str, tuple[str, str, str, Model]] = {
     "redux.and": ("", "redux.sync.and.b32 %r7, %r3", "", reduced(lambda v: reduce(and_, v))),
     "redux.or": ("", "redux.sync.or.b32 %r7, %r3", "", reduced(lambda v: reduce(or_, v))),
     "redux.xor": ("", "redux.sync.xor.b32 %r7, %r3", "", reduced(lambda v: reduce(xor, v))),
+    **{
+        f"redux.{name}" + (".f32" if "." not in name else ""): (
+            "",
+            f"redux.sync.{name}.f32 %r7, %r3",
+            "",
+            extremum(name),
+        )
+        for name in (f"{way}{more}" for way in ("min", "max") for more in FLOAT_MODIFIERS)
+    },
     "elect": ("", "elect.sync %r7|%p2", "", elected),
 }
 UNSYNCHRONISED: dict[str, tuple[str, str, str, Model]] = {
@@ -172,7 +198,7 @@ def body(before: str, instruction: str, after: str) -> str:
 
 def random_rows(random: Random, threads: int, members: str) -> Words:
     """Few different values, so that some match; every active lane is a member of its mask."""
-    few = [random.getrandbits(32) for _ in range(3)]
+    few = [random.getrandbits(32) for _ in range(3)] + random.sample(HARD_FLOATS, 2)
     rows = np.zeros((threads, 5), np.uint32)
     for first in range(0, threads, GROUP):
         flags = random.choice((FULL, random.getrandbits(32), 1 << random.randrange(32)))

@@ -6,7 +6,7 @@ Shared memory belongs to one worker, so plain reads and writes do there.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, starmap
 
 from kernelcast.simcore.engine.jit.mbarrier_code import advanced_word
 from kernelcast.simcore.engine.jit.runtime_code import lane_loop
@@ -29,8 +29,13 @@ _DIRECT = {
     "dec": "udec_wrap",
 }
 _COMMUTING = ("add", "min", "max", "and", "or", "xor")
-_SUMMED = (ScalarType.BF16, ScalarType.BF16X2)
-"""Formats that LLVM's atomics may lack: the new value is tried until nobody was faster."""
+_BRAIN = (ScalarType.BF16, ScalarType.BF16X2)
+_HALVES = (ScalarType.F16, ScalarType.F16X2, *_BRAIN)
+_TRIED = (
+    *(("add", type_) for type_ in _BRAIN),
+    *((operation, type_) for operation in ("min", "max") for type_ in _HALVES),
+)
+"""What LLVM's atomics may lack: the new value is tried until nobody was faster."""
 _FLOATS = {16: "half", 32: "float", 64: "double"}
 
 
@@ -67,7 +72,7 @@ class AtomicCode:
     def functions(self) -> str:
         """IR of the functions that the atomics call."""
         lanes = (_lane_function(kind, self._warp.width) for kind in self._kinds.values())
-        return "\n".join((*map(_sum_function, _SUMMED), *self._unchecked.values(), *lanes))
+        return "\n".join((*starmap(_tried_function, _TRIED), *self._unchecked.values(), *lanes))
 
     def unchecked(self, atomic: Atomic) -> str:
         """The name of the function that finds each lane's address by itself."""
@@ -133,10 +138,10 @@ class AtomicCode:
 
 def _memory_type(operation: str, type_: ScalarType) -> str:
     """The LLVM type that an operation works on."""
+    if (operation, type_) in _TRIED:
+        return f"i{type_.bits}"
     if type_ is ScalarType.F16X2:
         return "<2 x half>"
-    if type_ in _SUMMED:
-        return f"i{type_.bits}"
     if type_.is_float and operation not in ("exch", "cas"):
         return _FLOATS[type_.bits]
     return f"i{type_.bits}"
@@ -171,8 +176,9 @@ def _locked(
     if operation == MBARRIER:  # lies in shared memory, whatever its address
         return _private(code, operation, type_, place, operands)
     lane = _memory_type(operation, type_)
-    if type_ in _SUMMED:
-        return code.op(f"call {lane} @sum_{type_.ptx_name}(ptr {place}, {lane} {operands[0]})")
+    if (operation, type_) in _TRIED:
+        name = f"@{operation}_{type_.ptx_name}"
+        return code.op(f"call {lane} {name}(ptr {place}, {lane} {operands[0]})")
     if operation == "cas":
         pair = code.op(
             f"cmpxchg ptr {place}, {lane} {operands[0]}, {lane} {operands[1]} seq_cst seq_cst"
@@ -186,15 +192,17 @@ def _locked(
     return code.op(f"atomicrmw {name} ptr {place}, {lane} {operands[0]} seq_cst")
 
 
-def _sum_function(type_: ScalarType) -> str:
-    """Adds to what is at a host address; returns what was there."""
+def _tried_function(operation: str, type_: ScalarType) -> str:
+    """Combines with what is at a host address; returns what was there."""
     numbers = count()
     code = NativeCode(1, [], {}, lambda: f"%t{next(numbers)}")
-    lane, emit = _memory_type("add", type_), OPCODES["add"].emit
-    assert emit is not None
-    new = emit(code, Context(type_, type_, frozenset()), "%old", "%mine")
-    body = "\n".join(code.lines)
-    return f"""define internal {lane} @sum_{type_.ptx_name}(ptr %place, {lane} %mine) noinline {{
+    lane = _memory_type(operation, type_)
+    values = [code.cast("bitcast", lane, name, type_) for name in ("%old", "%mine")]
+    result = OPCODES[operation].emit(code, Context(type_, type_, frozenset()), *values)
+    assert isinstance(result, str)
+    new = code.cast("bitcast", type_, result, lane)
+    body, name = "\n".join(code.lines), f"{operation}_{type_.ptx_name}"
+    return f"""define internal {lane} @{name}(ptr %place, {lane} %mine) noinline {{
 entry:
   %first = load atomic {lane}, ptr %place monotonic, align {type_.bytes}
   br label %try
@@ -215,7 +223,7 @@ def _private(
     code: NativeCode, operation: str, type_: ScalarType, place: str, operands: list[str]
 ) -> str:
     """The same at an address that nobody else uses."""
-    if type_ in _SUMMED:
+    if (operation, type_) in _TRIED:
         return _locked(code, operation, type_, place, operands)
     lane, mine = _memory_type(operation, type_), operands[0]
     old = code.op(f"load {lane}, ptr {place}")

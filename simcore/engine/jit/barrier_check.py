@@ -47,6 +47,10 @@ class BarrierCheck:
             queue.wait(barrier, mask)
         queue.release()
 
+    def waiting(self, thread_block: int, rows: Bytes) -> list[tuple[int, Mask]]:
+        """Basic blocks that end in a barrier, and the lanes that wait there."""
+        return self._waiting(self._batch(thread_block), rows)
+
     def _waiting(self, batch: Batch, rows: Bytes) -> list[tuple[int, Mask]]:
         """Barriers, and lanes that wait there, warp by warp."""
         shape, width = self._source.shape, batch.width

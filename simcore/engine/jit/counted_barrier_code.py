@@ -16,9 +16,17 @@ from kernelcast.simcore.isa.kernel import BarrierArrive, BarrierSync, Operand
 from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.isa.warp_opcodes import GROUP
 
-__all__ = ["BARRIERS", "FAULT_BARRIER", "CountedBarrierCode", "counted_barrier_functions"]
+__all__ = [
+    "BARRIERS",
+    "CLUSTER_BARRIER",
+    "FAULT_BARRIER",
+    "CountedBarrierCode",
+    "counted_barrier_functions",
+]
 
 BARRIERS = 16
+CLUSTER_BARRIER = BARRIERS
+"""The number of that of the cluster, which opens from outside."""
 FAULT_BARRIER = 7
 _COUNT = ScalarType.U32
 Fault = Callable[[int, int, str], None]
@@ -35,7 +43,8 @@ class CountedBarrierCode:
     def wait(self, barrier: BarrierSync, mask: str, fault: Fault) -> None:
         """Notes number and count for the lanes of the mask."""
         warp, vector, context = self._warp, self._warp.vector, self._context
-        numbers = vector.splat("i32", barrier.barrier)
+        fixed = CLUSTER_BARRIER if barrier.is_cluster else barrier.barrier
+        numbers = vector.splat("i32", fixed)
         if barrier.number is not None:
             numbers = self._checked(barrier.number, barrier.pc, mask, fault)
         counts = vector.splat("i32", 0)
@@ -85,10 +94,11 @@ class CountedBarrierCode:
 
 
 def counted_barrier_functions(context: WarpContext, width: int, warps: int) -> str:
-    """IR of `@arrive` and of `i1 @open_barriers(arrived, contexts)`.
+    """IR of `@arrive` and of `i1 @open_barriers(arrived, contexts, all wait)`.
 
     The latter opens every barrier that enough threads came to: it notes the lanes that go on in
-    the contexts and tells whether there are any.
+    the contexts and tells whether there are any. While not all wait, only those open that ask for
+    a count.
     """
     return _threads(width) + _arrive(width) + _open_barriers(context, width, warps)
 
@@ -215,7 +225,7 @@ def _open_all(width: int) -> str:
     """Barriers in the order of their numbers."""
     walk = "(ptr %contexts, ptr %k, ptr %all, ptr %waiting, ptr %came, ptr %wanted)"
     return f"""
-define internal i1 @open_barriers(ptr %arrived, ptr %contexts) noinline {{
+define internal i1 @open_barriers(ptr %arrived, ptr %contexts, i1 %all.wait) noinline {{
 entry:
   %k = alloca i8
   %all = alloca i64
@@ -243,7 +253,8 @@ barrier:
   %count.wide = zext i32 %count to i64
   %is.counted = icmp ne i32 %count, 0
   %enough = icmp uge i64 %threads, %count.wide
-  %together = icmp eq i64 %here, %everybody
+  %is.all = icmp eq i64 %here, %everybody
+  %together = and i1 %is.all, %all.wait
   %ready = select i1 %is.counted, i1 %enough, i1 %together
   %opens = and i1 %some, %ready
   br i1 %opens, label %open, label %next

@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from kernelcast.simcore.engine.jit.cluster_worker import ClusterWorker
 from kernelcast.simcore.engine.jit.worker import Pause, Worker
 
 __all__ = ["Flight", "Landing", "Standstill", "Turns"]
@@ -28,7 +29,7 @@ Landing: TypeAlias = bool
 class Flight:
     """A piece of the grid that a worker has begun."""
 
-    worker: Worker
+    worker: Worker | ClusterWorker
     run: Generator[Pause, None, Landing]
     _seen: bytes = b""
     _seen_at: int = -1

@@ -13,7 +13,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from kernelcast.errors import LimitExceeded
+from kernelcast.simcore.engine.clusters import neighbours
 from kernelcast.simcore.engine.host_functions import HostFunctions
+from kernelcast.simcore.engine.jit.bulk_copy_calls import reduces_in_buffers
+from kernelcast.simcore.engine.jit.cluster_place import ClusterPlace
+from kernelcast.simcore.engine.jit.cluster_worker import ClusterWorker
 from kernelcast.simcore.engine.jit.delivery import Delivery
 from kernelcast.simcore.engine.jit.flights import Flight, Landing, Standstill, Turns
 from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts
@@ -82,12 +86,19 @@ class Job:
         self._shape = shape = source.shape
         self._tally = ClassTally(launch.thread_blocks, shape.counters)
         self._times = np.zeros((launch.thread_blocks, shape.warps), np.int32)
-        threads = min(_processors(), self._all)
+        self._together = neighbours(launch.grid, facts.cluster or (1, 1, 1))
+        threads = _threads(kernel, facts, -(-self._all // self._together))
         self._kernel = kernel
         self._source = source
 
-        def new_worker() -> Worker:
-            return Worker(kernel, launch, memory, facts, source, limits, bool(sinks), host)
+        def new_member(place: ClusterPlace | None, log: Any) -> Worker:
+            records = bool(sinks)
+            return Worker(kernel, launch, memory, facts, source, limits, records, host, place, log)
+
+        def new_worker() -> Worker | ClusterWorker:
+            if facts.cluster is None:
+                return new_member(None, None)
+            return ClusterWorker(kernel, launch, memory, facts, source, new_member)
 
         self._new_worker = new_worker
         self._workers = [new_worker() for _ in range(threads)]
@@ -175,7 +186,8 @@ class Job:
             if self._is_over() or not self._ranges:
                 return None
             first, last = self._ranges.popleft()
-            end = min(last, first + self._piece)
+            size = -(-self._piece // self._together) * self._together
+            end = min(last, first + size)
             if end < last:
                 self._ranges.appendleft((end, last))
             self._pieces += 1
@@ -234,7 +246,9 @@ class Job:
             if not self._stopped:
                 self._ranges.appendleft((first, end))
 
-    def _run_piece(self, worker: Worker, piece: _Piece) -> Generator[Pause, None, Landing]:
+    def _run_piece(
+        self, worker: Worker | ClusterWorker, piece: _Piece
+    ) -> Generator[Pause, None, Landing]:
         """Pauses where a thread block waits for others; all behind it are given back then."""
         first, end = piece.first, piece.end
         counts = np.empty((end - first, self._shape.counters), np.int64)
@@ -264,6 +278,14 @@ class Job:
     def _next_piece(self, accesses: float) -> int:
         """In thread blocks that make so many accesses each."""
         return max(1, min(self._most, int(_PIECE_ACCESSES / max(accesses, 1e-9))))
+
+
+def _threads(kernel: Kernel, facts: LaunchFacts, most: int) -> int:
+    """How many run; one where a copy reduces in global memory in several steps, and for clusters,
+    whose turns are taken in Python."""
+    if facts.cluster_size > 1 or reduces_in_buffers(kernel):
+        return 1
+    return min(_processors(), most)
 
 
 def _processors() -> int:

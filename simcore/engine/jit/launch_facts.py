@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelcast.simcore.engine.jit.analysis import Facts
+from kernelcast.simcore.engine.jit.cluster_code import cluster_shapes, cluster_value
 from kernelcast.simcore.engine.jit.registers import lane_vector
 from kernelcast.simcore.engine.jit.shapes import Shape, constant_shape, uniform
 from kernelcast.simcore.image_descriptors import (
@@ -17,6 +18,7 @@ from kernelcast.simcore.image_descriptors import (
     placed_images,
 )
 from kernelcast.simcore.images import Sampler
+from kernelcast.simcore.isa.cluster_addresses import CLUSTER_SPECIALS, needs_clusters
 from kernelcast.simcore.isa.kernel import Compute, Kernel, Load, Register, Special
 from kernelcast.simcore.isa.native_code import NativeCode
 from kernelcast.simcore.isa.uniformity import definitions
@@ -47,6 +49,8 @@ class LaunchFacts:
     """Of all parameters with the descriptors of images."""
     numbered_lanes: int = 64
     """`%laneid` counts modulo this."""
+    cluster: tuple[int, int, int] | None = None
+    """Thread blocks of a cluster; None where the kernel knows of none."""
 
     @property
     def threads(self) -> int:
@@ -56,6 +60,12 @@ class LaunchFacts:
     @property
     def warps(self) -> int:
         return -(-self.threads // self.width)
+
+    @property
+    def cluster_size(self) -> int:
+        """0 where the kernel knows of no cluster."""
+        x, y, z = self.cluster or (0, 0, 0)
+        return x * y * z
 
 
 def launch_facts(kernel: Kernel, launch: Launch, width: int, shared: int) -> LaunchFacts:
@@ -86,6 +96,7 @@ def launch_facts(kernel: Kernel, launch: Launch, width: int, shared: int) -> Lau
         buffers=tuple(buffers),
         parameter_bytes=parameter_memory_bytes(kernel, launch),
         numbered_lanes=numbered_lanes(kernel, width),
+        cluster=launch.cluster_of(kernel) if needs_clusters(kernel) else None,
     )
 
 
@@ -158,6 +169,8 @@ class SpecialValues:
                 values[which] = f"%c{name[-1]}"
             elif which is Special.WARPID:
                 values[which] = "%warp"
+            elif which in CLUSTER_SPECIALS:
+                values[which] = cluster_value(entry, which, launch.cluster or (1, 1, 1))
             else:
                 values[which] = "0"
         return values
@@ -213,6 +226,8 @@ class SpecialValues:
             self.shapes[special] = constant_shape(width, value)
         for special in (Special.CLOCK, Special.CLOCK64, Special.GLOBALTIMER):
             self.shapes[special] = uniform(width)
+        if launch.cluster is not None:
+            self.shapes |= cluster_shapes(width, launch.grid, launch.cluster)
 
     def _constant(self, name: str, value: int) -> None:
         self.shapes[Special(name)] = constant_shape(self.width, value)

@@ -103,7 +103,7 @@ def generate(
     ir = "\n".join(
         (
             *dict.fromkeys(declarations.values()),
-            runtime_functions(launch.width),
+            runtime_functions(launch.width, launch.cluster_size),
             atomics.functions(),
             *_counted_barriers(context, launch),
             *((same_barrier_function(shape),) if shape.mixed_offsets else ()),
@@ -152,6 +152,7 @@ def _shape(
         yield_state=context.yield_state if context.yielding else None,
         opened_offset=context.opened_offset if context.is_counted else None,
         numbers_offset=context.numbers_offset if context.is_counted else None,
+        is_in_cluster=launch.cluster is not None,
     )
 
 

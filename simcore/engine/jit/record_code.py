@@ -48,6 +48,10 @@ class RecordCode:
         self.counted: list[CountedAccess] = []
 
     @property
+    def is_enabled(self) -> bool:
+        return self._enabled
+
+    @property
     def slots(self) -> int:
         return sum(len(access.phases) for access in self.counted)
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from kernelcast.simcore.engine.jit.runtime_code import RECORD_WORDS, SPACES
 from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
+from kernelcast.simcore.isa.cluster_addresses import OFFSET_MASK
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.memory.compiled import compiled
 
@@ -37,6 +38,7 @@ _LOCAL_FIRST_ADDRESS = 0x6000_0000_0000
 _GLOBAL = SPACES[AddressSpace.GLOBAL]
 _GENERIC = SPACES[AddressSpace.GENERIC]
 _LOCAL = SPACES[AddressSpace.LOCAL]
+_SHARED = SPACES[AddressSpace.SHARED]
 _WINDOW_SPACES = np.array([SPACES[space] for space in WINDOWS], np.int64)
 _WINDOW_STARTS = np.array([WINDOWS[space] for space in WINDOWS], np.int64)
 # A count's key is pattern, pc, stage and phase: 24 + 17 + 18 + 4 bits.
@@ -237,6 +239,8 @@ def _put_by_window(
                 continue
             taken |= bit
             place = lanes[lane] - start
+            if to_space == _SHARED:
+                place &= OFFSET_MASK
             if to_space == _LOCAL:
                 owner = (warp * width + lane) * facts.bytes[pc]
                 place = _LOCAL_FIRST_ADDRESS + place * facts.launch_lanes + owner
@@ -301,10 +305,11 @@ def decode(
             continue
         active, offsets = np.uint64(mask), store.offsets[used[1]]
         first = _first_lane(active)
-        base, total = places[first], np.int64(0)
+        kept = np.int64(OFFSET_MASK if space == _SHARED and not is_shape else -1)
+        base, total = places[first] & kept, np.int64(0)
         for lane in range(width):
             is_active = -(np.int64(active >> np.uint64(lane)) & 1)
-            offset = (places[lane] - base) & is_active
+            offset = ((places[lane] & kept) - base) & is_active
             offsets[lane] = offset
             total += offset * (lane * _HASH + 1)
         pattern = _accept(active, total, store, used)

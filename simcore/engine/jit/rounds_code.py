@@ -45,7 +45,7 @@ advance:
   %votes = getelementptr i64, ptr %vhp, i64 %vote.word
   store <2 x i64> zeroinitializer, ptr %votes, align 8"""
 _SOME_OPEN = f"""check:
-  %any.open = call i1 @open_barriers(ptr %arrived, ptr %contexts)
+  %any.open = call i1 @open_barriers(ptr %arrived, ptr %contexts, i1 true)
   br i1 %any.open, label %release, label %ask
 ask:
   store i64 {STATUS_CHECK}, ptr %stp
@@ -204,8 +204,9 @@ next.round:
   %too.quiet = icmp uge i64 %quiet2, {_QUIET_ROUNDS}
   %too.long = icmp uge i64 %rounds1, {_MOST_ROUNDS}
   %stops = or i1 %too.quiet, %too.long
-  br i1 %stops, label %stuck, label %phase
-stuck:
+  br i1 %stops, label %tired, label %phase
+tired:
+{_open_for_some(shape)}stuck:
   store i64 {STATUS_STUCK}, ptr %stp
   ret i64 %c0
 goes.on:
@@ -223,6 +224,15 @@ nobody.runs:
   store i1 true, ptr %open
   br label %phase
 {_FAULT}"""
+
+
+def _open_for_some(shape: ThreadBlockShape) -> str:
+    """Those that spin may wait for others whose barrier enough threads came to."""
+    if shape.opened_offset is None:
+        return "  br label %stuck\n"
+    return """  %some.open = call i1 @open_barriers(ptr %arrived, ptr %contexts, i1 false)
+  br i1 %some.open, label %release, label %stuck
+"""
 
 
 def _one_waits(shape: ThreadBlockShape, state: str) -> str:

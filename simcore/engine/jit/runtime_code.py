@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from kernelcast.simcore.engine.jit.workspace import field_offset
 from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
+from kernelcast.simcore.isa.cluster_addresses import OFFSET_BITS, OFFSET_MASK, RANK_MASK
 from kernelcast.simcore.isa.types import AddressSpace
 
 __all__ = [
@@ -41,11 +42,11 @@ _FLAT_SPACES: Mapping[AddressSpace, tuple[str, str]] = {
 """Fields that tell where a space is and how large."""
 
 
-def runtime_functions(width: int) -> str:
-    """IR of everything but the atomics, for warps of `width` lanes."""
-    return "\n".join(
-        (_make_room(), _records(width), _locate(width), _serve("load"), _serve("store"))
-    )
+def runtime_functions(width: int, cluster_size: int = 0) -> str:
+    """IR of everything but the atomics, for warps of `width` lanes; `cluster_size`: thread blocks
+    whose shared memory has addresses, 0 where addresses name none."""
+    locate = _locate(width, cluster_size)
+    return "\n".join((_make_room(), _records(width), locate, _serve("load"), _serve("store")))
 
 
 def _field(name: str, into: str) -> str:
@@ -116,9 +117,9 @@ define internal void @record_lanes(ptr %w, i64 %info, i32 %warp, i64 %time, i64 
 """
 
 
-def _locate(width: int) -> str:
+def _locate(width: int, cluster_size: int) -> str:
     """The host address of `bytes` at an address of a space, null when they are not all there."""
-    flat = "\n".join(_in_flat_space(space, width) for space in _FLAT_SPACES)
+    flat = "\n".join(_in_flat_space(space, width, cluster_size) for space in _FLAT_SPACES)
     return f"""
 define internal ptr @locate(ptr %w, i32 %space, i64 %a, i64 %bytes, i64 %lane, i32 %warp,
     i1 %store) noinline {{
@@ -206,15 +207,21 @@ go:
   ret ptr %r"""
 
 
-def _in_flat_space(space: AddressSpace, width: int) -> str:
+def _in_flat_space(space: AddressSpace, width: int, cluster_size: int) -> str:
     """One piece of memory; each thread has a part of local memory for itself."""
     name, (host, size) = space.value, _FLAT_SPACES[space]
     is_read_only = space in (AddressSpace.CONST, AddressSpace.PARAM)
     owner, place = "", f"%{name}.a"
     if space is AddressSpace.LOCAL:
         owner, place = _own_part(width), "%local.at"
+    host_code = f"""{_field(host, name + ".hp")}
+  %{name}.h = load ptr, ptr %{name}.hp"""
+    named = f"  %{name}.a = or i64 %{name}.a0, 0"
+    if space is AddressSpace.SHARED and cluster_size:
+        named, host_code = _named_thread_block(cluster_size), _its_memory()
     return f"""{name}:
-  %{name}.a = phi i64 [ %a, %entry ], [ %{name}.far, %in.{name} ]
+  %{name}.a0 = phi i64 [ %a, %entry ], [ %{name}.far, %in.{name} ]
+{named}
 {_field(size, name + ".sp")}
   %{name}.size = load i64, ptr %{name}.sp
   %{name}.room = sub i64 %{name}.size, %bytes
@@ -225,10 +232,28 @@ def _in_flat_space(space: AddressSpace, width: int) -> str:
 {name}.found:
   br i1 {"%store" if is_read_only else "false"}, label %readonly, label %{name}.go
 {name}.go:{owner}
-{_field(host, name + ".hp")}
-  %{name}.h = load ptr, ptr %{name}.hp
+{host_code}
   %{name}.r = getelementptr i8, ptr %{name}.h, i64 {place}
   ret ptr %{name}.r"""
+
+
+def _named_thread_block(cluster_size: int) -> str:
+    """The place within shared memory, and whose it is; what names nobody stays outside."""
+    return f"""  %rank.above = lshr i64 %shared.a0, {OFFSET_BITS}
+  %rank.bits = and i64 %rank.above, {RANK_MASK}
+  %rank = sub i64 %rank.bits, 1
+  %is.named = icmp ult i64 %rank, {cluster_size}
+  %shared.within = and i64 %shared.a0, {OFFSET_MASK}
+  %shared.a = select i1 %is.named, i64 %shared.within, i64 %shared.a0"""
+
+
+def _its_memory() -> str:
+    return f"""{_field("shared", "own.hp")}
+{_field("cluster_shared", "mates.tp")}
+  %mates = load ptr, ptr %mates.tp
+  %mate.hp = getelementptr ptr, ptr %mates, i64 %rank
+  %shared.hp = select i1 %is.named, ptr %mate.hp, ptr %own.hp
+  %shared.h = load ptr, ptr %shared.hp"""
 
 
 def _own_part(width: int) -> str:

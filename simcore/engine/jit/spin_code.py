@@ -15,7 +15,7 @@ from kernelcast.simcore.engine.jit.registers import Registers
 from kernelcast.simcore.engine.jit.spin_loops import SpinLoop, patience
 from kernelcast.simcore.engine.jit.warp_code import FULL, WarpCode
 from kernelcast.simcore.engine.jit.workspace import field_offset
-from kernelcast.simcore.isa.kernel import Atomic, HostCall, Instruction, Store
+from kernelcast.simcore.isa.kernel import Atomic, BulkCopy, HostCall, Instruction, Store
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 from kernelcast.simcore.isa.warp_opcodes import GROUP
 
@@ -119,7 +119,7 @@ class SpinCode:
                 lanes = warp.both_masks(self._changing(instruction, old), mask)
             case Store() if instruction.address.space is not AddressSpace.LOCAL:
                 lanes = mask
-            case HostCall():
+            case HostCall() | BulkCopy():
                 lanes = mask
             case _:
                 return

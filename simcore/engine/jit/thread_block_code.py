@@ -129,7 +129,7 @@ def _memset(place: str, size: int) -> str:
 def _clear(shape: ThreadBlockShape) -> str:
     """A thread block starts with its memory, counters and clocks at zero and all warps at 0."""
     lines = ""
-    if shape.shared_bytes:
+    if shape.shared_bytes and not shape.is_in_cluster:
         lines += _field("shared", "shp") + "\n  %sh = load ptr, ptr %shp\n"
         lines += _memset("%sh", shape.shared_bytes)
     if shape.local_bytes:

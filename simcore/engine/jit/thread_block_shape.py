@@ -34,6 +34,8 @@ class ThreadBlockShape:
     yield_state: int | None
     opened_offset: int | None
     numbers_offset: int | None
+    is_in_cluster: bool = False
+    """Whether shared memory is of a cluster, which clears it."""
 
     @property
     def takes_turns(self) -> bool:

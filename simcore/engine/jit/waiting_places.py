@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from kernelcast.simcore.engine.counted_barriers import has_counted_barriers
 from kernelcast.simcore.engine.jit.spin_loops import meeting_blocks, spin_loops
+from kernelcast.simcore.isa.cluster_addresses import has_cluster_barriers
 from kernelcast.simcore.isa.kernel import BarrierSync, Branch, Kernel, Register
 
 __all__ = ["WaitingPlaces"]
@@ -24,7 +25,8 @@ class WaitingPlaces:
         self.blocks = len(kernel.blocks)
         heads = {loop.head for loop in spin_loops(kernel)}
         self.yielding = tuple(sorted(heads.union(meeting_blocks(kernel))))
-        self.has_counted_barriers = has_counted_barriers(kernel)
+        self.has_counted_barriers = has_counted_barriers(kernel) or has_cluster_barriers(kernel)
+        """Whether some lanes may leave barriers while others stay."""
 
     def barrier(self, block: int) -> int:
         return self.blocks + block

@@ -14,7 +14,9 @@ from operator import or_
 
 from kernelcast.simcore.engine.jit.analysis import Analysis
 from kernelcast.simcore.engine.jit.barrier_vote_code import BarrierVoteCode
+from kernelcast.simcore.engine.jit.bulk_copy_code import BulkCopyCode
 from kernelcast.simcore.engine.jit.check_groups import Step, Stretch, stretches
+from kernelcast.simcore.engine.jit.cluster_code import write_arrival
 from kernelcast.simcore.engine.jit.control_code import FAULT_TRAP, ControlCode
 from kernelcast.simcore.engine.jit.counted_barrier_code import CountedBarrierCode
 from kernelcast.simcore.engine.jit.counter_code import CounterCode, loop_heads
@@ -36,6 +38,8 @@ from kernelcast.simcore.isa.kernel import (
     BarrierResult,
     BarrierVote,
     BasicBlock,
+    BulkCopy,
+    ClusterArrive,
     Compute,
     Fence,
     HostCall,
@@ -87,6 +91,7 @@ class WarpFunction:
         self.counters = CounterCode(warp, kernel, analysis)
         self._host = HostCallCode(warp, registers, self._control)
         self._votes = BarrierVoteCode(warp, registers)
+        self._bulk = BulkCopyCode(warp, kernel, registers, self._control, records=record.is_enabled)
         self._exchange = ExchangeCode(warp, kernel, analysis, registers, self._control)
         self._loop_heads = loop_heads(kernel.blocks)
 
@@ -231,6 +236,8 @@ class WarpFunction:
             case Atomic():
                 values = memory.atomic(instruction, mask, position)
                 return (instruction.destination,), values
+            case BulkCopy():
+                self._bulk.copy(instruction, mask, self._specials[Special.CLOCK64], position)
             case _:
                 return self._results_together(block, instruction, mask)
         return (), []
@@ -248,6 +255,8 @@ class WarpFunction:
                 return (instruction.destination,), [self._votes.result(instruction)]
             case BarrierArrive():
                 self._counted.arrive(instruction, mask, self._control.fault)
+            case ClusterArrive():
+                write_arrival(self._warp, mask)
             case WarpOperation() if instruction.destinations or instruction.members is not None:
                 values = self._exchange.values(block.index, instruction, mask)
                 return instruction.destinations, values

@@ -14,6 +14,7 @@ from kernelcast.errors import ExecutionError
 from kernelcast.simcore.engine.batch import Batch, GridShape
 from kernelcast.simcore.engine.host_functions import Caller, HostFunctions
 from kernelcast.simcore.engine.jit.barrier_check import BarrierCheck
+from kernelcast.simcore.engine.jit.cluster_place import ClusterPlace
 from kernelcast.simcore.engine.jit.counted_barrier_code import BARRIERS
 from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts
 from kernelcast.simcore.engine.jit.program import SourceProgram
@@ -27,14 +28,12 @@ from kernelcast.simcore.engine.jit.rounds_code import (
 )
 from kernelcast.simcore.engine.jit.runtime_code import SPACES
 from kernelcast.simcore.engine.jit.worker_fault import WorkerFault
+from kernelcast.simcore.engine.jit.worker_memory import aligned, buffer_table
 from kernelcast.simcore.engine.jit.workspace import FIELDS
-from kernelcast.simcore.image_descriptors import DescriptorField, placed_images
 from kernelcast.simcore.isa.instruction_rows import instruction_rows
-from kernelcast.simcore.isa.kernel import HostCall, Kernel
+from kernelcast.simcore.isa.kernel import BarrierSync, HostCall, Kernel
 from kernelcast.simcore.launch import Launch, Limits
-from kernelcast.simcore.lazy_buffer import LazyBuffer
 from kernelcast.simcore.memory_spaces import LaunchMemory
-from kernelcast.simcore.textures import levels_of
 
 __all__ = ["Pause", "Worker"]
 
@@ -44,6 +43,14 @@ _FIRST_STAGES = 16
 _NO_LIMIT = (1 << 63) - 1
 _HostEntry = ctypes.CFUNCTYPE(
     ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p
+)
+_BulkEntry = ctypes.CFUNCTYPE(
+    ctypes.c_int64,
+    ctypes.c_void_p,
+    ctypes.c_int64,
+    ctypes.c_int64,
+    ctypes.c_uint64,
+    ctypes.c_void_p,
 )
 _Flush = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -68,7 +75,13 @@ class Worker:
         limits: Limits,
         record_memory: bool,
         host: HostFunctions,
+        cluster: ClusterPlace | None = None,
+        log: Any = None,
     ) -> None:
+        """`log`: that of the cluster's first worker."""
+        self._cluster = cluster
+        self._has_begun = False
+        self.waits_for_cluster = False
         self._kernel = kernel
         self._launch = launch
         self._memory = memory
@@ -79,24 +92,27 @@ class Worker:
         self._arrived = np.zeros(BARRIERS, np.int64)
         self._barriers = BarrierCheck(kernel, source, self._batch)
         self._host_entry = _HostEntry(self._call_host)
+        self._bulk_entry = _BulkEntry(self._copy_in_bulk)
         shape = source.shape
         self._words = np.zeros(len(FIELDS), np.int64)
-        self._shared = _aligned(shape.shared_bytes)
-        self._local = _aligned(shape.local_bytes)
-        self._contexts = _aligned(shape.context_bytes * shape.warps)
-        self._buffers = _buffer_table(kernel, launch, memory)
+        of_cluster = None if cluster is None else cluster.shared.of(cluster.rank)
+        self._shared = aligned(shape.shared_bytes) if of_cluster is None else of_cluster
+        self._local = aligned(shape.local_bytes)
+        self._contexts = aligned(shape.context_bytes * shape.warps)
+        self._buffers = buffer_table(kernel, launch, memory)
         self._stages = np.zeros((_FIRST_STAGES, shape.counters), np.int64)
         self.totals = np.zeros((_FIRST_STAGES, shape.counters), np.int64)
-        self.log: Any = None
+        self.log: Any = log
         self._flush = _Flush(self._take_ring)
-        self._ring = _aligned(_RING_BYTES if record_memory else 0)
-        if record_memory:
+        self._ring = aligned(_RING_BYTES if record_memory else 0)
+        if record_memory and log is None:
             self.log = _access_log(kernel, launch, facts, source)
         most = limits.instructions_per_warp
         self._fill(_NO_LIMIT if most is None else most)
 
     def _fill(self, limit: int) -> None:
         stride = -(-self._kernel.local_bytes // 16) * 16
+        place = self._cluster
         values = {
             "limit": limit,
             "ring_next": self._ring.ctypes.data,
@@ -115,6 +131,9 @@ class Worker:
             "buffer_count": len(self._buffers),
             "contexts": self._contexts.ctypes.data,
             "arrived": self._arrived.ctypes.data,
+            "cluster_shared": 0 if place is None else place.shared.hosts.ctypes.data,
+            "cluster_arrivals": 0 if place is None else place.host_of_arrivals,
+            "bulk_copy": ctypes.cast(self._bulk_entry, ctypes.c_void_p).value or 0,
             "host_call": ctypes.cast(self._host_entry, ctypes.c_void_p).value or 0,
         }
         for name, value in values.items():
@@ -158,7 +177,10 @@ class Worker:
         begin that are left to others.
         """
         begin = first
+        self._has_begun = True
         while first < end:
+            if self._cluster is not None:
+                self._point_to_stages()  # its tables may have grown with another thread block
             first = int(
                 entry(
                     self._words.ctypes.data,
@@ -176,18 +198,65 @@ class Worker:
                     self._more_stages()
                     self._set("resume", RESUME_STAGE)
                 case status if status == STATUS_CHECK:
-                    self._barriers.check(first, self._warp_contexts(), self._arrived)
+                    yield from self._at_barriers(first)
                     self._set("resume", RESUME_STAGE)
                 case status if status == STATUS_STUCK:
-                    moved = bool(self._get("moved"))
-                    self._set("moved", 0)
                     if first + 1 < end:
                         end = first + 1
                         give_back(end)
-                    yield Pause(moved)
-                    self._set("resume", RESUME_ROUND)
+                    yield from self._while_others_run()
+        if self._cluster is None:
+            self.take_records()
+        return None
+
+    def take_records(self) -> None:
+        """What has been recorded so far, into the log."""
         if self.log is not None:
             self._take_ring(0)
+
+    def _at_barriers(self, thread_block: int) -> Generator[Pause, None, None]:
+        """All warps wait: until they may go on. BarrierError when they may not."""
+        rows, place = self._warp_contexts(), self._cluster
+        if place is None or not place.barrier.waiting(rows).any():
+            self._barriers.check(thread_block, rows, self._arrived)
+            return
+        moved, self.waits_for_cluster = True, True
+        while not self._opens_for_cluster():
+            yield Pause(moved)
+            moved = False
+        self.waits_for_cluster = False
+
+    def _while_others_run(self) -> Generator[Pause, None, None]:
+        """Threads spin: others have their turn, or some may leave the barrier of the cluster."""
+        if self._opens_for_cluster():
+            self._set("resume", RESUME_STAGE)
+            return
+        moved = bool(self._get("moved"))
+        self._set("moved", 0)
+        yield Pause(moved)
+        self._set("resume", RESUME_ROUND)
+
+    def _opens_for_cluster(self) -> bool:
+        """Whether some lanes may leave the barrier of the cluster."""
+        return self._cluster is not None and self._cluster.opens(self._warp_contexts())
+
+    def rest(self) -> None:
+        """Nothing is under way: the next cluster has not begun."""
+        self._has_begun = False
+
+    def contexts_under_way(self) -> npt.NDArray[np.uint8] | None:
+        """The contexts of the warps; None before the thread block has begun."""
+        return self._warp_contexts() if self._has_begun else None
+
+    def waiting_for_cluster(self) -> tuple[int, str] | None:
+        """A basic block whose end is a barrier of the cluster, and the name of a thread there."""
+        if not self.waits_for_cluster:
+            return None
+        thread_block = self._get("thread_block")
+        for block, mask in self._barriers.waiting(thread_block, self._warp_contexts()):
+            end = self._kernel.blocks[block].terminator
+            if isinstance(end, BarrierSync) and end.is_cluster:
+                return block, self._batch(thread_block).thread_name(int(np.argmax(mask)))
         return None
 
     def waiting(self) -> bytes:
@@ -200,12 +269,18 @@ class Worker:
 
     def spinning_block(self) -> int:
         """A basic block where lanes of the thread block under way wait for others."""
+        found = self.find_spinning_block()
+        assert found is not None, "no lane has yielded"
+        return found
+
+    def find_spinning_block(self) -> int | None:
+        """The same; None where none does."""
         rows = self._warp_contexts()
         yielded = rows[:, :4].copy().view(np.int32)[:, 0] == self._source.shape.yield_state
         for head, offset in self._source.yields:
             if rows[yielded, offset : offset + 8].any():
                 return head
-        raise AssertionError("no lane has yielded")
+        return None
 
     def _warp_contexts(self) -> npt.NDArray[np.uint8]:
         shape = self._source.shape
@@ -247,12 +322,27 @@ class Worker:
                 return 1
         return 0
 
+    def _copy_in_bulk(
+        self, _workspace: int | None, pc: int, warp: int, mask: int, operands: int | None
+    ) -> int:
+        """Called by native code: `mask` lanes of a warp; their operands by row."""
+        place = self._cluster
+        assert place is not None
+        self.take_records()  # so that they keep their order
+        try:
+            place.copies.copy(pc, place.rank, self._get("stage"), warp, mask, operands)
+        except ExecutionError as raised:
+            self._raised = raised
+            return 1
+        self._set("progress", 1)
+        return 0
+
     def _more_stages(self) -> None:
         more = np.zeros_like(self._stages)
         self._stages = np.concatenate((self._stages, more))
         self.totals = np.concatenate((self.totals, more))
         if self.log is not None:
-            self.log.counted.grow(len(self._stages))
+            self.log.counted.grow(max(len(self._stages), len(self.log.counted.table)))
         self._point_to_stages()
 
     def _batch(self, thread_block: int) -> Batch:
@@ -273,36 +363,6 @@ class Worker:
             thread_block,
             self._raised,
         )
-
-
-def _aligned(size: int) -> npt.NDArray[np.uint8]:
-    """At least 64 bytes, on a cache line."""
-    raw = np.zeros(size + 128, np.uint8)
-    start = -raw.ctypes.data % 64
-    return raw[start : start + max(64, -(-size // 64) * 64)]
-
-
-def _buffer_table(kernel: Kernel, launch: Launch, memory: LaunchMemory) -> Ints:
-    """Rows of pointer parameters in their order, then of module variables."""
-    rows = []
-    images = placed_images(kernel, launch)
-    by_address = {buffer.first: buffer for buffer in memory.globals.buffers}
-    chosen = []
-    for value, parameter in zip(launch.arguments, kernel.parameters, strict=True):
-        places = [next(images).place + DescriptorField.TEXELS for _ in levels_of(value)]
-        if isinstance(value, (np.ndarray, LazyBuffer)):
-            places = [parameter.offset]
-        for place in places:
-            raw = memory.parameters.bytes[place : place + 8]
-            chosen.append(by_address[int(raw.copy().view(np.int64)[0])])
-    chosen += [buffer for buffer in memory.globals.buffers if buffer not in chosen]
-    for buffer in chosen:
-        if buffer.is_materialised:
-            writable = buffer.size if buffer.bytes.flags.writeable else 0
-            rows.append((buffer.first, buffer.size, writable, buffer.bytes.ctypes.data))
-        else:  # slices run without contents
-            rows.append((buffer.first, buffer.size, buffer.size, 0))
-    return np.array(rows, np.int64).reshape(-1, 4)
 
 
 def _access_log(kernel: Kernel, launch: Launch, facts: LaunchFacts, source: SourceProgram) -> Any:

@@ -42,6 +42,9 @@ FIELDS: tuple[str, ...] = (
     "progress",  # 1: a warp has done more than to wait for others since the round began
     "moved",  # 1: the same since Python looked last
     "arrived",  # threads that came to each of the 16 barriers without waiting there
+    "cluster_shared",  # host addresses of the shared memory of each thread block of the cluster
+    "cluster_arrivals",  # by thread: how often it came to the cluster's barrier (4 bytes each)
+    "bulk_copy",  # native function (workspace, pc, warp, mask, arguments) -> as host_call
     "host_call",  # native function (pc, warp, mask, arguments by lane) -> 0, or 1 for a fault
 )
 BUFFER_WORDS = 4

@@ -1,0 +1,32 @@
+"""What a worker knows of the cluster that its thread block is in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.simcore.engine.jit.bulk_copy_calls import BulkCopyCalls
+from kernelcast.simcore.engine.jit.cluster_memory import ClusterBarrier, ClusterMemory
+
+__all__ = ["ClusterPlace"]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPlace:
+    """A worker's rank in its cluster and what it shares with the others."""
+
+    rank: int
+    shared: ClusterMemory
+    barrier: ClusterBarrier
+    copies: BulkCopyCalls
+
+    @property
+    def host_of_arrivals(self) -> int:
+        """Where native code counts those of the thread block at the cluster's barrier."""
+        return int(self.barrier.arrivals[self.rank].ctypes.data)
+
+    def opens(self, contexts: npt.NDArray[np.uint8]) -> bool:
+        """Lets warps go on whose barrier of the cluster has opened; whether there are any."""
+        return self.barrier.open(self.rank, contexts)

@@ -1,0 +1,78 @@
+"""A kernel around instructions of tensor memory: 128 threads, shared memory from a buffer, all of
+tensor memory to another one in the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.ptx_frontend import read_ptx
+from kernelcast.simcore.engine import execute
+from kernelcast.simcore.launch import Launch
+
+Array = npt.NDArray[Any]
+THREADS, SHARED_BYTES = 128, 65536
+COLUMNS = 512
+
+
+def program(body: str, registers: str = "", columns: int = COLUMNS) -> str:
+    """`body` runs in all threads with %t the address of `columns` columns, %tile that of shared
+    memory, %r0 the thread, %first true in thread 0, %rd2 a buffer of words, %rd3 one of numbers."""
+    out = "\n".join(
+        f"tcgen05.ld.sync.aligned.32x32b.x1.b32 %w, [%q+{column}]; "
+        f"st.global.b32 [%o+{4 * column}], %w;"
+        for column in range(columns)
+    )
+    return f""".version 8.7
+.target sm_100a
+.address_size 64
+.shared .align 1024 .b8 tile[{SHARED_BYTES}];
+.shared .align 8 .b64 bar;
+.shared .align 4 .b32 place;
+.visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3)
+{{
+.reg .pred %p<4>; .reg .pred %first; .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .b64 %o;
+.reg .b32 %t, %q, %w, %tile, %place, %bar, %one; {registers}
+ld.param.u64 %rd0, [p0]; ld.param.u64 %rd1, [p1]; ld.param.u64 %rd2, [p2];
+ld.param.u64 %rd3, [p3];
+mov.u32 %r0, %tid.x; setp.eq.u32 %first, %r0, 0; mov.u32 %tile, tile; mov.u32 %place, place;
+mov.u32 %bar, bar;
+mad.wide.u32 %o, %r0, {4 * columns}, %rd0; mov.u32 %r2, 0;
+mad.lo.u32 %r1, %r0, 4, %tile; mad.wide.u32 %rd1, %r0, 4, %rd1;
+FILL: ld.global.u32 %r3, [%rd1]; st.shared.u32 [%r1], %r3; add.u32 %r1, %r1, 512;
+add.u64 %rd1, %rd1, 512; add.u32 %r2, %r2, 512; setp.lt.u32 %p1, %r2, {SHARED_BYTES}; @%p1 bra FILL;
+@%first mbarrier.init.shared.b64 [%bar], 1;
+setp.ge.u32 %p0, %r0, 32; @%p0 bra READY;
+tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%place], {columns};
+tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
+READY: bar.sync 0;
+ld.shared.b32 %t, [%place];
+shl.b32 %q, %r0, 16; and.b32 %q, %q, 0x600000; add.u32 %q, %q, %t;
+{body}
+WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [%bar], 0; @!%p2 bra WAIT;
+tcgen05.fence::after_thread_sync;
+bar.sync 0;
+{out}
+tcgen05.wait::ld.sync.aligned;
+bar.sync 0;
+@%p0 bra DONE;
+tcgen05.dealloc.cta_group::1.sync.aligned.b32 %t, {columns};
+DONE: ret;
+}}
+"""
+
+
+COMMIT = "@%first tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%bar];"
+
+
+def run(source: str, tile: Array, words: Array, numbers: Array, columns: int = COLUMNS) -> Array:
+    """All words of tensor memory, shape (128, columns)."""
+    module = read_ptx(source, "k.ptx")
+    for reasons in module.rejected.values():
+        raise reasons[0]
+    found = np.zeros((THREADS, columns), np.uint32)
+    launch = Launch((1, 1, 1), (THREADS, 1, 1), (found, tile.view(np.uint32), words, numbers))
+    execute(module.kernels["k"], launch)
+    return found

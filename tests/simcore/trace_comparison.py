@@ -1,0 +1,94 @@
+"""Whether two engines did the same: all that a trace holds, and the buffers of a launch."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kernelcast.errors import KernelcastError
+from kernelcast.simcore.engine import execute
+from kernelcast.simcore.isa.kernel import Kernel
+from kernelcast.simcore.launch import Launch, Limits
+from kernelcast.simcore.tensor_maps import TensorMap
+from kernelcast.traces.trace import Trace
+
+
+def run_on_both(
+    kernel: Kernel, launch: Launch, *, same_trace: bool = True, width: int = 32
+) -> Trace:
+    """The trace of the JIT engine, whose results are in the buffers. The reference engine must do
+    the same, or fail with the same words. `same_trace` False: threads look at memory as often as
+    it takes, so that only results are compared."""
+    arguments = copy.deepcopy(launch.arguments)
+    limits = Limits(seconds=20)
+    try:
+        other = replace(launch, arguments=arguments)
+        expected = execute(kernel, other, warp_width=width, engine="reference", limits=limits)
+    except KernelcastError as error:
+        with pytest.raises(type(error), match=f"^{re.escape(str(error))}$"):
+            execute(kernel, launch, warp_width=width, engine="jit", limits=limits)
+        raise
+    found = execute(kernel, launch, warp_width=width, engine="jit", limits=limits)
+    assert found.engine == "jit"
+    for one, same in zip(arguments, launch.arguments, strict=True):
+        if isinstance(one, TensorMap) and isinstance(same, TensorMap):
+            one, same = one.array, same.array
+        np.testing.assert_array_equal(np.asarray(same), np.asarray(one))
+    if same_trace:
+        assert_same_trace(expected, found)
+    return found
+
+
+def by_thread_block(trace: Trace) -> dict[str, Any]:
+    """Counts with a row for each thread block."""
+    classes = trace.classes
+    counts = {"warp issues": classes.warp_issues, "lane executions": classes.lane_executions}
+    return {name: rows[classes.of_thread_block] for name, rows in counts.items()}
+
+
+def _patterns(trace: Trace) -> list[tuple[int, bytes]]:
+    table = trace.patterns
+    return [(int(m), o.tobytes()) for m, o in zip(table.mask, table.offsets, strict=True)]
+
+
+def _accesses(trace: Trace) -> list[tuple[Any, ...]]:
+    """(warp, time, pc, stage, address, mask, offsets), by warp in program order."""
+    table, patterns = trace.accesses, _patterns(trace)
+    order = np.argsort(table.warp, kind="stable")
+    assert (np.diff(table.time[order])[np.diff(table.warp[order]) == 0] >= 0).all(), (
+        f"{trace.engine}: accesses of a warp are not in program order"
+    )
+    columns = (table.warp, table.time, table.pc, table.stage, table.address, table.pattern)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return sorted((*row[:5], *patterns[row[5]]) for row in rows)
+
+
+def _pattern_counts(trace: Trace) -> list[tuple[Any, ...]]:
+    table, patterns = trace.pattern_counts, _patterns(trace)
+    columns = (table.pc, table.stage, table.phase, table.pattern, table.count)
+    counts: Counter[tuple[Any, ...]] = Counter()
+    for pc, stage, phase, pattern, count in zip(*(c.tolist() for c in columns), strict=True):
+        counts[(pc, stage, phase, *patterns[pattern])] += count
+    return sorted((*key, count) for key, count in counts.items())
+
+
+def assert_same_trace(one: Trace, other: Trace) -> None:
+    """All but the engine, the time that it took and the numbers that it gave to patterns."""
+    for name in ("kernel", "grid", "thread_block", "warp_width", "resources", "instructions"):
+        assert getattr(one, name) == getattr(other, name), name
+    tables = {"stage warp issues": "stage_warp_issues", "warp times": "warp_time"}
+    mine = by_thread_block(one) | {name: getattr(one, field) for name, field in tables.items()}
+    others = by_thread_block(other) | {n: getattr(other, field) for n, field in tables.items()}
+    for name, expected in mine.items():
+        np.testing.assert_array_equal(others[name], expected, f"{name} differ", strict=True)
+    for rows, name in ((_accesses, "accesses"), (_pattern_counts, "pattern counts")):
+        expected, found = Counter(rows(one)), Counter(rows(other))
+        missing, extra = sorted((expected - found).items()), sorted((found - expected).items())
+        assert not missing, f"{name}: {other.engine} lacks {missing[0]}, has {extra[:1]}"
+        assert not extra, f"{name}: only {other.engine} has {extra[0]}"
