@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
+from kernelcast.simcore.instruction_counts import tensor_operations
 from kernelcast.traces.trace import Trace
 
 __all__ = ["InstructionMix", "MixCount", "MixIsa", "instruction_mix"]
@@ -39,6 +40,8 @@ class InstructionMix:
     kernel: str
     isa: MixIsa
     rows: tuple[MixCount, ...]
+    tensor_operations: Mapping[str, float] = field(default_factory=dict)
+    """By type, two for each multiply-add."""
 
     @property
     def thread_instructions(self) -> int:
@@ -72,7 +75,8 @@ def instruction_mix(trace: Trace, isa: MixIsa = MixIsa.SOURCE) -> InstructionMix
     ]
     if isa is MixIsa.SOURCE:
         rows = _by_opcode(rows)
-    return InstructionMix(trace.kernel, isa, tuple(sorted(rows, key=_by_count)))
+    ordered = tuple(sorted(rows, key=_by_count))
+    return InstructionMix(trace.kernel, isa, ordered, tensor_operations(trace))
 
 
 def _by_opcode(rows: Iterable[MixCount]) -> list[MixCount]:

@@ -10,6 +10,7 @@ from kernelcast.kernel_trace import KernelTrace
 from kernelcast.memory_simulation import SimulatedDevice, resident_thread_blocks
 from kernelcast.sampling import Sampling
 from kernelcast.simcore.device import Device
+from kernelcast.simcore.isa.cluster_addresses import needs_clusters
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Launch, Limits
 from kernelcast.simcore.sampling.decision import FEWEST_THREADS, why_not_sampled
@@ -82,6 +83,8 @@ def _why_not(kernel: Kernel, launch: Launch, engine: str, sampling: Sampling) ->
     from kernelcast.simcore.engine.jit.run import can_run
     from kernelcast.simcore.llvm import host_supports_vectors
 
+    if needs_clusters(kernel):
+        return "thread blocks of a cluster, or copies in bulk, do not run apart from what they do"
     if not host_supports_vectors() or not can_run(kernel):
         return "only the reference engine runs it, which executes everything"
     return why_not_sampled(kernel, threads, fewest)

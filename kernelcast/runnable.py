@@ -73,6 +73,7 @@ class RunnableKernel:
         record_memory: bool = True,
         record_paths: bool | None = None,
         sampling: Sampling = Sampling.NEVER,
+        exact_sums: bool = False,
     ) -> KernelTrace:
         """Executes one launch: arrays in `args` are the buffers that the kernel reads and writes.
 
@@ -91,10 +92,12 @@ class RunnableKernel:
         counts instructions only, where that saves time, and has no profile. With `record_paths`,
         by default as `record_memory`, it has the paths of some thread blocks too, which models that
         simulate an SM need, or says why not. With `sampling` a large launch may be
-        estimated from a part of its thread blocks; its buffers stay as they are.
+        estimated from a part of its thread blocks; its buffers stay as they are. With `exact_sums`
+        matrix instructions add up all products exactly and round once, not as tensor units do.
         """
         if isinstance(args, str) or not isinstance(args, Sequence):
             raise LaunchError(f"args must be a list of arguments, got {type(args).__name__}")
+        chosen = self.with_exact_sums() if exact_sums else self
         given = LaunchSizes(grid, block, global_size, local_size)
         thread_blocks, threads = given.resolved(self.kernel.required_threads)
         launch = Launch(
@@ -111,17 +114,23 @@ class RunnableKernel:
         widths = [warp_width] if warp_width is not None else _widths(targets)
         limits = limits or Limits()
         keeps_paths = record_memory if record_paths is None else record_paths
-        samples = PathSamples.record(self.kernel, launch, widths, limits) if keeps_paths else None
+        samples = PathSamples.record(chosen.kernel, launch, widths, limits) if keeps_paths else None
         found = None
         if targets or not record_memory:
-            chosen = targets if record_memory else ()
+            memories = targets if record_memory else ()
             found = sampled_launch(
-                self.kernel, launch, chosen, widths, limits, engine, sampling, progress
+                chosen.kernel, launch, memories, widths, limits, engine, sampling, progress
             )
         if found is None:
             recorded_for = targets if record_memory else None
-            found = self._executed(launch, recorded_for, widths, limits, engine, progress)
+            found = chosen._executed(launch, recorded_for, widths, limits, engine, progress)
         return found if samples is None else samples.added_to(found)
+
+    def with_exact_sums(self) -> RunnableKernel:
+        """The kernel with matrix instructions that add up exactly and round once."""
+        from kernelcast.simcore.isa.matrix.exact_sums import with_exact_sums
+
+        return replace(self, kernel=with_exact_sums(self.kernel))
 
     def _executed(
         self,

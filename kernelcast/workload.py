@@ -188,11 +188,13 @@ class Workload:
         record_memory: bool = True,
         record_paths: bool | None = None,
         sampling: Sampling = Sampling.NEVER,
+        exact_sums: bool = False,
     ) -> KernelTrace:
         """Executes one launch; `arguments` as `make_arguments` gave them, else new ones.
 
         Warps are as wide as those of `devices`, or as `warp_width` says; by default 32 threads.
-        LaunchError, before it runs, when the launch does not fit one of `devices`.
+        LaunchError, before it runs, when the launch does not fit one of `devices`. `exact_sums` as
+        `RunnableKernel.run` has it.
         """
         names = self._names(size)
         kernel = self.load_kernel()
@@ -217,6 +219,7 @@ class Workload:
             record_memory=record_memory,
             record_paths=record_paths,
             sampling=sampling,
+            exact_sums=exact_sums,
         )
         return trace.repeated(self.launch.repeats)
 
@@ -243,6 +246,7 @@ class Workload:
         limits: Limits | None = None,
         engine: str = "auto",
         progress: Progress | None = None,
+        exact_sums: bool = False,
     ) -> CheckResult:
         """Executes one launch and compares the buffers with the workload's reference."""
         self._check_spec()
@@ -261,6 +265,7 @@ class Workload:
             engine=engine,
             progress=progress,
             record_memory=False,
+            exact_sums=exact_sums,
         )
         return CheckResult(self.compare(before, found, size), trace)
 

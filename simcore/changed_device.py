@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from kernelcast.errors import DeviceFileError, KernelcastError, nearest
 from kernelcast.simcore.dependent_facts import (
+    ABSENT,
     RULES,
     Facts,
     Scalar,
@@ -35,9 +36,6 @@ __all__ = [
 ]
 
 Changes = Mapping[str, Scalar]
-
-ABSENT = "none"
-"""As the value of an optional section: the device then has none (`l1=none`)."""
 
 ALIASES: Mapping[str, str] = {
     "sm.max_blocks": "sm.max_thread_blocks",

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import TypeAlias
 
 __all__ = [
+    "ABSENT",
     "CEILINGS",
     "CURVES",
     "RULES",
@@ -28,6 +29,8 @@ __all__ = [
 Scalar: TypeAlias = int | float | str | bool
 Facts: TypeAlias = Mapping[str, Scalar]
 
+ABSENT = "none"
+"""As the value of an optional section: the device then has none (`l1=none`)."""
 _SAME = 1e-12
 """Factors nearer to 1 are rounding errors."""
 _MAY_VANISH = frozenset(("peak.fp64_flops_per_s", "measured.fp64_ops_per_s"))
@@ -199,6 +202,18 @@ RULES: tuple[DependentFact, ...] = (
         (_CLOCK,),
         reason="an access of the memory takes as many nanoseconds as before",
     ),
+    DependentFact(
+        "tensor.peak_clock_hz",
+        How.SCALES,
+        (_CLOCK,),
+        reason="tensor units run at the same share of the clock",
+    ),
+    DependentFact(
+        "tensor.peak_flops_per_s",
+        How.SCALES,
+        (_SMS, "tensor.peak_clock_hz", "tensor.fp16"),
+        reason="the vendor's figure is that of all SMs",
+    ),
 )
 """In this order: the sources of a rule are settled by rules before it."""
 
@@ -231,6 +246,7 @@ CEILINGS: Mapping[str, tuple[str, ...]] = {
     "fp32_": (_SMS, _CLOCK, "sm.fp32_lanes"),
     "fp64_": (_SMS, _CLOCK, "sm.fp64_lanes"),
     "special_function_": (_SMS, _CLOCK),
+    "tensor_": (_SMS, _CLOCK),
 }
 """What the highest observed rates scale with, by the beginning of their names; others stay."""
 
@@ -255,11 +271,13 @@ def follow(old: Facts, explicit: Facts) -> dict[str, Scalar]:
     """All facts after the changes `explicit`, which win over every rule.
 
     A fact that follows is worked out from `old` and from what its sources have become, so that the
-    order of the changes does not matter.
+    order of the changes does not matter. Nothing follows from a fact that is taken away.
     """
     new = {**old, **explicit}
     for rule in RULES:
-        if rule.name in explicit or not all(name in new for name in (rule.name, *rule.sources)):
+        if rule.name in explicit or any(
+            new.get(name, ABSENT) == ABSENT for name in (rule.name, *rule.sources)
+        ):
             continue
         if any(new[name] != old.get(name) for name in rule.when or rule.sources):
             new[rule.name] = _like(old.get(rule.name), _followed(rule, old, new))

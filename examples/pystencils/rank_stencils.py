@@ -25,7 +25,7 @@ def main(name: str, *devices: str) -> None:
     make, domain, shapes, registers = KERNELS[name]
     kernel = kc.from_pystencils(make(*domain), registers=registers)
     rankings = kc.rank(kernel, devices or ("a100-40gb",), block=shapes, folding="none,2y,2z")
-    Console().print(rank_table(rankings, top=10))
+    Console(width=120).print(rank_table(rankings, top=10))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@ __all__ = ["FileSupport", "KernelSupport", "Missing", "check_file", "small_launc
 
 _WARP_WIDTH = 32
 _THREADS = 2 * _WARP_WIDTH
-_GRID = (2, 1, 1)
 _POINTER_BYTES = 8
 _BUFFER_BYTES = 4096
 _PLAIN_CODE = 0
@@ -111,7 +110,8 @@ def small_launch(kernel: Kernel) -> Launch:
     if kernel.max_threads is not None:
         threads = (min(_THREADS, int(np.prod(kernel.max_threads))), 1, 1)
     arguments = tuple(_argument(parameter) for parameter in kernel.parameters)
-    launch = Launch(_GRID, kernel.required_threads or threads, arguments)
+    x, y, z = kernel.required_cluster or (1, 1, 1)
+    launch = Launch((2 * x, y, z), kernel.required_threads or threads, arguments)
     launch.check(kernel)
     return launch
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 
 from kernelcast.report.text import exact_number, titled_table
+from kernelcast.simcore.tensor_types import TensorType
 
 if TYPE_CHECKING:
     from kernelcast.simcore.device import Device, MeasuredCurve
@@ -25,6 +26,7 @@ _UNITS = (
     ("_sectors", "sectors"),
     ("_efficiency", "share"),
     (".lanes", "threads/cycle"),
+    *((f"tensor.{type_.value}", "multiply-adds/cycle") for type_ in TensorType),
     ("parallel_degree.a", "warps"),
     ("parallel_degree.b", "warps"),
     ("parallel_degree.c", "share"),

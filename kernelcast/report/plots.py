@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from kernelcast.errors import KernelcastError
 from kernelcast.models.estimate import Estimate
 from kernelcast.models.model import dominant_work_type
+from kernelcast.models.tensor_work import tensor_rate
 from kernelcast.report.labels import PointLabel, place_labels
 from kernelcast.report.level_roofs import draw_level_roofs, level_roofs
 from kernelcast.report.quadrant_split import COLORS, quadrant_split_plot
+from kernelcast.report.tensor_roofs import draw_tensor_roofs, tensor_roofs
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.profile import KernelProfile, WorkType
 
@@ -40,7 +42,8 @@ def roofline_plot(
     work_type = _work_type(profile, estimates)
     operations, traffic_bytes = _work(profile, work_type)
     intensity = operations / traffic_bytes
-    roofs = _roofs(device, work_type)
+    roofs = _roofs(profile, device, work_type)
+    tensor = tensor_roofs(estimates, roofs[0][1]) if work_type is WorkType.TENSOR else {}
     levels = [level for estimate in estimates for level in level_roofs(estimate)]
     ridges = [peak / bandwidth for _, peak, bandwidth in roofs]
     at_levels = [level.intensity for level in levels]
@@ -61,7 +64,8 @@ def roofline_plot(
             *(_TO_GIGA * bandwidth * left for _, _, bandwidth in roofs),
         ]
     )
-    axes.set_ylim(lowest / 2, 3 * _TO_GIGA * max(peak for _, peak, _ in roofs))
+    draw_tensor_roofs(axes, tensor, device.dram.bandwidth_bytes_per_s)
+    axes.set_ylim(lowest / 2, 3 * _TO_GIGA * max(*tensor, *(peak for _, peak, _ in roofs), 0.0))
     axes.axvline(intensity, color="#999999", lw=1.0, ls=":", gid="intensity")
     points = _draw_points(axes, intensity, attained)
     _label_axes(axes, f"{profile.kernel} on {device.title}", work_type)
@@ -119,11 +123,19 @@ def _operations(profile: KernelProfile, work_type: WorkType) -> float:
         WorkType.FP64: counts.fp64 + counts.fma64,
         WorkType.FP32: counts.fp32 + counts.fma32,
         WorkType.INT: counts.integer,
+        WorkType.TENSOR: counts.tensor_total,
     }[work_type]
 
 
-def _roofs(device: Device, work_type: WorkType) -> list[tuple[str, float, float]]:
+def _roofs(
+    profile: KernelProfile, device: Device, work_type: WorkType
+) -> list[tuple[str, float, float]]:
     """(name, op/s, B/s): theoretical where vendors give one, then measured where somebody did."""
+    if work_type is WorkType.TENSOR:
+        peak = tensor_rate(profile, device)
+        if peak is None:
+            raise KernelcastError(f"{device.name} has no units for the kernel's tensor operations")
+        return [("theoretical", peak, device.dram.bandwidth_bytes_per_s)]
     roofs = []
     peak = {
         WorkType.FP64: device.peak.fp64_flops_per_s,

@@ -124,6 +124,7 @@ def mix_record(mix: InstructionMix, engine: str, elapsed_s: float) -> Record:
         "elapsed_s": elapsed_s,
         "thread_instructions": mix.thread_instructions,
         "warp_instructions": mix.warp_instructions,
+        "tensor_operations": dict(mix.tensor_operations),
         "mix": [
             {"opcode": row.opcode, "unit": row.unit, "thread": row.thread, "warp": row.warp}
             for row in mix.rows

@@ -113,6 +113,9 @@ def mix_table(mix: InstructionMix) -> RenderableType:
         table.add_row(row.opcode, row.unit, f"{row.thread:,}", f"{row.warp:,}", share)
     table.add_section()
     table.add_row("all", "", f"{total:,}", f"{mix.warp_instructions:,}", "")
+    counts = (f"{count:,.0f} {name}" for name, count in mix.tensor_operations.items())
+    if mix.tensor_operations:
+        return Group(table, Text(f"tensor operations: {', '.join(counts)}"))
     return table
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernelcast.report.data_table import DataTable
+from kernelcast.report.paper_figures import figure_record, figure_tables
 from kernelcast.units import format_count, format_seconds
 
 if TYPE_CHECKING:
@@ -33,8 +34,14 @@ _CALIBRATION = "calibration"
 def validation_tables(
     report: ValidationReport, explained: Mapping[TimeComparison, str]
 ) -> list[DataTable]:
-    """Every point, then the statistics, then the figures of others."""
-    return [_times(report, explained), _counters(report), *error_tables(report), _notes(report)]
+    """Every point and figure, then the statistics, then the figures of others."""
+    return [
+        _times(report, explained),
+        _counters(report),
+        *figure_tables(report.figures),
+        *error_tables(report),
+        _notes(report),
+    ]
 
 
 def error_tables(report: ValidationReport) -> list[DataTable]:
@@ -193,6 +200,7 @@ def validation_record(
             }
             for item in report.counters
         ],
+        "figures": [figure_record(item) for item in report.figures],
         "notes": list(report.notes),
     }
 
@@ -218,9 +226,12 @@ def _time_record(point: TimeComparison, explained: Mapping[TimeComparison, str])
 def validation_rows(
     report: ValidationReport, explained: Mapping[TimeComparison, str]
 ) -> list[list[object]]:
-    """The times, header first."""
+    """The times and the figures of papers, header first; cells of the other kind are empty."""
     records = [_time_record(point, explained) for point in report.times]
-    return [list(records[0]), *(list(record.values()) for record in records)] if records else []
+    records += [figure_record(item) for item in report.figures]
+    columns = list(dict.fromkeys(name for record in records for name in record))
+    rows = [[record.get(name) for name in columns] for record in records]
+    return [list(columns), *rows] if records else []
 
 
 def suite_tables(report: SuiteReport) -> list[DataTable]:

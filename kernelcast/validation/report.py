@@ -11,6 +11,7 @@ from kernelcast.validation.error_statistics import (
     by_model_and_device,
     rankings,
 )
+from kernelcast.validation.paper_figures import PaperFigure
 
 __all__ = ["OUTLIER", "ValidationReport"]
 
@@ -20,12 +21,14 @@ OUTLIER = 0.25
 
 @dataclass(frozen=True)
 class ValidationReport:
-    """`times` and `counters` beside their references; `notes` say what is left out and why."""
+    """`times`, `counters` and `figures` of papers beside their references; `notes` say what is left
+    out and why."""
 
     suite: str
     times: tuple[TimeComparison, ...] = ()
     counters: tuple[CounterComparison, ...] = ()
     notes: tuple[str, ...] = ()
+    figures: tuple[PaperFigure, ...] = ()
 
     @property
     def statistics(self) -> dict[tuple[str, str], ErrorStatistics]:
@@ -52,3 +55,7 @@ class ValidationReport:
     @property
     def counters_outside(self) -> tuple[CounterComparison, ...]:
         return tuple(item for item in self.counters if not item.is_within_tolerance)
+
+    @property
+    def figures_outside(self) -> tuple[PaperFigure, ...]:
+        return tuple(item for item in self.figures if item.is_met is False)

@@ -193,6 +193,10 @@ def test_the_default_model_follows_from_what_the_device_file_has(trace: kc.Kerne
     found = kc.estimate(profile, device=untimed)
     assert found.model == "quantitative-roofline"
     assert found.assumptions[0].startswith("model quantitative-roofline instead of interval")
+    rates = {"work_item_dram_read_bandwidth_bytes_per_s": 1e10}
+    processor = kc.estimate(profile, device=replace(untimed, ceilings=rates))
+    assert processor.model == "roofline"
+    assert processor.assumptions[0].endswith("has no [timing], and is a processor")
     bare = kc.estimate(profile, device=replace(untimed, measured=None))
     assert bare.model == "roofline"
     assert "no [timing] and [measured]" in bare.assumptions[0]

@@ -100,3 +100,14 @@ def test_the_table_names_what_does_not_fit(capsys: pytest.CaptureFixture[str]) -
 def test_bad_input(capsys: pytest.CaptureFixture[str], arguments: list[str], said: str) -> None:
     assert main(["layers", *arguments]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_workload_with_a_border_has_no_cells_in_tiny_domains() -> None:
+    """The star of seven points reads one cell around its domain: planes of 1 and 2 have no cell.
+    Waves two layers deep read four planes of doubles and write two."""
+    star = str(WORKLOADS / "stencil" / "star7_3d.toml")
+    found = layer_table(
+        scaled_kernel(star, "full", ["width", "height"]), [load_device("a100-40gb")]
+    )
+    (extent,) = [row.largest_extent for row in found.rows if row.axis is LayerAxis.Z]
+    assert extent == pytest.approx(isqrt(20 * 2**20 // (6 * 8)), rel=0.02)

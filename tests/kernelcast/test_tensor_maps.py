@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -141,26 +142,40 @@ def test_three_stages_of_a_matrix_product(module: kc.LoadedModule, engine: str) 
 
 
 @needs_cuda
-def test_a_sum_over_clusters(module: kc.LoadedModule) -> None:
+@pytest.mark.parametrize("engine", ["jit", "reference"])
+def test_a_sum_over_clusters(module: kc.LoadedModule, engine: str) -> None:
     given = np.random.default_rng(2).integers(-99, 99, 1024).astype(np.int32)
     found = np.zeros(2, np.int32)
-    module["cluster_sum"].run(grid=8, block=128, args=[given, found])
+    trace = module["cluster_sum"].run(grid=8, block=128, args=[given, found], engine=engine)
+    assert trace.data.engine == engine
     assert (found == given.reshape(2, -1).sum(axis=1)).all()
 
 
 @needs_cuda
-def test_tiles_through_tensor_maps(module: kc.LoadedModule) -> None:
+@pytest.mark.parametrize("engine", ["jit", "reference"])
+def test_tiles_through_tensor_maps(module: kc.LoadedModule, engine: str) -> None:
     """Edges stick out; two stages, each with an mbarrier of its own."""
     given = np.random.default_rng(3).standard_normal((80, 96)).astype(np.float32)
     found = np.zeros((96, 80), np.float32)
     maps = [kc.TensorMap(array, (32, 32)) for array in (given, found)]
     trace = module["transposed_tiles"].run(
-        grid=3, block=128, args=[*maps, 80], devices=["a100-40gb"]
+        grid=3, block=128, args=[*maps, 80], devices=["a100-40gb"], engine=engine
     )
     assert (found == given.T).all()
     profile = trace.profile(kc.device("a100-40gb"))
     least = given.nbytes // 32
     assert least <= profile.traffic.dram_read_transactions <= 2 * least
+
+
+@needs_cuda
+def test_support_of_the_programs(tmp_path: Path, output: Callable[..., str]) -> None:
+    """These, and those of matrix instructions."""
+    path = tmp_path / "programs.cu"
+    path.write_text(SOURCE)
+    said = output("support", str(path), "--arch", "sm_90", "--option=-std=c++17")
+    assert "3 of 3 kernels supported (100.0%)" in said
+    said = output("support", str(Path(__file__).parents[2] / "benchmarks" / "matrix_kernels"))
+    assert "kernels supported (100.0%)" in said
 
 
 WORKLOAD = """

@@ -11,19 +11,26 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+from kernelcast.kernel_trace import KernelTrace
 from kernelcast.simcore.device import CoalescingRule, SegmentFacts, SharedMemoryFacts
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.launch import Limits
-from kernelcast.simcore.memory.banks import banked_wavefronts
 from kernelcast.simcore.memory.device_memory import simulate_memory
 from kernelcast.simcore.memory.hierarchy import TrafficResult
-from kernelcast.simcore.memory.native_accesses import native_accesses
 from kernelcast.simcore.occupancy import occupancy
 from kernelcast.simcore.profile import LaunchShape
 from kernelcast.traces.trace import Trace
+from kernelcast.validation.zhang_owens_reduction import conflict_series
+from kernelcast.validation.zhang_owens_sparse import (
+    EntryBytes,
+    entry_bytes,
+    gpu_with_segments,
+    gpu_with_textures,
+    sparse_trace,
+    texture_vector_bytes,
+)
 from kernelcast.workload_file import load_workload
 
 DATA = Path(__file__).parent / "data"
@@ -115,17 +122,8 @@ def test_the_series_follow_from_the_indices(row: dict[str, str]) -> None:
 def test_conflicts_of_each_array_and_step(kernel: str, banks: int) -> None:
     """Per system: 4 loads and 4 stores of its own equation, 4 loads of each neighbour."""
     trace = executed(f"zhang_owens/{kernel}", "small")
-    device, systems = replace(GTX_285, shared=SharedMemoryFacts(banks, 4)), 7
-    rows = trace.pattern_counts
-    native = native_accesses(trace.instructions)
-    taken = banked_wavefronts(rows, trace.patterns, native, device).taken * rows.count
-    found: Counter[tuple[int, ...]] = Counter()
-    for pc in np.unique(rows.pc[(rows.stage > 0) & (rows.stage <= STEPS)]):
-        chosen = rows.pc == pc
-        by_stage = np.bincount(rows.stage[chosen], taken[chosen], minlength=STEPS + 1)
-        assert not (by_stage % systems).any()
-        found[tuple(int(item) // systems for item in by_stage[1 : STEPS + 1])] += 1
-    expected: Counter[tuple[int, ...]] = Counter()
+    found = conflict_series(trace, replace(GTX_285, shared=SharedMemoryFacts(banks, 4)))
+    expected: Counter[tuple[float, ...]] = Counter()
     for access, uses in (("own", 8), ("left", 4), ("right", 4)):
         steps = range(1, STEPS + 1)
         passes = (half_warp_passes(words_of(kernel, access, step), banks) for step in steps)
@@ -145,69 +143,50 @@ def test_one_thread_block_fills_an_sm(kernel: str) -> None:
 
 
 @cache
-def read_bytes(kernel: str, rule: CoalescingRule, smallest: int) -> tuple[float, float, float]:
-    """Of index, values and vector, for each element of the matrix.
+def read_bytes(form: str, rule: CoalescingRule, smallest: int) -> EntryBytes:
+    return entry_bytes(kept(form), gpu_with_segments(rule, smallest))
 
-    The index is the only integer; values of neighbouring rows follow each other, so that they move
-    4 bytes each, which entries of the vector do not.
-    """
-    found = traffic(f"sparse_formats/{kernel}", "full", rule, smallest)
-    trace, counts = executed(f"sparse_formats/{kernel}", "full"), found.by_instruction
-    elements = 49_152 * 39
-    sums = {"index": 0.0, "values": 0.0, "vector": 0.0}
-    for row in trace.instructions:
-        if row.kind != "load" or row.space != "global":
-            continue
-        moved = float(counts.dram_reads[row.pc]) * found.transaction_bytes / elements
-        share = counts.requests[row.pc] * 128 / elements  # if all words were neighbours
-        part = "values" if moved == pytest.approx(share) else "vector"
-        sums["index" if "32" in row.mnemonic and "f32" not in row.mnemonic else part] += moved
-    return sums["index"], sums["values"], sums["vector"]
+
+@cache
+def kept(form: str) -> KernelTrace:
+    return sparse_trace(form)
 
 
 @pytest.mark.parametrize(
-    ("kernel", "rule", "smallest", "vector", "tolerance"),
+    ("form", "rule", "smallest", "vector", "tolerance"),
     [
-        ("spmv_ell", FIXED, 32, float(PAPER["spmv_vector_bytes_32"]), 0.005),
-        ("spmv_ell", FIXED, 16, float(PAPER["spmv_vector_bytes_16"]), 0.005),
-        ("spmv_ell", SHRINKING, 32, 8.00, 0.01),
-        ("spmv_ell", SHRINKING, 16, 7.43, 0.01),
-        ("spmv_bell_im", FIXED, 32, 5.01, 0.005),
-        ("spmv_bell_im", FIXED, 16, 3.63, 0.005),
-        ("spmv_bell_imiv", FIXED, 32, 2.00, 0.005),
-        ("spmv_bell_imiv", FIXED, 16, 1.81, 0.005),
+        ("ell", FIXED, 32, float(PAPER["spmv_vector_bytes_32"]), 0.005),
+        ("ell", FIXED, 16, float(PAPER["spmv_vector_bytes_16"]), 0.005),
+        ("ell", SHRINKING, 32, 8.00, 0.01),
+        ("ell", SHRINKING, 16, 7.43, 0.01),
+        ("bell_im", FIXED, 32, 5.01, 0.005),
+        ("bell_im", FIXED, 16, 3.63, 0.005),
+        ("bell_imiv", FIXED, 32, 2.00, 0.005),
+        ("bell_imiv", FIXED, 16, 1.81, 0.005),
     ],
 )
 def test_bytes_for_each_vector_entry(
-    kernel: str, rule: CoalescingRule, smallest: int, vector: float, tolerance: float
+    form: str, rule: CoalescingRule, smallest: int, vector: float, tolerance: float
 ) -> None:
-    index, values, found = read_bytes(kernel, rule, smallest)
-    assert found == pytest.approx(vector, rel=tolerance)
-    assert values == pytest.approx(4)
-    assert index == pytest.approx(4 if kernel == "spmv_ell" else 4 / 9)
+    found = read_bytes(form, rule, smallest)
+    assert found.vector == pytest.approx(vector, rel=tolerance)
+    assert found.values == pytest.approx(4)
+    assert found.index == pytest.approx(4 if form == "ell" else 4 / 9)
 
 
 @pytest.mark.parametrize(
-    ("kernel", "total"), [("spmv_ell", 14.69), ("spmv_bell_im", 9.46), ("spmv_bell_imiv", 6.44)]
+    ("form", "total"), [("ell", 14.69), ("bell_im", 9.46), ("bell_imiv", 6.44)]
 )
-def test_bytes_for_each_element(kernel: str, total: float) -> None:
-    assert sum(read_bytes(kernel, FIXED, 32)) == pytest.approx(total, abs=0.005)
+def test_bytes_for_each_element(form: str, total: float) -> None:
+    assert read_bytes(form, FIXED, 32).total == pytest.approx(total, abs=0.005)
 
 
 @pytest.mark.parametrize("form", ["ell", "bell_im", "bell_imiv"])
 def test_the_texture_cache_serves_the_vector(form: str) -> None:
     """The second-level cache of 256 KB holds the vector of 192 KB: it is read once."""
-    assert GTX_285.l1 is not None
-    device = replace(
-        GTX_285,
-        l1=replace(GTX_285.l1, caches_read_only_loads=True),
-        l2=replace(GTX_285.l2, caches_read_only_loads=True),
-    )
-    trace = executed(f"sparse_formats/spmv_{form}_texture", "full")
-    found = simulate_memory(trace, device, 8).traffic
-    reads = found.by_instruction.dram_reads
-    cached = [row.pc for row in trace.instructions if row.kind == "load" and row.cache == "nc"]
-    assert reads[cached].sum() * 32 == 49_152 * 4
+    trace = sparse_trace(form, is_texture=True)
+    assert texture_vector_bytes(trace, gpu_with_textures()) == 49_152 * 4
+    assert texture_vector_bytes(trace, GTX_285) > 49_152 * 4
 
 
 @pytest.mark.parametrize(
