@@ -12,6 +12,8 @@ import pytest
 from hypothesis import settings
 
 from kernelcast.cli import main
+from kernelcast.errors import InputError
+from kernelcast.inputs import nvrtc_library
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.device import Device, MeasuredThroughput
 from kernelcast.simcore.device_file import load_device
@@ -42,6 +44,17 @@ _THESIS_CASES = {
     "sgemm": ("table_4_9_sgemm_metrics", 1, LaunchShape((20, 40, 1), (32, 32, 1))),
     "lmsor": ("table_5_10_lmsor_metrics", 4, None),
 }
+
+
+@pytest.fixture(scope="session")
+def nvrtc() -> None:
+    """Of tests that compile CUDA C++: skips them where NVRTC or its headers are not installed."""
+    try:
+        nvrtc_library.load_nvrtc()
+    except InputError:
+        pytest.skip("NVRTC is not installed")
+    if not nvrtc_library.cuda_header_folders():
+        pytest.skip("the CUDA headers are not installed")
 
 
 @pytest.fixture

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
-from kernelcast.errors import InputError
-from kernelcast.inputs import nvrtc_library
 
 COLUMNS = 64
 OUTPUTS = ", ".join(f'"=r"(d[{i}])' for i in range(COLUMNS))
@@ -146,15 +144,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(128) pair
 )
 
 
-def has_cuda_compiler() -> bool:
-    try:
-        nvrtc_library.load_nvrtc()
-    except InputError:
-        return False
-    return bool(nvrtc_library.cuda_header_folders())
-
-
-needs_cuda = pytest.mark.skipif(not has_cuda_compiler(), reason="NVRTC is not installed")
+needs_cuda = pytest.mark.usefixtures("nvrtc")
 
 
 @pytest.fixture(scope="module")

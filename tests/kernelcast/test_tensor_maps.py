@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
-from kernelcast.errors import InputError, WorkloadError
-from kernelcast.inputs import nvrtc_library
+from kernelcast.errors import WorkloadError
 
 SOURCE = r"""
 #include <cuda_pipeline_primitives.h>
@@ -111,15 +110,7 @@ extern "C" __global__ void transposed_tiles(const __grid_constant__ TensorMap fr
 """
 
 
-def has_cuda_compiler() -> bool:
-    try:
-        nvrtc_library.load_nvrtc()
-    except InputError:
-        return False
-    return bool(nvrtc_library.cuda_header_folders())
-
-
-needs_cuda = pytest.mark.skipif(not has_cuda_compiler(), reason="NVRTC is not installed")
+needs_cuda = pytest.mark.usefixtures("nvrtc")
 
 
 @pytest.fixture(scope="module")

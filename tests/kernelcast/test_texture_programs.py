@@ -10,19 +10,8 @@ import numpy.typing as npt
 import pytest
 
 import kernelcast as kc
-from kernelcast.errors import InputError
-from kernelcast.inputs import nvrtc_library
 
-
-def has_cuda_compiler() -> bool:
-    try:
-        nvrtc_library.load_nvrtc()
-    except InputError:
-        return False
-    return bool(nvrtc_library.cuda_header_folders())
-
-
-pytestmark = pytest.mark.skipif(not has_cuda_compiler(), reason="NVRTC is not installed")
+pytestmark = pytest.mark.usefixtures("nvrtc")
 
 Array = npt.NDArray[Any]
 F = np.float32

@@ -7,8 +7,6 @@ import numpy.typing as npt
 import pytest
 
 import kernelcast as kc
-from kernelcast.errors import InputError
-from kernelcast.inputs import nvrtc_library
 
 
 def wgmma(columns: int, turned_b: int) -> str:
@@ -144,15 +142,7 @@ extern "C" __global__ void __launch_bounds__(384) specialised(
 )
 
 
-def has_cuda_compiler() -> bool:
-    try:
-        nvrtc_library.load_nvrtc()
-    except InputError:
-        return False
-    return bool(nvrtc_library.cuda_header_folders())
-
-
-needs_cuda = pytest.mark.skipif(not has_cuda_compiler(), reason="NVRTC is not installed")
+needs_cuda = pytest.mark.usefixtures("nvrtc")
 
 
 @pytest.fixture(scope="module")
