@@ -18,6 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from kernelcast.simcore.address.access_stream import access_batches, instruction_rows
+from kernelcast.simcore.address.bound_kernel import BoundKernel
 from kernelcast.simcore.address.hit_rate_fit import HitRatePoint, fit_hit_rate
 from kernelcast.simcore.address.kernel import AddressKernel, Field
 from kernelcast.simcore.address.l1_reuse import l1_reuse
@@ -76,7 +77,8 @@ def l1_point(case: Configuration, device: Device) -> HitRatePoint:
     assert device.l1 is not None
     kernel = case.address_kernel()
     estimated, simulated = volumes(kernel, device), simulated_volumes(case, device).l2_load_bytes
-    again = l1_reuse(kernel, thread_block_classes(kernel)[0], device.l1)
+    shape, l1 = thread_block_classes(kernel)[0], device.l1
+    again = l1_reuse(BoundKernel(kernel), shape, l1.sector_bytes, l1.line_bytes)
     cells = kernel.threads_per_thread_block * case.folding.cells[1] * case.folding.cells[2]
     parts = again.sectors * device.l1.sector_bytes / cells / simulated
     room = device.l1.capacity_bytes / device.l1.line_bytes

@@ -12,6 +12,7 @@ from kernelcast.models.warpspeed import warpspeed_estimate
 from kernelcast.rank_execution import check_results, with_thread_block, workload_fingerprint
 from kernelcast.rank_variations import NO_FOLDING, Configuration, Shape
 from kernelcast.ranking import Outcome, Prediction, Refusal
+from kernelcast.simcore.address.bound_kernel import BoundKernel
 from kernelcast.simcore.address.kernel import AddressKernel
 from kernelcast.simcore.address.volumes import Volumes, volumes
 from kernelcast.simcore.device import Device
@@ -70,7 +71,7 @@ class AddressedKernel(_Addressed):
     ) -> tuple[Outcome, ...]:
         found = self.kernel.with_block(*configuration.thread_block)
         found = found.with_folding(*configuration.folding)
-        return tuple(predicted(found, device) for device in devices)
+        return predicted(found, devices)
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class AddressedWorkload(_Addressed):
         if self.registers is not None:
             found = replace(found, registers=self.registers)
         shared = (process_time() - start) / len(devices)
-        outcomes = (predicted(found, device) for device in devices)
+        outcomes = predicted(found, devices)
         return tuple(self._of_all_launches(item, shared) for item in outcomes)
 
     def _of_all_launches(self, outcome: Outcome, seconds: float) -> Outcome:
@@ -129,12 +130,17 @@ class AddressedWorkload(_Addressed):
         return replace(found, time_s=found.time_s * self.workload.launch.repeats)
 
 
-def predicted(kernel: AddressKernel, device: Device) -> Outcome:
-    """What the model says of the kernel as it is, or why it says nothing."""
+def predicted(kernel: AddressKernel, devices: Sequence[Device]) -> tuple[Outcome, ...]:
+    """What the model says of the kernel as it is on each device, or why it says nothing."""
+    bound = BoundKernel(kernel)
+    return tuple(_predicted(bound, device) for device in devices)
+
+
+def _predicted(bound: BoundKernel, device: Device) -> Outcome:
     start = process_time()
     try:
-        found = volumes(kernel, device)
-        made = warpspeed_estimate(found, kernel, device)
+        found = volumes(bound, device)
+        made = warpspeed_estimate(found, bound.kernel, device)
     except KernelcastError as error:
         return Refusal(error.message, process_time() - start)
     return Prediction(made.time_s, made.bottleneck, _per_work(found), process_time() - start)

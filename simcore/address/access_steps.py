@@ -6,20 +6,26 @@ Warps progress together, access by access: what all threads touch in one of them
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.address.boxes import BoundAccess
-from kernelcast.simcore.address.expression import AXES
-from kernelcast.simcore.address.kernel import Access, AddressKernel
+from kernelcast.simcore.address.address_sets import AddressSets
+from kernelcast.simcore.address.boxes import BoundAccess, StridedFamily, affine_forms
+from kernelcast.simcore.address.expression import AXES, AffineForm
+from kernelcast.simcore.address.kernel import AddressKernel
 
-__all__ = ["AccessStep", "access_steps", "distinct_since", "last_uses", "steps_by_field"]
+__all__ = [
+    "AccessStep",
+    "access_steps",
+    "add_distinct",
+    "step_sets",
+    "steps_by_field",
+]
 
 Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
 
@@ -40,29 +46,30 @@ class AccessStep:
 def access_steps(kernel: AddressKernel) -> tuple[AccessStep, ...]:
     """Cell after cell of a thread, the loads of each before its stores, in the kernel's order; what
     two cells share is loaded once. ModelNotApplicable for what is not affine."""
-    return tuple(dict.fromkeys(_steps(kernel)))
-
-
-def _steps(kernel: AddressKernel) -> Iterator[AccessStep]:
-    for z, y, x in itertools.product(*(range(cells) for cells in reversed(kernel.folding))):
-        for access in kernel.loads:
-            yield AccessStep(_of_cell(access, kernel, (x, y, z)), is_store=False)
-        for access in kernel.stores:
-            yield AccessStep(_of_cell(access, kernel, (x, y, z)), is_store=True)
-
-
-def _of_cell(access: Access, kernel: AddressKernel, cell: tuple[int, int, int]) -> BoundAccess:
+    accesses, is_store = (*kernel.loads, *kernel.stores), len(kernel.loads)
     trips = {loop.name: loop.trips for loop in kernel.loops}
-    form = access.offset.bind(kernel.block, dict(kernel.parameters), kernel.folding, access.loops)
+    forms = [
+        (access, form.constant, *_without_folding(form))
+        for access, form in zip(accesses, affine_forms(accesses, kernel), strict=True)
+    ]
+    found: dict[Hashable, AccessStep] = {}
+    for z, y, x in itertools.product(*(range(cells) for cells in reversed(kernel.folding))):
+        for number, (access, constant, coefficients, by_cell) in enumerate(forms):
+            shifted = constant + by_cell[0] * x + by_cell[1] * y + by_cell[2] * z
+            key = (access.field, coefficients, shifted, access.access_bytes, access.loops)
+            if (key, number >= is_store) not in found:
+                loops = tuple((name, trips[name]) for name in access.loops)
+                size = access.access_bytes
+                bound = BoundAccess(access.field, coefficients, (shifted,), size, loops)
+                found[key, number >= is_store] = AccessStep(bound, number >= is_store)
+    return tuple(found.values())
+
+
+def _without_folding(form: AffineForm) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...]]:
+    """Coefficients of all but the cell of a thread, and bytes from one such cell to the next."""
     factors = dict(form.coefficients)
-    shift = sum(factors.pop(f"fold.{axis}", 0) * at for axis, at in zip(AXES, cell, strict=True))
-    return BoundAccess(
-        access.field,
-        tuple(factors.items()),
-        (form.constant + shift,),
-        access.access_bytes,
-        tuple((name, trips[name]) for name in access.loops),
-    )
+    by_cell = tuple(factors.pop(f"fold.{axis}", 0) for axis in AXES)
+    return tuple(factors.items()), by_cell
 
 
 def steps_by_field(steps: Sequence[AccessStep]) -> Iterator[Ints]:
@@ -71,28 +78,32 @@ def steps_by_field(steps: Sequence[AccessStep]) -> Iterator[Ints]:
         yield np.array([at for at, step in enumerate(steps) if step.access.field == field])
 
 
-def last_uses(inside: Flags, sizes: Floats, at: Ints, steps: int) -> Floats:
-    """Units of each step `at` of a field by the step that used them last, shape (at, steps).
+def step_sets(
+    steps: Iterable[AccessStep], touched: Callable[[BoundAccess], Iterable[StridedFamily]]
+) -> AddressSets:
+    """What each step of a field touches; steps that differ in their constant only ask together."""
+    groups: dict[Hashable, tuple[list[int], list[int], BoundAccess]] = {}
+    count = 0
+    for number, step in enumerate(steps):
+        found = step.access
+        key = (found.coefficients, found.access_bytes, found.loops)
+        constants, owners, _ = groups.setdefault(key, ([], [], found))
+        constants += found.constants
+        owners.append(number)
+        count += 1
+    members = [
+        (family, tuple(owners))
+        for constants, owners, found in groups.values()
+        for family in touched(replace(found, constants=tuple(constants)))
+    ]
+    return AddressSets(count, tuple(members))
 
-    `inside` and `sizes` are pieces of the field's steps, as of `footprint.address_pieces`.
+
+def add_distinct(between: Floats, lines: Floats, at: Ints) -> None:
+    """Adds to `between` distinct lines of one field: [j, i] of those that the steps i to j touch.
+
+    `lines`: of the steps of the field, which are number `at` of all, as of `footprint.last_uses`.
     """
-    last = np.zeros(len(sizes), np.int64)
-    found = np.zeros((len(at), steps))
-    for number, (own, step) in enumerate(zip(inside, at, strict=True)):
-        found[number] = np.bincount(last[own], sizes[own], steps + 1)[1:]
-        last[own] = step + 1
-    return found
+    from kernelcast.simcore.address.box_pieces import add_distinct_since
 
-
-def distinct_since(inside: Flags, sizes: Floats, at: Ints, steps: int) -> Floats:
-    """[j, i]: distinct units of the field that the steps i to j touch, shape (steps, steps)."""
-    last = np.zeros(len(sizes), np.int64)
-    found = np.zeros((steps, steps))
-    since, number = np.zeros(steps), 0
-    for step in range(steps):
-        if number < len(at) and at[number] == step:
-            last[inside[number]] = step + 1
-            number += 1
-            since = np.bincount(last, sizes, steps + 1)[:0:-1].cumsum()[::-1]
-        found[step] = since
-    return found
+    add_distinct_since(lines.cumsum(axis=1), at, between)

@@ -8,23 +8,24 @@ Each use of a sector hits or not by what came between it and the use before (see
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.address.boxes import BoundAccess, families
+from kernelcast.simcore.address.address_sets import AddressSets
+from kernelcast.simcore.address.bound_kernel import BoundKernel, FieldAccesses
+from kernelcast.simcore.address.boxes import families
 from kernelcast.simcore.address.expression import AXES
 from kernelcast.simcore.address.footprint import footprints
 from kernelcast.simcore.address.kernel import AddressKernel
 from kernelcast.simcore.address.l1_reuse import l1_reuse
-from kernelcast.simcore.address.thread_blocks import ThreadBlockClass, thread_block_classes
-from kernelcast.simcore.address.wavefronts import Requests, requests_of
+from kernelcast.simcore.address.thread_blocks import ThreadBlockClass
+from kernelcast.simcore.address.wavefronts import RequestRules, Requests, requests_of
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.warpspeed_facts import WarpspeedFacts
 
-__all__ = ["BlockVolumes", "block_volumes", "by_field"]
+__all__ = ["BlockVolumes", "block_volumes"]
 
 
 @dataclass(frozen=True)
@@ -43,23 +44,19 @@ class BlockVolumes:
 
 
 def block_volumes(
-    loads: Sequence[BoundAccess],
-    stores: Sequence[BoundAccess],
-    kernel: AddressKernel,
-    thread_blocks_per_sm: int,
-    device: Device,
-    facts: WarpspeedFacts,
+    bound: BoundKernel, thread_blocks_per_sm: int, device: Device, facts: WarpspeedFacts
 ) -> BlockVolumes:
-    size = (device.l1 or device.l2).sector_bytes
+    kernel, l1, rules = bound.kernel, device.l1 or device.l2, RequestRules.of(device, facts)
     asked, written, distinct, allocated = Requests(), Requests(), 0.0, 0.0
     redundant = dict[ThreadBlockClass, float]()
-    for shape in thread_block_classes(kernel):
-        written += requests_of(stores, kernel, shape, device, facts).times(shape.count)
+    for shape in bound.thread_blocks:
+        for _, accesses in bound.stores:
+            written += bound.once(requests_of, accesses, shape, rules).times(shape.count)
         found, sectors, lines = Requests(), 0.0, 0.0
-        for field, accesses in by_field(loads):
-            found += requests_of(accesses, kernel, shape, device, facts)
-            of_field = _footprint(field, accesses, kernel, shape, device)
-            sectors, lines = sectors + of_field[0], lines + of_field[1]
+        for of_field in bound.loads:
+            found += bound.once(requests_of, of_field[1], shape, rules)
+            units = bound.once(_footprint, of_field, shape, l1.sector_bytes, l1.line_bytes)
+            sectors, lines = sectors + units[0], lines + units[1]
         asked += found.times(shape.count)
         distinct += shape.count * sectors
         redundant[shape] = found.sectors - sectors
@@ -69,17 +66,17 @@ def block_volumes(
         room = max(1, _l1_room(kernel, thread_blocks_per_sm, device)) / device.l1.line_bytes
         over = allocated * thread_blocks_per_sm / room
         shape = max(redundant, key=lambda item: item.count)
-        again = l1_reuse(kernel, shape, device.l1)
+        again = bound.once(l1_reuse, shape, l1.sector_bytes, l1.line_bytes)
         hit_rates = facts.l1_hit_rate.at_each(again.lines(thread_blocks_per_sm) / room)
         hit_shares = again.hit_shares(hit_rates)
         lost = float((again.sectors * (1 - hit_rates)).sum())
         capacity *= min(1.0, lost / redundant[shape]) if redundant[shape] > 0 else 0.0
     return BlockVolumes(
         requests=asked + written,
-        requested_bytes=asked.sectors * size,
-        load_bytes=distinct * size,
-        capacity_bytes=max(0.0, capacity) * size,
-        store_bytes=written.sectors * size,
+        requested_bytes=asked.sectors * l1.sector_bytes,
+        load_bytes=distinct * l1.sector_bytes,
+        capacity_bytes=max(0.0, capacity) * l1.sector_bytes,
+        store_bytes=written.sectors * l1.sector_bytes,
         oversubscription=over,
         hit_shares=hit_shares,
     )
@@ -93,24 +90,18 @@ def _l1_room(kernel: AddressKernel, thread_blocks_per_sm: int, device: Device) -
     return device.l1.capacity_bytes - taken
 
 
-def by_field(accesses: Sequence[BoundAccess]) -> Iterator[tuple[str, list[BoundAccess]]]:
-    """Fields do not overlap: each is an address space of its own."""
-    for field in dict.fromkeys(access.field for access in accesses):
-        yield field, [access for access in accesses if access.field == field]
-
-
 def _footprint(
-    field: str,
-    accesses: Sequence[BoundAccess],
-    kernel: AddressKernel,
+    bound: BoundKernel,
+    of_field: FieldAccesses,
     shape: ThreadBlockClass,
-    device: Device,
+    sector_bytes: int,
+    line_bytes: int,
 ) -> tuple[float, float]:
     """Distinct sectors and lines of one thread block, means over where thread blocks begin."""
-    l1, phase = device.l1 or device.l2, kernel.field(field).base_alignment_bytes
+    field, accesses = of_field
+    phase = bound.kernel.field(field).base_alignment_bytes
     factors = [dict(access.coefficients) for access in accesses]
     step = math.gcd(*(found.get(f"ctaid.{axis}", 0) for found in factors for axis in AXES))
-    touched = [families(accesses, kernel, (shape.box,))]
-    sectors = footprints(touched, l1.sector_bytes, phase, step).sectors[0]
-    lines = footprints(touched, l1.line_bytes, phase, step).sectors[0]
-    return sectors, lines
+    touched = AddressSets.of_families([families(accesses, bound.kernel, (shape.box,))])
+    sectors = footprints(touched, sector_bytes, phase, step).sectors[0]
+    return sectors, footprints(touched, line_bytes, phase, step).sectors[0]

@@ -8,15 +8,23 @@ address space of several dimensions (Ernst et al. 2022, section 4.4.1).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernelcast.simcore.address.expression import AXES
+from kernelcast.simcore.address.expression import AXES, AddressExpression, AffineForm
 from kernelcast.simcore.address.kernel import Access, AddressKernel
 from kernelcast.simcore.address.waves import GridBox
 
-__all__ = ["BoundAccess", "Span", "StridedFamily", "bound_accesses", "families", "joined_spans"]
+__all__ = [
+    "BoundAccess",
+    "Span",
+    "StridedFamily",
+    "affine_forms",
+    "bound_accesses",
+    "families",
+    "joined_spans",
+]
 
 Span = tuple[int, int, int]
 """Stride in bytes, first coordinate, end of the coordinates."""
@@ -45,13 +53,29 @@ class StridedFamily:
     access_bytes: int
 
 
-def bound_accesses(accesses: Iterable[Access], kernel: AddressKernel) -> tuple[BoundAccess, ...]:
+def affine_forms(accesses: Iterable[Access], kernel: AddressKernel) -> Iterator[AffineForm]:
+    """Of each access; those that differ in a constant only are bound once. ModelNotApplicable for
+    what is not affine."""
+    parameters = dict(kernel.parameters)
+    known: dict[tuple[Any, ...], AffineForm] = {}
+    for access in accesses:
+        terms, constant = access.offset.terms, 0
+        if terms and not terms[0][0]:
+            constant, terms = terms[0][1], terms[1:]
+        form = known.get((terms, access.loops))
+        if form is None:
+            form = AddressExpression(terms).bind(
+                kernel.block, parameters, kernel.folding, access.loops
+            )
+            known[terms, access.loops] = form
+        yield AffineForm(form.constant + constant, form.coefficients)
+
+
+def bound_accesses(accesses: Sequence[Access], kernel: AddressKernel) -> tuple[BoundAccess, ...]:
     """Equal accesses once. ModelNotApplicable for what is not affine."""
     trips = {loop.name: loop.trips for loop in kernel.loops}
-    parameters = dict(kernel.parameters)
     found: dict[tuple[Any, ...], dict[int, None]] = {}
-    for access in accesses:
-        form = access.offset.bind(kernel.block, parameters, kernel.folding, access.loops)
+    for access, form in zip(accesses, affine_forms(accesses, kernel), strict=True):
         loops = tuple((name, trips[name]) for name in access.loops)
         key = (access.field, form.coefficients, access.access_bytes, loops)
         found.setdefault(key, {})[form.constant] = None
@@ -93,6 +117,9 @@ def _axis_pieces(
     by_cell = by_fold if cells > 1 else by_thread
     if by_thread == by_cell * cells and by_block == by_cell * tile:
         return [((by_cell, first, end),)]
+    if by_block == by_thread * threads:
+        cut = min(cells, end - first)
+        return [((by_thread, first // cells, -(-end // cells)), (by_fold, 0, cut))]
     return _apart((by_block, by_thread, by_fold), threads, cells, first, end)
 
 

@@ -4,63 +4,113 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import ModelNotApplicable
+from kernelcast.simcore.address.address_sets import AddressSets
 from kernelcast.simcore.address.boxes import StridedFamily
 
-__all__ = ["count_in_intervals", "interval_pieces"]
+__all__ = ["count_in_intervals", "uses_in_intervals"]
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 _MOST_INTERVALS = 1 << 24
 
 
-def count_in_intervals(
-    sets: Sequence[Sequence[StridedFamily]], granularity: int, phase: int
-) -> npt.NDArray[np.float64]:
-    """Row 0: units of each set; row 1: units that it shares with the first set. Exact."""
-    found = [_union(members, granularity, phase) for members in sets]
-    sizes = [_size(intervals) for intervals in found]
-    shared = [0.0]
-    for intervals, size in zip(found[1:], sizes[1:], strict=True):
-        both = _merged(*(np.concatenate(ends) for ends in zip(found[0], intervals, strict=True)))
-        shared.append(sizes[0] + size - _size(both))
-    return np.array((sizes, shared))
+@dataclass(frozen=True, slots=True)
+class _Intervals:
+    """First and end of each, and the set it belongs to."""
+
+    first: Ints
+    end: Ints
+    owner: Ints
+
+    def of_units(self, unit: int, phase: int) -> _Intervals:
+        """Bytes as units, when addresses begin `phase` bytes behind one; disjoint, ascending in
+        each set."""
+        first, end = (self.first + phase) // unit, (self.end - 1 + phase) // unit + 1
+        return _Intervals(first, end, self.owner).merged()
+
+    def merged(self) -> _Intervals:
+        """Unions of those of each set that overlap or touch: stretches of one axis on which the
+        sets lie one behind the other."""
+        if not len(self.first):
+            return self
+        low = int(self.first.min())
+        apart = int(self.end.max()) - low + 1
+        shift = self.owner * apart - low
+        first, end = np.sort(self.first + shift), np.sort(self.end + shift)
+        is_new = np.ones(len(first) + 1, np.bool_)
+        is_new[1:-1] = first[1:] > end[:-1]
+        first, end = first[is_new[:-1]], end[is_new[1:]]
+        owner = first // apart
+        return _Intervals(first - owner * apart + low, end - owner * apart + low, owner)
+
+    def sizes(self, sets: int) -> Floats:
+        """Units of each set."""
+        sizes = (self.end - self.first).astype(np.float64)
+        return np.asarray(np.bincount(self.owner, sizes, sets), np.float64)
+
+    def joined_with_first(self, sets: int) -> _Intervals:
+        """Of each set together with the first one."""
+        is_first = self.owner == 0
+        first, end = self.first[is_first], self.end[is_first]
+        return _Intervals(
+            np.concatenate((self.first, np.tile(first, sets))),
+            np.concatenate((self.end, np.tile(end, sets))),
+            np.concatenate((self.owner, np.repeat(np.arange(sets), len(first)))),
+        ).merged()
 
 
-def interval_pieces(
-    sets: Sequence[Sequence[StridedFamily]], granularity: int, phase: int
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
-    """As `footprint.address_pieces`: stretches of units between all ends of all sets."""
-    found = [_union(members, granularity, phase) for members in sets]
-    cuts = np.unique(np.concatenate([end for ends in found for end in ends]))
-    depth = np.zeros((len(sets), len(cuts)), np.int64)
-    for row, (starts, ends) in zip(depth, found, strict=True):
-        np.add.at(row, np.searchsorted(cuts, starts), 1)
-        np.add.at(row, np.searchsorted(cuts, ends), -1)
-    return depth.cumsum(axis=1)[:, :-1] > 0, np.diff(cuts).astype(np.float64)
+def count_in_intervals(sets: AddressSets, granularity: int, phases: Sequence[int]) -> Floats:
+    """Of each phase, in row 0: units of each set; in row 1: units that it shares with the first."""
+    found = np.zeros((len(phases), 2, sets.count))
+    touched = _dense(sets, granularity)
+    for counts, phase in zip(found, phases, strict=True):
+        units = touched.of_units(granularity, phase)
+        counts[0] = units.sizes(sets.count)
+        both = units.joined_with_first(sets.count).sizes(sets.count)
+        counts[1, 1:] = (counts[0, 0] + counts[0] - both)[1:]
+    return found
 
 
-def _size(intervals: tuple[Ints, Ints]) -> float:
-    return float((intervals[1] - intervals[0]).sum())
+def uses_in_intervals(sets: AddressSets, granularity: int, phase: int) -> Floats:
+    """As `footprint.last_uses`: by stretches of units between all ends of all sets."""
+    units = _dense(sets, granularity).of_units(granularity, phase)
+    cuts, place = np.unique(np.concatenate((units.first, units.end)), return_inverse=True)
+    depth, count = np.zeros((sets.count, len(cuts)), np.int8), len(units.owner)
+    depth[units.owner, place[:count]] = 1
+    depth[units.owner, place[count:]] = -1
+    inside = np.cumsum(depth, axis=1, dtype=np.int8) > 0
+    stretch, number = np.nonzero(inside.T)
+    before = np.zeros(len(number), np.int64)
+    before[1:] = np.where(stretch[1:] == stretch[:-1], number[:-1] + 1, 0)
+    sizes = np.diff(cuts).astype(np.float64)[stretch]
+    shape = sets.count, sets.count + 1
+    pairs = np.bincount(number * shape[1] + before, sizes, shape[0] * shape[1])
+    return np.asarray(pairs.reshape(shape), np.float64)
 
 
-def _union(members: Sequence[StridedFamily], granularity: int, phase: int) -> tuple[Ints, Ints]:
-    """Disjoint ascending intervals of units, first and end."""
-    starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for member in members:
-        first, length = _bytes_of(member, granularity, phase)
-        starts.append(first // granularity)
-        ends.append((first + length - 1) // granularity + 1)
-    return _merged(np.concatenate(starts), np.concatenate(ends))
+def _dense(sets: AddressSets, granularity: int) -> _Intervals:
+    """Stretches of bytes; gaps shorter than a unit are none."""
+    parts = [_stretches(member, granularity) for member, _ in sets.members]
+    first = [starts.ravel() for starts, _ in parts]
+    end = [starts + length for starts, (_, length) in zip(first, parts, strict=True)]
+    owner = [
+        np.repeat(owners, starts.shape[1])
+        for (_, owners), (starts, _) in zip(sets.members, parts, strict=True)
+    ]
+    none = [np.empty(0, np.int64)]
+    return _Intervals(*(np.concatenate(none + arrays) for arrays in (first, end, owner)))
 
 
-def _bytes_of(member: StridedFamily, granularity: int, phase: int) -> tuple[Ints, int]:
-    """First bytes of dense stretches, and their one length; gaps shorter than a unit are none."""
-    length, shift, outer = member.access_bytes, phase, []
+def _stretches(member: StridedFamily, granularity: int) -> tuple[Ints, int]:
+    """First bytes of dense stretches, shape (bases, stretches), and their one length."""
+    length, shift, outer = member.access_bytes, 0, []
     for stride, begin, end in member.spans:
         if stride - length < granularity:
             shift += stride * begin
@@ -70,17 +120,8 @@ def _bytes_of(member: StridedFamily, granularity: int, phase: int) -> tuple[Ints
     count = math.prod((len(member.bases), *(end - begin for _, begin, end in outer)))
     if count > _MOST_INTERVALS:
         raise ModelNotApplicable(f"{count} separate stretches of addresses in one wave")
-    first = np.array(member.bases, np.int64) + shift
+    first = np.array(member.bases, np.int64)[:, None] + shift
     for stride, begin, end in outer:
-        first = (first[:, None] + stride * np.arange(begin, end)).ravel()
+        steps = stride * np.arange(begin, end)
+        first = (first[:, :, None] + steps).reshape(len(member.bases), -1)
     return first, length
-
-
-def _merged(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    if not len(starts):
-        return starts, ends
-    order = np.argsort(starts, kind="stable")
-    starts, ends = starts[order], np.maximum.accumulate(ends[order])
-    is_new = np.concatenate(([True], starts[1:] > ends[:-1]))
-    last = np.flatnonzero(is_new)[1:] - 1
-    return starts[is_new], np.concatenate((ends[last], ends[-1:]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,17 +17,17 @@ import numpy.typing as npt
 
 from kernelcast.simcore.address.access_steps import (
     AccessStep,
-    access_steps,
-    distinct_since,
-    last_uses,
+    add_distinct,
+    step_sets,
     steps_by_field,
 )
-from kernelcast.simcore.address.boxes import StridedFamily, joined_spans
+from kernelcast.simcore.address.address_sets import AddressSets
+from kernelcast.simcore.address.bound_kernel import BoundKernel
+from kernelcast.simcore.address.boxes import BoundAccess, StridedFamily, joined_spans
 from kernelcast.simcore.address.expression import AXES
-from kernelcast.simcore.address.footprint import address_pieces
+from kernelcast.simcore.address.footprint import last_uses
 from kernelcast.simcore.address.kernel import AddressKernel
 from kernelcast.simcore.address.thread_blocks import ThreadBlockClass
-from kernelcast.simcore.device import CacheFacts
 
 __all__ = ["L1Reuse", "l1_reuse"]
 
@@ -76,16 +76,20 @@ class _Loads:
     steps: tuple[AccessStep, ...]
     clock: Ints
 
-    def family(self, step: AccessStep, *, has_loops: bool = True) -> StridedFamily:
-        """What all threads touch, in all trips of its loops or in one, if `ctaid` were 0."""
-        factors = dict(step.access.coefficients)
+    def sets(self, steps: Iterable[AccessStep], *, has_loops: bool = True) -> AddressSets:
+        """What all threads touch in each step, in all trips of its loops or in one, if `ctaid` were
+        0."""
+        return step_sets(steps, lambda access: (self._family(access, has_loops),))
+
+    def _family(self, access: BoundAccess, has_loops: bool) -> StridedFamily:
+        factors = dict(access.coefficients)
         threads = [
             (factors.get(f"tid.{axis}", 0), *self._threads(number))
             for number, axis in enumerate(AXES)
         ]
-        loops = [(factors.get(name, 0), 0, trips) for name, trips in step.access.loops]
+        loops = [(factors.get(name, 0), 0, trips) for name, trips in access.loops]
         spans = joined_spans((*threads, *loops) if has_loops else threads)
-        return StridedFamily(step.access.constants, spans, step.access.access_bytes)
+        return StridedFamily(access.constants, spans, access.access_bytes)
 
     def _threads(self, axis: int) -> tuple[int, int]:
         """First and end of the threads along an axis that have a cell in the domain."""
@@ -111,15 +115,21 @@ class _Loads:
         return tuple((start + step * each * at) % line_bytes for at in range(looked_at))
 
 
-def l1_reuse(kernel: AddressKernel, shape: ThreadBlockClass, l1: CacheFacts) -> L1Reuse:
+def l1_reuse(
+    bound: BoundKernel, shape: ThreadBlockClass, sector_bytes: int, line_bytes: int
+) -> L1Reuse:
     """Of the loads of thread blocks like `shape`; means over where in a line they begin."""
-    steps = tuple(step for step in access_steps(kernel) if not step.is_store)
+    steps = tuple(step for step in bound.steps if not step.is_store)
     if not steps:
         return L1Reuse(np.zeros(0, np.int64), *(np.zeros(0) for _ in range(4)))
-    apart = [not step.follows(before, l1.line_bytes) for before, step in itertools.pairwise(steps)]
+    apart = [not step.follows(before, line_bytes) for before, step in itertools.pairwise(steps)]
     clock = np.concatenate(([0], np.cumsum(apart, dtype=np.int64)))
-    loads = _Loads(kernel, shape, steps, clock)
-    found = [_reuse_at(loads, phase, l1) for phase in loads.phases(l1.line_bytes)]
+    loads = _Loads(bound.kernel, shape, steps, clock)
+    fields = [(at, loads.sets([steps[number] for number in at])) for at in steps_by_field(steps)]
+    found = [
+        _reuse_at(loads, fields, phase, (sector_bytes, line_bytes))
+        for phase in loads.phases(line_bytes)
+    ]
     return L1Reuse(
         load=np.concatenate([item.load for item in found]),
         sectors=np.concatenate([item.sectors for item in found]) / len(found),
@@ -129,49 +139,53 @@ def l1_reuse(kernel: AddressKernel, shape: ThreadBlockClass, l1: CacheFacts) -> 
     )
 
 
-def _reuse_at(loads: _Loads, phase: int, l1: CacheFacts) -> L1Reuse:
-    """Of thread blocks that begin `phase` bytes behind a line."""
+def _reuse_at(
+    loads: _Loads, fields: Sequence[tuple[Ints, AddressSets]], phase: int, units: tuple[int, int]
+) -> L1Reuse:
+    """Of thread blocks that begin `phase` bytes behind a line; `units`: of sectors and lines."""
     count = len(loads.steps)
     used, between, asked = np.zeros((count, count)), np.zeros((count, count)), np.zeros(count)
-    for at in steps_by_field(loads.steps):
-        sets = [(loads.family(loads.steps[number]),) for number in at]
-        between += distinct_since(*address_pieces(sets, l1.line_bytes, phase), at, count)
-        inside, sizes = address_pieces(sets, l1.sector_bytes, phase)
-        used[at] = last_uses(inside, sizes, at, count)
-        asked[at] = inside @ sizes
+    for at, sets in fields:
+        sectors, lines = (last_uses(sets, unit, phase) for unit in units)
+        add_distinct(between, lines, at)
+        used[np.ix_(at, at)] = sectors[:, 1:]
+        asked[at] = sectors.sum(axis=1)
     later, earlier = np.nonzero(used)
     ticks = loads.clock[later] - loads.clock[earlier]
     own, other = between[later - 1, earlier], _of_others(between, loads.clock)[ticks]
     found = L1Reuse(later, used[later, earlier], own, other, asked)
-    return _with_loops(loads, earlier, found, phase, l1) if loads.kernel.loops else found
+    return _with_loops(loads, earlier, found, phase, units) if loads.kernel.loops else found
 
 
 def _of_others(between: Floats, clock: Ints) -> Floats:
     """Lines that a thread block touches in 0, 1, 2, ... ticks: means over where it stands."""
     ticks = int(clock[-1]) + 1
-    first = np.searchsorted(clock, np.arange(ticks))
-    last = np.searchsorted(clock, np.arange(ticks), side="right") - 1
-    found = np.zeros(ticks)
-    for count in range(1, ticks):
-        found[count] = between[last[count - 1 :], first[: ticks - count + 1]].mean()
+    at = np.arange(ticks)
+    first = np.searchsorted(clock, at)
+    last = np.searchsorted(clock, at, side="right") - 1
+    later, earlier = np.tril_indices(ticks)
+    sums = np.bincount(later - earlier + 1, between[last[later], first[earlier]], ticks + 1)
+    found = sums[:ticks] / np.maximum(1, ticks + 1 - at)
+    found[0] = 0.0
     return found
 
 
 def _with_loops(
-    loads: _Loads, earlier: Ints, found: L1Reuse, phase: int, l1: CacheFacts
+    loads: _Loads, earlier: Ints, found: L1Reuse, phase: int, units: tuple[int, int]
 ) -> L1Reuse:
     """In a loop one trip lies between two uses: by two loads, or by one in trip after trip."""
     load, sectors, own, other = found.load, found.sectors, found.own_lines, found.other_lines
+    sector_bytes, line_bytes = units
     loops = [step.access.loops for step in loads.steps]
     for loop in dict.fromkeys(trips for trips in loops if trips):
         inside = np.array([at for at, trips in enumerate(loops) if trips == loop])
         members = [loads.steps[at] for at in inside]
         trip = sum(
-            _distinct(loads, [members[at] for at in of_field], l1.line_bytes, phase)
+            _distinct(loads, [members[at] for at in of_field], line_bytes, phase)
             for of_field in steps_by_field(members)
         )
         here = np.isin(load, inside) & np.isin(earlier, inside)
-        again = [_again(loads, step, l1.sector_bytes, phase) for step in members]
+        again = [_again(loads, step, sector_bytes, phase) for step in members]
         load, sectors = np.append(load, inside), np.append(sectors, again)
         lines = np.full(len(inside), trip)
         own = np.append(np.where(here, trip, own), lines)
@@ -196,6 +210,4 @@ def _distinct(
     has_loops: bool = False,
 ) -> float:
     """Units that loads of one field touch together in one trip, or in all of them."""
-    together = tuple(loads.family(step, has_loops=has_loops) for step in steps)
-    inside, sizes = address_pieces([together], unit, phase)
-    return float(sizes[inside[0]].sum())
+    return float(last_uses(loads.sets(steps, has_loops=has_loops).joined, unit, phase).sum())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.simcore.address.block_volumes import BlockVolumes, block_volumes
-from kernelcast.simcore.address.boxes import bound_accesses
+from kernelcast.simcore.address.bound_kernel import BoundKernel
 from kernelcast.simcore.address.kernel import AddressKernel
 from kernelcast.simcore.address.wave_volumes import WaveVolumes, wave_volumes
 from kernelcast.simcore.address.waves import wave_sets
@@ -104,18 +104,21 @@ class Volumes:
         return float(getattr(self, name)) / self.work
 
 
-def volumes(kernel: AddressKernel, device: Device) -> Volumes:
+def volumes(kernel: AddressKernel | BoundKernel, device: Device) -> Volumes:
     """ModelNotApplicable for devices without [warpspeed], for addresses that are not affine and for
-    thread blocks that do not fit the device."""
-    facts = device.warpspeed
+    thread blocks that do not fit the device.
+
+    A bound kernel remembers what several devices ask of it alike.
+    """
+    bound = kernel if isinstance(kernel, BoundKernel) else BoundKernel(kernel)
+    kernel, facts = bound.kernel, device.warpspeed
     if facts is None:
         raise ModelNotApplicable(f"{device.title} has no section [warpspeed] in its device file")
     if kernel.cells <= 0:
         raise ModelNotApplicable(f"the domain of {kernel.name} has no cells")
     sets = wave_sets(kernel, device)
-    loads, stores = bound_accesses(kernel.loads, kernel), bound_accesses(kernel.stores, kernel)
-    of_blocks = block_volumes(loads, stores, kernel, sets.thread_blocks_per_sm, device, facts)
-    of_wave = wave_volumes(loads, stores, kernel, sets, of_blocks, device, facts)
+    of_blocks = block_volumes(bound, sets.thread_blocks_per_sm, device, facts)
+    of_wave = wave_volumes(bound, sets, of_blocks, device, facts)
     return _volumes(kernel, device, of_blocks, of_wave)
 
 

@@ -13,15 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.address.access_steps import (
-    AccessStep,
-    access_steps,
-    distinct_since,
-    last_uses,
+    add_distinct,
+    step_sets,
     steps_by_field,
 )
+from kernelcast.simcore.address.bound_kernel import BoundKernel
 from kernelcast.simcore.address.boxes import families
-from kernelcast.simcore.address.footprint import address_pieces
-from kernelcast.simcore.address.kernel import AddressKernel
+from kernelcast.simcore.address.footprint import last_uses
 from kernelcast.simcore.address.waves import GridBox
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.warpspeed_facts import WarpspeedFacts
@@ -43,7 +41,7 @@ class WaveLosses:
 
 
 def wave_losses(
-    kernel: AddressKernel,
+    bound: BoundKernel,
     wave: tuple[GridBox, ...],
     oversubscription: float,
     l1_hit_shares: Floats,
@@ -54,8 +52,8 @@ def wave_losses(
     order: what hits there does not ask L2."""
     if 1 - facts.store_hit_rate.at(oversubscription) < _NOTHING:
         return WaveLosses()
-    steps = access_steps(kernel)
-    used, between = _uses(steps, kernel, wave, device)
+    steps = bound.steps
+    used, between = _uses(bound, wave, device)
     is_store = np.array([step.is_store for step in steps])
     asks = np.ones(len(steps))
     if len(l1_hit_shares):
@@ -69,19 +67,15 @@ def wave_losses(
     return WaveLosses(float(loads.sum()), float(stores.sum()))
 
 
-def _uses(
-    steps: tuple[AccessStep, ...],
-    kernel: AddressKernel,
-    wave: tuple[GridBox, ...],
-    device: Device,
-) -> tuple[Floats, Floats]:
+def _uses(bound: BoundKernel, wave: tuple[GridBox, ...], device: Device) -> tuple[Floats, Floats]:
     """[j, i]: sectors of step j that step i used last; distinct lines of the steps i to j."""
+    kernel, steps, units = bound.kernel, bound.steps, (device.l2.sector_bytes, device.l2.line_bytes)
     used, between = (np.zeros((len(steps), len(steps))) for _ in range(2))
     for at in steps_by_field(steps):
-        sets = [families([steps[number].access], kernel, wave) for number in at]
-        phase = kernel.field(steps[at[0]].access.field).base_alignment_bytes
-        sectors = address_pieces(sets, device.l2.sector_bytes, phase)
-        used[at] = last_uses(*sectors, at, len(steps))
-        lines = address_pieces(sets, device.l2.line_bytes, phase)
-        between += distinct_since(*lines, at, len(steps))
+        members = [steps[number] for number in at]
+        sets = step_sets(members, lambda access: families([access], kernel, wave))
+        phase = kernel.field(members[0].access.field).base_alignment_bytes
+        sectors, lines = (last_uses(sets, unit, phase) for unit in units)
+        used[np.ix_(at, at)] = sectors[:, 1:]
+        add_distinct(between, lines, at)
     return used, between

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernelcast.simcore.address.block_volumes import BlockVolumes, by_field
-from kernelcast.simcore.address.boxes import BoundAccess, families
+from kernelcast.simcore.address.address_sets import AddressSets
+from kernelcast.simcore.address.block_volumes import BlockVolumes
+from kernelcast.simcore.address.bound_kernel import BoundKernel, FieldAccesses
+from kernelcast.simcore.address.boxes import families
 from kernelcast.simcore.address.footprint import footprints
 from kernelcast.simcore.address.kernel import AddressKernel
 from kernelcast.simcore.address.wave_reuse import wave_losses
@@ -68,28 +70,26 @@ class _Units:
 
 
 def wave_volumes(
-    loads: Sequence[BoundAccess],
-    stores: Sequence[BoundAccess],
-    kernel: AddressKernel,
+    bound: BoundKernel,
     sets: WaveSets,
     blocks: BlockVolumes,
     device: Device,
     facts: WarpspeedFacts,
 ) -> WaveVolumes:
-    size, capacity = device.l2.sector_bytes, facts.l2_effective_bytes
+    kernel, size, line_bytes = bound.kernel, device.l2.sector_bytes, device.l2.line_bytes
     cells, extent = _cells(kernel, sets.wave)
-    share, whole = cells / kernel.cells, _whole(loads, kernel, device)
-    read, written = _shared(loads, kernel, sets, size), _shared(stores, kernel, sets, size)
+    share, whole = cells / kernel.cells, bound.once(_whole, size, line_bytes)
+    read, written = (_shared(bound, found, sets, size) for found in (bound.loads, bound.stores))
     over = [
-        lines * device.l2.line_bytes / capacity
-        for lines in _allocated((*loads, *stores), kernel, sets, device.l2.line_bytes)
+        lines * line_bytes / facts.l2_effective_bytes
+        for lines in _allocated(bound, sets, line_bytes)
     ]
     y_shared = max(0.0, read.with_y - read.with_neighbours)
     y_overlap = size * y_shared * _with_predecessor(kernel.grid[1])
     z_overlap = size * max(0.0, read.with_z - read.with_y) * _with_predecessor(kernel.grid[2])
     unshared = size * (read.wave - max(read.with_y, read.with_z))
     further = max(0.0, unshared - whole.sectors * size * share)
-    lost = wave_losses(kernel, sets.wave, over[0], blocks.hit_shares, device, facts)
+    lost = wave_losses(bound, sets.wave, over[0], blocks.hit_shares, device, facts)
     missed = size * (lost.stores + _lost_by_layers(written, over, facts))
     return WaveVolumes(
         sets=sets,
@@ -101,7 +101,7 @@ def wave_volumes(
         y_miss_bytes=y_overlap * (1 - facts.y_layer_hit_rate.at(over[1])),
         z_miss_bytes=z_overlap * (1 - facts.z_layer_hit_rate.at(over[2])),
         wave_miss_bytes=size * lost.loads,
-        fill_bytes=_fills(stores, loads, kernel, share, missed, device),
+        fill_bytes=_fills(bound, share, missed, device),
         store_bytes=size * (written.wave - written.with_z),
         redundant_store_bytes=missed,
         oversubscription=over[0],
@@ -123,14 +123,19 @@ class _Whole:
         return 1 - facts.z_layer_hit_rate.at(over)
 
 
-def _whole(loads: Sequence[BoundAccess], kernel: AddressKernel, device: Device) -> _Whole:
+def _whole(bound: BoundKernel, sector_bytes: int, line_bytes: int) -> _Whole:
     sectors = lines = 0.0
-    for field, members in by_field(loads):
-        touched = [families(members, kernel, (((0, 0, 0), kernel.grid),))]
-        phase = kernel.field(field).base_alignment_bytes
-        sectors += footprints(touched, device.l2.sector_bytes, phase).sectors[0]
-        lines += footprints(touched, device.l2.line_bytes, phase).sectors[0]
+    for of_field in bound.loads:
+        touched = bound.once(_of_grid, of_field)
+        phase = bound.kernel.field(of_field[0]).base_alignment_bytes
+        sectors += footprints(touched, sector_bytes, phase).sectors[0]
+        lines += footprints(touched, line_bytes, phase).sectors[0]
     return _Whole(sectors, lines)
+
+
+def _of_grid(bound: BoundKernel, of_field: FieldAccesses) -> AddressSets:
+    grid = ((0, 0, 0), bound.kernel.grid)
+    return AddressSets.of_families([families(of_field[1], bound.kernel, (grid,))])
 
 
 def _with_predecessor(layers: int) -> float:
@@ -154,27 +159,30 @@ def _cells(kernel: AddressKernel, boxes: Sequence[GridBox]) -> tuple[int, Triple
 
 
 def _shared(
-    accesses: Sequence[BoundAccess], kernel: AddressKernel, sets: WaveSets, size: int
+    bound: BoundKernel, accesses: Sequence[FieldAccesses], sets: WaveSets, size: int
 ) -> _Units:
     total = _Units()
-    layers = (sets.wave, sets.neighbours, sets.y_layer, sets.z_layer)
-    for field, members in by_field(accesses):
-        touched = [families(members, kernel, boxes) for boxes in layers]
-        found = footprints(touched, size, kernel.field(field).base_alignment_bytes)
+    for of_field in accesses:
+        touched = bound.once(_of_layers, of_field, sets)
+        found = footprints(touched, size, bound.kernel.field(of_field[0]).base_alignment_bytes)
         total += _Units(found.sectors[0], *found.shared_with_first[1:])
     return total
 
 
-def _allocated(
-    accesses: Sequence[BoundAccess], kernel: AddressKernel, sets: WaveSets, line_bytes: int
-) -> list[float]:
+def _of_layers(bound: BoundKernel, of_field: FieldAccesses, sets: WaveSets) -> AddressSets:
+    """What the wave, its neighbours, the y layer and the z layer touch."""
+    layers = (sets.wave, sets.neighbours, sets.y_layer, sets.z_layer)
+    return AddressSets.of_families([families(of_field[1], bound.kernel, boxes) for boxes in layers])
+
+
+def _allocated(bound: BoundKernel, sets: WaveSets, line_bytes: int) -> tuple[float, float, float]:
     """Lines of the wave, of the y layer and of the z layer, loads and stores together."""
-    total = [0.0, 0.0, 0.0]
-    layers = (sets.wave, sets.y_layer, sets.z_layer)
-    for field, members in by_field(accesses):
-        touched = [families(members, kernel, boxes) for boxes in layers]
-        found = footprints(touched, line_bytes, kernel.field(field).base_alignment_bytes)
-        total = [before + lines for before, lines in zip(total, found.sectors, strict=True)]
+    total = (0.0, 0.0, 0.0)
+    for of_field in bound.accesses:
+        touched = bound.once(_of_layers, of_field, sets)
+        phase = bound.kernel.field(of_field[0]).base_alignment_bytes
+        wave, _, y_layer, z_layer = footprints(touched, line_bytes, phase).sectors
+        total = (total[0] + wave, total[1] + y_layer, total[2] + z_layer)
     return total
 
 
@@ -185,25 +193,23 @@ def _lost_by_layers(written: _Units, over: Sequence[float], facts: WarpspeedFact
     return in_y + max(0.0, written.with_z - written.with_y) * (1 - hit_rate.at(over[2]))
 
 
-def _fills(
-    stores: Sequence[BoundAccess],
-    loads: Sequence[BoundAccess],
-    kernel: AddressKernel,
-    share: float,
-    missed: float,
-    device: Device,
-) -> float:
+def _fills(bound: BoundKernel, share: float, missed: float, device: Device) -> float:
     """Bytes that are read because a sector is written back incomplete: those written back more than
     once, and the wave's share of those that the launch never completes nor loads."""
     if not device.dram.partial_write_fills:
         return 0.0
-    size, loaded = device.l2.sector_bytes, {access.field for access in loads}
-    foreign = [access for access in stores if access.field not in loaded]
-    incomplete = 0.0
-    for field, members in by_field(foreign):
-        touched = [families(members, kernel, (((0, 0, 0), kernel.grid),))]
-        phase, width = kernel.field(field).base_alignment_bytes, members[0].access_bytes
-        sectors = footprints(touched, size, phase).sectors[0]
-        words = footprints(touched, width, phase).sectors[0]
-        incomplete += min(sectors * size, 2 * (sectors * size - words * width))
-    return missed + share * max(0.0, incomplete)
+    return missed + share * max(0.0, bound.once(_incomplete, device.l2.sector_bytes))
+
+
+def _incomplete(bound: BoundKernel, sector_bytes: int) -> float:
+    """Bytes of the sectors that the launch writes in part and does not load."""
+    loaded, found = {field for field, _ in bound.loads}, 0.0
+    for of_field in bound.stores:
+        if of_field[0] in loaded:
+            continue
+        touched, width = bound.once(_of_grid, of_field), of_field[1][0].access_bytes
+        phase = bound.kernel.field(of_field[0]).base_alignment_bytes
+        sectors = footprints(touched, sector_bytes, phase).sectors[0] * sector_bytes
+        words = footprints(touched, width, phase).sectors[0] * width
+        found += min(sectors, 2 * (sectors - words))
+    return found

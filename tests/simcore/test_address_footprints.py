@@ -12,19 +12,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernelcast.simcore.address.address_sets import AddressSets
+from kernelcast.simcore.address.bound_kernel import BoundKernel
 from kernelcast.simcore.address.boxes import bound_accesses, families
 from kernelcast.simcore.address.expression_sources import address_expression
 from kernelcast.simcore.address.footprint import footprints
 from kernelcast.simcore.address.intervals import count_in_intervals
 from kernelcast.simcore.address.kernel import Access, AddressKernel, Field, LoopVariable
 from kernelcast.simcore.address.thread_blocks import thread_block_classes
-from kernelcast.simcore.address.wavefronts import requests_of
+from kernelcast.simcore.address.wavefronts import RequestRules, requests_of
 from kernelcast.simcore.address.waves import boxes_of_range
 from kernelcast.simcore.device_file import load_device
 
 DEVICE = load_device("a100-40gb")
 assert DEVICE.warpspeed is not None
 FACTS = DEVICE.warpspeed
+RULES = RequestRules.of(DEVICE, FACTS)
 
 
 def addresses(kernel: AddressKernel, numbers: range) -> set[int]:
@@ -95,14 +98,16 @@ def test_footprints_are_the_distinct_units_of_all_addresses(name: str, granulari
     bound = bound_accesses(kernel.loads, kernel)
     total = math.prod(kernel.grid)
     parts = [range(total // 2, total), range(total // 2), range(total)]
-    sets = [
-        families(bound, kernel, boxes_of_range(part.start, part.stop, kernel.grid))
-        for part in parts
-    ]
+    sets = AddressSets.of_families(
+        [
+            families(bound, kernel, boxes_of_range(part.start, part.stop, kernel.grid))
+            for part in parts
+        ]
+    )
     expected = [{at // granularity for at in addresses(kernel, part)} for part in parts]
     counts = [float(len(units)) for units in expected]
     shared = [0.0, *(float(len(units & expected[0])) for units in expected[1:])]
-    exact = count_in_intervals(sets, granularity, 0)
+    (exact,) = count_in_intervals(sets, granularity, [0])
     assert exact.tolist() == [counts, shared]
     found = footprints(sets, granularity)
     assert list(found.sectors) == counts
@@ -114,7 +119,7 @@ def test_loops_are_one_more_axis(field: str) -> None:
     kernel = gemm_rows()
     kernel = replace(kernel, loads=tuple(item for item in kernel.loads if item.field == field))
     bound = bound_accesses(kernel.loads, kernel)
-    sets = [families(bound, kernel, boxes_of_range(0, 3, kernel.grid))]
+    sets = AddressSets.of_families([families(bound, kernel, boxes_of_range(0, 3, kernel.grid))])
     expected = len({at // 32 for at in addresses(kernel, range(3))})
     assert footprints(sets, 32).sectors[0] == expected
 
@@ -122,7 +127,7 @@ def test_loops_are_one_more_axis(field: str) -> None:
 def test_rows_that_begin_anywhere_in_a_sector_count_their_mean() -> None:
     kernel = five_points(32, 64, 37, (32, 8), 8)
     bound = bound_accesses(kernel.loads, kernel)
-    sets = [families(bound, kernel, boxes_of_range(0, 8, kernel.grid))]
+    sets = AddressSets.of_families([families(bound, kernel, boxes_of_range(0, 8, kernel.grid))])
     expected = len({at // 32 for at in addresses(kernel, range(8))})
     assert footprints(sets, 32).sectors[0] == pytest.approx(expected, rel=0.02)
 
@@ -166,7 +171,7 @@ def test_wavefronts_are_the_fullest_bank(size: int, stride: int, far: int) -> No
     (shape,) = thread_block_classes(kernel)
     bound = bound_accesses(kernel.loads, kernel)
     facts = replace(FACTS, far_distance_bytes=far)
-    found = requests_of(bound, kernel, shape, DEVICE, facts)
+    found = requests_of(BoundKernel(kernel), bound, shape, RequestRules.of(DEVICE, facts))
     lanes = [stride * size * lane for lane in range(32)]
     assert found.wavefronts == 2 * conflicts(lanes, size, 128 // size, far)
     assert found.sectors == 2 * len(
@@ -181,7 +186,10 @@ def test_loads_of_the_paper(text: str, wavefronts: int) -> None:
     """Listing of section 4.2: 1, 2 and 16 cycles a half-warp."""
     kernel = AddressKernel([Field("a", 8)], [("a", text)], [], (32,), (32,))
     found = requests_of(
-        bound_accesses(kernel.loads, kernel), kernel, thread_block_classes(kernel)[0], DEVICE, FACTS
+        BoundKernel(kernel),
+        bound_accesses(kernel.loads, kernel),
+        thread_block_classes(kernel)[0],
+        RULES,
     )
     assert found.wavefronts == wavefronts
 
@@ -190,7 +198,7 @@ def test_lanes_outside_of_the_domain_ask_for_nothing() -> None:
     kernel = AddressKernel([Field("a", 8)], [("a", "16*x")], [], (40,), (32,))
     counts = {
         shape.count: requests_of(
-            bound_accesses(kernel.loads, kernel), kernel, shape, DEVICE, FACTS
+            BoundKernel(kernel), bound_accesses(kernel.loads, kernel), shape, RULES
         ).wavefronts
         for shape in thread_block_classes(kernel)
         if shape.index[0] == 1
@@ -201,11 +209,17 @@ def test_lanes_outside_of_the_domain_ask_for_nothing() -> None:
 def test_a_value_that_two_cells_of_a_thread_share_is_loaded_once() -> None:
     kernel = five_points(64, 64, 64, (32, 4), 8)
     plain = requests_of(
-        bound_accesses(kernel.loads, kernel), kernel, thread_block_classes(kernel)[0], DEVICE, FACTS
+        BoundKernel(kernel),
+        bound_accesses(kernel.loads, kernel),
+        thread_block_classes(kernel)[0],
+        RULES,
     )
     kernel = kernel.with_folding(1, 2)
     folded = requests_of(
-        bound_accesses(kernel.loads, kernel), kernel, thread_block_classes(kernel)[0], DEVICE, FACTS
+        BoundKernel(kernel),
+        bound_accesses(kernel.loads, kernel),
+        thread_block_classes(kernel)[0],
+        RULES,
     )
     assert (plain.accesses, folded.accesses) == (5 * 4, 8 * 4)
 
@@ -216,8 +230,10 @@ def test_figure_6() -> None:
     steps = ((1, 0), (-1, 0), (0, 1), (0, -1))
     loads = [("a", f"x + {4 + dx} + 12*(y + {1 + dy})") for dx, dy in steps]
     kernel = AddressKernel([Field("a", 8)], loads, [], (2, 2), (2, 2))
-    sets = [families(bound_accesses(kernel.loads, kernel), kernel, (((0, 0, 0), (1, 1, 1)),))]
-    assert count_in_intervals(sets, 32, 0)[0, 0] == len(
+    sets = AddressSets.of_families(
+        [families(bound_accesses(kernel.loads, kernel), kernel, (((0, 0, 0), (1, 1, 1)),))]
+    )
+    assert count_in_intervals(sets, 32, [0])[0, 0, 0] == len(
         {at // 32 for at in addresses(kernel, range(1))}
     )
     assert np.isclose(

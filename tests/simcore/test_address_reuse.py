@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from kernelcast.simcore.address.access_steps import access_steps
-from kernelcast.simcore.address.boxes import StridedFamily
+from kernelcast.simcore.address.access_steps import access_steps, step_sets
+from kernelcast.simcore.address.address_sets import AddressSets
+from kernelcast.simcore.address.bound_kernel import BoundKernel
+from kernelcast.simcore.address.boxes import StridedFamily, families
 from kernelcast.simcore.address.expression_sources import address_expression
-from kernelcast.simcore.address.footprint import address_pieces
-from kernelcast.simcore.address.intervals import interval_pieces
+from kernelcast.simcore.address.footprint import footprints, last_uses
+from kernelcast.simcore.address.intervals import uses_in_intervals
 from kernelcast.simcore.address.kernel import Access, AddressKernel, Field, LoopVariable
 from kernelcast.simcore.address.l1_reuse import l1_reuse
 from kernelcast.simcore.address.thread_blocks import thread_block_classes
 from kernelcast.simcore.address.volumes import volumes
+from kernelcast.simcore.address.waves import boxes_of_range
 from kernelcast.simcore.device import CacheFacts
 from kernelcast.simcore.device_file import load_device
 
@@ -71,7 +75,7 @@ def test_distances_are_the_lines_between_two_uses(pitch: int, l1: CacheFacts) ->
     kernel = stencil(pitch)
     (shape,) = thread_block_classes(kernel)
     corner = shape.index[0] * 16, shape.index[1] * 4
-    found = l1_reuse(kernel, shape, l1)
+    found = l1_reuse(BoundKernel(kernel), shape, l1.sector_bytes, l1.line_bytes)
     own: dict[int, float] = {}
     for distance, sectors in zip(found.own_lines, found.sectors, strict=True):
         own[round(float(distance))] = own.get(round(float(distance)), 0.0) + float(sectors)
@@ -81,7 +85,7 @@ def test_distances_are_the_lines_between_two_uses(pitch: int, l1: CacheFacts) ->
 def test_other_thread_blocks_come_in_between_by_the_time_that_passes() -> None:
     """Loads in one row follow each other at once; a tick later each other one has made a load."""
     kernel = stencil(64)
-    found = l1_reuse(kernel, thread_block_classes(kernel)[0], L1)
+    found = l1_reuse(BoundKernel(kernel), thread_block_classes(kernel)[0], 32, 128)
     at_once = found.load == 1
     assert found.other_lines[at_once].max() == 0.0
     late = found.load == 4
@@ -98,7 +102,7 @@ def test_trips_of_a_loop_are_one_trip_apart() -> None:
     ]
     fields = [Field("a", 8), Field("b", 8)]
     kernel = AddressKernel(fields, loads, [], (32, 32), (32, 4), loops=[loop])
-    found = l1_reuse(kernel, thread_block_classes(kernel)[0], L1)
+    found = l1_reuse(BoundKernel(kernel), thread_block_classes(kernel)[0], 32, 128)
     of_a, of_b = found.load == 0, found.load == 1
     assert found.sectors[of_a].sum() == 4 * (32 - 8)
     assert found.sectors[of_b].sum() == 0
@@ -116,14 +120,72 @@ def test_order_is_cell_after_cell_and_shared_values_come_once() -> None:
 
 
 @pytest.mark.parametrize("unit", [32, 128])
-def test_pieces_are_the_same_in_boxes_and_intervals(unit: int) -> None:
+def test_last_uses_are_the_same_in_boxes_and_intervals(unit: int) -> None:
     rows = ((8, 0, 16), (512, 0, 4))
-    sets = [(StridedFamily((base,), rows, 8),) for base in (0, 8, 512, 1024 - 8, 4096)]
-    for inside, sizes in (address_pieces(sets, unit), interval_pieces(sets, unit, 0)):
-        units = [{at // unit for at in _bytes(base)} for base in (0, 8, 512, 1016, 4096)]
-        assert (inside @ sizes).tolist() == [len(found) for found in units]
-        both = inside[0] & inside[2]
-        assert float(sizes[both].sum()) == len(units[0] & units[2])
+    bases = (0, 8, 512, 1024 - 8, 4096)
+    sets = AddressSets.of_families([(StridedFamily((base,), rows, 8),) for base in bases])
+    assert sets.boxes(unit) is not None
+    units = [{at // unit for at in _bytes(base)} for base in bases]
+    expected = np.zeros((5, 6))
+    for number, own in enumerate(units):
+        for one in own:
+            before = [at for at in range(number) if one in units[at]]
+            expected[number, before[-1] + 1 if before else 0] += 1
+    assert last_uses(sets, unit, 0).tolist() == expected.tolist()
+    assert uses_in_intervals(sets, unit, 0).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("folding", [(1, 2), (2, 1), (1, 3)])
+@pytest.mark.parametrize("unit", [32, 128])
+def test_cells_of_folded_threads_are_those_of_all_thread_blocks(
+    folding: tuple[int, int], unit: int
+) -> None:
+    """A wave that begins and ends within a row of thread blocks, thread by thread."""
+    pitch = 48
+    loads = [("a", f"x + {16 + dx} + {pitch}*(y + {1 + dy})") for dx, dy in STEPS]
+    kernel = AddressKernel([Field("a", 8)], loads, [], (24, 48), (4, 4), folding)
+    wave, steps = boxes_of_range(2, 9, kernel.grid), access_steps(kernel)
+    sets = step_sets(steps, lambda access: families([access], kernel, wave))
+    threads = [
+        (x * 4 + tx, y * 4 + ty)
+        for low, high in wave
+        for x, y in itertools.product(range(low[0], high[0]), range(low[1], high[1]))
+        for tx, ty in itertools.product(range(4), range(4))
+    ]
+    expected, last = np.zeros((len(steps), 1 + len(steps))), dict[int, int]()
+    for number, step in enumerate(steps):
+        factors, (constant,) = dict(step.access.coefficients), step.access.constants
+        first = {constant + factors["tid.x"] * x + factors["tid.y"] * y for x, y in threads}
+        for one in {at // unit for begin in first for at in (begin, begin + 7)}:
+            expected[number, last.get(one, 0)] += 1
+            last[one] = number + 1
+    assert last_uses(sets, unit, 0).tolist() == expected.tolist()
+
+
+def test_intervals_begin_where_the_field_begins() -> None:
+    """Strides that overlap, 12 bytes behind a sector."""
+    spans = ((20, 0, 9), (32, 0, 5))
+    sets = AddressSets.of_families([(StridedFamily((0,), spans, 4),)])
+    assert sets.boxes(8) is None
+    first = {20 * x + 32 * y + 12 for x, y in itertools.product(range(9), range(5))}
+    units = {at // 8 for begin in first for at in range(begin, begin + 4)}
+    assert footprints(sets, 8, 12).sectors[0] == len(units)
+
+
+def test_devices_share_what_they_ask_alike() -> None:
+    """The same volumes as each alone, and a question is answered once."""
+    kernel = stencil(80)
+    bound = BoundKernel(kernel)
+    for device in (A100, MI210, load_device("v100-pcie")):
+        assert volumes(bound, device) == volumes(kernel, device)
+    asked = []
+
+    def ask(of: BoundKernel, what: str) -> int:
+        asked.append(what)
+        return len(of.steps)
+
+    assert [bound.once(ask, "a"), bound.once(ask, "a"), bound.once(ask, "b")] == [6, 6, 6]
+    assert asked == ["a", "b"]
 
 
 def _bytes(base: int) -> list[int]:
