@@ -181,8 +181,11 @@ def _assumptions(
         found.append("no steady state was found: the last stretch that was simulated is repeated")
     if profile.device != device.name:
         found.append(f"shares of cache hits as {profile.device} has them, not {device.name}")
-    if any(row.opcode == MBARRIER_WAIT for row in kernel.instructions):
-        found.append("at mbarriers warps wait for copies of their own, not for other warps")
+    looks = any(row.opcode == MBARRIER_WAIT for row in kernel.instructions)
+    if looks and not len(kernel.paths.phases):
+        found.append("nobody waits at mbarriers: the paths do not say what for")
+    if not kernel.paths.is_own_phase.all():
+        found.append("thread blocks do not wait for what others of their cluster owe them")
     guessed = sum(key.startswith("timing.") for key in device.assumed)
     if guessed:
         found.append(f"{guessed} of {device.name}'s timing facts are assumed")

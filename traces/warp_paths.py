@@ -6,11 +6,12 @@ thread blocks are recorded: those of one SM are enough for its timing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.traces.phase_table import PhaseTable
 from kernelcast.traces.trace import PatternTable
 
 __all__ = ["MOST_EVENTS", "NO_PATTERN", "WarpPaths", "sampled_thread_blocks"]
@@ -35,6 +36,7 @@ class WarpPaths:
     how many take part; of an access to memory `pattern`, a row of `patterns`, and `address` of the
     first active lane (virtual, bytes; -1 and 0 otherwise). A barrier is an event like any other.
     `is_complete`: False when the recording stopped early, so that paths end in the middle.
+    `phases`: which events wait for which others.
     """
 
     thread_blocks: npt.NDArray[np.int64]
@@ -46,6 +48,18 @@ class WarpPaths:
     address: npt.NDArray[np.int64]
     patterns: PatternTable
     is_complete: bool = True
+    phases: PhaseTable = field(default_factory=PhaseTable.empty)
+
+    @property
+    def is_own_phase(self) -> npt.NDArray[np.bool_]:
+        """By row of `phases`: whether the barrier is one of the event's own thread block."""
+        owner = self.phases.thread_block[self.phases.barrier]
+        return np.asarray(owner == self.thread_block_of(self.phases.event))
+
+    def thread_block_of(self, event: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The position of each event's thread block among the recorded ones."""
+        warp = np.searchsorted(self.start, event, side="right") - 1
+        return np.asarray(warp // self.warps_per_thread_block)
 
 
 def sampled_thread_blocks(thread_blocks: int, threads: int, warps: int) -> npt.NDArray[np.int64]:

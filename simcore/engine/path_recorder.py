@@ -6,15 +6,18 @@ spread out to the instructions of their basic blocks.
 
 from __future__ import annotations
 
+from enum import Enum
+
 import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.engine.patterns import PatternPool, WarpRows
 from kernelcast.simcore.engine.recorder import Lanes
 from kernelcast.simcore.isa.kernel import Kernel
+from kernelcast.traces.phase_table import PhaseTable
 from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
 
-__all__ = ["PathRecorder", "RecordingFull"]
+__all__ = ["PathRecorder", "PhaseRole", "RecordingFull"]
 
 Ints = npt.NDArray[np.int64]
 _MOST_STEPS = 1 << 17
@@ -24,6 +27,15 @@ that recording takes, as events do where all go together."""
 
 class RecordingFull(Exception):  # ends the run of the sample; what was recorded stays
     """The next run of a basic block would be one event too many."""
+
+
+class PhaseRole(Enum):
+    """What an event does in a phase: take part, wait for its end, or, at a barrier, both. Where
+    lanes of a warp come to a barrier one after the other, its last event waits."""
+
+    ARRIVAL = 0
+    WAIT = 1
+    MEETING = 2
 
 
 class PathRecorder:
@@ -43,6 +55,8 @@ class PathRecorder:
         self._visit_columns: list[tuple[Ints, int, npt.NDArray[np.uint8]]] = []
         self._guards: list[tuple[Ints, int, npt.NDArray[np.uint8]]] = []
         self._accesses: list[tuple[Ints, int, npt.NDArray[np.int32], Ints]] = []
+        self._owners: list[int] = []
+        self._phases: list[tuple[Ints, int, Ints, PhaseRole]] = []
 
     def record_run(
         self, basic_block: int, mask: npt.NDArray[np.bool_] | None, stages: Ints, issued: Ints
@@ -79,6 +93,15 @@ class PathRecorder:
         """An access like any other."""
         self._add_access(pc, rows)
 
+    def new_barrier(self, thread_block: int) -> int:
+        """Its number; `thread_block` counts within the batch."""
+        self._owners.append(thread_block)
+        return len(self._owners) - 1
+
+    def record_phases(self, pc: int, rows: Ints, role: PhaseRole) -> None:
+        """`rows`: warps of the batch, barriers and phases, shape (3, n)."""
+        self._phases.append((self._visit_of(rows[0]), self._blocks.place[pc], rows, role))
+
     def paths(self, thread_blocks: Ints, *, is_complete: bool) -> WarpPaths:
         """Those of all warps; `thread_blocks`: the numbers of the batch's."""
         warp = np.concatenate([np.zeros(0, np.int64), *(item[0] for item in self._visit_columns)])
@@ -106,6 +129,7 @@ class PathRecorder:
             address=address,
             patterns=self._pool.table(),
             is_complete=is_complete,
+            phases=self._phase_table(first_event),
         )
 
     def _add_access(self, pc: int, rows: WarpRows) -> None:
@@ -126,6 +150,29 @@ class PathRecorder:
             pattern[at] = numbers
             address[at] = first
         return pattern, address
+
+    def _phase_table(self, first_event: Ints) -> PhaseTable:
+        none = np.zeros(0, np.int64)
+        events = [first_event[visits] + place for visits, place, _, _ in self._phases]
+        event = np.concatenate([none, *events])
+        joined = [np.zeros((3, 0), np.int64), *(rows for _, _, rows, _ in self._phases)]
+        warp, barrier, phase = np.concatenate(joined, axis=1)
+        sizes = [len(item) for item in events]
+        role = np.repeat([item.value for *_, item in self._phases], sizes).astype(np.int64)
+        meets = np.flatnonzero(role == PhaseRole.MEETING.value)
+        order = meets[np.lexsort((event[meets], phase[meets], barrier[meets], warp[meets]))]
+        keys = np.stack((warp, barrier, phase))[:, order]
+        is_last = np.append((keys[:, 1:] != keys[:, :-1]).any(axis=0), len(order) > 0)
+        last = order[is_last[: len(order)]]
+        chosen = np.concatenate((np.arange(len(event)), last))
+        is_wait = np.concatenate((role == PhaseRole.WAIT.value, np.ones(len(last), np.bool_)))
+        return PhaseTable(
+            event[chosen],
+            barrier[chosen].astype(np.int32),
+            phase[chosen].astype(np.int32),
+            is_wait,
+            np.array(self._owners, np.int32),
+        )
 
 
 class _BlockTable:

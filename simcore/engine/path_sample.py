@@ -14,6 +14,7 @@ from kernelcast.simcore.engine.clusters import with_mates
 from kernelcast.simcore.engine.host_functions import HostFunctions, PrintedText
 from kernelcast.simcore.engine.jit.spin_loops import spin_loops
 from kernelcast.simcore.engine.path_recorder import PathRecorder, RecordingFull
+from kernelcast.simcore.engine.phase_log import PhaseLog, has_phases
 from kernelcast.simcore.engine.program import Program
 from kernelcast.simcore.engine.reference import BatchRun
 from kernelcast.simcore.engine.store_journal import StoreJournal
@@ -21,6 +22,7 @@ from kernelcast.simcore.engine.warp_lanes import check_warp_width
 from kernelcast.simcore.engine.watchdog import Watchdog
 from kernelcast.simcore.engine.whole_barriers import with_whole_barriers
 from kernelcast.simcore.isa.kernel import GRID, Kernel
+from kernelcast.simcore.isa.matrix.products import Multiplication, multiply
 from kernelcast.simcore.isa.matrix.unread_products import without_unread_products
 from kernelcast.simcore.launch import Argument, Launch, Limits, materialised
 from kernelcast.simcore.lazy_buffer import LazyBuffer
@@ -110,12 +112,25 @@ def _record(
     is_complete = True
     with np.errstate(all="ignore"):
         batch = Batch(kernel, shape, memory, program.constants, numbers)
+        batch.multiply = _multiplication()
         watchdog = Watchdog(limits, time.monotonic())
+        phases = PhaseLog(batch, recorder) if has_phases(kernel) else None
         try:
-            BatchRun(program, batch, memory, recorder, watchdog, host, journal).run()
+            BatchRun(program, batch, memory, recorder, watchdog, host, journal, phases).run()
         except RecordingFull:
             is_complete = False
     return recorder.paths(numbers, is_complete=is_complete)
+
+
+def _multiplication() -> Multiplication:
+    """Native code where there is any: the same bits, sooner."""
+    from kernelcast.simcore.llvm import host_supports_vectors
+
+    if not host_supports_vectors():
+        return multiply
+    from kernelcast.simcore.engine.jit.tile_products import multiply_natively
+
+    return multiply_natively
 
 
 def _discard(_text: str) -> None:

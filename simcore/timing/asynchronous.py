@@ -1,21 +1,22 @@
 """Asynchronous copies and products in groups: who waits for what, as registers.
 
-A copy (`cp.async`) or product (`wgmma`) writes a register of its own that only the wait for its
-group reads, a copy in bulk one that its warp's own wait for the mbarrier reads. Which of them a
-wait is for, and how many may stay behind, differs from one execution of an instruction to the next;
-so instructions are told apart by the register that they write or the registers that they wait for,
-and paths name those numbers in the place of pcs.
+A copy (`cp.async`) or product (`wgmma`, `tcgen05`) writes a register of its own that only the wait
+for its group reads, or the commit that tells an mbarrier of it. Which of them a wait is for, and
+how many may stay behind, differs from one execution of an instruction to the next; so instructions
+are told apart by the register that they write or the registers that they wait for, and paths name
+those numbers in the place of pcs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.timing.bulk_waits import bulk_waits
+from kernelcast.simcore.timing.pipelines import COMMITS
 from kernelcast.simcore.timing.timed_kernel import MemoryLevels, TimedKernel
 from kernelcast.traces.trace import InstructionRow
 from kernelcast.traces.warp_paths import WarpPaths
@@ -23,7 +24,8 @@ from kernelcast.traces.warp_paths import WarpPaths
 __all__ = ["GroupedPaths", "grouped_paths", "joins_group", "with_groups"]
 
 _COMMIT, _WAIT = "commit_group", "wait_group"
-_COPY, _PRODUCT = "cp", "wgmma"
+_FAMILIES = _COPY, _PRODUCT, _TENSOR_MEMORY = "cp.async", "wgmma", "tcgen05"
+_IN_TENSOR_MEMORY = ("tcgen05.mma", "tcgen05.cp", "tcgen05.shift")
 _FEWEST_GROUPS = 8
 _MOST_IN_A_GROUP = 64
 """Executions of one instruction; more of them share registers."""
@@ -89,19 +91,14 @@ def grouped_paths(
     instructions: Sequence[InstructionRow], paths: WarpPaths, first_register: int
 ) -> GroupedPaths:
     """Registers are numbered from `first_register` on. Without groups nothing changes."""
-    members = {row.pc: _family(row) for row in instructions if joins_group(row)}
-    commits = {row.pc: _family(row) for row in instructions if row.opcode == _COMMIT}
-    waits = {
-        row.pc: (_family(row), int(row.opcode.rpartition(".")[2]))
-        for row in instructions
-        if row.opcode.startswith(_WAIT)
-    }
+    roles = dict(_roles(instructions))
     numbers = _Numbers(len(instructions), first_register)
     pc = paths.pc.copy()
-    if waits:
-        ring = max(_FEWEST_GROUPS, *(left + 2 for _, left in waits.values()))
+    lefts = [left for role, _, left in roles.values() if role is _Role.WAIT]
+    if lefts or any(role is _Role.TELL for role, _, _ in roles.values()):
+        ring = max(_FEWEST_GROUPS, *(left + 2 for left in (0, *lefts)))
         relevant = np.zeros(len(instructions), np.bool_)
-        relevant[[*members, *commits, *waits]] = True
+        relevant[list(roles)] = True
         events = np.flatnonzero(relevant[paths.pc])
         warps = np.searchsorted(paths.start, events, side="right")
         flows: dict[str, _Flow] = {}
@@ -110,52 +107,51 @@ def grouped_paths(
             events.tolist(), warps.tolist(), paths.pc[events].tolist(), strict=True
         ):
             if own != warp:
-                warp, flows = own, {name: _Flow(ring) for name in (_COPY, _PRODUCT)}
-            if found in members:
-                pc[event] = numbers.member(found, flows[members[found]].place(found))
-            elif found in commits:
-                flows[commits[found]].commit()
-            else:
-                family, left = waits[found]
-                pc[event] = numbers.wait(found, numbers.registers(flows[family].wait(left)))
-    _tell_bulk_apart(instructions, paths, numbers, pc)
+                warp, flows = own, {name: _Flow(ring) for name in _FAMILIES}
+            role, family, left = roles[found]
+            flow = flows[family]
+            match role:
+                case _Role.MEMBER:
+                    pc[event] = numbers.member(found, flow.place(found))
+                case _Role.COMMIT:
+                    flow.commit()
+                case _Role.WAIT:
+                    pc[event] = numbers.wait(found, numbers.registers(flow.wait(left)))
+                case _Role.TELL:
+                    pc[event] = numbers.wait(found, numbers.registers(flow.tell()))
     return GroupedPaths(pc, np.array(numbers.source), tuple(numbers.reads), tuple(numbers.writes))
 
 
-def _tell_bulk_apart(
-    instructions: Sequence[InstructionRow], paths: WarpPaths, numbers: _Numbers, pc: Ints
-) -> None:
-    """Renames the copies in bulk and the waits for them in `pc`."""
-    for wait in bulk_waits(instructions, paths):
-        mbarrier = int(paths.address[wait.look])
-        count: dict[int, int] = {}
-        places = []
-        for event in wait.copies:
-            found = int(paths.pc[event])
-            count[found] = count.get(found, -1) + 1
-            place = found, count[found] % _MOST_IN_A_GROUP, mbarrier
-            pc[event] = numbers.member(found, place)
-            places.append(place)
-        registers = numbers.registers(places)
-        pc[wait.look] = numbers.wait(int(paths.pc[wait.look]), registers)
+def _roles(
+    instructions: Sequence[InstructionRow],
+) -> Iterator[tuple[int, tuple[_Role, str, int]]]:
+    """Of each pc its role, its family and the number of groups that a wait leaves. Copies in bulk
+    have groups of their own, which nobody follows here."""
+    for row in instructions:
+        family = next((name for name in _FAMILIES if row.mnemonic.startswith(f"{name}.")), "")
+        if not family or row.is_part or row.mnemonic.startswith("cp.async.bulk"):
+            continue
+        if joins_group(row):
+            yield row.pc, (_Role.MEMBER, family, 0)
+        elif row.mnemonic.startswith(COMMITS):
+            yield row.pc, (_Role.TELL, family, 0)
+        elif row.opcode == _COMMIT:
+            yield row.pc, (_Role.COMMIT, family, 0)
+        elif row.opcode.startswith(_WAIT):
+            yield row.pc, (_Role.WAIT, family, int(row.opcode.rpartition(".")[2]))
 
 
 def joins_group(row: InstructionRow) -> bool:
-    """Whether its warp goes on before what it brings is there, and waits for it by its group."""
-    is_copy = row.mnemonic.startswith("cp.async.c") and row.kind == "load" and not row.is_part
-    return is_copy or row.opcode.startswith(_PRODUCT)
-
-
-def _family(row: InstructionRow) -> str:
-    """Copies in bulk have groups of their own, which nobody follows here."""
-    if row.mnemonic.startswith("cp.async.bulk"):
-        return ""
-    return _PRODUCT if row.mnemonic.startswith(_PRODUCT) else _COPY
+    """Whether its warp goes on before what it brings is there, and waits for it by its group, or
+    has an mbarrier told of it."""
+    if row.is_part:
+        return False
+    is_copy = row.mnemonic.startswith("cp.async.c") and row.kind == "load"
+    return is_copy or row.opcode.startswith((_PRODUCT, *_IN_TENSOR_MEMORY))
 
 
 Place = tuple[int, int, int]
-"""An instruction, how often it ran in its group before, and the group's place in a ring, or the
-mbarrier."""
+"""An instruction, how often it ran in its group before, and the group's place in a ring."""
 
 
 @dataclass
@@ -167,13 +163,23 @@ class _Flow:
     count: dict[int, int] = field(default_factory=dict)
     open: list[Place] = field(default_factory=list)
     closed: list[list[Place]] = field(default_factory=list)
+    untold: list[Place] = field(default_factory=list)
+    told: list[Place] = field(default_factory=list)
 
     def place(self, pc: int) -> Place:
         seen = self.count.get(pc, 0)
         self.count[pc] = seen + 1
         place = pc, seen % _MOST_IN_A_GROUP, self.group % self.ring
         self.open.append(place)
+        self.untold.append(place)
         return place
+
+    def tell(self) -> list[Place]:
+        """What an mbarrier is told of: all that was begun since the last time, or else the same
+        again; of what came before that more is done by then."""
+        if self.untold:
+            self.told, self.untold = self.untold, []
+        return self.told
 
     def commit(self) -> None:
         self.closed.append(self.open)
@@ -187,6 +193,15 @@ class _Flow:
         end = max(0, len(self.closed) - left)
         done, self.closed = self.closed[:end], self.closed[end:]
         return [place for group in done for place in group]
+
+
+class _Role(Enum):
+    """What an instruction does to the groups of its family."""
+
+    MEMBER = "member"
+    COMMIT = "commit"
+    WAIT = "wait"
+    TELL = "tell"
 
 
 class _Numbers:

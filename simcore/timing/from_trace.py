@@ -16,7 +16,7 @@ from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
 from kernelcast.simcore.memory.native_accesses import NativeAccesses, native_accesses
 from kernelcast.simcore.timing.asynchronous import joins_group, with_groups
-from kernelcast.simcore.timing.mbarrier_waits import without_tries
+from kernelcast.simcore.timing.mbarrier_waits import with_parts_told_by_whole, without_tries
 from kernelcast.simcore.timing.pipelines import BULK_COPY, pipelines
 from kernelcast.simcore.timing.shared_returns import shared_returns
 from kernelcast.simcore.timing.tensor_cycles import tensor_cycles
@@ -42,7 +42,7 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
         reason = trace.no_paths or "they were not recorded"
         raise TraceFormatError(f"the trace holds no paths of warps: {reason}")
     rows = trace.instructions
-    paths = without_tries(rows, trace.paths)
+    paths = with_parts_told_by_whole(rows, without_tries(rows, trace.paths))
     native = native_accesses(rows)
     tensor, tensor_latency = tensor_cycles(rows, device)
     has_none = (tensor > 0.0) | _is_bulk(rows)

@@ -12,10 +12,13 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.traces.phase_table import PhaseTable
 from kernelcast.traces.trace import InstructionRow
 from kernelcast.traces.warp_paths import WarpPaths
 
-__all__ = ["MBARRIER_WAIT", "without_tries"]
+__all__ = ["MBARRIER_WAIT", "with_parts_told_by_whole", "without_tries"]
+
+Ints = npt.NDArray[np.int64]
 
 MBARRIER_WAIT = "mbarrier.wait"
 """What rows call a look at an mbarrier."""
@@ -30,7 +33,7 @@ def without_tries(instructions: Sequence[InstructionRow], paths: WarpPaths) -> W
         return paths
     is_loop = np.array([row.kind in _PASSED_OVER for row in instructions], np.bool_) | looks
     kept = _kept(paths, looks[paths.pc], is_loop[paths.pc])
-    before: npt.NDArray[np.int64] = np.zeros(len(kept) + 1, np.int64)
+    before: Ints = np.zeros(len(kept) + 1, np.int64)
     np.cumsum(kept, out=before[1:])
     return replace(
         paths,
@@ -39,6 +42,31 @@ def without_tries(instructions: Sequence[InstructionRow], paths: WarpPaths) -> W
         lanes=paths.lanes[kept],
         pattern=paths.pattern[kept],
         address=paths.address[kept],
+        phases=_moved(paths.phases, kept[paths.phases.event], before[paths.phases.event]),
+    )
+
+
+def with_parts_told_by_whole(instructions: Sequence[InstructionRow], paths: WarpPaths) -> WarpPaths:
+    """The paths with phases of what is part of an instruction at the event of that instruction,
+    which comes before it."""
+    is_part = np.array([row.is_part for row in instructions], np.bool_)
+    table = paths.phases
+    if not is_part[paths.pc[table.event]].any():
+        return paths
+    whole = np.where(is_part[paths.pc], -1, np.arange(len(paths.pc)))
+    np.maximum.accumulate(whole, out=whole)
+    is_inside = whole[table.event] >= 0
+    return replace(paths, phases=_moved(table, is_inside, whole[table.event]))
+
+
+def _moved(table: PhaseTable, kept: npt.NDArray[np.bool_], event: Ints) -> PhaseTable:
+    """Some rows, at other events."""
+    return replace(
+        table,
+        event=event[kept],
+        barrier=table.barrier[kept],
+        phase=table.phase[kept],
+        is_wait=table.is_wait[kept],
     )
 
 

@@ -19,7 +19,6 @@ from kernelcast.simcore.timing.sm_program import (
     LOAD,
     SECTORS,
     STORE,
-    UNITS,
     UNLIMITED,
     Program,
     word,
@@ -37,7 +36,6 @@ from kernelcast.simcore.timing.sm_state import (
     LOADS,
     PAST_L1,
     PAST_L2,
-    REASON_BITS,
     REQUEST_READY,
     REQUEST_SECTORS,
     RESIDENT_FIRST,
@@ -46,12 +44,13 @@ from kernelcast.simcore.timing.sm_state import (
     STORE_QUEUE,
     STORES,
     SmState,
+    common_pipe,
     request_word,
 )
-from kernelcast.simcore.timing.stall_reasons import StallReason
+from kernelcast.simcore.timing.stall_reasons import REASON_BITS, StallReason
 from kernelcast.simcore.timing.warp_account import close_pipe
 
-__all__ = ["load", "store"]
+__all__ = ["copy_in_bulk", "load", "store"]
 
 _L1 = StallReason.L1_LATENCY.code
 _L2 = StallReason.L2_LATENCY.code
@@ -186,9 +185,10 @@ def _drop(state: SmState, ring: int) -> float:
 def _open_pipes(machine: Machine, state: SmState, at: int) -> None:
     """Loads and stores share the L1 pipe, and each kind has a queue."""
     l1 = int(state.clocks[L1_FREE]) - machine.issue_cycles + 1
-    first, next_issue = UNITS * machine.schedulers - UNITS, at + machine.issue_cycles
-    close_pipe(state, first + LOAD, next_issue, max(l1, state.counts[LOAD_QUEUE]))
-    close_pipe(state, first + STORE, next_issue, max(l1, state.counts[STORE_QUEUE]))
+    loads, stores = common_pipe(machine, LOAD), common_pipe(machine, STORE)
+    next_issue = at + machine.issue_cycles
+    close_pipe(state, loads, next_issue, max(l1, state.counts[LOAD_QUEUE]))
+    close_pipe(state, stores, next_issue, max(l1, state.counts[STORE_QUEUE]))
 
 
 @inlined
@@ -220,6 +220,24 @@ def load(
                 state.clocks[LOADS] -= _drop(state, _RING_L2 if l2 <= dram else _RING_DRAM)
     _open_pipes(machine, state, at)
     return (math.ceil(ready) << REASON_BITS) | level
+
+
+@inlined
+def copy_in_bulk(program: Program, machine: Machine, state: SmState, row: int, at: int) -> int:
+    """When the last sector of a copy of cycle `at` has come, packed with the level that it comes
+    from. It asks L2 for all of them at once, and has no place among the requests of L1."""
+    past_l1, past_l2 = _misses(program, machine, state, row, program.traffic[word(row, SECTORS)])
+    if past_l1 == 0.0:
+        soonest: int = at + machine.l2_latency
+        return (soonest << REASON_BITS) | _L2
+    begins = _take_l2(machine, state, float(at), past_l1)
+    ready, level = state.clocks[L2_FREE] + machine.l2_latency, _L2
+    if past_l2 > 0.0:
+        _take_dram(machine, state, begins, past_l2)
+        last = max(state.clocks[DRAM_FREE], state.clocks[L2_FREE])
+        ready, level = last + machine.dram_latency, _DRAM
+    cycle: int = math.ceil(ready)
+    return (cycle << REASON_BITS) | level
 
 
 @inlined

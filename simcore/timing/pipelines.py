@@ -15,7 +15,7 @@ from kernelcast.simcore.memory.device_memory import MemoryResult
 from kernelcast.simcore.timing.timed_kernel import Pipeline
 from kernelcast.traces.trace import InstructionRow
 
-__all__ = ["BULK_COPY", "pipelines"]
+__all__ = ["BULK_COPY", "COMMITS", "pipelines"]
 
 _BY_UNIT: Mapping[str, Pipeline] = {
     Unit.FP16.value: Pipeline.HALF,
@@ -39,6 +39,8 @@ _ACCESSES = ("load", "store", "atomic")
 BULK_COPY = "cp.async.bulk"
 """What rows call all copies in bulk."""
 _WITHOUT_WAITING = ("bar.arrive",)
+COMMITS = ("cp.async.mbarrier.arrive", "tcgen05.commit")
+"""How instructions begin that tell an mbarrier of what their thread began before."""
 _GROUPING = frozenset(
     ("cp", "wgmma", "tcgen05", "setmaxnreg", "griddepcontrol", "createpolicy", "LDGDEPBAR")
 )
@@ -77,6 +79,8 @@ def _pipeline(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline
         return Pipeline.GLOBAL if is_access else Pipeline.NONE
     if not row.is_counted_natively:
         return Pipeline.NONE
+    if row.mnemonic.startswith(COMMITS):
+        return Pipeline.COMMIT
     if row.opcode == BULK_COPY and row.space == AddressSpace.SHARED.value:
         return Pipeline.WAIT
     if row.kind in _ACCESSES:

@@ -9,19 +9,20 @@ from numba import types
 from numba.extending import intrinsic
 
 from kernelcast.simcore.memory.compiled import inlined
+from kernelcast.simcore.timing.seldom import seldom
 from kernelcast.simcore.timing.sm_program import KINDS
 from kernelcast.simcore.timing.sm_state import (
+    BIT,
     BY_KIND,
+    COUNTED,
+    END_OF_RING,
     HEAD,
-    NEVER,
     NEXT_KIND,
     OPENS,
     PENDING,
     PIPE,
     PRESENT,
-    READY,
-    SLOT,
-    SLOTS,
+    RING_WORDS,
     TAIL,
     WARP_BITS,
     WARP_MASK,
@@ -32,7 +33,15 @@ from kernelcast.simcore.timing.sm_state import (
 )
 from kernelcast.simcore.timing.warp_account import begin_wait_for_pipe
 
-__all__ = ["close_gap", "list_warp", "lowest", "move_ready", "soonest_pending", "unlist_warp"]
+__all__ = [
+    "close_gap",
+    "list_pending",
+    "list_ready",
+    "lowest",
+    "move_ready",
+    "soonest_pending",
+    "unlist_warp",
+]
 
 
 def _emit_trailing_zeros(_typing: Any, _bits: Any) -> Any:
@@ -53,20 +62,11 @@ def lowest(bits: int) -> int:
 
 
 @inlined
-def list_warp(state: SmState, scheduler: int, warp: int, by: int) -> None:
-    """Enters a warp: ready if it has its operands by cycle `by`, before which nobody asks."""
-    ready = state.warp[warp_word(warp, READY)]
-    if ready <= by:
-        _list_ready(state, scheduler, warp)
-    elif ready < NEVER:
-        _list_pending(state, scheduler, ready << WARP_BITS | warp)
-
-
-@inlined
-def _list_ready(state: SmState, scheduler: int, warp: int) -> None:
-    begin_wait_for_pipe(state, warp)
+def list_ready(state: SmState, scheduler: int, warp: int, begins: int) -> None:
+    """Enters a warp that has its operands, and waits for its pipe from cycle `begins` on."""
+    begin_wait_for_pipe(state, warp, begins)
     kind = state.warp[warp_word(warp, NEXT_KIND)]
-    bit = 1 << state.warp[warp_word(warp, SLOT)]
+    bit = state.warp[warp_word(warp, BIT)]
     state.scheduler[scheduler_word(scheduler, BY_KIND + kind)] |= bit
     state.scheduler[scheduler_word(scheduler, PRESENT)] |= 1 << kind
 
@@ -74,28 +74,32 @@ def _list_ready(state: SmState, scheduler: int, warp: int) -> None:
 @inlined
 def _pending(scheduler: int, at: int) -> np.uint64:
     """Where the ring of a scheduler has the entry `at`."""
-    return scheduler_word(scheduler, PENDING + (at & SLOTS - 1))
+    return scheduler_word(scheduler, PENDING + (at & RING_WORDS - 1))
 
 
 @inlined
-def _list_pending(state: SmState, scheduler: int, entry: int) -> None:
-    """Keeps the ring in order, by moving the entries on the shorter side."""
-    table = state.scheduler
+def list_pending(state: SmState, scheduler: int, warp: int, ready: int) -> None:
+    """Enters a warp that has its operands at cycle `ready`. The ring is kept in order by moving the
+    entries on the shorter side; END_OF_RING is behind the last one."""
+    table, entry = state.scheduler, ready << WARP_BITS | warp
     head, tail = table[scheduler_word(scheduler, HEAD)], table[scheduler_word(scheduler, TAIL)]
-    if head != tail and entry < table[_pending(scheduler, (head + tail) // 2)]:
+    if entry < table[_pending(scheduler, (head + tail) >> 1)]:
         at = head - 1
         table[scheduler_word(scheduler, HEAD)] = at
         following = table[_pending(scheduler, at + 1)]
-        while following < entry:
+        while seldom(following < entry):
             table[_pending(scheduler, at)] = following
             at += 1
             following = table[_pending(scheduler, at + 1)]
     else:
         at = tail
         table[scheduler_word(scheduler, TAIL)] = at + 1
-        while at > head and table[_pending(scheduler, at - 1)] > entry:
-            table[_pending(scheduler, at)] = table[_pending(scheduler, at - 1)]
+        table[_pending(scheduler, at + 1)] = END_OF_RING
+        before = table[_pending(scheduler, at - 1)]
+        while seldom(before > entry):
+            table[_pending(scheduler, at)] = before
             at -= 1
+            before = table[_pending(scheduler, at - 1)]
     table[_pending(scheduler, at)] = entry
 
 
@@ -103,13 +107,18 @@ def _list_pending(state: SmState, scheduler: int, entry: int) -> None:
 def move_ready(state: SmState, scheduler: int, now: int) -> None:
     """Moves pending warps that have their operands by now."""
     table = state.scheduler
-    head, tail = table[scheduler_word(scheduler, HEAD)], table[scheduler_word(scheduler, TAIL)]
-    while head != tail:
+    head = table[scheduler_word(scheduler, HEAD)]
+    entry = table[_pending(scheduler, head)]
+    if entry >> WARP_BITS > now:
+        return
+    while True:
+        warp = entry & WARP_MASK
+        begins = max(entry >> WARP_BITS, state.warp[warp_word(warp, COUNTED)])
+        list_ready(state, scheduler, warp, begins)
+        head += 1
         entry = table[_pending(scheduler, head)]
         if entry >> WARP_BITS > now:
             break
-        _list_ready(state, scheduler, entry & WARP_MASK)
-        head += 1
     table[scheduler_word(scheduler, HEAD)] = head
 
 
@@ -118,27 +127,26 @@ def soonest_pending(state: SmState, scheduler: int, soonest: int, tied: int) -> 
     """The first cycle in which a warp can issue, and the bits of those that can: `soonest` and
     `tied`, unless pending ones come before or at the same time."""
     table = state.scheduler
-    head, tail = table[scheduler_word(scheduler, HEAD)], table[scheduler_word(scheduler, TAIL)]
-    for at in range(head, tail):
-        entry = table[_pending(scheduler, at)]
-        if entry >> WARP_BITS > soonest:
-            break
+    at = table[scheduler_word(scheduler, HEAD)]
+    entry = table[_pending(scheduler, at)]
+    while seldom(entry >> WARP_BITS <= soonest):
         warp = entry & WARP_MASK
         pipe_opens = state.pipe[pipe_word(state.warp[warp_word(warp, PIPE)], OPENS)]
         opens = max(entry >> WARP_BITS, pipe_opens)
-        bit = 1 << state.warp[warp_word(warp, SLOT)]
+        bit = state.warp[warp_word(warp, BIT)]
         if opens < soonest:
             soonest, tied = opens, bit
         elif opens == soonest:
             tied |= bit
+        at += 1
+        entry = table[_pending(scheduler, at)]
     return soonest, tied
 
 
 @inlined
-def unlist_warp(state: SmState, scheduler: int, warp: int) -> None:
-    """Takes out a warp that is ready, as it issues."""
-    kind = state.warp[warp_word(warp, NEXT_KIND)]
-    bit = 1 << state.warp[warp_word(warp, SLOT)]
+def unlist_warp(state: SmState, scheduler: int, warp: int, kind: int) -> None:
+    """Takes out a warp that is ready, as it issues an instruction of that kind."""
+    bit = state.warp[warp_word(warp, BIT)]
     left = state.scheduler[scheduler_word(scheduler, BY_KIND + kind)] & ~bit
     state.scheduler[scheduler_word(scheduler, BY_KIND + kind)] = left
     if left == 0:

@@ -4,27 +4,34 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from kernelcast.simcore.memory.compiled import compiled, inlined
 from kernelcast.simcore.timing.memory_requests import load, store
 from kernelcast.simcore.timing.outlined import outlined
-from kernelcast.simcore.timing.ready_warps import list_warp, move_ready, unlist_warp
+from kernelcast.simcore.timing.phase_issue import issue_with_phases
+from kernelcast.simcore.timing.pipe_use import access_shared, use_pipe
+from kernelcast.simcore.timing.ready_warps import (
+    list_pending,
+    list_ready,
+    lowest,
+    move_ready,
+    unlist_warp,
+)
+from kernelcast.simcore.timing.seldom import seldom
 from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import (
     AFTER,
-    AFTER_REASON,
     BARRIER,
     LATENCY,
     LOAD,
+    NONE,
     PASSES,
     RESULT,
     SHARED,
     STORE,
     TENSOR,
     UNIT_CYCLES,
-    UNITS,
     Program,
+    kind_word,
     word,
 )
 from kernelcast.simcore.timing.sm_state import (
@@ -33,6 +40,7 @@ from kernelcast.simcore.timing.sm_state import (
     CANDIDATE,
     COMPLETED,
     COUNT,
+    COUNTED,
     DISPATCHED,
     DUE,
     LAST,
@@ -55,20 +63,28 @@ from kernelcast.simcore.timing.sm_state import (
     WAITS,
     WAKE,
     WHY,
+    WOKEN,
     SmState,
+    as_one,
     scheduler_word,
     warp_word,
 )
-from kernelcast.simcore.timing.stall_account import aligned, credit, lose_slots, pipe_reason
+from kernelcast.simcore.timing.stall_account import (
+    account_row,
+    aligned,
+    credit,
+    lose_slots,
+    pipe_reason,
+)
 from kernelcast.simcore.timing.stall_reasons import ISSUED, StallReason
 from kernelcast.simcore.timing.warp_account import (
     begin_wait_for_pipe,
-    close_pipe,
     count_issue,
     count_wait,
 )
-from kernelcast.simcore.timing.warp_choice import NO_WARP, choose, opening
+from kernelcast.simcore.timing.warp_choice import NO_WARP, can_issue, choose
 from kernelcast.simcore.timing.warp_progress import (
+    ENDED,
     advance,
     meet_or_end,
     note_residence,
@@ -81,22 +97,8 @@ from kernelcast.simcore.timing.warp_progress import (
 __all__ = ["walk"]
 
 _EXECUTION = StallReason.EXECUTION_DEPENDENCY.code
-_SHARED = StallReason.SHARED_DEPENDENCY.code
 _CONSTANT = StallReason.CONSTANT_DEPENDENCY.code
 _BARRIER = StallReason.BARRIER.code
-
-
-@inlined
-def _use(machine: Machine, state: SmState, pipe: int, at: int, cycles: float) -> float:
-    """When an instruction of cycle `at` begins in its pipe, which is then taken for `cycles`.
-
-    It opens to the issue in whose cycles it becomes free.
-    """
-    begins: float = max(state.free[np.uint64(pipe)], float(at))
-    state.free[np.uint64(pipe)] = begins + cycles
-    next_issue = at + machine.issue_cycles
-    close_pipe(state, pipe, next_issue, int(begins + cycles) - machine.issue_cycles + 1)
-    return begins
 
 
 @inlined
@@ -104,19 +106,18 @@ def _result(
     program: Program, machine: Machine, state: SmState, warp: int, row: int, kind: int, now: int
 ) -> int:
     """Runs an instruction with a result; when that is ready, packed."""
+    if kind > STORE:
+        return pack(now, _EXECUTION)
     pipe = state.warp[warp_word(warp, PIPE)]
-    if kind == TENSOR:
-        cycles = program.traffic[word(row, PASSES)] * machine.units[word(kind, UNIT_CYCLES)]
-        _use(machine, state, pipe, now, cycles)
-        return pack(now + int(program.traffic[word(row, RESULT)]), _EXECUTION)
-    if kind < UNITS or kind > STORE:
-        _use(machine, state, pipe, now, machine.units[word(kind, UNIT_CYCLES)])
-        return pack(now + machine.kinds[word(kind, LATENCY)], _EXECUTION)
+    if kind < TENSOR:
+        use_pipe(machine, state, pipe, now, machine.units[kind_word(kind, UNIT_CYCLES)])
+        return pack(now + machine.kinds[kind_word(kind, LATENCY)], _EXECUTION)
     passes = program.traffic[word(row, PASSES)]
+    if seldom(kind == TENSOR):
+        use_pipe(machine, state, pipe, now, passes * machine.units[kind_word(kind, UNIT_CYCLES)])
+        return pack(now + int(program.traffic[word(row, RESULT)]), _EXECUTION)
     if kind == SHARED:
-        cycles = passes * machine.shared_cycles
-        begins = _use(machine, state, pipe, now, cycles) + max(cycles - 1.0, 0.0)
-        return pack(math.ceil(begins) + machine.shared_latency, _SHARED)
+        return access_shared(program, machine, state, pipe, row, now)
     if kind == LOAD:
         return load(program, machine, state, row, passes, now)
     if kind == STORE:
@@ -126,38 +127,51 @@ def _result(
         state.warp[warp_word(warp, ACKNOWLEDGED)] = stored
         return pack(now, _EXECUTION)
     cycles = passes * machine.constant_cycles
-    begins = _use(machine, state, pipe, now, cycles) + cycles - 1.0
+    begins = use_pipe(machine, state, pipe, now, cycles) + cycles - 1.0
     return pack(math.ceil(begins) + machine.constant_latency, _CONSTANT)
 
 
 @inlined
 def _earliest_next(machine: Machine, kind: int, now: int) -> int:
     """When the warp may issue again whatever it reads, packed."""
-    return pack(now + machine.kinds[word(kind, AFTER)], machine.kinds[word(kind, AFTER_REASON)])
+    earliest: int = pack(now, 0) + machine.kinds[kind_word(kind, AFTER)]
+    return earliest
 
 
 @inlined
-def _issue(program: Program, machine: Machine, state: SmState, warp: int, now: int) -> bool:
-    """Issues the warp's next instruction; whether the warp has another one that may follow."""
-    row, kind = state.warp[warp_word(warp, NEXT_ROW)], state.warp[warp_word(warp, NEXT_KIND)]
+def _issue(
+    program: Program,
+    machine: Machine,
+    state: SmState,
+    scheduler: int,
+    warp: int,
+    row: int,
+    kind: int,
+    now: int,
+) -> int:
+    """Issues an instruction of the warp; when the one behind it has its operands, or ENDED."""
+    if seldom(kind > NONE):
+        return issue_with_phases(program, machine, state, scheduler, warp, row, kind, now)
     ready = _result(program, machine, state, warp, row, kind, now)
-    registers = warp * program.registers
-    write_registers(program, state, registers, row, ready)
-    place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
-    if kind == BARRIER and machine.waits_at_barriers:
+    write_registers(program, state, warp * program.registers, row, ready)
+    if seldom(kind == BARRIER) and machine.waits_at_barriers:
         (
             state.warp[warp_word(warp, READY)],
             state.warp[warp_word(warp, WHY)],
             state.warp[warp_word(warp, WAITS)],
         ) = NEVER, _BARRIER, 1
+        place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
         state.place[word(place, ARRIVED)] += 1
     else:
-        state.warp[warp_word(warp, POSITION)] += 1
-        if advance(program, machine, state, warp, _earliest_next(machine, kind, now)):
-            return True
+        position = state.warp[warp_word(warp, POSITION)] + 1
+        earliest = _earliest_next(machine, kind, now)
+        following = advance(program, machine, state, scheduler, warp, position, earliest)
+        if not seldom(following == ENDED):
+            return following
         retire(machine, state, warp)
+        place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
     meet_or_end(program, machine, state, place, now, now + machine.issue_cycles)
-    return False
+    return ENDED
 
 
 @inlined
@@ -168,45 +182,62 @@ def _issue_together(
 
     Slots that are left over wait for what the next instruction waits for.
     """
-    used, goes_on, row = 0, True, 0
     state.scheduler[scheduler_word(scheduler, LAST)] = warp
-    move_ready(state, scheduler, now)
-    unlist_warp(state, scheduler, warp)
     state.scheduler[scheduler_word(scheduler, TIED)] = 0
-    count_issue(machine, state, warp, now)
-    while used < machine.issues and goes_on and opening(state, warp) <= now:
-        row = state.warp[warp_word(warp, NEXT_ROW)]
-        credit(state, row, ISSUED, 1)
-        used += 1
-        goes_on = _issue(program, machine, state, warp, now)
-    if goes_on:
-        list_warp(state, scheduler, warp, now + machine.issue_cycles)
-    if used == machine.issues:
-        return
+    row, kind = state.warp[warp_word(warp, NEXT_ROW)], state.warp[warp_word(warp, NEXT_KIND)]
+    account = account_row(state, row)
+    unlist_warp(state, scheduler, warp, kind)
+    count_issue(machine, state, warp, account, kind, now)
+    left = machine.issues
+    while True:
+        credit(state, account, ISSUED, 1)
+        ready = _issue(program, machine, state, scheduler, warp, row, kind, now)
+        left -= 1
+        if not seldom(left > 0) or ready == ENDED or not can_issue(state, warp, now):
+            break
+        row, kind = state.warp[warp_word(warp, NEXT_ROW)], state.warp[warp_word(warp, NEXT_KIND)]
+        account = account_row(state, row)
+    if not seldom(ready == ENDED):
+        after = now + machine.issue_cycles
+        if ready <= after:
+            list_ready(state, scheduler, warp, after)
+        else:
+            list_pending(state, scheduler, warp, ready)
+    if seldom(left > 0):
+        _leave_slots(machine, state, warp, row, ready, left, now)
+
+
+@inlined
+def _leave_slots(
+    machine: Machine, state: SmState, warp: int, row: int, ready: int, left: int, now: int
+) -> None:
+    """Attributes slots behind an instruction that no other joined: the next one of the warp has its
+    operands at cycle `ready`."""
     reason = _EXECUTION
-    if goes_on:
+    if ready != ENDED:
         row = state.warp[warp_word(warp, NEXT_ROW)]
         reason = state.warp[warp_word(warp, WHY)]
-        if state.warp[warp_word(warp, READY)] <= now:
+        if ready <= now:
             reason = pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)])
-    credit(state, row, reason, machine.issues - used)
+    credit(state, account_row(state, row), reason, left)
 
 
 @inlined
 def _serve(program: Program, machine: Machine, state: SmState, scheduler: int, now: int) -> None:
     """Issues at cycle `now`, or finds out when the scheduler can."""
-    warp, opens = state.scheduler[scheduler_word(scheduler, CANDIDATE)], now
+    move_ready(state, scheduler, now)
+    warp = state.scheduler[scheduler_word(scheduler, CANDIDATE)]
     since = state.scheduler[scheduler_word(scheduler, SINCE)]
-    if warp < 0 or opening(state, warp) > now:
+    if warp < 0 or not can_issue(state, warp, now):
         warp, opens, since = choose(state, scheduler, now)
-    if opens > now:
-        state.scheduler[scheduler_word(scheduler, CANDIDATE)] = warp
-        state.scheduler[scheduler_word(scheduler, SINCE)] = since
-        state.scheduler[scheduler_word(scheduler, WAKE)] = (
-            NEVER if opens >= NEVER else aligned(machine, opens)
-        )
-        return
-    lose_slots(program, machine, state, scheduler, warp, since, now)
+        if opens > now:
+            state.scheduler[scheduler_word(scheduler, CANDIDATE)] = warp
+            state.scheduler[scheduler_word(scheduler, SINCE)] = since
+            state.scheduler[scheduler_word(scheduler, WAKE)] = aligned(machine, opens)
+            return
+    due = state.scheduler[scheduler_word(scheduler, DUE)]
+    if due < now:
+        lose_slots(program, machine, state, warp, since, due, now)
     after = now + machine.issue_cycles
     state.scheduler[scheduler_word(scheduler, CANDIDATE)] = NO_WARP
     state.scheduler[scheduler_word(scheduler, DUE)] = after
@@ -231,7 +262,8 @@ def _count_warps(machine: Machine, state: SmState, scheduler: int, until: int) -
     for at in range(state.scheduler[scheduler_word(scheduler, COUNT)]):
         warp = state.scheduler[scheduler_word(scheduler, ORDER + at)]
         count_wait(machine, state, warp, until)
-        begin_wait_for_pipe(state, warp)
+        ready = state.warp[warp_word(warp, READY)]
+        begin_wait_for_pipe(state, warp, max(ready, state.warp[warp_word(warp, COUNTED)]))
 
 
 @outlined
@@ -243,7 +275,10 @@ def _settle(program: Program, machine: Machine, state: SmState) -> int:
         warp, _, since = choose(state, scheduler, until)
         if warp < 0 and state.scheduler[scheduler_word(scheduler, COUNT)] > 0:
             warp = state.scheduler[scheduler_word(scheduler, ORDER)]
-        lose_slots(program, machine, state, scheduler, warp, since, until)
+        due = state.scheduler[scheduler_word(scheduler, DUE)]
+        if due < until:
+            lose_slots(program, machine, state, warp, since, due, until)
+        state.scheduler[scheduler_word(scheduler, DUE)] = until
         state.scheduler[scheduler_word(scheduler, WAKE)] = max(
             state.scheduler[scheduler_word(scheduler, WAKE)],
             state.scheduler[scheduler_word(scheduler, DUE)],
@@ -252,12 +287,27 @@ def _settle(program: Program, machine: Machine, state: SmState) -> int:
 
 
 @inlined
-def _first_wake(machine: Machine, state: SmState) -> int:
-    """The next cycle in which a scheduler may issue."""
-    first: int = state.scheduler[scheduler_word(0, WAKE)]
+def _first_wake(machine: Machine, state: SmState) -> tuple[int, int]:
+    """The next cycle in which a scheduler may issue, and the bits of those that may."""
+    first, those = state.scheduler[scheduler_word(0, WAKE)], 1
     for scheduler in range(1, machine.schedulers):
-        first = min(first, state.scheduler[scheduler_word(scheduler, WAKE)])
-    return first
+        wake, bit = state.scheduler[scheduler_word(scheduler, WAKE)], 1 << scheduler
+        # Without branches, which would be foreseen as often as not.
+        those = (0 if wake < first else those) | (bit if wake <= first else 0)
+        first = min(first, wake)
+    return first, those
+
+
+@inlined
+def _still_to_come(machine: Machine, state: SmState, scheduler: int, turn: int, now: int) -> int:
+    """The bits of schedulers that may issue in cycle `now` and come after this one in it."""
+    those = 0
+    served = (scheduler - turn) % machine.schedulers
+    for other in range(machine.schedulers):
+        comes = (other - turn) % machine.schedulers
+        if comes > served and state.scheduler[scheduler_word(other, WAKE)] == now:
+            those |= 1 << other
+    return those
 
 
 @compiled
@@ -267,20 +317,24 @@ def walk(program: Program, machine: Machine, state: SmState, completed: int, bef
     Schedulers of one cycle take turns to be first. All slots are attributed up to the end of the
     last issue, which is returned.
     """
+    state = as_one(state)
     if state.counts[DISPATCHED] == 0:
         _begin(program, machine, state)
     note_residence(state)
     schedulers = machine.schedulers
     turn = state.counts[TURN]
     while state.counts[COMPLETED] < completed:
-        now = _first_wake(machine, state)
+        now, those = _first_wake(machine, state)
         if now >= before:
             break
-        scheduler = turn
-        for _ in range(schedulers):
-            if state.scheduler[scheduler_word(scheduler, WAKE)] == now:
-                _serve(program, machine, state, scheduler, now)
-            scheduler = scheduler + 1 if scheduler + 1 < schedulers else 0
+        while those != 0:
+            at_turn = those & -(1 << turn)
+            scheduler = lowest(at_turn if at_turn != 0 else those)
+            those &= ~(1 << scheduler)
+            _serve(program, machine, state, scheduler, now)
+            if seldom(state.counts[WOKEN] <= now):
+                state.counts[WOKEN] = NEVER
+                those = _still_to_come(machine, state, scheduler, turn, now)
         turn = turn + 1 if turn + 1 < schedulers else 0
     state.counts[TURN] = turn
     return _settle(program, machine, state)

@@ -13,7 +13,8 @@ from kernelcast.simcore.device import Device, TimingFacts
 from kernelcast.simcore.timing.component import Component
 from kernelcast.simcore.timing.sm_program import (
     AFTER,
-    AFTER_REASON,
+    ARRIVE,
+    AWAIT,
     BRANCH,
     CONSTANT,
     FENCE,
@@ -28,11 +29,9 @@ from kernelcast.simcore.timing.sm_program import (
     TENSOR,
     UNITS,
     UNLIMITED,
-    WORDS,
-    records,
     timing_facts,
 )
-from kernelcast.simcore.timing.stall_reasons import StallReason
+from kernelcast.simcore.timing.stall_reasons import REASON_BITS, StallReason
 from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
 
 __all__ = ["Machine", "sm_machine"]
@@ -47,8 +46,8 @@ _BEHIND = 0.25
 class Machine(NamedTuple):
     """`units` by kind: UNIT_CYCLES of a warp instruction, of a pass of the tensor unit, and
     UNIT_IS_PARTITIONED, 1 where each scheduler has its own share; nothing for what is no unit.
-    `kinds`: LATENCY of a unit; the warp issues again AFTER so many cycles, and waits for
-    AFTER_REASON until then; PIPE_REASON while its pipe is taken.
+    `kinds`: LATENCY of a unit; AFTER how many cycles the warp issues again, packed with what it
+    waits for until then; PIPE_REASON while its pipe is taken. Both are found by `kind_word`.
 
     `shared_cycles`, `constant_cycles`, `l1_cycles`: of a pass; `l2_cycles`, `dram_cycles`: of one
     sector at the SM's share of the bandwidths, `..._least_cycles` while the other SMs ask for
@@ -117,7 +116,7 @@ def sm_machine(
         schedulers=schedulers,
         issues=timing.issues_per_scheduler,
         issue_cycles=timing.issue_cycles,
-        units=records([_by_kind(cycles), _by_kind(partitioned)]),
+        units=np.concatenate([_by_kind(cycles), _by_kind(partitioned)]),
         kinds=_kinds(timing, latency.units, without),
         shared_cycles=0.0 if gone(Component.SHARED_PIPE) else _shared_cycles(device, width),
         shared_latency=latency.shared,
@@ -153,20 +152,19 @@ def _by_kind(units: Sequence[float]) -> Floats:
 
 
 def _kinds(timing: TimingFacts, units: Ints, without: frozenset[Component]) -> Ints:
-    table = np.zeros((KINDS, WORDS), np.int64)
-    table[:UNITS, LATENCY] = units
-    table[:, AFTER_REASON] = table[:, PIPE_REASON] = StallReason.EXECUTION_DEPENDENCY.code
+    table = np.zeros((PIPE_REASON + 1, KINDS), np.int64)
+    table[LATENCY, :UNITS] = units
+    table[AFTER] = table[PIPE_REASON] = StallReason.EXECUTION_DEPENDENCY.code
     for kind, component, cycles, reason in (
         (BRANCH, Component.BRANCH, timing.branch_latency_cycles, StallReason.BRANCH),
         (FENCE, Component.FENCE, timing.fence_latency_cycles, StallReason.FENCE),
     ):
-        table[kind, AFTER] = 0 if component in without else _whole(cycles)
-        table[kind, AFTER] = max(table[kind, AFTER], timing.issue_cycles)
-        table[kind, AFTER_REASON] = reason.code
-    table[:UNITS, PIPE_REASON] = StallReason.FP32_PIPE.code + np.arange(UNITS)
-    table[SHARED, PIPE_REASON] = StallReason.SHARED_PIPE.code
-    table[CONSTANT, PIPE_REASON] = StallReason.CONSTANT_PIPE.code
-    table[[LOAD, STORE], PIPE_REASON] = StallReason.L1_PIPE.code
+        after = max(0 if component in without else _whole(cycles), timing.issue_cycles)
+        table[AFTER, kind] = after << REASON_BITS | reason.code
+    table[PIPE_REASON, :UNITS] = StallReason.FP32_PIPE.code + np.arange(UNITS)
+    table[PIPE_REASON, [SHARED, ARRIVE, AWAIT]] = StallReason.SHARED_PIPE.code
+    table[PIPE_REASON, CONSTANT] = StallReason.CONSTANT_PIPE.code
+    table[PIPE_REASON, [LOAD, STORE]] = StallReason.L1_PIPE.code
     return table.ravel()
 
 

@@ -15,13 +15,19 @@ import numpy.typing as npt
 from kernelcast.simcore.device import Device, TimingFacts
 from kernelcast.simcore.memory.compiled import inlined
 from kernelcast.simcore.timing.component import Component
+from kernelcast.simcore.timing.phase_cells import phase_cells
 from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
+from kernelcast.traces.warp_paths import WarpPaths
 
 __all__ = [
     "AFTER",
-    "AFTER_REASON",
+    "ARRIVE",
+    "AWAIT",
     "BARRIER",
     "BRANCH",
+    "BULK",
+    "COMMIT",
+    "COMMITTED",
     "CONSTANT",
     "EXIT",
     "FENCE",
@@ -33,6 +39,7 @@ __all__ = [
     "L2_MISSES",
     "LATENCY",
     "LOAD",
+    "MEET",
     "MORE",
     "NONE",
     "PASSES",
@@ -52,6 +59,7 @@ __all__ = [
     "UNLIMITED",
     "WORDS",
     "Program",
+    "kind_word",
     "records",
     "sm_program",
     "timing_facts",
@@ -61,13 +69,16 @@ __all__ = [
 UNITS = 9
 TENSOR = UNITS - 1
 SHARED, CONSTANT, LOAD, STORE, BARRIER, FENCE, BRANCH, EXIT, NONE = range(UNITS, UNITS + 9)
-KINDS = NONE + 1
+COMMIT, MEET, ARRIVE, AWAIT, BULK = range(NONE + 1, NONE + 6)
+"""With phases: what a commit tells, a barrier, other events that take part, looks that wait, copies
+in bulk."""
+KINDS = BULK + 1
 WORDS = 8
 SOURCES = 4
 KIND, SOURCE, TARGET, MORE, FETCH_LINE = 0, 1, 1 + SOURCES, 2 + SOURCES, 3 + SOURCES
-SECTORS, L1_MISSES, L2_MISSES, PASSES, RESULT = range(5)
+SECTORS, L1_MISSES, L2_MISSES, PASSES, RESULT, COMMITTED = range(6)
 UNIT_CYCLES, UNIT_IS_PARTITIONED = range(2)
-LATENCY, AFTER, AFTER_REASON, PIPE_REASON = range(4)
+LATENCY, AFTER, PIPE_REASON = range(3)
 UNLIMITED = -1.0
 
 FETCH_LINE_BYTES = 128
@@ -82,6 +93,7 @@ _KIND: dict[Pipeline, int] = {
     Pipeline.BRANCH: BRANCH,
     Pipeline.EXIT: EXIT,
     Pipeline.WAIT: EXIT,
+    Pipeline.COMMIT: COMMIT,
     Pipeline.NONE: NONE,
 }
 
@@ -93,6 +105,12 @@ Floats = npt.NDArray[np.float64]
 def word(row: int, column: int) -> np.uint64:
     """Where a record of a table has a column; unsigned, which needs no check for the last rows."""
     return np.uint64(row * WORDS + column)
+
+
+@inlined
+def kind_word(kind: int, column: int) -> np.uint64:
+    """Where a table of columns by kind has one of a kind."""
+    return np.uint64(column * KINDS + kind)
 
 
 def records(columns: Sequence[npt.NDArray[Any]]) -> Floats:
@@ -112,8 +130,11 @@ class Program(NamedTuple):
     follow it, of sources and of targets, and of what lies before them. Missing ones are register
     `registers` - 2, always ready, and the last, which nobody reads.
     `traffic` by row: SECTORS of a request, shares of misses of what reaches L1 and L2, PASSES of an
-    access, or cycles of a tensor unit; cycles until the RESULT of a tensor operation. `row_pc` by
+    access, or cycles of a tensor unit; cycles until the RESULT of a tensor operation; COMMITTED,
+    where in `operands` the number of registers stands that a commit is for, and these. `row_pc` by
     row.
+
+    `event_phases` and `phase_...` are those of PhaseCells, `phases` the most of a thread block.
 
     `event_row` by event; warp w of recorded thread block i has the events `start[i * warps + w]` to
     the next one.
@@ -126,6 +147,11 @@ class Program(NamedTuple):
     event_row: npt.NDArray[np.int32]
     row_pc: Ints
     first_row: Ints
+    event_phases: npt.NDArray[np.int32]
+    phase_lists: Ints
+    phase_first: Ints
+    phase_needs: Ints
+    phases: int
     rows: int
     thread_blocks: int
     warps: int
@@ -139,23 +165,33 @@ def sm_program(
     timing = timing_facts(device)
     kinds = np.array([_KIND[pipeline] for pipeline in kernel.pipeline], np.int8)
     kinds[(kinds == LOAD) & kernel.is_store] = STORE
+    kinds, is_told = _with_phases(kinds, kernel.paths, without)
+    cells = phase_cells(kernel.paths, is_told)
     native = np.maximum(np.cumsum(kinds != NONE) - 1, 0)
     registers = int(max(kernel.reads.max(initial=-1), kernel.writes.max(initial=-1))) + 3
-    code, operands = _code(kernel, kinds, registers)
+    code, operands, committed = _code(kernel, kinds, registers)
     code[:, FETCH_LINE] = native * timing.instruction_bytes // FETCH_LINE_BYTES
     levels = kernel.levels
     passes = _passes(kernel, kinds, timing.l1_wavefront_bytes, without)
     event_row, row_pc, row_passes = _rows(kernel.paths.pc, passes, _has_passes(kinds))
-    traffic = [levels.sectors, 1.0 - levels.l1_hits, 1.0 - levels.l2_hits]
-    results = _results(kernel, without)
+    by_pc = (
+        *(levels.sectors, 1.0 - levels.l1_hits, 1.0 - levels.l2_hits),
+        *(_results(kernel, without), committed),
+    )
+    traffic = [column[row_pc] for column in by_pc]
     return Program(
         code=code[row_pc].ravel(),
-        traffic=records([*(column[row_pc] for column in traffic), row_passes, results[row_pc]]),
+        traffic=records([*traffic[:3], row_passes, *traffic[3:]]),
         operands=operands,
         start=np.ascontiguousarray(kernel.paths.start, np.int64),
         event_row=event_row,
-        row_pc=row_pc,
+        row_pc=np.ascontiguousarray(row_pc),
         first_row=np.searchsorted(row_pc, np.arange(len(kinds))),
+        event_phases=cells.of_event,
+        phase_lists=cells.lists,
+        phase_first=cells.first,
+        phase_needs=cells.needs,
+        phases=cells.most,
         rows=len(row_pc),
         thread_blocks=len(kernel.paths.thread_blocks),
         warps=kernel.paths.warps_per_thread_block,
@@ -163,9 +199,29 @@ def sm_program(
     )
 
 
+def _with_phases(
+    kinds: npt.NDArray[np.int8], paths: WarpPaths, without: frozenset[Component]
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
+    """Kinds of what waits for phases or takes part in them, and by pc what does the latter.
+
+    Without barriers warps wait for copies and commits only.
+    """
+    table, has_barriers = paths.phases, Component.BARRIER not in without
+    tells, waits = np.zeros(len(kinds), np.bool_), np.zeros(len(kinds), np.bool_)
+    tells[paths.pc[table.event[~table.is_wait]]] = True
+    waits[paths.pc[table.event[table.is_wait]]] = True
+    found, is_barrier = kinds.copy(), kinds == BARRIER
+    found[waits & ~is_barrier] = AWAIT
+    found[tells & (kinds == LOAD)] = BULK
+    if has_barriers:
+        found[tells & (kinds != LOAD) & (kinds != COMMIT)] = ARRIVE
+        found[(tells | waits) & is_barrier] = MEET
+    return found, (found > NONE) & (found != AWAIT)
+
+
 def _has_passes(kinds: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
     """By pc."""
-    return np.isin(kinds, (TENSOR, SHARED, CONSTANT, LOAD, STORE))
+    return np.isin(kinds, (TENSOR, SHARED, CONSTANT, LOAD, STORE, ARRIVE, AWAIT))
 
 
 def _rows(
@@ -189,15 +245,25 @@ def _rows(
     )
 
 
-def _code(kernel: TimedKernel, kinds: npt.NDArray[np.int8], registers: int) -> tuple[Ints, Ints]:
-    """The records of all pcs, and the operands that do not fit them.
+def _code(
+    kernel: TimedKernel, kinds: npt.NDArray[np.int8], registers: int
+) -> tuple[Ints, Ints, Ints]:
+    """The records of all pcs, the operands that do not fit them, and where among these are those of
+    commits.
 
-    An instruction that issues waits for what it writes as well.
+    An instruction that issues waits for what it writes as well; a commit waits for nothing.
     """
     ready, unread = registers - 2, registers - 1
     code = np.zeros((len(kinds), WORDS), np.int64)
+    committed = np.zeros(len(kinds), np.int64)
     operands = [0]
-    for record, kind, reads, writes in zip(code, kinds, kernel.reads, kernel.writes, strict=True):
+    for pc, (record, kind, reads, writes) in enumerate(
+        zip(code, kinds, kernel.reads, kernel.writes, strict=True)
+    ):
+        if kind == COMMIT:
+            committed[pc], found = len(operands), reads[reads >= 0].tolist()
+            operands += [len(found), *found]
+            reads = reads[:0]
         targets = writes[writes >= 0].tolist()
         sources = [*reads[reads >= 0].tolist(), *(targets if kind != NONE else ())]
         more_sources, more_targets = sources[SOURCES:], targets[1:]
@@ -207,7 +273,7 @@ def _code(kernel: TimedKernel, kinds: npt.NDArray[np.int8], registers: int) -> t
             record[MORE] = at = len(operands)
             end = at + 2 + len(more_sources)
             operands += [end, end + len(more_targets), *more_sources, *more_targets]
-    return code, np.array(operands, np.int64)
+    return code, np.array(operands, np.int64), committed
 
 
 def _results(kernel: TimedKernel, without: frozenset[Component]) -> Floats:

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.simcore.timing import sm_cycles
+from kernelcast.simcore.timing.phase_issue import let_one_go
 from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import WORDS, Program
 from kernelcast.simcore.timing.sm_state import (
-    ACCOUNT_WORDS,
     COMPLETED,
     COUNT,
     DISPATCHED,
@@ -25,13 +25,15 @@ from kernelcast.simcore.timing.sm_state import (
     PLACE_AND_SCHEDULER,
     RESIDENCE,
     SCHEDULER_BITS,
-    SCHEDULER_WORDS,
+    SCHEDULERS,
     SLOTS,
     STATES,
     STORE_DONE,
     TOTAL,
-    WARP_WORDS,
+    account_records,
     new_state,
+    scheduler_records,
+    warp_records,
 )
 from kernelcast.simcore.timing.stall_reasons import (
     ISSUED,
@@ -84,7 +86,7 @@ class SmSimulator:
         self.machine = machine
         self._total = thread_blocks
         self._state = new_state(program, machine, thread_blocks, thread_blocks_per_sm)
-        self._account = self._state.account.reshape(2, -1, ACCOUNT_WORDS)
+        self._account = account_records(self._state.account)
         self._skipped_cycles = 0
         self._skipped_thread_blocks = 0
         self._skipped_instructions = 0
@@ -108,9 +110,11 @@ class SmSimulator:
         if before_cycle is not None:
             before = min(NEVER, int(before_cycle) - self._skipped_cycles)
         target = wanted - self._skipped_thread_blocks
-        return self._snapshot(
-            int(sm_cycles.walk(self._program, self.machine, self._state, target, before))
-        )
+        at = self._program, self.machine, self._state
+        cycle = sm_cycles.walk(*at, target, before)
+        while self._state.counts[COMPLETED] < target and let_one_go(*at):
+            cycle = sm_cycles.walk(*at, target, before)
+        return self._snapshot(int(cycle))
 
     def finish(self) -> Snapshot:
         """Runs what is left, waits for stores."""
@@ -153,9 +157,9 @@ class SmSimulator:
     def _residence(self, cycles: int) -> int:
         """Of all warps up to then, from the first cycle of their thread block on."""
         state = self._state
-        schedulers = state.scheduler.reshape(-1, SCHEDULER_WORDS)
+        schedulers = scheduler_records(state.scheduler)
         live = np.concatenate([record[ORDER : ORDER + record[COUNT]] for record in schedulers])
-        places = state.warp[PLACE_AND_SCHEDULER::WARP_WORDS][live] >> SCHEDULER_BITS
+        places = warp_records(state.warp)[live, PLACE_AND_SCHEDULER] >> SCHEDULER_BITS
         since = cycles - state.place[FIRST::WORDS][places]
         return int(state.counts[RESIDENCE] + np.maximum(since, 0).sum())
 
@@ -174,7 +178,7 @@ class SmSimulator:
 
 
 def _check_slots(warps: int, schedulers: int) -> None:
-    if warps > SLOTS * schedulers:
+    if schedulers > SCHEDULERS or warps > SLOTS * schedulers:
         raise ModelNotApplicable(
             f"{warps} resident warps on {schedulers} schedulers: the timing model follows at most "
             f"{SLOTS} warps of a scheduler"

@@ -7,18 +7,18 @@ warp that could issue in its place has them, for a pipe that is taken.
 from __future__ import annotations
 
 from kernelcast.simcore.memory.compiled import inlined
+from kernelcast.simcore.timing.seldom import seldom
 from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import (
     PIPE_REASON,
-    UNITS,
     Program,
+    kind_word,
     word,
 )
 from kernelcast.simcore.timing.sm_state import (
     BEGINS,
     DRAM_FREE,
     DRAM_SINCE,
-    DUE,
     FIRST_ROW,
     L1_FREE,
     L2_FREE,
@@ -32,13 +32,13 @@ from kernelcast.simcore.timing.sm_state import (
     WHY,
     SmState,
     account_word,
+    common_pipe,
     pipe_word,
-    scheduler_word,
     warp_word,
 )
 from kernelcast.simcore.timing.stall_reasons import StallReason
 
-__all__ = ["aligned", "credit", "lose_slots", "pipe_reason"]
+__all__ = ["account_row", "aligned", "credit", "lose_slots", "pipe_reason"]
 
 _L1_LATENCY = StallReason.L1_LATENCY.code
 _L2_LATENCY = StallReason.L2_LATENCY.code
@@ -58,42 +58,48 @@ _MEMORY = 1 << _L2_LATENCY | 1 << _DRAM_LATENCY | 1 << _REQUESTS_LATENCY
 def aligned(machine: Machine, cycle: int) -> int:
     """The first cycle from then on at which schedulers issue."""
     turn = machine.issue_cycles
-    if turn == 1:
-        return cycle
-    return (cycle + turn - 1) // turn * turn
+    if seldom(turn != 1):
+        return (cycle + turn - 1) // turn * turn
+    return cycle
 
 
 @inlined
-def credit(state: SmState, row: int, reason: int, slots: int) -> None:
-    """Adds slots to the account of an instruction."""
-    state.account[account_word(state.counts[FIRST_ROW] + row, reason)] += slots
+def account_row(state: SmState, row: int) -> int:
+    """The row of the account, for the present residence, of an instruction."""
+    first: int = state.counts[FIRST_ROW]
+    return first + row
+
+
+@inlined
+def credit(state: SmState, account: int, reason: int, slots: int) -> None:
+    """Adds slots to a row of the account."""
+    state.account[account_word(account, reason)] += slots
 
 
 @inlined
 def _credit_cycles(
-    machine: Machine, state: SmState, row: int, reason: int, begin: int, end: int
+    machine: Machine, state: SmState, account: int, reason: int, begin: int, end: int
 ) -> None:
     """The slots of one scheduler from cycle `begin` to `end`, both aligned."""
     cycles = end - begin
-    if machine.issue_cycles > 1:
+    if seldom(machine.issue_cycles > 1):
         cycles //= machine.issue_cycles
-    credit(state, row, reason, cycles * machine.issues)
+    credit(state, account, reason, cycles * machine.issues)
 
 
 @inlined
 def pipe_reason(machine: Machine, state: SmState, kind: int) -> int:
     """Which pipe, or which queue in front of it, keeps instructions of that kind back."""
-    reason: int = machine.kinds[word(kind, PIPE_REASON)]
-    if reason == _L1_PIPE:
-        pipe = UNITS * machine.schedulers - UNITS + kind
-        is_queue = state.pipe[pipe_word(pipe, OPENS)] > state.clocks[L1_FREE]
+    reason: int = machine.kinds[kind_word(kind, PIPE_REASON)]
+    if seldom(reason == _L1_PIPE):
+        is_queue = state.pipe[pipe_word(common_pipe(machine, kind), OPENS)] > state.clocks[L1_FREE]
         return _REQUESTS_LATENCY if is_queue else _L1_PIPE
     return reason
 
 
 @inlined
 def _lose_to_memory(
-    machine: Machine, state: SmState, row: int, reason: int, begin: int, end: int
+    machine: Machine, state: SmState, account: int, reason: int, begin: int, end: int
 ) -> None:
     """Splits a wait for L2 or DRAM: the cycles in which the level was busy are its bandwidth's."""
     dram, l2 = _DRAM_BANDWIDTH, _L2_BANDWIDTH
@@ -105,25 +111,27 @@ def _lose_to_memory(
     if busy == 0:
         found = l2
         busy = _overlap(machine, begin, end, clocks[L2_SINCE], clocks[L2_FREE])
-    _credit_cycles(machine, state, row, found, begin, begin + busy)
-    _credit_cycles(machine, state, row, reason, begin + busy, end)
+    _credit_cycles(machine, state, account, found, begin, begin + busy)
+    _credit_cycles(machine, state, account, reason, begin + busy, end)
 
 
 @inlined
 def _overlap(machine: Machine, begin: int, end: int, since: float, until: float) -> int:
     """Cycles of whole slots from `begin` to `end` that lie between `since` and `until`."""
     both = int(min(float(end), until) - max(float(begin), since))
-    if machine.issue_cycles > 1:
+    if seldom(machine.issue_cycles > 1):
         both = both // machine.issue_cycles * machine.issue_cycles
     return max(both, 0)
 
 
 @inlined
-def _lose(machine: Machine, state: SmState, row: int, reason: int, begin: int, end: int) -> None:
-    if 1 << reason & _MEMORY != 0:
-        _lose_to_memory(machine, state, row, reason, begin, end)
+def _lose(
+    machine: Machine, state: SmState, account: int, reason: int, begin: int, end: int
+) -> None:
+    if seldom(1 << reason & _MEMORY != 0):
+        _lose_to_memory(machine, state, account, reason, begin, end)
     else:
-        _credit_cycles(machine, state, row, reason, begin, end)
+        _credit_cycles(machine, state, account, reason, begin, end)
 
 
 @inlined
@@ -131,27 +139,24 @@ def lose_slots(
     program: Program,
     machine: Machine,
     state: SmState,
-    scheduler: int,
     warp: int,
     since: int,
+    due: int,
     until: int,
 ) -> None:
-    """Attributes the slots of a scheduler that no warp has used up to then, `warp` being next.
+    """Attributes the slots of a scheduler that no warp has used from `due` to `until`, `warp` being
+    next.
 
     -1 stands for no warp. From cycle `since` on a warp has had operands, and no pipe.
     """
-    due = state.scheduler[scheduler_word(scheduler, DUE)]
-    state.scheduler[scheduler_word(scheduler, DUE)] = until
-    if due >= until:
+    if seldom(warp < 0):
+        _credit_cycles(machine, state, account_row(state, program.rows), _IDLE, due, until)
         return
-    if warp < 0:
-        _credit_cycles(machine, state, program.rows, _IDLE, due, until)
-        return
-    row = state.warp[warp_word(warp, NEXT_ROW)]
+    account = account_row(state, state.warp[warp_word(warp, NEXT_ROW)])
     why = state.warp[warp_word(warp, WHY)]
     ready = min(state.warp[warp_word(warp, READY)], since)
     ready = min(max(aligned(machine, ready), due), until)
-    if why == _LAUNCH:
+    if seldom(why == _LAUNCH):
         begins = aligned(
             machine,
             state.place[
@@ -159,16 +164,10 @@ def lose_slots(
             ],
         )
         begins = min(max(begins, due), ready)
-        _credit_cycles(machine, state, row, _IDLE, due, begins)
+        _credit_cycles(machine, state, account, _IDLE, due, begins)
         due = begins
     if ready > due:
-        _lose(machine, state, row, why, due, ready)
+        _lose(machine, state, account, why, due, ready)
     if until > ready:
-        _lose(
-            machine,
-            state,
-            row,
-            pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)]),
-            ready,
-            until,
-        )
+        reason = pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)])
+        _lose(machine, state, account, reason, ready, until)

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from enum import Enum
 
-__all__ = ["ISSUED", "NOT_SELECTED", "REASON_COUNT", "SELECTED", "STATE_COUNT", "StallReason"]
+__all__ = [
+    "ISSUED",
+    "NOT_SELECTED",
+    "REASON_BITS",
+    "REASON_COUNT",
+    "REASON_MASK",
+    "SELECTED",
+    "STATE_COUNT",
+    "StallReason",
+]
+
+REASON_BITS = 5
+REASON_MASK = (1 << REASON_BITS) - 1
+"""A cycle and what is waited for until then are packed in one word, comparable by the cycle."""
 
 ISSUED = 0
 """The code of slots that were used; reasons have the codes from 1 on, in the order below."""

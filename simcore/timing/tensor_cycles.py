@@ -14,6 +14,8 @@ from kernelcast.traces.trace import InstructionRow
 __all__ = ["tensor_cycles"]
 
 _WHOLE_SM = "tcgen05"
+_PAIR = "cta_group::2"
+_SMS_OF_PAIR = 2
 _ASYNCHRONOUS = ("wgmma", _WHOLE_SM)
 """First parts of names of products that a warpgroup, or one thread for a thread block, begins."""
 
@@ -49,7 +51,9 @@ def _rates(row: InstructionRow, facts: TensorFacts, device: Device) -> tuple[flo
     flow = facts.flow_per_cycle(row.tensor_type)
     assert rate is not None
     assert flow is not None
-    units = 1 if _first(row) == _WHOLE_SM else device.sm.warp_schedulers
+    units: float = 1 if _first(row) == _WHOLE_SM else device.sm.warp_schedulers
+    if _PAIR in row.opcode.split("."):
+        units = 1 / _SMS_OF_PAIR  # the units of two SMs share the work
     reached = 1.0 if _first(row) in _ASYNCHRONOUS else facts.warp_efficiency
     return rate * reached / units, flow / units
 

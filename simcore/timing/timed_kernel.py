@@ -36,6 +36,8 @@ class Pipeline(Enum):
     FENCE = "fence"
     BRANCH = "branch"
     EXIT = "exit"
+    COMMIT = "commit"
+    """Takes an issue slot, no unit, and tells an mbarrier when what it reads is there."""
     WAIT = "wait"
     """Takes an issue slot when what it reads is there, and no unit."""
     NONE = "none"

@@ -8,6 +8,7 @@ what the others did to it since this scheduler looked last counts as one closed 
 from __future__ import annotations
 
 from kernelcast.simcore.memory.compiled import inlined
+from kernelcast.simcore.timing.seldom import seldom
 from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import word
 from kernelcast.simcore.timing.sm_state import (
@@ -16,7 +17,6 @@ from kernelcast.simcore.timing.sm_state import (
     CLOSED_BEFORE,
     COUNTED,
     FIRST,
-    FIRST_ROW,
     NEXT_KIND,
     NEXT_ROW,
     OPENS,
@@ -32,7 +32,7 @@ from kernelcast.simcore.timing.sm_state import (
     pipe_word,
     warp_word,
 )
-from kernelcast.simcore.timing.stall_account import aligned, pipe_reason
+from kernelcast.simcore.timing.stall_account import account_row, aligned, pipe_reason
 from kernelcast.simcore.timing.stall_reasons import NOT_SELECTED, SELECTED, StallReason
 
 __all__ = ["begin_wait_for_pipe", "close_pipe", "count_issue", "count_wait", "end_residence"]
@@ -41,9 +41,8 @@ _DRAIN = StallReason.DRAIN.code
 
 
 @inlined
-def _count(state: SmState, warp: int, what: int, cycles: int) -> None:
-    row = state.counts[FIRST_ROW] + state.warp[warp_word(warp, NEXT_ROW)]
-    state.account[account_word(row, STATES + what)] += cycles
+def _count(state: SmState, account: int, what: int, cycles: int) -> None:
+    state.account[account_word(account, STATES + what)] += cycles
 
 
 @inlined
@@ -63,10 +62,9 @@ def close_pipe(state: SmState, pipe: int, next_issue: int, opens: int) -> None:
 
 
 @inlined
-def begin_wait_for_pipe(state: SmState, warp: int) -> None:
+def begin_wait_for_pipe(state: SmState, warp: int, begins: int) -> None:
     """Notes how long the pipe has been closed when the warp has its operands."""
     pipe = state.warp[warp_word(warp, PIPE)]
-    begins = max(state.warp[warp_word(warp, READY)], state.warp[warp_word(warp, COUNTED)])
     state.warp[warp_word(warp, CLOSED_BEFORE)] = _closed_until(state, pipe, begins)
 
 
@@ -74,29 +72,41 @@ def begin_wait_for_pipe(state: SmState, warp: int) -> None:
 def count_wait(machine: Machine, state: SmState, warp: int, until: int) -> None:
     """Counts what the warp has done from its last issue up to a cycle."""
     due = state.warp[warp_word(warp, COUNTED)]
-    if due >= until:
-        return
-    state.warp[warp_word(warp, COUNTED)] = until
+    if due < until:
+        state.warp[warp_word(warp, COUNTED)] = until
+        account = account_row(state, state.warp[warp_word(warp, NEXT_ROW)])
+        kind = state.warp[warp_word(warp, NEXT_KIND)]
+        _count_states(machine, state, warp, account, kind, due, until)
+
+
+@inlined
+def _count_states(
+    machine: Machine, state: SmState, warp: int, account: int, kind: int, due: int, until: int
+) -> None:
+    """What the warp has done from cycle `due` to `until`, before an instruction of that kind."""
     ready = min(aligned(machine, state.warp[warp_word(warp, READY)]), until)
     if ready > due:
-        _count(state, warp, state.warp[warp_word(warp, WHY)], ready - due)
+        _count(state, account, state.warp[warp_word(warp, WHY)], ready - due)
         due = ready
     if due == until:
         return
     closed = _closed_until(state, state.warp[warp_word(warp, PIPE)], until)
     closed = min(max(0, closed - state.warp[warp_word(warp, CLOSED_BEFORE)]), until - due)
     if closed > 0:
-        reason = pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)])
-        _count(state, warp, reason, closed)
-    _count(state, warp, NOT_SELECTED, until - due - closed)
+        _count(state, account, pipe_reason(machine, state, kind), closed)
+    _count(state, account, NOT_SELECTED, until - due - closed)
 
 
 @inlined
-def count_issue(machine: Machine, state: SmState, warp: int, now: int) -> None:
-    """Counts a warp's wait for the issue of cycle `now`, and that issue."""
-    count_wait(machine, state, warp, now)
-    if machine.issues > 1:  # else it is known from the slots that were used
-        _count(state, warp, SELECTED, machine.issue_cycles)
+def count_issue(
+    machine: Machine, state: SmState, warp: int, account: int, kind: int, now: int
+) -> None:
+    """Counts a warp's wait for the issue of cycle `now`, and that issue, in one row."""
+    due = state.warp[warp_word(warp, COUNTED)]
+    if due < now:
+        _count_states(machine, state, warp, account, kind, due, now)
+    if seldom(machine.issues > 1):  # else it is known from the slots that were used
+        _count(state, account, SELECTED, machine.issue_cycles)
     state.warp[warp_word(warp, COUNTED)] = now + machine.issue_cycles
 
 
@@ -106,7 +116,8 @@ def end_residence(machine: Machine, state: SmState, warp: int) -> None:
     ends = state.warp[warp_word(warp, COUNTED)]
     drained = state.warp[warp_word(warp, ACKNOWLEDGED)]
     if drained > ends:
-        _count(state, warp, _DRAIN, drained - ends)
+        account = account_row(state, state.warp[warp_word(warp, NEXT_ROW)])
+        _count(state, account, _DRAIN, drained - ends)
         ends = drained
     place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
     state.counts[RESIDENCE] += ends - state.place[word(place, FIRST)]

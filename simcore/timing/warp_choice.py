@@ -8,7 +8,8 @@ wait; taking turns would bring them all to the same loads at once.
 from __future__ import annotations
 
 from kernelcast.simcore.memory.compiled import inlined
-from kernelcast.simcore.timing.ready_warps import lowest, move_ready, soonest_pending
+from kernelcast.simcore.timing.ready_warps import lowest, soonest_pending
+from kernelcast.simcore.timing.seldom import seldom
 from kernelcast.simcore.timing.sm_state import (
     BY_KIND,
     DUE,
@@ -28,46 +29,44 @@ from kernelcast.simcore.timing.sm_state import (
     warp_word,
 )
 
-__all__ = ["NO_WARP", "choose", "opening"]
+__all__ = ["NO_WARP", "can_issue", "choose"]
 
 NO_WARP = -1
 
 
 @inlined
-def opening(state: SmState, warp: int) -> int:
-    """When the warp's operands and its pipe are both ready."""
-    opens: int = max(
-        state.warp[warp_word(warp, READY)],
-        state.pipe[pipe_word(state.warp[warp_word(warp, PIPE)], OPENS)],
-    )
-    return opens
+def can_issue(state: SmState, warp: int, now: int) -> bool:
+    """Whether the warp's operands and its pipe are both ready."""
+    if state.warp[warp_word(warp, READY)] > now:
+        return False
+    is_open: bool = state.pipe[pipe_word(state.warp[warp_word(warp, PIPE)], OPENS)] <= now
+    return is_open
 
 
 @inlined
 def choose(state: SmState, scheduler: int, now: int) -> tuple[int, int, int]:
     """The warp to issue and its cycle: now, or when the first of them is ready; and since when a
-    warp that could issue then has had its operands."""
+    warp that could issue then has had its operands. Those ready by now have been moved."""
     table = state.scheduler
     last = table[scheduler_word(scheduler, LAST)]
-    if last >= 0 and opening(state, last) <= now:
+    if last >= 0 and can_issue(state, last, now):
         return last, now, now
-    move_ready(state, scheduler, now)
-    can_issue, soonest, tied = 0, NEVER, 0
+    able, soonest, tied = 0, NEVER, 0
     kinds = table[scheduler_word(scheduler, PRESENT)]
-    while kinds != 0:
+    while seldom(kinds != 0):
         kind = lowest(kinds)
         kinds &= kinds - 1
         opens = state.pipe[pipe_word(table[scheduler_word(scheduler, PIPES + kind)], OPENS)]
         waiting = table[scheduler_word(scheduler, BY_KIND + kind)]
         # Without branches, which would be foreseen as often as not.
         is_open = opens <= now
-        can_issue |= waiting if is_open else 0
+        able |= waiting if is_open else 0
         opens = NEVER if is_open else opens
         waiting = 0 if is_open else waiting
         tied = (0 if opens < soonest else tied) | (waiting if opens <= soonest else 0)
         soonest = min(soonest, opens)
-    if can_issue != 0:
-        return table[scheduler_word(scheduler, ORDER + lowest(can_issue))], now, now
+    if able != 0:
+        return table[scheduler_word(scheduler, ORDER + lowest(able))], now, now
     wait_for_pipe = tied
     soonest, tied = soonest_pending(state, scheduler, soonest, tied)
     if tied == 0:
@@ -86,7 +85,7 @@ def choose(state: SmState, scheduler: int, now: int) -> tuple[int, int, int]:
 def _first_ready(state: SmState, scheduler: int, slots: int) -> int:
     """When the first warp of these slots had its operands."""
     since = NEVER
-    while slots != 0:
+    while seldom(slots != 0):
         warp = state.scheduler[scheduler_word(scheduler, ORDER + lowest(slots))]
         slots &= slots - 1
         since = min(since, state.warp[warp_word(warp, READY)])

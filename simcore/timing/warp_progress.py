@@ -6,7 +6,9 @@ import numpy as np
 
 from kernelcast.simcore.memory.compiled import inlined
 from kernelcast.simcore.timing.outlined import outlined
-from kernelcast.simcore.timing.ready_warps import close_gap, list_warp
+from kernelcast.simcore.timing.phase_waits import begin_phases
+from kernelcast.simcore.timing.ready_warps import close_gap, list_pending, list_ready, lowest
+from kernelcast.simcore.timing.seldom import seldom
 from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import (
     FETCH_LINE,
@@ -23,6 +25,7 @@ from kernelcast.simcore.timing.sm_state import (
     ACKNOWLEDGED,
     ARRIVED,
     BEGINS,
+    BIT,
     CANDIDATE,
     COMPLETED,
     COUNT,
@@ -46,36 +49,40 @@ from kernelcast.simcore.timing.sm_state import (
     PLACE_AND_SCHEDULER,
     POSITION,
     READY,
-    REASON_BITS,
-    REASON_MASK,
     RESIDENT,
     RESIDENT_FIRST,
     SCHEDULER_BITS,
     SCHEDULER_MASK,
-    SLOT,
     STORED,
     TIED,
     TOTAL,
     WAITS,
     WAKE,
     WHY,
+    WOKEN,
     SmState,
     scheduler_word,
     warp_word,
 )
 from kernelcast.simcore.timing.stall_account import aligned
-from kernelcast.simcore.timing.stall_reasons import StallReason
+from kernelcast.simcore.timing.stall_reasons import REASON_BITS, REASON_MASK, StallReason
 from kernelcast.simcore.timing.warp_account import count_wait, end_residence
 
 __all__ = [
+    "ENDED",
     "advance",
     "meet_or_end",
     "note_residence",
     "pack",
     "retire",
+    "send",
     "start_thread_block",
+    "wake",
     "write_registers",
 ]
+
+ENDED = -1
+"""In the place of a cycle: the path has no more events."""
 
 _BARRIER = StallReason.BARRIER.code
 _FETCH = StallReason.INSTRUCTION_FETCH.code
@@ -106,14 +113,13 @@ def _fetched(
 
 
 @inlined
-def _operands_ready(program: Program, state: SmState, registers: int, row: int) -> int:
-    """When all that an instruction waits for is ready, packed."""
-    ready = 0
+def _operands_ready(program: Program, state: SmState, registers: int, row: int, ready: int) -> int:
+    """When all that an instruction waits for is ready, packed `ready` at the soonest."""
     for source in range(SOURCE, SOURCE + SOURCES):
         register = program.code[word(row, source)]
         ready = max(ready, state.registers[np.uint64(registers + register)])
     more = program.code[word(row, MORE)]
-    if more != 0:
+    if seldom(more != 0):
         for at in range(more + 2, program.operands[np.uint64(more)]):
             register = program.operands[np.uint64(at)]
             ready = max(ready, state.registers[np.uint64(registers + register)])
@@ -125,43 +131,50 @@ def write_registers(program: Program, state: SmState, registers: int, row: int, 
     """Sets when the results of an instruction are ready, packed; `registers`: the warp's first."""
     state.registers[np.uint64(registers + program.code[word(row, TARGET)])] = ready
     more = program.code[word(row, MORE)]
-    if more != 0:
+    if seldom(more != 0):
         ends = program.operands[np.uint64(more)], program.operands[np.uint64(more + 1)]
         for at in range(ends[0], ends[1]):
             state.registers[np.uint64(registers + program.operands[np.uint64(at)])] = ready
 
 
 @inlined
-def advance(program: Program, machine: Machine, state: SmState, warp: int, earliest: int) -> bool:
-    """Finds when the warp's next instruction can issue, packed `earliest` at the soonest.
+def advance(
+    program: Program,
+    machine: Machine,
+    state: SmState,
+    scheduler: int,
+    warp: int,
+    position: int,
+    earliest: int,
+) -> int:
+    """Finds when the warp's next instruction from `position` on can issue, packed `earliest` at the
+    soonest; the cycle, or ENDED.
 
-    Folded instructions on the way only hand on when their operands are ready. False at the end.
+    Folded instructions on the way only hand on when their operands are ready.
     """
-    position, end = state.warp[warp_word(warp, POSITION)], state.warp[warp_word(warp, END)]
+    end = state.warp[warp_word(warp, END)]
     registers = warp * program.registers
-    row, kind = 0, NONE
-    while position < end:
+    while True:
+        if seldom(position == end):
+            return ENDED
         row = program.event_row[np.uint64(position)]
         kind = program.code[word(row, KIND)]
-        if kind != NONE:
+        if not seldom(kind == NONE):
             break
         write_registers(
-            program, state, registers, row, _operands_ready(program, state, registers, row)
+            program, state, registers, row, _operands_ready(program, state, registers, row, 0)
         )
         position += 1
     state.warp[warp_word(warp, POSITION)] = position
-    if position == end:
-        return False
-    ready = max(earliest, _operands_ready(program, state, registers, row))
-    if machine.fetch_lines > 0:
+    ready = _operands_ready(program, state, registers, row, earliest)
+    if seldom(machine.fetch_lines > 0):
         ready = _fetched(program, machine, state, warp, row, ready)
-    scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
     state.warp[warp_word(warp, NEXT_ROW)] = row
     state.warp[warp_word(warp, NEXT_KIND)] = kind
     state.warp[warp_word(warp, READY)] = ready >> REASON_BITS
     state.warp[warp_word(warp, WHY)] = ready & REASON_MASK
     state.warp[warp_word(warp, PIPE)] = state.scheduler[scheduler_word(scheduler, PIPES + kind)]
-    return True
+    return ready >> REASON_BITS
 
 
 @inlined
@@ -169,11 +182,11 @@ def retire(machine: Machine, state: SmState, warp: int) -> None:
     """Takes a warp out of its scheduler's order."""
     end_residence(machine, state, warp)
     scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
-    slot = state.warp[warp_word(warp, SLOT)]
+    slot = lowest(state.warp[warp_word(warp, BIT)])
     for at in range(slot, state.scheduler[scheduler_word(scheduler, COUNT)] - 1):
         younger = state.scheduler[scheduler_word(scheduler, ORDER + at + 1)]
         state.scheduler[scheduler_word(scheduler, ORDER + at)] = younger
-        state.warp[warp_word(younger, SLOT)] -= 1
+        state.warp[warp_word(younger, BIT)] = 1 << at
     close_gap(state, scheduler, slot)
     state.scheduler[scheduler_word(scheduler, COUNT)] -= 1
     state.scheduler[scheduler_word(scheduler, CANDIDATE)] = -1
@@ -183,17 +196,30 @@ def retire(machine: Machine, state: SmState, warp: int) -> None:
 
 
 @inlined
-def _wake(machine: Machine, state: SmState, warp: int) -> None:
-    """Lists a warp that its scheduler did not expect."""
+def send(
+    program: Program, machine: Machine, state: SmState, warp: int, position: int, earliest: int
+) -> None:
+    """Lets a warp that its scheduler does not expect go on from `position`, or retires it."""
     scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
-    at = aligned(
-        machine,
-        max(state.warp[warp_word(warp, READY)], state.scheduler[scheduler_word(scheduler, DUE)]),
-    )
+    ready = advance(program, machine, state, scheduler, warp, position, earliest)
+    if ready == ENDED:
+        retire(machine, state, warp)
+    else:
+        wake(machine, state, scheduler, warp, ready)
+
+
+@inlined
+def wake(machine: Machine, state: SmState, scheduler: int, warp: int, ready: int) -> None:
+    """Lists a warp that its scheduler does not expect, with its operands at cycle `ready`."""
+    at = aligned(machine, max(ready, state.scheduler[scheduler_word(scheduler, DUE)]))
+    state.counts[WOKEN] = min(state.counts[WOKEN], at)
     state.scheduler[scheduler_word(scheduler, WAKE)] = min(
         state.scheduler[scheduler_word(scheduler, WAKE)], at
     )
-    list_warp(state, scheduler, warp, 0)
+    if ready <= 0:
+        list_ready(state, scheduler, warp, state.warp[warp_word(warp, COUNTED)])
+    else:
+        list_pending(state, scheduler, warp, ready)
 
 
 @inlined
@@ -215,6 +241,8 @@ def start_thread_block(
     recorded = program.thread_blocks
     while state.counts[DISPATCHED] < state.counts[TOTAL]:
         path = state.counts[DISPATCHED] % recorded * program.warps
+        if program.phases > 0:
+            begin_phases(program, state, place, state.counts[DISPATCHED] % recorded)
         state.counts[DISPATCHED] += 1
         state.place[word(place, LIVE)] = program.warps
         state.place[word(place, ARRIVED)] = 0
@@ -222,7 +250,7 @@ def start_thread_block(
         state.place[word(place, STORED)] = 0
         state.place[word(place, FIRST)] = first
         for warp in range(place * program.warps, (place + 1) * program.warps):
-            state.warp[warp_word(warp, POSITION)] = program.start[np.uint64(path)]
+            position = program.start[np.uint64(path)]
             state.warp[warp_word(warp, END)] = program.start[np.uint64(path + 1)]
             path += 1
             state.warp[warp_word(warp, WAITS)] = 0
@@ -234,12 +262,9 @@ def start_thread_block(
             scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
             slot = state.scheduler[scheduler_word(scheduler, COUNT)]
             state.scheduler[scheduler_word(scheduler, ORDER + slot)] = warp
-            state.warp[warp_word(warp, SLOT)] = slot
+            state.warp[warp_word(warp, BIT)] = 1 << slot
             state.scheduler[scheduler_word(scheduler, COUNT)] += 1
-            if advance(program, machine, state, warp, pack(first, _LAUNCH)):
-                _wake(machine, state, warp)
-            else:
-                retire(machine, state, warp)
+            send(program, machine, state, warp, position, pack(first, _LAUNCH))
         if state.place[word(place, LIVE)] > 0:
             note_residence(state)
             return
@@ -255,14 +280,11 @@ def _open_barrier(program: Program, machine: Machine, state: SmState, place: int
     state.place[word(place, ARRIVED)] = 0
     opens = pack(now + machine.barrier_latency, _BARRIER)
     for warp in range(place * program.warps, (place + 1) * program.warps):
-        if state.warp[warp_word(warp, WAITS)] != 0:
+        if state.warp[warp_word(warp, WAITS)] == 1:
             count_wait(machine, state, warp, now)
             state.warp[warp_word(warp, WAITS)] = 0
-            state.warp[warp_word(warp, POSITION)] += 1
-            if advance(program, machine, state, warp, opens):
-                _wake(machine, state, warp)
-            else:
-                retire(machine, state, warp)
+            position = state.warp[warp_word(warp, POSITION)] + 1
+            send(program, machine, state, warp, position, opens)
 
 
 @inlined

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from kernelcast.simcore.device import TimingFacts
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.timing.launch_timing import launch_timing
 from kernelcast.simcore.timing.micro_kernel import Step, micro_kernel
+from kernelcast.simcore.timing.sm_program import sm_program
 from kernelcast.simcore.timing.timed_kernel import Pipeline
 
 DEVICE = load_device("v100-pcie")
@@ -113,3 +115,12 @@ def test_more_warps_than_a_scheduler_can_hold_are_refused() -> None:
     kernel = micro_kernel([Step(Pipeline.FP32)], 1, 65, thread_blocks=80)
     with pytest.raises(ModelNotApplicable, match="65 resident warps on 1 schedulers"):
         launch_timing(kernel, few)
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_programs_of_all_sizes_share_one_compiled_walk(steps: int) -> None:
+    """The walk is compiled for each layout of arrays that it meets."""
+    kernel = micro_kernel([Step(Pipeline.FP32, (0,), (0,))] * steps, trips=2)
+    program = sm_program(kernel, DEVICE)
+    arrays = [column for column in program if isinstance(column, np.ndarray)]
+    assert all(array.flags.c_contiguous for array in arrays)

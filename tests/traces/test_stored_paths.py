@@ -16,6 +16,7 @@ from kernelcast.runnable import RunnableKernel
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.traces import parquet, stored_header
 from kernelcast.traces.parquet import read_trace, write_trace
+from kernelcast.traces.phase_table import PhaseTable
 from kernelcast.traces.trace import PatternTable, Trace
 from kernelcast.traces.warp_paths import WarpPaths
 
@@ -23,6 +24,11 @@ BODY = """
     mov.u32 %r1, %tid.x; ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r1, 4;
     add.u64 %rd1, %rd1, %rd2; setp.gt.u32 %p1, %r1, 40; @%p1 bra END;
     st.global.u32 [%rd1], %r1; END: bar.sync 0; ret;
+"""
+MEETING = """
+    .shared .align 8 .b64 bar; mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0;
+    @%p1 mbarrier.init.shared.b64 [bar], 64; bar.sync 0; mbarrier.arrive.shared.b64 %rd1, [bar];
+    TRY: mbarrier.test_wait.shared.b64 %p2, [bar], %rd1; @!%p2 bra TRY; ret;
 """
 
 
@@ -34,6 +40,13 @@ def trace(compile_ptx: Callable[..., Kernel]) -> Trace:
     return kernel.run(grid=3, block=64, args=[out], record_paths=True).data
 
 
+@pytest.fixture
+def meeting(compile_ptx: Callable[..., Kernel]) -> Trace:
+    """A thread block whose two warps wait for each other."""
+    kernel = RunnableKernel(compile_ptx(MEETING))
+    return kernel.run(grid=2, block=64, args=[np.zeros(1, np.uint32)], record_paths=True).data
+
+
 def paths_of(trace: Trace) -> WarpPaths:
     assert trace.paths is not None
     return trace.paths
@@ -42,15 +55,44 @@ def paths_of(trace: Trace) -> WarpPaths:
 def test_paths_come_back(trace: Trace, tmp_path: Path) -> None:
     write_trace(tmp_path / "t.parquet", trace)
     found, expected = paths_of(read_trace(tmp_path / "t.parquet").trace), paths_of(trace)
-    for item in fields(WarpPaths):
-        one, other = getattr(found, item.name), getattr(expected, item.name)
+    for name in (item.name for item in fields(WarpPaths) if item.name != "phases"):
+        one, other = getattr(found, name), getattr(expected, name)
         if isinstance(one, PatternTable):
             assert np.array_equal(one.mask, other.mask)
             assert np.array_equal(one.offsets, other.offsets)
             continue
-        assert np.array_equal(one, other), item.name
+        assert np.array_equal(one, other), name
         if isinstance(one, np.ndarray):
-            assert one.dtype == other.dtype, item.name
+            assert one.dtype == other.dtype, name
+
+
+def test_phases_come_back(meeting: Trace, tmp_path: Path) -> None:
+    write_trace(tmp_path / "t.parquet", meeting)
+    found, expected = paths_of(read_trace(tmp_path / "t.parquet").trace), paths_of(meeting)
+    assert expected.phases.is_wait.any()
+    assert not expected.phases.is_wait.all()
+    for item in fields(PhaseTable):
+        one, other = getattr(found.phases, item.name), getattr(expected.phases, item.name)
+        assert np.array_equal(one, other), item.name
+        assert one.dtype == other.dtype, item.name
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("event", 1 << 30, "event of a phase"),
+        ("barrier", -1, "barrier of a phase"),
+        ("thread_block", 2, "thread block of a barrier"),
+    ],
+)
+def test_phases_of_what_is_not_there_are_refused(
+    meeting: Trace, tmp_path: Path, column: str, value: int, message: str
+) -> None:
+    paths = paths_of(meeting)
+    wrong = replace(paths.phases, **{column: changed(getattr(paths.phases, column), 0, value)})
+    write_trace(tmp_path / "t.parquet", replace(meeting, paths=replace(paths, phases=wrong)))
+    with pytest.raises(TraceFormatError, match=message):
+        read_trace(tmp_path / "t.parquet")
 
 
 def test_registers_come_back(trace: Trace, tmp_path: Path) -> None:
