@@ -6,7 +6,9 @@ from math import prod
 
 from kernelcast.ptx_frontend import syntax
 from kernelcast.ptx_frontend.basic_blocks import IMPLICIT_PC, BasicBlockBuilder
+from kernelcast.ptx_frontend.instruction_parts import InstructionParts
 from kernelcast.ptx_frontend.operands import Site
+from kernelcast.ptx_frontend.partial_votes import lower_partial_votes
 from kernelcast.simcore.isa.kernel import (
     BarrierArrive,
     BarrierResult,
@@ -45,10 +47,12 @@ def lower_barrier(
 
 
 def barrier_kind(site: Site) -> str:
-    """`sync`, `arrive` or `red`; empty for anything else."""
-    parts = site.mnemonic.split(".")[1:]
+    """`sync`, `arrive` or `red`; empty for anything else. `bar` is aligned and does not say so."""
+    root, *parts = site.mnemonic.split(".")
     if parts[:1] == ["cta"]:
         parts = parts[1:]
+    if root == "bar" and "aligned" in parts:
+        return ""
     parts = [part for part in parts if part != "aligned"]
     if len(parts) == 1 and parts[0] in ("sync", "arrive"):
         return parts[0]
@@ -61,11 +65,17 @@ def _reduce(site: Site, builder: BasicBlockBuilder, required: tuple[int, int, in
     _, name, type_ = _reduction(site)
     following = builder.new()
     go_round(site, builder, following)
-    builder.append(_vote(site))
     after = builder.new()
     barrier = _sync(site, 1, after, required)
     if barrier.is_counted:
-        raise site.unsupported("a reduction at a barrier for a part of the thread block")
+        predicate, negated = _voted(site)
+        if negated:
+            predicate = InstructionParts(site, builder, None).compute("not.pred", 1, predicate)
+        destination = site.destination(site.operands[0], 0, type_)
+        lower_partial_votes(site, builder, barrier, predicate, name, destination)
+        builder.place(following)
+        return
+    builder.append(_vote(site))
     builder.end_and_continue(barrier, after)
     builder.append(
         BarrierResult(
@@ -80,8 +90,8 @@ def _reduce(site: Site, builder: BasicBlockBuilder, required: tuple[int, int, in
     builder.place(following)
 
 
-def _vote(site: Site) -> BarrierVote:
-    """What the last operand, a predicate or its negation, brings."""
+def _voted(site: Site) -> tuple[Register, bool]:
+    """The last operand, a predicate, and whether its negation stands there."""
     last = len(site.operands) - 1
     operand = site.operands[last]
     negated = isinstance(operand, syntax.NegatedOperand)
@@ -90,6 +100,11 @@ def _vote(site: Site) -> BarrierVote:
     predicate = site.source(operand, last, ScalarType.PRED)
     if not isinstance(predicate, Register):
         raise site.error(f"{site.mnemonic!r} takes a predicate here", last)
+    return predicate, negated
+
+
+def _vote(site: Site) -> BarrierVote:
+    predicate, negated = _voted(site)
     return BarrierVote(
         pc=site.pc,
         mnemonic=site.mnemonic,

@@ -14,6 +14,7 @@ from kernelcast.ptx_frontend.instruction_parts import InstructionParts, shifted
 from kernelcast.ptx_frontend.memory_instructions import ATOMIC_TYPES
 from kernelcast.ptx_frontend.mnemonics import scalar_type
 from kernelcast.ptx_frontend.operands import Site
+from kernelcast.ptx_frontend.peer_addresses import mbarrier_address
 from kernelcast.simcore.isa.bulk_operations import (
     BulkDirection,
     BulkOperand,
@@ -39,7 +40,7 @@ _SHARED = ("shared::cluster", "shared::cta")
 _SPACES = ("global", *_SHARED)
 _IGNORED = frozenset(("async", "bulk", "reduce", "tensor", "prefetch", "L2", "noftz")) | {
     *("bulk_group", "mbarrier::complete_tx::bytes", "L2::cache_hint", "multicast::cluster"),
-    *("cta_group::1", "shared::cta", "shared::cluster", "global"),
+    *("cta_group::1", "cta_group::2", "shared::cta", "shared::cluster", "global"),
 }
 
 
@@ -50,6 +51,7 @@ class _Form:
     operation: BulkOperation
     is_multicast: bool
     has_policy: bool
+    is_masked: bool
 
 
 @dataclass(slots=True)
@@ -112,6 +114,8 @@ def _form(site: Site, parts: Sequence[str]) -> _Form:
     types = [known for part in parts if (known := scalar_type(part)) is not None]
     reduction = next((part for part in parts if part in ATOMIC_TYPES), "")
     names = _IGNORED | _DIMENSIONS.keys() | _MODES.keys() | {reduction}
+    if not (dimensions or reduction) and spaces[:1] == ["global"]:
+        names = names | {"cp_mask"}
     foreign = [part for part in parts if part not in names and scalar_type(part) is None]
     is_tensor = "tensor" in parts
     if foreign or is_tensor != bool(dimensions) or ("reduce" in parts) != bool(reduction):
@@ -124,9 +128,11 @@ def _form(site: Site, parts: Sequence[str]) -> _Form:
             modes[0] if modes else TensorMode.TILE,
             reduction,
             types[0] if types else None,
+            "cta_group::2" in parts,
         ),
         "multicast::cluster" in parts,
         "L2::cache_hint" in parts,
+        "cp_mask" in parts,
     )
 
 
@@ -145,11 +151,12 @@ def _direction(site: Site, spaces: Sequence[str], is_prefetch: bool) -> BulkDire
 
 
 def _run_operands(gathered: _Gathered, form: _Form) -> None:
-    """`{[to],} [from], size{, [mbarrier]}{, thread blocks}{, policy}`."""
+    """`{[to],} [from], size{, [mbarrier]}{, thread blocks}{, policy}{, byte mask}`."""
     site, direction = gathered.code.site, form.operation.direction
     has_mbarrier = direction in (BulkDirection.LOAD, BulkDirection.EXCHANGE)
     is_prefetch = direction is BulkDirection.PREFETCH
-    site.expect_operands(3 - is_prefetch + has_mbarrier + form.is_multicast + form.has_policy)
+    options = form.is_multicast + form.has_policy + form.is_masked
+    site.expect_operands(3 - is_prefetch + has_mbarrier + options)
     first = 0
     if not is_prefetch:
         space = AddressSpace(direction.destination)
@@ -161,6 +168,8 @@ def _run_operands(gathered: _Gathered, form: _Form) -> None:
         gathered.address(BulkOperand.MBARRIER, first + 2, AddressSpace.SHARED)
     if form.is_multicast:
         gathered.source(BulkOperand.THREAD_BLOCKS, first + 3, ScalarType.U16)
+    if form.is_masked:
+        gathered.source(BulkOperand.BYTE_MASK, len(site.operands) - 1, ScalarType.U16)
 
 
 def _tensor_operands(gathered: _Gathered, form: _Form) -> None:
@@ -175,7 +184,8 @@ def _tensor_operands(gathered: _Gathered, form: _Form) -> None:
     if direction is BulkDirection.LOAD:
         site.expect_operands(*range(3, 7))
         gathered.address(BulkOperand.DESTINATION, 0, AddressSpace.SHARED)
-        gathered.address(BulkOperand.MBARRIER, 2, AddressSpace.SHARED)
+        told = mbarrier_address(gathered.code, site.address(2, AddressSpace.SHARED, 1))
+        gathered.add(BulkOperand.MBARRIER, told)
         following = 3
     elif direction is BulkDirection.STORE:
         site.expect_operands(2, 3)

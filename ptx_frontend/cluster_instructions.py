@@ -6,6 +6,7 @@ PTX ISA 9.0: mapa, getctarank, barrier.cluster, st.async, red.async, multimem, s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kernelcast.ptx_frontend import syntax
@@ -14,9 +15,11 @@ from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.instruction_parts import InstructionParts
 from kernelcast.ptx_frontend.mbarrier_instructions import complete_transactions
 from kernelcast.ptx_frontend.memory_instructions import (
+    is_vector_atomic,
     lower_atomic,
     lower_load,
     lower_store,
+    lower_vector_atomic,
     understood,
 )
 from kernelcast.ptx_frontend.operands import Site
@@ -170,17 +173,19 @@ def _plainly(site: Site, mnemonic: str, operands: int | None = None) -> Site:
 
 
 def _tell(code: InstructionParts) -> None:
-    """`st.async` and `red.async`: at once, then the bytes have come to the mbarrier."""
+    """`st.async` and `red.async`: at once, then the bytes have come to the mbarrier if there is
+    one, which global memory does not have."""
     site = code.site
     root, *parts = site.mnemonic.split(".")
-    if _COMPLETION not in parts:
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
-    site.expect_operands(3)
-    kept = [part for part in parts if part not in ("async", _COMPLETION)]
+    has_mbarrier = _COMPLETION in parts
+    site.expect_operands(2 + has_mbarrier)
+    kept = [part for part in parts if part not in ("async", "mmio", _COMPLETION)]
     plain = _plainly(site, ".".join((root, *kept)), 2)
     access = understood(plain)
     instruction = lower_store(plain) if root == "st" else lower_atomic(plain)
     code.builder.append(replace(instruction, mnemonic=site.mnemonic))
+    if not has_mbarrier:
+        return
     size = access.type.bytes * max(1, access.vector)
     barrier = site.address(2, AddressSpace.SHARED, ScalarType.B64.bytes)
     complete_transactions(code, barrier, size)
@@ -194,15 +199,19 @@ def _on_all_devices(site: Site, builder: BasicBlockBuilder) -> None:
     operations = _OPERATIONS if kind == "ld_reduce" else ()
     kept = [part for part in parts if part not in operations and not part.startswith("acc::")]
     plain = _plainly(site, ".".join((_MULTIMEM[kind], *kept)))
-    instruction: Load | Store | Atomic
+    instructions: Sequence[Load | Store | Atomic]
     match kind:
         case "ld_reduce":
-            instruction = lower_load(plain)
+            instructions = [lower_load(plain, understood(plain))]
         case "st":
-            instruction = lower_store(plain)
+            instructions = [lower_store(plain, understood(plain))]
+        case _ if is_vector_atomic(plain):
+            instructions = lower_vector_atomic(plain)
         case _:
-            instruction = lower_atomic(plain)
-    builder.append(replace(instruction, mnemonic=site.mnemonic))
+            instructions = [lower_atomic(plain)]
+    builder.append(replace(instructions[0], mnemonic=site.mnemonic))
+    for part in instructions[1:]:
+        builder.append(replace(part, mnemonic=site.mnemonic, pc=builder.added_pc(), is_added=True))
 
 
 def _policy(code: InstructionParts) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kernelcast.ptx_frontend import syntax
 from kernelcast.ptx_frontend.mnemonics import ComputeForm, Refusal, compute_form
 from kernelcast.ptx_frontend.operands import Site
+from kernelcast.ptx_frontend.peer_addresses import clears_peer_bit
 from kernelcast.ptx_frontend.wide_registers import WIDE, lower_wide_move
 from kernelcast.simcore.isa.kernel import Compute, Operand, Register
 from kernelcast.simcore.isa.types import ScalarType
@@ -18,8 +19,9 @@ _CARRY = "c"
 _THREE_SOURCES = 4
 
 
-_OF_OPENCL = "opencl."
-"""Entries of the table that only OpenCL's built-in functions become."""
+_NOT_OF_PTX = ("opencl.", "mov.f16")
+"""Entries of the table that only OpenCL's built-in functions become, and a move of other sources
+than PTX, where 16 bits move as `.b16`."""
 
 
 def lower_compute(site: Site) -> list[Compute]:
@@ -29,7 +31,7 @@ def lower_compute(site: Site) -> list[Compute]:
     form = compute_form(site.mnemonic, _shape(site))
     if isinstance(form, Refusal):
         raise site.unsupported(form.reason)
-    if site.mnemonic.startswith(_OF_OPENCL):
+    if site.mnemonic.startswith(_NOT_OF_PTX):
         raise site.unsupported(f"instruction {site.mnemonic!r} is none of PTX")
     destinations, first = _destinations(site, form)
     carried = form.opcode.signature.endswith(_CARRY)
@@ -62,6 +64,8 @@ def lower_compute(site: Site) -> list[Compute]:
         sources=tuple(sources),
         modifiers=form.modifiers,
     )
+    if clears_peer_bit(compute):
+        site.names.leaders.update(register for register in destinations if register is not None)
     return [*inversions, compute]
 
 

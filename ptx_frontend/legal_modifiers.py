@@ -78,6 +78,7 @@ _FORMS: Mapping[str, Mapping[str, str]] = {
         "f64": _MUST_ROUND,
         "f32x2": f"{_MUST_ROUND} ftz",
     },
+    "fma.oob": {"f16 f16x2": "!rn sat|relu", "bf16 bf16x2": f"{_MUST_ROUND} relu"},
     "mad": {"f32": f"{_MUST_ROUND} ftz sat", "f64": _MUST_ROUND},
     "mad.hi": {"s32": "sat"},
     "mad24.hi": {"s32": "sat"},

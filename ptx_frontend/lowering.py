@@ -35,8 +35,14 @@ from kernelcast.ptx_frontend.stack_instructions import STACK, lower_stack
 from kernelcast.ptx_frontend.texture_objects import takes_object
 from kernelcast.ptx_frontend.texture_roots import TEXTURES, lower_texture_instruction
 from kernelcast.ptx_frontend.variables import MemoryLayout, is_dynamic, lay_out
+from kernelcast.ptx_frontend.vector_registers import (
+    is_vector_move,
+    lower_vector_move,
+    with_elements,
+)
 from kernelcast.ptx_frontend.video_instructions import VIDEO_ROOTS, lower_video
 from kernelcast.ptx_frontend.warp_instructions import is_warp_operation, lower_warp_operation
+from kernelcast.ptx_frontend.wide_atomics import is_wide_atomic, lower_wide_atomic
 from kernelcast.simcore.isa.kernel import (
     Atomic,
     Fence,
@@ -55,8 +61,6 @@ _MEMORY: dict[str, Callable[[Site], Load | Store | Atomic | Fence]] = {
     "ld": lower_load,
     "ldu": lower_load,
     "st": lower_store,
-    "atom": lower_atomic,
-    "red": lower_atomic,
     "membar": lower_fence,
     "fence": lower_fence,
     **dict.fromkeys(HINTS, lower_hint),
@@ -255,6 +259,8 @@ class _KernelLowering:
     def _instruction(self, statement: syntax.InstructionStatement) -> None:
         root = statement.mnemonic.split(".", 1)[0]
         at = statement.at if statement.guard is None else self._mnemonic_offset(statement)
+        if self._names.file.has_vectors:
+            statement = with_elements(statement, self._names.scope)
         span = self._source.span(at, len(statement.mnemonic))
         guard = self._guard(statement)
         site = Site(self._names, statement, self._pc, span, self._origin, guard)
@@ -269,24 +275,21 @@ class _KernelLowering:
         elif root in ("ld", "st") and (accessed := buffer_access(site)) is not None:
             variable, offset = accessed
             self._append(lower_parameter_access(site, self._calls.buffer(variable), offset))
-        elif root in ("atom", "red") and is_vector_atomic(site):
-            self._vector_atomic(site)
+        elif root in ("atom", "red"):
+            self._atomic(site)
         elif (memory := _MEMORY.get(root)) is not None:
             self._builder.append(memory(site))
             self._pc += 1
         elif root == "call":
             self._call(site)
-        elif root in TEXTURES or (root == "mov" and takes_object(site)):
-            lower_texture_instruction(site, self._builder)
-            self._pc += 1
         elif root in MATRIX_ROOTS:
             lower_matrix(site, self._builder, self._target)
             self._pc += 1
         elif root in STACK:
             lower_stack(site, self._builder, self._calls.stack)
             self._pc += 1
-        elif root == "mov" and is_special_move(site):
-            lower_special_move(site, self._builder)
+        elif (lower_own := _lowering_of_its_own(site, root)) is not None:
+            lower_own(site, self._builder)
             self._pc += 1
         else:
             self._append(lower_video(site) if root in VIDEO_ROOTS else lower_compute(site))
@@ -296,9 +299,15 @@ class _KernelLowering:
             self._builder.append(instruction)
             self._pc += 1
 
-    def _vector_atomic(self, site: Site) -> None:
-        """The first element's counts as the instruction."""
-        first, *others = lower_vector_atomic(site)
+    def _atomic(self, site: Site) -> None:
+        """Of a vector, the first element's counts as the instruction."""
+        if is_wide_atomic(site.mnemonic):
+            lower_wide_atomic(site, self._builder)
+            self._pc += 1
+            return
+        first, *others = (
+            lower_vector_atomic(site) if is_vector_atomic(site) else [lower_atomic(site)]
+        )
         self._builder.append(first)
         for atomic in others:
             self._builder.append(replace(atomic, pc=self._builder.added_pc(), is_added=True))
@@ -332,6 +341,17 @@ class _KernelLowering:
                 len(statement.guard),
             )
         return Guard(register, statement.guard_negated)
+
+
+def _lowering_of_its_own(site: Site, root: str) -> Callable[[Site, BasicBlockBuilder], None] | None:
+    """Of textures, and of moves that are none of one register."""
+    if root in TEXTURES or (root == "mov" and takes_object(site)):
+        return lower_texture_instruction
+    if root == "mov" and is_vector_move(site):
+        return lower_vector_move
+    if root == "mov" and is_special_move(site):
+        return lower_special_move
+    return None
 
 
 def _branch_targets(statements: Iterable[syntax.Statement]) -> Iterable[str]:

@@ -45,6 +45,7 @@ _MMA = (
     _Family(("tf32",), ("f32",), ("m16n8k4", "m16n8k8"), ("m16n8k8", "m16n8k16")),
     _Family(("f64",), ("f64",), ("m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16")),
     _Family(_FP8, _EITHER, ("m16n8k16", "m16n8k32"), ("m16n8k64",)),
+    _Family(_FP8, _EITHER, ("m16n8k16",), (), _KIND),
     _Family(_SMALL, _EITHER, ("m16n8k32",), ("m16n8k64",), _KIND),
     _Family(_BYTES, ("s32",), ("m8n8k16", "m16n8k16", "m16n8k32"), ("m16n8k32", "m16n8k64")),
     _Family(_NIBBLES, ("s32",), ("m8n8k32", "m16n8k32", "m16n8k64"), ("m16n8k64", "m16n8k128")),

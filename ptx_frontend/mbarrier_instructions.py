@@ -9,6 +9,7 @@ from kernelcast.ptx_frontend import syntax
 from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.instruction_parts import InstructionParts, shared_address
 from kernelcast.ptx_frontend.operands import Site
+from kernelcast.ptx_frontend.peer_addresses import mbarrier_address
 from kernelcast.simcore.isa import mbarrier_words
 from kernelcast.simcore.isa.kernel import Address, Immediate, Operand, Register
 from kernelcast.simcore.isa.types import ScalarType
@@ -49,7 +50,7 @@ def lower_mbarrier(site: Site, builder: BasicBlockBuilder) -> None:
         added = _times(code, _count(site, 1), mbarrier_words.change(transactions=1))
         if name == "complete_tx":
             added = _times(code, _count(site, 1), mbarrier_words.change(transactions=-1))
-        code.atomic(mbarrier_words.OPERATION, _WORD, _place(site, 0), added, is_main=True)
+        code.atomic(mbarrier_words.OPERATION, _WORD, _told(code, 0), added, is_main=True)
 
 
 def complete_transactions(code: InstructionParts, barrier: Address, size: Operand | int) -> None:
@@ -64,6 +65,14 @@ _MASK = (1 << 64) - 1
 
 def _place(site: Site, index: int) -> Address:
     return shared_address(site, index, _WORD_BYTES)
+
+
+def _told(code: InstructionParts, index: int) -> Address:
+    """The mbarrier that arrivals and bytes are counted by, of the leader's if masked so."""
+    place = _place(code.site, index)
+    if place.base not in code.site.names.leaders:
+        return place
+    return Address(place.space, mbarrier_address(code, place), 0)
 
 
 def _count(site: Site, index: int) -> Operand:
@@ -102,7 +111,7 @@ def _arrive(code: InstructionParts, form: str) -> None:
     else:
         added = _times(code, given, one)
     state = site.destination(site.operands[0], 0, _WORD) if has_state else None
-    where = _place(site, place)
+    where = _told(code, place)
     code.atomic(mbarrier_words.OPERATION, _WORD, where, added, state, is_main=True)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from kernelcast.ptx_frontend import syntax
+from kernelcast.ptx_frontend.legal_accesses import illegal_access
 from kernelcast.ptx_frontend.mnemonics import Refusal, scalar_type
 from kernelcast.ptx_frontend.operands import Site
 from kernelcast.ptx_frontend.wide_registers import WIDE, halves
@@ -38,9 +39,6 @@ _ORDERED = frozenset(("volatile", "relaxed", "acquire", "release", "acq_rel", "m
 _SCOPES = frozenset(("cta", "cluster", "gpu", "sys"))
 _CACHE_OPERATORS = frozenset(("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc"))
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
-_MOST_ELEMENTS = 8
-_WIDEST_ELSEWHERE = 16
-"""Bytes of a vector in memory other than global."""
 _IGNORED = _ORDERED | _SCOPES | {"weak", "unified", "noftz"}
 _CACHE_HINTS = ("L1::", "L2::")
 _FENCES = _SCOPES | {
@@ -148,22 +146,18 @@ def understood(site: Site) -> Access:
 
 
 def _moved(site: Site) -> Access:
-    """What a load or store moves: 256 bits at once only from and to global memory, 8 elements only
-    of 32 bits (PTX ISA 8.8, ld and st)."""
+    """What a load or store moves; UnsupportedInstruction where PTX has no such one."""
     access = understood(site)
-    is_global = access.space in (AddressSpace.GLOBAL, AddressSpace.GENERIC)
-    reason = ""
-    if access.vector * access.type.bytes > _WIDEST_ELSEWHERE and not is_global:
-        reason = "vectors of 256 bits are for global memory"
-    elif access.vector == _MOST_ELEMENTS and access.type.bits != ScalarType.B32.bits:
-        reason = "vectors of 8 are of 32 bits each"
+    root, *parts = site.mnemonic.split(".")
+    reason = illegal_access(root, parts, access.space, access.type, access.vector)
     if reason:
         raise site.unsupported(f"instruction {site.mnemonic!r} is not supported: {reason}")
     return access
 
 
-def lower_load(site: Site) -> Load:
-    access = _moved(site)
+def lower_load(site: Site, access: Access | None = None) -> Load:
+    """`access`: what is moved, where the mnemonic is that of another instruction."""
+    access = access or _moved(site)
     site.expect_operands(2 + access.has_hint_operand)
     items = elements(site, 0, access)
     count = len(items)
@@ -186,8 +180,8 @@ def lower_load(site: Site) -> Load:
     )
 
 
-def lower_store(site: Site) -> Store:
-    access = _moved(site)
+def lower_store(site: Site, access: Access | None = None) -> Store:
+    access = access or _moved(site)
     site.expect_operands(2 + access.has_hint_operand)
     if access.space is AddressSpace.PARAM:
         raise site.unsupported("parameters of calls are not supported")

@@ -74,6 +74,8 @@ class Names:
         self.opaque: dict[VariableDeclaration, Parameter] = {}
         """Textures, surfaces and samplers of the file that the kernel uses: the launch sets them,
         by arguments behind those of the parameters."""
+        self.leaders: set[Register] = set()
+        """Addresses that were masked to those of the leader of a pair of thread blocks."""
         self._carry: Register | None = None
 
     def carry(self) -> Register:

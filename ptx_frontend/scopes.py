@@ -24,6 +24,10 @@ _REGISTER_BITS = {
 _WIDE_BITS = _REGISTER_BITS["b128"]
 WIDE_HALVES = ("low", "high")
 """A register of 128 bits is two of 64, named after it: `%q1.low` and `%q1.high`."""
+_VECTORS = {"v2": 2, "v4": 4}
+_ELEMENTS = "xyzw"
+_COLOURS = dict(zip("rgba", _ELEMENTS, strict=True))
+"""Other names of the elements of a vector (PTX ISA 9.0, "Vectors as operands")."""
 
 
 class RegisterFile:
@@ -31,6 +35,8 @@ class RegisterFile:
 
     def __init__(self) -> None:
         self.registers: list[Register] = []
+        self.has_vectors = False
+        """Whether a register of the kernel was declared as a vector."""
 
     def new(self, name: str, bits: int) -> Register:
         register = Register(len(self.registers), bits, name)
@@ -49,21 +55,26 @@ class Scope:
         self._inherited: dict[str, Register] = {}
         self._singles: dict[str, int] = {}
         self._ranges: dict[str, tuple[int, int]] = {}
+        self._vectors: dict[str, tuple[int | None, int, int]] = {}
         self._variables: dict[str, VariableDeclaration] = {}
         self._labels: dict[str, int] = {}
 
     def declare_registers(self, declaration: RegisterDeclaration) -> None:
         """PtxSyntaxError for a name that the scope has already."""
         bits = _REGISTER_BITS.get(declaration.type)
-        if bits is None or declaration.vector:
-            vector = f".{declaration.vector}" if declaration.vector else ""
+        vector = f".{declaration.vector}" if declaration.vector else ""
+        is_vector = declaration.vector in _VECTORS and bits not in (1, _WIDE_BITS)
+        if bits is None or (vector and not is_vector):
             raise UnsupportedInstruction(
                 f"registers of type {vector}.{declaration.type} are not supported",
                 self._source.span(declaration.at, len(".reg")),
             )
         for name, count in declaration.names:
             self._refuse_duplicate(name, count, declaration.at)
-            if count is None:
+            if vector:
+                self._vectors[name] = (count, _VECTORS[declaration.vector], bits)
+                self._file.has_vectors = True
+            elif count is None:
                 self._singles[name] = bits
             else:
                 self._ranges[name] = (count, bits)
@@ -71,10 +82,12 @@ class Scope:
 
     def _refuse_duplicate(self, name: str, count: int | None, at: int) -> None:
         if count is None:
-            is_taken = self._declared_bits(name) is not None or name in self._variables
+            is_taken = self._is_declared(name) or name in self._variables
         else:
-            is_taken = name in self._ranges or any(
-                _index_in(single, name, count) for single in self._singles
+            is_taken = (
+                name in self._ranges
+                or name in self._vectors
+                or any(_index_in(single, name, count) for single in self._singles)
             )
         if is_taken:
             raise self._duplicate("register", name, at)
@@ -84,11 +97,31 @@ class Scope:
         error.span = self._source.span_of(name, at)
         return error
 
+    def _is_declared(self, name: str) -> bool:
+        return self._declared_bits(name) is not None or self._own_vector(name) is not None
+
+    def _own_vector(self, name: str) -> tuple[int, int] | None:
+        """(number of elements, bits of each)"""
+        for prefix, (count, elements, bits) in self._vectors.items():
+            if name == prefix if count is None else _index_in(name, prefix, count):
+                return elements, bits
+        return None
+
+    def vector(self, name: str) -> tuple[str, ...]:
+        """The names of the elements of a vector register; empty when it is none."""
+        found = self._own_vector(name)
+        if found is not None:
+            return tuple(f"{name}.{element}" for element in _ELEMENTS[: found[0]])
+        hidden = self._declared_bits(name) is not None or name in self._variables
+        return () if hidden or self._parent is None else self._parent.vector(name)
+
     def _declared_bits(self, name: str) -> int | None:
         bits = self._singles.get(name)
         if bits is not None:
             return bits
         whole, _, half = name.rpartition(".")
+        if whole and self._vectors and (vector := self._own_vector(whole)) is not None:
+            return vector[1] if half in _ELEMENTS[: vector[0]] else None
         if half in WIDE_HALVES:
             is_wide = self._declared_bits(whole) == _WIDE_BITS
             return _WIDE_BITS // 2 if is_wide else None
@@ -106,6 +139,11 @@ class Scope:
         found = self._own.get(name) or self._inherited.get(name)
         if found is not None:
             return found
+        if self._file.has_vectors and name[-2:-1] == "." and name[-1] in _COLOURS:
+            name = name[:-1] + _COLOURS[name[-1]]
+            found = self._own.get(name)
+            if found is not None:
+                return found
         bits = self._declared_bits(name)
         if bits is not None:
             found = self._own[name] = self._file.new(name, bits)
@@ -117,7 +155,7 @@ class Scope:
 
     def declare_variable(self, declaration: VariableDeclaration) -> None:
         name = declaration.name
-        if name in self._variables or self._declared_bits(name) is not None:
+        if name in self._variables or self._is_declared(name):
             raise self._duplicate("variable", name, declaration.at)
         self._variables[name] = declaration
 

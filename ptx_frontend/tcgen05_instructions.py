@@ -1,6 +1,6 @@
 """`tcgen05`: tensor memory and its products, done when the instruction is executed.
 
-PTX ISA 9.0, "Tensor Core 5th Generation Family Instructions". What is waited for and ordered is in
+PTX ISA 9.1, "Tensor Core 5th Generation Family Instructions". What is waited for and ordered is in
 order already; `commit` arrives at its mbarrier at once.
 """
 
@@ -14,7 +14,12 @@ from kernelcast.ptx_frontend.instruction_parts import InstructionParts, shared_a
 from kernelcast.ptx_frontend.matrix_instructions import fragment_destinations, fragment_sources
 from kernelcast.ptx_frontend.mnemonics import Refusal
 from kernelcast.ptx_frontend.operands import Site
-from kernelcast.ptx_frontend.tcgen05_forms import copy_form, product_form, register_form
+from kernelcast.ptx_frontend.tcgen05_forms import (
+    copy_form,
+    load_reduction,
+    product_form,
+    register_form,
+)
 from kernelcast.simcore.isa import mbarrier_words
 from kernelcast.simcore.isa.cluster_addresses import OFFSET_BITS, OFFSET_MASK
 from kernelcast.simcore.isa.kernel import (
@@ -48,6 +53,8 @@ def lower_tcgen05(site: Site, builder: BasicBlockBuilder, target: str) -> None:
     root, *parts = site.mnemonic.split(".")[1:]
     if root in ("alloc", "dealloc", "relinquish_alloc_permit"):
         _allocate(code, AllocationStep(root))
+    elif root == "ld" and parts[:1] == ["red"]:
+        _load_and_reduce(code)
     elif root in ("ld", "st"):
         _move(code, is_store=root == "st")
     elif root == "cp":
@@ -155,6 +162,27 @@ def _move(code: InstructionParts, *, is_store: bool) -> None:
         _append(code, form, fragment_destinations(site, 0, words), (address,), (_WORD,))
 
 
+def _load_and_reduce(code: InstructionParts) -> None:
+    """`ld.red registers, result, [address]`: the least or largest of what a thread gets."""
+    site = code.site
+    site.expect_operands(3)
+    found = load_reduction(site.mnemonic)
+    if isinstance(found, Refusal):
+        raise site.unsupported(found.reason)
+    words = (ScalarType.B32,) * found.load.registers
+    named = fragment_destinations(site, 0, words)
+    held = [register or code.builder.temporary(32) for register in named]
+    _append(code, found.load, held, (_address(code, 2),), (_WORD,))
+    if found.absolute:
+        held = [code.compute(found.absolute, 32, register) for register in held]
+    total = held[0]
+    for register in held[1:-1]:
+        total = code.compute(found.opcode, 32, total, register)
+    result = site.destination(site.operands[1], 1, ScalarType.B32)
+    if result is not None:
+        code.assign(result, found.opcode, total, held[-1])
+
+
 def _commit(code: InstructionParts, parts: list[str]) -> None:
     """All that was asked for is done: an arrival at the mbarrier."""
     site = code.site
@@ -202,30 +230,40 @@ def _arrive_at_many(code: InstructionParts, place: Address) -> None:
 
 
 def _multiply(code: InstructionParts, target: str) -> None:
-    """`[d], a or [a], b, descriptor, {[scales of a], [scales of b],} {masks,} adds{, shift}`."""
+    """`[d], a or [a], b, {[metadata],} descriptor, {[scales of a], [scales of b],} {masks,} adds{,
+    shift or zero columns}`."""
     site = code.site
-    operands = site.operands
-    scaled = ".block_scale" in site.mnemonic
-    masked = len(operands) > 4 and isinstance(operands[4], syntax.VectorOperand)
-    adds_at = 4 + 2 * scaled + masked
+    operands, roots = site.operands, site.mnemonic.split(".")
+    scaled, sparse, stationary = (part in roots for part in ("block_scale", "sp", "ws"))
+    described_at = 3 + sparse
+    more_at = described_at + 1
+    has_masks = len(operands) > more_at and isinstance(operands[more_at], syntax.VectorOperand)
+    adds_at = more_at + 2 * scaled + has_masks
     site.expect_operands(*((adds_at + 1,) if scaled else (adds_at + 1, adds_at + 2)))
-    shift = _shift(site, adds_at + 1)
+    masked = has_masks or (stationary and len(operands) > adds_at + 1)
     in_tensor_memory = isinstance(operands[1], syntax.AddressOperand)
     form = product_form(
-        site.mnemonic, target, in_tensor_memory=in_tensor_memory, masked=masked, shift=shift
+        site.mnemonic,
+        target,
+        in_tensor_memory=in_tensor_memory,
+        masked=masked,
+        shift=0 if stationary else _shift(site, adds_at + 1),
     )
     left_type = _WORD if in_tensor_memory else _DESCRIPTOR
     left = _address(code, 1) if in_tensor_memory else site.source(operands[1], 1, _DESCRIPTOR)
     sources = [_address(code, 0), left, site.source(operands[2], 2, _DESCRIPTOR)]
-    sources.append(site.source(operands[3], 3, _WORD))
+    sources.append(site.source(operands[described_at], described_at, _WORD))
     sources.append(site.source(operands[adds_at], adds_at, ScalarType.PRED))
     types = [_WORD, left_type, _DESCRIPTOR, _WORD, ScalarType.PRED]
-    if scaled:
-        sources += [_address(code, 4), _address(code, 5)]
-        types += [_WORD, _WORD]
+    for index in (*((3,) if sparse else ()), *((more_at, more_at + 1) if scaled else ())):
+        sources.append(_address(code, index))
+        types.append(_WORD)
+    if masked and stationary:
+        sources.append(site.source(operands[adds_at + 1], adds_at + 1, _DESCRIPTOR))
+        types.append(_DESCRIPTOR)
     elif masked:
-        count = _MASKS[".cta_group::2." in site.mnemonic]
-        sources += fragment_sources(site, 4, (_WORD,) * count)
+        count = _MASKS["cta_group::2" in roots]
+        sources += fragment_sources(site, more_at, (_WORD,) * count)
         types += [_WORD] * count
     _append(code, _known(site, form), (), sources, types)
 

@@ -38,6 +38,7 @@ _FACES = 6
 _GATHERED = ((0, 1), (1, 1), (1, 0), (0, 0))
 """tld4: counter-clockwise from the lower left; along x and y, whether the second texel."""
 _UNIFIED, _INDEPENDENT = 2, 3
+_MOST_OPTIONS = 2
 
 
 def lower_texture(site: Site, builder: BasicBlockBuilder) -> None:
@@ -66,14 +67,18 @@ def refuse_other_shapes(
     code.code.place(here)
 
 
-def _refuse_options(site: Site, known: int) -> None:
-    """`{, offsets}{, depth}` behind the operands that every form has."""
-    options = site.operands[known : known + 2]
-    if len(site.operands) > known + 2 or not options:
-        return
-    has_offsets = isinstance(options[0], syntax.VectorOperand) or len(options) == 2
-    what = "texel offsets" if has_offsets else "a comparison of depth"
-    raise site.unsupported(f"instruction {site.mnemonic!r} is not supported: {what}")
+def _offsets(site: Site, form: TextureForm, known: int) -> tuple[Operand, ...]:
+    """Of `{, offsets}{, depth}` behind the operands that every form has."""
+    options = site.operands[known:]
+    if not options or len(options) > _MOST_OPTIONS:
+        return ()
+    if not isinstance(options[-1], syntax.VectorOperand):
+        what = "a comparison of depth (samplers of CUDA name none)"
+        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported: {what}")
+    if form.geometry.is_cube:
+        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported: texel offsets")
+    count = form.geometry.numbers
+    return tuple(_numbers(site, known, count, ScalarType.S32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +91,14 @@ class _Fetch:
     sampler: SamplerArgument
     layer: Operand | None
     places: tuple[Operand, ...]
+    offsets: tuple[Operand, ...]
+    """In texels, by axis; empty where there are none."""
 
     @staticmethod
     def begun(site: Site, builder: BasicBlockBuilder, form: TextureForm) -> _Fetch:
         counts = _operand_counts(form)
-        _refuse_options(site, max(counts))
-        site.expect_operands(*counts)
+        offsets = _offsets(site, form, max(counts))
+        site.expect_operands(*(count + bool(offsets) for count in counts))
         object_ = site.operands[1]
         items = object_.items if isinstance(object_, syntax.BracketOperand) else ()
         if len(items) not in (_UNIFIED, _INDEPENDENT):
@@ -113,7 +120,7 @@ class _Fetch:
             + (" that is read as floating-point numbers" if is_read_as_number else ""),
         )
         layer, places = _coordinates(site, form, items[-1])
-        return _Fetch(code, form, image, sampler, layer, places)
+        return _Fetch(code, form, image, sampler, layer, places, offsets)
 
     def write(self) -> None:
         if self.form.component is None:
@@ -159,7 +166,7 @@ class _Fetch:
             face, *places_on_it = face_and_place(self.code, *self.places)
             places = tuple(places_on_it)
             layer = face if layer is None else self._face_of(layer, face)
-        axes = axes_of(self.code, image, sampler, places, is_float)
+        axes = axes_of(self.code, image, sampler, places, is_float, self.offsets)
         if layer is not None:
             axes.append(Axis(self._existing_layer(image, layer)))
         return axes

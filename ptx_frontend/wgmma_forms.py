@@ -21,6 +21,7 @@ __all__ = ["WgmmaForm", "wgmma_form"]
 _NAME = re.compile(
     r"wgmma\.mma_async(?P<sparse>\.sp)?\.sync\.aligned\.m64n(?P<n>\d+)k(?P<k>\d+)"
     r"(?P<clamped>\.satfinite)?\.(?P<d>\w+)\.(?P<a>\w+)\.(?P<b>\w+)(?P<bits>\.and\.popc)?"
+    r"(?P<clamped_last>\.satfinite)?"
 )
 _QUARTER_ROWS, _WORD_BITS = 16, 32
 _DEPTH_BYTES = 32
@@ -84,7 +85,7 @@ def wgmma_form(mnemonic: str, target: str) -> WgmmaForm | Refusal:
         result=d,
         accumulation=accumulation_of(target, a),
         combination=Combination.AND if found["bits"] else Combination.PRODUCT,
-        saturates=bool(found["clamped"]),
+        saturates=_is_clamped(found),
     )
     is_half = a in (ElementFormat.F16, ElementFormat.BF16)
     return WgmmaForm(a, b, d, n, k, product, bool(found["sparse"]), a.is_float, is_half)
@@ -111,4 +112,11 @@ def _wrong(found: re.Match[str]) -> str:
         return f"no {found['n']} columns"
     if (a == "b1") != bool(found["bits"]):
         return "bits are combined by .and.popc, other types are not"
-    return "modifier '.satfinite'" if found["clamped"] and a not in _BYTES else ""
+    is_twice = found["clamped"] and found["clamped_last"]
+    is_foreign = _is_clamped(found) and a not in _BYTES
+    return "modifier '.satfinite'" if is_twice or is_foreign else ""
+
+
+def _is_clamped(found: re.Match[str]) -> bool:
+    """The assembler takes the modifier behind the shape, as the manual has it, and at the end."""
+    return bool(found["clamped"] or found["clamped_last"])

@@ -57,26 +57,35 @@ def axes_of(
     sampler: SamplerArgument,
     coordinates: Sequence[Operand],
     is_float: bool,
+    offsets: Sequence[Operand] = (),
 ) -> list[Axis]:
-    """The spatial axes; integer coordinates take the texel itself, or none outside."""
+    """The spatial axes; integer coordinates take the texel itself, or none outside. `offsets` in
+    texels, with a sign, are added before coordinates are wrapped, mirrored or clamped."""
     found: list[Axis] = []
     for number, (coordinate, place) in enumerate(zip(coordinates, _EXTENTS, strict=False)):
-        addressing = _Addressing(call, sampler, image.field(place), number)
+        offset = offsets[number] if offsets else None
+        addressing = _Addressing(call, sampler, image.field(place), number, offset)
         if is_float:
             found.append(addressing.axis(coordinate))
         else:
+            if offset is not None:
+                coordinate = call.compute("add.s32", 32, coordinate, offset)
             found.append(addressing.placed(coordinate, None, None))
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Addressing:
-    """Axis `number` of an image of `size` texels along it."""
+    """Axis `number` of an image of `size` texels along it.
+
+    With an `offset` whole texels are wrapped and mirrored, however far outside they are.
+    """
 
     call: ImageCode
     sampler: SamplerArgument
     size: Register
     number: int
+    offset: Operand | None = None
 
     def axis(self, coordinate: Operand) -> Axis:
         call, sampler = self.call, self.sampler
@@ -87,6 +96,9 @@ class _Addressing:
             lambda: self._scaled(self._repeated(coordinate)),
             lambda: coordinate,
         )
+        if self.offset is not None:
+            distance = call.compute("cvt.rn.f32.s32", 32, self.offset)
+            position = call.compute("add.f32", 32, position, distance)
         linear = sampler.is_linear
         if linear is False:
             return self.placed(self._floor(position), None, None)
@@ -141,6 +153,8 @@ class _Addressing:
             return call.compute("abs.f32", 32, distance)
 
         def unless_repeated() -> Operand:
+            if self.offset is not None:
+                return coordinate
             mirrors = sampler.addresses(Addressing.MIRRORED_REPEAT, self.number)
             return chosen(call, mirrors, 32, mirrored, lambda: coordinate)
 
@@ -161,6 +175,15 @@ class _Addressing:
             lambda: self._wrapped(number),
             lambda: number,
         )
+        if self.offset is not None:
+            number = found
+            found = chosen(
+                call,
+                sampler.addresses(Addressing.MIRRORED_REPEAT, self.number),
+                32,
+                lambda: self._reflected(number),
+                lambda: number,
+            )
         clamps = any_of(
             call,
             sampler.addresses(Addressing.CLAMP_TO_EDGE, self.number),
@@ -179,9 +202,26 @@ class _Addressing:
         needless = call.compute("not.pred", 1, has_border)
         return call.compute("or.pred", 1, inside, needless)
 
+    def _reflected(self, number: Operand) -> Operand:
+        """Every second repetition runs backwards."""
+        call = self.call
+        both = call.compute("add.s32", 32, self.size, self.size)
+        within = self._remainder(number, both)
+        last = call.compute("sub.s32", 32, both, Immediate(1))
+        return call.compute("min.s32", 32, within, call.compute("sub.s32", 32, last, within))
+
+    def _remainder(self, number: Operand, size: Operand) -> Operand:
+        """In [0, size)."""
+        call = self.call
+        found = call.compute("rem.s32", 32, number, size)
+        below = call.compute("setp.lt.s32", 1, found, Immediate(0))
+        return call.select(32, below, call.compute("add.s32", 32, found, size), found)
+
     def _wrapped(self, number: Operand) -> Operand:
-        """A number at most one width off."""
+        """A number at most one width off, or any with an offset."""
         call, size = self.call, self.size
+        if self.offset is not None:
+            return self._remainder(number, size)
         below = call.compute("setp.lt.s32", 1, number, Immediate(0))
         more = call.compute("add.s32", 32, number, size)
         found = call.select(32, below, more, number)

@@ -106,8 +106,8 @@ def test_barrier_for_exactly_the_required_threads(compile_ptx: Compile) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "bar.red.popc.u32 %r1, 0, 32, %p1;",
         "bar.red.min.u32 %r1, 0, %p1;",
+        "bar.sync.aligned 0;",
         "call.uni f, ();",
         "call.uni (%r1), %rd1, (%r2), prototype;",
     ],

@@ -109,7 +109,7 @@ def test_the_lists_of_old_modules_are_read() -> None:
 @pytest.mark.parametrize(
     ("position", "value", "message"),
     [
-        (0, np.zeros(4, np.float32), r"argument 1 \(m\) is image2d, got ndarray"),
+        (0, np.zeros(4, np.float32), r"argument 1 \(m\) is image2d, got an array"),
         (1, 3, r"argument 2 \(s\) is sampler, got int"),
         (1, picture(), r"argument 2 \(s\) is of type image2d but the kernel takes sampler"),
         (0, kc.Sampler(), r"argument 1 \(m\) is of type sampler but the kernel takes image2d"),

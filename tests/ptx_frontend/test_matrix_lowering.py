@@ -181,6 +181,13 @@ def test_every_element_is_held_once(mnemonic: str) -> None:
         )
 
 
+def test_a_kind_changes_no_product_of_fp8() -> None:
+    name = "mma.sync.aligned.{}m16n8k16.row.col.f32.e5m2.e4m3.f32"
+    kinds = [product_form(name.format(kind), "sm_120a") for kind in ("", "kind::f8f6f4.")]
+    assert isinstance(kinds[0], MatrixOperation)
+    assert kinds[0] == kinds[1]
+
+
 HEAD = """.version 8.0
 .target sm_90
 .address_size 64

@@ -82,9 +82,9 @@ def test_register_widths(compile_ptx: Compile, type_: str, bits: int) -> None:
     assert [r.bits for r in written(kernel)] == [bits]
 
 
-def test_vector_registers_are_refused(compile_ptx: Compile) -> None:
+def test_vectors_of_predicates_are_refused(compile_ptx: Compile) -> None:
     with pytest.raises(UnsupportedInstruction, match="registers of type"):
-        compile_ptx(".reg .v4 .f32 x; ret;")
+        compile_ptx(".reg .v4 .pred x; ret;")
 
 
 def test_wide_registers_are_two(compile_ptx: Compile) -> None:

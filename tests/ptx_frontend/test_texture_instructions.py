@@ -334,11 +334,10 @@ def test_a_texture_of_another_shape_ends_the_kernel(texture: Any, reason: str) -
     [
         ("tex.2dms.v4.f32.s32 {%o0,%o1,%o2,%o3}, [%t, {%r0, %r1, %r0, %r0}];", "2dms"),
         ("tex.a2dms.v4.f32.s32 {%o0,%o1,%o2,%o3}, [%t, {%r0, %r1, %r0, %r0}];", "a2dms"),
-        ("tex.2d.v4.f32.f32 {%o0,%o1,%o2,%o3}, [%t, {%f0, %f1}], {%r0, %r1};", "texel offsets"),
         ("tex.2d.v4.f32.f32 {%o0,%o1,%o2,%o3}, [%t, {%f0, %f1}], %f1;", "comparison of depth"),
         (
             "tex.level.2d.v4.f32.f32 {%o0,%o1,%o2,%o3}, [%t, {%f0, %f1}], %f0, {%r0, %r1}, %f1;",
-            "texel offsets",
+            "comparison of depth",
         ),
         ("tex.2d.v4.f64.f32 {%o0,%o1,%o2,%o3}, [%t, {%f0, %f1}];", "type .f64"),
         ("tex.2d.v2.f32.f32 {%o0,%o1}, [%t, {%f0, %f1}];", "type .f32"),

@@ -20,6 +20,7 @@ LEGAL = [
     *(f"{NAME}.m64n{n}k16.f32.f16.f16" for n in range(8, 257, 8)),
     *(f"{NAME}.m64n{n}k32.s32.s8.u8" for n in (8, 16, 24, 32, 48, 240, 256)),
     f"{NAME}.m64n16k32.satfinite.s32.u8.u8",
+    f"{NAME}.m64n16k32.s32.s8.u8.satfinite",
     f"{NAME}.m64n8k8.f32.tf32.tf32",
     f"{NAME}.m64n64k32.f16.e5m2.e4m3",
     f"{NAME}.m64n256k256.s32.b1.b1.and.popc",
