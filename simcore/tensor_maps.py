@@ -115,6 +115,17 @@ def _mode(kind: type[_Mode], number: int, name: str) -> _Mode:
         raise LaunchError(f"{name} mode {number} of a tensor map is not supported") from None
 
 
+def _is_made(values: tuple[int, ...], rank: int) -> bool:
+    """Whether all fields have been set that have no meaning as zeros."""
+    sizes, box, steps = (values[first : first + rank] for first in (5, 10, 15))
+    return (
+        values[0] != 0
+        and min(sizes) > 0
+        and all(0 < size <= _MOST_BOX for size in box)
+        and all(0 < step <= _MOST_STEP for step in steps)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class DescribedTensor:
     """A tensor map as copies read it; sizes, box and steps of `rank` dimensions."""
@@ -139,13 +150,17 @@ class DescribedTensor:
 
     @classmethod
     def read(cls, content: bytes) -> DescribedTensor:
-        """LaunchError when the bytes are no tensor map of ours."""
+        """LaunchError when the bytes are no tensor map of ours.
+
+        A kernel may make one itself: all zeros, of which `tensormap.replace` sets the fields.
+        """
         values = struct.unpack_from(_FORMAT, content)
-        if values[-1] != _MAGIC:
+        rank = min(values[20] + 1, _MOST_DIMENSIONS)
+        is_ours = values[-1] == _MAGIC or (values[-1] == 0 and _is_made(values, rank))
+        if not is_ours:
             raise LaunchError(
                 "this memory holds no tensor map: give one as an argument, kc.TensorMap"
             )
-        rank = min(values[20] + 1, _MOST_DIMENSIONS)
         element = TensorElement.numbered(values[21])
         return cls(
             address=values[0],

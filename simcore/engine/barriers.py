@@ -20,6 +20,7 @@ from kernelcast.simcore.engine.counted_barriers import (
     has_counted_barriers,
 )
 from kernelcast.simcore.engine.lanes import LaneView
+from kernelcast.simcore.engine.phase_log import PhaseLog
 from kernelcast.simcore.isa.control_flow import post_dominators
 from kernelcast.simcore.isa.kernel import BarrierArrive, BarrierSync, Kernel
 
@@ -31,7 +32,10 @@ Mask = npt.NDArray[np.bool_]
 class BarrierQueue:
     """Lanes of a batch that reached a barrier, by the basic block that the barrier ends."""
 
-    def __init__(self, kernel: Kernel, batch: Batch, bypasses: BypassLog) -> None:
+    def __init__(
+        self, kernel: Kernel, batch: Batch, bypasses: BypassLog, phases: PhaseLog | None = None
+    ) -> None:
+        self._phases = phases
         self._kernel = kernel
         self._batch = batch
         self._bypasses = bypasses
@@ -49,12 +53,20 @@ class BarrierQueue:
     def arrive(self, view: LaneView, instruction: BarrierArrive) -> None:
         """Lanes come to a barrier without waiting there."""
         assert self._counted is not None
-        self._counted.arrive(view, instruction)
+        numbers = self._counted.arrive(view, instruction)
+        if self._phases is not None:
+            self._phases.arrive(instruction.pc, view.lanes, numbers)
 
     def wait(self, basic_block: int, mask: Mask | None, frame: LaneView | None = None) -> None:
         """`frame`: the lanes of the mask, which know the barrier's number and count."""
         if self._counted is not None and frame is not None:
             self._counted.wait(frame, self._barrier(basic_block))
+        if self._phases is not None and frame is not None:
+            barrier = self._barrier(basic_block)
+            numbers = np.asarray(barrier.barrier)
+            if self._counted is not None:
+                numbers = self._counted.numbers(frame.lanes)
+            self._phases.wait(barrier.pc, frame.lanes, numbers)
         self._bypasses.wait(basic_block, mask)
         if basic_block in self._waiting:
             known = self._waiting[basic_block]
@@ -76,7 +88,11 @@ class BarrierQueue:
         released: list[tuple[int, Mask | None]] = []
         passed: Mask = np.zeros(self._batch.count, np.bool_)
         for index, mask in self._waiting.items():
-            passed |= self._has_waiting(mask)
+            here = self._has_waiting(mask)
+            passed |= here
+            if self._phases is not None:
+                owners = np.flatnonzero(here)
+                self._phases.open(np.full(len(owners), self._barrier(index).barrier), owners)
             released.append((self._barrier(index).target, mask))
         stages += passed
         self.votes.advance(passed)
@@ -105,7 +121,11 @@ class BarrierQueue:
         self, counted: CountedBarriers, busy: Mask | None = None
     ) -> list[tuple[int, Mask | None]]:
         """Opens the barriers that enough threads came to."""
+        numbers = counted.numbers(None).copy()
         opened = counted.opened(busy)
+        if self._phases is not None:
+            lanes = np.flatnonzero(opened)
+            self._phases.open(numbers[lanes], self._batch.thread_block_of(lanes))
         passed = opened.reshape(self._batch.count, -1).any(axis=1)
         stuck = self._waiting_thread_blocks() & ~passed
         if busy is not None:

@@ -23,6 +23,7 @@ from kernelcast.simcore.isa.kernel import (
     Special,
     SpecialRegister,
 )
+from kernelcast.simcore.isa.matrix.products import Multiplication, multiply
 from kernelcast.simcore.isa.types import Kind, ScalarType
 from kernelcast.simcore.isa.warp_dependence import numbered_lanes
 from kernelcast.simcore.launch import Launch
@@ -69,6 +70,7 @@ class Batch:
         self.local = FlatMemory(
             "local memory", kernel.local_bytes, self.lanes if kernel.local_bytes else 1
         )
+        self.multiply: Multiplication = multiply
         self.cluster: ClusterMembers | None = None
         cluster = shape.launch.cluster_of(kernel)
         if needs_clusters(kernel) or cluster != (1, 1, 1):

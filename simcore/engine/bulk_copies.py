@@ -23,12 +23,14 @@ from kernelcast.simcore.engine.bulk_requests import (
 from kernelcast.simcore.engine.copies_under_way import CopiesUnderWay
 from kernelcast.simcore.engine.lanes import LaneView
 from kernelcast.simcore.engine.patterns import WarpRows
+from kernelcast.simcore.engine.phase_log import PhaseLog
 from kernelcast.simcore.engine.recorder import Recorder
 from kernelcast.simcore.engine.store_journal import StoreJournal
 from kernelcast.simcore.isa.bulk_operations import (
     CHUNK_BYTES,
     BulkDirection,
     BulkOperand,
+    BulkOperation,
     BulkSide,
 )
 from kernelcast.simcore.isa.cluster_addresses import OFFSET_MASK
@@ -54,7 +56,9 @@ class BulkCopies:
         batch: Batch,
         journal: StoreJournal | None = None,
         under_way: CopiesUnderWay | None = None,
+        phases: PhaseLog | None = None,
     ) -> None:
+        self._phases = phases
         self._under_way = under_way
         self._memory = memory
         self._recorder = recorder
@@ -140,17 +144,31 @@ class BulkCopies:
             else:
                 self._batch.shared.bytes[places[:, None] + np.arange(elements.bytes)] = values
             self._shared_side.append((request.lane, elements.inner))
-            barrier = np.array([request.value(BulkOperand.MBARRIER)])
-            at_barrier = self._places(here, barrier, 8, rank)
+            at_barrier = self._told(here, request, operation, rank)
             if self._under_way is not None:
                 at = int(at_barrier[0])
-                self._under_way.begin_in_bulk(instruction.pc, places, elements.bytes, at)
-            self._complete(at_barrier, values.nbytes)
+                self._under_way.begin_in_bulk(places, elements.bytes, at)
+            self._complete(at_barrier, values.nbytes, instruction.pc, request.lane)
 
-    def _complete(self, place: Ints, size: int) -> None:
+    def _told(
+        self, here: int, request: BulkRequest, operation: BulkOperation, rank: int | None
+    ) -> Ints:
+        """The place of the mbarrier that is told of what comes to the thread block `rank`."""
+        barrier = np.array([request.value(BulkOperand.MBARRIER)])
+        cluster = self._batch.cluster
+        if rank is not None and operation.is_of_pair and cluster is not None:
+            owner, _ = cluster.resolved(np.array([here]), barrier)
+            rank = rank & ~1 | int(cluster.rank[owner[0]]) & 1
+        return self._places(here, barrier, 8, rank)
+
+    def _complete(self, place: Ints, size: int, pc: int, lane: int) -> None:
         words = self._batch.shared.typed(np.dtype(np.uint64))
         came = np.array([change(transactions=-size)], np.uint64)
-        words[place >> 3] = advanced(words[place >> 3], came)
+        old = words[place >> 3]
+        words[place >> 3] = now = advanced(old, came)
+        if self._phases is not None:
+            who = np.array([lane])
+            self._phases.change(pc, who, place >> 3, old.view(np.int64), now.view(np.int64))
 
     def _located(self, address: Ints, size: int) -> list[tuple[Buffer, Any]]:
         """(buffer, positions of the addresses in it); OutOfBounds when one is in none."""

@@ -12,6 +12,7 @@ from kernelcast.errors import LaunchError
 from kernelcast.simcore.engine.tensor_boxes import swizzled, tensor_box
 from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.bulk_operations import CHUNK_BYTES, BulkOperand, BulkOperation
+from kernelcast.simcore.isa.guarded_arithmetic import OUTSIDE_NAN
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 from kernelcast.simcore.memory_spaces import LaunchMemory
 from kernelcast.simcore.tensor_maps import (
@@ -32,8 +33,9 @@ _TYPES = {
     BulkOperand.OFFSET: ScalarType.U16,
     BulkOperand.SIZE: ScalarType.U32,
     BulkOperand.THREAD_BLOCKS: ScalarType.U16,
+    BulkOperand.BYTE_MASK: ScalarType.U16,
 }
-_NANS = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFF_FFFF, "f64": 0x7FFF_FFFF_FFFF_FFFF}
+_NANS = {"f16": OUTSIDE_NAN, "bf16": OUTSIDE_NAN, "f32": 0x7FFF_FFFF, "f64": 0x7FFF_FFFF_FFFF_FFFF}
 
 
 def operand_type(operand: BulkOperand) -> ScalarType:
@@ -87,7 +89,10 @@ def _of_run(request: BulkRequest, operation: BulkOperation) -> BulkElements:
     for what, number in (("source", source), ("destination", destination), ("size", size)):
         if number % CHUNK_BYTES:
             raise LaunchError(f"{what} {number:#x} is no multiple of {CHUNK_BYTES}")
+    mask = request.values.get(BulkOperand.BYTE_MASK)
     width = CHUNK_BYTES if operation.element is None else operation.element.bytes
+    if mask is not None:
+        width = 1
     distance = np.arange(0, size, width, dtype=np.int64)
     is_store = operation.direction.destination == "global"
     outer, inner = (destination, source) if is_store else (source, destination)
@@ -96,9 +101,15 @@ def _of_run(request: BulkRequest, operation: BulkOperation) -> BulkElements:
         width,
         outer + distance,
         inner + distance,
-        np.ones(len(distance), np.bool_),
+        np.ones(len(distance), np.bool_) if mask is None else _chosen(distance, mask[0]),
         np.zeros(width, np.uint8),
     )
+
+
+def _chosen(distance: Ints, mask: int) -> npt.NDArray[np.bool_]:
+    """A bit for each of 16 bytes."""
+    chosen: npt.NDArray[np.bool_] = (mask >> distance % CHUNK_BYTES) & 1 == 1
+    return chosen
 
 
 def _of_tensor(

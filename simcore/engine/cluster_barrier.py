@@ -8,6 +8,7 @@ import numpy.typing as npt
 from kernelcast.errors import BarrierError
 from kernelcast.simcore.engine.barriers import BarrierQueue
 from kernelcast.simcore.engine.batch import Batch
+from kernelcast.simcore.engine.phase_log import PhaseLog
 from kernelcast.simcore.isa.kernel import BarrierSync, Kernel
 
 __all__ = ["ClusterQueue"]
@@ -19,7 +20,8 @@ class ClusterQueue:
     """It opens for a lane when all lanes of its cluster that have not exited came by as often as
     the lane did."""
 
-    def __init__(self, kernel: Kernel, batch: Batch) -> None:
+    def __init__(self, kernel: Kernel, batch: Batch, phases: PhaseLog | None = None) -> None:
+        self._phases = phases
         self._kernel = kernel
         self._batch = batch
         self._arrivals = np.zeros((batch.count, batch.shape.lanes), np.int64)
@@ -28,12 +30,16 @@ class ClusterQueue:
     def masks(self) -> list[Mask | None]:
         return list(self._waiting.values())
 
-    def arrive(self, lanes: npt.NDArray[np.intp] | None) -> None:
+    def arrive(self, lanes: npt.NDArray[np.intp] | None, pc: int) -> None:
+        if self._phases is not None:
+            self._phases.arrive_at_cluster(pc, lanes)
         flat = self._arrivals.reshape(-1)
         flat[slice(None) if lanes is None else lanes] += 1
 
     def wait(self, basic_block: int, mask: Mask | None) -> None:
         here = np.ones(self._batch.lanes, np.bool_) if mask is None else mask
+        if self._phases is not None:
+            self._phases.wait_for_cluster(self._barrier(basic_block).pc, np.flatnonzero(here))
         known = self._waiting.get(basic_block)
         self._waiting[basic_block] = here if known is None else known | here
 

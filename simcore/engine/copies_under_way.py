@@ -7,6 +7,8 @@ group, or until a thread saw the phase of its mbarrier end.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -41,25 +43,35 @@ def has_copies(kernel: Kernel) -> bool:
     )
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class _Told:
+    """Words that are to come before the phase of an mbarrier that has this parity ends.
+
+    `copies`: the numbers of the copies that bring them. What a later one brings is not meant.
+    """
+
+    parity: int
+    words: Ints
+    copies: Ints
+
+
 class CopiesUnderWay:
     """Words of the shared memory of a batch.
 
-    By word: the instruction that copies to it, the lane that began it and the number of its group,
-    and the number of the copy that an mbarrier is told of. `_NOBODY` stands for none. By lane:
-    groups that are closed, and those that are done.
+    By word: whether a copy to it is under way, the number of that copy, the lane that began it and
+    the number of its group. `_NOBODY` stands for none. By lane: groups that are closed, and those
+    that are done. By mbarrier: what it is told of, in the order in which it was.
     """
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
         words = batch.shared.bytes.size // _WORD_BYTES
-        self._pc, self._lane, self._group, self._copy = (
-            np.full(words, _NOBODY, np.int64) for _ in range(4)
-        )
+        self._under_way = np.zeros(words, bool)
+        self._copy, self._lane, self._group = (np.full(words, _NOBODY, np.int64) for _ in range(3))
+        self._copies = 0
         self._closed = np.zeros(batch.lanes, np.int64)
         self._done = np.zeros(batch.lanes, np.int64)
-        self._places: list[int] = []
-        self._parities: list[int] = []
-        self._has_come: list[bool] = []
+        self._told: dict[int, list[_Told]] = {}
 
     def touch(
         self, instruction: Instruction, lanes: npt.NDArray[np.intp] | None, first: Ints, size: int
@@ -70,7 +82,7 @@ class CopiesUnderWay:
         who = np.arange(self._batch.lanes) if lanes is None else lanes
         first = np.broadcast_to(first, who.shape)
         if isinstance(instruction, Store) and is_copy:
-            self._begin(instruction, who, first, size)
+            self._begin(who, first, size)
         elif isinstance(instruction, Atomic) and instruction.mnemonic.startswith(_ARRIVES):
             self._tell(who, first)
         elif isinstance(instruction, Load) and is_mbarrier_look(instruction):
@@ -90,45 +102,49 @@ class CopiesUnderWay:
                 self._closed[some] += 1
             self._done[some] = np.maximum(self._done[some], self._closed[some] - fence.groups_left)
 
-    def begin_in_bulk(self, pc: int, first: Ints, size: int, mbarrier: int) -> None:
+    def begin_in_bulk(self, first: Ints, size: int, mbarrier: int) -> None:
         """A copy in bulk to these places, which the mbarrier at a place will be told of."""
         words = _words(first, size).reshape(-1)
-        self._pc[words] = pc
-        self._lane[words] = _NOBODY
-        self._copy[words] = self._new_copy(mbarrier)
+        self._note(words, np.asarray(_NOBODY), np.asarray(_NOBODY))
+        self._tell_of(mbarrier, words)
 
-    def _begin(self, store: Store, lanes: npt.NDArray[np.intp], first: Ints, size: int) -> None:
-        words = _words(first, size)
-        self._pc[words] = store.pc
-        self._lane[words] = lanes[:, None]
-        self._group[words] = self._closed[lanes][:, None]
-        self._copy[words] = _NOBODY
+    def _begin(self, lanes: npt.NDArray[np.intp], first: Ints, size: int) -> None:
+        self._note(_words(first, size), lanes[:, None], self._closed[lanes][:, None])
+
+    def _note(self, words: Ints, lanes: Ints, groups: Ints) -> None:
+        self._under_way[words] = True
+        self._copy[words] = self._copies
+        self._lane[words] = lanes
+        self._group[words] = groups
+        self._copies += 1
 
     def _tell(self, lanes: npt.NDArray[np.intp], mbarriers: Ints) -> None:
-        """The copies that these threads have begun are those of an mbarrier, too."""
+        """An mbarrier is told of all that these threads have begun, by others told of or not."""
         for mbarrier in np.unique(mbarriers).tolist():
-            mine = np.isin(self._lane, lanes[mbarriers == mbarrier]) & (self._pc != _NOBODY)
-            if mine.any():
-                self._copy[mine] = self._new_copy(mbarrier)
+            mine = np.isin(self._lane, lanes[mbarriers == mbarrier]) & self._under_way
+            self._tell_of(mbarrier, np.flatnonzero(mine))
+
+    def _tell_of(self, mbarrier: int, words: Ints) -> None:
+        told = _Told(self._parity(mbarrier), words, self._copy[words])
+        self._told.setdefault(mbarrier, []).append(told)
 
     def _look(self, mbarriers: Ints) -> None:
         """What was begun before a phase that is over has come."""
         for mbarrier in np.unique(mbarriers).tolist():
-            parity = self._parity(mbarrier)
-            mine = [n for n, place in enumerate(self._places) if place == mbarrier]
-            over = [n for n in mine if self._parities[n] != parity]
-            for number in mine[: mine.index(over[-1]) + 1] if over else ():
-                self._has_come[number] = True
+            told, parity = self._told.get(mbarrier, []), self._parity(mbarrier)
+            over = [n for n, item in enumerate(told) if item.parity != parity]
+            for item in told[: over[-1] + 1] if over else ():
+                self._under_way[item.words[self._copy[item.words] == item.copies]] = False
+            del told[: over[-1] + 1 if over else 0]
 
     def _check(self, load: Load, lanes: npt.NDArray[np.intp], first: Ints, size: int) -> None:
         words = _words(first, size)
-        under_way = self._pc[words] != _NOBODY
+        under_way = self._under_way[words]
         if not under_way.any():
             return
-        owner, copy = self._lane[words], self._copy[words]
+        owner = self._lane[words]
         waited = (owner != _NOBODY) & (self._group[words] < self._done[owner])
-        come = np.array([*self._has_come, False])
-        late = (under_way & ~waited & ~((copy != _NOBODY) & come[copy])).any(axis=1)
+        late = (under_way & ~waited).any(axis=1)
         if not late.any():
             return
         row = int(np.argmax(late))
@@ -140,12 +156,6 @@ class CopiesUnderWay:
             self._batch.thread_name(int(lanes[row])),
             load.origin,
         )
-
-    def _new_copy(self, mbarrier: int) -> int:
-        self._places.append(mbarrier)
-        self._parities.append(self._parity(mbarrier))
-        self._has_come.append(False)
-        return len(self._places) - 1
 
     def _parity(self, mbarrier: int) -> int:
         words = self._batch.shared.typed(np.dtype(np.uint64))

@@ -66,12 +66,18 @@ class CountedBarriers:
         self._number[lanes] = number
         self._count[lanes] = 0 if barrier.count is None else self._value(view, barrier.count)
 
-    def arrive(self, view: LaneView, instruction: BarrierArrive) -> None:
+    def numbers(self, lanes: npt.NDArray[np.intp] | None) -> Ints:
+        """Of the barriers where lanes wait, None being all of them."""
+        return self._number if lanes is None else self._number[lanes]
+
+    def arrive(self, view: LaneView, instruction: BarrierArrive) -> Ints:
+        """The numbers of the barriers that the lanes come to."""
         number = np.full(self._batch.lanes, -1, np.int64)
         lanes = slice(None) if view.lanes is None else view.lanes
         number[lanes] = self._checked(view, instruction, instruction.number)
         for barrier in range(_BARRIERS):
             self._arrived[:, barrier] += self._threads(number == barrier)
+        return np.asarray(number[lanes])
 
     def opened(self, busy: Mask | None = None) -> Mask:
         """The lanes that may go on; they wait no longer. `busy`: thread blocks with lanes that do

@@ -15,6 +15,7 @@ from kernelcast.simcore.engine.batch import Batch
 from kernelcast.simcore.engine.copies_under_way import CopiesUnderWay, has_copies
 from kernelcast.simcore.engine.lanes import Lanes, LaneView, as_bits
 from kernelcast.simcore.engine.patterns import LaneGroups, warp_rows
+from kernelcast.simcore.engine.phase_log import PhaseLog
 from kernelcast.simcore.engine.recorder import Recorder
 from kernelcast.simcore.engine.store_journal import StoreJournal
 from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
@@ -28,6 +29,7 @@ from kernelcast.simcore.isa.kernel import (
     Store,
     SymbolAddress,
 )
+from kernelcast.simcore.isa.mbarrier_words import OPERATION as MBARRIER
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.memory_spaces import LaunchMemory, OutOfBounds, is_all
 
@@ -91,7 +93,9 @@ class MemoryAccess:
         recorder: Recorder,
         batch: Batch,
         journal: StoreJournal | None = None,
+        phases: PhaseLog | None = None,
     ) -> None:
+        self._phases = phases
         self._memory = memory
         self._recorder = recorder
         self._batch = batch
@@ -157,6 +161,9 @@ class MemoryAccess:
             )
             result[chosen] = old
             changed |= moved
+            if self._phases is not None and atomic.operation == MBARRIER:
+                who, now = self._batch.lane_of(frame.lanes)[chosen], target.view.view(dtype)
+                self._phases.change(atomic.pc, who, target.element, old, now[target.element])
         if atomic.destination is not None:
             bits = as_bits(result, atomic.type, atomic.destination.bits)
             frame.write(atomic.destination, bits)
@@ -231,6 +238,8 @@ class MemoryAccess:
             size = request.element_bytes
             places = element << request.shift
             self.copies.touch(request.instruction, some.lanes, places, size * request.count)
+        if self._phases is not None and space is AddressSpace.SHARED:
+            self._phases.touch(request.instruction, some.lanes, element << request.shift)
         if space is AddressSpace.LOCAL:
             self._record_sequence(some, request, self._local_address(some, address, request))
         elif space is not AddressSpace.PARAM:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kernelcast.simcore.engine.bypasses import ways_round
+from kernelcast.simcore.engine.jit.spin_loops import spin_loops
 from kernelcast.simcore.isa.control_flow import ending_blocks, live_out
 from kernelcast.simcore.isa.kernel import Atomic, BasicBlock, Kernel, Load, WarpOperation
 from kernelcast.simcore.isa.mbarrier_words import is_mbarrier_look
@@ -15,13 +16,15 @@ __all__ = ["Program", "Step"]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A basic block, prepared: how many instructions it issues, whether lanes may spin in it,
-    whether operations across lanes in it name their members, and whether it looks at mbarriers."""
+    """A basic block, prepared: how many instructions it issues, whether it looks at memory, is
+    within a loop that lanes may spin in, looks at mbarriers, and whether operations across lanes
+    in it name their members."""
 
     block: BasicBlock
     issues: int
     live_out: frozenset[int]
     looks_at_memory: bool
+    is_in_spin_loop: bool
     needs_members: bool
     suspends: bool
 
@@ -34,6 +37,7 @@ class Program:
         self.constants = launch_constants(kernel)
         self.ending = ending_blocks(kernel)
         self.ways_round = ways_round(kernel)
+        spinning = frozenset[int]().union(*(loop.body for loop in spin_loops(kernel)))
         self.steps = [
             Step(
                 block,
@@ -43,6 +47,7 @@ class Program:
                     isinstance(i, Atomic) or (isinstance(i, Load) and i.volatile)
                     for i in block.body
                 ),
+                block.index in spinning,
                 any(isinstance(i, WarpOperation) and i.members is not None for i in block.body),
                 any(is_mbarrier_look(i) for i in block.body),
             )

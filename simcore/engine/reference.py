@@ -26,6 +26,7 @@ from kernelcast.simcore.engine.host_calls import call_host
 from kernelcast.simcore.engine.host_functions import HostFunctions, PrintedText
 from kernelcast.simcore.engine.lanes import Frame, GuardedFrame, LaneView, as_bits
 from kernelcast.simcore.engine.memory_access import MemoryAccess
+from kernelcast.simcore.engine.phase_log import PhaseLog
 from kernelcast.simcore.engine.program import Program, Step
 from kernelcast.simcore.engine.recorder import Recorder, TraceRecorder
 from kernelcast.simcore.engine.store_journal import StoreJournal
@@ -142,17 +143,18 @@ class BatchRun:
         watchdog: Watchdog,
         host: HostFunctions,
         journal: StoreJournal | None = None,
+        phases: PhaseLog | None = None,
     ) -> None:
         self._program = program
         self._batch = batch
         self._recorder = recorder
         self._watchdog = watchdog
         self._host = host
-        self._access = MemoryAccess(program.kernel, memory, recorder, batch, journal)
+        self._access = MemoryAccess(program.kernel, memory, recorder, batch, journal, phases)
         self._bypasses = BypassLog(program.ways_round, batch.lanes)
-        self._barriers = BarrierQueue(program.kernel, batch, self._bypasses)
-        self._clusters = ClusterQueue(program.kernel, batch)
-        self._bulk = BulkCopies(memory, recorder, batch, journal, self._access.copies)
+        self._barriers = BarrierQueue(program.kernel, batch, self._bypasses, phases)
+        self._clusters = ClusterQueue(program.kernel, batch, phases)
+        self._bulk = BulkCopies(memory, recorder, batch, journal, self._access.copies, phases)
         self._tensor_memory = TensorMemory(batch)
         self._pending: dict[int, Mask | None] = {0: batch.exists()}
         self._waiting_since: dict[int, int] = {0: 0}
@@ -244,10 +246,10 @@ class BatchRun:
         before = self._memory_changes
         for position, instruction in enumerate(step.block.body):
             self._execute(frame, instruction, position)
-        if step.looks_at_memory and self._memory_changes == before:
-            self._spins += _SPIN_PATIENCE if step.suspends else 1
-        else:
+        if self._memory_changes != before or not (step.looks_at_memory or step.is_in_spin_loop):
             self._spins = 0
+        elif step.looks_at_memory:
+            self._spins += _SPIN_PATIENCE if step.suspends else 1
         times = self._batch.counts.warp_time
         if warps is None:
             times += step.issues
@@ -314,7 +316,7 @@ class BatchRun:
                 self._bulk.copy(view, instruction, position)
                 self._memory_changes += 1
             case ClusterArrive():
-                self._clusters.arrive(view.lanes)
+                self._clusters.arrive(view.lanes, instruction.pc)
             case TensorMemoryOperation():
                 self._tensor_memory.execute(view, instruction)
             case HostCall():
@@ -322,8 +324,7 @@ class BatchRun:
 
     def _elsewhere(self) -> list[Mask | None]:
         """Lanes that wait while a basic block runs, but for those that only have to end."""
-        ending = self._program.ending
-        masks = [mask for index, mask in self._pending.items() if index not in ending]
+        masks = [m for index, m in self._pending.items() if index not in self._program.ending]
         return masks + self._barriers.masks() + self._clusters.masks()
 
     def _compute(self, frame: LaneView, instruction: Compute) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,9 +11,9 @@ import numpy.typing as npt
 from kernelcast.errors import MemoryAccessError
 from kernelcast.simcore.engine.batch import Batch
 from kernelcast.simcore.engine.lanes import LaneView, as_bits
+from kernelcast.simcore.engine.shared_pieces import SharedPieces
 from kernelcast.simcore.engine.tensor_products import (
     ProductSide,
-    SharedPieces,
     multiply_in_tensor_memory,
 )
 from kernelcast.simcore.isa.kernel import Register, TensorMemoryOperation
@@ -54,29 +54,39 @@ class TensorMemory:
 
     def execute(self, view: LaneView, instruction: TensorMemoryOperation) -> None:
         """MemoryAccessError where what is asked for is not there."""
-        if not len(self._words):
-            count = self._batch.count
-            self._words = np.zeros((count, TENSOR_LANES, TENSOR_COLUMNS), np.uint32)
-            self._owned = np.zeros((count, TENSOR_COLUMNS), np.bool_)
         operands = [
             np.broadcast_to(self._batch.operand(view, source, type_), (view.count,))
             for source, type_ in zip(instruction.sources, instruction.types, strict=True)
         ]
         lanes = np.arange(self._batch.lanes) if view.lanes is None else view.lanes
+        results = self.perform(instruction, lanes, operands)
+        for register, value in zip(instruction.destinations, results, strict=True):
+            self._write(view, register, value)
+
+    def perform(
+        self, instruction: TensorMemoryOperation, lanes: Array, operands: Sequence[Array]
+    ) -> Array:
+        """The results, shape (destinations, lanes); `operands`: unsigned numbers of each lane."""
+        self._begin()
         operation = instruction.operation
+        results = np.zeros((len(instruction.destinations), len(lanes)), np.uint32)
         if isinstance(operation, TensorProduct | CopyIn | RowShift):
             for row, lane in enumerate(lanes.tolist()):
                 values = [int(operand[row]) for operand in operands]
                 self._guarded(instruction, lane, self._one_thread, operation, lane, values)
-            return
-        results = np.zeros((len(instruction.destinations), view.count), np.uint32)
+            return results
         for rows, lane in self._warps(lanes, instruction):
             part = [operand[rows] for operand in operands]
             found = self._guarded(instruction, lane, self._one_warp, operation, lane, part)
             if found is not None:
                 results[:, rows] = found
-        for register, value in zip(instruction.destinations, results, strict=True):
-            self._write(view, register, value)
+        return results
+
+    def _begin(self) -> None:
+        if not len(self._words):
+            count = self._batch.count
+            self._words = np.zeros((count, TENSOR_LANES, TENSOR_COLUMNS), np.uint32)
+            self._owned = np.zeros((count, TENSOR_COLUMNS), np.bool_)
 
     def _write(self, view: LaneView, register: Register | None, value: Array) -> None:
         if register is not None:
@@ -179,7 +189,8 @@ class TensorMemory:
         if isinstance(operation, TensorProduct):
             if operation.is_left_out:
                 return
-            multiply_in_tensor_memory(operation, values, [self._side(o) for o in owners])
+            sides = [self._side(o) for o in owners]
+            multiply_in_tensor_memory(operation, values, sides, self._batch.multiply)
             return
         for each in owners:
             if isinstance(operation, CopyIn):

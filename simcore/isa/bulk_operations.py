@@ -56,6 +56,7 @@ class BulkOperand(Enum):
     THREAD_BLOCKS = "thread blocks"
     """A mask of ranks in the cluster."""
     BYTE_MASK = "byte mask"
+    """Which of every 16 bytes are stored."""
 
 
 class BulkSide(Enum):
@@ -75,6 +76,9 @@ class BulkOperation:
     mode: TensorMode = TensorMode.TILE
     reduction: str = ""
     element: ScalarType | None = None
+    is_of_pair: bool = False
+    """`.cta_group::2`: each thread block's bytes are told to the mbarrier of the one of its pair
+    whose rank is even or odd as that of the mbarrier given."""
 
     def space(self, side: BulkSide) -> str:
         """The memory that the side's accesses are in; that of tensors and buffers comes first."""

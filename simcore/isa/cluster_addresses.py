@@ -14,6 +14,7 @@ from kernelcast.simcore.isa.kernel import (
     Kernel,
     Special,
     SpecialRegister,
+    TensorMemoryOperation,
 )
 from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
 
@@ -34,11 +35,12 @@ _ROOTS = ("mapa", "getctarank")
 
 @once_per_kernel
 def needs_clusters(kernel: Kernel) -> bool:
-    """Whether the kernel names other thread blocks of its cluster, or asks about it."""
+    """Whether the kernel names other thread blocks of its cluster, asks about it, or has what pairs
+    of thread blocks may do together."""
     if kernel.required_cluster is not None and kernel.required_cluster != (1, 1, 1):
         return True
     for instruction in kernel.instructions:
-        if isinstance(instruction, (ClusterArrive, BulkCopy)):
+        if isinstance(instruction, (ClusterArrive, BulkCopy, TensorMemoryOperation)):
             return True
         if isinstance(instruction, BarrierSync) and instruction.is_cluster:
             return True

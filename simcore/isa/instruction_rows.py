@@ -109,7 +109,10 @@ def _tensor_work(kernel: Kernel, instruction: Instruction) -> tuple[str, int]:
         from kernelcast.simcore.isa.matrix.tensor_work import product_work
 
         product = static_product(kernel, instruction)
-        return ("", 0) if product is None else product_work(product)
+        if product is None:
+            return "", 0
+        assert isinstance(instruction.operation, TensorProduct)
+        return product_work(product, is_sparse=instruction.operation.is_sparse)
     if not isinstance(instruction, WarpOperation) or instruction.opcode.unit is not Unit.TENSOR:
         return "", 0
     from kernelcast.simcore.isa.matrix.tensor_work import tensor_work

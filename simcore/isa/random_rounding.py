@@ -8,6 +8,8 @@ ones the first pair.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from kernelcast.simcore.isa import native_random_rounding as native
@@ -24,7 +26,12 @@ _FOURS = (
     *(ScalarType.E4M3X4, ScalarType.E5M2X4, ScalarType.E2M3X4, ScalarType.E3M2X4),
     ScalarType.E2M1X4,
 )
-_MODIFIERS = ("relu", "satfinite")
+_of_f32 = partial(
+    opcode,
+    sources=(ScalarType.F32,),
+    unit=Unit.CONVERSION,
+    modifiers=("relu", "satfinite"),
+)
 _BF16_LARGEST, _BF16_INFINITY = 0x7F7F, 0x7F80
 
 
@@ -57,15 +64,7 @@ def _rounded(context: Context, value: Array, random: Array, width: int) -> Array
     return np.where(code - sign == infinity, sign | np.uint16(largest), code).astype(np.uint16)
 
 
-@opcode(
-    "cvt.pair.rs",
-    "t=ssu",
-    _PAIRS,
-    sources=(ScalarType.F32,),
-    unit=Unit.CONVERSION,
-    modifiers=_MODIFIERS,
-    native=native.emit_pair,
-)
+@_of_f32("cvt.pair.rs", "t=ssu", _PAIRS, native=native.emit_pair)
 def _pair(context: Context, upper: Array, lower: Array, random: Array) -> Array:
     width = native.pair_width(context)
     mask = np.uint32((1 << width) - 1)
@@ -77,15 +76,7 @@ def _pair(context: Context, upper: Array, lower: Array, random: Array) -> Array:
     return joined([low, high], context.type)
 
 
-@opcode(
-    "cvt.four.rs",
-    "t=ssssu",
-    _FOURS,
-    sources=(ScalarType.F32,),
-    unit=Unit.CONVERSION,
-    modifiers=_MODIFIERS,
-    native=native.emit_four,
-)
+@_of_f32("cvt.four.rs", "t=ssssu", _FOURS, native=native.emit_four)
 def _four(context: Context, *operands: Array) -> Array:
     """The first is the uppermost."""
     *values, random = operands

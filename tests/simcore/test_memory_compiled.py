@@ -24,3 +24,13 @@ def test_machine_code_is_there_after_the_first_call_only(
     assert list(folder.rglob("*.nbc"))
     monkeypatch.setattr(compiled, "_HOME", Path(__file__).parent)
     assert compiled.is_compiled()
+
+
+def test_each_package_has_machine_code_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled, "_cache_folder", lambda package: tmp_path / package.name)
+    (tmp_path / "timing").mkdir()
+    (tmp_path / "timing" / "walk.nbc").touch()
+    assert compiled.is_compiled(Path("simcore/timing"))
+    assert not compiled.is_compiled(Path("simcore/memory"))

@@ -115,6 +115,45 @@ AGAIN: ld.global.u8 %r5, [%rd1]; setp.ne.u32 %p1, %r5, 0;
             assert out[block, turn].tolist() == [int(wanted(row))] * threads
 
 
+@pytest.mark.parametrize(
+    ("instruction", "wanted"),
+    [
+        ("bar.red.popc.u32 %r7, {at}, %p1", sum),
+        ("barrier.cta.red.popc.u32 %r7, {at}, !%p1", lambda flags: len(flags) - sum(flags)),
+        ("bar.red.and.pred %p2, {at}, %p1; selp.u32 %r7, 1, 0, %p2", all),
+        ("bar.red.or.pred %p2, {at}, %p1; selp.u32 %r7, 1, 0, %p2", any),
+    ],
+)
+@pytest.mark.parametrize("at", ["%r8, 64", "%r8, %r9"])
+def test_votes_of_a_part(
+    run_ptx: Run, instruction: str, wanted: Callable[[list[bool]], int], at: str
+) -> None:
+    """Each pair of warps votes at its own barrier, as often as it has rounds: five and two."""
+    random = Random(instruction)
+    flags = np.array([random.random() < 0.95 for _ in range(5 * 128)])
+    body = f"""{THREAD} ld.param.u64 %rd3, [data]; cvt.u64.u32 %rd4, %r1; add.s64 %rd3, %rd3, %rd4;
+    shr.u32 %r5, %r1, 6; add.u32 %r8, %r5, 3; mov.u32 %r9, 64; mad.lo.u32 %r6, %r5, -3, 5;
+AGAIN: ld.global.u8 %r3, [%rd3]; setp.ne.u32 %p1, %r3, 0;
+    {instruction.format(at=at)};
+    st.global.u32 [%rd1], %r7; add.s64 %rd3, %rd3, 128; add.s64 %rd1, %rd1, 512;
+    sub.u32 %r6, %r6, 1; setp.ne.u32 %p3, %r6, 0; @%p3 bra AGAIN; ret;"""
+    out = np.full((5, 2, 64), 99, np.uint32)
+    trace = run_ptx(body, "u64 out, u64 data", [out, flags.astype(np.uint8)], block=128)
+    for turn, halves in enumerate(flags.reshape(5, 2, 64).tolist()):
+        for half, row in enumerate(halves):
+            expected = int(wanted(row)) if turn < (5, 2)[half] else 99
+            assert out[turn, half].tolist() == [expected] * 64
+    assert not any("atom" in r.mnemonic for r in trace.instructions)
+
+
+def test_votes_of_all_at_a_barrier_whose_number_is_computed(run_ptx: Run) -> None:
+    body = f"""{THREAD} and.b32 %r3, %r2, 0; add.u32 %r3, %r3, 7; setp.lt.u32 %p1, %r1, 70;
+    bar.red.popc.u32 %r4, %r3, %p1; st.global.u32 [%rd1], %r4; ret;"""
+    out = np.zeros(80, np.uint32)
+    run_ptx(body, "u64 out", [out], block=80)
+    assert out.tolist() == [70] * 80
+
+
 def test_branches_by_number(run_ptx: Run) -> None:
     body = f"""{THREAD} rem.u32 %r3, %r1, 4;
     LIST: .branchtargets ZERO, ONE, TWO, THREE;

@@ -34,6 +34,7 @@ TESTED_MODULES = {
     "integer_packing": "test_opcodes_packed",
     "mixed_precision": "test_opcodes_packed",
     "extended_precision": "test_opcodes_extended_precision",
+    "guarded_arithmetic": "test_guarded_arithmetic",
     "conversion": "test_opcodes_conversion",
     "movement": "test_opcodes_table",
     "transcendental": "test_opcodes_table",

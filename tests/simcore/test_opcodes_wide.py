@@ -51,7 +51,7 @@ def test_one_half_may_be_left_out(run_ptx: Run) -> None:
         ("ld.global.b128 %rd3, [%rd1];", "takes a register of 128 bits here"),
         ("ld.global.v2.b128 {%q0, %q1}, [%rd1];", "modifier '.b128'"),
         ("add.u64 %rd3, %rd3, %q0;", "'%q0' is 128 bits wide"),
-        ("atom.global.exch.b128 %q0, [%rd1], %q1;", "modifier '.b128'"),
+        ("atom.global.add.b128 %q0, [%rd1], %q1;", "'atom.global.add.b128' is not supported"),
     ],
 )
 def test_other_uses_are_refused(run_ptx: Run, statement: str, reason: str) -> None:

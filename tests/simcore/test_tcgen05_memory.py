@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,10 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from kernelcast.errors import MemoryAccessError
+from kernelcast.errors import MemoryAccessError, PtxSyntaxError, UnsupportedInstruction
 
 Array = npt.NDArray[Any]
 oracle: Any = SimpleNamespace(**runpy.run_path(str(Path(__file__).parent / "tcgen05_program.py")))
+comparison: Any = SimpleNamespace(
+    **runpy.run_path(str(Path(__file__).parent / "trace_comparison.py"))
+)
 COLUMNS = 64
 NOTHING = np.zeros(512, np.uint32)
 TILE = np.random.default_rng(5).integers(0, 256, 65536).astype(np.uint8)
@@ -168,4 +172,50 @@ def test_a_shift_moves_eight_columns_one_lane_down() -> None:
 )
 def test_what_goes_wrong(body: str, reason: str) -> None:
     with pytest.raises(MemoryAccessError, match=reason):
+        oracle.run(oracle.program(body, "", 32), TILE, NOTHING, NOTHING, 32)
+
+
+def test_native_code_refuses_with_the_same_words() -> None:
+    body = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%w}, [%t];"
+    text = oracle.program(body, "", 32)
+    kernel, launch = oracle.launched(text, TILE, NOTHING, NOTHING, 32)
+    with pytest.raises(MemoryAccessError, match=r"number 1 of four.*thread \(32, 0, 0\)"):
+        comparison.run_on_both(kernel, launch)
+
+
+@pytest.mark.parametrize(
+    ("way", "expected"),
+    [
+        ("min.f32", lambda x: np.fmin.reduce(x)),
+        ("max.abs.f32", lambda x: np.fmax.reduce(abs(x))),
+        ("f32.max.NaN", lambda x: np.maximum.reduce(x)),
+        ("min.s32", lambda x: np.minimum.reduce(x.view(np.int32))),
+        ("u32.max", lambda x: np.maximum.reduce(x.view(np.uint32))),
+    ],
+)
+def test_loads_that_reduce(way: str, expected: Callable[[Array], Array]) -> None:
+    """The registers are there as well; a NaN is looked over unless it is asked for."""
+    values = np.random.default_rng(5).normal(size=(8, 128)).astype(np.float32)
+    values[2, 40] = np.nan
+    body = f"""mad.wide.u32 %rd4, %r0, 4, %rd3; mad.wide.u32 %rd2, %r0, 4, %rd2;
+        ld.global.b32 %v0, [%rd4]; ld.global.b32 %v1, [%rd4+512]; ld.global.b32 %v2, [%rd4+1024];
+        ld.global.b32 %v3, [%rd4+1536];
+        tcgen05.st.sync.aligned.32x32b.x4.b32 [%q], {{%v0, %v1, %v2, %v3}};
+        tcgen05.ld.red.sync.aligned.32x32b.x4.{way} {{%v4, %v5, %v6, %v7}}, %w, [%q];
+        st.global.b32 [%rd2], %w; st.global.b32 [%rd2+512], %v5; {oracle.COMMIT}"""
+    found = np.zeros((2, 128), np.uint32)
+    numbers = values.view(np.uint32)
+    oracle.run(oracle.program(body, ".reg .b32 %v<8>;", 32), TILE, found, numbers, 32)
+    wanted = np.ascontiguousarray(expected(values[:4]))
+    is_nan = np.isnan(wanted) if wanted.dtype == np.float32 else np.zeros(128, np.bool_)
+    np.testing.assert_array_equal(found[0][~is_nan], wanted.view(np.uint32)[~is_nan])
+    assert np.isnan(found[0].view(np.float32)[is_nan]).all()
+    np.testing.assert_array_equal(found[1], numbers[1])
+
+
+@pytest.mark.parametrize("shape", ["16x32bx2.x2", "32x32b.x1", "16x64b.x2"])
+def test_reductions_that_are_refused(shape: str) -> None:
+    split = ", 16" if "x2." in shape else ""
+    body = f"tcgen05.ld.red.sync.aligned.{shape}.max.u32 {{%r4, %r5}}, %r6, [%q]{split};"
+    with pytest.raises((UnsupportedInstruction, PtxSyntaxError)):
         oracle.run(oracle.program(body, "", 32), TILE, NOTHING, NOTHING, 32)

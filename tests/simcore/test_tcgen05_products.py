@@ -263,6 +263,8 @@ def test_descriptors_that_do_not_fit() -> None:
     for more, reason in ((1 << 2, "sparse"), (3 << 7, "names no format"), (1 << 24, "144 rows")):
         with pytest.raises(MemoryAccessError, match=reason):
             product("f16", "f16", "f16", "f32", 128, 16, more=more)
+    with pytest.raises(MemoryAccessError, match="integers cannot be negated"):
+        product("i8", "s8", "s8", "s32", 128, 16, more=1 << 13)
 
 
 def test_pairs_need_clusters() -> None:
@@ -273,9 +275,22 @@ def test_pairs_need_clusters() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["mma.ws.cta_group::1.kind::f16", "mma.cta_group::1.kind::f64"],
+    [
+        "mma.cta_group::1.kind::f64",
+        "mma.cta_group::1.kind::f16.ashift",
+        "mma.ws.cta_group::2.kind::f16",
+        "mma.ws.cta_group::1.kind::f16.collector::a::fill",
+        "mma.cta_group::1.kind::f16.collector::b0::fill",
+    ],
 )
 def test_what_is_refused(name: str) -> None:
     text = oracle.program(f"tcgen05.{name} [%t], %rd5, %rd6, %r6, %first;")
     with pytest.raises(UnsupportedInstruction, match="tcgen05"):
+        oracle.run(text, np.zeros(65536, np.uint8), np.zeros(1, np.uint32), np.zeros(1, np.uint32))
+
+
+def test_scales_of_sparse_products_are_refused() -> None:
+    operands = "[%t], %rd5, %rd6, [%t], %r6, [%t], [%t], %first"
+    text = oracle.program(f"tcgen05.mma.sp.cta_group::1.kind::mxf4.block_scale {operands};")
+    with pytest.raises(UnsupportedInstruction, match="scales of sparse products"):
         oracle.run(text, np.zeros(65536, np.uint8), np.zeros(1, np.uint32), np.zeros(1, np.uint32))

@@ -37,6 +37,7 @@ from kernelcast.simcore.isa.kernel import (
     Register,
     Special,
     SpecialRegister,
+    TensorMemoryOperation,
     WarpOperation,
 )
 from kernelcast.simcore.isa.opcodes import Context
@@ -235,6 +236,8 @@ def _results(
             for register in instruction.destinations
             if register is not None and shape is not None
         ]
+    if isinstance(instruction, TensorMemoryOperation):
+        return [(register, VARYING) for register in instruction.destinations if register]
     if isinstance(instruction, BarrierResult) and instruction.destination is not None:
         return [(instruction.destination, uniform(width))]
     if isinstance(instruction, Atomic | HostCall) and instruction.destination is not None:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from kernelcast.simcore.engine.jit.bulk_copy_calls import BulkCopyCalls
 from kernelcast.simcore.engine.jit.cluster_memory import ClusterBarrier, ClusterMemory
+from kernelcast.simcore.engine.jit.tensor_memory_calls import TensorMemoryCalls
 
 __all__ = ["ClusterPlace"]
 
@@ -21,11 +22,19 @@ class ClusterPlace:
     shared: ClusterMemory
     barrier: ClusterBarrier
     copies: BulkCopyCalls
+    tensor_memory: TensorMemoryCalls
 
     @property
     def host_of_arrivals(self) -> int:
         """Where native code counts those of the thread block at the cluster's barrier."""
         return int(self.barrier.arrivals[self.rank].ctypes.data)
+
+    def perform(self, pc: int, stage: int, warp: int, mask: int, operands: int | None) -> None:
+        """What the lanes of a warp ask of hardware. ExecutionError when it would refuse it."""
+        if self.tensor_memory.serves(pc):
+            self.tensor_memory.perform(pc, self.rank, warp, mask, operands)
+        else:
+            self.copies.copy(pc, self.rank, stage, warp, mask, operands)
 
     def opens(self, contexts: npt.NDArray[np.uint8]) -> bool:
         """Lets warps go on whose barrier of the cluster has opened; whether there are any."""

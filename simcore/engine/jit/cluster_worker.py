@@ -16,6 +16,7 @@ from kernelcast.simcore.engine.jit.cluster_memory import ClusterBarrier, Cluster
 from kernelcast.simcore.engine.jit.cluster_place import ClusterPlace
 from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts
 from kernelcast.simcore.engine.jit.program import SourceProgram
+from kernelcast.simcore.engine.jit.tensor_memory_calls import TensorMemoryCalls
 from kernelcast.simcore.engine.jit.worker import Pause, Worker
 from kernelcast.simcore.engine.jit.worker_fault import WorkerFault
 from kernelcast.simcore.isa.kernel import BarrierSync, Kernel
@@ -47,10 +48,13 @@ class ClusterWorker:
         self._shared = ClusterMemory(facts.shared_bytes, facts.cluster_size)
         self._barrier = ClusterBarrier(source, facts.cluster_size, facts.threads)
         self._copies = BulkCopyCalls(kernel, memory, shape, self._shared, self._take)
+        self._tensor_memory = TensorMemoryCalls(kernel, memory, shape, self._shared)
         self.log: Any = None
         self._members: list[Worker] = []
         for rank in range(facts.cluster_size):
-            place = ClusterPlace(rank, self._shared, self._barrier, self._copies)
+            place = ClusterPlace(
+                rank, self._shared, self._barrier, self._copies, self._tensor_memory
+            )
             self._members.append(new_member(place, self.log))
             self.log = self._members[0].log
 
@@ -93,6 +97,7 @@ class ClusterWorker:
             self._shared.bytes[:] = 0
             self._barrier.begin()
             self._copies.begin(numbers)
+            self._tensor_memory.begin(numbers)
             runs = {}
             for rank, number in enumerate(numbers.tolist()):
                 member, row = self._members[rank], number - first

@@ -24,6 +24,7 @@ from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts
 from kernelcast.simcore.engine.jit.program import SourceProgram
 from kernelcast.simcore.engine.jit.spin_loops import reads_clock
 from kernelcast.simcore.engine.jit.tally import ClassTally
+from kernelcast.simcore.engine.jit.tensor_memory_calls import uses_tensor_memory
 from kernelcast.simcore.engine.jit.trace_assembly import Counted
 from kernelcast.simcore.engine.jit.worker import Pause, Worker
 from kernelcast.simcore.engine.jit.worker_fault import WorkerFault
@@ -281,9 +282,9 @@ class Job:
 
 
 def _threads(kernel: Kernel, facts: LaunchFacts, most: int) -> int:
-    """How many run; one where a copy reduces in global memory in several steps, and for clusters,
-    whose turns are taken in Python."""
-    if facts.cluster_size > 1 or reduces_in_buffers(kernel):
+    """How many run; one where a copy reduces in global memory in several steps, and for clusters
+    and tensor memory, whose turns are taken in Python."""
+    if facts.cluster_size > 1 or reduces_in_buffers(kernel) or uses_tensor_memory(kernel):
         return 1
     return min(_processors(), most)
 

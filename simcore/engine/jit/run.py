@@ -14,7 +14,7 @@ from kernelcast.simcore.engine.jit.job import Job
 from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts, launch_facts
 from kernelcast.simcore.engine.jit.program import SourceProgram, generate
 from kernelcast.simcore.engine.jit.trace_assembly import assemble
-from kernelcast.simcore.isa.kernel import Kernel, TensorMemoryOperation
+from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
 from kernelcast.simcore.launch import Launch, Limits
 from kernelcast.simcore.llvm import NativeModule, compile_module, is_compiled
@@ -43,13 +43,10 @@ _Entry = ctypes.CFUNCTYPE(
 
 @once_per_kernel
 def can_run(kernel: Kernel) -> bool:
-    """False for what only the reference engine does: barriers that threads may go round, and
-    tensor memory."""
+    """False for what only the reference engine does: barriers that threads may go round."""
     from kernelcast.simcore.engine.bypasses import ways_round
     from kernelcast.simcore.engine.counted_barriers import has_counted_barriers
 
-    if any(isinstance(i, TensorMemoryOperation) for i in kernel.instructions):
-        return False
     # nobody has to come to a barrier that counts who does
     return has_counted_barriers(kernel) or not ways_round(kernel)
 

@@ -15,6 +15,7 @@ from kernelcast.simcore.isa.kernel import (
     Load,
     Store,
     Straight,
+    TensorMemoryOperation,
     WarpOperation,
 )
 
@@ -44,6 +45,8 @@ def _without_effect(instruction: Straight) -> Straight:
             return replace(instruction, destination=None)
         case HostCall():
             return replace(instruction, destination=None, sources=(), types=())
+        case TensorMemoryOperation():
+            return replace(instruction, destinations=(), sources=(), types=())
         case Load():
             return replace(instruction, destinations=())
         case Store():

@@ -15,7 +15,14 @@ from kernelcast.simcore.engine.jit.registers import Registers
 from kernelcast.simcore.engine.jit.spin_loops import SpinLoop, patience
 from kernelcast.simcore.engine.jit.warp_code import FULL, WarpCode
 from kernelcast.simcore.engine.jit.workspace import field_offset
-from kernelcast.simcore.isa.kernel import Atomic, BulkCopy, HostCall, Instruction, Store
+from kernelcast.simcore.isa.kernel import (
+    Atomic,
+    BulkCopy,
+    HostCall,
+    Instruction,
+    Store,
+    TensorMemoryOperation,
+)
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 from kernelcast.simcore.isa.warp_opcodes import GROUP
 
@@ -119,7 +126,7 @@ class SpinCode:
                 lanes = warp.both_masks(self._changing(instruction, old), mask)
             case Store() if instruction.address.space is not AddressSpace.LOCAL:
                 lanes = mask
-            case HostCall() | BulkCopy():
+            case HostCall() | BulkCopy() | TensorMemoryOperation():
                 lanes = mask
             case _:
                 return

@@ -16,6 +16,7 @@ from kernelcast.simcore.engine.jit.analysis import Analysis
 from kernelcast.simcore.engine.jit.barrier_vote_code import BarrierVoteCode
 from kernelcast.simcore.engine.jit.bulk_copy_code import BulkCopyCode
 from kernelcast.simcore.engine.jit.check_groups import Step, Stretch, stretches
+from kernelcast.simcore.engine.jit.cluster_call_code import ClusterCallCode
 from kernelcast.simcore.engine.jit.cluster_code import write_arrival
 from kernelcast.simcore.engine.jit.control_code import FAULT_TRAP, ControlCode
 from kernelcast.simcore.engine.jit.counted_barrier_code import CountedBarrierCode
@@ -49,6 +50,7 @@ from kernelcast.simcore.isa.kernel import (
     Register,
     Special,
     Store,
+    TensorMemoryOperation,
     WarpOperation,
 )
 from kernelcast.simcore.isa.opcodes import Context
@@ -91,7 +93,8 @@ class WarpFunction:
         self.counters = CounterCode(warp, kernel, analysis)
         self._host = HostCallCode(warp, registers, self._control)
         self._votes = BarrierVoteCode(warp, registers)
-        self._bulk = BulkCopyCode(warp, kernel, registers, self._control, records=record.is_enabled)
+        calls = ClusterCallCode(warp, kernel, registers, self._control)
+        self._bulk = BulkCopyCode(warp, calls, records=record.is_enabled)
         self._exchange = ExchangeCode(warp, kernel, analysis, registers, self._control)
         self._loop_heads = loop_heads(kernel.blocks)
 
@@ -238,6 +241,10 @@ class WarpFunction:
                 return (instruction.destination,), values
             case BulkCopy():
                 self._bulk.copy(instruction, mask, self._specials[Special.CLOCK64], position)
+            case TensorMemoryOperation():
+                time = self._specials[Special.CLOCK64]
+                values = self._bulk.tensor_memory(instruction, mask, time, position)
+                return instruction.destinations, values
             case _:
                 return self._results_together(block, instruction, mask)
         return (), []

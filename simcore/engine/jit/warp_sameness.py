@@ -17,6 +17,7 @@ from kernelcast.simcore.isa.kernel import (
     Operand,
     Special,
     SpecialRegister,
+    TensorMemoryOperation,
     WarpOperation,
 )
 from kernelcast.simcore.isa.types import AddressSpace
@@ -62,7 +63,7 @@ def _is_own(instruction: Instruction, specials: Mapping[Special, Shape]) -> bool
         return instruction.address.space not in _FIXED_MEMORY
     if isinstance(instruction, Compute):
         return any(_differs(source, specials) for source in instruction.sources)
-    return isinstance(instruction, Atomic | WarpOperation | HostCall)
+    return isinstance(instruction, Atomic | WarpOperation | HostCall | TensorMemoryOperation)
 
 
 def _differs(operand: Operand, specials: Mapping[Special, Shape]) -> bool:

@@ -44,7 +44,7 @@ _NO_LIMIT = (1 << 63) - 1
 _HostEntry = ctypes.CFUNCTYPE(
     ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p
 )
-_BulkEntry = ctypes.CFUNCTYPE(
+_ClusterEntry = ctypes.CFUNCTYPE(
     ctypes.c_int64,
     ctypes.c_void_p,
     ctypes.c_int64,
@@ -92,7 +92,7 @@ class Worker:
         self._arrived = np.zeros(BARRIERS, np.int64)
         self._barriers = BarrierCheck(kernel, source, self._batch)
         self._host_entry = _HostEntry(self._call_host)
-        self._bulk_entry = _BulkEntry(self._copy_in_bulk)
+        self._cluster_entry = _ClusterEntry(self._call_for_cluster)
         shape = source.shape
         self._words = np.zeros(len(FIELDS), np.int64)
         of_cluster = None if cluster is None else cluster.shared.of(cluster.rank)
@@ -133,7 +133,7 @@ class Worker:
             "arrived": self._arrived.ctypes.data,
             "cluster_shared": 0 if place is None else place.shared.hosts.ctypes.data,
             "cluster_arrivals": 0 if place is None else place.host_of_arrivals,
-            "bulk_copy": ctypes.cast(self._bulk_entry, ctypes.c_void_p).value or 0,
+            "cluster_call": ctypes.cast(self._cluster_entry, ctypes.c_void_p).value or 0,
             "host_call": ctypes.cast(self._host_entry, ctypes.c_void_p).value or 0,
         }
         for name, value in values.items():
@@ -322,7 +322,7 @@ class Worker:
                 return 1
         return 0
 
-    def _copy_in_bulk(
+    def _call_for_cluster(
         self, _workspace: int | None, pc: int, warp: int, mask: int, operands: int | None
     ) -> int:
         """Called by native code: `mask` lanes of a warp; their operands by row."""
@@ -330,7 +330,7 @@ class Worker:
         assert place is not None
         self.take_records()  # so that they keep their order
         try:
-            place.copies.copy(pc, place.rank, self._get("stage"), warp, mask, operands)
+            place.perform(pc, self._get("stage"), warp, mask, operands)
         except ExecutionError as raised:
             self._raised = raised
             return 1

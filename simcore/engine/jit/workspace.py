@@ -44,7 +44,7 @@ FIELDS: tuple[str, ...] = (
     "arrived",  # threads that came to each of the 16 barriers without waiting there
     "cluster_shared",  # host addresses of the shared memory of each thread block of the cluster
     "cluster_arrivals",  # by thread: how often it came to the cluster's barrier (4 bytes each)
-    "bulk_copy",  # native function (workspace, pc, warp, mask, arguments) -> as host_call
+    "cluster_call",  # native function (workspace, pc, warp, mask, arguments) -> as host_call
     "host_call",  # native function (pc, warp, mask, arguments by lane) -> 0, or 1 for a fault
 )
 BUFFER_WORDS = 4

@@ -1,8 +1,12 @@
-"""How lanes pass 8 x 8 matrices of 16-bit elements among each other: `ldmatrix`, `stmatrix`,
-`movmatrix` (PTX ISA 9.0, 9.7.14.5.15 to 17).
+"""How lanes pass matrices among each other: `ldmatrix`, `stmatrix`, `movmatrix` (PTX ISA 9.0,
+9.7.14.5.15 to 17).
 
-In memory and between the halves of `ldmatrix` a matrix is eight rows of 16 bytes, four words a
-lane; as a fragment it is one word a lane: row `lane / 4`, columns `2 (lane % 4)` and the next.
+In memory a row is 16 bytes, four words of a lane. A matrix of 16-bit elements has 8 x 8; as a
+fragment it is one word a lane: row `lane / 4`, columns `2 (lane % 4)` and the next. With 8-bit
+elements `ldmatrix` reads 16 rows of 16 and transposes them into two words a lane, columns
+`lane / 4` and eight further on, rows `4 (lane % 4)` and the next three; `stmatrix` transposes a
+fragment of 16 x 8, one word a lane with the elements as accumulators have them, into 8 rows. (The
+layouts are those of CUTLASS, `copy_traits_sm100.hpp`.)
 """
 
 from __future__ import annotations
@@ -35,11 +39,13 @@ class ExchangeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """`matrices` at a time; `transposes`: rows become columns."""
+    """`matrices` at a time; `transposes`: rows become columns; `is_of_bytes`: elements have 8 bits,
+    which are always transposed."""
 
     kind: ExchangeKind
     matrices: int
     transposes: bool
+    is_of_bytes: bool = False
 
     @property
     def sources(self) -> int:
@@ -47,19 +53,44 @@ class Exchange:
 
     @property
     def results(self) -> int:
-        return WORDS if self.kind is ExchangeKind.FRAGMENTS_TO_ROWS else self.matrices
+        if self.kind is ExchangeKind.FRAGMENTS_TO_ROWS:
+            return WORDS
+        return self.matrices * (2 if self.is_of_bytes else 1)
+
+    @property
+    def rows(self) -> int:
+        """Of all matrices in memory: so many lanes bring an address."""
+        is_load = self.kind is ExchangeKind.ROWS_TO_FRAGMENTS
+        return self.matrices * (16 if self.is_of_bytes and is_load else 8)
+
+    @property
+    def parts(self) -> int:
+        """Elements of a word."""
+        return 4 if self.is_of_bytes else 2
 
     def origins(self) -> Array:
-        """Where each half of each result comes from: (results, lanes, 2 halves, 3), the last axis
-        being the source register, its lane and its half."""
-        found = np.zeros((self.results, GROUP, 2, 3), np.int64)
+        """Where each element of each result comes from: (results, lanes, parts, 3), the last axis
+        being the source register, its lane and which of its elements."""
+        found = np.zeros((self.results, GROUP, self.parts, 3), np.int64)
         for result in range(self.results):
-            for half in range(2):
-                matrix, row, column = self._element(result, half)
-                if self.transposes:
-                    row, column = column, row
-                found[result, :, half] = np.stack(self._place(matrix, row, column), axis=-1)
+            for part in range(self.parts):
+                found[result, :, part] = np.stack(self._origin(result, part), axis=-1)
         return found
+
+    def _origin(self, result: int, part: int) -> tuple[Array, Array, Array]:
+        if self.is_of_bytes:
+            is_load = self.kind is ExchangeKind.ROWS_TO_FRAGMENTS
+            return (_loaded_byte if is_load else self._stored_byte)(result, part)
+        matrix, row, column = self._element(result, part)
+        if self.transposes:
+            row, column = column, row
+        return self._place(matrix, row, column)
+
+    def _stored_byte(self, word: int, part: int) -> tuple[Array, Array, Array]:
+        """Of a row of 16 bytes; a fragment holds columns 2t and 2t+1 of row g, then of row g+8."""
+        matrix = np.minimum(_LANE // 8, self.matrices - 1)
+        row, column = np.full(GROUP, 4 * word + part), _LANE % 8
+        return matrix, row % 8 * 4 + column // 2, column % 2 + row // 8 * 2
 
     def _element(self, result: int, half: int) -> tuple[Array, Array, Array]:
         """The (matrix, row, column) that each lane is to hold in half a result."""
@@ -75,6 +106,13 @@ class Exchange:
         return matrix, row * 4 + column // 2, column % 2
 
 
+def _loaded_byte(result: int, part: int) -> tuple[Array, Array, Array]:
+    """Of column lane / 4, or 8 further on, of the matrix whose rows 16 lanes hold."""
+    matrix, half = divmod(result, 2)
+    column = _LANE // 4 + 8 * half
+    return column // 4, matrix * 16 + 4 * (_LANE % 4) + part, column % 4
+
+
 @dataclass(frozen=True, slots=True)
 class ExchangeOpcode(WarpOpcode):
     """The opcode of an exchange; kept by the exchange where modules are stored."""
@@ -88,14 +126,17 @@ class ExchangeOpcode(WarpOpcode):
 @cache
 def exchange_opcode(exchange: Exchange) -> ExchangeOpcode:
     word = (ScalarType.B32,)
-    suffix = ".trans" if exchange.transposes else ""
+    suffix = ".trans" * exchange.transposes + ".b8" * exchange.is_of_bytes
+    bits = 32 // exchange.parts
+    mask = np.uint32((1 << bits) - 1)
 
     def compute(_type: ScalarType, _participants: Array, *operands: Array) -> tuple[Array, ...]:
         words = np.stack(operands, axis=1).astype(np.uint32)
         origins = exchange.origins()
-        source, lane, half = (origins[..., axis] for axis in range(3))
-        halves = (words[:, source, lane] >> (16 * half).astype(np.uint32)) & np.uint32(0xFFFF)
-        joined = halves[..., 0] | (halves[..., 1] << np.uint32(16))
+        source, lane, part = (origins[..., axis] for axis in range(3))
+        elements = (words[:, source, lane] >> (bits * part).astype(np.uint32)) & mask
+        shifts = np.arange(exchange.parts, dtype=np.uint32) * np.uint32(bits)
+        joined = np.bitwise_or.reduce(elements << shifts, axis=-1)
         return tuple(joined[:, result] for result in range(exchange.results))
 
     def emit(
@@ -118,17 +159,34 @@ def exchange_opcode(exchange: Exchange) -> ExchangeOpcode:
 
 
 def _emitted(code: NativeCode, words: list[str], origins: Array) -> str:
-    """One result; `origins` of shape (lanes, 2, 3)."""
-    low = _picked(code, words, origins[:, 0])
-    if np.array_equal(origins[:, 0, :2], origins[:, 1, :2]):
-        return low  # neighbours stay neighbours
-    high = _picked(code, words, origins[:, 1])
-    sixteen, zero = code.splat("i32", 16), code.splat("i32", 0)
-    is_upper = [_flags(code, origins[:, half, 2] == 1) for half in range(2)]
-    low = code.binary("lshr", "i32", low, code.select("i32", is_upper[0], sixteen, zero))
-    high = code.binary("lshr", "i32", high, code.select("i32", is_upper[1], sixteen, zero))
-    low = code.binary("and", "i32", low, code.splat("i32", 0xFFFF))
-    return code.binary("or", "i32", low, code.binary("shl", "i32", high, sixteen))
+    """One result; `origins` of shape (lanes, parts, 3)."""
+    parts = origins.shape[1]
+    first = _picked(code, words, origins[:, 0])
+    if np.array_equal(origins, _neighbours(origins)):
+        return first
+    bits = 32 // parts
+    mask = code.splat("i32", (1 << bits) - 1)
+    joined = ""
+    for part in range(parts):
+        word = _picked(code, words, origins[:, part]) if part else first
+        distances = _numbers(code, bits * origins[:, part, 2])
+        element = code.binary("and", "i32", code.binary("lshr", "i32", word, distances), mask)
+        if part:
+            element = code.binary("shl", "i32", element, code.splat("i32", bits * part))
+        joined = code.binary("or", "i32", joined, element) if joined else element
+    return joined
+
+
+def _neighbours(origins: Array) -> Array:
+    """The same if all parts come from one word, each from its own place."""
+    whole = np.repeat(origins[:, :1], origins.shape[1], axis=1)
+    whole[..., 2] = np.arange(origins.shape[1])
+    return whole
+
+
+def _numbers(code: NativeCode, values: Array) -> str:
+    whole = np.resize(values, code.lanes).tolist()
+    return f"<{', '.join(f'i32 {value}' for value in whole)}>"
 
 
 def _flags(code: NativeCode, flags: Array) -> str:

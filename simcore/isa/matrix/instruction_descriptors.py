@@ -6,6 +6,7 @@ PTX ISA 9.0, "Instruction descriptor"; field by field as CUTLASS writes it (`mma
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kernelcast.simcore.isa.matrix.accumulation import WIDE, accumulation_of
 from kernelcast.simcore.isa.matrix.block_scales import ScaleFormat
@@ -27,12 +28,17 @@ _FORMATS = {
     ProductKind.MXF4NVF4: {1: F.E2M1_PAIRS},
 }
 _RESULTS = {0: F.F16, 1: F.F32, 2: F.S32}
+_STATIONARY_ROWS, _STATIONARY_COLUMNS = (32, 64, 128), (64, 128, 256)
+_SELECTORS = 2
+_KNOWN = 256
+"""How many descriptors are kept with what they mean."""
 _ROWS, _PAIR_ROWS, _MOST_COLUMNS = (64, 128), (128, 256), 256
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedProduct:
-    """`negates`: the sign of A times that of B; `a_scale`, `b_scale`: first bytes of the scales."""
+    """`negates`: the sign of A times that of B; `a_scale`, `b_scale`: first bytes of the scales;
+    `selector`: the column of the metadata."""
 
     product: MatrixProduct
     a_transposed: bool
@@ -41,8 +47,10 @@ class DescribedProduct:
     scale_format: ScaleFormat = ScaleFormat.UE8M0
     a_scale: int = 0
     b_scale: int = 0
+    selector: int = 0
 
 
+@lru_cache(maxsize=_KNOWN)
 def described_product(operation: TensorProduct, word: int) -> DescribedProduct:
     """ValueError says what of a descriptor does not fit the instruction."""
 
@@ -50,8 +58,11 @@ def described_product(operation: TensorProduct, word: int) -> DescribedProduct:
         return word >> at & (1 << bits) - 1
 
     kind = operation.kind
-    if field(2, 1):
-        raise ValueError("sparse products of tcgen05 are not supported")
+    if field(2, 1) != operation.is_sparse:
+        which = "sparse" if field(2, 1) else "dense"
+        raise ValueError(f"the instruction descriptor {word:#x} is that of a {which} product")
+    if kind.is_scaled and field(31, 1):
+        raise ValueError("products of a depth of 96 are not supported")
     formats = _FORMATS[kind]
     codes = field(7, 3), field(10, 3)
     unknown = [code for code in codes if code not in formats]
@@ -60,12 +71,13 @@ def described_product(operation: TensorProduct, word: int) -> DescribedProduct:
         raise ValueError(f"the instruction descriptor {word:#x} names no format of {kind.value}")
     a, b = (formats[code] for code in codes)
     rows, columns = field(24, 5) * 16, field(17, 6) * 8
-    _check(operation, result, rows, columns)
+    negates = field(13, 1) != field(14, 1)
+    _check(operation, result, rows, columns, negates=bool(field(13, 2)))
     is_exact = operation.has_exact_sums and a.is_float
     product = MatrixProduct(
         rows=rows,
         columns=columns,
-        depth=kind.depth,
+        depth=kind.depth * (2 if operation.is_sparse else 1),
         a=a,
         b=b,
         accumulator=result,
@@ -77,19 +89,36 @@ def described_product(operation: TensorProduct, word: int) -> DescribedProduct:
         product,
         bool(field(15, 1)),
         bool(field(16, 1)),
-        field(13, 1) != field(14, 1),
+        negates,
         ScaleFormat.UE8M0 if field(23, 1) else ScaleFormat.UE4M3,
         field(29, 2),
         field(4, 2),
+        _selector(operation, a, field(0, 2)),
     )
 
 
-def _check(operation: TensorProduct, result: ElementFormat, rows: int, columns: int) -> None:
+def _check(
+    operation: TensorProduct, result: ElementFormat, rows: int, columns: int, *, negates: bool
+) -> None:
     kind, step = operation.kind, 8 if rows == 64 else 16
-    fits = rows in (_PAIR_ROWS if operation.is_pair else _ROWS)[kind.is_scaled :]
+    if operation.is_stationary:
+        fits = rows in _STATIONARY_ROWS and columns in _STATIONARY_COLUMNS
+    else:
+        fits = rows in (_PAIR_ROWS if operation.is_pair else _ROWS)[kind.is_scaled :]
     if not fits or columns % step or not 0 < columns <= _MOST_COLUMNS:
         raise ValueError(f"no product of {rows} rows and {columns} columns of {kind.value}")
     if (result is F.S32) != (kind is ProductKind.I8):
         raise ValueError(f"{kind.value} does not add up to {result.ptx_name}")
+    if negates and kind is ProductKind.I8:
+        raise ValueError("integers cannot be negated")
     if result is F.F16 and kind is ProductKind.TF32:
         raise ValueError("tf32 does not add up to f16")
+
+
+def _selector(operation: TensorProduct, a: ElementFormat, selector: int) -> int:
+    """Which column of metadata: of two for elements of more than eight bits."""
+    if not operation.is_sparse:
+        return 0
+    if selector >= (_SELECTORS if a.bits > 8 else 1):
+        raise ValueError(f"no sparsity selector {selector} for elements of {a.ptx_name}")
+    return selector

@@ -30,7 +30,7 @@ from kernelcast.simcore.isa.native_code import NativeCode
 from kernelcast.simcore.isa.native_warp import Operand, WarpEmission
 from kernelcast.simcore.isa.types import ScalarType
 
-__all__ = ["product_emission"]
+__all__ = ["product_emission", "store_sums"]
 
 _BIAS, _MANTISSA_BITS = 1023, 52
 """Of double precision."""
@@ -183,15 +183,22 @@ def _multiplied(
 ) -> str:
     """The codes of the result in matrix order; `factors`: registers of the scales."""
     p = product
-    summation = p.accumulation.summation
-    aligned = summation is Summation.ALIGNED
+    aligned = p.accumulation.summation is Summation.ALIGNED
     a = decoded(code, p.a, codes[0], p.batches * p.rows * p.depth, powers=aligned)
     b = decoded(code, p.b, codes[1], p.batches * p.depth * p.columns, powers=aligned)
     if scales:
         scaled(code, scales, p, a, b, factors)
     c = decoded(code, p.accumulator, codes[2], p.batches * p.rows * p.columns, powers=False)
-    kind = f"i{p.result.bits}"
-    result = code.array(p.batches * p.rows * p.columns, kind)
+    result = code.array(p.batches * p.rows * p.columns, f"i{p.result.bits}")
+    store_sums(code, p, a, b, c, result)
+    return result
+
+
+def store_sums(
+    code: FunctionCode, product: MatrixProduct, a: Values, b: Values, c: Values, result: str
+) -> None:
+    """The codes of the result, in matrix order, into the array `result`."""
+    p, kind = product, f"i{product.result.bits}"
     width = next(count for count in _WIDTHS if p.columns % count == 0)
     parts = p.columns // width
     with code.loop(p.batches * p.rows * parts) as number:
@@ -205,9 +212,8 @@ def _multiplied(
             Summation.FUSED: line.fused,
             Summation.INTEGER: line.integer,
             Summation.WIDE: line.wide,
-        }[summation](total)
+        }[p.accumulation.summation](total)
         code.store_run(kind, width, found, result, start)
-    return result
 
 
 class _Line:

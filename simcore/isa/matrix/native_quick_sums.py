@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernelcast.simcore.isa.matrix.accumulation import Summation
-from kernelcast.simcore.isa.matrix.formats import ElementFormat
+from kernelcast.simcore.isa.matrix.formats import ElementFormat, small_values
 from kernelcast.simcore.isa.matrix.layouts import LANES, Fragment
 from kernelcast.simcore.isa.matrix.native_function import FunctionCode
 from kernelcast.simcore.isa.matrix.native_registers import codes_of, registers_of
@@ -21,7 +21,16 @@ from kernelcast.simcore.isa.matrix.native_rounding import cut_code
 from kernelcast.simcore.isa.matrix.products import MatrixProduct
 from kernelcast.simcore.isa.native_code import NativeCode
 
-__all__ = ["has_quick_sums", "quick_sums"]
+__all__ = [
+    "QUICK_RUN",
+    "PartialSums",
+    "QuickOperand",
+    "has_quick_sums",
+    "note_odd_powers",
+    "note_odd_sums",
+    "quick_operand",
+    "quick_sums",
+]
 
 _Fragments = tuple[Fragment, Fragment, Fragment, Fragment]
 _FORMATS = (ElementFormat.F16, ElementFormat.BF16, ElementFormat.TF32)
@@ -31,7 +40,7 @@ _FAR, _FAR_OF_SUMS = 30, 60
 _LEAST = 2 * _BIAS - 100
 """Below the exponent of any sum other than zero, with the bias of a product."""
 _ZERO = -1000
-_RUN = 16
+QUICK_RUN = 16
 _CHUNK = 8
 _TF32_MASK = -8192
 _DOUBLE_BIAS, _DOUBLE_MANTISSA_BITS = 1023, 52
@@ -50,7 +59,7 @@ def has_quick_sums(product: MatrixProduct, fragments: _Fragments) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Operand:
+class QuickOperand:
     """Arrays of single-precision values and of biased exponents, `_ZERO` those of zeros."""
 
     values: str
@@ -68,17 +77,18 @@ def quick_sums(
     from_b, from_c = a.registers, a.registers + b.registers
     columns_first = np.arange(a.elements).reshape(product.rows, product.depth).T.reshape(-1)
     by_column = np.arange(c.elements).reshape(product.rows, product.columns).T.reshape(-1)
-    odd = code.array(_RUN, "i32")
-    code.store_run("i32", _RUN, "zeroinitializer", odd, "0")
+    odd = code.array(QUICK_RUN, "i32")
+    code.store_run("i32", QUICK_RUN, "zeroinitializer", odd, "0")
     left = codes_of(code, a, names[: a.distinct_registers], columns_first)
     right = codes_of(code, b, names[from_b : from_b + b.distinct_registers])
     start = codes_of(code, c, names[from_c : from_c + c.distinct_registers], by_column)
     operands = (
-        _operand(code, product.a, left, a.elements, odd),
-        _operand(code, product.b, right, b.elements, odd),
+        quick_operand(code, product.a, left, a.elements, odd),
+        quick_operand(code, product.b, right, b.elements, odd),
     )
-    _check_sums(code, start, c.elements, odd)
-    bits = code.op(f"bitcast <{_RUN} x i32> {code.load_run('i32', _RUN, odd, '0')} to i512")
+    note_odd_sums(code, start, c.elements, odd)
+    held = code.load_run("i32", QUICK_RUN, odd, "0")
+    bits = code.op(f"bitcast <{QUICK_RUN} x i32> {held} to i512")
     is_odd = code.op(f"icmp ne i512 {bits}, 0")
     code.do(f"br i1 {is_odd}, label %general, label %quick")
     code.label("general")
@@ -94,16 +104,16 @@ def quick_sums(
     return code.name, {**code.globals, f"@{code.name}": code.definition(result, parameters)}
 
 
-def _operand(
+def quick_operand(
     code: FunctionCode, format_: ElementFormat, codes: str, count: int, odd: str
-) -> _Operand:
+) -> QuickOperand:
     """Values and exponents; what is out of the ordinary is noted in `odd`."""
-    vector = code.lanes(_RUN)
+    vector = code.lanes(QUICK_RUN)
     values, exponents = code.array(count, "float"), code.array(count, "i32")
     least = vector.splat("i32", _BIAS + format_.least_exponent)
-    with code.loop(count, _RUN) as index:
+    with code.loop(count, QUICK_RUN) as index:
         value = _single(code, format_, codes, index)
-        code.store_run("float", _RUN, value, values, index)
+        code.store_run("float", QUICK_RUN, value, values, index)
         field = _field(vector, vector.cast("bitcast", "float", value, "i32"))
         is_zero = vector.binary("fcmp oeq", "float", value, "zeroinitializer")
         far = _is_far(vector, field, _FAR)
@@ -111,32 +121,56 @@ def _operand(
         _note(code, vector, far, odd)
         field = _larger(vector, field, least)
         field = vector.select("i32", is_zero, vector.splat("i32", _ZERO), field)
-        code.store_run("i32", _RUN, field, exponents, index)
-    return _Operand(values, exponents)
+        code.store_run("i32", QUICK_RUN, field, exponents, index)
+    return QuickOperand(values, exponents)
 
 
-def _check_sums(code: FunctionCode, codes: str, count: int, odd: str) -> None:
+def note_odd_sums(code: FunctionCode, codes: str, count: int, odd: str) -> None:
     """Positive zeros are fine, too."""
-    vector = code.lanes(_RUN)
-    with code.loop(count, _RUN) as index:
-        bits = code.load_run("i32", _RUN, codes, index)
+    vector = code.lanes(QUICK_RUN)
+    with code.loop(count, QUICK_RUN) as index:
+        bits = code.load_run("i32", QUICK_RUN, codes, index)
         far = _is_far(vector, _field(vector, bits), _FAR_OF_SUMS)
         is_something = vector.binary("icmp ne", "i32", bits, "zeroinitializer")
         _note(code, vector, vector.binary("and", "i1", far, is_something), odd)
 
 
+def note_odd_powers(code: FunctionCode, exponents: str, count: int, odd: str) -> None:
+    """Exponents of factors that elements are multiplied by."""
+    vector = code.lanes(QUICK_RUN)
+    with code.loop(count, QUICK_RUN) as index:
+        powers = code.load_run("i32", QUICK_RUN, exponents, index)
+        field = vector.binary("add", "i32", powers, vector.splat("i32", _BIAS))
+        _note(code, vector, _is_far(vector, field, _FAR), odd)
+
+
 def _single(code: FunctionCode, format_: ElementFormat, codes: str, index: str) -> str:
     """Elements that follow one another, as single precision."""
-    vector = code.lanes(_RUN)
+    vector = code.lanes(QUICK_RUN)
     if format_ is ElementFormat.F16:
-        return vector.cast("fpext", "half", code.load_run("half", _RUN, codes, index), "float")
-    bits = code.load_run(f"i{format_.bits}", _RUN, codes, index)
+        return vector.cast("fpext", "half", code.load_run("half", QUICK_RUN, codes, index), "float")
+    if format_.bits <= 8:
+        return _looked_up(code, format_, codes, index)
+    bits = code.load_run(f"i{format_.bits}", QUICK_RUN, codes, index)
     if format_ is ElementFormat.BF16:
         wide = vector.cast("zext", "i16", bits, "i32")
         bits = vector.binary("shl", "i32", wide, vector.splat("i32", 16))
     else:
         bits = vector.binary("and", "i32", bits, vector.splat("i32", _TF32_MASK))
     return vector.cast("bitcast", "i32", bits, "float")
+
+
+def _looked_up(code: FunctionCode, format_: ElementFormat, codes: str, index: str) -> str:
+    """Elements of at most eight bits, exact in single precision."""
+    bits = small_values(format_).astype(np.float32).view(np.int32).tolist()
+    table = code.table(f"singles.{format_.ptx_name}", "i32", bits)
+    vector = code.lanes(QUICK_RUN)
+    found, kind = "poison", vector.type("i32")
+    for lane in range(QUICK_RUN):
+        place = code.load("i8", codes, code.op(f"add i64 {index}, {lane}"))
+        value = code.load("i32", table, code.op(f"zext i8 {place} to i64"), 4)
+        found = code.op(f"insertelement {kind} {found}, i32 {value}, i32 {lane}")
+    return vector.cast("bitcast", "i32", found, "float")
 
 
 def _field(vector: NativeCode, bits: str) -> str:
@@ -151,9 +185,9 @@ def _is_far(vector: NativeCode, field: str, most: int) -> str:
 
 
 def _note(code: FunctionCode, vector: NativeCode, where: str, odd: str) -> None:
-    known = code.load_run("i32", _RUN, odd, "0")
+    known = code.load_run("i32", QUICK_RUN, odd, "0")
     found = vector.cast("zext", "i1", where, "i32")
-    code.store_run("i32", _RUN, vector.binary("or", "i32", known, found), odd, "0")
+    code.store_run("i32", QUICK_RUN, vector.binary("or", "i32", known, found), odd, "0")
 
 
 def _larger(vector: NativeCode, a: str, b: str) -> str:
@@ -162,7 +196,7 @@ def _larger(vector: NativeCode, a: str, b: str) -> str:
 
 
 def _columns(
-    code: FunctionCode, product: MatrixProduct, a: _Operand, b: _Operand, sums: str
+    code: FunctionCode, product: MatrixProduct, a: QuickOperand, b: QuickOperand, sums: str
 ) -> None:
     """Each column of `sums`, which lie one after the other, with all products added."""
     rows, terms = product.rows, product.accumulation.terms
@@ -171,19 +205,19 @@ def _columns(
         total = code.load_run("float", rows, sums, first)
         for start in range(0, product.depth, terms):
             part = range(start, min(start + terms, product.depth))
-            total = _Part(code, product, a, b, column, part).added(total)
+            total = PartialSums(code, product, a, b, column, part).added(total)
         code.store_run("float", rows, total, sums, first)
 
 
-class _Part:
+class PartialSums:
     """The products of one column that are added at a time."""
 
     def __init__(
         self,
         code: FunctionCode,
         product: MatrixProduct,
-        a: _Operand,
-        b: _Operand,
+        a: QuickOperand,
+        b: QuickOperand,
         column: str,
         part: range,
     ) -> None:

@@ -6,10 +6,10 @@ in memory. Shapes are (..., rows, depth), (..., depth, columns) and (..., rows, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,15 @@ from kernelcast.simcore.isa.matrix.accumulation import Accumulation, Summation
 from kernelcast.simcore.isa.matrix.formats import ElementFormat
 from kernelcast.simcore.isa.rounding import multiply_add
 
-__all__ = ["LEAST_EXPONENT", "ZERO_EXPONENT", "Combination", "Factors", "MatrixProduct", "multiply"]
+__all__ = [
+    "LEAST_EXPONENT",
+    "ZERO_EXPONENT",
+    "Combination",
+    "Factors",
+    "MatrixProduct",
+    "Multiplication",
+    "multiply",
+]
 
 Array = npt.NDArray[Any]
 ZERO_EXPONENT, LEAST_EXPONENT = -600, -300
@@ -68,6 +76,10 @@ class Factors:
     b: Array
     a_powers: Array
     b_powers: Array
+
+
+Multiplication: TypeAlias = Callable[[MatrixProduct, Array, Array, Array, Factors | None], Array]
+"""Of codes of A, B and C, as `multiply` does it."""
 
 
 def multiply(

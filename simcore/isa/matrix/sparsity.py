@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kernelcast.simcore.isa.matrix.formats import ElementFormat
 
-__all__ = ["Sparsity", "selector_count", "slots_per_element", "sparsity_of"]
+__all__ = ["Sparsity", "dense_codes", "selector_count", "slots_per_element", "sparsity_of"]
 
 Array = npt.NDArray[Any]
 _CHUNK_BITS = 4
@@ -55,19 +55,23 @@ class Sparsity:
     def expanded(self, compact: Array, metadata: Array) -> Array:
         """Codes (groups, rows, depth / 2) with the metadata (groups, 32 lanes) to (groups, rows,
         depth), zeros in between."""
-        groups = len(compact)
         offsets = self.bit_offsets()
         words = metadata[:, offsets // _WORD_BITS].astype(np.int64)
         bits = (words >> (offsets % _WORD_BITS)) & 15
-        per_chunk = compact.shape[-1] // self.chunks
-        stored = compact.reshape(groups, self.rows, self.chunks, per_chunk)
-        dense = np.zeros((groups, self.rows, self.chunks, 2 * per_chunk), compact.dtype)
-        for element in range(per_chunk):
-            number = element * 2 // max(2, per_chunk)
-            slot = (bits >> (2 * number)) & 3
-            place = slot * (2 * per_chunk) // _SLOTS + element % max(1, per_chunk // 2)
-            np.put_along_axis(dense, place[..., None], stored[..., element, None], axis=-1)
-        return dense.reshape(groups, self.rows, -1)
+        return dense_codes(compact, bits, compact.shape[-1] // self.chunks)
+
+
+def dense_codes(compact: Array, bits: Array, per_chunk: int) -> Array:
+    """Codes (..., depth / 2) with four bits for each chunk (..., chunks) to (..., depth), zeros in
+    between; `per_chunk`: codes that a chunk keeps."""
+    stored = compact.reshape(*bits.shape, per_chunk)
+    dense = np.zeros((*bits.shape, 2 * per_chunk), compact.dtype)
+    for element in range(per_chunk):
+        number = element * 2 // max(2, per_chunk)
+        slot = (bits.astype(np.int64) >> (2 * number)) & 3
+        place = slot * (2 * per_chunk) // _SLOTS + element % max(1, per_chunk // 2)
+        np.put_along_axis(dense, place[..., None], stored[..., element, None], axis=-1)
+    return dense.reshape(*bits.shape[:-1], -1)
 
 
 def slots_per_element(format_: ElementFormat) -> int:

@@ -145,9 +145,11 @@ class TensorProduct:
     """`tcgen05.mma`. `scale_blocks`: scales of a row; `scale_shift`: D is divided by two so often.
 
     Sources: addresses or descriptors of D, A, B, the instruction descriptor, whether D is added;
-    then either addresses of the scales of A and B, or four masks of lanes that are left alone, for
-    each thread block. `is_pair`: two of a cluster bring half the rows of A and of the columns of B
-    each, and have half the rows of D. `is_left_out`: it is asked for, and nothing happens.
+    where A `is_sparse` the address of its metadata; then either addresses of the scales of A and B,
+    or four masks of lanes that are left alone, for each thread block, or the descriptor of the
+    columns of B that are zero. `is_pair`: two of a cluster bring half the rows of A and of the
+    columns of B each, and have half the rows of D. `is_stationary`: with `.ws`, lanes that no row
+    takes have a part of the columns. `is_left_out`: it is asked for, and nothing happens.
     """
 
     kind: ProductKind
@@ -159,6 +161,9 @@ class TensorProduct:
     has_exact_sums: bool = False
     is_pair: bool = False
     is_left_out: bool = False
+    is_stationary: bool = False
+    is_sparse: bool = False
+    has_zero_columns: bool = False
 
 
 TensorMemoryAction: TypeAlias = Allocation | RegisterAccess | CopyIn | RowShift | TensorProduct

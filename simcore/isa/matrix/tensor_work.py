@@ -59,9 +59,10 @@ def tensor_work(opcode: WarpOpcode) -> TensorWork:
     return TensorWork(name, 2 * operation.product.multiply_adds // GROUP)
 
 
-def product_work(product: MatrixProduct) -> TensorWork:
-    """Of a product that one lane asks for."""
-    return TensorWork(tensor_type_name(_type(product), is_sparse=False), 2 * product.multiply_adds)
+def product_work(product: MatrixProduct, *, is_sparse: bool = False) -> TensorWork:
+    """Of a product that one lane asks for; of a sparse one as many as of the dense one."""
+    name = tensor_type_name(_type(product), is_sparse=is_sparse)
+    return TensorWork(name, 2 * product.multiply_adds)
 
 
 def _type(product: MatrixProduct) -> TensorType:
