@@ -101,7 +101,14 @@ class Architecture:
 
     @property
     def label(self) -> str:
-        return ", ".join(f"{name}={value}" for name, value in self.changes.items()) or "as it is"
+        return ", ".join(f"{k}={_shown(v)}" for k, v in self.changes.items()) or "as it is"
+
+
+def _shown(value: Scalar) -> str:
+    """`1200000000.0` as `1.2e+09`, what needs more digits in full."""
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        return f"{value:g}"
+    return str(value)
 
 
 @dataclass(frozen=True)

@@ -180,6 +180,10 @@ class UnknownModel(ModelNotApplicable):
 
 
 def nearest(name: str, known: Iterable[str], count: int = 3) -> str:
-    """Half a sentence that names the known names nearest to `name`: ` (did you mean ...?)`."""
-    matches = difflib.get_close_matches(name, list(known), n=count, cutoff=0.5)
+    """Half a sentence with the known names that begin with `name` or are near to it, ` (did you
+    mean ...?)`; empty without any."""
+    names = list(known)
+    longer = [item for item in names if name and item.startswith(name)]
+    similar = difflib.get_close_matches(name, names, n=count, cutoff=0.5)
+    matches = list(dict.fromkeys([*longer, *similar]))[:count]
     return f" (did you mean {', '.join(matches)}?)" if matches else ""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelcast.errors import MetricsError, nearest
+from kernelcast.key_paths import dotted, place
 
 __all__ = ["JsonObject", "read_json"]
 
@@ -36,16 +37,14 @@ class JsonObject:
     @classmethod
     def of(cls, value: object, file: str, key: str) -> JsonObject:
         if not isinstance(value, dict):
-            where = f"{file}: {key}" if key else file
-            raise MetricsError(f"{where} must be an object, got {_shown(value)}")
+            raise MetricsError(f"{place(file, key)} must be an object, got {_shown(value)}")
         return cls(file, key, value)
 
     def __contains__(self, name: str) -> bool:
         return name in self.entries
 
     def where(self, name: str = "") -> str:
-        dotted = ".".join(part for part in (self.key, name) if part)
-        return f"{self.file}: {dotted}" if dotted else self.file
+        return place(self.file, dotted(self.key, name))
 
     def allow(self, *known: str) -> None:
         for name in self.entries:
@@ -81,11 +80,11 @@ class JsonObject:
         return items[0], items[1], items[2]
 
     def object(self, name: str) -> JsonObject:
-        return JsonObject.of(self._present(name), self.file, self._dotted(name))
+        return JsonObject.of(self._present(name), self.file, dotted(self.key, name))
 
     def objects(self, name: str) -> Iterator[JsonObject]:
         for position, item in enumerate(self._typed(name, (list,), "a list")):
-            yield JsonObject.of(item, self.file, f"{self._dotted(name)}[{position}]")
+            yield JsonObject.of(item, self.file, f"{dotted(self.key, name)}[{position}]")
 
     def optional_text(self, name: str) -> str | None:
         return None if self._present(name) is None else self.text(name)
@@ -98,9 +97,6 @@ class JsonObject:
 
     def optional_object(self, name: str) -> JsonObject | None:
         return None if self._present(name) is None else self.object(name)
-
-    def _dotted(self, name: str) -> str:
-        return f"{self.key}.{name}" if self.key else name
 
     def _present(self, name: str) -> Any:
         if name not in self.entries:

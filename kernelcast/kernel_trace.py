@@ -14,6 +14,7 @@ from kernelcast.simcore.device import Device
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.occupancy import held_share, occupancy
 from kernelcast.simcore.profile import KernelProfile, LaunchShape
+from kernelcast.simcore.source_names import source_name
 from kernelcast.traces.trace import Trace
 from kernelcast.traces.widen import widened
 
@@ -40,7 +41,7 @@ class KernelTrace:
     simulated: tuple[SimulatedDevice, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<trace of {self.data.kernel}, {self.data.engine} engine>"
+        return f"<trace of {source_name(self.data.kernel)}, {self.data.engine} engine>"
 
     @property
     def data(self) -> Trace:

@@ -10,8 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from kernelcast.errors import WorkloadError, nearest
+from kernelcast.key_paths import dotted, place
 
 __all__ = ["Expression", "TomlTable", "read_toml"]
+
+_OF_KERNELS = frozenset({".ptx", ".cu", ".cuh", ".cl", ".ocl", ".ll"})
+"""Suffixes of texts that are taken for workloads."""
 
 Expression = str | int | float
 """A number, or a text for `kernelcast.expressions`."""
@@ -29,8 +33,7 @@ class TomlTable:
 
     def where(self, name: str = "") -> str:
         """`file: kernel.source`, the start of every message."""
-        dotted = ".".join(part for part in (self.key, name) if part)
-        return f"{self.file}: {dotted}" if dotted else self.file
+        return place(self.file, dotted(self.key, name))
 
     def __contains__(self, name: str) -> bool:
         return name in self.entries
@@ -77,17 +80,16 @@ class TomlTable:
 
     def table(self, name: str) -> TomlTable:
         """The sub-table; an absent one is empty."""
-        return TomlTable(self.file, self._dotted(name), self._typed(name, {}, (dict,), "a table"))
+        return TomlTable(
+            self.file, dotted(self.key, name), self._typed(name, {}, (dict,), "a table")
+        )
 
     def tables(self, name: str) -> Iterator[TomlTable]:
         """The tables of an array such as `[[args]]`; none when it is absent."""
         for index, item in enumerate(self._typed(name, [], (list,), "an array of tables")):
             if not isinstance(item, dict):
                 raise WorkloadError(f"{self.where(name)} must be an array of tables: [[{name}]]")
-            yield TomlTable(self.file, f"{self._dotted(name)}[{item.get('name', index)}]", item)
-
-    def _dotted(self, name: str) -> str:
-        return f"{self.key}.{name}" if self.key else name
+            yield TomlTable(self.file, f"{dotted(self.key, name)}[{item.get('name', index)}]", item)
 
     def _typed(self, name: str, default: Any, types: Collection[type], description: str) -> Any:
         if name not in self.entries:
@@ -110,6 +112,11 @@ def read_toml(path: Path) -> TomlTable:
     try:
         return TomlTable(str(path), "", tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
+        if path.suffix in _OF_KERNELS:
+            raise WorkloadError(
+                f"{path} is a kernel: a workload file beside it (.toml) says with which thread "
+                "blocks and arguments it is launched"
+            ) from None
         found = _POSITION.match(str(error))
         line = (found and found["line"]) or len(text.splitlines())
         message = found["what"] if found else str(error)

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from kernelcast.simcore.profile import LaunchValidity
+from kernelcast.simcore.source_names import source_name
 from kernelcast.units import format_quantity, format_seconds
 
 __all__ = ["Combine", "Estimate", "Parameter", "Term"]
@@ -115,8 +116,9 @@ class Estimate:
     def headline(self) -> str:
         """Kernel, device, time and limit in one line."""
         launches = f" for {self.repeats} launches" if self.repeats > 1 else ""
+        time = f"{format_seconds(self.time_s)}{launches}"
         return (
-            f"{self.kernel} on {self.device}: {format_seconds(self.time_s)}{launches}, "
+            f"{source_name(self.kernel)} on {self.device}: {time}, "
             f"limited by {self.bottleneck} ({self.model})"
         )
 

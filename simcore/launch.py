@@ -202,6 +202,10 @@ def _describe(parameter: Parameter) -> str:
     return parameter.type.ptx_name
 
 
+def _given(value: object) -> str:
+    return "an array" if isinstance(value, (np.ndarray, LazyBuffer)) else type(value).__name__
+
+
 def _check_argument(where: str, value: Argument, parameter: Parameter) -> None:
     if parameter.is_local_array or isinstance(value, LocalBytes):
         _check_local_array(where, value, parameter)
@@ -212,7 +216,7 @@ def _check_argument(where: str, value: Argument, parameter: Parameter) -> None:
         if parameter.size != TENSOR_MAP_BYTES and (parameter.is_struct or not is_pointer):
             raise LaunchError(f"{where} is a tensor map, the kernel takes {_describe(parameter)}")
     elif parameter.is_opaque:
-        raise LaunchError(f"{where} is {_describe(parameter)}, got {type(value).__name__}")
+        raise LaunchError(f"{where} is {_describe(parameter)}, got {_given(value)}")
     elif isinstance(value, (np.ndarray, LazyBuffer)):
         _check_buffer(where, value, parameter)
     elif isinstance(value, bytes):
@@ -239,7 +243,7 @@ def _check_local_array(where: str, value: Argument, parameter: Parameter) -> Non
     if not parameter.is_local_array:
         raise LaunchError(f"{where} is a __local array but the kernel takes {_describe(parameter)}")
     if not isinstance(value, (int, np.integer, LocalBytes)):
-        raise LaunchError(f"{where} is {_describe(parameter)}, got {type(value).__name__}")
+        raise LaunchError(f"{where} is {_describe(parameter)}, got {_given(value)}")
     if int(value) < 1:
         raise LaunchError(f"{where} is a __local array of {int(value)} bytes")
 

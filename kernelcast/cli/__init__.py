@@ -6,6 +6,7 @@ Exit status: 0 done; 1 done and the answer is negative; 2 bad input; 130 interru
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import cleandoc
 from typing import Annotated, Any
 
 import typer
@@ -47,23 +48,23 @@ class _Commands(TyperGroup):
             raise typer.Exit(INTERRUPTED) from None
 
 
+def _unwrapped(text: str) -> str:
+    """Its paragraphs in one line each: typer breaks lines by the width of the terminal, but keeps
+    those of a docstring."""
+    return "\n\n".join(" ".join(part.split()) for part in cleandoc(text).split("\n\n"))
+
+
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(estimate)
-app.command()(profile)
-app.command()(mix)
-app.command()(run)
-app.command()(topdown)
-app.command()(whatif)
-app.command()(rank)
-app.command()(layers)
-app.command()(support)
-app.command()(validate)
-app.command()(bench)
+for command in (
+    *(estimate, profile, mix, run, topdown, whatif, rank, layers),
+    *(support, validate, bench),
+):
+    app.command(help=_unwrapped(command.__doc__ or ""))(command)
 app.add_typer(trace.app, name="trace")
 app.add_typer(devices.app, name="devices")
 app.add_typer(models.app, name="models")

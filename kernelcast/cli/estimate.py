@@ -13,6 +13,8 @@ import kernelcast as kc
 from kernelcast.cli import estimate_options, options
 from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
 from kernelcast.cli.plot import QUADRANT_SPLIT_MODEL, check_plot, write_plot
+from kernelcast.cli.terminal import show_progress
+from kernelcast.cli.trace_source import Simulator, first_compiled
 from kernelcast.defaults import default_model
 from kernelcast.errors import KernelcastError
 from kernelcast.models import ModelOptions, check_variant, get_model, needs_paths
@@ -65,6 +67,16 @@ class EstimateRequest:
         self, source: ProfileSource, profiles: Sequence[kc.KernelProfile]
     ) -> list[kc.Estimate]:
         """One for each model and device, in this order; `profiles` belong to the devices."""
+        title = "estimating" + (first_compiled(Simulator.TIMING) if self.needs_paths else "")
+        with show_progress(title) as progress:
+            return self._estimates(source, profiles, progress or (lambda _share: None))
+
+    def _estimates(
+        self,
+        source: ProfileSource,
+        profiles: Sequence[kc.KernelProfile],
+        progress: Callable[[float], None],
+    ) -> list[kc.Estimate]:
         wanted = [
             (model, device, profile)
             for model in self.models or (None,)
@@ -72,18 +84,22 @@ class EstimateRequest:
         ]
         names = {model or default_model(device) for model, device, _ in wanted}
         factors = {name: self._utilization(source, name) for name in names}
-        return [
-            kc.estimate(
-                profile,
-                model,
-                device,
-                work_type=self.work_type,
-                utilization=factors[model or default_model(device)],
-                variant=self.variant,
-                computation_proportion=self.computation_proportion,
+        found = []
+        for model, device, profile in wanted:
+            factor = factors[model or default_model(device)]
+            found.append(
+                kc.estimate(
+                    profile,
+                    model,
+                    device,
+                    work_type=self.work_type,
+                    utilization=factor,
+                    variant=self.variant,
+                    computation_proportion=self.computation_proportion,
+                )
             )
-            for model, device, profile in wanted
-        ]
+            progress(len(found) / len(wanted))
+        return found
 
     def _utilization(self, source: ProfileSource, model: str) -> float | None:
         if self.reference_time_s is None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import kernelcast as kc
 from kernelcast.cli import options, topdown_options
 from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
+from kernelcast.cli.terminal import show_progress
 from kernelcast.cli.topdown_options import ChartKind
-from kernelcast.cli.trace_source import Execution
+from kernelcast.cli.trace_source import Execution, Simulator, first_compiled
 from kernelcast.errors import KernelcastError
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ def _check_plot(path: Path, chart: ChartKind, *, per_invocation: bool) -> None:
 def _simulated(workload: Path, device: str | None, execution: Execution) -> ApplicationTopDown:
     (target,) = options.named_devices([device] if device else [])
     trace = execution.trace(workload, [target])
-    return kc.topdown(trace, target)
+    with show_progress("simulating" + first_compiled(Simulator.TIMING)):
+        return kc.topdown(trace, target)
 
 
 def _measured_gpu(device: str | None, compute_capability: str | None) -> MeasuredGpu:

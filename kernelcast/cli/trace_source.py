@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 import kernelcast as kc
+from kernelcast import simcore
 from kernelcast.cli import options
 from kernelcast.cli.terminal import show_progress
 from kernelcast.errors import KernelcastError
 from kernelcast.sampling import Sampling
 
-__all__ = ["Execution"]
+__all__ = ["Execution", "Simulator", "first_compiled"]
+
+
+class Simulator(Enum):
+    """What numba compiles once: packages of `kernelcast.simcore`."""
+
+    MEMORY = "memory"
+    TIMING = "timing"
 
 
 @dataclass(frozen=True)
@@ -47,8 +56,8 @@ class Execution:
         loaded = kc.load_workload(source)
         options.note_engine(self.engine)
         title = f"executing {source.name}"
-        if devices and record_memory and not _has_simulator():
-            title += " (first, once: compiling the memory simulator)"
+        if devices and record_memory:
+            title += first_compiled(Simulator.MEMORY)
         with show_progress(title) as progress:
             return loaded.run(
                 self.size,
@@ -75,8 +84,11 @@ class Execution:
                 raise KernelcastError(f"{name} goes with a workload file; {source} is a trace")
 
 
-def _has_simulator() -> bool:
-    # slow to import, and only wanted where memory is simulated
+def first_compiled(simulator: Simulator) -> str:
+    """What the title of a progress bar says of a simulator that no earlier run has compiled."""
+    # slow to import, and only wanted where something is simulated
     from kernelcast.simcore.memory.compiled import is_compiled
 
-    return is_compiled()
+    if is_compiled(Path(simcore.__file__).parent / simulator.value):
+        return ""
+    return f" (first, once: compiling the {simulator.value} simulator)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -10,18 +10,13 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from kernelcast.cli import options
-from kernelcast.cli.terminal import show_error, show_stages
+from kernelcast.cli.terminal import show_stages
 from kernelcast.cli.validation_opencl import show_opencl
 from kernelcast.cli.validation_output import ValidationOutput
+from kernelcast.cli.validation_suite import show_suite, suite_devices
+from kernelcast.cli.validation_volumes import show_volumes
 from kernelcast.errors import KernelcastError
-from kernelcast.report.validation import (
-    suite_record,
-    suite_rows,
-    suite_tables,
-    validation_record,
-    validation_rows,
-    validation_tables,
-)
+from kernelcast.report.validation import validation_record, validation_rows, validation_tables
 
 if TYPE_CHECKING:
     from kernelcast.validation.comparison import TimeComparison
@@ -32,7 +27,6 @@ __all__ = ["validate"]
 _OUTPUT = "Output"
 _OF_THE_SUITE = "Of the suite"
 _OF_OPENCL = "Of opencl"
-_NEGATIVE = 1
 _SMALL = "small"
 
 
@@ -161,32 +155,58 @@ def validate(
     """
     output = ValidationOutput(json, csv, markdown, html, plot)
     output.check()
-    is_narrowed = bool(workload or all_devices or engine or jobs or size != _SMALL)
-    if opencl_device is not None and suite is not Suite.OPENCL:
-        raise KernelcastError("--opencl-device is of opencl")
-    if measured is not None and suite is not Suite.OPENCL:
-        raise KernelcastError("--measured is of opencl")
+    _check_options(
+        suite,
+        is_narrowed=bool(workload or all_devices or engine or jobs or size != _SMALL),
+        has_devices=bool(device),
+        has_models=bool(model),
+        of_opencl={"--opencl-device": opencl_device, "--measured": measured},
+        accept=accept,
+    )
+    devices, models = device or (), model or ()
+    match suite:
+        case Suite.SUITE:
+            names = [item.value for item in engine or ()]
+            chosen = suite_devices(devices, all_devices=all_devices)
+            show_suite(workload, size, chosen, models, names, jobs, output)
+        case Suite.OPENCL:
+            show_opencl(devices, opencl_device, measured, models, output)
+        case Suite.VOLUMES:
+            show_volumes(devices, models, output)
+        case _:
+            _validate_times(suite, models, output, accept=accept)
+
+
+def _check_options(
+    suite: Suite,
+    *,
+    is_narrowed: bool,
+    has_devices: bool,
+    has_models: bool,
+    of_opencl: Mapping[str, object],
+    accept: bool,
+) -> None:
+    """KernelcastError for an option of another suite."""
+    for name, value in of_opencl.items():
+        if value is not None and suite is not Suite.OPENCL:
+            raise KernelcastError(f"{name} is of opencl")
     if accept and suite in _WITHOUT_BASELINE:
         raise KernelcastError(f"{suite.value} has no errors to accept: {_WITHOUT_BASELINE[suite]}")
-    if suite is Suite.SUITE:
-        names = [item.value for item in engine or ()]
-        devices = _devices(device or (), all_devices=all_devices)
-        _validate_suite(workload, size, devices, model or (), names, jobs, output)
-        return
-    if is_narrowed or (device and suite not in (Suite.OPENCL, Suite.VOLUMES)):
+    takes_devices = suite in (Suite.SUITE, Suite.OPENCL, Suite.VOLUMES)
+    if (is_narrowed and suite is not Suite.SUITE) or (has_devices and not takes_devices):
         raise KernelcastError(
             "--workload, --size, --device, --all-devices, --engine and --jobs are of the suite"
         )
-    if suite is Suite.OPENCL:
-        show_opencl(device or (), opencl_device, measured, model or (), output)
-        return
-    if suite is Suite.VOLUMES:
-        _validate_volumes(device or (), model or (), output)
-        return
-    if accept and model:
+    if accept and has_models:
         raise KernelcastError("--accept takes the errors of all models: leave out --model")
-    report = _report(suite, model or ())
-    explained, problems = _judged(report, model or (), accept=accept)
+
+
+def _validate_times(
+    suite: Suite, models: Sequence[str], output: ValidationOutput, *, accept: bool
+) -> None:
+    """Of thesis, papers and measured."""
+    report = _report(suite, models)
+    explained, problems = _judged(report, models, accept=accept)
     output.show(
         f"kernelcast: {suite.value}",
         validation_tables(report, explained),
@@ -194,10 +214,7 @@ def validate(
         lambda: validation_rows(report, explained),
         report,
     )
-    for problem in problems:
-        show_error(problem)
-    if problems:
-        raise typer.Exit(_NEGATIVE)
+    output.end_with(problems)
 
 
 def _report(suite: Suite, models: Sequence[str]) -> ValidationReport:
@@ -250,73 +267,3 @@ def _judged(
             f"{line}; --accept acknowledges it" for line in baseline.moved(report, models=models)
         ]
     return explained, problems
-
-
-def _devices(named: Sequence[str], *, all_devices: bool) -> Sequence[str]:
-    """The devices to estimate on; raises UnknownDevice."""
-    from kernelcast.simcore.device_file import known_devices, load_device
-    from kernelcast.validation.thesis import thesis_devices
-
-    for device in named:
-        load_device(device)
-    return known_devices() if all_devices else named or thesis_devices()
-
-
-def _validate_suite(
-    part: str,
-    size: str,
-    devices: Sequence[str],
-    models: Sequence[str],
-    engines: Sequence[str],
-    jobs: int | None,
-    output: ValidationOutput,
-) -> None:
-    from kernelcast.models import get_model
-    from kernelcast.simcore.engine import ENGINES
-    from kernelcast.validation.workload_suite import run_suite, workload_files
-
-    for name in models:
-        get_model(name)
-    files = [f for f in workload_files() if part in f"{f.parent.name}/{f.stem}"]
-    if not files:
-        raise KernelcastError(f"no workload's name holds {part!r}")
-    with show_stages() as progress:
-        report = run_suite(
-            files,
-            size,
-            devices,
-            models=models,
-            engines=engines or tuple(sorted(ENGINES)),
-            jobs=jobs,
-            progress=progress,
-        )
-    output.show(
-        f"kernelcast: workloads, {size}",
-        suite_tables(report),
-        lambda: suite_record(report),
-        lambda: suite_rows(report),
-    )
-    if report.failed:
-        raise typer.Exit(_NEGATIVE)
-
-
-def _validate_volumes(
-    devices: Sequence[str], models: Sequence[str], output: ValidationOutput
-) -> None:
-    from kernelcast.report.volumes import volumes_record, volumes_rows, volumes_tables
-    from kernelcast.validation.volumes import validate_volumes
-
-    if models:
-        raise KernelcastError("volumes compares the one model that estimates them: no --model")
-    with show_stages() as progress:
-        report = validate_volumes(devices, progress=progress)
-    output.show(
-        "kernelcast: volumes",
-        volumes_tables(report),
-        lambda: volumes_record(report),
-        lambda: volumes_rows(report),
-    )
-    for problem in report.problems:
-        show_error(problem)
-    if report.problems:
-        raise typer.Exit(_NEGATIVE)

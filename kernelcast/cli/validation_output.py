@@ -7,14 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernelcast.cli.terminal import show_line, show_result
+import typer
+
+from kernelcast.cli.terminal import show_error, show_line, show_result
 from kernelcast.errors import KernelcastError
 from kernelcast.report.data_table import DataTable, as_html, as_markdown, as_text
 
 if TYPE_CHECKING:
     from kernelcast.validation.report import ValidationReport
 
-__all__ = ["ValidationOutput"]
+__all__ = ["NEGATIVE", "ValidationOutput"]
+
+NEGATIVE = 1
+"""The exit status of a comparison that is not good enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,13 @@ class ValidationOutput:
         show_result(
             json=self.json, csv=self.csv, record=record, rows=rows, report=lambda: as_text(tables)
         )
+
+    def end_with(self, problems: Sequence[str]) -> None:
+        """Exit status 1 after a line for each, if there is any."""
+        for problem in problems:
+            show_error(problem)
+        if problems:
+            raise typer.Exit(NEGATIVE)
 
     def _write_files(
         self, title: str, tables: Sequence[DataTable], report: ValidationReport | None

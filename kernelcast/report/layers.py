@@ -11,6 +11,7 @@ from rich.text import Text
 from kernelcast.layer_sizes import LayerRow, LayerTable
 from kernelcast.rank_variations import folding_label, shape_label
 from kernelcast.report.text import titled_table
+from kernelcast.simcore.source_names import source_name
 from kernelcast.units import format_quantity
 
 __all__ = ["layers_record", "layers_rows", "layers_table"]
@@ -76,7 +77,7 @@ def layers_table(table: LayerTable) -> RenderableType:
     scaled = " = ".join(table.scaled)
     columns = ("device", "block", "folding", "wave", "level", "kept between uses", ">needs")
     shown = titled_table(
-        table.kernel, *columns, ">has", "holds", f">up to {scaled}", ">else B/unit"
+        source_name(table.kernel), *columns, ">has", "holds", f">up to {scaled}", ">else B/unit"
     )
     configuration = None
     for row in table.rows:

@@ -15,6 +15,7 @@ from kernelcast.report.quadrant_split import COLORS, quadrant_split_plot
 from kernelcast.report.tensor_roofs import draw_tensor_roofs, tensor_roofs
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.profile import KernelProfile, WorkType
+from kernelcast.simcore.source_names import source_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +69,7 @@ def roofline_plot(
     axes.set_ylim(lowest / 2, 3 * _TO_GIGA * max(*tensor, *(peak for _, peak, _ in roofs), 0.0))
     axes.axvline(intensity, color="#999999", lw=1.0, ls=":", gid="intensity")
     points = _draw_points(axes, intensity, attained)
-    _label_axes(axes, f"{profile.kernel} on {device.title}", work_type)
+    _label_axes(axes, f"{source_name(profile.kernel)} on {device.title}", work_type)
     figure.tight_layout()
     place_labels(
         axes,

@@ -15,6 +15,7 @@ from kernelcast.errors import KernelcastError
 from kernelcast.models.estimate import Estimate
 from kernelcast.report.labels import PointLabel, place_labels
 from kernelcast.simcore.profile import KernelProfile
+from kernelcast.simcore.source_names import source_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,7 +81,8 @@ def quadrant_split_plot(
         axes[0].set_title("measured rates of the devices", fontsize=10)
         axes[1].set_title("close-up: what the kernel attains", fontsize=10)
     figure.suptitle(
-        f"{profile.kernel}: quadrant split, {intensity:.3g} operations per byte", fontsize=13
+        f"{source_name(profile.kernel)}: quadrant split, {intensity:.3g} operations per byte",
+        fontsize=13,
     )
     has_measured = any(point.measured is not None for point in points)
     _add_legend(figure, 8 if has_close_up else 4, has_measured)

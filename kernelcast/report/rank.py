@@ -11,6 +11,7 @@ from rich.text import Text
 from kernelcast.rank_variations import folding_label, shape_label
 from kernelcast.ranking import Ranking, RankingRow
 from kernelcast.report.text import titled_table
+from kernelcast.simcore.source_names import source_name
 from kernelcast.units import format_seconds
 
 __all__ = ["rank_record", "rank_rows", "rank_table"]
@@ -98,7 +99,7 @@ def rank_table(rankings: Sequence[Ranking], top: int = 0) -> RenderableType:
 
 def _tables(ranking: Ranking, top: int) -> Iterator[RenderableType]:
     names = [name for name in _HEADINGS if any(name in row.volumes for row in ranking.rows)]
-    title = f"{ranking.kernel} on {ranking.device} ({ranking.model})"
+    title = f"{source_name(ranking.kernel)} on {ranking.device} ({ranking.model})"
     columns = (">rank", "block", "folding", ">time", ">/ best", "limited by")
     table = titled_table(title, *columns, *(f">{_HEADINGS[name]}" for name in names))
     shown = ranking.rows[:top] if top else ranking.rows

@@ -10,6 +10,7 @@ import numpy as np
 from kernelcast.errors import KernelcastError
 from kernelcast.rank_variations import Shape, folding_label
 from kernelcast.ranking import Ranking, RankingRow
+from kernelcast.simcore.source_names import source_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +49,7 @@ def rank_plot(rankings: Sequence[Ranking]) -> Figure:
         ]
         bar = figure.colorbar(images[0], ax=list(line), extend="max")
         bar.set_label("time over the best")
-    figure.suptitle(f"{drawn[0].kernel}: thread blocks ({drawn[0].model})")
+    figure.suptitle(f"{source_name(drawn[0].kernel)}: thread blocks ({drawn[0].model})")
     return figure
 
 

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from kernelcast.simcore.source_names import source_name
 from kernelcast.units import format_count, format_quantity, format_seconds
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def estimate_report(estimate: Estimate) -> RenderableType:
 def comparison_table(estimates: Sequence[Estimate]) -> RenderableType:
     """Device and model against time; the speed-up is over the first row of the same model."""
     table = titled_table(
-        f"{estimates[0].kernel}", "device", "model", ">time", ">speed-up", "bound", "valid"
+        source_name(estimates[0].kernel), "device", "model", ">time", ">speed-up", "bound", "valid"
     )
     first = {item.model: item.time_s for item in reversed(estimates)}
     for item in estimates:
@@ -70,7 +71,7 @@ def comparison_table(estimates: Sequence[Estimate]) -> RenderableType:
 
 def profile_table(profile: KernelProfile, metrics: Iterable[MetricValue]) -> RenderableType:
     table = titled_table(
-        f"{profile.kernel} on {profile.device}", "metric", ">value", "unit", "meaning"
+        f"{source_name(profile.kernel)} on {profile.device}", "metric", ">value", "unit", "meaning"
     )
     for item in metrics:
         table.add_row(item.name, exact_number(item.value), item.unit, item.description)
@@ -100,7 +101,7 @@ def profile_table(profile: KernelProfile, metrics: Iterable[MetricValue]) -> Ren
 
 def mix_table(mix: InstructionMix) -> RenderableType:
     table = titled_table(
-        f"{mix.kernel}, {mix.isa.value} instructions",
+        f"{source_name(mix.kernel)}, {mix.isa.value} instructions",
         "instruction",
         "unit",
         ">threads",
@@ -149,7 +150,7 @@ def model_report(model: ModelDescription) -> RenderableType:
 def run_line(trace: KernelTrace) -> RenderableType:
     warps, threads = trace.data.source_instructions()
     return Text(
-        f"{trace.data.kernel}: {format_count(threads)} thread instructions, "
+        f"{source_name(trace.data.kernel)}: {format_count(threads)} thread instructions, "
         f"{format_count(warps)} warp instructions in "
         f"{format_seconds(trace.data.elapsed_s)} ({trace.data.engine} engine)"
     )
@@ -157,7 +158,7 @@ def run_line(trace: KernelTrace) -> RenderableType:
 
 def check_report(result: CheckResult) -> RenderableType:
     table = titled_table(
-        f"{result.trace.data.kernel} against its reference",
+        f"{source_name(result.trace.data.kernel)} against its reference",
         "buffer",
         ">elements",
         ">mismatches",

@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 
 from kernelcast.models.topdown import LEVELS
 from kernelcast.report.data_table import DataTable, as_text
+from kernelcast.simcore.source_names import source_name
 
 if TYPE_CHECKING:
     from kernelcast.models.topdown import ApplicationTopDown, KernelTopDown, Part, TopDown
@@ -45,7 +46,7 @@ def _parts_table(result: TopDown, level: int, assumptions: Sequence[str]) -> Dat
         if part.ipc or len(path) < LEVELS[-1]
     )
     return DataTable(
-        f"{result.kernel} on {result.device}",
+        f"{source_name(result.kernel)} on {result.device}",
         ("part", ">IPC", f">of IPC_MAX {result.ipc_max:g}"),
         rows,
         "\n".join(f"assumed: {item}" for item in assumptions),
@@ -65,7 +66,7 @@ def _kernels_table(application: ApplicationTopDown) -> DataTable:
     names = _first_level([kernel.mean for kernel in application.kernels])
     rows = tuple(
         (
-            kernel.kernel,
+            source_name(kernel.kernel),
             str(kernel.launch_count),
             f"{application.share(kernel):.1%}",
             *_percentages(kernel.mean, names),
@@ -83,7 +84,7 @@ def _invocations_table(kernel: KernelTopDown) -> DataTable:
         (str(number), *_percentages(result, names)) for number, result in enumerate(results, 1)
     )
     columns = (">invocation", *(f">{name}" for name in names))
-    return DataTable(f"{kernel.kernel}, percent of IPC_MAX", columns, rows)
+    return DataTable(f"{source_name(kernel.kernel)}, percent of IPC_MAX", columns, rows)
 
 
 def _first_level(results: Sequence[TopDown]) -> tuple[str, ...]:

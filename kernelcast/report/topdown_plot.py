@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kernelcast.errors import KernelcastError
 from kernelcast.models.topdown import ApplicationTopDown, KernelTopDown, Part, TopDown
+from kernelcast.simcore.source_names import source_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -244,4 +245,5 @@ def _title(subject: str, result: TopDown) -> str:
 
 
 def _short(kernel: str) -> str:
-    return kernel if len(kernel) <= _KERNEL_NAME else kernel[: _KERNEL_NAME - 1] + "…"
+    name = source_name(kernel)
+    return name if len(name) <= _KERNEL_NAME else name[: _KERNEL_NAME - 1] + "…"

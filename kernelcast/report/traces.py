@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import RenderableType
 from rich.table import Table
 
+from kernelcast.simcore.source_names import source_name
+
 if TYPE_CHECKING:
     from kernelcast.kernel_trace import KernelTrace
 
@@ -43,7 +45,7 @@ def trace_rows(trace: KernelTrace) -> list[tuple[str, object]]:
 
 
 def trace_table(trace: KernelTrace) -> RenderableType:
-    table = Table(title=f"trace of {trace.data.kernel}", title_justify="left")
+    table = Table(title=f"trace of {source_name(trace.data.kernel)}", title_justify="left")
     table.add_column("")
     table.add_column("value", justify="right", overflow="fold")
     for name, value in trace_record(trace).items():

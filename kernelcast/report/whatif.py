@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from kernelcast.report.text import exact_number, titled_table
+from kernelcast.simcore.source_names import source_name
 from kernelcast.units import format_seconds
 
 if TYPE_CHECKING:
@@ -63,7 +64,9 @@ def whatif_rows(result: WhatIf) -> Rows:
 def whatif_table(result: WhatIf) -> RenderableType:
     """A line for each model and architecture, then what follows from the changes, then what is to
     be said of models and launches."""
-    table = titled_table(result.kernel, "device", "changed", "model", ">time", ">speed-up", "bound")
+    table = titled_table(
+        source_name(result.kernel), "device", "changed", "model", ">time", ">speed-up", "bound"
+    )
     model = ""
     for row in result.rows:
         if model and row.estimate.model != model:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kernelcast.errors import KernelcastError
 from kernelcast.report.quadrant_split import COLORS
+from kernelcast.simcore.source_names import source_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +38,7 @@ def whatif_plot(result: WhatIf) -> Figure:
         _draw_bars(figure, axes, changed)
     else:
         _draw_lines(axes, changed, swept)
-    axes.set_title(f"What if: {result.kernel}")
+    axes.set_title(f"What if: {source_name(result.kernel)}")
     figure.tight_layout()
     return figure
 
@@ -69,7 +70,7 @@ def _draw_lines(axes: Axes, rows: Sequence[WhatIfRow], swept: str) -> None:
         )
     axes.axhline(1.0, color="#999999", lw=0.9, ls=":", gid="unchanged")
     axes.set(xlabel=swept, ylabel=_LEVEL)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
     axes.grid(color="#eeeeee")
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=8.5)
 

@@ -13,6 +13,9 @@ from kernelcast.simcore.timing.hot_lines import HotLine
 
 __all__ = ["ApplicationTopDown", "Invocation", "KernelTopDown"]
 
+_LEAST_PERCENT = 0.05
+"""Of a hot line that is printed: less is 0.0."""
+
 
 @dataclass(frozen=True)
 class Invocation:
@@ -69,6 +72,7 @@ class ApplicationTopDown:
             f"    {line.place} ({line.mnemonic}): {line.percent:.1f} % of warps' cycles, mostly "
             f"{line.reason.ncu}"
             for line in self.hot_lines
+            if line.percent >= _LEAST_PERCENT
         ]
         hot = ["  where warps wait", *lines] if lines else []
         assumed = [f"  assumed: {item}" for item in (*self.assumptions, *self.total.assumptions)]

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from kernelcast.simcore.source_names import source_name
+
 __all__ = ["LEVELS", "Part", "TopDown"]
 
 LEVELS = (1, 2, 3)
@@ -52,7 +54,7 @@ class TopDown:
 
     def __str__(self) -> str:
         """A line for each part, but on the last level only where it has a share."""
-        lines = [f"{self.kernel} on {self.device}: IPC_MAX {self.ipc_max:g}"]
+        lines = [f"{source_name(self.kernel)} on {self.device}: IPC_MAX {self.ipc_max:g}"]
         for path, part in self.walk():
             if len(path) == LEVELS[-1] and not part.ipc:
                 continue

@@ -32,9 +32,9 @@ def _cache_folder(package: Path) -> Path:
     return package / "__pycache__" / f"compiled-{digest.hexdigest()[:16]}"
 
 
-def is_compiled() -> bool:
-    """Whether an earlier run left machine code of the memory simulator."""
-    return any(_cache_folder(_HOME).rglob("*.nbc"))
+def is_compiled(package: Path | None = None) -> bool:
+    """Whether an earlier run left machine code of the package, by default the memory simulator."""
+    return any(_cache_folder(package or _HOME).rglob("*.nbc"))
 
 
 def compiled(function: Function) -> Function:

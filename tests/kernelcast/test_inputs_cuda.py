@@ -14,9 +14,9 @@ import pytest
 import kernelcast as kc
 from kernelcast.errors import CompilationError, InputError, LaunchError, MemoryAccessError
 from kernelcast.inputs import cuda_source, nvrtc_library
-from kernelcast.inputs.kernel_names import source_name
 from kernelcast.inputs.nvrtc import NvrtcResult, nvrtc_compile
 from kernelcast.simcore.disk_cache import write_checked
+from kernelcast.simcore.source_names import source_name
 
 
 def has_nvrtc() -> bool:

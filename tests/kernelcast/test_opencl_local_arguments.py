@@ -111,7 +111,11 @@ def test_an_access_behind_the_last_array(kernel: kc.RunnableKernel, engine: str)
 @pytest.mark.parametrize(
     ("position", "value", "message"),
     [
-        (1, np.zeros(8, np.float32), r"argument 2 \(a\) is the size of a __local array in bytes"),
+        (
+            1,
+            np.zeros(8, np.float32),
+            r"argument 2 \(a\) is the size of a __local array in bytes, got an array",
+        ),
         (1, 1.5, "got float"),
         (1, b"12345678", "got bytes"),
         (1, 0, "a __local array of 0 bytes"),
