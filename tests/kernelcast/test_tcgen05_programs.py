@@ -155,7 +155,8 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> kc.LoadedModule:
 
 
 @needs_cuda
-def test_gemm(module: kc.LoadedModule) -> None:
+@pytest.mark.parametrize("engine", ["jit", "reference"])
+def test_gemm(module: kc.LoadedModule, engine: str) -> None:
     m, n, k = 256, 128, 320
     random = np.random.default_rng(8)
     a, bt = (random.integers(-3, 4, shape).astype(np.float16) for shape in ((m, k), (n, k)))
@@ -164,14 +165,19 @@ def test_gemm(module: kc.LoadedModule) -> None:
         kc.TensorMap(x, (64, rows), swizzle=kc.Swizzle.BYTES_128)
         for x, rows in ((a, 128), (bt, 64))
     ]
-    trace = module["gemm"].run(grid=(n // 64, m // 128), block=128, args=[*maps, c, n, k])
+    trace = module["gemm"].run(
+        grid=(n // 64, m // 128), block=128, args=[*maps, c, n, k], engine=engine
+    )
     np.testing.assert_array_equal(c, a.astype(float) @ bt.astype(float).T)
-    assert trace.data.engine == "reference"
+    assert trace.data.engine == engine
 
 
 @needs_cuda
+@pytest.mark.parametrize("engine", ["jit", "reference"])
 @pytest.mark.parametrize("rows", [128, 256])
-def test_a_product_of_a_pair_of_thread_blocks(module: kc.LoadedModule, rows: int) -> None:
+def test_a_product_of_a_pair_of_thread_blocks(
+    module: kc.LoadedModule, rows: int, engine: str
+) -> None:
     """Of 256 rows each has half; of 128 each has 64, and the second half of the columns below."""
     random = np.random.default_rng(rows)
     a, bt = (random.integers(-3, 4, (n, 64)).astype(np.float16) for n in (rows, 64))
@@ -180,7 +186,7 @@ def test_a_product_of_a_pair_of_thread_blocks(module: kc.LoadedModule, rows: int
         kc.TensorMap(x, (64, n), swizzle=kc.Swizzle.BYTES_128)
         for x, n in ((a, rows // 2), (bt, 32))
     ]
-    module["pair"].run(grid=2, block=128, args=[*maps, found, rows])
+    module["pair"].run(grid=2, block=128, args=[*maps, found, rows], engine=engine)
     wanted = a.astype(float) @ bt.astype(float).T
     if rows == 256:
         np.testing.assert_array_equal(found, wanted)

@@ -94,8 +94,9 @@ def test_matmul_with_edges(arch: str, engine: str) -> None:
     np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
 
 
+@pytest.mark.parametrize("engine", ["jit", "reference"])
 @pytest.mark.parametrize("arch", ARCHITECTURES)
-def test_attention_forward(arch: str) -> None:
+def test_attention_forward(arch: str, engine: str) -> None:
     queries, keys, d = 128, 64, 64
     random = np.random.default_rng(4)
     q, k, v = (random.standard_normal((s, d)).astype(np.float16) for s in (queries, keys, keys))
@@ -108,8 +109,8 @@ def test_attention_forward(arch: str) -> None:
     }
     sizes = {"bm": 64, "bn": 32, "d": d}
     kernel = kc.from_triton(triton.jit(attention), types, sizes, grid=2, arch=arch)
-    trace = kernel.run([q, k, v, o, keys, 0.125])
-    assert trace.data.engine == "jit"
+    trace = kernel.run([q, k, v, o, keys, 0.125], engine=engine)
+    assert trace.data.engine == engine
     powers = np.exp(q.astype(float) @ k.astype(float).T * 0.125)
     wanted = powers / powers.sum(axis=1, keepdims=True) @ v.astype(float)
     np.testing.assert_allclose(o, wanted, atol=2e-3)

@@ -7,6 +7,11 @@ import numpy.typing as npt
 import pytest
 
 import kernelcast as kc
+from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.timing.launch_timing import launch_timing
+from kernelcast.simcore.timing.stall_reasons import StallReason
+
+DEVICE_TIMING = load_device("h100-sxm").timing
 
 
 def wgmma(columns: int, turned_b: int) -> str:
@@ -185,3 +190,31 @@ def test_gemm_with_specialised_warpgroups(module: kc.LoadedModule) -> None:
         shared_bytes=4 * 2 * 128 * 64 * 2 + 2048,
     )
     np.testing.assert_array_equal(c, a.astype(float) @ bt.astype(float).T)
+
+
+@needs_cuda
+def test_specialised_warpgroups_wait_for_copies_and_for_one_another(
+    module: kc.LoadedModule,
+) -> None:
+    """The model `interval` of the gemm: eight tiles through four stages take two latencies of
+    memory at least, and consumers wait for the first."""
+    m, n, k = 128, 128, 512
+    a, bt = halves((m, k), whole=True), halves((n, k), whole=True)
+    maps = [kc.TensorMap(x, (64, 128), swizzle=kc.Swizzle.BYTES_128) for x in (a, bt)]
+    trace = module["specialised"].run(
+        grid=1,
+        block=384,
+        args=[*maps, np.zeros((m, n), np.float32), n, k],
+        shared_bytes=4 * 2 * 128 * 64 * 2 + 2048,
+        devices=["h100-sxm"],
+    )
+    profile = trace.profile("h100-sxm")
+    found = kc.estimate(profile, "interval")
+    assert not [text for text in found.assumptions if "mbarrier" in text or "cluster" in text]
+    assert profile.timed is not None
+    timing = launch_timing(profile.timed, load_device("h100-sxm"), is_exact=True)
+    assert DEVICE_TIMING is not None
+    assert timing.cycles > 2 * DEVICE_TIMING.dram_latency_cycles
+    assert timing.warp_stalls[StallReason.DRAM_LATENCY] > DEVICE_TIMING.dram_latency_cycles
+    assert timing.slots.sum() == timing.full_cycles * timing.slots_per_cycle
+    assert timing.warp_cycles.sum() == timing.resident_warp_cycles
