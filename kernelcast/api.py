@@ -106,8 +106,13 @@ def estimate(
     thesis, eq 5.13). `utilization` gives that factor directly. `work_type` overrides which
     operations count as useful; `variant` names another reading of the model's paper
     (`kernelcast.models.variants`), `computation_proportion` replaces P of `mpd-cpd`. Raises
-    ModelNotApplicable when the model has nothing to say.
+    ModelNotApplicable when the model has nothing to say, KernelcastError for what is no profile.
     """
+    if not isinstance(profile, KernelProfile):
+        raise KernelcastError(
+            "an estimate is made of a profile, as trace.profile(device) gives it, "
+            f"not of a {type(profile).__name__}"
+        )
     target = (profile.target or profile.device) if device is None else device
     chosen = load_device(target) if isinstance(target, str) else target
     name = default_model(chosen) if model is None else model

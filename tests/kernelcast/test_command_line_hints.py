@@ -13,7 +13,7 @@ import kernelcast as kc
 from kernelcast.architectures import Architecture
 from kernelcast.cli import main
 from kernelcast.cli.trace_source import Simulator, first_compiled
-from kernelcast.errors import nearest
+from kernelcast.errors import KernelcastError, nearest
 from kernelcast.report.text import comparison_table, estimate_report, run_line
 
 SYMBOL = "_Z4fillPi"
@@ -125,3 +125,9 @@ def test_hot_lines_without_a_visible_share_are_not_printed(trace: kc.KernelTrace
     lost = replace(line, place="nowhere.cu:1", percent=0.04)
     assert "nowhere.cu:1" not in str(replace(found, hot_lines=(line, lost)))
     assert line.place in str(replace(found, hot_lines=(line, lost)))
+
+
+def test_an_estimate_of_no_profile_is_a_clear_error() -> None:
+    with pytest.raises(KernelcastError, match="made of a profile") as found:
+        kc.estimate("saxpy")  # type: ignore[arg-type]
+    assert str(found.value).endswith("not of a str")

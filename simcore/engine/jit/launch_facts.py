@@ -138,7 +138,6 @@ class SpecialValues:
         self._launch = launch
         self.width = launch.width
         self.shapes: dict[Special, Shape] = {}
-        self._recipes: dict[Special, str] = {}
         self._make()
 
     def facts(self) -> Facts:

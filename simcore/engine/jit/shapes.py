@@ -249,7 +249,6 @@ _RULES: Mapping[str, Rule] = {
         for space in ("global", "shared", "local", "const", "param", "shared::cta")
     },
 }
-EXACT_ON_BASE = frozenset(_RULES)
 
 
 def apply_rule(instruction: Compute, sources: list[Shape], width: int) -> Shape:
