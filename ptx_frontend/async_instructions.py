@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kernelcast.ptx_frontend.barrier_instructions import go_round
 from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.guards import gone_round
 from kernelcast.ptx_frontend.instruction_parts import InstructionParts, shared_address, shifted
 from kernelcast.ptx_frontend.operands import Site
 from kernelcast.simcore.isa import mbarrier_words
@@ -72,7 +72,7 @@ def _copy(site: Site, builder: BasicBlockBuilder, parts: Sequence[str]) -> None:
     """`[to], [from], size{, bytes of the source or whether to ignore it}{, policy}`."""
     cache = parts[0] if parts else ""
     if cache not in _SIZES or [p for p in parts[1:] if p not in _HINTS] not in _SPACES:
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     has_policy = "L2::cache_hint" in parts
     site.expect_operands(3 + has_policy, 4 + has_policy)
     size = site.source(site.operands[2], 2, ScalarType.U32)
@@ -88,10 +88,9 @@ def _copy(site: Site, builder: BasicBlockBuilder, parts: Sequence[str]) -> None:
     if len(site.operands) == 3 + has_policy:
         _whole(InstructionParts.guarded(site, builder), copy)
         return
-    following = builder.new()
-    go_round(site, builder, following)
-    _limited(InstructionParts(site, builder, None), copy, _source_bytes(site, builder, copy.size))
-    builder.place(following)
+    with gone_round(site, builder):
+        size = _source_bytes(site, builder, copy.size)
+        _limited(InstructionParts(site, builder, None), copy, size)
 
 
 def _whole(code: InstructionParts, copy: _Copy) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import prod
 
 from kernelcast.ptx_frontend import syntax
-from kernelcast.ptx_frontend.basic_blocks import IMPLICIT_PC, BasicBlockBuilder
+from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.guards import go_round
 from kernelcast.ptx_frontend.instruction_parts import InstructionParts
 from kernelcast.ptx_frontend.operands import Site
 from kernelcast.ptx_frontend.partial_votes import lower_partial_votes
@@ -14,14 +15,13 @@ from kernelcast.simcore.isa.kernel import (
     BarrierResult,
     BarrierSync,
     BarrierVote,
-    Branch,
     Immediate,
     Operand,
     Register,
 )
 from kernelcast.simcore.isa.types import ScalarType
 
-__all__ = ["barrier_kind", "go_round", "lower_barrier"]
+__all__ = ["barrier_kind", "lower_barrier"]
 
 _MAX_BARRIERS = 16
 _REDUCTIONS = ("red.popc.u32", "red.and.pred", "red.or.pred")
@@ -43,7 +43,7 @@ def lower_barrier(
         case "red":
             _reduce(site, builder, required)
         case _:
-            raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+            raise site.refused()
 
 
 def barrier_kind(site: Site) -> str:
@@ -167,19 +167,3 @@ def _thread_count(site: Site, index: int, required: tuple[int, int, int] | None)
     if required is not None and count == syntax.Integer(prod(required)):
         return None
     return site.source(count, index, ScalarType.U32)
-
-
-def go_round(site: Site, builder: BasicBlockBuilder, following: int) -> None:
-    """Lanes whose guard does not hold go to `following` and leave out what comes now."""
-    if site.guard is None:
-        return
-    inside = builder.new()
-    around = Branch(
-        pc=IMPLICIT_PC,
-        mnemonic="",
-        span=site.span,
-        guard=site.guard,
-        target=inside,
-        otherwise=following,
-    )
-    builder.end_and_continue(around, inside)

@@ -119,8 +119,7 @@ def _form(site: Site, parts: Sequence[str]) -> _Form:
     foreign = [part for part in parts if part not in names and scalar_type(part) is None]
     is_tensor = "tensor" in parts
     if foreign or is_tensor != bool(dimensions) or ("reduce" in parts) != bool(reduction):
-        reason = f": modifier '.{foreign[0]}'" if foreign else ""
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported{reason}")
+        raise site.refused(f"modifier '.{foreign[0]}'" if foreign else "")
     return _Form(
         BulkOperation(
             _direction(site, spaces, "prefetch" in parts),
@@ -147,7 +146,7 @@ def _direction(site: Site, spaces: Sequence[str], is_prefetch: bool) -> BulkDire
             return BulkDirection.STORE
         case ["shared", "shared"]:
             return BulkDirection.EXCHANGE
-    raise site.unsupported(f"instruction {site.mnemonic!r} is not supported: from and to where")
+    raise site.refused("from and to where")
 
 
 def _run_operands(gathered: _Gathered, form: _Form) -> None:
@@ -254,7 +253,7 @@ def lower_tensormap(site: Site, builder: BasicBlockBuilder) -> None:
         return
     names = [part for part in parts if part in _FIELDS]
     if parts[:2] != ["replace", "tile"] or len(names) != 1:
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     place, type_ = _FIELDS[names[0]]
     is_array = names[0] in _ARRAYS
     site.expect_operands(2 + is_array)

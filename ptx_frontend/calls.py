@@ -101,7 +101,7 @@ BUILT_IN = {
 def parsed_call(site: Site) -> Call:
     """What follows the arguments, the prototype of a pointer's functions, says nothing new."""
     if site.mnemonic not in ("call", "call.uni"):
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     groups: list[tuple[syntax.Operand, ...]] = []
     name = ""
     for operand in site.operands:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kernelcast.ptx_frontend import syntax
-from kernelcast.ptx_frontend.barrier_instructions import go_round
 from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.guards import go_round
 from kernelcast.ptx_frontend.instruction_parts import InstructionParts
 from kernelcast.ptx_frontend.mbarrier_instructions import complete_transactions
 from kernelcast.ptx_frontend.memory_instructions import (
@@ -72,7 +72,7 @@ def _type(site: Site) -> ScalarType:
     """The type of an address."""
     type_ = ScalarType.named(site.mnemonic.rsplit(".", 1)[1])
     if type_ not in (ScalarType.U32, ScalarType.U64):
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     return type_
 
 
@@ -148,7 +148,7 @@ def _barrier(site: Site, builder: BasicBlockBuilder) -> None:
         )
         return
     if kind != ["wait"]:
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     following = builder.new()
     go_round(site, builder, following)
     builder.end_and_continue(
@@ -195,7 +195,7 @@ def _on_all_devices(site: Site, builder: BasicBlockBuilder) -> None:
     """`multimem`: of one device, an access like any other."""
     _, kind, *parts = site.mnemonic.split(".")
     if kind not in _MULTIMEM:
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     operations = _OPERATIONS if kind == "ld_reduce" else ()
     kept = [part for part in parts if part not in operations and not part.startswith("acc::")]
     plain = _plainly(site, ".".join((_MULTIMEM[kind], *kept)))
@@ -218,7 +218,7 @@ def _policy(code: InstructionParts) -> None:
     """`createpolicy`: caches here take no notice of what it makes."""
     site = code.site
     if not site.operands or isinstance(site.operands[0], syntax.AddressOperand):
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     destination = site.destination(site.operands[0], 0, ScalarType.B64)
     if destination is not None:
         code.compute_main("mov.b64", destination, Immediate(0))

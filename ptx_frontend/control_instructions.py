@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from kernelcast.ptx_frontend import syntax
 from kernelcast.ptx_frontend.added_instructions import AddedCode
-from kernelcast.ptx_frontend.barrier_instructions import barrier_kind, go_round, lower_barrier
+from kernelcast.ptx_frontend.barrier_instructions import barrier_kind, lower_barrier
 from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.guards import go_round
 from kernelcast.ptx_frontend.operands import Site
 from kernelcast.simcore.isa.kernel import Branch, Exit, Jump
 from kernelcast.simcore.isa.types import ScalarType
@@ -25,7 +26,7 @@ Lowering = Callable[[Site, BasicBlockBuilder, tuple[int, int, int] | None], None
 
 def _branch(site: Site, builder: BasicBlockBuilder, _required: tuple[int, int, int] | None) -> None:
     if site.mnemonic not in ("bra", "bra.uni"):
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     site.expect_operands(1)
     operand = site.operands[0]
     if not isinstance(operand, syntax.NameOperand):
@@ -68,7 +69,7 @@ def _leave(site: Site, builder: BasicBlockBuilder, target: int) -> None:
 
 def _exit(site: Site, builder: BasicBlockBuilder, _required: tuple[int, int, int] | None) -> None:
     if site.mnemonic not in ("ret", "ret.uni", "exit", *_FAILING):
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     site.expect_operands(0)
     if builder.return_to is not None and site.mnemonic.startswith("ret"):
         _go(site, builder, builder.return_to)
@@ -96,7 +97,7 @@ def _indexed_branch(
     """A comparison and a branch for every label but the last, which takes all other numbers; the
     first of the branches counts as the instruction."""
     if site.mnemonic not in ("brx.idx", "brx.idx.uni"):
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     site.expect_operands(2)
     listed = site.operands[1]
     names = site.names.branch_targets.get(getattr(listed, "name", ""))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
+from kernelcast.errors import SourceSpan
 from kernelcast.ptx_frontend.basic_blocks import IMPLICIT_PC, BasicBlockBuilder
 from kernelcast.ptx_frontend.mnemonics import ComputeForm, compute_form
 from kernelcast.ptx_frontend.operands import Site
@@ -27,6 +29,17 @@ from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 from kernelcast.simcore.isa.warp_opcodes import WarpOpcode
 
 __all__ = ["InstructionParts", "shared_address", "shifted"]
+
+
+class _Shared(TypedDict):
+    """Fields of every instruction."""
+
+    pc: int
+    mnemonic: str
+    span: SourceSpan
+    origin: SourceSpan | None
+    guard: Guard | None
+    is_part: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +135,7 @@ class InstructionParts:
     ) -> None:
         self.builder.append(
             Load(
-                pc=self._pc(is_main),
-                mnemonic=self.site.mnemonic,
-                span=self.site.span,
-                origin=self.site.origin,
-                guard=self.guard,
-                is_part=not is_main,
+                **self._shared(is_main),
                 type=type_,
                 address=address,
                 destinations=tuple(destinations),
@@ -146,12 +154,7 @@ class InstructionParts:
     ) -> None:
         self.builder.append(
             Store(
-                pc=self._pc(is_main),
-                mnemonic=self.site.mnemonic,
-                span=self.site.span,
-                origin=self.site.origin,
-                guard=self.guard,
-                is_part=not is_main,
+                **self._shared(is_main),
                 type=type_,
                 address=address,
                 sources=tuple(sources),
@@ -163,24 +166,18 @@ class InstructionParts:
         operation: str,
         type_: ScalarType,
         address: Address,
-        source: Operand,
+        *sources: Operand,
         destination: Register | None = None,
-        *,
         is_main: bool = False,
     ) -> None:
         self.builder.append(
             Atomic(
-                pc=self._pc(is_main),
-                mnemonic=self.site.mnemonic,
-                span=self.site.span,
-                origin=self.site.origin,
-                guard=self.guard,
-                is_part=not is_main,
+                **self._shared(is_main),
                 operation=operation,
                 type=type_,
                 address=address,
                 destination=destination,
-                sources=(source,),
+                sources=sources,
             )
         )
 
@@ -195,12 +192,7 @@ class InstructionParts:
         """All lanes of the source's guard give and take 32 bits at once."""
         self.builder.append(
             WarpOperation(
-                pc=self._pc(is_main),
-                mnemonic=self.site.mnemonic,
-                span=self.site.span,
-                origin=self.site.origin,
-                guard=self.guard,
-                is_part=not is_main,
+                **self._shared(is_main),
                 opcode=opcode,
                 type=ScalarType.B32,
                 destinations=tuple(destinations),
@@ -225,16 +217,20 @@ class InstructionParts:
     def skip_unless(self, predicate: Register, following: int) -> None:
         """Lanes where the predicate does not hold go on at the basic block `following`."""
         inside = self.builder.new()
-        self.builder.end_and_continue(
+        self.branch(predicate, inside, following)
+        self.builder.place(inside)
+
+    def branch(self, predicate: Register, target: int, otherwise: int) -> None:
+        """Ends the basic block: to `target` where the predicate holds."""
+        self.builder.end(
             Branch(
                 pc=IMPLICIT_PC,
                 mnemonic="",
                 span=self.site.span,
                 guard=Guard(predicate, negated=False),
-                target=inside,
-                otherwise=following,
-            ),
-            inside,
+                target=target,
+                otherwise=otherwise,
+            )
         )
 
     def address_register(self, address: Address) -> Register:
@@ -247,8 +243,15 @@ class InstructionParts:
             return self.compute("mov.b64", 64, _number(address.offset, 64))
         return self.compute("add.u64", 64, base, _number(address.offset, 64))
 
-    def _pc(self, is_main: bool) -> int:
-        return self.site.pc if is_main else self.builder.added_pc()
+    def _shared(self, is_main: bool) -> _Shared:
+        return _Shared(
+            pc=self.site.pc if is_main else self.builder.added_pc(),
+            mnemonic=self.site.mnemonic,
+            span=self.site.span,
+            origin=self.site.origin,
+            guard=self.guard,
+            is_part=not is_main,
+        )
 
 
 def _form(mnemonic: str) -> ComputeForm:

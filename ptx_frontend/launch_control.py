@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kernelcast.ptx_frontend import syntax
-from kernelcast.ptx_frontend.barrier_instructions import go_round
 from kernelcast.ptx_frontend.basic_blocks import IMPLICIT_PC, BasicBlockBuilder
+from kernelcast.ptx_frontend.guards import go_round
 from kernelcast.ptx_frontend.instruction_parts import InstructionParts, shared_address
 from kernelcast.ptx_frontend.mbarrier_instructions import complete_transactions
 from kernelcast.ptx_frontend.operands import Site
@@ -58,7 +58,7 @@ def lower_launch_control(site: Site, builder: BasicBlockBuilder) -> None:
             if name[-1] in "xyz":
                 _first_place(InstructionParts.guarded(site, builder), "xyz".index(name[-1]))
                 return
-    raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+    raise site.refused()
 
 
 def _decline(site: Site, builder: BasicBlockBuilder, is_multicast: bool) -> None:
@@ -134,7 +134,7 @@ def lower_bulk_store(site: Site, builder: BasicBlockBuilder) -> None:
     """`st.bulk [address], size, 0`: zeros, word by word."""
     parts = [part for part in site.mnemonic.split(".")[2:] if part != "weak"]
     if parts not in _SPACES:
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     site.expect_operands(3)
     if site.operands[2] != syntax.Integer(0):
         raise site.error(f"{site.mnemonic!r} stores nothing but 0", 2)

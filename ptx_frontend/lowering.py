@@ -8,12 +8,12 @@ from dataclasses import replace
 from kernelcast.errors import SourceSpan, UnsupportedInstruction
 from kernelcast.ptx_frontend import syntax
 from kernelcast.ptx_frontend.async_roots import is_asynchronous, lower_asynchronous
-from kernelcast.ptx_frontend.barrier_instructions import go_round
 from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.call_lowering import CallLowering
 from kernelcast.ptx_frontend.calls import buffer_access, lower_parameter_access
 from kernelcast.ptx_frontend.compute_instructions import lower_compute
 from kernelcast.ptx_frontend.control_instructions import CONTROL, instruction_count
+from kernelcast.ptx_frontend.guards import go_round
 from kernelcast.ptx_frontend.matrix_roots import MATRIX_ROOTS, lower_matrix
 from kernelcast.ptx_frontend.memory_instructions import (
     HINTS,

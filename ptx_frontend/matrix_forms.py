@@ -156,7 +156,7 @@ def product_form(mnemonic: str, target: str, selector: int = 0) -> MatrixOperati
     parts = _taken_apart(mnemonic)
     reason = parts if isinstance(parts, str) else _wrong(parts)
     if isinstance(parts, str) or reason:
-        return Refusal(f"instruction {mnemonic!r} is not supported: {reason}")
+        return Refusal.of(mnemonic, reason)
     operation = _operation(parts, target, selector)
     if operation is None:
         return Refusal(f"instruction {mnemonic!r}: there is no sparsity selector {selector}")

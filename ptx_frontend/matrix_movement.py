@@ -72,7 +72,7 @@ def lower_movement(site: Site, builder: BasicBlockBuilder) -> None:
 def _lower_movmatrix(code: InstructionParts, parts: list[str]) -> None:
     site = code.site
     if parts != _MOVE_PARTS:
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     site.expect_operands(2)
     word = (ScalarType.B32,)
     opcode = exchange_opcode(Exchange(ExchangeKind.FRAGMENT, 1, transposes=True))
@@ -97,7 +97,7 @@ def _understood(site: Site, parts: list[str]) -> _Movement:
     missing = [part for part in ("sync", "aligned") if part not in parts]
     is_wide = shape == "m16n16"
     if missing or transposes not in forms or len(counts) != 1 or (is_wide and counts[0] > 2):
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     kind = ExchangeKind.ROWS_TO_FRAGMENTS if is_load else ExchangeKind.FRAGMENTS_TO_ROWS
     is_of_bytes = shape.startswith("m16")
     exchange = Exchange(kind, counts[0], transposes, is_of_bytes)

@@ -54,7 +54,7 @@ def scaled_form(mnemonic: str, target: str, selector: int = 0) -> MatrixOperatio
     """The operation of `mma...block_scale...`; `selector` of a sparse A's metadata."""
     found = _NAME.fullmatch(mnemonic)
     if found is None or found["kind"] not in _KINDS:
-        return Refusal(f"instruction {mnemonic!r} is not supported")
+        return Refusal.of(mnemonic)
     kind, is_sparse = _KINDS[found["kind"]], bool(found["sparse"])
     blocks = int(found["blocks"] or kind.usual)
     depth = kind.depth * (2 if is_sparse else 1)

@@ -34,7 +34,7 @@ def lower_mbarrier(site: Site, builder: BasicBlockBuilder) -> None:
     parts = site.mnemonic.split(".")[1:]
     form = ".".join(part for part in parts if part not in _IGNORED)
     if form not in _FORMS:
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     code = InstructionParts.guarded(site, builder)
     name = form.split(".", 1)[0]
     if name == "pending_count":
@@ -112,7 +112,7 @@ def _arrive(code: InstructionParts, form: str) -> None:
         added = _times(code, given, one)
     state = site.destination(site.operands[0], 0, _WORD) if has_state else None
     where = _told(code, place)
-    code.atomic(mbarrier_words.OPERATION, _WORD, where, added, state, is_main=True)
+    code.atomic(mbarrier_words.OPERATION, _WORD, where, added, destination=state, is_main=True)
 
 
 def _sum(code: InstructionParts, value: Operand, constant: int) -> Operand:

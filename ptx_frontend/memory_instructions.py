@@ -116,15 +116,13 @@ def _access(mnemonic: str) -> Access | Refusal:
         elif (known := scalar_type(part)) is not None and known is not ScalarType.PRED:
             type_ = known
         else:
-            return Refusal(f"instruction {mnemonic!r} is not supported: modifier '.{part}'")
+            return Refusal.of(mnemonic, f"modifier '.{part}'")
     if type_ is None:
-        return Refusal(f"instruction {mnemonic!r} is not supported: it has no type")
+        return Refusal.of(mnemonic, "it has no type")
     is_vector = vector > 0 and operation in _VECTOR_ATOMICS.get(type_, ())
     if is_atomic and not is_vector and type_ not in ATOMIC_TYPES.get(operation, ()):
-        return Refusal(
-            f"instruction {mnemonic!r} is not supported: no atomic {operation or 'operation'} "
-            f"of type .{type_.ptx_name}"
-        )
+        what = operation or "operation"
+        return Refusal.of(mnemonic, f"no atomic {what} of type .{type_.ptx_name}")
     return Access(
         space,
         type_,
@@ -151,7 +149,7 @@ def _moved(site: Site) -> Access:
     root, *parts = site.mnemonic.split(".")
     reason = illegal_access(root, parts, access.space, access.type, access.vector)
     if reason:
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported: {reason}")
+        raise site.refused(reason)
     return access
 
 
@@ -235,7 +233,7 @@ def lower_vector_atomic(site: Site) -> list[Atomic]:
     access = understood(site)
     is_global = access.space in (AddressSpace.GLOBAL, AddressSpace.GENERIC)
     if not (access.operation in _VECTOR_ATOMICS.get(access.type, ()) and is_global):
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     first = 1 if site.mnemonic.startswith("atom") else 0
     site.expect_operands(first + 2 + access.has_hint_operand)
     targets = elements(site, 0, access) if first else (None,) * access.vector
@@ -286,9 +284,7 @@ def lower_hint(site: Site) -> Fence:
 def lower_fence(site: Site) -> Fence:
     foreign = [part for part in site.mnemonic.split(".")[1:] if part not in _FENCES]
     if foreign:
-        raise site.unsupported(
-            f"instruction {site.mnemonic!r} is not supported: modifier '.{foreign[0]}'"
-        )
+        raise site.refused(f"modifier '.{foreign[0]}'")
     site.expect_operands(0, 2)
     return Fence(
         pc=site.pc, mnemonic=site.mnemonic, span=site.span, origin=site.origin, guard=site.guard

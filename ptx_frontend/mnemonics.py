@@ -53,6 +53,11 @@ class Refusal:
 
     reason: str
 
+    @staticmethod
+    def of(mnemonic: str, why: str = "") -> Refusal:
+        """The sentence that all refusals of an instruction share."""
+        return Refusal(f"instruction {mnemonic!r} is not supported" + (why and f": {why}"))
+
 
 def scalar_type(name: str) -> ScalarType | None:
     try:
@@ -82,7 +87,7 @@ def compute_form(mnemonic: str, shape: str = "") -> ComputeForm | Refusal:
             return form
         refusals.append(form)
     if not fitting:
-        return Refusal(f"instruction {mnemonic!r} is not supported: no form of {root!r} fits")
+        return Refusal.of(mnemonic, f"no form of {root!r} fits")
     return refusals[0]
 
 
@@ -151,35 +156,25 @@ def _form(
     left = _left(entry, names) or []
     foreign = [name for name in left if name not in entry.modifiers and name not in _HARMLESS]
     if foreign:
-        return Refusal(
-            f"instruction {mnemonic!r} is not supported: modifier '.{foreign[0]}' of {entry.name!r}"
-        )
+        return Refusal.of(mnemonic, f"modifier '.{foreign[0]}' of {entry.name!r}")
     if not types and len(entry.types) == 1:
         types = tuple(entry.types)
     needed = 2 if "s" in entry.signature else 1
     if len(types) != needed:
-        return Refusal(
-            f"instruction {mnemonic!r} is not supported: "
-            f"{entry.name!r} needs {needed} type{'s' * (needed > 1)}, got {len(types)}"
-        )
+        kinds = f"type{'s' * (needed > 1)}"
+        return Refusal.of(mnemonic, f"{entry.name!r} needs {needed} {kinds}, got {len(types)}")
     if types[0] not in entry.types:
         type_name = types[0].ptx_name
-        return Refusal(
-            f"instruction {mnemonic!r} is not supported: {entry.name!r} of type .{type_name}"
-        )
+        return Refusal.of(mnemonic, f"{entry.name!r} of type .{type_name}")
     if needed == 2 and types[1] not in entry.sources:
         type_name = types[1].ptx_name
-        return Refusal(
-            f"instruction {mnemonic!r} is not supported: {entry.name!r} from type .{type_name}"
-        )
+        return Refusal.of(mnemonic, f"{entry.name!r} from type .{type_name}")
     if _mixes_packing(entry, types):
         names_of_types = ".".join(type_.ptx_name for type_ in types)
-        return Refusal(
-            f"instruction {mnemonic!r} is not supported: {entry.name!r} of types .{names_of_types}"
-        )
+        return Refusal.of(mnemonic, f"{entry.name!r} of types .{names_of_types}")
     wrong = illegal_modifiers(entry.name, types[0], types[-1], left)
     if wrong:
-        return Refusal(f"instruction {mnemonic!r} is not supported: {wrong}")
+        return Refusal.of(mnemonic, wrong)
     modifiers = frozenset(left) & entry.modifiers
     context = Context(types[0], types[-1], modifiers)
     return ComputeForm(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kernelcast.errors import PtxSyntaxError, SourceSpan, UnsupportedInstruction
 from kernelcast.ptx_frontend import syntax
+from kernelcast.ptx_frontend.mnemonics import Refusal
 from kernelcast.ptx_frontend.names import SPECIALS, Names, special_register_bits
 from kernelcast.simcore.isa.kernel import (
     Address,
@@ -47,6 +48,10 @@ class Site:
 
     def unsupported(self, reason: str) -> UnsupportedInstruction:
         return UnsupportedInstruction(reason, self.span)
+
+    def refused(self, why: str = "") -> UnsupportedInstruction:
+        """The same for an instruction that has no meaning here."""
+        return self.unsupported(Refusal.of(self.mnemonic, why).reason)
 
     def error(self, message: str, operand: int | None = None) -> PtxSyntaxError:
         """The error at an operand, or at the mnemonic."""

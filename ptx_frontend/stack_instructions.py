@@ -22,7 +22,7 @@ def lower_stack(site: Site, builder: BasicBlockBuilder, stack: CallStack) -> Non
     root, *modifiers = site.mnemonic.split(".")
     type_ = _TYPES.get(".".join(modifiers))
     if type_ is None or site.guard is not None:
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     code = AddedCode(builder, site.span, site.origin)
     top = stack.top()
     if root == "alloca":

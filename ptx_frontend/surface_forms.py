@@ -74,9 +74,9 @@ def surface_form(mnemonic: str) -> SurfaceForm | Refusal:
     }
     foreign = [part for part in parts if part not in known and scalar_type(part) is None]
     if foreign:
-        return _refused(mnemonic, f"modifier '.{foreign[0]}'")
+        return Refusal.of(mnemonic, f"modifier '.{foreign[0]}'")
     if geometry is None or len(types) != 1 or parts[0] not in ("b", "p"):
-        return _refused(mnemonic, "no form of it")
+        return Refusal.of(mnemonic, "no form of it")
     is_formatted, type_ = parts[0] == "p", types[0]
     if root == "sured":
         fits = type_.ptx_name in _REDUCTIONS.get(operation, ()) and vector == 1
@@ -85,9 +85,5 @@ def surface_form(mnemonic: str) -> SurfaceForm | Refusal:
         allowed = (_FORMATTED if is_formatted else _BYTES)[root]
         fits = type_.ptx_name in allowed and vector * type_.bytes <= _LARGEST_BYTES
     if not fits:
-        return _refused(mnemonic, f"type .{type_.ptx_name}")
+        return Refusal.of(mnemonic, f"type .{type_.ptx_name}")
     return SurfaceForm(root, is_formatted, geometry, type_, vector, boundary, operation)
-
-
-def _refused(mnemonic: str, why: str) -> Refusal:
-    return Refusal(f"instruction {mnemonic!r} is not supported: {why}")

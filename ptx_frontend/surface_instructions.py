@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kernelcast.ptx_frontend import syntax
-from kernelcast.ptx_frontend.barrier_instructions import go_round
 from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.guards import gone_round
 from kernelcast.ptx_frontend.images.code import DescribedImage, clamped
 from kernelcast.ptx_frontend.images.texels import (
     Texel,
@@ -42,16 +42,12 @@ def lower_surface(site: Site, builder: BasicBlockBuilder) -> None:
     form = surface_form(site.mnemonic)
     if isinstance(form, Refusal):
         raise site.unsupported(form.reason)
-    following = builder.new() if site.guard is not None else None
-    if following is not None:
-        go_round(site, builder, following)
-    access = _Access.begun(site, builder, form)
-    if form.root == "suld":
-        access.load()
-    else:
-        access.write()
-    if following is not None:
-        builder.place(following)
+    with gone_round(site, builder):
+        access = _Access.begun(site, builder, form)
+        if form.root == "suld":
+            access.load()
+        else:
+            access.write()
 
 
 @dataclass(frozen=True, slots=True)

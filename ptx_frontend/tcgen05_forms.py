@@ -44,10 +44,6 @@ _KNOWN_SCALES = {
 }
 
 
-def _refused(mnemonic: str, reason: str) -> Refusal:
-    return Refusal(f"instruction {mnemonic!r} is not supported: {reason}")
-
-
 def register_form(mnemonic: str, split: int) -> RegisterAccess | Refusal:
     """`tcgen05.ld` and `.st`."""
     _, root, *parts = mnemonic.split(".")
@@ -57,10 +53,10 @@ def register_form(mnemonic: str, split: int) -> RegisterAccess | Refusal:
     known = {"sync", "aligned", "b32", packing, *_SHAPES}
     foreign = [p for p in parts if p not in known and not re.fullmatch(r"x\d+", p)]
     if foreign or len(shapes) != 1 or len(counts) != 1:
-        return _refused(mnemonic, f"modifier '.{foreign[0]}'" if foreign else "shape and count")
+        return Refusal.of(mnemonic, f"modifier '.{foreign[0]}'" if foreign else "shape and count")
     access = RegisterAccess(shapes[0], counts[0], root == "st", packing in parts, split)
     if counts[0] & (counts[0] - 1) or not 0 < access.registers <= _MOST_REGISTERS:
-        return _refused(mnemonic, f"it has no .x{counts[0]}")
+        return Refusal.of(mnemonic, f"it has no .x{counts[0]}")
     return access
 
 
@@ -81,14 +77,14 @@ def load_reduction(mnemonic: str) -> LoadReduction | Refusal:
     marks = [part for part in parts if part in ("abs", "NaN")]
     left = [p for p in parts if p not in (*kinds, *ways, *marks)]
     if len(kinds) != 1 or len(ways) != 1 or (marks and kinds != ["f32"]):
-        return _refused(mnemonic, "no such reduction")
+        return Refusal.of(mnemonic, "no such reduction")
     if "32x32b" not in left:
-        return _refused(mnemonic, "which threads get the result of .16x32bx2 is not documented")
+        return Refusal.of(mnemonic, "which threads get the result of .16x32bx2 is not documented")
     form = register_form(".".join(("tcgen05", "ld", *left)), 0)
     if isinstance(form, Refusal):
         return form
     if form.count < _LEAST_REDUCED or form.is_packed:
-        return _refused(mnemonic, "it reduces two columns or more of 32 bits")
+        return Refusal.of(mnemonic, "it reduces two columns or more of 32 bits")
     quiet = ".NaN" if "NaN" in marks else ""
     absolute = "abs.f32" if "abs" in marks else None
     return LoadReduction(form, f"{ways[0]}{quiet}.{kinds[0]}", absolute)
@@ -103,7 +99,7 @@ def copy_form(mnemonic: str) -> CopyIn | Refusal:
     formats = tuple(part for part in left if part not in (shape, way))
     found = _COPIES.get((shape, way))
     if found is None or (formats and formats not in _SPREAD):
-        return _refused(mnemonic, "no such copy")
+        return Refusal.of(mnemonic, "no such copy")
     height, lanes, rows = found
     lines, bits = (int(number) for number in shape[:-1].split("x"))
     return CopyIn(
@@ -119,16 +115,16 @@ def product_form(
     kinds = [found[1] for part in parts if (found := _KIND.fullmatch(part))]
     kind = next((k for k in ProductKind if [k.value] == kinds), None)
     if kind is None:
-        return _refused(mnemonic, "no such kind")
+        return Refusal.of(mnemonic, "no such kind")
     is_stationary, is_sparse, is_pair = (p in parts for p in ("ws", "sp", "cta_group::2"))
     if (reason := _unsupported(parts, kind)) is not None:
-        return _refused(mnemonic, reason)
+        return Refusal.of(mnemonic, reason)
     blocks = 0
     if kind.is_scaled:
         sizes = [part for part in parts if part in _SCALES] or [_USUAL_SCALES.get(kind, "")]
         blocks = _SCALES.get(sizes[0], -1) or kind.depth // _BLOCK
         if len(sizes) > 1 or blocks not in _KNOWN_SCALES[kind]:
-            return _refused(mnemonic, "no such scales")
+            return Refusal.of(mnemonic, "no such scales")
     return TensorProduct(
         kind,
         target,

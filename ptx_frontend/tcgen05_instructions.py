@@ -74,7 +74,7 @@ def lower_tcgen05(site: Site, builder: BasicBlockBuilder, target: str) -> None:
         site.expect_operands(0)
         code.fence()
     else:
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
 
 
 def _known(site: Site, form: TensorMemoryAction | Refusal) -> TensorMemoryAction:
@@ -198,7 +198,7 @@ def _commit(code: InstructionParts, parts: list[str]) -> None:
     foreign = [part for part in parts if part not in known]
     if foreign or "mbarrier::arrive::one" not in parts:
         reason = f"modifier '.{foreign[0]}'" if foreign else "it arrives once"
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported: {reason}")
+        raise site.refused(reason)
     is_multicast = "multicast::cluster" in parts
     site.expect_operands(1 + is_multicast)
     place = shared_address(site, 0, ScalarType.B64.bytes)

@@ -97,20 +97,16 @@ def texture_form(mnemonic: str) -> TextureForm | Refusal:
         if part not in known and scalar_type(part) is None and part not in titles
     ]
     if foreign:
-        return _refused(mnemonic, f"modifier '.{foreign[0]}'")
+        return Refusal.of(mnemonic, f"modifier '.{foreign[0]}'")
     if geometry is None or len(types) != 2 or len(choices) > 1 or component == -1:
-        return _refused(mnemonic, "no form of it")
+        return Refusal.of(mnemonic, "no form of it")
     if component is not None and (geometry.kind.dimensions != 2 or choices):
-        return _refused(mnemonic, f"geometry .{geometry.title}")
+        return Refusal.of(mnemonic, f"geometry .{geometry.title}")
     result, coordinate = types
     is_packed = result is ScalarType.F16X2
     if not (is_packed or result in _RESULTS) or vector != (2 if is_packed else 4):
-        return _refused(mnemonic, f"results of type .{result.ptx_name}")
+        return Refusal.of(mnemonic, f"results of type .{result.ptx_name}")
     if coordinate not in _COORDINATES or (coordinate is ScalarType.S32 and geometry.is_cube):
-        return _refused(mnemonic, f"coordinates of type .{coordinate.ptx_name}")
+        return Refusal.of(mnemonic, f"coordinates of type .{coordinate.ptx_name}")
     choice = choices[0] if choices else LevelChoice.BASE
     return TextureForm(geometry, choice, result, coordinate, vector, is_packed, component)
-
-
-def _refused(mnemonic: str, why: str) -> Refusal:
-    return Refusal(f"instruction {mnemonic!r} is not supported: {why}")

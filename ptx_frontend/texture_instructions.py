@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kernelcast.ptx_frontend import syntax
-from kernelcast.ptx_frontend.barrier_instructions import go_round
 from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.guards import gone_round
 from kernelcast.ptx_frontend.images.code import DescribedImage, SamplerArgument
 from kernelcast.ptx_frontend.images.coordinates import Axis, axes_of
 from kernelcast.ptx_frontend.images.cube import face_and_place
@@ -46,12 +46,8 @@ def lower_texture(site: Site, builder: BasicBlockBuilder) -> None:
     form = texture_form(site.mnemonic)
     if isinstance(form, Refusal):
         raise site.unsupported(form.reason)
-    following = builder.new() if site.guard is not None else None
-    if following is not None:
-        go_round(site, builder, following)
-    _Fetch.begun(site, builder, form).write()
-    if following is not None:
-        builder.place(following)
+    with gone_round(site, builder):
+        _Fetch.begun(site, builder, form).write()
 
 
 def refuse_other_shapes(
@@ -74,9 +70,9 @@ def _offsets(site: Site, form: TextureForm, known: int) -> tuple[Operand, ...]:
         return ()
     if not isinstance(options[-1], syntax.VectorOperand):
         what = "a comparison of depth (samplers of CUDA name none)"
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported: {what}")
+        raise site.refused(what)
     if form.geometry.is_cube:
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported: texel offsets")
+        raise site.refused("texel offsets")
     count = form.geometry.numbers
     return tuple(_numbers(site, known, count, ScalarType.S32))
 

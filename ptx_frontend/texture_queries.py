@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kernelcast.ptx_frontend import syntax
-from kernelcast.ptx_frontend.barrier_instructions import go_round
 from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.guards import gone_round
 from kernelcast.ptx_frontend.images.code import DescribedImage
 from kernelcast.ptx_frontend.images.levels import level_image
 from kernelcast.ptx_frontend.operands import Site
@@ -42,16 +42,12 @@ def lower_query(site: Site, builder: BasicBlockBuilder) -> None:
     """Guarded, it becomes a branch around the query; also a `mov` of what a variable stands for."""
     root, *parts = site.mnemonic.split(".")
     if root == "istypep":
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
-    following = builder.new() if site.guard is not None else None
-    if following is not None:
-        go_round(site, builder, following)
-    if root == "mov":
-        _move(site, builder)
-    else:
-        _query(site, builder, parts)
-    if following is not None:
-        builder.place(following)
+        raise site.refused()
+    with gone_round(site, builder):
+        if root == "mov":
+            _move(site, builder)
+        else:
+            _query(site, builder, parts)
 
 
 def _move(site: Site, builder: BasicBlockBuilder) -> None:
@@ -69,7 +65,7 @@ def _query(site: Site, builder: BasicBlockBuilder, parts: list[str]) -> None:
     has_level = parts[:1] == ["level"]
     field = parts[has_level] if len(parts) == 2 + has_level and parts[-1] == "b32" else ""
     if field not in _FIELDS and field not in _SAMPLER_FIELDS:
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     site.expect_operands(2 + has_level)
     operand = site.operands[1]
     if not isinstance(operand, syntax.AddressOperand) or operand.base is None:

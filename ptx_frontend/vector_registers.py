@@ -87,7 +87,7 @@ def _understood(site: Site) -> tuple[ScalarType, int]:
     type_ = scalar_type(parts[-1])
     count = _COUNTS.get(parts[1], 0)
     if len(parts) != _MOVE_PARTS or not count or type_ is None or not _is_moved(type_, count):
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     return type_, count
 
 

@@ -68,7 +68,7 @@ def _form(mnemonic: str) -> _Form | Refusal:
         pattern = _SCALAR.get(root, _SIMPLE)
     found = re.fullmatch(pattern, rest)
     if found is None:
-        return Refusal(f"instruction {mnemonic!r} is not supported: no form of {root!r} fits")
+        return Refusal.of(mnemonic, f"no form of {root!r} fits")
     groups = found.groupdict()
     types = {f"{x}.{groups[x]}" for x in "dab" if groups.get(x)}
     others = {groups[name] for name in ("sat", "own", "scale", "second") if groups.get(name)}

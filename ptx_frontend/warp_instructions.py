@@ -40,12 +40,12 @@ def _form(mnemonic: str) -> _Form | Refusal:
     names = [name for name in names if name not in ("sync", "aligned")]
     opcode = WARP_OPCODES.get(".".join(("bar" if root == "barrier" else root, *names)))
     if opcode is None:
-        return Refusal(f"instruction {mnemonic!r} is not supported")
+        return Refusal.of(mnemonic)
     if not types and len(opcode.types) == 1:
         types = list(opcode.types)
     if len(types) != 1 or types[0] not in opcode.types:
         known_types = " or ".join(sorted(f".{t.ptx_name}" for t in opcode.types))
-        return Refusal(f"instruction {mnemonic!r} is not supported: it takes type {known_types}")
+        return Refusal.of(mnemonic, f"it takes type {known_types}")
     is_synchronising &= root != "activemask"
     return _Form(opcode, types[0], is_synchronising)
 

@@ -68,11 +68,11 @@ def wgmma_form(mnemonic: str, target: str) -> WgmmaForm | Refusal:
     """What `wgmma.mma_async...` is."""
     found = _NAME.fullmatch(mnemonic)
     if found is None:
-        return Refusal(f"instruction {mnemonic!r} is not supported")
+        return Refusal.of(mnemonic)
     formats = [ElementFormat.named(found[part]) for part in "dab"]
     reason = _wrong(found)
     if reason or None in formats:
-        return Refusal(f"instruction {mnemonic!r} is not supported: {reason}")
+        return Refusal.of(mnemonic, reason)
     d, a, b = (format_ for format_ in formats if format_ is not None)
     n, k = int(found["n"]), int(found["k"])
     product = MatrixProduct(

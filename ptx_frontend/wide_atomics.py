@@ -10,17 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from kernelcast.ptx_frontend import syntax
-from kernelcast.ptx_frontend.barrier_instructions import go_round
-from kernelcast.ptx_frontend.basic_blocks import IMPLICIT_PC, BasicBlockBuilder
+from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.guards import go_round
 from kernelcast.ptx_frontend.instruction_parts import InstructionParts
 from kernelcast.ptx_frontend.memory_instructions import understood
 from kernelcast.ptx_frontend.operands import Site
 from kernelcast.ptx_frontend.wide_registers import WIDE, halves
 from kernelcast.simcore.isa.kernel import (
     Address,
-    Atomic,
-    Branch,
-    Guard,
     Immediate,
     Operand,
     Register,
@@ -47,7 +44,7 @@ def lower_wide_atomic(site: Site, builder: BasicBlockBuilder) -> None:
     """Guarded, it becomes a branch around the turns."""
     operation = next((part for part in site.mnemonic.split(".") if part in _VALUES), "")
     if not operation:
-        raise site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+        raise site.refused()
     narrow = site.statement._replace(mnemonic=site.mnemonic.removesuffix(WIDE) + "b64")
     access = understood(replace(site, statement=narrow))
     site.expect_operands(2 + _VALUES[operation] + access.has_hint_operand)
@@ -92,38 +89,16 @@ class _Turn:
         here.load(_HALF, self.address, old, is_main=True, volatile=True)
         here.store(_HALF, self.address, self._new(old))
         here.atomic("exch", _WORD, _lock(), Immediate(0))
-        builder.end_and_continue(
-            Branch(
-                pc=IMPLICIT_PC,
-                mnemonic="",
-                span=code.site.span,
-                guard=Guard(mine, negated=False),
-                target=after,
-                otherwise=head,
-            ),
-            after,
-        )
+        code.branch(mine, after, head)
+        builder.place(after)
         return old
 
     def _locked(self) -> Register:
         """Whether the lock was free: of a warp, one lane finds it so."""
-        code, builder = self.code, self.code.builder
-        found = builder.temporary(32)
-        builder.append(
-            Atomic(
-                pc=builder.added_pc(),
-                mnemonic=code.site.mnemonic,
-                span=code.site.span,
-                origin=code.site.origin,
-                is_part=True,
-                operation="cas",
-                type=_WORD,
-                address=_lock(),
-                destination=found,
-                sources=(Immediate(0), Immediate(1)),
-            )
-        )
-        return code.compute("setp.eq.u32", 1, found, Immediate(0))
+        code, free = self.code, Immediate(0)
+        found = code.builder.temporary(32)
+        code.atomic("cas", _WORD, _lock(), free, Immediate(1), destination=found)
+        return code.compute("setp.eq.u32", 1, found, free)
 
     def _new(self, old: tuple[Register, Register]) -> Pair:
         if self.operation == "exch":

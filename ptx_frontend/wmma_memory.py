@@ -210,7 +210,7 @@ def _understood(site: Site) -> _Form:
     """The form; UnsupportedInstruction for what PTX does not have."""
     _, action, role_name, *parts = site.mnemonic.split(".")
     roles = {"a": Role.A, "b": Role.B, "c": Role.ACCUMULATOR, "d": Role.ACCUMULATOR}
-    wrong = site.unsupported(f"instruction {site.mnemonic!r} is not supported")
+    wrong = site.refused()
     left = [part for part in parts if part not in ("sync", "aligned")]
     space = AddressSpace.GENERIC
     for name, known in _SPACES.items():
