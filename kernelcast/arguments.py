@@ -1,8 +1,8 @@
 """Arguments of a workload: `f64[n + 2, 4112]` buffers, `s32` scalars, `bytes[48]` structs, and
 `local f32[n]` arrays of OpenCL.
 
-A specification holds texts only; `make` computes shape and contents for one problem size, and
-`make_lazy` the shape alone, so that nothing large exists before it is needed.
+A specification holds texts only; `make` computes the shape for one problem size, so that nothing
+large exists before it is needed, and `make_whole` the contents, too.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ class ArgumentSpec:
     def is_buffer(self) -> bool:
         return self.element is not None and self.shape is not None and not self.is_local
 
-    def make(self, names: Mapping[str, int]) -> Argument:
+    def make_whole(self, names: Mapping[str, int]) -> Argument:
         """The argument for the sizes `names`: an array, a NumPy scalar or bytes."""
-        made = self.make_lazy(names)
+        made = self.make(names)
         return self._materialised(made) if isinstance(made, LazyBuffer) else made
 
-    def make_lazy(self, names: Mapping[str, int]) -> Argument:
+    def make(self, names: Mapping[str, int]) -> Argument:
         """The same, but a generated buffer gets its contents when they are first needed.
 
         Files and functions are read at once: what is wrong with them shows before a run.

@@ -30,9 +30,6 @@ class SamplerSpec:
     def make(self, _names: Mapping[str, int]) -> Sampler:
         return self.sampler
 
-    def make_lazy(self, names: Mapping[str, int]) -> Sampler:
-        return self.make(names)
-
 
 AnyArgumentSpec: TypeAlias = (
     ArgumentSpec | ImageSpec | SamplerSpec | TextureSpec | SurfaceSpec | TensorMapSpec

@@ -49,16 +49,12 @@ class ImageSpec:
         return self.texels.where
 
     def make(self, names: Mapping[str, int]) -> Image:
-        array = self.texels.make(names)
+        array = self.texels.make_whole(names)
         assert isinstance(array, np.ndarray)
         try:
             return Image(array, self.format.order, self.format.channel_type, self.kind)
         except LaunchError as error:
             raise WorkloadError(f"{self.where}: {error}") from None
-
-    def make_lazy(self, names: Mapping[str, int]) -> Image:
-        """The same: texels are made at once."""
-        return self.make(names)
 
 
 def read_image(

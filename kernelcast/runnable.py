@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from kernelcast.argument_snapshot import ArgumentSnapshot
 from kernelcast.errors import LaunchError, nearest
-from kernelcast.inputs.kernel_names import kernels_called
+from kernelcast.inputs.kernel_names import kernels_called, shortest_names
 from kernelcast.kernel_trace import KernelTrace
 from kernelcast.launch_sampling import sampled_launch
 from kernelcast.launch_sizes import LaunchSizes, as_argument
@@ -223,12 +223,12 @@ class LoadedModule(Mapping[str, RunnableKernel]):
 
     def __getitem__(self, name: str) -> RunnableKernel:
         """Raises why the kernel cannot run, or LaunchError when there is none of that name."""
-        name = self._symbol(name)
-        if name in self.module.kernels:
-            return RunnableKernel(self.module.kernels[name])
-        for reason in self.module.rejected.get(name, ()):
+        symbol = self._symbol(name)
+        if symbol in self.module.kernels:
+            return RunnableKernel(self.module.kernels[symbol])
+        for reason in self.module.rejected.get(symbol, ()):
             raise reason
-        known = (*self.module.kernels, *self.module.rejected)
+        known = self._names_to_call()
         raise LaunchError(
             f"{self.module.path} has no kernel {name!r}{nearest(name, known)}; "
             f"it has {', '.join(known) or 'none'}"
@@ -263,10 +263,17 @@ class LoadedModule(Mapping[str, RunnableKernel]):
 
     def only_kernel(self) -> RunnableKernel:
         """The module's single kernel; LaunchError when it has none or several."""
-        names = (*self.module.kernels, *self.module.rejected)
+        names = self._names_to_call()
         if len(names) != 1:
             raise LaunchError(
                 f"{self.module.path} has {len(names)} kernels, name one as entry: "
                 f"{', '.join(names) or 'none'}"
             )
         return self[names[0]]
+
+    def _names_to_call(self) -> list[str]:
+        """Of all kernels: as they were asked for, else as short as can be."""
+        symbols = (*self.module.kernels, *self.module.rejected)
+        asked = {symbol: name for name, symbol in self.names.items()}
+        shortest = shortest_names(symbols)
+        return [asked.get(symbol, name) for symbol, name in zip(symbols, shortest, strict=True)]

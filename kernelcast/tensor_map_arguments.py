@@ -42,7 +42,7 @@ class TensorMapSpec:
         return self.array.name
 
     def make(self, names: Mapping[str, int]) -> TensorMap:
-        array, where = self.array.make(names), self.array.where
+        array, where = self.array.make_whole(names), self.array.where
         assert isinstance(array, np.ndarray)
         box, steps = (
             tuple(evaluate_integer(item, names, f"{where}.{key}") for item in items)
@@ -52,10 +52,6 @@ class TensorMapSpec:
             return TensorMap(array, box, self.element, self.swizzle, self.fill, steps)
         except LaunchError as error:
             raise WorkloadError(f"{where}: {error}") from None
-
-    def make_lazy(self, names: Mapping[str, int]) -> TensorMap:
-        """The same: the tensor is made at once."""
-        return self.make(names)
 
 
 def read_tensor_map(table: TomlTable, folder: Path, match: re.Match[str]) -> TensorMapSpec:

@@ -36,10 +36,6 @@ class TextureSpec:
         except LaunchError as error:
             raise WorkloadError(f"{self.image.where}: {error}") from None
 
-    def make_lazy(self, names: Mapping[str, int]) -> Texture:
-        """The same: texels are made at once."""
-        return self.make(names)
-
 
 @dataclass(frozen=True, slots=True)
 class SurfaceSpec:
@@ -51,10 +47,6 @@ class SurfaceSpec:
 
     def make(self, names: Mapping[str, int]) -> Surface:
         return Surface(self.image.make(names))
-
-    def make_lazy(self, names: Mapping[str, int]) -> Surface:
-        """The same: texels are made at once."""
-        return self.make(names)
 
 
 def read_texture(table: TomlTable, image: ImageSpec) -> TextureSpec:

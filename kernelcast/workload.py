@@ -140,7 +140,12 @@ class Workload:
     def make_arguments(self, size: str | None = None) -> tuple[Argument, ...]:
         """The arguments in order, with freshly filled buffers."""
         names = self._names(size)
-        return tuple(argument.make(names) for argument in self.arguments)
+        return tuple(
+            argument.make_whole(names)
+            if isinstance(argument, ArgumentSpec)
+            else argument.make(names)
+            for argument in self.arguments
+        )
 
     def make_launch(
         self, size: str | None = None, *, lazy: bool = False, kernel: Kernel | None = None
@@ -154,7 +159,7 @@ class Workload:
             grid=dimensions(self._grid(names), "grid"),
             thread_block=dimensions(self._thread_block(names), "thread block"),
             arguments=(
-                tuple(argument.make_lazy(names) for argument in self.arguments)
+                tuple(argument.make(names) for argument in self.arguments)
                 if lazy
                 else self.make_arguments(size)
             ),
@@ -203,7 +208,7 @@ class Workload:
             grid=self._grid(names),
             block=self._thread_block(names),
             args=(
-                tuple(argument.make_lazy(names) for argument in self.arguments)
+                tuple(argument.make(names) for argument in self.arguments)
                 if arguments is None
                 else arguments
             ),
@@ -229,7 +234,7 @@ class Workload:
         launch = Launch(
             grid=dimensions(self._grid(names), "grid"),
             thread_block=dimensions(self._thread_block(names), "thread block"),
-            arguments=tuple(argument.make_lazy(names) for argument in self.arguments),
+            arguments=tuple(argument.make(names) for argument in self.arguments),
             dynamic_shared_bytes=self._shared_bytes(names),
             registers=registers or self.kernel.registers,
         )

@@ -88,10 +88,10 @@ def instruction_throughput(device: Device, kind: InstructionType) -> ThroughputO
         )
     curve = device.curves.get(INSTRUCTION_CURVE)
     if curve is None:
-        warp_rate = _cycles_per_s(device) / _latency_cycles(device, kind)
+        warp_rate = device.sm_cycles_per_s / _latency_cycles(device, kind)
         ceiling = min(units / device.architecture.warp_width, _issue_rate(device))
         return ThroughputOverWarps(
-            Saturation(warp_rate, ceiling * _cycles_per_s(device), _SHARP, 0.0),
+            Saturation(warp_rate, ceiling * device.sm_cycles_per_s, _SHARP, 0.0),
             "one instruction of a warp at a time, until all functional units are busy (assumed)",
         )
     base = _fitted(curve, _OPERATIONS * device.architecture.warp_width)
@@ -107,14 +107,14 @@ def shared_bandwidth(device: Device) -> ThroughputOverWarps:
     curve = device.curves.get(SHARED_CURVE)
     if curve is not None:
         return ThroughputOverWarps(_fitted(curve), curve.provenance.reference)
-    peak = _cycles_per_s(device) * wavefront_bytes(device)
+    peak = device.sm_cycles_per_s * wavefront_bytes(device)
     if device.measured is not None:
         peak = device.measured.load_store_ops_per_s * WORD_BYTES
     request_bytes = device.architecture.warp_width * WORD_BYTES
     slope = peak / _USUAL_STAGES
     if device.timing is not None:
         latency = device.timing.shared_latency_cycles
-        slope = request_bytes * _cycles_per_s(device) / latency
+        slope = request_bytes * device.sm_cycles_per_s / latency
     return ThroughputOverWarps(
         Saturation(slope, peak, _SHARP, 0.0),
         "one access of a warp at a time, until all banks are busy (assumed)",
@@ -150,11 +150,6 @@ def _fitted(curve: MeasuredCurve, divisor: float = 1.0) -> Saturation:
         raise ModelNotApplicable(f"a curve over warps needs two points above 0: {curve.y_name}")
     xs, ys = zip(*points, strict=True)
     return saturation_of(xs, ys)
-
-
-def _cycles_per_s(device: Device) -> float:
-    """Of all SMs together."""
-    return device.architecture.sm_count * device.running_clock_hz
 
 
 def _issue_rate(device: Device) -> float:

@@ -155,7 +155,7 @@ def _l2_rate(device: Device) -> _Rate:
 def _l1_rate(device: Device) -> _Rate:
     observed, timing = _cache_rate(device, "l1_read_bandwidth_bytes_per_s"), device.timing
     if observed[0] is None and timing is not None:
-        return timing.l1_wavefront_bytes * _sm_clocks(device), "rate of [timing]", None
+        return timing.l1_wavefront_bytes * device.sm_cycles_per_s, "rate of [timing]", None
     return observed
 
 
@@ -163,14 +163,14 @@ def _shared_rate(device: Device) -> tuple[float, str]:
     observed = device.ceilings.get("shared_bandwidth_bytes_per_s")
     if observed is None:
         shared = device.shared
-        return shared.banks * shared.bank_bytes * _sm_clocks(device), "theoretical rate"
+        return shared.banks * shared.bank_bytes * device.sm_cycles_per_s, "theoretical rate"
     return observed, "highest measured rate"
 
 
 def _special_rate(device: Device) -> tuple[float | None, str]:
     observed = device.ceilings.get(_SPECIAL)
     if observed is None and device.timing is not None:
-        return device.timing.special_function.lanes * _sm_clocks(device), "rate of [timing]"
+        return device.timing.special_function.lanes * device.sm_cycles_per_s, "rate of [timing]"
     return observed, "measured rate of fp32"
 
 
@@ -184,8 +184,3 @@ def _plain_or_highest(plain: float | None, highest: float | None, source: str) -
     if plain is None:
         return highest, source, None
     return plain, "rate of plain work-items", highest
-
-
-def _sm_clocks(device: Device) -> float:
-    """Cycles of all SMs in a second."""
-    return device.architecture.sm_count * device.running_clock_hz

@@ -308,6 +308,11 @@ class Device:
         """Of kernels: the nominal clock, where the file does not say that it rises under load."""
         return self.architecture.running_clock_hz or self.architecture.clock_hz
 
+    @property
+    def sm_cycles_per_s(self) -> float:
+        """Of all SMs together."""
+        return self.architecture.sm_count * self.running_clock_hz
+
     def seconds(self, cycles: float) -> float:
         """SM cycles to seconds."""
         return cycles / self.running_clock_hz

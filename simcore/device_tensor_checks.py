@@ -103,6 +103,6 @@ def _observation(
     if rate is None:
         yield key, f"tensor units of the file have no {type_name}"
         return
-    limit = 2.0 * rate * device.architecture.sm_count * device.running_clock_hz
+    limit = 2.0 * rate * device.sm_cycles_per_s
     if value > _ABOVE_NOMINAL_CLOCK * limit:
         yield key, f"{value:g} is above the peak of {limit:g}"

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from kernelcast.simcore.source_names import source_name
 
-__all__ = ["kernels_called"]
+__all__ = ["kernels_called", "shortest_names"]
 
 
 def kernels_called(name: str, symbols: Iterable[str]) -> list[str]:
     """The symbols whose source name is `name`."""
     return [symbol for symbol in symbols if symbol != name and source_name(symbol) == name]
+
+
+def shortest_names(symbols: Iterable[str]) -> list[str]:
+    """What to call each kernel: its source name where no other kernel has that, else its symbol."""
+    symbols = list(symbols)
+    count = Counter(map(source_name, symbols))
+    return [name if count[name := source_name(symbol)] == 1 else symbol for symbol in symbols]

@@ -119,7 +119,7 @@ class Configuration:
             "depth": depth,
             "pitch": width + 2 * _LEAD,
         }
-        arguments = tuple(argument.make_lazy(sizes) for argument in workload.arguments)
+        arguments = tuple(argument.make(sizes) for argument in workload.arguments)
         launch = Launch(
             self.grid,
             self.thread_block,

@@ -24,7 +24,7 @@ from kernelcast.simcore.engine.phase_log import PhaseLog
 from kernelcast.simcore.isa.control_flow import post_dominators
 from kernelcast.simcore.isa.kernel import BarrierArrive, BarrierSync, Kernel
 
-__all__ = ["BarrierQueue"]
+__all__ = ["BarrierQueue", "barrier_at", "barrier_error"]
 
 Mask = npt.NDArray[np.bool_]
 
@@ -135,7 +135,9 @@ class BarrierQueue:
             mask = np.ones(self._batch.lanes, np.bool_) if waiting is None else waiting
             here = mask.reshape(self._batch.count, -1) & stuck[:, None]
             if here.any():
-                raise self._too_few(index, int(np.argmax(here.reshape(-1))), counted)
+                lane = int(np.argmax(here.reshape(-1)))
+                reason = f"too few threads come to this barrier: {counted.state(lane)}"
+                raise self._error(reason, index, lane)
             go, stay = mask & opened, mask & ~opened
             del self._waiting[index]
             if go.any():
@@ -152,19 +154,11 @@ class BarrierQueue:
             found |= self._has_waiting(mask)
         return found
 
-    def _too_few(self, index: int, lane: int, counted: CountedBarriers) -> BarrierError:
-        barrier = self._barrier(index)
-        return BarrierError(
-            f"too few threads come to this barrier: {counted.state(lane)}",
-            barrier.span,
-            self._batch.thread_name(lane),
-            barrier.origin,
-        )
-
     def _barrier(self, basic_block: int) -> BarrierSync:
-        end = self._kernel.blocks[basic_block].terminator
-        assert isinstance(end, BarrierSync)
-        return end
+        return barrier_at(self._kernel, basic_block)
+
+    def _error(self, reason: str, basic_block: int, lane: int) -> BarrierError:
+        return barrier_error(reason, self._barrier(basic_block), self._batch, lane)
 
     def _check(self) -> None:
         batch = self._batch
@@ -183,12 +177,11 @@ class BarrierQueue:
         for index, mask in self._waiting.items():
             absent = self._bypasses.absent(index, mask, self._batch.shape.lanes)
             if absent is not None:
-                raise BarrierError(
+                raise self._error(
                     "not all threads of the thread block reach this barrier: "
                     "this one went round it",
-                    self._barrier(index).span,
-                    self._batch.thread_name(int(np.argmax(absent))),
-                    self._barrier(index).origin,
+                    index,
+                    int(np.argmax(absent)),
                 )
 
     def _check_passed_by(self) -> None:
@@ -201,12 +194,11 @@ class BarrierQueue:
             both = waiting[early] & waiting[late]
             if both.any() and self._is_after(late, early):
                 lane = self._first_waiting(early, int(np.argmax(both)))
-                raise BarrierError(
+                raise self._error(
                     "not all threads of the thread block reach this barrier: others passed it by "
                     f"and wait at line {self._barrier(late).span.line}",
-                    self._barrier(early).span,
-                    self._batch.thread_name(lane),
-                    self._barrier(early).origin,
+                    early,
+                    lane,
                 )
 
     def _has_waiting(self, mask: Mask | None) -> Mask:
@@ -240,11 +232,21 @@ class BarrierQueue:
         row = int(np.argmax(differs.any(axis=1)))
         lane = row * size + int(np.argmax(differs[row]))
         other = row * size + int(np.argmax(rows[row] == most[row]))
-        here, there = self._barrier(int(place[lane])), self._barrier(int(place[other]))
-        raise BarrierError(
-            f"not all threads of the {group} reach this barrier: "
-            f"others wait at line {there.span.line}",
-            here.span,
-            self._batch.thread_name(lane),
-            here.origin,
+        line = self._barrier(int(place[other])).span.line
+        raise self._error(
+            f"not all threads of the {group} reach this barrier: others wait at line {line}",
+            int(place[lane]),
+            lane,
         )
+
+
+def barrier_at(kernel: Kernel, basic_block: int) -> BarrierSync:
+    """The barrier that ends a basic block."""
+    end = kernel.blocks[basic_block].terminator
+    assert isinstance(end, BarrierSync)
+    return end
+
+
+def barrier_error(reason: str, barrier: BarrierSync, batch: Batch, lane: int) -> BarrierError:
+    """At the barrier where that lane of the batch waits."""
+    return BarrierError(reason, barrier.span, batch.thread_name(lane), barrier.origin)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.errors import BarrierError
-from kernelcast.simcore.engine.barriers import BarrierQueue
+from kernelcast.simcore.engine.barriers import BarrierQueue, barrier_at, barrier_error
 from kernelcast.simcore.engine.batch import Batch
 from kernelcast.simcore.engine.phase_log import PhaseLog
-from kernelcast.simcore.isa.kernel import BarrierSync, Kernel
+from kernelcast.simcore.isa.kernel import Kernel
 
 __all__ = ["ClusterQueue"]
 
@@ -39,7 +38,9 @@ class ClusterQueue:
     def wait(self, basic_block: int, mask: Mask | None) -> None:
         here = np.ones(self._batch.lanes, np.bool_) if mask is None else mask
         if self._phases is not None:
-            self._phases.wait_for_cluster(self._barrier(basic_block).pc, np.flatnonzero(here))
+            self._phases.wait_for_cluster(
+                barrier_at(self._kernel, basic_block).pc, np.flatnonzero(here)
+            )
         known = self._waiting.get(basic_block)
         self._waiting[basic_block] = here if known is None else known | here
 
@@ -55,7 +56,7 @@ class ClusterQueue:
             go, stay = mask & opens, mask & ~opens
             if not go.any():
                 continue
-            released.append((self._barrier(index).target, go))
+            released.append((barrier_at(self._kernel, index).target, go))
             self._batch.counts.stage += self._batch.thread_blocks_in([go])
             del self._waiting[index]
             if stay.any():
@@ -82,15 +83,6 @@ class ClusterQueue:
         if barriers and not (here & there).any():
             return
         index, mask = next(iter(self._waiting.items()))
-        barrier = self._barrier(index)
-        raise BarrierError(
-            "not all threads of the cluster come to this barrier",
-            barrier.span,
-            self._batch.thread_name(int(np.argmax(mask))),
-            barrier.origin,
-        )
-
-    def _barrier(self, basic_block: int) -> BarrierSync:
-        end = self._kernel.blocks[basic_block].terminator
-        assert isinstance(end, BarrierSync)
-        return end
+        reason = "not all threads of the cluster come to this barrier"
+        barrier = barrier_at(self._kernel, index)
+        raise barrier_error(reason, barrier, self._batch, int(np.argmax(mask)))

@@ -16,7 +16,7 @@ from kernelcast.toml_table import TomlTable
 
 def make(folder: Path, names: dict[str, int] | None = None, **entries: Any) -> Argument:
     table = TomlTable("w.toml", "args[u]", {"name": "u", **entries})
-    return read_argument(table, folder).make(names or {})
+    return read_argument(table, folder).make_whole(names or {})
 
 
 def make_array(folder: Path, **entries: Any) -> np.ndarray[Any, Any]:

@@ -13,7 +13,7 @@ import kernelcast as kc
 from kernelcast.architectures import Architecture
 from kernelcast.cli import main
 from kernelcast.cli.trace_source import Simulator, first_compiled
-from kernelcast.errors import KernelcastError, nearest
+from kernelcast.errors import KernelcastError, LaunchError, nearest
 from kernelcast.report.text import comparison_table, estimate_report, run_line
 
 SYMBOL = "_Z4fillPi"
@@ -70,6 +70,20 @@ def test_a_kernel_in_place_of_a_workload(
     device = () if command == "run" else ("--device", "gtx-480")
     assert main([command, str(file), *device]) == 2
     assert f"{file} is a kernel: a workload file" in capsys.readouterr().err
+
+
+def test_the_nearest_kernel_is_named_as_its_source_names_it() -> None:
+    module = kc.load_ptx(FILL)
+    with pytest.raises(
+        LaunchError, match=r"no kernel 'full' \(did you mean fill\?\); it has fill$"
+    ):
+        module["full"]
+
+
+def test_kernels_of_one_source_name_are_told_apart_by_their_symbols() -> None:
+    twin = FILL.replace(SYMBOL, "_Z4fillPf").split(".address_size 64")[1]
+    with pytest.raises(LaunchError, match=rf"2 kernels, name one as entry: {SYMBOL}, _Z4fillPf$"):
+        kc.load_ptx(FILL + twin).only_kernel()
 
 
 def test_names_that_begin_alike_are_the_first_hints() -> None:

@@ -84,6 +84,8 @@ def test_instances_of_templates_are_called_by_their_names(write: Callable[..., P
     assert module["plain"].name == "_Z5plainPi"
     with pytest.raises(LaunchError, match=r"has 2 kernels 'lib::scale': _ZN3lib5scale"):
         module["lib::scale"]
+    with pytest.raises(LaunchError, match=r"did you mean lib::scale<int, 5>"):
+        module["lib::scale<int, 7>"]
 
 
 @needs_nvrtc
