@@ -116,6 +116,10 @@ class CallStack:
             self._top = self._names.file.new(_ALLOCATED, 64)
         return self._top
 
+    def room(self) -> tuple[SymbolAddress, int]:
+        """Where the memory of `alloca` ends, and how many bytes it has."""
+        return SymbolAddress(self.top().name, _STACK_BYTES), _STACK_BYTES
+
     @property
     def is_full(self) -> bool:
         """Whether more calls would take too long to lower."""
@@ -154,7 +158,8 @@ class CallStack:
             self._write_return(link)
         for called in self._called.values():
             self._write_dispatch(called)
-        for position, register in enumerate((self._pointer, self._top)):
+        # what is placed last may not grow into anything else unnoticed; `alloca` looks by itself
+        for position, register in enumerate((self._top, self._pointer)):
             if register is not None:
                 self._place(register, _PLACED_LAST + position)
 

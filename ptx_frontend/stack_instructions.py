@@ -6,8 +6,9 @@ from kernelcast.ptx_frontend.added_instructions import AddedCode
 from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.call_stack import CallStack
 from kernelcast.ptx_frontend.calls import move
+from kernelcast.ptx_frontend.instruction_parts import InstructionParts
 from kernelcast.ptx_frontend.operands import Site
-from kernelcast.simcore.isa.kernel import Immediate, Register
+from kernelcast.simcore.isa.kernel import Immediate, Operand, Register
 from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["STACK", "lower_stack"]
@@ -26,7 +27,8 @@ def lower_stack(site: Site, builder: BasicBlockBuilder, stack: CallStack) -> Non
     code = AddedCode(builder, site.span, site.origin)
     top = stack.top()
     if root == "alloca":
-        _allocate(site, code, type_, top)
+        size = _allocate(site, code, type_, top)
+        _check(InstructionParts(site, builder, None), stack, size)
         return
     site.expect_operands(1)
     if root == "stacksave":
@@ -37,8 +39,9 @@ def lower_stack(site: Site, builder: BasicBlockBuilder, stack: CallStack) -> Non
     builder.append(move(site, site.pc, type_, top, saved))
 
 
-def _allocate(site: Site, code: AddedCode, type_: ScalarType, top: Register) -> None:
-    """`alloca d, size{, alignment}`: what is on top of the stack, rounded up to the alignment."""
+def _allocate(site: Site, code: AddedCode, type_: ScalarType, top: Register) -> Operand:
+    """`alloca d, size{, alignment}`: what is on top of the stack, rounded up to the alignment;
+    gives the size."""
     site.expect_operands(2, 3)
     size = site.source(site.operands[1], 1, type_)
     alignment = _ALIGNMENT
@@ -57,3 +60,14 @@ def _allocate(site: Site, code: AddedCode, type_: ScalarType, top: Register) -> 
         code.compute(f"cvt.{name}.{type_.ptx_name}", wide, size)
         size = wide
     code.compute(f"add.{name}", top, top, size)
+    return size
+
+
+def _check(code: InstructionParts, stack: CallStack, size: Operand) -> None:
+    """Ends the kernel where so many bytes more are too many."""
+    end, most = stack.room()
+    fits = code.compute("setp.le.u64", 1, size, Immediate(most))
+    is_inside = code.compute("setp.le.u64", 1, stack.top(), code.compute("mov.u64", 64, end))
+    both = code.compute("and.pred", 1, fits, is_inside)
+    reason = f"alloca takes more than the {most >> 10} KB that a thread has for it"
+    code.skip_unless(both, code.builder.trap(code.site.span, reason, is_part=True))

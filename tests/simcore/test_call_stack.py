@@ -236,10 +236,39 @@ AGAIN: stacksave.u64 %rd5; alloca.u64 %rd3, 64; st.local.u32 [%rd3], %r2; ld.loc
     assert out.tolist() == [1000] * 32
 
 
-def test_taking_too_much_is_an_error(run_ptx: Run) -> None:
-    body = f"{THREAD} alloca.u64 %rd3, 100000; st.local.u32 [%rd3+99996], %r1; ret;"
-    with pytest.raises(MemoryAccessError, match="outside local memory"):
-        run_ptx(body, "u64 out", [np.zeros(32, np.uint32)])
+@pytest.mark.parametrize("sizes", [(100000,), (16 << 10, 8), (-8,)])
+def test_taking_too_much_is_an_error(run_ptx: Run, sizes: tuple[int, ...]) -> None:
+    taken = " ".join(f"alloca.u64 %rd3, {size};" for size in sizes)
+    with pytest.raises(AssertionTriggered, match="alloca takes more than the 16 KB") as caught:
+        run_ptx(f"{THREAD} {taken} ret;", "u64 out", [np.zeros(32, np.uint32)])
+    assert caught.value.span is not None
+
+
+def test_all_of_the_memory_can_be_taken_and_counts_as_one_instruction(run_ptx: Run) -> None:
+    body = f"{THREAD} alloca.u64 %rd3, 16384, 16; st.local.u32 [%rd3+16380], %r1; ret;"
+    trace = run_ptx(body, "u64 out", [np.zeros(32, np.uint32)])
+    _, threads = trace.source_instructions()
+    assert threads == 32 * (4 + 3)
+
+
+def test_a_full_stack_does_not_run_into_what_was_taken(run_ptx: Run) -> None:
+    """Each call keeps 16 bytes; 1,100 of them are more than 16 KB."""
+    module = """
+.func (.param .b32 r) f(.param .b32 n)
+{ .reg .b32 %r<9>; .reg .pred %p<3>; .param .b32 p; .param .b32 q;
+  ld.param.b32 %r1, [n]; mov.u32 %r4, %r1; setp.eq.u32 %p1, %r1, 0; @%p1 bra DONE;
+  sub.u32 %r2, %r1, 1; st.param.b32 [p], %r2; call (q), f, (p); ld.param.b32 %r3, [q];
+  add.u32 %r4, %r1, %r3;
+DONE: st.param.b32 [r], %r4; ret; }"""
+    body = f"""{THREAD} alloca.u64 %rd3, 64; st.local.u32 [%rd3], 7; mov.u32 %r2, {{depth}};
+    {{{{ .param .b32 p; .param .b32 q; st.param.b32 [p], %r2; call (q), f, (p);
+    ld.param.b32 %r3, [q]; }}}} ld.local.u32 %r4, [%rd3]; add.u32 %r3, %r3, %r4;
+    st.global.u32 [%rd1], %r3; ret;"""
+    out = np.zeros(32, np.uint32)
+    run_ptx(body.format(depth=500), "u64 out", [out], module=module)
+    assert out.tolist() == [500 * 501 // 2 + 7] * 32
+    with pytest.raises(MemoryAccessError, match="the call stack is full"):
+        run_ptx(body.format(depth=1100), "u64 out", [out], module=module)
 
 
 GRID_BARRIER = """
