@@ -29,7 +29,7 @@ def lower_cp_async(site: Site, builder: BasicBlockBuilder) -> None:
     parts = site.mnemonic.split(".")[2:]
     code = InstructionParts.guarded(site, builder)
     if parts[:2] == ["mbarrier", "arrive"]:
-        _arrive(code, is_counted=parts[2:3] != ["noinc"])
+        _arrive(code, parts[2:])
     elif parts in (["commit_group"], ["wait_all"]):
         site.expect_operands(0)
         code.fence(0 if parts == ["wait_all"] else None)
@@ -48,9 +48,12 @@ def groups_left(site: Site) -> int:
     return operand.bits
 
 
-def _arrive(code: InstructionParts, *, is_counted: bool) -> None:
+def _arrive(code: InstructionParts, parts: Sequence[str]) -> None:
     """All copies so far are done. Without `.noinc` the arrival was added before, so that nothing
     changes."""
+    is_counted = parts[:1] != ["noinc"]
+    if parts[not is_counted :] not in (["b64"], ["shared", "b64"], ["shared::cta", "b64"]):
+        raise code.site.refused()
     code.site.expect_operands(1)
     added = 0 if is_counted else mbarrier_words.change(arrivals=1)
     place = shared_address(code.site, 0, ScalarType.B64.bytes)

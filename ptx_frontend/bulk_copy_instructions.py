@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from kernelcast.ptx_frontend import syntax
 from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.instruction_parts import InstructionParts, shifted
-from kernelcast.ptx_frontend.memory_instructions import ATOMIC_TYPES
+from kernelcast.ptx_frontend.legal_atomics import ATOMIC_TYPES
 from kernelcast.ptx_frontend.mnemonics import scalar_type
 from kernelcast.ptx_frontend.operands import Site
 from kernelcast.ptx_frontend.peer_addresses import mbarrier_address

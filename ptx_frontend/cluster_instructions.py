@@ -13,9 +13,9 @@ from kernelcast.ptx_frontend import syntax
 from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.guards import go_round
 from kernelcast.ptx_frontend.instruction_parts import InstructionParts
+from kernelcast.ptx_frontend.legal_atomics import illegal_multimem
 from kernelcast.ptx_frontend.mbarrier_instructions import complete_transactions
 from kernelcast.ptx_frontend.memory_instructions import (
-    is_vector_atomic,
     lower_atomic,
     lower_load,
     lower_store,
@@ -40,7 +40,10 @@ from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = ["lower_cluster"]
 
-_ORDERS = frozenset(("aligned", "acquire", "release", "relaxed"))
+_ARRIVALS = ("arrive", "arrive.release", "arrive.relaxed")
+_WAITS = ("wait", "wait.acquire")
+_SET_REGISTERS = ("setmaxnreg.inc.sync.aligned.u32", "setmaxnreg.dec.sync.aligned.u32")
+_REGISTERS = range(24, 257, 8)
 _COMPLETION = "mbarrier::complete_tx::bytes"
 _MULTIMEM = {"ld_reduce": "ld", "st": "st", "red": "red"}
 _OPERATIONS = ("add", "min", "max", "and", "or", "xor")
@@ -62,16 +65,28 @@ def lower_cluster(site: Site, builder: BasicBlockBuilder) -> None:
         case ["multimem", _]:
             _on_all_devices(site, builder)
         case ["setmaxnreg", _]:
-            site.expect_operands(1)
-            code.fence()
+            _set_registers(code)
         case _:
             _policy(code)
 
 
+def _set_registers(code: InstructionParts) -> None:
+    """`setmaxnreg count`: changes no value."""
+    site = code.site
+    if site.mnemonic not in _SET_REGISTERS:
+        raise site.refused()
+    site.expect_operands(1)
+    count = site.source(site.operands[0], 0, ScalarType.U32)
+    if not isinstance(count, Immediate) or count.bits not in _REGISTERS:
+        raise site.error(f"{site.mnemonic!r} takes a multiple of 8 from 24 to 256", 0)
+    code.fence()
+
+
 def _type(site: Site) -> ScalarType:
     """The type of an address."""
-    type_ = ScalarType.named(site.mnemonic.rsplit(".", 1)[1])
-    if type_ not in (ScalarType.U32, ScalarType.U64):
+    _, *space, name = site.mnemonic.split(".")
+    type_ = {"u32": ScalarType.U32, "u64": ScalarType.U64}.get(name)
+    if type_ is None or space not in ([], ["shared::cluster"]):
         raise site.refused()
     return type_
 
@@ -135,8 +150,10 @@ def _is_own(code: InstructionParts) -> None:
 def _barrier(site: Site, builder: BasicBlockBuilder) -> None:
     """`barrier.cluster.arrive` counts and goes on, `barrier.cluster.wait` waits."""
     site.expect_operands(0)
-    kind = [part for part in site.mnemonic.split(".")[2:] if part not in _ORDERS]
-    if kind == ["arrive"]:
+    half = site.mnemonic.removesuffix(".aligned").removeprefix("barrier.cluster.")
+    if half not in (*_ARRIVALS, *_WAITS):
+        raise site.refused()
+    if half in _ARRIVALS:
         builder.append(
             ClusterArrive(
                 pc=site.pc,
@@ -147,8 +164,6 @@ def _barrier(site: Site, builder: BasicBlockBuilder) -> None:
             )
         )
         return
-    if kind != ["wait"]:
-        raise site.refused()
     following = builder.new()
     go_round(site, builder, following)
     builder.end_and_continue(
@@ -199,16 +214,21 @@ def _on_all_devices(site: Site, builder: BasicBlockBuilder) -> None:
     operations = _OPERATIONS if kind == "ld_reduce" else ()
     kept = [part for part in parts if part not in operations and not part.startswith("acc::")]
     plain = _plainly(site, ".".join((_MULTIMEM[kind], *kept)))
+    access = understood(plain)
+    operation = access.operation or next((part for part in parts if part in operations), "")
+    reason = illegal_multimem(kind, kept, access.space, operation, access.type, access.vector)
+    if reason:
+        raise site.refused(reason)
     instructions: Sequence[Load | Store | Atomic]
     match kind:
         case "ld_reduce":
-            instructions = [lower_load(plain, understood(plain))]
+            instructions = [lower_load(plain, access)]
         case "st":
-            instructions = [lower_store(plain, understood(plain))]
-        case _ if is_vector_atomic(plain):
-            instructions = lower_vector_atomic(plain)
+            instructions = [lower_store(plain, access)]
+        case _ if access.vector:
+            instructions = lower_vector_atomic(plain, access)
         case _:
-            instructions = [lower_atomic(plain)]
+            instructions = [lower_atomic(plain, access)]
     builder.append(replace(instructions[0], mnemonic=site.mnemonic))
     for part in instructions[1:]:
         builder.append(replace(part, mnemonic=site.mnemonic, pc=builder.added_pc(), is_added=True))

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
-__all__ = ["illegal_access"]
+__all__ = ["illegal_access", "illegal_order"]
 
 _TYPES = frozenset(
     ScalarType.named(name)
@@ -26,7 +26,14 @@ _ORDERS_OF = {
     "ld": frozenset(("weak", "volatile", "relaxed", "acquire")),
     "ldu": frozenset[str](),
     "st": frozenset(("weak", "volatile", "relaxed", "release")),
+    "atom": frozenset(("relaxed", "acquire", "release", "acq_rel")),
+    "red": frozenset(("relaxed", "release")),
+    "multimem.ld_reduce": frozenset(("weak", "relaxed", "acquire")),
+    "multimem.st": frozenset(("weak", "relaxed", "release")),
+    "multimem.red": frozenset(("relaxed", "release")),
 }
+_OF_ANY_SCOPE = ("atom", "red")
+"""Without an order they are relaxed, without a scope that of the GPU."""
 _OPERATORS = frozenset(("ca", "cg", "cs", "lu", "cv", "wb", "wt"))
 _OPERATORS_OF = {
     "ld": frozenset(("ca", "cg", "cs", "lu", "cv")),
@@ -55,18 +62,26 @@ def illegal_access(
             return f"a cache hint of .{space.value} memory"
         if left & _UNHINTED:
             return f"modifier '.{min(left & _UNHINTED)}' and a cache hint"
-    wrong = _order(root, left, space) or _operator(root, left)
+    wrong = illegal_order(root, left, space) or _operator(root, left)
     return wrong or _width(space, type_, elements)
 
 
-def _order(root: str, left: frozenset[str], space: AddressSpace) -> str:
+def illegal_order(root: str, left: frozenset[str], space: AddressSpace) -> str:
+    """What is wrong with the order and the scope of a memory instruction; empty when PTX has
+    them."""
     orders, scopes = left & _ORDERS, left & _SCOPES
     if len(orders) > 1:
         return f"modifiers '.{min(orders)}' and '.{max(orders)}' do not stand together"
     foreign = orders - _ORDERS_OF[root]
     if foreign:
         return f"modifier '.{min(foreign)}'"
-    if orders & _SCOPED and len(scopes) != 1:
+    if len(scopes) > 1:
+        return f"modifiers '.{min(scopes)}' and '.{max(scopes)}' do not stand together"
+    if "mmio" in left and root not in ("ld", "st"):
+        return "modifier '.mmio'"
+    if root in _OF_ANY_SCOPE:
+        return "" if space in _ORDERED else f"it is not for .{space.value} memory"
+    if orders & _SCOPED and not scopes:
         return f"modifier '.{min(orders)}' needs a scope"
     if scopes and not orders & _SCOPED:
         return f"modifier '.{min(scopes)}' without an order"

@@ -14,12 +14,11 @@ from kernelcast.ptx_frontend.calls import buffer_access, lower_parameter_access
 from kernelcast.ptx_frontend.compute_instructions import lower_compute
 from kernelcast.ptx_frontend.control_instructions import CONTROL, instruction_count
 from kernelcast.ptx_frontend.guards import go_round
+from kernelcast.ptx_frontend.legal_hints import HINT_ROOTS
 from kernelcast.ptx_frontend.matrix_roots import MATRIX_ROOTS, lower_matrix
 from kernelcast.ptx_frontend.memory_instructions import (
-    HINTS,
     is_vector_atomic,
     lower_atomic,
-    lower_fence,
     lower_hint,
     lower_load,
     lower_store,
@@ -61,9 +60,7 @@ _MEMORY: dict[str, Callable[[Site], Load | Store | Atomic | Fence]] = {
     "ld": lower_load,
     "ldu": lower_load,
     "st": lower_store,
-    "membar": lower_fence,
-    "fence": lower_fence,
-    **dict.fromkeys(HINTS, lower_hint),
+    **dict.fromkeys(HINT_ROOTS, lower_hint),
 }
 
 

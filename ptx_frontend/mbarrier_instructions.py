@@ -18,23 +18,25 @@ __all__ = ["complete_transactions", "lower_mbarrier"]
 
 _WORD = ScalarType.B64
 _WORD_BYTES = 8
-_IGNORED = frozenset(
-    ("b64", "shared", "shared::cta", "shared::cluster", "cta", "cluster", "release", "acquire")
-) | {"relaxed"}
-_FORMS = frozenset(
-    (
-        *("init", "inval", "arrive", "arrive_drop", "expect_tx", "complete_tx", "pending_count"),
-        *("arrive.noComplete", "arrive.expect_tx", "arrive_drop.noComplete"),
-        *("arrive_drop.expect_tx", "test_wait", "test_wait.parity", "try_wait", "try_wait.parity"),
-    )
-)
+_SPACES = ("shared", "shared::cta", "shared::cluster")
+_SCOPES = ("cta", "cluster")
+_RELEASE, _ACQUIRE = ("release", "relaxed"), ("acquire", "relaxed")
+_ORDERS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("init", "inval", "pending_count"), ()),
+    **dict.fromkeys(("expect_tx", "complete_tx"), ("relaxed",)),
+    **dict.fromkeys(("arrive", "arrive.expect_tx"), _RELEASE),
+    **dict.fromkeys(("arrive_drop", "arrive_drop.expect_tx"), _RELEASE),
+    **dict.fromkeys(("arrive.noComplete", "arrive_drop.noComplete"), ("release",)),
+    **dict.fromkeys(("test_wait", "test_wait.parity"), _ACQUIRE),
+    **dict.fromkeys(("try_wait", "try_wait.parity"), _ACQUIRE),
+}
+"""Which orders each form may have, always with a scope."""
+_OF_PEERS = ("arrive", "arrive_drop", "expect_tx", "complete_tx")
+"""What may be done to mbarriers of other thread blocks."""
 
 
 def lower_mbarrier(site: Site, builder: BasicBlockBuilder) -> None:
-    parts = site.mnemonic.split(".")[1:]
-    form = ".".join(part for part in parts if part not in _IGNORED)
-    if form not in _FORMS:
-        raise site.refused()
+    form = _form(site)
     code = InstructionParts.guarded(site, builder)
     name = form.split(".", 1)[0]
     if name == "pending_count":
@@ -47,10 +49,31 @@ def lower_mbarrier(site: Site, builder: BasicBlockBuilder) -> None:
         _arrive(code, form)
     else:
         site.expect_operands(2)
-        added = _times(code, _count(site, 1), mbarrier_words.change(transactions=1))
-        if name == "complete_tx":
-            added = _times(code, _count(site, 1), mbarrier_words.change(transactions=-1))
+        sign = -1 if name == "complete_tx" else 1
+        added = _times(code, _count(site, 1), mbarrier_words.change(transactions=sign))
         code.atomic(mbarrier_words.OPERATION, _WORD, _told(code, 0), added, is_main=True)
+
+
+def _form(site: Site) -> str:
+    """The name without order, scope, space and type; UnsupportedInstruction for what PTX lacks."""
+    parts = site.mnemonic.split(".")[1:]
+    spaces = [part for part in parts if part in _SPACES]
+    scopes = [part for part in parts if part in _SCOPES]
+    orders = [part for part in parts if part in ("acquire", *_RELEASE)]
+    marks = {"b64", *spaces, *scopes, *orders}
+    form = ".".join(part for part in parts if part not in marks)
+    known = _ORDERS.get(form)
+    if known is None or parts[-1] != "b64":
+        raise site.refused()
+    if set(orders) - set(known) or len(orders) != len(scopes) or len(orders) > 1:
+        why = " or ".join(f".{order}" for order in known)
+        raise site.refused(f"it takes {why} with a scope, or neither" if why else "it has no order")
+    if "noComplete" in form and "cluster" in scopes:
+        raise site.refused("modifier '.cluster'")
+    is_of_peers = form.split(".")[0] in _OF_PEERS and "noComplete" not in form
+    if len(spaces) > 1 or ("shared::cluster" in spaces and not is_of_peers):
+        raise site.refused(f"modifier '.{spaces[-1]}'")
+    return form
 
 
 def complete_transactions(code: InstructionParts, barrier: Address, size: Operand | int) -> None:
@@ -100,8 +123,12 @@ def _arrive(code: InstructionParts, form: str) -> None:
     """`{state,} [place]{, count}`; the state is the word before."""
     site = code.site
     has_state = not isinstance(site.operands[0], syntax.AddressOperand)
+    is_of_peers = "shared::cluster" in site.mnemonic.split(".")
+    if is_of_peers and has_state and site.operands[0] != syntax.NameOperand("_"):
+        raise site.error(f"{site.mnemonic!r} gives no state", 0)
     place = 1 if has_state else 0
-    site.expect_operands(place + 1, place + 2)
+    needs_count = "." in form
+    site.expect_operands(place + 1 + needs_count, place + 2)
     given = _count(site, place + 1) if len(site.operands) > place + 1 else Immediate(1)
     dropped = 1 if form.startswith("arrive_drop") else 0
     one = mbarrier_words.change(arrivals=1, dropped=dropped)

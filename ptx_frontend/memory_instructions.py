@@ -7,6 +7,8 @@ from functools import cache
 
 from kernelcast.ptx_frontend import syntax
 from kernelcast.ptx_frontend.legal_accesses import illegal_access
+from kernelcast.ptx_frontend.legal_atomics import ATOMIC_TYPES, illegal_atomic
+from kernelcast.ptx_frontend.legal_hints import HINT_BYTES, missing_of_hint, operand_counts
 from kernelcast.ptx_frontend.mnemonics import Refusal, scalar_type
 from kernelcast.ptx_frontend.operands import Site
 from kernelcast.ptx_frontend.wide_registers import WIDE, halves
@@ -14,13 +16,11 @@ from kernelcast.simcore.isa.kernel import Atomic, Fence, Load, Operand, Register
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = [
-    "ATOMIC_TYPES",
-    "HINTS",
     "Access",
+    "changed",
     "elements",
     "is_vector_atomic",
     "lower_atomic",
-    "lower_fence",
     "lower_hint",
     "lower_load",
     "lower_store",
@@ -41,42 +41,6 @@ _CACHE_OPERATORS = frozenset(("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc"))
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 _IGNORED = _ORDERED | _SCOPES | {"weak", "unified", "noftz"}
 _CACHE_HINTS = ("L1::", "L2::")
-_FENCES = _SCOPES | {
-    *("sc", "acq_rel", "acquire", "release", "gl", "proxy", "alias", "async", "global"),
-    *("generic", "tensormap", "sync_restrict", "op_restrict", "mbarrier_init", "volatile"),
-    *("async::generic", "async.global", "shared::cta", "shared::cluster", "tensormap::generic"),
-    *("sync_restrict::shared::cta", "sync_restrict::shared::cluster", "mbarrier_init"),
-}
-"""What may follow `fence` and `membar`: order, scope, proxies and what they are restricted to."""
-
-HINTS = (
-    *("nanosleep", "griddepcontrol", "prefetch", "prefetchu", "discard", "applypriority"),
-    *("pmevent",),
-)
-"""Roots of instructions that count and do nothing."""
-
-
-def _scalars(names: str) -> frozenset[ScalarType]:
-    return frozenset(ScalarType.named(name) for name in names.split())
-
-
-ATOMIC_TYPES = {
-    "add": _scalars("u32 s32 u64 s64 f16 f16x2 bf16 bf16x2 f32 f64"),
-    "min": _scalars("u32 s32 u64 s64"),
-    "max": _scalars("u32 s32 u64 s64"),
-    **dict.fromkeys(("and", "or", "xor"), _scalars("b32 b64 u32 s32 u64 s64")),
-    "inc": _scalars("u32"),
-    "dec": _scalars("u32"),
-    "exch": _scalars("b32 b64 u32 s32 u64 s64 f32 f64"),
-    "cas": _scalars("b16 b32 b64 u16 s16 u32 s32 u64 s64"),
-}
-"""Which types an atomic operation takes (PTX ISA, atom), and spellings of old compilers."""
-
-_VECTOR_ATOMICS = {
-    ScalarType.F32: ("add",),
-    **dict.fromkeys(_scalars("f16 f16x2 bf16 bf16x2"), ("add", "min", "max")),
-}
-"""Which operations on vectors of a type PTX has (PTX ISA 8.1, atom and red)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +83,6 @@ def _access(mnemonic: str) -> Access | Refusal:
             return Refusal.of(mnemonic, f"modifier '.{part}'")
     if type_ is None:
         return Refusal.of(mnemonic, "it has no type")
-    is_vector = vector > 0 and operation in _VECTOR_ATOMICS.get(type_, ())
-    if is_atomic and not is_vector and type_ not in ATOMIC_TYPES.get(operation, ()):
-        what = operation or "operation"
-        return Refusal.of(mnemonic, f"no atomic {what} of type .{type_.ptx_name}")
     return Access(
         space,
         type_,
@@ -148,6 +108,16 @@ def _moved(site: Site) -> Access:
     access = understood(site)
     root, *parts = site.mnemonic.split(".")
     reason = illegal_access(root, parts, access.space, access.type, access.vector)
+    if reason:
+        raise site.refused(reason)
+    return access
+
+
+def changed(site: Site) -> Access:
+    """What an atomic changes; UnsupportedInstruction where PTX has no such one."""
+    access = understood(site)
+    root, *parts = site.mnemonic.split(".")
+    reason = illegal_atomic(root, parts, access.space, access.operation, access.type, access.vector)
     if reason:
         raise site.refused(reason)
     return access
@@ -214,9 +184,9 @@ def elements(site: Site, index: int, access: Access) -> tuple[syntax.Operand, ..
     return items
 
 
-def lower_atomic(site: Site) -> Atomic:
-    """An atomic on one element."""
-    access = understood(site)
+def lower_atomic(site: Site, access: Access | None = None) -> Atomic:
+    """An atomic on one element; `access` as for loads."""
+    access = access or changed(site)
     first = 1 if site.mnemonic.startswith("atom") else 0
     values = 2 if access.operation == "cas" else 1
     site.expect_operands(first + 1 + values + access.has_hint_operand)
@@ -228,12 +198,9 @@ def is_vector_atomic(site: Site) -> bool:
     return site.mnemonic.startswith(("atom", "red")) and understood(site).vector > 0
 
 
-def lower_vector_atomic(site: Site) -> list[Atomic]:
+def lower_vector_atomic(site: Site, access: Access | None = None) -> list[Atomic]:
     """One atomic for each element: only these are atomic, the vector is not (PTX ISA, atom)."""
-    access = understood(site)
-    is_global = access.space in (AddressSpace.GLOBAL, AddressSpace.GENERIC)
-    if not (access.operation in _VECTOR_ATOMICS.get(access.type, ()) and is_global):
-        raise site.refused()
+    access = access or changed(site)
     first = 1 if site.mnemonic.startswith("atom") else 0
     site.expect_operands(first + 2 + access.has_hint_operand)
     targets = elements(site, 0, access) if first else (None,) * access.vector
@@ -275,17 +242,13 @@ def _atomic(
 
 
 def lower_hint(site: Site) -> Fence:
-    """Waiting, prefetching and cache hints: nothing that a thread could see happens."""
-    return Fence(
-        pc=site.pc, mnemonic=site.mnemonic, span=site.span, origin=site.origin, guard=site.guard
-    )
-
-
-def lower_fence(site: Site) -> Fence:
-    foreign = [part for part in site.mnemonic.split(".")[1:] if part not in _FENCES]
-    if foreign:
-        raise site.refused(f"modifier '.{foreign[0]}'")
-    site.expect_operands(0, 2)
+    """Fences, waiting, prefetching: nothing that a thread could see happens."""
+    counts = operand_counts(site.mnemonic)
+    if not counts:
+        raise site.refused(missing_of_hint(site.mnemonic))
+    site.expect_operands(*counts)
+    if len(site.operands) == 2 and site.operands[1] != syntax.Integer(HINT_BYTES):
+        raise site.error(f"{site.mnemonic!r} is for {HINT_BYTES} bytes", 1)
     return Fence(
         pc=site.pc, mnemonic=site.mnemonic, span=site.span, origin=site.origin, guard=site.guard
     )

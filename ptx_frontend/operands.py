@@ -62,7 +62,7 @@ class Site:
     def expect_operands(self, *counts: int) -> None:
         got = len(self.operands)
         if got not in counts:
-            wanted = " or ".join(str(count) for count in counts)
+            wanted = " or ".join(dict.fromkeys(map(str, counts)))
             raise self.error(
                 f"{self.mnemonic!r} takes {wanted} operand{'s' * (counts[-1] != 1)}, got {got}"
             )

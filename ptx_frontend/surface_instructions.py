@@ -140,8 +140,7 @@ class _Access:
             code.place(here)
         place = Address(AddressSpace.GLOBAL, self.address, 0)
         if form.root == "sured":
-            type_ = ScalarType.S32 if form.type is ScalarType.S32 else form.type
-            code.atomic(form.operation, self._reduced(type_), place, None, *values)
+            code.atomic(form.operation, self._reduced(form.type), place, None, *values)
         elif form.is_formatted:
             store_texel(self.code, self.image, self.address, self._converted(values))
         else:

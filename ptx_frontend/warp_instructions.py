@@ -14,6 +14,10 @@ from kernelcast.simcore.isa.warp_opcodes import WARP_OPCODES, WarpOpcode
 
 __all__ = ["WARP_ROOTS", "is_warp_operation", "lower_warp_operation"]
 
+_WITHOUT_MEMBERS = ("shfl", "vote", "activemask")
+"""The first two did not name the lanes that take part before PTX ISA 6.0."""
+_WITHOUT_TYPE = ("elect", "bar")
+
 WARP_ROOTS = frozenset(("shfl", "vote", "match", "redux", "activemask", "elect"))
 
 
@@ -37,11 +41,15 @@ def _form(mnemonic: str) -> _Form | Refusal:
     types = [known for part in parts if (known := scalar_type(part)) is not None]
     names = [part for part in parts if scalar_type(part) is None]
     is_synchronising = "sync" in names
-    names = [name for name in names if name not in ("sync", "aligned")]
-    opcode = WARP_OPCODES.get(".".join(("bar" if root == "barrier" else root, *names)))
+    names = [name for name in names if name != "sync"]
+    opcode = WARP_OPCODES.get(".".join((root, *names)))
     if opcode is None:
         return Refusal.of(mnemonic)
-    if not types and len(opcode.types) == 1:
+    if not (is_synchronising or root in _WITHOUT_MEMBERS):
+        return Refusal.of(mnemonic, "it needs .sync")
+    if root in _WITHOUT_TYPE:
+        if types:
+            return Refusal.of(mnemonic, "it takes no type")
         types = list(opcode.types)
     if len(types) != 1 or types[0] not in opcode.types:
         known_types = " or ".join(sorted(f".{t.ptx_name}" for t in opcode.types))

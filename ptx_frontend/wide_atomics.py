@@ -13,7 +13,7 @@ from kernelcast.ptx_frontend import syntax
 from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.guards import go_round
 from kernelcast.ptx_frontend.instruction_parts import InstructionParts
-from kernelcast.ptx_frontend.memory_instructions import understood
+from kernelcast.ptx_frontend.memory_instructions import changed
 from kernelcast.ptx_frontend.operands import Site
 from kernelcast.ptx_frontend.wide_registers import WIDE, halves
 from kernelcast.simcore.isa.kernel import (
@@ -46,7 +46,7 @@ def lower_wide_atomic(site: Site, builder: BasicBlockBuilder) -> None:
     if not operation:
         raise site.refused()
     narrow = site.statement._replace(mnemonic=site.mnemonic.removesuffix(WIDE) + "b64")
-    access = understood(replace(site, statement=narrow))
+    access = changed(replace(site, statement=narrow))
     site.expect_operands(2 + _VALUES[operation] + access.has_hint_operand)
     following = builder.new()
     go_round(site, builder, following)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
-import re
-import shutil
-import subprocess
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from kernelcast.errors import UnsupportedInstruction
 from kernelcast.ptx_frontend import read_ptx
+
+assembler: Any = SimpleNamespace(**runpy.run_path(str(Path(__file__).parent / "assembler.py")))
 
 HEADER = """.version 8.6
 .target sm_100a
@@ -74,40 +75,8 @@ def _statements() -> Iterator[str]:
         yield _statement("ld", space, "nc", type_)
 
 
-def _assembler() -> str | None:
-    packages = importlib.util.find_spec("nvidia")
-    folders = packages.submodule_search_locations if packages else None
-    found = [file for folder in folders or () for file in Path(folder).glob("cu*/bin/ptxas")]
-    return str(found[0]) if found else shutil.which("ptxas")
-
-
-def _assembled(ptxas: str, statements: list[str], folder: Path) -> set[str]:
-    left, first = list(statements), HEADER.count("\n") + 1
-    while left:
-        file = folder / "k.ptx"
-        file.write_text("\n".join((HEADER.rstrip("\n"), *left, "ret; }")))
-        command = [ptxas, "-arch", "sm_100a", "-O0", "-o", str(folder / "k.cubin"), str(file)]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
-        if run.returncode == 0:
-            break
-        wrong = {int(line) - first for line in re.findall(r"line (\d+)", run.stderr)}
-        kept = [statement for i, statement in enumerate(left) if i not in wrong]
-        assert len(kept) < len(left), run.stderr[:2000]
-        left = kept
-    return set(left)
-
-
 def test_the_assembler_takes_the_same_accesses(tmp_path: Path) -> None:
-    ptxas = _assembler()
-    if ptxas is None:
-        pytest.skip("there is no ptxas")
-    statements = list(dict.fromkeys(_statements()))
-    legal = _assembled(ptxas, statements, tmp_path)
+    statements = list(_statements())
+    legal = assembler.assembled(statements, tmp_path)
     assert len(legal) > 100
-    kernels = "".join(
-        f".entry k{i}() {{ .reg .b16 %h<4>; .reg .b32 %r<4>; .reg .b64 %d<4>; {statement} ret; }}\n"
-        for i, statement in enumerate(statements)
-    )
-    module = read_ptx(f".version 8.6\n.target sm_100a\n.address_size 64\n{kernels}", "k.ptx")
-    taken = {statement for i, statement in enumerate(statements) if f"k{i}" in module.kernels}
-    assert taken ^ legal == set()
+    assert assembler.taken(statements) ^ legal == set()

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
-import re
-import shutil
-import subprocess
+import runpy
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from kernelcast.ptx_frontend.mnemonics import ComputeForm, Refusal, compute_form
 
-HEADER = ".version 8.6\n.target sm_100a\n.address_size 64\n.entry k()\n{"
-REGISTERS = ".reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<4>; .reg .b64 %d<4>;"
+assembler: Any = SimpleNamespace(**runpy.run_path(str(Path(__file__).parent / "assembler.py")))
 ROUNDINGS = ("", "rn", "rz", "rm", "rp")
 LIMITS = ("", "sat", "relu")
 FLUSH = ("", "ftz")
@@ -86,41 +84,12 @@ def _limited_conversions() -> Iterator[tuple[str, str]]:
         yield mnemonic, f"{mnemonic} %{kinds[chosen[-1]]}0, %r1;"
 
 
-def _assembler() -> str | None:
-    """The one of the Python environment, else the machine's."""
-    packages = importlib.util.find_spec("nvidia")
-    folders = packages.submodule_search_locations if packages else None
-    found = [file for folder in folders or () for file in Path(folder).glob("cu*/bin/ptxas")]
-    return str(found[0]) if found else shutil.which("ptxas")
-
-
-def _assembled(ptxas: str, statements: list[str], folder: Path) -> set[str]:
-    """Those that the assembler takes: it names the lines of the others, a batch at a time."""
-    left = list(statements)
-    while left:
-        file = folder / "k.ptx"
-        file.write_text("\n".join((HEADER + REGISTERS, *left, "ret; }")))
-        command = [ptxas, "-arch", "sm_100a", "-O0", "-o", str(folder / "k.cubin"), str(file)]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
-        if run.returncode == 0:
-            break
-        first = HEADER.count("\n") + 2
-        wrong = {int(line) - first for line in re.findall(r"line (\d+)", run.stderr)}
-        kept = [statement for i, statement in enumerate(left) if i not in wrong]
-        assert len(kept) < len(left), run.stderr[:2000]
-        left = kept
-    return set(left)
-
-
 @pytest.mark.parametrize("grid", [_arithmetic, _conversions, _limited_conversions])
 def test_the_assembler_takes_the_same_modifiers(
     grid: Callable[[], Iterator[tuple[str, str]]], tmp_path: Path
 ) -> None:
-    ptxas = _assembler()
-    if ptxas is None:
-        pytest.skip("there is no ptxas")
     statements = dict(grid())
-    legal = _assembled(ptxas, list(statements.values()), tmp_path)
+    legal = assembler.assembled(statements.values(), tmp_path)
     assert len(legal) > 20
     differing = {
         mnemonic

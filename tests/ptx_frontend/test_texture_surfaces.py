@@ -104,7 +104,6 @@ def test_stores_outside_are_dropped_or_go_to_the_nearest_texel(shape: str) -> No
     "instruction",
     [
         "suld.b.2d.b32.trap {%o0}, [%t, {%r0, %r1}];",
-        "suld.b.2d.b32 {%o0}, [%t, {%r0, %r1}];",
         "sust.b.2d.b32.trap [%t, {%r0, %r1}], {%r0};",
     ],
 )

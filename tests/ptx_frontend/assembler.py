@@ -1,0 +1,69 @@
+"""Which statements the vendor's assembler takes, and which of them `read_ptx` does."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from kernelcast.errors import PtxSyntaxError
+from kernelcast.ptx_frontend import read_ptx
+
+__all__ = ["assembled", "taken"]
+
+TARGET = "sm_100a"
+_HEADER = f".version 9.0\n.target {TARGET}\n.address_size 64\n"
+_CONSTANTS = ".const .align 16 .b8 constants[64];\n"
+_PARAMETERS = "(.param .align 16 .b8 pack[64])"
+_REGISTERS = ".reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<32>; .reg .b64 %d<16>;"
+_REGISTERS += " .reg .b128 %q<4>;"
+
+
+def assembled(statements: Iterable[str], folder: Path) -> set[str]:
+    """Those that ptxas takes: it names the lines of the others, a batch at a time. Without ptxas
+    the test is skipped."""
+    ptxas = _ptxas()
+    if ptxas is None:
+        pytest.skip("there is no ptxas")
+    head = f"{_HEADER}{_CONSTANTS}.entry k{_PARAMETERS} {{\n{_REGISTERS}"
+    left, first = list(dict.fromkeys(statements)), head.count("\n") + 2
+    while left:
+        file = folder / "k.ptx"
+        file.write_text("\n".join((head, *left, "ret; }")))
+        command = [ptxas, "-arch", TARGET, "-O0", "-o", str(folder / "k.cubin"), str(file)]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        if run.returncode == 0:
+            break
+        wrong = {int(line) - first for line in re.findall(r"line (\d+)", run.stderr)}
+        kept = [statement for i, statement in enumerate(left) if i not in wrong]
+        assert len(kept) < len(left), run.stderr[:2000]
+        left = kept
+    return set(left)
+
+
+def taken(statements: Iterable[str]) -> set[str]:
+    """Those that become kernels here."""
+    known = list(dict.fromkeys(statements))
+    kernels = "".join(
+        f".entry k{i}{_PARAMETERS} {{ {_REGISTERS} {statement} ret; }}\n"
+        for i, statement in enumerate(known)
+    )
+    try:
+        module = read_ptx(f"{_HEADER}{_CONSTANTS}{kernels}", "k.ptx")
+    except PtxSyntaxError:
+        half = len(known) // 2
+        return taken(known[:half]) | taken(known[half:]) if half else set()
+    return {statement for i, statement in enumerate(known) if f"k{i}" in module.kernels}
+
+
+def _ptxas() -> str | None:
+    """The one of the Python environment, else the machine's."""
+    packages = importlib.util.find_spec("nvidia")
+    folders = packages.submodule_search_locations if packages else None
+    found = [file for folder in folders or () for file in Path(folder).glob("cu*/bin/ptxas")]
+    return str(found[0]) if found else shutil.which("ptxas")
