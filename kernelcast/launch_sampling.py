@@ -17,7 +17,7 @@ from kernelcast.simcore.sampling.decision import FEWEST_THREADS, why_not_sampled
 from kernelcast.traces.trace import Trace
 
 if TYPE_CHECKING:
-    from kernelcast.runnable import Progress
+    from kernelcast.progress import Progress
     from kernelcast.simcore.engine.jit.sliced_launch import SlicedLaunch
 
 __all__ = ["sampled_launch"]

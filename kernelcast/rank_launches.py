@@ -17,10 +17,11 @@ from kernelcast.address_file import is_address_file, is_address_line, load_addre
 from kernelcast.errors import KernelcastError, ModelNotApplicable
 from kernelcast.inputs.pystencils import PystencilsKernel
 from kernelcast.models import get_model
+from kernelcast.progress import Progress
 from kernelcast.rank_addresses import WARPSPEED, AddressedKernel, AddressedWorkload
 from kernelcast.rank_execution import ExecutedWorkload
 from kernelcast.rank_store import RankStore
-from kernelcast.rank_sweep import RankedKernel, RankProgress, rank_configurations
+from kernelcast.rank_sweep import RankedKernel, rank_configurations
 from kernelcast.rank_variations import (
     ShapeLimits,
     configurations,
@@ -66,7 +67,7 @@ def rank(
     block: str = "powers",
     folding: str = "none",
     options: RankOptions | None = None,
-    progress: RankProgress | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Ranking, ...]:
     """A ranking for each device, fastest configuration first.
 
@@ -84,7 +85,7 @@ def rank_kernel(
     devices: Sequence[Device],
     varied: Mapping[str, str],
     options: RankOptions,
-    progress: RankProgress | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Ranking, ...]:
     """`varied`: texts by `block` and `folding`; what is missing stays as the kernel has it."""
     kernel = _ranked(source, options)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
 from multiprocessing import get_context
 from typing import Protocol, TypeAlias
 
 from kernelcast.errors import KernelcastError
+from kernelcast.progress import Progress
 from kernelcast.rank_store import RankStore, outcome_key
 from kernelcast.rank_variations import Configuration, Shape
 from kernelcast.ranking import Outcome, Ranking, make_ranking
 from kernelcast.simcore.device import Device
 
-__all__ = ["RankProgress", "RankedKernel", "rank_configurations"]
+__all__ = ["RankedKernel", "rank_configurations"]
 
-RankProgress: TypeAlias = Callable[[float], None]
 """Called with the share of the predictions that are there, 0 to 1."""
 
 _FEW = 64
@@ -71,7 +71,7 @@ def rank_configurations(
     *,
     processes: int = 1,
     store: RankStore | None = None,
-    progress: RankProgress | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Ranking, ...]:
     """A ranking for each device. What `store` holds already is not predicted again, and what is
     found is written there at once: an interrupted sweep goes on where it was.

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
 
 from kernelcast.argument_snapshot import ArgumentSnapshot
 from kernelcast.errors import LaunchError, nearest
@@ -17,6 +16,7 @@ from kernelcast.launch_sampling import sampled_launch
 from kernelcast.launch_sizes import LaunchSizes, as_argument
 from kernelcast.memory_simulation import MemorySimulation
 from kernelcast.path_samples import PathSamples
+from kernelcast.progress import Progress
 from kernelcast.ptx_frontend import read_module
 from kernelcast.sampling import Sampling
 from kernelcast.simcore.device import Device
@@ -30,9 +30,8 @@ from kernelcast.simcore.profile import LaunchShape
 from kernelcast.simcore.resources import resource_needs
 from kernelcast.traces.trace import Trace
 
-__all__ = ["LoadedModule", "Progress", "RunnableKernel"]
+__all__ = ["LoadedModule", "RunnableKernel"]
 
-Progress: TypeAlias = Callable[[float], None]
 """Called now and then with the executed share of the grid, 0 to 1."""
 
 _USUAL_WIDTH = 32

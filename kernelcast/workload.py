@@ -30,7 +30,7 @@ from kernelcast.sparse_matrix import MatrixSpec
 from kernelcast.toml_table import Expression
 
 if TYPE_CHECKING:
-    from kernelcast.runnable import Progress
+    from kernelcast.progress import Progress
     from kernelcast.simcore.device import Device
 
 __all__ = [

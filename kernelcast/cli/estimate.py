@@ -18,6 +18,7 @@ from kernelcast.cli.trace_source import Simulator, first_compiled
 from kernelcast.defaults import default_model
 from kernelcast.errors import KernelcastError
 from kernelcast.models import ModelOptions, check_variant, get_model, needs_paths
+from kernelcast.progress import Progress
 from kernelcast.report import records, text
 
 __all__ = ["EstimateRequest", "ProfileSource", "estimate"]
@@ -75,7 +76,7 @@ class EstimateRequest:
         self,
         source: ProfileSource,
         profiles: Sequence[kc.KernelProfile],
-        progress: Callable[[float], None],
+        progress: Progress,
     ) -> list[kc.Estimate]:
         wanted = [
             (model, device, profile)

@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as ProgressBar
 
+from kernelcast.progress import Progress, StageProgress
 from kernelcast.report import records
 
 __all__ = ["show", "show_error", "show_line", "show_progress", "show_result", "show_stages"]
@@ -51,25 +53,25 @@ def show_error(message: str) -> None:
 
 
 @contextmanager
-def show_progress(title: str) -> Iterator[Callable[[float], None] | None]:
+def show_progress(title: str) -> Iterator[Progress | None]:
     """A progress bar on standard error while the context lasts; None when it is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn()
     console = Console(stderr=True)
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
+    with ProgressBar(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
         task = progress.add_task(title, total=1.0)
         yield lambda share: progress.update(task, completed=share)
 
 
 @contextmanager
-def show_stages() -> Iterator[Callable[[str, float], None] | None]:
+def show_stages() -> Iterator[StageProgress | None]:
     """A progress bar that names what is being executed; None when there is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with ProgressBar(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=1.0)
         yield lambda name, share: progress.update(task, description=name, completed=share)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kernelcast.cli.terminal import show_stages
 from kernelcast.cli.validation_output import ValidationOutput
 from kernelcast.errors import KernelcastError
+from kernelcast.progress import StageProgress
 from kernelcast.report.validation import validation_record, validation_rows, validation_tables
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _opencl_report(
     index: int | None,
     measured: Path | None,
     models: Sequence[str],
-    progress: Callable[[str, float], None] | None,
+    progress: StageProgress | None,
 ) -> tuple[ValidationReport, str]:
     """With the device's title."""
     from kernelcast.simcore.device_file import load_device
@@ -74,7 +75,7 @@ def _opencl_report(
     return report, device.title
 
 
-def _quickly_measured(index: int | None, progress: Callable[[str, float], None] | None) -> Device:
+def _quickly_measured(index: int | None, progress: StageProgress | None) -> Device:
     """What `kernelcast bench --quick` says; benchmarks that ran before are not repeated."""
     from kernelcast.opencl_bench.benchmark import Effort
     from kernelcast.opencl_bench.device_record import measured_device

@@ -8,7 +8,7 @@ equations are checked in `luo_suda_periods`.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +16,7 @@ from pathlib import Path
 from kernelcast.api import estimate
 from kernelcast.models.estimate import Estimate
 from kernelcast.models.mpd_cpd import NAME
+from kernelcast.progress import StageProgress
 from kernelcast.sampling import Sampling
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.device_file import load_device
@@ -84,7 +85,7 @@ def printed_proportions() -> dict[str, float]:
 
 
 def luo_suda_proportions(
-    progress: Callable[[str, float], None] | None = None,
+    progress: StageProgress | None = None,
 ) -> dict[str, Proportion]:
     """Executes the six kernels, ten seconds; `progress` is told kernel and share."""
     printed = printed_proportions()
@@ -102,7 +103,7 @@ def luo_suda_proportions(
 
 
 def luo_suda_figures(
-    progress: Callable[[str, float], None] | None = None,
+    progress: StageProgress | None = None,
 ) -> Iterator[PaperFigure]:
     yield from proportion_figures(luo_suda_proportions(progress))
 

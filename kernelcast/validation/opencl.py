@@ -20,6 +20,7 @@ from kernelcast.measuring.accelerator import Accelerator
 from kernelcast.measuring.cases import ROOT, Case, find_workloads, opencl_twin, prepare
 from kernelcast.measuring.measurement import Session, Settings
 from kernelcast.models import MODELS, needs_paths
+from kernelcast.progress import StageProgress
 from kernelcast.sampling import Sampling
 from kernelcast.simcore.device import Device
 from kernelcast.validation.comparison import TimeComparison
@@ -35,8 +36,6 @@ __all__ = [
     "validate_opencl",
     "validate_opencl_times",
 ]
-
-Progress = Callable[[str, float], None]
 
 _MICRO_BENCHMARKS = ROOT / "validation" / "opencl"
 LOOP_SIZE = "full"
@@ -74,7 +73,7 @@ def validate_opencl(
     accelerator: Accelerator,
     models: Sequence[str] = (),
     cases: Sequence[Case] | None = None,
-    progress: Progress | None = None,
+    progress: StageProgress | None = None,
 ) -> ValidationReport:
     """Times and predicts all cases; those that fail, or give wrong results, are in the notes."""
     return _compared(device, _Stopwatch(accelerator).time, models, cases, progress)
@@ -85,7 +84,7 @@ def validate_opencl_times(
     times: Mapping[str, LoopTime],
     models: Sequence[str] = (),
     cases: Sequence[Case] | None = None,
-    progress: Progress | None = None,
+    progress: StageProgress | None = None,
 ) -> ValidationReport:
     """Predicts all cases anew; `times` by `kernel size`. The notes say which have none."""
 
@@ -106,7 +105,7 @@ def _compared(
     stopwatch: Callable[[str, Case], LoopTime],
     models: Sequence[str],
     cases: Sequence[Case] | None,
-    progress: Progress | None,
+    progress: StageProgress | None,
 ) -> ValidationReport:
     chosen = opencl_cases() if cases is None else cases
     loop = _Loop(device, stopwatch, models or tuple(MODELS))

@@ -9,13 +9,13 @@ Owens, Luo and Suda: the figures of their case studies from kernels of our own, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
 
 from kernelcast.errors import KernelcastError
 from kernelcast.models.component_throughput import NAME as COMPONENT_THROUGHPUT
 from kernelcast.models.mpd_cpd import NAME as MPD_CPD
 from kernelcast.models.quantitative_equations import KernelParameters, predict
 from kernelcast.models.quantitative_roofline import NAME, error_bounds
+from kernelcast.progress import StageProgress
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.profile import WorkType
 from kernelcast.validation.changed_gpus import changed_gpu_figures
@@ -31,8 +31,6 @@ from kernelcast.validation.zhang_owens_reduction import reduction_figures
 from kernelcast.validation.zhang_owens_sparse import sparse_figures
 
 __all__ = ["paper_figures", "validate_papers"]
-
-Progress: TypeAlias = Callable[[str, float], None]
 _PERCENT = 100.0
 _ON_R9_NANO = "lvmd-krn"
 _STUDIES: dict[str, tuple[tuple[str, Callable[[], Iterator[PaperFigure]]], ...]] = {
@@ -48,7 +46,7 @@ _STUDIES: dict[str, tuple[tuple[str, Callable[[], Iterator[PaperFigure]]], ...]]
 
 
 def validate_papers(
-    models: Sequence[str] = (), progress: Progress | None = None
+    models: Sequence[str] = (), progress: StageProgress | None = None
 ) -> ValidationReport:
     """Of the models that take what a paper prints, and of changed GPUs; half a minute.
 
@@ -61,7 +59,7 @@ def validate_papers(
 
 
 def paper_figures(
-    models: Sequence[str] = (), progress: Progress | None = None
+    models: Sequence[str] = (), progress: StageProgress | None = None
 ) -> Iterator[PaperFigure]:
     """Grouped by paper. All models unless some are named."""
     chosen = [

@@ -9,7 +9,7 @@ gave on the GTX-480 from Tables 4.4, 4.9, 5.10 and 6.4.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from kernelcast.api import estimate
 from kernelcast.errors import KernelcastError, ModelNotApplicable
 from kernelcast.kernel_trace import KernelTrace
 from kernelcast.models import MODELS, needs_paths
+from kernelcast.progress import Progress, StageProgress
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.metric_names import Naming, metrics
 from kernelcast.validation.comparison import CounterComparison, TimeComparison
@@ -79,7 +80,7 @@ CASES = (
 
 def validate_thesis(
     models: Sequence[str] = (),
-    progress: Callable[[str, float], None] | None = None,
+    progress: StageProgress | None = None,
 ) -> ValidationReport:
     """Executes the cases at full size: about two minutes. All models unless some are named.
 
@@ -183,5 +184,5 @@ def _times(case: ThesisCase, trace: KernelTrace, model: str) -> Iterable[TimeCom
         )
 
 
-def _named(progress: Callable[[str, float], None], name: str) -> Callable[[float], None]:
+def _named(progress: StageProgress, name: str) -> Progress:
     return lambda share: progress(name, share)

@@ -6,12 +6,13 @@ Ernst et al. 2022, section 5: two kernels, shapes of thread blocks, foldings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 from kernelcast.errors import KernelcastError
 from kernelcast.models.warpspeed import warpspeed_estimate
+from kernelcast.progress import StageProgress
 from kernelcast.simcore.address.volumes import Volumes, volumes
 from kernelcast.simcore.device_file import load_device
 from kernelcast.validation.simulated_volumes import SimulatedVolumes, simulated_volumes
@@ -52,8 +53,6 @@ CONFIGURATIONS = (
 )
 _TIE = 0.02
 _ROUNDING = 1e-9
-
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +189,7 @@ class VolumeReport:
 
 
 def validate_volumes(
-    devices: Sequence[str] = (), *, progress: Progress | None = None
+    devices: Sequence[str] = (), *, progress: StageProgress | None = None
 ) -> VolumeReport:
     """Every configuration on the devices, by default on DEVICES; some minutes."""
     names = devices or DEVICES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -12,6 +12,7 @@ from pathlib import Path
 from kernelcast.api import estimate
 from kernelcast.errors import KernelcastError, LaunchError, ModelNotApplicable
 from kernelcast.models import MODELS, needs_paths
+from kernelcast.progress import StageProgress
 from kernelcast.sampling import Sampling
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.engine import ENGINES
@@ -111,7 +112,7 @@ def run_suite(
     models: Sequence[str] = (),
     engines: Sequence[str] = tuple(sorted(ENGINES)),
     jobs: int | None = None,
-    progress: Callable[[str, float], None] | None = None,
+    progress: StageProgress | None = None,
 ) -> SuiteReport:
     """Runs the workloads in `jobs` processes, by default one for each core; all models by default.
 

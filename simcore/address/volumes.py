@@ -90,13 +90,9 @@ class Volumes:
         return self.dram_load_bytes + self.dram_store_bytes
 
     @property
-    def holds_y_layer(self) -> bool:
-        """Whether L2 keeps what a row of thread blocks leaves to the next one."""
-        return self.y_layer_oversubscription <= 1
-
-    @property
     def holds_z_layer(self) -> bool:
-        """The same of a plane of thread blocks: the layer condition of section 4.4.2."""
+        """Whether L2 keeps what a plane of thread blocks leaves to the next one: the layer condition
+        of section 4.4.2."""
         return self.z_layer_oversubscription <= 1
 
     def per_work(self, name: str) -> float:
