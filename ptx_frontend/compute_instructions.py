@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kernelcast.ptx_frontend import syntax
+from kernelcast.ptx_frontend.inversions import source_or_inverse
 from kernelcast.ptx_frontend.mnemonics import ComputeForm, Refusal, compute_form
 from kernelcast.ptx_frontend.operands import Site
 from kernelcast.ptx_frontend.peer_addresses import clears_peer_bit
 from kernelcast.ptx_frontend.wide_registers import WIDE, lower_wide_move
 from kernelcast.simcore.isa.kernel import Compute, Operand, Register
-from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["lower_compute"]
 
@@ -45,10 +45,7 @@ def lower_compute(site: Site) -> list[Compute]:
     sources: list[Operand] = []
     written = form.sources[: len(form.sources) - carried]
     for (operand, index), type_ in zip(operands, written, strict=True):
-        if isinstance(operand, syntax.NegatedOperand):
-            sources.append(_inverted(site, operand, index, type_, inversions))
-        else:
-            sources.append(site.source(operand, index, type_, wider))
+        sources.append(source_or_inverse(site, operand, index, type_, inversions, wider))
     if carried:
         sources.append(site.names.carry())
     compute = Compute(
@@ -120,37 +117,3 @@ def _flattened(site: Site, form: ComputeForm, first: int) -> list[tuple[syntax.O
         site.expect_operands(first + count)
         raise site.error(f"{site.mnemonic!r} takes {count} values, got {len(found)}")
     return found
-
-
-def _inverted(
-    site: Site,
-    operand: syntax.NegatedOperand,
-    index: int,
-    type_: ScalarType,
-    inversions: list[Compute],
-) -> Register:
-    """A new register that holds the negated predicate.
-
-    It costs an instruction of its own, which hardware does not need; compilers do not write it.
-    """
-    if type_ is not ScalarType.PRED:
-        raise site.error("only predicates can be negated", index)
-    form = compute_form("not.pred")
-    if isinstance(form, Refusal):
-        raise site.unsupported(form.reason)
-    source = site.source(syntax.NameOperand(operand.name), index, ScalarType.PRED)
-    inverse = site.names.file.new(f"!{operand.name}", 1)
-    inversions.append(
-        Compute(
-            pc=site.pc + len(inversions),
-            mnemonic="not.pred",
-            span=site.span,
-            origin=site.origin,
-            opcode=form.opcode,
-            type=ScalarType.PRED,
-            source_type=ScalarType.PRED,
-            destinations=(inverse,),
-            sources=(source,),
-        )
-    )
-    return inverse

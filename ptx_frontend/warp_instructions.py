@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from kernelcast.ptx_frontend import syntax
-from kernelcast.ptx_frontend.mnemonics import ComputeForm, Refusal, compute_form, scalar_type
+from kernelcast.ptx_frontend.inversions import source_or_inverse
+from kernelcast.ptx_frontend.mnemonics import Refusal, scalar_type
 from kernelcast.ptx_frontend.operands import Site
-from kernelcast.simcore.isa.kernel import Compute, Operand, Register, WarpOperation
+from kernelcast.simcore.isa.kernel import Compute, Register, WarpOperation
 from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.isa.warp_opcodes import WARP_OPCODES, WarpOpcode
 
@@ -75,7 +76,7 @@ def lower_warp_operation(site: Site) -> list[Compute | WarpOperation]:
         members = site.source(site.operands[last], last, ScalarType.B32)
     inversions: list[Compute] = []
     read = tuple(
-        _source(site, index, type_, inversions)
+        source_or_inverse(site, site.operands[index], index, type_, inversions)
         for index, type_ in enumerate(sources, start=has_result)
     )
     operation = WarpOperation(
@@ -106,28 +107,3 @@ def _destinations(site: Site, results: tuple[ScalarType, ...]) -> tuple[Register
         )
     first = site.destination(operand, 0, results[0])
     return (first, *(None for _ in results[1:]))
-
-
-def _source(site: Site, index: int, type_: ScalarType, inversions: list[Compute]) -> Operand:
-    operand = site.operands[index]
-    if not isinstance(operand, syntax.NegatedOperand):
-        return site.source(operand, index, type_)
-    if type_ is not ScalarType.PRED:
-        raise site.error("only predicates can be negated", index)
-    form = compute_form("not.pred")
-    assert isinstance(form, ComputeForm)
-    inverse = site.names.file.new(f"!{operand.name}", 1)
-    inversions.append(
-        Compute(
-            pc=site.pc,
-            mnemonic="not.pred",
-            span=site.span,
-            origin=site.origin,
-            opcode=form.opcode,
-            type=ScalarType.PRED,
-            source_type=ScalarType.PRED,
-            destinations=(inverse,),
-            sources=(site.source(syntax.NameOperand(operand.name), index, ScalarType.PRED),),
-        )
-    )
-    return inverse
