@@ -17,7 +17,7 @@ from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
 from kernelcast.simcore.memory.native_accesses import NativeAccesses, native_accesses
 from kernelcast.simcore.timing.asynchronous import joins_group, with_groups
 from kernelcast.simcore.timing.mbarrier_waits import with_parts_told_by_whole, without_tries
-from kernelcast.simcore.timing.pipelines import BULK_COPY, pipelines
+from kernelcast.simcore.timing.pipelines import BULK_COPY, device_pipelines
 from kernelcast.simcore.timing.shared_returns import shared_returns
 from kernelcast.simcore.timing.tensor_cycles import tensor_cycles
 from kernelcast.simcore.timing.timed_kernel import MemoryLevels, Pipeline, TimedKernel
@@ -46,7 +46,7 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
     native = native_accesses(rows)
     tensor, tensor_latency = tensor_cycles(rows, device)
     has_none = (tensor > 0.0) | _is_bulk(rows)
-    pipeline = pipelines(rows, memory)
+    pipeline = device_pipelines(rows, memory, device)
     is_store = np.array([_is_store(row) for row in rows], np.bool_)
     reads, writes = _registers(rows)
     kernel = TimedKernel(

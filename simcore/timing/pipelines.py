@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.device import Device
 from kernelcast.simcore.isa.types import AddressSpace, Unit
 from kernelcast.simcore.memory.device_memory import MemoryResult
 from kernelcast.simcore.timing.timed_kernel import Pipeline
 from kernelcast.traces.trace import InstructionRow
 
-__all__ = ["BULK_COPY", "COMMITS", "pipelines"]
+__all__ = ["BULK_COPY", "COMMITS", "device_pipelines", "pipelines"]
 
 _BY_UNIT: Mapping[str, Pipeline] = {
     Unit.FP16.value: Pipeline.HALF,
@@ -36,6 +37,9 @@ _BY_KIND: Mapping[str, Pipeline] = {
 }
 _BY_SPACE: Mapping[str, Pipeline] = {"shared": Pipeline.SHARED, "const": Pipeline.CONSTANT}
 _ACCESSES = ("load", "store", "atomic")
+_ON_CHIP = (AddressSpace.SHARED.value, AddressSpace.PARAM.value)
+"""What parts of an instruction read of the description of an image or a copy."""
+_WIDE, _WIDE_INTEGERS = "f64", ("s64", "u64")
 BULK_COPY = "cp.async.bulk"
 """What rows call all copies in bulk."""
 _WITHOUT_WAITING = ("bar.arrive",)
@@ -73,9 +77,33 @@ def pipelines(instructions: Sequence[InstructionRow], memory: MemoryResult) -> t
     return tuple(_pipeline(row, is_banked) for row in instructions)
 
 
+def device_pipelines(
+    instructions: Sequence[InstructionRow], memory: MemoryResult, device: Device
+) -> tuple[Pipeline, ...]:
+    """As `pipelines`; conversions from and to 64-bit types take the unit of double precision where
+    that is slower than other conversions (CUDA C++ Programming Guide, throughput of native
+    arithmetic instructions: 2 instead of 16 results a cycle for compute capability 7.5 and 8.6)."""
+    found = pipelines(instructions, memory)
+    timing = device.timing
+    if timing is None or timing.fp64.lanes >= timing.conversion.lanes:
+        return found
+    return tuple(
+        Pipeline.FP64 if item is Pipeline.CONVERSION and _converts_64_bits(row) else item
+        for row, item in zip(instructions, found, strict=True)
+    )
+
+
+def _converts_64_bits(row: InstructionRow) -> bool:
+    """Between integers nothing is converted, only registers are copied."""
+    types = row.mnemonic.lower().split(".")
+    is_wide_integer = any(name in types for name in _WIDE_INTEGERS)
+    is_float = types[0] in ("i2f", "f2i") or any(name[:1] == "f" for name in types[1:])
+    return _WIDE in types or (is_wide_integer and is_float)
+
+
 def _pipeline(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline:
     if row.is_part:
-        is_access = row.kind in _ACCESSES and row.space != AddressSpace.SHARED.value
+        is_access = row.kind in _ACCESSES and row.space not in _ON_CHIP
         return Pipeline.GLOBAL if is_access else Pipeline.NONE
     if not row.is_counted_natively:
         return Pipeline.NONE

@@ -105,6 +105,32 @@ def test_each_instruction_has_its_pipeline(
     assert (mnemonic in waited_for) is is_waited_for
 
 
+CONVERSIONS = """
+    cvt.f64.f32 %fd1, %f1; cvt.rn.f32.f64 %f2, %fd1; cvt.rn.f64.s32 %fd2, %r1;
+    cvt.rzi.s64.f32 %rd2, %f1; cvt.rn.f32.s32 %f3, %r1; cvt.s64.s32 %rd3, %r1; ret;
+"""
+
+
+@pytest.mark.parametrize(
+    ("device", "wide"),
+    [
+        ("quadro-rtx-4000", Pipeline.FP64),
+        ("gtx-1070", Pipeline.FP64),
+        ("a100-80gb", Pipeline.CONVERSION),
+    ],
+)
+def test_conversions_of_64_bits_are_as_slow_as_double_precision(
+    compile_ptx: Compile, device: str, wide: Pipeline
+) -> None:
+    """CUDA C++ Programming Guide, results a cycle: 2, 4 and 16, and 16, 32 and 16 of 32 bits."""
+    kernel = compile_ptx(START + CONVERSIONS)
+    found = timed(kernel, device)
+    for mnemonic in ("cvt.f64.f32", "cvt.rn.f32.f64", "cvt.rn.f64.s32", "cvt.rzi.s64.f32"):
+        assert pipeline_of(kernel, found, mnemonic) is wide
+    assert pipeline_of(kernel, found, "cvt.rn.f32.s32") is Pipeline.CONVERSION
+    assert pipeline_of(kernel, found, "cvt.s64.s32") is not Pipeline.FP64
+
+
 def test_nothing_waits_for_a_reduction(compile_ptx: Compile) -> None:
     body = "red.global.add.u32 [%rd1], 1; atom.global.add.u32 %r5, [%rd1], 1; ret;"
     found = timed(compile_ptx(START + body))
