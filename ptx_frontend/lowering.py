@@ -86,7 +86,7 @@ def lower(module: syntax.ModuleSyntax, source: SourceText) -> Module:
         if kernel is None:
             rejected[function.name] = tuple(lowering.refusals)
         else:
-            kernels[function.name] = kernel
+            kernels[function.name] = replace(kernel, is_for_debugging=module.is_for_debugging)
     return Module(source.path, kernels, rejected)
 
 

@@ -69,8 +69,9 @@ class _ModuleParser:
         tokens.index += 1
         tokens.expect(".target", "after '.version'")
         target = tokens.name("a target such as 'sm_75'")
+        options = []
         while tokens.accept(","):
-            tokens.name("a target option")
+            options.append(tokens.name("a target option"))
         address_size = 64
         if tokens.accept(".address_size"):
             address_size = tokens.integer("32 or 64")
@@ -84,6 +85,7 @@ class _ModuleParser:
             tuple(self._functions),
             tuple(self._files),
             tuple(self._aliases),
+            "debug" in options,
         )
 
     def _top_level(self) -> None:

@@ -314,3 +314,4 @@ class ModuleSyntax:
     functions: tuple[Function, ...] = ()
     files: tuple[FileDirective, ...] = ()
     aliases: tuple[Alias, ...] = ()
+    is_for_debugging: bool = False

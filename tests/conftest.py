@@ -59,16 +59,20 @@ def nvrtc() -> None:
 
 @pytest.fixture
 def compile_ptx() -> Callable[..., Kernel]:
-    """(body, parameters="u64 out, u32 n", module="", directives="") -> Kernel named `k`."""
+    """(body, parameters="u64 out, u32 n", module="", directives="", target="sm_75") -> Kernel `k`."""
 
     def build(
-        body: str, parameters: str = "u64 out", module: str = "", directives: str = ""
+        body: str,
+        parameters: str = "u64 out",
+        module: str = "",
+        directives: str = "",
+        target: str = "sm_75",
     ) -> Kernel:
         declared = ", ".join(
             f".param .{kind} {name}" for kind, name in (p.split() for p in parameters.split(","))
         )
         text = (
-            f".version 8.0\n.target sm_75\n.address_size 64\n{module}\n"
+            f".version 8.0\n.target {target}\n.address_size 64\n{module}\n"
             f".visible .entry k({declared}) {directives}\n{{\n{_REGISTERS}\n{body}\n}}\n"
         )
         module_read = read_ptx(text, "test.ptx")

@@ -348,6 +348,8 @@ class Kernel:
     required_cluster: tuple[int, int, int] | None = None
     """Thread blocks of a cluster; None where the launch says it."""
     uses_dynamic_shared: bool = False
+    is_for_debugging: bool = False
+    """Whether native code is not optimised (`.target sm_75, debug`)."""
 
     @cached_property
     def instructions(self) -> tuple[Instruction, ...]:

@@ -64,6 +64,8 @@ class _Group:
 
 
 def native_counting(kernel: Kernel) -> NativeCounting:
+    if kernel.is_for_debugging:
+        return NativeCounting(frozenset(i.pc for i in kernel.instructions if _is_operand(i)), {})
     powers = known_alignment(kernel)
     merged: dict[int, int] = {}
     for block in kernel.blocks:
@@ -79,16 +81,21 @@ def native_counting(kernel: Kernel) -> NativeCounting:
     return NativeCounting(folded, merged)
 
 
-def _is_folded(instruction: Instruction) -> bool:
+def _is_operand(instruction: Instruction) -> bool:
+    """Parameters are operands from the constant bank, and pointers are generic."""
     if isinstance(instruction, Load):
         return instruction.address.space is AddressSpace.PARAM
+    return isinstance(instruction, Compute) and instruction.opcode.name.startswith("cvta.")
+
+
+def _is_folded(instruction: Instruction) -> bool:
+    if _is_operand(instruction):
+        return True
     if not isinstance(instruction, Compute):
         return False
-    name = instruction.opcode.name
-    if name.startswith("cvta."):
-        return True
     # Reading a special register is an instruction of its own (S2R); other moves are renaming.
-    return name in _FOLDED and not isinstance(instruction.sources[0], SpecialRegister)
+    is_renaming = not isinstance(instruction.sources[0], SpecialRegister)
+    return instruction.opcode.name in _FOLDED and is_renaming
 
 
 def _is_half_copied(instruction: Instruction, full: frozenset[int]) -> bool:

@@ -38,6 +38,26 @@ def test_parameters_conversions_of_space_and_moves_count_nothing(compile_ptx: Co
     assert counted == ["mov.u32", "add.u32", "st.global.u32", "ret"]  # the move reads %tid.x
 
 
+def test_code_for_debugging_keeps_its_moves_and_single_accesses(compile_ptx: Compile) -> None:
+    """What ptxas -g makes of such a kernel has an instruction for each of them."""
+    body = """ld.param.u64 %rd1, [out]; cvta.to.global.u64 %rd2, %rd1; mov.u32 %r1, 5;
+        mov.u32 %r3, %r1; ld.shared.u32 %r4, [tile]; ld.shared.u32 %r5, [tile+4]; ret;"""
+    module = ".shared .align 16 .b8 tile[64];"
+    counted = [
+        [
+            row.mnemonic
+            for row in instruction_rows(kernel)
+            if row.is_native and row.is_counted_natively
+        ]
+        for kernel in (
+            compile_ptx(body, module=module),
+            compile_ptx(body, module=module, target="sm_75, debug"),
+        )
+    ]
+    assert counted[0] == ["ld.shared.u32", "ret"]
+    assert counted[1] == ["mov.u32", "mov.u32", "ld.shared.u32", "ld.shared.u32", "ret"]
+
+
 def test_four_neighbours_at_an_aligned_place_are_one_access(compile_ptx: Compile) -> None:
     body = (
         SHARED
