@@ -59,7 +59,7 @@ def nvrtc() -> None:
 
 @pytest.fixture
 def compile_ptx() -> Callable[..., Kernel]:
-    """(body, parameters="u64 out, u32 n", module="", directives="", target="sm_75") -> Kernel `k`."""
+    """(body, parameters="u64 out, u32 n", module="", directives="", target="sm_75") -> Kernel."""
 
     def build(
         body: str,

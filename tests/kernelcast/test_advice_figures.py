@@ -21,7 +21,7 @@ WORKLOADS = (
     "graph/bfs_frontier",
     "learning/backprop_forward",
     "physics/srad_update",
-    "simulation/particle_normalise",
+    "rodinia/particle_normalise",
 )
 DEVICES = ("gtx-480", "gtx-1070", "quadro-rtx-4000")
 GAIN = re.compile(r"\d(\.\d+)? ?[mµun]?s\b|\d(\.\d+)?%|\d(\.\d+)? times")

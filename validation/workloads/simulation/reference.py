@@ -91,15 +91,3 @@ def mandelbrot(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str,
         y = 2 * (x * y)[stays] + imaginary
         x = (x_squared - y_squared)[stays] + real
     return {"steps": steps.reshape(height, width)}
-
-
-def normalise_weights(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
-    """Added up one after the other in single precision."""
-    normalised = inputs["weights"] / np.float32(inputs["total"])
-    return {"normalised": normalised, "running": np.cumsum(normalised, dtype=np.float32)}
-
-
-def draw_particles(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
-    found = np.searchsorted(inputs["running"], inputs["draws"])
-    found = np.minimum(found, sizes["particles"] - 1)
-    return {"drawn_x": inputs["place_x"][found], "drawn_y": inputs["place_y"][found]}
