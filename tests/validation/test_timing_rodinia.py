@@ -42,7 +42,7 @@ APPLICATIONS: Mapping[str, Mapping[str, int]] = {
     "bfs": {"rodinia/bfs_visit": 1, "rodinia/bfs_advance": 1},
     "kmeans": {"rodinia/kmeans_transpose": 1, "rodinia/kmeans_assign": 2},
     "backprop": {"rodinia/backprop_forward": 1, "rodinia/backprop_adjust": 1},
-    "lud": {"dynamic_programming/lud_diagonal": 16, "dynamic_programming/lud_internal": 15},
+    "lud": {"rodinia/lud_diagonal": 16, "rodinia/lud_perimeter": 15, "rodinia/lud_internal": 15},
     "nw": {"rodinia/needle": 255},
     "streamcluster": {"rodinia/streamcluster": 1},
     "particlefilter": {
@@ -53,7 +53,7 @@ APPLICATIONS: Mapping[str, Mapping[str, int]] = {
     },
 }
 """Launches of each workload; of those that differ from launch to launch one is here."""
-SIZES = {"learning/nn_distance": "small", "lud_diagonal": "rodinia", "lud_internal": "rodinia"}
+SIZES = {"learning/nn_distance": "small"}
 """Rodinia's usual size, where that is not `full`."""
 VERY_LOW = ("nw", "particlefilter")
 BEST = ("hotspot3D", "pathfinder", "srad_v2")
@@ -85,7 +85,7 @@ def profiled(device: str) -> Device:
 
 @cache
 def executed(name: str) -> KernelTrace:
-    size = SIZES.get(name) or SIZES.get(name.split("/")[1]) or "full"
+    size = SIZES.get(name, "full")
     devices = tuple(profiled(device) for device in DEVICES)
     return load_workload(SUITE / f"{name}.toml").run(size, devices=devices, record_paths=True)
 

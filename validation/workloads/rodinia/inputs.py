@@ -149,3 +149,9 @@ def stream_points(sizes: Mapping[str, int]) -> Array:
     typical = 64 * 64 // 6 * sizes["dimensions"]
     points["cost"] = generator.integers(0, 4 * typical, sizes["points"])
     return points.view(np.uint8).reshape(-1, POINT.itemsize)
+
+
+def dominant_matrix(sizes: Mapping[str, int]) -> Array:
+    """[n, n], diagonally dominant: what pivoting would change nothing about."""
+    n = sizes["n"]
+    return np.random.default_rng(9).random((n, n), np.float32) - 0.5 + n * np.eye(n, dtype="f4")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.linalg
 import scipy.ndimage
 import scipy.spatial
 
@@ -215,3 +216,33 @@ def pathfinder(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
     for costs in inputs["costs"][first : first + sizes["steps"]]:
         best = costs + scipy.ndimage.minimum_filter1d(best, 3, mode="nearest")
     return {"result": best}
+
+
+def _divided(inputs: Inputs, sizes: Sizes) -> tuple[Array, slice, slice]:
+    """A copy of the matrix, the place of the tile on the diagonal, and what comes after it."""
+    end = TILE * (sizes["step"] + 1)
+    return inputs["matrix"].copy(), slice(end - TILE, end), slice(end, None)
+
+
+def lud_diagonal(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
+    """LAPACK's decomposition, which finds nothing to exchange in dominant matrices."""
+    matrix, tile, _ = _divided(inputs, sizes)
+    _, lower, upper = scipy.linalg.lu(matrix[tile, tile].astype(np.float64))
+    matrix[tile, tile] = lower + upper - np.eye(TILE)
+    return {"matrix": matrix}
+
+
+def lud_perimeter(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
+    """Triangular systems with what stands in the tile on the diagonal."""
+    matrix, tile, rest = _divided(inputs, sizes)
+    both = matrix[tile, tile].astype(np.float64)
+    solve = scipy.linalg.solve_triangular
+    matrix[tile, rest] = solve(both, matrix[tile, rest], lower=True, unit_diagonal=True)
+    matrix[rest, tile] = solve(both, matrix[rest, tile].T, trans="T").T
+    return {"matrix": matrix}
+
+
+def lud_internal(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
+    matrix, tile, rest = _divided(inputs, sizes)
+    matrix[rest, rest] -= matrix[rest, tile] @ matrix[tile, rest]
+    return {"matrix": matrix}
