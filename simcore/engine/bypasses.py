@@ -1,7 +1,9 @@
 """Threads that go round a barrier to the very code behind it, while others wait there.
 
 Only the straight way counts: an edge into the basic block behind the barrier from one that the
-barrier does not lead to. Threads that return without touching that code do no harm.
+barrier does not lead to. Threads that return without touching that code do no harm, nor does a
+branch before the barrier that all threads of a thread block take alike: a loop unrolled by the
+compiler has one that skips its remainder.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.isa.control_flow import dominators
-from kernelcast.simcore.isa.kernel import BarrierSync, Jump, Kernel
+from kernelcast.simcore.isa.kernel import BarrierSync, BasicBlock, Branch, Jump, Kernel
+from kernelcast.simcore.isa.uniformity import thread_block_constants
 
 __all__ = ["BypassLog", "ways_round"]
 
@@ -22,6 +25,7 @@ Mask = npt.NDArray[np.bool_]
 def ways_round(kernel: Kernel) -> Mapping[tuple[int, int], tuple[int, ...]]:
     """Edge of the control flow -> basic blocks whose closing barrier it goes round."""
     before = dominators([block.successors for block in kernel.blocks])
+    constants = thread_block_constants(kernel)
     found: dict[tuple[int, int], tuple[int, ...]] = {}
     for barrier in kernel.blocks:
         end = barrier.terminator
@@ -33,9 +37,17 @@ def ways_round(kernel: Kernel) -> Mapping[tuple[int, int], tuple[int, ...]]:
             continue
         for block in kernel.blocks:
             if behind in block.successors and barrier.index not in before[block.index]:
+                if block.index in before[barrier.index] and _is_common(block, constants):
+                    continue
                 edge = (block.index, behind)
                 found[edge] = (*found.get(edge, ()), barrier.index)
     return found
+
+
+def _is_common(block: BasicBlock, constants: frozenset[int]) -> bool:
+    """Whether the threads of a thread block all leave it the same way, however often."""
+    end = block.terminator
+    return isinstance(end, Branch) and end.guard.register.index in constants
 
 
 def _first_code(kernel: Kernel, index: int) -> int:

@@ -1,4 +1,4 @@
-"""Which registers hold the same value in every thread of a launch."""
+"""Which registers hold the same value in every thread of a launch, or of a thread block."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kernelcast.simcore.isa.kernel import (
 )
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["definitions", "launch_constants"]
+__all__ = ["definitions", "launch_constants", "thread_block_constants"]
 
 _UNIFORM = frozenset(
     {
@@ -38,6 +38,7 @@ _UNIFORM = frozenset(
         Special.WARP_WIDTH,
     }
 )
+_UNIFORM_IN_THREAD_BLOCK = _UNIFORM | {Special.CTAID_X, Special.CTAID_Y, Special.CTAID_Z}
 
 
 def definitions(instruction: Instruction) -> tuple[Register, ...]:
@@ -58,6 +59,15 @@ def launch_constants(kernel: Kernel) -> frozenset[int]:
     Every thread that computes such a register gets the same value, whenever it does. A register
     that may be read before it is written is none: it holds 0 there.
     """
+    return _constants(kernel, _UNIFORM)
+
+
+def thread_block_constants(kernel: Kernel) -> frozenset[int]:
+    """As `launch_constants`, but within a thread block: its number in the grid counts, too."""
+    return _constants(kernel, _UNIFORM_IN_THREAD_BLOCK)
+
+
+def _constants(kernel: Kernel, uniform: frozenset[Special]) -> frozenset[int]:
     unset = live_in(kernel)[0]
     writes = Counter(r.index for i in kernel.instructions for r in definitions(i))
     found: set[int] = set()
@@ -69,25 +79,25 @@ def launch_constants(kernel: Kernel) -> frozenset[int]:
             if not targets or set(targets) <= found or instruction.guard is not None:
                 continue
             if all(writes[t] == 1 and t not in unset for t in targets) and _is_constant(
-                instruction, found
+                instruction, found, uniform
             ):
                 found.update(targets)
                 grew = True
     return frozenset(found)
 
 
-def _is_constant(instruction: Instruction, known: set[int]) -> bool:
+def _is_constant(instruction: Instruction, known: set[int], uniform: frozenset[Special]) -> bool:
     if isinstance(instruction, Load):
         address = instruction.address
         return address.space is AddressSpace.PARAM and not isinstance(address.base, Register)
     return isinstance(instruction, Compute) and all(
-        _is_constant_operand(source, known) for source in instruction.sources
+        _is_constant_operand(source, known, uniform) for source in instruction.sources
     )
 
 
-def _is_constant_operand(operand: Operand, known: set[int]) -> bool:
+def _is_constant_operand(operand: Operand, known: set[int], uniform: frozenset[Special]) -> bool:
     if isinstance(operand, Register):
         return operand.index in known
     if isinstance(operand, SpecialRegister):
-        return operand.which in _UNIFORM
+        return operand.which in uniform
     return isinstance(operand, (Immediate, SymbolAddress))
