@@ -15,6 +15,7 @@ from kernelcast.simcore.timing.sm_program import Program, sm_program
 from kernelcast.simcore.timing.sm_simulator import SmSimulator, Snapshot
 from kernelcast.simcore.timing.stall_reasons import ISSUED, StallReason
 from kernelcast.simcore.timing.timed_kernel import TimedKernel
+from kernelcast.simcore.timing.unequal_shares import UnequalShares, unequal_shares
 
 __all__ = ["LaunchTiming", "launch_timing"]
 
@@ -141,6 +142,10 @@ class _Launch:
     def run(self) -> tuple[Snapshot, Snapshot]:
         """Of an SM that is done first, and of one that is done last."""
         sms = self._device.architecture.sm_count
+        at_once = self._kernel.thread_blocks_per_sm
+        shares = unequal_shares(self._kernel.paths, self._kernel.thread_blocks, sms, at_once)
+        if shares is not None:
+            return self._run_unequal(shares)
         each, more = divmod(self._kernel.thread_blocks, sms)
         if each == 0:
             snapshot = self._finish(self._start(1, busy_sms=more))
@@ -148,11 +153,28 @@ class _Launch:
         full = self._finish(self._start(each, busy_sms=sms))
         if more == 0 or Component.IMBALANCE in self._without:
             return full, full
-        late = self._start(each + 1, busy_sms=sms)
-        late.run(before_cycle=full.cycles)
-        late.machine = self._machine(more)
-        last = self._finish(late)
+        last = self._finish_late(self._start(each + 1, busy_sms=sms), full.cycles, more)
         return full, last if last.cycles > full.cycles else full
+
+    def _run_unequal(self, shares: UnequalShares) -> tuple[Snapshot, Snapshot]:
+        """As `run`, of the SM with average work and of the one with the most."""
+        full = self._finish(self._start_share(shares.mean, shares.busy))
+        if shares.later == 0 or Component.IMBALANCE in self._without:
+            return full, full
+        late = self._start_share(shares.most, shares.busy)
+        last = self._finish_late(late, full.cycles, shares.later)
+        return full, last if last.cycles > full.cycles else full
+
+    def _start_share(self, order: Ints, busy_sms: int) -> SmSimulator:
+        per_sm = min(self._kernel.thread_blocks_per_sm, len(order))
+        program = self._program._replace(order=order)
+        return SmSimulator(program, self._machine(busy_sms), len(order), per_sm)
+
+    def _finish_late(self, simulator: SmSimulator, cycles: int, busy_sms: int) -> Snapshot:
+        """Of an SM that has L2 and DRAM to share with fewer others after so many cycles."""
+        simulator.run(before_cycle=cycles)
+        simulator.machine = self._machine(busy_sms)
+        return self._finish(simulator)
 
     def _machine(self, busy_sms: int) -> Machine:
         return sm_machine(self._kernel, self._device, busy_sms, self._without)

@@ -137,13 +137,15 @@ class Program(NamedTuple):
     `event_phases` and `phase_...` are those of PhaseCells, `phases` the most of a thread block.
 
     `event_row` by event; warp w of recorded thread block i has the events `start[i * warps + w]` to
-    the next one.
+    the next one. `order`: which recorded one the SM gets first, second, ..., from the start again
+    after the last.
     """
 
     code: Ints
     traffic: Floats
     operands: Ints
     start: Ints
+    order: Ints
     event_row: npt.NDArray[np.int32]
     row_pc: Ints
     first_row: Ints
@@ -153,7 +155,6 @@ class Program(NamedTuple):
     phase_needs: Ints
     phases: int
     rows: int
-    thread_blocks: int
     warps: int
     registers: int
 
@@ -184,6 +185,7 @@ def sm_program(
         traffic=records([*traffic[:3], row_passes, *traffic[3:]]),
         operands=operands,
         start=np.ascontiguousarray(kernel.paths.start, np.int64),
+        order=np.arange(len(kernel.paths.thread_blocks)),
         event_row=event_row,
         row_pc=np.ascontiguousarray(row_pc),
         first_row=np.searchsorted(row_pc, np.arange(len(kinds))),
@@ -193,7 +195,6 @@ def sm_program(
         phase_needs=cells.needs,
         phases=cells.most,
         rows=len(row_pc),
-        thread_blocks=len(kernel.paths.thread_blocks),
         warps=kernel.paths.warps_per_thread_block,
         registers=registers,
     )

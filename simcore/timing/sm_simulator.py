@@ -70,8 +70,8 @@ class Snapshot:
 class SmSimulator:
     """Works through `thread_blocks` thread blocks, `thread_blocks_per_sm` at a time.
 
-    Thread block k follows the path of the recorded one k modulo their number. ModelNotApplicable
-    for more resident warps than SLOTS of a scheduler.
+    They follow the paths of recorded ones, in the program's `order`. ModelNotApplicable for more
+    resident warps than SLOTS of a scheduler.
     """
 
     def __init__(

@@ -238,11 +238,11 @@ def start_thread_block(
 
     A thread block of which no warp has an event ends at once, and the next one takes its place.
     """
-    recorded = program.thread_blocks
     while state.counts[DISPATCHED] < state.counts[TOTAL]:
-        path = state.counts[DISPATCHED] % recorded * program.warps
+        recorded = program.order[np.uint64(state.counts[DISPATCHED] % len(program.order))]
+        path = recorded * program.warps
         if program.phases > 0:
-            begin_phases(program, state, place, state.counts[DISPATCHED] % recorded)
+            begin_phases(program, state, place, recorded)
         state.counts[DISPATCHED] += 1
         state.place[word(place, LIVE)] = program.warps
         state.place[word(place, ARRIVED)] = 0

@@ -85,7 +85,7 @@ def test_every_slot_is_issued_or_lost_once(
     data: st.DataObject,
 ) -> None:
     device = load_device(name)
-    blocks = device.architecture.sm_count * 3 + extra
+    blocks = device.architecture.sm_count * max(3, recorded) + extra
     kernel = micro_kernel(code, 1, 1, blocks, per_sm, device.architecture.warp_width)
     path = st.lists(st.integers(0, len(code) - 1), max_size=12)
     pcs = data.draw(st.lists(path, min_size=warps * recorded, max_size=warps * recorded))
