@@ -175,20 +175,30 @@ def _distinct(
 def _levels(
     trace: Trace, native: NativeAccesses, traffic: TrafficResult, sector_bytes: int
 ) -> MemoryLevels:
-    """DRAM counts in bytes, so that what a transaction fetches beside a sector is not lost. A copy
-    in bulk asks for all of its sectors at once, and nothing of it passes registers."""
+    """DRAM counts in bytes, so that what a transaction fetches beside a sector is not lost; nor is
+    what L1 fetches beside it, where its sectors are longer than those of L2. A copy in bulk asks
+    for all of its sectors at once, and nothing of it passes registers."""
     counts = traffic.by_instruction
     is_bulk = _is_bulk(trace.instructions)
     requests = np.where(is_bulk, trace.classes.totals()[0], counts.requests)
-    asked = np.maximum(counts.sectors, counts.l1_reads)
+    served = counts.l1_hits + counts.l2_reads
+    asked = np.maximum(np.maximum(counts.sectors, counts.l1_reads), served)
     below = asked - counts.l1_hits
-    dram = (counts.dram_reads + counts.dram_writes) * traffic.transaction_bytes
+    dram = counts.dram_reads * traffic.transaction_bytes + counts.dram_writes * _written(traffic)
     return MemoryLevels(
         sectors=_ratio(asked * traffic.sector_bytes, requests * sector_bytes),
         l1_hits=_ratio(counts.l1_hits, asked),
         l2_hits=1.0 - np.minimum(_ratio(dram, below * traffic.sector_bytes), 1.0),
         bytes_per_lane=np.where(is_bulk, 0.0, native.bytes.astype(np.float64)),
     )
+
+
+def _written(traffic: TrafficResult) -> float:
+    """Bytes that reach DRAM for one of the writes that instructions made necessary: several of
+    them may go in one transaction."""
+    writes = int(traffic.by_instruction.dram_writes.sum())
+    transactions = traffic.dram_write_transactions
+    return transactions * traffic.transaction_bytes / writes if writes else 0.0
 
 
 def _is_bulk(rows: Sequence[InstructionRow]) -> npt.NDArray[np.bool_]:

@@ -34,7 +34,10 @@ def timed(
     threads: int = 32,
 ) -> TimedKernel:
     out = np.zeros(elements, np.uint32)
-    trace = RunnableKernel(kernel).run(grid=grid, block=threads, args=[out], record_paths=True)
+    width = load_device(device).architecture.warp_width
+    trace = RunnableKernel(kernel).run(
+        grid=grid, block=threads, args=[out], warp_width=width, record_paths=True
+    )
     found = trace.profile(device).timed
     assert found is not None
     return found
@@ -270,6 +273,32 @@ def test_streams_come_from_dram_and_second_looks_from_caches(compile_ptx: Compil
     assert levels.bytes_per_lane[pcs].tolist() == [4, 4, 4, 4]
     assert found.thread_blocks == 1 << 10
     assert found.path_share == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("device", ["rx-7900-xtx", "mi300x"])
+def test_what_l1_fetches_beside_a_sector_passes_l2(compile_ptx: Compile, device: str) -> None:
+    """Thread blocks on two SMs read the first 4 bytes of 128 each: L1 asks L2 for two sectors of 64
+    bytes, and every other request finds them there."""
+    body = """
+        mul.wide.u32 %rd2, %r1, 128; add.u64 %rd1, %rd1, %rd2; ld.global.u32 %r5, [%rd1]; ret;
+    """
+    kernel = compile_ptx(START + body)
+    found = timed(kernel, device, grid=2, threads=64)
+    (pc,) = (i.pc for i in kernel.instructions if i.mnemonic.startswith("ld.global"))
+    assert found.levels.sectors[pc] == 2 * found.warp_width
+    assert (found.levels.l1_hits[pc], found.levels.l2_hits[pc]) == (0, 0.5)
+
+
+@pytest.mark.parametrize("device", ["a100-80gb", "mi210", "mi300x"])
+def test_a_transaction_may_take_several_written_sectors(compile_ptx: Compile, device: str) -> None:
+    """Two thread blocks write the same lines: half of what they ask of L2 goes on to DRAM."""
+    body = """
+        mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r1; ret;
+    """
+    kernel = compile_ptx(START + body)
+    found = timed(kernel, device, grid=2, threads=256)
+    (pc,) = (i.pc for i in kernel.instructions if i.mnemonic.startswith("st.global"))
+    assert found.levels.l2_hits[pc] == 0.5
 
 
 def test_the_share_tells_how_far_a_recording_came(compile_ptx: Compile) -> None:
