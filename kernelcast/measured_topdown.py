@@ -38,35 +38,39 @@ class MeasuredGpu:
     """Where the file was measured: a device's name or, where only that is known, its capability."""
 
     name: str
+    compute_capability: str
     ipc_max: float
 
     @classmethod
     def of_device(cls, device: Device) -> MeasuredGpu:
         """ModelNotApplicable where no IPC_MAX is known for its compute capability."""
-        return cls(device.name, issue_width(device.architecture.compute_capability).ipc_max)
+        capability = device.architecture.compute_capability
+        return cls(device.name, capability, issue_width(capability).ipc_max)
 
     @classmethod
     def of_capability(cls, compute_capability: str) -> MeasuredGpu:
         """ModelNotApplicable where no IPC_MAX is known for it."""
-        width = issue_width(compute_capability)
-        return cls(f"compute capability {compute_capability}", width.ipc_max)
+        ipc_max = issue_width(compute_capability).ipc_max
+        return cls(f"compute capability {compute_capability}", compute_capability, ipc_max)
 
 
 def measured_topdown(
     path: str | os.PathLike[str],
-    gpu: MeasuredGpu,
+    gpu: MeasuredGpu | None = None,
     kernel: str | None = None,
     *,
     is_strict: bool = False,
 ) -> ApplicationTopDown:
     """All kernels of an nvprof or ncu file, or the one that `kernel` names.
 
-    Launches weigh by their times, else by their cycles, else the same. Strict: as
-    `topdown_from_counters`. MetricsError names the file and what is missing.
+    Without `gpu` the file must tell the compute capability, as ncu does. Launches weigh by their
+    times, else by their cycles, else the same. Strict: as `topdown_from_counters`. MetricsError
+    names the file and what is missing, and refuses another compute capability than the file's.
     """
     table = read_metrics(path)
     kernels = table.kernels if kernel is None else (table.kernel(kernel),)
     _check_one_device(table, kernels)
+    gpu = _checked(gpu, table, kernels)
     weight, assumptions = _weighting([item for found in kernels for item in found.launches])
     try:
         analysed = tuple(
@@ -98,6 +102,26 @@ def _check_one_device(table: MetricTable, kernels: Sequence[KernelMetrics]) -> N
     devices = sorted({launch.device for found in kernels for launch in found.launches})
     if len(devices) > 1:
         raise MetricsError(f"{table.path}: kernels of several devices: {', '.join(devices)}")
+
+
+def _checked(
+    gpu: MeasuredGpu | None, table: MetricTable, kernels: Sequence[KernelMetrics]
+) -> MeasuredGpu:
+    """The GPU that was named, or the file's."""
+    measured = {launch.compute_capability for found in kernels for launch in found.launches} - {""}
+    if gpu is None and len(measured) == 1:
+        return MeasuredGpu.of_capability(measured.pop())
+    if gpu is None:
+        raise MetricsError(
+            f"{table.path} does not tell the GPU of its metrics: "
+            "name a device or a compute capability"
+        )
+    for other in sorted(measured - {gpu.compute_capability}):
+        raise MetricsError(
+            f"{table.path} was measured at compute capability {other}: "
+            f"{gpu.name} has {gpu.compute_capability}"
+        )
+    return gpu
 
 
 def _weighting(launches: Sequence[LaunchMetrics]) -> tuple[_Weight, tuple[str, ...]]:

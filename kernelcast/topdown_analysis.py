@@ -31,10 +31,10 @@ def topdown(
 
     A trace with paths (`run(record_paths=True)`) is simulated on `device`, a profile of one on its
     own device unless another is given. A path is a CSV file of nvprof or ncu: `device` or
-    `compute_capability` says where it was measured, `kernel` picks one of its kernels, and `strict`
-    adds up its metrics as the thesis prints them. `total` of the result is the one kernel, or all
-    of them weighted by time; `total["Memory Bound"].percent` is of IPC_MAX. MetricsError for files
-    that lack metrics, ModelNotApplicable without paths or timing facts.
+    `compute_capability` says where it was measured if the file does not, `kernel` picks one of its
+    kernels, and `strict` adds up its metrics as the thesis prints them. `total` of the result is
+    the one kernel, or all of them weighted by time; `total["Memory Bound"].percent` is of IPC_MAX.
+    MetricsError for files that lack metrics, ModelNotApplicable without paths or timing facts.
     """
     target = load_device(device) if isinstance(device, str) else device
     if not isinstance(source, KernelTrace | KernelProfile):
@@ -47,12 +47,17 @@ def topdown(
     return _simulated(source, target)
 
 
-def _measured_gpu(device: Device | None, compute_capability: str | None) -> MeasuredGpu:
-    if device is not None and compute_capability is None:
+def _measured_gpu(device: Device | None, compute_capability: str | None) -> MeasuredGpu | None:
+    """None where neither is given, for the file may tell."""
+    if device is not None and compute_capability is not None:
+        raise KernelcastError(
+            "name the GPU of the metrics: either a device or a compute capability"
+        )
+    if device is not None:
         return MeasuredGpu.of_device(device)
-    if compute_capability is not None and device is None:
+    if compute_capability is not None:
         return MeasuredGpu.of_capability(compute_capability)
-    raise KernelcastError("name the GPU of the metrics: either a device or a compute capability")
+    return None
 
 
 def _simulated(source: KernelTrace | KernelProfile, device: Device | None) -> ApplicationTopDown:

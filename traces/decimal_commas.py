@@ -21,8 +21,8 @@ _POINT_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}([.\u00a0\u202f]\d{3})+$")
 _COMMA_GROUPS = re.compile(r"[+-]?\d{1,3}((,\d{3}){2,}(\.\d*)?|,\d{3}\.\d*)$")
 _DECIMAL_POINT = re.compile(r"[+-]?\d+\.\d*([eE][+-]?\d+)?$")
 _GROUP_MARKS = str.maketrans({".": "", "\u00a0": "", "\u202f": "", ",": "."})
-_CAPABILITY_COLUMNS = frozenset({"CC"})
-"""Written with a point under every locale."""
+_POINTED_COLUMNS = frozenset({"CC", "Estimated Speedup"})
+"""Of ncu: a compute capability, and what a rule promises; no metrics, whatever the locale."""
 
 
 def with_decimal_points(tables: Sequence[CsvTable]) -> list[CsvTable]:
@@ -60,7 +60,7 @@ def _numbers(table: CsvTable) -> Iterator[tuple[int, str]]:
     """Line and text of the cells that may be numbers."""
     for row in table.rows:
         for column, cell in row.cells.items():
-            if column not in _CAPABILITY_COLUMNS and _number(cell):
+            if column not in _POINTED_COLUMNS and _number(cell):
                 yield row.line, cell
 
 
@@ -72,7 +72,7 @@ def _number(cell: str) -> str:
 
 def _pointed(row: CsvRow) -> CsvRow:
     cells = {
-        column: cell if column in _CAPABILITY_COLUMNS else _with_point(cell)
+        column: cell if column in _POINTED_COLUMNS else _with_point(cell)
         for column, cell in row.cells.items()
     }
     return replace(row, cells=cells)

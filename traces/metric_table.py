@@ -30,6 +30,7 @@ class LaunchMetrics:
     """One launch, or the mean of `count` launches where the tool reports only that.
 
     `metrics` in SI units, percentages as fractions; `unavailable` names those without a value.
+    `compute_capability` where the tool tells it.
     """
 
     metrics: Mapping[str, float]
@@ -40,6 +41,7 @@ class LaunchMetrics:
     thread_block: Size | None = None
     duration_s: float | None = None
     warp_width: int | None = None
+    compute_capability: str = ""
 
 
 @dataclass(frozen=True)

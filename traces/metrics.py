@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -70,7 +71,7 @@ def read_metrics(path: str | os.PathLike[str]) -> MetricTable:
     """
     name = os.fspath(path)
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = _decoded(Path(path).read_bytes())
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise MetricsError(f"{name}: {reason}") from None
@@ -93,6 +94,12 @@ def read_metrics(path: str | os.PathLike[str]) -> MetricTable:
     if not records:
         raise MetricsError(f"{name}: a {tool.value} header without any metric")
     return MetricTable(name, tool, _kernels(tool, records))
+
+
+def _decoded(content: bytes) -> str:
+    """UTF-8, or UTF-16 with its mark, as PowerShell redirects output to a file."""
+    is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return content.decode("utf-16" if is_wide else "utf-8-sig")
 
 
 def _tables(path: str, lines: Sequence[str]) -> Iterator[tuple[_Layout, CsvTable]]:

@@ -71,5 +71,6 @@ def _record(
         grid=read_size(cells.get("Grid Size", "")),
         thread_block=read_size(cells.get("Block Size", "")),
         duration_s=metrics.get(_DURATION),
+        compute_capability=cells.get("CC", ""),
     )
     return LaunchRecord(key, kernel, launch)

@@ -86,18 +86,28 @@ def _simulated(workload: Path, device: str | None, execution: Execution) -> Appl
         return kc.topdown(trace, target)
 
 
-def _measured_gpu(device: str | None, compute_capability: str | None) -> MeasuredGpu:
+def _measured_gpu(device: str | None, compute_capability: str | None) -> MeasuredGpu | None:
+    """None where neither is given, for the file may tell."""
     from kernelcast.measured_topdown import MeasuredGpu
 
-    if device is not None and compute_capability is None:
+    if device is not None and compute_capability is not None:
+        raise KernelcastError(
+            "name the GPU of the metrics: either --device or --compute-capability"
+        )
+    if device is not None:
         return MeasuredGpu.of_device(kc.device(device))
-    if compute_capability is not None and device is None:
+    if compute_capability is not None:
         return MeasuredGpu.of_capability(compute_capability)
-    raise KernelcastError("name the GPU of the metrics: either --device or --compute-capability")
+    return None
 
 
 def _measured(
-    metrics: Path, gpu: MeasuredGpu, kernel: str | None, *, strict: bool, per_invocation: bool
+    metrics: Path,
+    gpu: MeasuredGpu | None,
+    kernel: str | None,
+    *,
+    strict: bool,
+    per_invocation: bool,
 ) -> ApplicationTopDown:
     """KernelcastError for invocations of a file that has only means, such as nvprof's summary."""
     from kernelcast.measured_topdown import measured_topdown

@@ -49,7 +49,7 @@ Metrics: TypeAlias = Annotated[
 ComputeCapability: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="Instead of --device: where the file was measured.",
+        help="Instead of --device: where the file was measured, if it does not tell.",
         metavar="X.Y",
         rich_help_panel=_METRICS,
     ),

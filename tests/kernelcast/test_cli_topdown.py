@@ -214,7 +214,7 @@ def test_missing_metrics_are_named(error: Output, tmp_path: Path) -> None:
         ((DIVERGENT, "--strict"), "--strict goes with --metrics only"),
         ((DIVERGENT, "--compute-capability", "7.5"), "--compute-capability goes with --metrics"),
         ((*SUMMARY, "--size", "small"), "--size goes with a workload file only"),
-        (SUMMARY[:2], "either --device or --compute-capability"),
+        (SUMMARY[:2], "name a device or a compute capability"),
         ((*SUMMARY, "--compute-capability", "6.1"), "either --device or --compute-capability"),
         ((*SUMMARY[:2], "--device", "mi210"), "no IPC_MAX for compute capability gfx90a"),
         ((*SUMMARY[:2], "--compute-capability", "2.0"), "no IPC_MAX for compute capability 2.0"),

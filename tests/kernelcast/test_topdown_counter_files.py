@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import kernelcast as kc
-from kernelcast.errors import MetricsError
+from kernelcast.errors import KernelcastError, MetricsError
 from kernelcast.models.topdown import ApplicationTopDown, TopDown
 from kernelcast.models.topdown.ipc_max import issue_widths
 from kernelcast.models.topdown.metric_sets import (
@@ -106,3 +106,47 @@ def test_a_decimal_comma_is_not_a_missing_value(tmp_path: Path) -> None:
     path.write_text('metric,value\nipc,"2,00"\nissued_ipc,2.25\n')
     with pytest.raises(MetricsError, match=r"mixed\.csv:3: 2\.25 beside 2,00 of line 2"):
         kc.topdown(path, "gtx-1070")
+
+
+def test_ncu_tells_where_it_measured() -> None:
+    file = DATA / "ncu_raw.csv"
+    assert kc.topdown(file).total.parts == kc.topdown(file, compute_capability="7.5").total.parts
+    assert kc.topdown(file).total.ipc_max == 4
+    assert kc.topdown(file, "quadro-rtx-4000").total.device == "quadro-rtx-4000"
+
+
+def test_another_compute_capability_than_the_files_is_refused() -> None:
+    for named in ({"device": "gtx-1070"}, {"compute_capability": "6.1"}):
+        with pytest.raises(MetricsError, match=r"measured at compute capability 7\.5: .* has 6\.1"):
+            kc.topdown(DATA / "ncu_raw.csv", **named)
+
+
+def test_nvprof_does_not_tell_where_it_measured() -> None:
+    with pytest.raises(MetricsError, match="name a device or a compute capability"):
+        kc.topdown(DATA / "nvprof_summary.csv")
+    with pytest.raises(KernelcastError, match="either a device or a compute capability"):
+        kc.topdown(DATA / "nvprof_summary.csv", "gtx-1070", compute_capability="6.1")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_files_redirected_by_powershell(tmp_path: Path, encoding: str) -> None:
+    """Its redirection writes UTF-16 with a byte order mark."""
+    text = (DATA / "ncu_raw.csv").read_text()
+    wide = tmp_path / "wide.csv"
+    wide.write_text(text if encoding == "utf-16" else "\ufeff" + text, encoding)
+    assert kc.topdown(wide).total.parts == kc.topdown(DATA / "ncu_raw.csv").total.parts
+
+
+def test_what_rules_promise_is_no_measurement(tmp_path: Path) -> None:
+    """Rows of rules carry a speedup of their own, whatever the locale of the metrics."""
+    path = tmp_path / "rules.csv"
+    header = '"ID","Kernel Name","CC","Metric Name","Metric Value","Rule Name","Estimated Speedup"'
+    metrics = RATES[MetricSet.NCU] | {
+        f"smsp__warp_issue_stalled_{item.reason}_per_warp_active.pct": 5.0
+        for item in stall_metrics(MetricSet.NCU)
+    }
+    rows = [
+        f'"0","k","8.6","{name}","{comma(str(value))}","",""' for name, value in metrics.items()
+    ]
+    path.write_text("\n".join([header, *rows, '"0","k","8.6","","","Latency","12.5"']) + "\n")
+    assert kc.topdown(path).total["Retire"].ipc == pytest.approx(1.5 * 0.8)

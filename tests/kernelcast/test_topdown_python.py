@@ -75,7 +75,7 @@ def test_what_does_not_go_together_is_said(trace: kc.KernelTrace) -> None:
     with pytest.raises(KernelcastError, match="for a profiler's file, not for a simulation"):
         kc.topdown(trace, GPU, strict=True)
     with pytest.raises(KernelcastError, match="either a device or a compute capability"):
-        kc.topdown(DATA / "ncu_raw.csv")
+        kc.topdown(DATA / "ncu_raw.csv", GPU, compute_capability="7.5")
     with pytest.raises(MetricsError, match=r"no\.csv: No such file"):
         kc.topdown("no.csv", GPU)
     with pytest.raises(ModelNotApplicable, match="cannot be simulated"):

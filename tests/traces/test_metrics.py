@@ -234,7 +234,7 @@ def test_missing_and_binary_files(tmp_path: Path) -> None:
     with pytest.raises(MetricsError, match="No such file"):
         read_metrics(tmp_path / "none.csv")
     binary = tmp_path / "binary.csv"
-    binary.write_bytes(b"\xff\xfe\x00\x81")
+    binary.write_bytes(b"\x7fELF\xff\x81")
     with pytest.raises(MetricsError, match="not UTF-8"):
         read_metrics(binary)
 
