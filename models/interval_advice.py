@@ -23,6 +23,7 @@ __all__ = ["REMEDIES", "advice"]
 
 _NOTABLE = 0.02
 _MOST_RUNS = 6
+"""Of parts of the machine."""
 _MOST_LINES = 2
 _WHOLE_LAUNCH: Mapping[Component, str] = {
     Component.IMBALANCE: "some SMs run on while others have no thread block left",
@@ -56,8 +57,21 @@ REMEDIES: Mapping[Component, str] = {
     Component.INSTRUCTION_FETCH: "less unrolling: code that fits the instruction cache",
     Component.THREAD_BLOCK_LAUNCH: "fewer thread blocks that do more each",
     Component.LAUNCH_OVERHEAD: "fewer, longer launches",
+    Component.UNCOALESCED: "neighbouring threads on neighbouring addresses",
+    Component.LOCAL_MEMORY: "no spilt registers, arrays of threads with constant indices only",
+    Component.DIVERGENCE: "threads of one warp on one way through the code",
+    Component.OCCUPANCY: "fewer registers or less shared memory, so that more warps are resident",
     Component.IMBALANCE: "a number of thread blocks that all SMs share equally",
 }
+_OF_KERNEL = frozenset(
+    {
+        *(Component.BANK_CONFLICTS, Component.CONSTANT_SERIALISATION, Component.UNCOALESCED),
+        *(Component.LOCAL_MEMORY, Component.DIVERGENCE, Component.OCCUPANCY),
+    }
+)
+"""What the kernel does, not what the machine is."""
+_MOST_OF_IT = 0.9
+"""It comes before parts of the machine that save hardly more: to mend it is what helps these."""
 
 
 def advice(
@@ -67,7 +81,7 @@ def advice(
     simulation without its component; what gains next to nothing is no advice."""
     from kernelcast.simcore.timing.launch_timing import launch_timing
 
-    costly = _costly(timing, shares)
+    costly = _costly(kernel, timing, shares)
 
     def time_without(component: Component) -> float:
         return launch_timing(kernel, device, frozenset((component,))).seconds
@@ -81,15 +95,21 @@ def advice(
         f"{REMEDIES[item]}: {_cause(item, kernel, timing, shares)}; without {item.value} "
         f"{format_seconds(left[item])} instead of {format_seconds(total_s)}, "
         f"{total_s / left[item]:.2f} times as fast"
-        for item in sorted(found, key=left.__getitem__)
+        for item in sorted(
+            found, key=lambda item: _weight(item, total_s - left[item]), reverse=True
+        )
     )
+
+
+def _weight(component: Component, saved_s: float) -> float:
+    return saved_s if component in _OF_KERNEL else _MOST_OF_IT * saved_s
 
 
 def _cause(
     component: Component, kernel: TimedKernel, timing: LaunchTiming, shares: Mapping[Share, float]
 ) -> str:
     """What is waited for, and before which lines of the source most."""
-    whole = _WHOLE_LAUNCH.get(component)
+    whole = _WHOLE_LAUNCH.get(component) or _of_all(component, kernel, timing.device)
     if whole is not None:
         return whole
     share = max((item for item in shares if component in item.components), key=shares.__getitem__)
@@ -103,14 +123,32 @@ def _cause(
     return f"{share.meaning}, in percent of all issue slots before {places}"
 
 
+def _of_all(component: Component, kernel: TimedKernel, device: Device) -> str | None:
+    """What is the cause in all of the kernel, None where it has its lines."""
+    from kernelcast.simcore.timing.relieved_kernel import active_lanes, most_resident
+
+    if component is Component.DIVERGENCE:
+        lanes = active_lanes(kernel)
+        return f"{lanes:.1f} of {kernel.warp_width} threads of a warp take part on average"
+    if component is Component.OCCUPANCY:
+        warps = kernel.paths.warps_per_thread_block
+        most = warps * most_resident(kernel, device)
+        return f"{warps * kernel.thread_blocks_per_sm} of {most} warps are resident on an SM"
+    return None
+
+
 def _reasons(component: Component, shares: Mapping[Share, float]) -> tuple[StallReason, ...]:
     return tuple(
         reason for share in shares if component in share.components for reason in share.reasons
     )
 
 
-def _costly(timing: LaunchTiming, shares: Mapping[Share, float]) -> list[Component]:
+def _costly(
+    kernel: TimedKernel, timing: LaunchTiming, shares: Mapping[Share, float]
+) -> list[Component]:
     """Components of notable shares, the largest first, no more than are worth simulating."""
+    from kernelcast.simcore.timing.relieved_kernel import is_burdened_by
+
     weights = [
         (seconds, component) for share, seconds in shares.items() for component in share.components
     ]
@@ -121,4 +159,7 @@ def _costly(timing: LaunchTiming, shares: Mapping[Share, float]) -> list[Compone
     ]
     weights.sort(key=lambda item: -item[0])
     notable = [component for seconds, component in weights if seconds > _NOTABLE * timing.seconds]
-    return list(dict.fromkeys(notable))[:_MOST_RUNS]
+    different = list(dict.fromkeys(notable))
+    of_machine = [item for item in different if item not in _OF_KERNEL][:_MOST_RUNS]
+    of_kernel = [item for item in different if item in _OF_KERNEL]
+    return of_machine + [item for item in of_kernel if is_burdened_by(item, kernel, timing.device)]

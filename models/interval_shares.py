@@ -38,10 +38,14 @@ class Share:
     components: tuple[Component, ...] = ()
 
 
+_ACCESSES = (Component.UNCOALESCED, Component.LOCAL_MEMORY)
+
+
 def _unit(component: Component) -> Share:
     name = component.name.lower().replace("_", " ")
     reason = StallReason[f"{component.name}_PIPE"]
-    return Share(f"{name} units", Group.UNITS, (reason,), "the unit is busy", (component,))
+    causes = (component, Component.DIVERGENCE)
+    return Share(f"{name} units", Group.UNITS, (reason,), "the unit is busy", causes)
 
 
 _UNITS = tuple(
@@ -60,7 +64,7 @@ _UNITS = tuple(
 )
 
 SHARES: tuple[Share, ...] = (
-    Share("issue", Group.ISSUE, (), "issue slots that were used"),
+    Share("issue", Group.ISSUE, (), "issue slots that were used", (Component.DIVERGENCE,)),
     *_UNITS,
     Share(
         "shared memory",
@@ -81,70 +85,70 @@ SHARES: tuple[Share, ...] = (
         Group.MEMORY,
         (StallReason.L1_PIPE,),
         "passes of L1",
-        (Component.L1_BANDWIDTH,),
+        (Component.L1_BANDWIDTH, *_ACCESSES),
     ),
     Share(
         "L2 bandwidth",
         Group.MEMORY,
         (StallReason.L2_BANDWIDTH, StallReason.REQUESTS_L2),
         "requests queue up for L2",
-        (Component.L2_BANDWIDTH,),
+        (Component.L2_BANDWIDTH, *_ACCESSES),
     ),
     Share(
         "DRAM bandwidth",
         Group.MEMORY,
         (StallReason.DRAM_BANDWIDTH, StallReason.REQUESTS_DRAM, StallReason.DRAIN),
         "requests queue up for DRAM, stores drain",
-        (Component.DRAM_BANDWIDTH,),
+        (Component.DRAM_BANDWIDTH, *_ACCESSES),
     ),
     Share(
         "arithmetic latency",
         Group.LATENCY,
         (StallReason.EXECUTION_DEPENDENCY,),
         "results of arithmetic are waited for",
-        (Component.ARITHMETIC_LATENCY,),
+        (Component.ARITHMETIC_LATENCY, Component.OCCUPANCY),
     ),
     Share(
         "shared-memory latency",
         Group.LATENCY,
         (StallReason.SHARED_DEPENDENCY,),
         "shared memory is waited for",
-        (Component.SHARED_LATENCY,),
+        (Component.SHARED_LATENCY, Component.BANK_CONFLICTS, Component.OCCUPANCY),
     ),
     Share(
         "constant latency",
         Group.LATENCY,
         (StallReason.CONSTANT_DEPENDENCY,),
         "constants are waited for",
-        (Component.CONSTANT_LATENCY,),
+        (Component.CONSTANT_LATENCY, Component.CONSTANT_SERIALISATION, Component.OCCUPANCY),
     ),
     Share(
         "L1 latency",
         Group.LATENCY,
         (StallReason.L1_LATENCY,),
         "data of L1 are waited for",
-        (Component.MEMORY_LATENCY,),
+        (Component.MEMORY_LATENCY, Component.OCCUPANCY, *_ACCESSES),
     ),
     Share(
         "L2 latency",
         Group.LATENCY,
         (StallReason.L2_LATENCY,),
         "data of L2 are waited for",
-        (Component.MEMORY_LATENCY,),
+        (Component.MEMORY_LATENCY, Component.OCCUPANCY, *_ACCESSES),
     ),
     Share(
         "DRAM latency",
         Group.LATENCY,
         (StallReason.DRAM_LATENCY,),
         "data of DRAM are waited for",
-        (Component.MEMORY_LATENCY,),
+        (Component.MEMORY_LATENCY, Component.OCCUPANCY, *_ACCESSES),
     ),
     Share(
         "outstanding requests",
         Group.LATENCY,
         (StallReason.REQUESTS_LATENCY,),
         "no more requests fit on their way",
-        (Component.OUTSTANDING_REQUESTS,),
+        (Component.OUTSTANDING_REQUESTS, *_ACCESSES),
     ),
     Share(
         "branches",
@@ -179,7 +183,7 @@ SHARES: tuple[Share, ...] = (
         Group.RESIDENCE,
         (StallReason.THREAD_BLOCK_LAUNCH,),
         "the next thread block is set up",
-        (Component.THREAD_BLOCK_LAUNCH,),
+        (Component.THREAD_BLOCK_LAUNCH, Component.OCCUPANCY),
     ),
     Share(
         "idle schedulers",

@@ -68,6 +68,7 @@ def with_groups(kernel: TimedKernel) -> TimedKernel:
         writes=_joined(kernel.writes[source], grouped.writes),
         levels=MemoryLevels(
             sectors=levels.sectors[source],
+            ideal_sectors=levels.ideal_sectors[source],
             l1_hits=levels.l1_hits[source],
             l2_hits=levels.l2_hits[source],
             bytes_per_lane=levels.bytes_per_lane[source],

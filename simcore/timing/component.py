@@ -11,7 +11,8 @@ class Component(Enum):
     """A part of the machine without which the launch is timed again.
 
     A pipeline that is left out takes no cycle, a latency is that of the next issue, a bandwidth or
-    a queue has no end.
+    a queue has no end. Bank conflicts and what is named like them, uncoalesced accesses, local
+    memory, divergence and limits of occupancy, are of the kernel (`relieved_kernel`).
     """
 
     FP32 = "fp32 lanes"
@@ -39,5 +40,9 @@ class Component(Enum):
     BRANCH = "branch latency"
     INSTRUCTION_FETCH = "instruction fetch"
     THREAD_BLOCK_LAUNCH = "thread-block launch"
+    UNCOALESCED = "uncoalesced accesses"
+    LOCAL_MEMORY = "local memory"
+    DIVERGENCE = "divergence"
+    OCCUPANCY = "limits of occupancy"
     LAUNCH_OVERHEAD = "launch overhead"
     IMBALANCE = "imbalance over SMs"

@@ -49,14 +49,16 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
     pipeline = device_pipelines(rows, memory, device)
     is_store = np.array([_is_store(row) for row in rows], np.bool_)
     reads, writes = _registers(rows)
+    passes, ideal = _wavefronts(paths, pipeline, is_store, has_none, native, device)
+    cycles = paths.lanes * tensor[paths.pc]
     kernel = TimedKernel(
         paths=paths,
         pipeline=pipeline,
         is_store=is_store,
         reads=_padded(reads),
         writes=_padded(writes),
-        wavefronts=_wavefronts(paths, pipeline, is_store, has_none, native, device)
-        + paths.lanes * tensor[paths.pc],
+        wavefronts=passes + cycles,
+        ideal_wavefronts=ideal + cycles,
         levels=_levels(trace, native, memory.traffic, device.l2.sector_bytes),
         thread_blocks=trace.thread_blocks,
         thread_blocks_per_sm=memory.thread_blocks_per_sm,
@@ -115,25 +117,28 @@ def _wavefronts(
     has_none: npt.NDArray[np.bool_],
     native: NativeAccesses,
     device: Device,
-) -> Floats:
-    """`has_none` by pc: whether it is no access that passes L1 or banks for a warp."""
+) -> tuple[Floats, Floats]:
+    """Those that accesses take, and those without conflicts; `has_none` by pc: whether it is no
+    access that passes L1 or banks for a warp."""
     wavefronts: Floats = np.ones(len(paths.pc), np.float64)
     wavefronts[has_none[paths.pc]] = 0.0
+    fewest = wavefronts.copy()
     for kind in (Pipeline.SHARED, Pipeline.CONSTANT, Pipeline.GLOBAL):
         chosen = np.array([item is kind for item in pipeline], np.bool_) & ~has_none
         events = np.flatnonzero(chosen[paths.pc] & (paths.pattern != NO_PATTERN))
         rows, row_of_event = _distinct(paths, events)
-        passes = _passes(kind, rows, paths.patterns, native, device)
+        passes, ideal = _passes(kind, rows, paths.patterns, native, device)
         if kind is Pipeline.SHARED:
-            is_load = ~is_store[rows.pc]
             returns = shared_returns(rows, paths.patterns, native, device)
-            passes = np.where(is_load, np.maximum(passes, returns), passes)
+            returns[is_store[rows.pc]] = 0
+            passes, ideal = np.maximum(passes, returns), np.maximum(ideal, returns)
         passes = passes[row_of_event]
         if kind is Pipeline.GLOBAL:
             where = paths.pc[events], paths.address[events], paths.pattern[events]
             passes = np.maximum(passes, tag_passes(*where, paths.patterns, native, device))
         wavefronts[events] = passes
-    return wavefronts
+        fewest[events] = np.minimum(ideal[row_of_event], passes)
+    return wavefronts, fewest
 
 
 def _passes(
@@ -142,15 +147,17 @@ def _passes(
     patterns: PatternTable,
     native: NativeAccesses,
     device: Device,
-) -> npt.NDArray[np.int64]:
-    """What depends on shape and phase only."""
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """What depends on shape and phase only, and what is left of it without conflicts."""
     match kind:
         case Pipeline.SHARED:
-            return banked_wavefronts(rows, patterns, native, device).taken
+            found = banked_wavefronts(rows, patterns, native, device)
         case Pipeline.CONSTANT:
-            return constant_wavefronts(rows, patterns, native, device.constant).taken
+            found = constant_wavefronts(rows, patterns, native, device.constant)
         case _:
-            return data_passes(rows, patterns, native, device)
+            passes = data_passes(rows, patterns, native, device)
+            return passes, passes
+    return found.taken, found.ideal
 
 
 def _distinct(
@@ -187,6 +194,7 @@ def _levels(
     dram = counts.dram_reads * traffic.transaction_bytes + counts.dram_writes * _written(traffic)
     return MemoryLevels(
         sectors=_ratio(asked * traffic.sector_bytes, requests * sector_bytes),
+        ideal_sectors=_ratio(counts.ideal_sectors * traffic.sector_bytes, requests * sector_bytes),
         l1_hits=_ratio(counts.l1_hits, asked),
         l2_hits=1.0 - np.minimum(_ratio(dram, below * traffic.sector_bytes), 1.0),
         bytes_per_lane=np.where(is_bulk, 0.0, native.bytes.astype(np.float64)),

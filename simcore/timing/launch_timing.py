@@ -10,6 +10,7 @@ import numpy.typing as npt
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.timing.component import Component
+from kernelcast.simcore.timing.relieved_kernel import relieved_kernel
 from kernelcast.simcore.timing.sm_machine import Machine, sm_machine
 from kernelcast.simcore.timing.sm_program import Program, sm_program
 from kernelcast.simcore.timing.sm_simulator import SmSimulator, Snapshot
@@ -103,6 +104,7 @@ def launch_timing(
         raise ModelNotApplicable(f"{device.name} has no timing facts ([timing] in its file)")
     if not len(kernel.paths.thread_blocks) or not kernel.thread_blocks:
         raise ModelNotApplicable("no path of a thread block was recorded")
+    kernel = relieved_kernel(kernel, device, without)
     launch = _Launch(kernel, device, without, is_exact)
     full, last = launch.run()
     removed = Component.LAUNCH_OVERHEAD in without

@@ -24,7 +24,9 @@ class Step:
     reads: tuple[int, ...] = ()
     writes: tuple[int, ...] = ()
     passes: float = 1.0
+    ideal_passes: float = 1.0
     sectors: float = 4.0
+    ideal_sectors: float = 4.0
     l1_hits: float = 0.0
     l2_hits: float = 0.0
     bytes_per_lane: float = 4.0
@@ -60,8 +62,10 @@ def micro_kernel(
         reads=_padded([step.reads for step in steps]),
         writes=_padded([step.writes for step in steps]),
         wavefronts=np.array([step.passes for step in steps])[pc],
+        ideal_wavefronts=np.array([step.ideal_passes for step in steps])[pc],
         levels=MemoryLevels(
             sectors=np.where(is_global, [step.sectors for step in steps], 0.0),
+            ideal_sectors=np.where(is_global, [step.ideal_sectors for step in steps], 0.0),
             l1_hits=np.array([step.l1_hits for step in steps]),
             l2_hits=np.array([step.l2_hits for step in steps]),
             bytes_per_lane=np.where(is_global, [step.bytes_per_lane for step in steps], 0.0),

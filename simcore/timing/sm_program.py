@@ -162,7 +162,7 @@ class Program(NamedTuple):
 def sm_program(
     kernel: TimedKernel, device: Device, without: frozenset[Component] = frozenset()
 ) -> Program:
-    """The arrays of a kernel, with as many passes of accesses as `without` leaves."""
+    """The arrays of a kernel, with as much of the machine as `without` leaves."""
     timing = timing_facts(device)
     kinds = np.array([_KIND[pipeline] for pipeline in kernel.pipeline], np.int8)
     kinds[(kinds == LOAD) & kernel.is_store] = STORE
@@ -173,7 +173,7 @@ def sm_program(
     code, operands, committed = _code(kernel, kinds, registers)
     code[:, FETCH_LINE] = native * timing.instruction_bytes // FETCH_LINE_BYTES
     levels = kernel.levels
-    passes = _passes(kernel, kinds, timing.l1_wavefront_bytes, without)
+    passes = _passes(kernel, kinds, timing.l1_wavefront_bytes)
     event_row, row_pc, row_passes = _rows(kernel.paths.pc, passes, _has_passes(kinds))
     by_pc = (
         *(levels.sectors, 1.0 - levels.l1_hits, 1.0 - levels.l2_hits),
@@ -285,29 +285,12 @@ def _results(kernel: TimedKernel, without: frozenset[Component]) -> Floats:
     return np.minimum(latency, 1.0) if Component.ARITHMETIC_LATENCY in without else latency
 
 
-def _passes(
-    kernel: TimedKernel,
-    kinds: npt.NDArray[np.int8],
-    l1_wavefront_bytes: float,
-    without: frozenset[Component],
-) -> Floats:
-    """A global access takes its wavefronts, or longer where L1 is narrower than what it moves.
-
-    Without conflicts each access takes the fewest passes of any at its pc.
-    """
+def _passes(kernel: TimedKernel, kinds: npt.NDArray[np.int8], l1_wavefront_bytes: float) -> Floats:
+    """A global access takes its wavefronts, or longer where L1 is narrower than what it moves."""
     pc = kernel.paths.pc
     moved_bytes = kernel.paths.lanes * kernel.levels.bytes_per_lane[pc]
     is_global = (kinds[pc] == LOAD) | (kinds[pc] == STORE)
-    passes = np.maximum(kernel.wavefronts, np.where(is_global, moved_bytes / l1_wavefront_bytes, 0))
-    for component, kind in (
-        (Component.BANK_CONFLICTS, SHARED),
-        (Component.CONSTANT_SERIALISATION, CONSTANT),
-    ):
-        if component in without:
-            fewest = np.full(len(kinds), np.inf)
-            np.minimum.at(fewest, pc, passes)
-            passes = np.where(kinds[pc] == kind, fewest[pc], passes)
-    return passes
+    return np.maximum(kernel.wavefronts, np.where(is_global, moved_bytes / l1_wavefront_bytes, 0))
 
 
 def timing_facts(device: Device) -> TimingFacts:

@@ -48,12 +48,13 @@ class Pipeline(Enum):
 class MemoryLevels:
     """Of the global accesses of each pc, shape (instructions,) each, from the cache simulation.
 
-    `sectors`: mean sectors of a request. Shares of sectors: `l1_hits` of all; `l2_hits` and
-    `dram` (misses of L2) of those that go past L1; loads and stores alike. `bytes_per_lane`:
-    what one lane moves.
+    `sectors`: mean sectors of a request, `ideal_sectors`: the fewest that hold its bytes. Shares of
+    sectors: `l1_hits` of all; `l2_hits` and `dram` (misses of L2) of those that go past L1; loads
+    and stores alike. `bytes_per_lane`: what one lane moves.
     """
 
     sectors: npt.NDArray[np.float64]
+    ideal_sectors: npt.NDArray[np.float64]
     l1_hits: npt.NDArray[np.float64]
     l2_hits: npt.NDArray[np.float64]
     bytes_per_lane: npt.NDArray[np.float64]
@@ -66,8 +67,9 @@ class TimedKernel:
     `reads`, `writes`: numbers of the registers of each pc, predicates among them, padded with -1,
     shape (instructions, most). `wavefronts` of each event of `paths`: passes that a shared,
     constant or L1 access takes, cycles of a scheduler's tensor unit (1 for all others), shape
-    (events,). `tensor_latency` by pc: cycles until the result of a tensor operation is there; None
-    where there are none.
+    (events,); `ideal_wavefronts` those without conflicts of banks and of constant addresses.
+    `tensor_latency` by pc: cycles until the result of a tensor operation is there; None where there
+    are none.
     """
 
     paths: WarpPaths
@@ -76,6 +78,7 @@ class TimedKernel:
     reads: npt.NDArray[np.int32]
     writes: npt.NDArray[np.int32]
     wavefronts: npt.NDArray[np.float64]
+    ideal_wavefronts: npt.NDArray[np.float64]
     levels: MemoryLevels
     thread_blocks: int
     thread_blocks_per_sm: int

@@ -181,7 +181,7 @@ def test_without_conflicts_accesses_take_the_fewest_passes() -> None:
     device = load_device("v100-pcie")
     kernel = micro_kernel([Step(Pipeline.SHARED)], 100, 8, 80)
     passes = np.where(np.arange(800) % 2, 16.0, 2.0)
-    kernel = replace(kernel, wavefronts=passes)
+    kernel = replace(kernel, wavefronts=passes, ideal_wavefronts=np.full(800, 2.0))
     conflicts = launch_timing(kernel, device)
     free = launch_timing(kernel, device, frozenset((Component.BANK_CONFLICTS,)))
     assert conflicts.cycles == pytest.approx(800 * 9, rel=0.05)
