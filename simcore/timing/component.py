@@ -11,12 +11,12 @@ class Component(Enum):
     """A part of the machine without which the launch is timed again.
 
     A pipeline that is left out takes no cycle, a latency is that of the next issue, a bandwidth or
-    a queue has no end. Bank conflicts and what is named like them, uncoalesced accesses, local
-    memory, divergence and limits of occupancy, are of the kernel (`relieved_kernel`).
+    a queue has no end. What is of the kernel, such as double precision, bank conflicts or
+    divergence, is taken from the kernel instead (`relieved_kernel`).
     """
 
     FP32 = "fp32 lanes"
-    FP64 = "fp64 lanes"
+    FP64 = "double precision"
     HALF = "half-precision lanes"
     INTEGER = "integer lanes"
     INTEGER_MULTIPLY = "integer multipliers"

@@ -47,12 +47,9 @@ def relieved_kernel(
     if Component.UNCOALESCED in without:
         kernel = _coalesced(kernel)
     if Component.LOCAL_MEMORY in without:
-        is_local = _is_local(kernel)
-        kept = (
-            Pipeline.NONE if local else pipeline
-            for local, pipeline in zip(is_local, kernel.pipeline, strict=True)
-        )
-        kernel = replace(kernel, pipeline=tuple(kept))
+        kernel = _moved(kernel, _is_local(kernel), Pipeline.NONE)
+    if Component.FP64 in without:
+        kernel = _moved(kernel, _of(kernel, Pipeline.FP64), Pipeline.FP32)
     if Component.OCCUPANCY in without:
         kernel = replace(kernel, thread_blocks_per_sm=most_resident(kernel, device))
     if Component.DIVERGENCE in without:
@@ -94,6 +91,11 @@ def most_resident(kernel: TimedKernel, device: Device) -> int:
 
 def _of(kernel: TimedKernel, *pipelines: Pipeline) -> Bools:
     return np.array([item in pipelines for item in kernel.pipeline], np.bool_)
+
+
+def _moved(kernel: TimedKernel, chosen: Bools, to: Pipeline) -> TimedKernel:
+    pipelines = zip(chosen, kernel.pipeline, strict=True)
+    return replace(kernel, pipeline=tuple(to if moved else own for moved, own in pipelines))
 
 
 def _is_local(kernel: TimedKernel) -> Bools:

@@ -92,7 +92,7 @@ def test_every_component_of_a_term_has_a_remedy() -> None:
 @pytest.mark.parametrize(
     ("step", "bottleneck", "remedy"),
     [
-        (Step(Pipeline.FP64, (0,), (1,)), "fp64 units", "fp64 lanes"),
+        (Step(Pipeline.FP64, (0,), (1,)), "fp64 units", "double precision"),
         (Step(Pipeline.GLOBAL, (0,), (0,), sectors=1), "DRAM latency", "memory latency"),
         (Step(Pipeline.SHARED, (0,), (1,), passes=16), "shared memory", "shared-memory bandwidth"),
         (Step(Pipeline.FENCE), "fences", "fences"),
