@@ -13,14 +13,17 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null; \
 	then echo "$$python"; break; fi; done)
 
-.PHONY: help run test test-all validate check bench fuzz format clean
+# A process for each core, each with files of tests of its own: files share what they execute.
+ALL_TESTS := --numprocesses=logical --maxprocesses=8 --dist=loadfile
+
+.PHONY: help run test test-all validate validate-small check bench fuzz format clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make run     estimate the shipped examples on seven GPUs'
 	@echo 'make test    run all tests'
 	@echo 'make test-all  all tests, and every validation at the small sizes'
-	@echo 'make validate  every validation at all sizes: hours'
+	@echo 'make validate  every validation at all sizes: hours; validate-small: minutes'
 	@echo 'make check   format, lint, types and import directions'
 	@echo 'make bench   time the engines beside C, Oclgrind and their targets'
 	@echo 'make fuzz    a million broken PTX texts, 100,000 modules of IR: each is read or refused'
@@ -32,12 +35,14 @@ run: $(VENV)/installed
 	$(BIN)/kernelcast estimate examples/sgemm/sgemm32.toml $(call on,$(CUDA_GPUS))
 	$(BIN)/kernelcast estimate examples/sgemm/sgemm16.toml $(call on,r9-nano)
 
-# make test TEST='tests/simcore -k barrier' for less than all.
+# make test TEST='tests/simcore -k barrier' for less than all, in one process.
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest $(TEST)
+	$(BIN)/python -m pytest $(or $(TEST),$(ALL_TESTS)) $(REPORT)
+
+test-all: test validate-small
 
 # What takes longer than a test may: the suite of workloads, and the published cases at full size.
-test-all: test
+validate-small: $(VENV)/installed
 	$(BIN)/kernelcast validate papers
 	$(BIN)/kernelcast validate thesis
 	$(BIN)/kernelcast validate suite
