@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -51,9 +52,21 @@ def compiled(function: Function) -> Function:
     try:
         options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
         options |= {"forceinline": True, "_nrt": False}
-        return cast(Function, numba.njit(cache=True, **options)(function))
+        native = numba.njit(cache=True, **options)(function)
     finally:
         settings.CACHE_DIR = configured
+    _name_by_process(native)
+    return cast(Function, native)
+
+
+def _name_by_process(native: Any) -> None:
+    """Puts the process into the names of files of machine code.
+
+    numba numbers them by signature: of two processes that compile for the first time at once, one
+    would find under its number what the other made of another signature.
+    """
+    file = native._cache._cache_file
+    file._data_name_pattern = file._data_name_pattern.replace("{", f"{os.getpid()}.{{", 1)
 
 
 def inlined(function: Function) -> Function:

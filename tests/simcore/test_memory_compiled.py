@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from kernelcast.simcore.memory import compiled
@@ -24,6 +26,35 @@ def test_machine_code_is_there_after_the_first_call_only(
     assert list(folder.rglob("*.nbc"))
     monkeypatch.setattr(compiled, "_HOME", Path(__file__).parent)
     assert compiled.is_compiled()
+
+
+def test_processes_that_compile_at_once_keep_their_signatures_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both know of no machine code when they begin, and the other one is faster."""
+    monkeypatch.setattr(compiled, "_cache_folder", lambda package: tmp_path / package.name)
+
+    def half(number: Any) -> Any:
+        return number / 2
+
+    def in_process(number: int) -> Any:
+        with monkeypatch.context() as patched:
+            patched.setattr(compiled.os, "getpid", lambda: number)
+            return compiled.compiled(half)
+
+    ours, theirs, later = (in_process(number) for number in (1, 2, 3))
+    ours_file = ours._cache._cache_file
+    save = ours_file._save_data
+
+    def save_late(*arguments: Any) -> None:
+        monkeypatch.setattr(theirs._cache._cache_file, "_load_index", dict)
+        theirs(np.float32(1))
+        save(*arguments)
+
+    monkeypatch.setattr(ours_file, "_save_data", save_late)
+    assert ours(3) == 1.5
+    assert later(np.float32(5.5)) == 2.75
+    assert sum(later.stats.cache_hits.values()) == 1
 
 
 def test_each_package_has_machine_code_of_its_own(
