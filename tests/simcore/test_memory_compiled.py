@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def test_processes_that_compile_at_once_keep_their_signatures_apart(
 
     def in_process(number: int) -> Any:
         with monkeypatch.context() as patched:
-            patched.setattr(compiled.os, "getpid", lambda: number)
+            patched.setattr(os, "getpid", lambda: number)
             return compiled.compiled(half)
 
     ours, theirs, later = (in_process(number) for number in (1, 2, 3))
