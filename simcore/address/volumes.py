@@ -91,8 +91,8 @@ class Volumes:
 
     @property
     def holds_z_layer(self) -> bool:
-        """Whether L2 keeps what a plane of thread blocks leaves to the next one: the layer condition
-        of section 4.4.2."""
+        """Whether L2 keeps what a plane of thread blocks leaves to the next one: the layer
+        condition of section 4.4.2."""
         return self.z_layer_oversubscription <= 1
 
     def per_work(self, name: str) -> float:

@@ -16,6 +16,7 @@ from kernelcast.simcore.isa.matrix.descriptors import (
     piece_addresses,
 )
 from kernelcast.simcore.isa.matrix.formats import ElementFormat
+from kernelcast.simcore.isa.matrix.tensor_memory import TensorMemoryFault
 
 __all__ = ["SharedPieces", "codes_of_bytes", "shared_codes"]
 
@@ -83,7 +84,7 @@ def shared_codes(
     """Codes of shape (lines, depth)."""
     if transposed:
         if format_.bits < 8 or format_ in _PADDED:
-            raise ValueError(f".{format_.ptx_name} lies along the depth only")
+            raise TensorMemoryFault(f".{format_.ptx_name} lies along the depth only")
         found = shared.transposed(descriptor, lines, depth, format_.bits // 8)
         return np.ascontiguousarray(found).view(format_.code_type)[..., 0]
     if (bits := _PADDED.get(format_)) is not None:

@@ -26,6 +26,7 @@ from kernelcast.simcore.isa.matrix.tensor_memory import (
     CopyIn,
     RegisterAccess,
     RowShift,
+    TensorMemoryFault,
     TensorProduct,
 )
 from kernelcast.simcore.isa.types import ScalarType
@@ -113,7 +114,7 @@ class TensorMemory:
             return do(*values)
         except OutOfBounds as fault:
             self._fail(instruction, lane, f"at address {fault.address:#x}: {fault}")
-        except ValueError as fault:
+        except TensorMemoryFault as fault:
             self._fail(instruction, lane, str(fault))
 
     def _fail(self, instruction: TensorMemoryOperation, lane: int, reason: str) -> NoReturn:
@@ -138,33 +139,37 @@ class TensorMemory:
             return None
         count = values[-1]
         if count < _LEAST_COLUMNS or count > TENSOR_COLUMNS or count & (count - 1):
-            raise ValueError(f"{count} columns: they come in powers of two from 32 to 512")
+            raise TensorMemoryFault(f"{count} columns: they come in powers of two from 32 to 512")
         owned = self._owned[owner]
         if step is AllocationStep.DEALLOCATE:
             column = values[0] & _COLUMN_MASK
             if not owned[column : column + count].all() or column + count > TENSOR_COLUMNS:
-                raise ValueError(f"columns {column} to {column + count - 1} are not allocated")
+                raise TensorMemoryFault(
+                    f"columns {column} to {column + count - 1} are not allocated"
+                )
             owned[column : column + count] = False
             return None
         for first in range(0, TENSOR_COLUMNS, count):
             if not owned[first : first + count].any():
                 owned[first : first + count] = True
                 return np.full((1, _LANES), first, np.uint32)
-        raise ValueError(f"there are no {count} columns left, and nobody would give any back")
+        raise TensorMemoryFault(
+            f"there are no {count} columns left, and nobody would give any back"
+        )
 
     def _registers(
         self, operation: RegisterAccess, owner: int, warp: int, operands: list[Array]
     ) -> Array | None:
         address = int(operands[0][0])
         if (operands[0] != address).any():
-            raise ValueError("the lanes of the warp give different addresses")
+            raise TensorMemoryFault("the lanes of the warp give different addresses")
         first_lane, first_column = _place(address)
         lane, column = operation.shape.places(
             operation.count * (2 if operation.is_packed else 1), operation.split
         )
         lane, column = lane + first_lane, column + first_column
         if (lane // _LANES != warp).any():
-            raise ValueError(
+            raise TensorMemoryFault(
                 f"a warp of number {warp} of four reaches lanes from {warp * _LANES} on"
             )
         self._check(owner, int(column.min()), int(column.max()) + 1)
@@ -179,7 +184,7 @@ class TensorMemory:
     def _check(self, owner: int, first: int, end: int) -> None:
         """Columns have to be there and allocated."""
         if end > TENSOR_COLUMNS or not self._owned[owner, first:end].all():
-            raise ValueError(f"columns {first} to {end - 1} are not allocated")
+            raise TensorMemoryFault(f"columns {first} to {end - 1} are not allocated")
 
     def _one_thread(
         self, operation: TensorProduct | CopyIn | RowShift, lane: int, values: list[int]
@@ -202,7 +207,9 @@ class TensorMemory:
         """The thread blocks of even and odd rank; the same for both."""
         cluster = self._batch.cluster
         if cluster is None or cluster.size % 2:
-            raise ValueError("pairs of thread blocks need clusters of an even number of them")
+            raise TensorMemoryFault(
+                "pairs of thread blocks need clusters of an even number of them"
+            )
         first = int(cluster.rank[owner]) & ~1
         return int(cluster.mates[owner, first]), int(cluster.mates[owner, first + 1])
 
@@ -229,7 +236,7 @@ class TensorMemory:
     def _shift(self, owner: int, address: int) -> None:
         lane, column = _place(address)
         if lane % _LANES:
-            raise ValueError(f"lane {lane} is no multiple of {_LANES}")
+            raise TensorMemoryFault(f"lane {lane} is no multiple of {_LANES}")
         self._check(owner, column, column + _SHIFTED_COLUMNS)
         rows = self._words[owner, lane : lane + _LANES, column : column + _SHIFTED_COLUMNS]
         rows[1:] = rows[:-1].copy()

@@ -19,7 +19,12 @@ from kernelcast.simcore.isa.matrix.instruction_descriptors import (
 )
 from kernelcast.simcore.isa.matrix.products import Factors, MatrixProduct, Multiplication
 from kernelcast.simcore.isa.matrix.sparsity import dense_codes, slots_per_element
-from kernelcast.simcore.isa.matrix.tensor_memory import TENSOR_LANES, ProductKind, TensorProduct
+from kernelcast.simcore.isa.matrix.tensor_memory import (
+    TENSOR_LANES,
+    ProductKind,
+    TensorMemoryFault,
+    TensorProduct,
+)
 from kernelcast.simcore.isa.matrix.zero_columns import zero_columns
 
 __all__ = ["ProductSide", "multiply_in_tensor_memory"]
@@ -62,7 +67,7 @@ def multiply_in_tensor_memory(
     sides: Sequence[ProductSide],
     multiply: Multiplication,
 ) -> None:
-    """One side, or both of a pair. ValueError says what does not fit."""
+    """One side, or both of a pair. TensorMemoryFault says what does not fit."""
     described = described_product(operation, values[3])
     whole = described.product
     first = 5 + operation.is_sparse
@@ -118,7 +123,7 @@ class _Side:
         product = described.product
         is_scattered = operation.is_sparse and product.rows <= _HALF_ROWS
         if is_scattered and not operation.is_stationary:
-            raise ValueError("sparse products of 64 rows a thread block are not supported")
+            raise TensorMemoryFault("sparse products of 64 rows a thread block are not supported")
         self._path = data_path(
             product.rows, is_pair=operation.is_pair, is_stationary=operation.is_stationary
         )
@@ -145,7 +150,7 @@ class _Side:
     def _place(self, address: int, path: DataPath) -> tuple[int, int]:
         lane = address >> _LANE_AT & _LANE_MASK
         if lane + path.end() > TENSOR_LANES:
-            raise ValueError(f"lane {lane}: {path.rows} rows do not fit below it")
+            raise TensorMemoryFault(f"lane {lane}: {path.rows} rows do not fit below it")
         return lane, address & _COLUMN_MASK
 
     def _lefts(self) -> list[Array]:
@@ -169,7 +174,7 @@ class _Side:
             rows, turned = product.rows, described.a_transposed
             return [shared_codes(side.shared, value, product.a, rows, depth, turned)]
         if self._operation.is_pair and product.rows <= _HALF_ROWS:
-            raise ValueError("128 rows of a pair with A in tensor memory are not supported")
+            raise TensorMemoryFault("128 rows of a pair with A in tensor memory are not supported")
         lane, column = self._place(value, path)
         count = depth * product.a.bits // _WORD
         side.check(column, column + count)
@@ -202,7 +207,7 @@ class _Side:
         format_ = self._described.scale_format
         kind = self._operation.kind
         if (format_ is ScaleFormat.UE4M3) and kind is not ProductKind.MXF4NVF4:
-            raise ValueError(f"scales of {kind.value} are ue8m0")
+            raise TensorMemoryFault(f"scales of {kind.value} are ue8m0")
         found = []
         for address, lines, byte in (
             (self._operands.more[0], product.rows, self._described.a_scale),

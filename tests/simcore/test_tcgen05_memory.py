@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pytest
 
 from kernelcast.errors import MemoryAccessError, PtxSyntaxError, UnsupportedInstruction
+from kernelcast.simcore.engine.tensor_memory import TensorMemory
 
 Array = npt.NDArray[Any]
 oracle: Any = SimpleNamespace(**runpy.run_path(str(Path(__file__).parent / "tcgen05_program.py")))
@@ -172,6 +173,16 @@ def test_a_shift_moves_eight_columns_one_lane_down() -> None:
 )
 def test_what_goes_wrong(body: str, reason: str) -> None:
     with pytest.raises(MemoryAccessError, match=reason):
+        oracle.run(oracle.program(body, "", 32), TILE, NOTHING, NOTHING, 32)
+
+
+def test_a_mistake_of_ours_is_no_error_of_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError("operands could not be broadcast together")
+
+    monkeypatch.setattr(TensorMemory, "_shift", broken)
+    body = "@%first tcgen05.shift.cta_group::1.down [%t];"
+    with pytest.raises(ValueError, match="broadcast"):
         oracle.run(oracle.program(body, "", 32), TILE, NOTHING, NOTHING, 32)
 
 

@@ -12,7 +12,11 @@ from kernelcast.simcore.isa.matrix.accumulation import WIDE, accumulation_of
 from kernelcast.simcore.isa.matrix.block_scales import ScaleFormat
 from kernelcast.simcore.isa.matrix.formats import ElementFormat
 from kernelcast.simcore.isa.matrix.products import MatrixProduct
-from kernelcast.simcore.isa.matrix.tensor_memory import ProductKind, TensorProduct
+from kernelcast.simcore.isa.matrix.tensor_memory import (
+    ProductKind,
+    TensorMemoryFault,
+    TensorProduct,
+)
 
 __all__ = ["DescribedProduct", "described_product"]
 
@@ -52,7 +56,7 @@ class DescribedProduct:
 
 @lru_cache(maxsize=_KNOWN)
 def described_product(operation: TensorProduct, word: int) -> DescribedProduct:
-    """ValueError says what of a descriptor does not fit the instruction."""
+    """TensorMemoryFault says what of a descriptor does not fit the instruction."""
 
     def field(at: int, bits: int) -> int:
         return word >> at & (1 << bits) - 1
@@ -60,15 +64,19 @@ def described_product(operation: TensorProduct, word: int) -> DescribedProduct:
     kind = operation.kind
     if field(2, 1) != operation.is_sparse:
         which = "sparse" if field(2, 1) else "dense"
-        raise ValueError(f"the instruction descriptor {word:#x} is that of a {which} product")
+        raise TensorMemoryFault(
+            f"the instruction descriptor {word:#x} is that of a {which} product"
+        )
     if kind.is_scaled and field(31, 1):
-        raise ValueError("products of a depth of 96 are not supported")
+        raise TensorMemoryFault("products of a depth of 96 are not supported")
     formats = _FORMATS[kind]
     codes = field(7, 3), field(10, 3)
     unknown = [code for code in codes if code not in formats]
     result = F.F32 if kind.is_scaled else _RESULTS.get(field(4, 2))
     if unknown or result is None:
-        raise ValueError(f"the instruction descriptor {word:#x} names no format of {kind.value}")
+        raise TensorMemoryFault(
+            f"the instruction descriptor {word:#x} names no format of {kind.value}"
+        )
     a, b = (formats[code] for code in codes)
     rows, columns = field(24, 5) * 16, field(17, 6) * 8
     negates = field(13, 1) != field(14, 1)
@@ -106,13 +114,13 @@ def _check(
     else:
         fits = rows in (_PAIR_ROWS if operation.is_pair else _ROWS)[kind.is_scaled :]
     if not fits or columns % step or not 0 < columns <= _MOST_COLUMNS:
-        raise ValueError(f"no product of {rows} rows and {columns} columns of {kind.value}")
+        raise TensorMemoryFault(f"no product of {rows} rows and {columns} columns of {kind.value}")
     if (result is F.S32) != (kind is ProductKind.I8):
-        raise ValueError(f"{kind.value} does not add up to {result.ptx_name}")
+        raise TensorMemoryFault(f"{kind.value} does not add up to {result.ptx_name}")
     if negates and kind is ProductKind.I8:
-        raise ValueError("integers cannot be negated")
+        raise TensorMemoryFault("integers cannot be negated")
     if result is F.F16 and kind is ProductKind.TF32:
-        raise ValueError("tf32 does not add up to f16")
+        raise TensorMemoryFault("tf32 does not add up to f16")
 
 
 def _selector(operation: TensorProduct, a: ElementFormat, selector: int) -> int:
@@ -120,5 +128,5 @@ def _selector(operation: TensorProduct, a: ElementFormat, selector: int) -> int:
     if not operation.is_sparse:
         return 0
     if selector >= (_SELECTORS if a.bits > 8 else 1):
-        raise ValueError(f"no sparsity selector {selector} for elements of {a.ptx_name}")
+        raise TensorMemoryFault(f"no sparsity selector {selector} for elements of {a.ptx_name}")
     return selector

@@ -16,7 +16,7 @@ from kernelcast.simcore.isa.kernel import (
 from kernelcast.simcore.isa.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.matrix.instruction_descriptors import described_product
 from kernelcast.simcore.isa.matrix.products import MatrixProduct
-from kernelcast.simcore.isa.matrix.tensor_memory import TensorProduct
+from kernelcast.simcore.isa.matrix.tensor_memory import TensorMemoryFault, TensorProduct
 
 __all__ = ["static_product"]
 
@@ -37,7 +37,7 @@ def static_product(kernel: Kernel, instruction: Instruction) -> MatrixProduct | 
         return None
     try:
         return described_product(instruction.operation, word).product
-    except ValueError:
+    except TensorMemoryFault:
         return None
 
 

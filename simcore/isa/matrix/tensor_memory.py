@@ -25,12 +25,17 @@ __all__ = [
     "RegisterShape",
     "RowShift",
     "TensorMemoryAction",
+    "TensorMemoryFault",
     "TensorProduct",
 ]
 
 Array = npt.NDArray[Any]
 TENSOR_LANES, TENSOR_COLUMNS = 128, 512
 _THREAD = np.arange(32)
+
+
+class TensorMemoryFault(Exception):
+    """What an instruction asks of tensor memory does not fit, as half a sentence."""
 
 
 class AllocationStep(Enum):

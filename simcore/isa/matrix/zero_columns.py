@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.isa.matrix.tensor_memory import TENSOR_LANES
+from kernelcast.simcore.isa.matrix.tensor_memory import TENSOR_LANES, TensorMemoryFault
 
 __all__ = ["ZeroColumns", "zero_columns"]
 
@@ -33,11 +33,11 @@ class ZeroColumns:
 
 
 def zero_columns(descriptor: int, rows: int, columns: int) -> ZeroColumns:
-    """Each of 128 / rows parts of the columns has a pattern of its own. ValueError for a shift that
-    hardware does not know."""
+    """Each of 128 / rows parts of the columns has a pattern of its own. TensorMemoryFault for a
+    shift that hardware does not know."""
     shift = descriptor >> _SHIFT_AT & _SHIFT_FIELD
     if shift > _MOST_SHIFTS[rows > _FEW_ROWS]:
-        raise ValueError(f"the columns of B cannot be shifted by {shift}")
+        raise TensorMemoryFault(f"the columns of B cannot be shifted by {shift}")
     mask = np.zeros(columns, np.bool_)
     if not descriptor >> _NON_ZERO_AT & 1:
         return ZeroColumns(mask, shift)
