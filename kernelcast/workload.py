@@ -334,12 +334,15 @@ class Workload:
     def _thread_block(self, names: Sizes) -> tuple[int, ...]:
         key = "local_size" if self.launch.extent_is_threads else "block"
         where = f"{self.launch.where}.{key}"
-        return tuple(evaluate_integer(item, names, where) for item in self.launch.thread_block)
+        found = tuple(evaluate_integer(item, names, where) for item in self.launch.thread_block)
+        dimensions(found, where)  # raises with the place
+        return found
 
     def _grid(self, names: Sizes) -> tuple[int, ...]:
         launch = self.launch
         where = f"{launch.where}.{'global_size' if launch.extent_is_threads else 'grid'}"
         extent = tuple(evaluate_integer(item, names, where) for item in launch.extent)
+        dimensions(extent, where)
         if not launch.extent_is_threads:
             return extent
         thread_block = self._thread_block(names)

@@ -100,7 +100,8 @@ def _units(profile: KernelProfile, device: Device, timing: TimingFacts) -> Rows:
 def _memory(profile: KernelProfile, device: Device, timing: TimingFacts) -> Rows:
     traffic, sms = profile.traffic, device.architecture.sm_count
     known = (traffic.l2_read_sectors, traffic.l2_write_sectors)
-    l2_bytes = traffic.sector_bytes * sum(sectors for sectors in known if sectors is not None)
+    sectors = sum(count for count in known if count is not None) - traffic.l2_atomic_sectors
+    l2_bytes = traffic.sector_bytes * sectors
     ports = timing.l2_bytes_per_cycle * sms * device.running_clock_hz
     bandwidth = min(timing.l2_bandwidth_bytes_per_s, ports)
     yield "L2 bandwidth", "bytes / bandwidth of L2", l2_bytes / bandwidth

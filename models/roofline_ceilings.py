@@ -64,11 +64,11 @@ class Ceiling:
 
 def bandwidth_ceilings(profile: KernelProfile, device: Device) -> Iterator[Ceiling]:
     """From the memory to the SM. Traffic is counted as Yang, Kurth and Williams do (2020): DRAM and
-    L2 by transactions, L1 by the sectors of loads and stores, shared memory by wavefronts."""
+    L2 by transactions, of which an atomic is one a sector, L1 by the sectors of loads and stores,
+    shared memory by wavefronts."""
     traffic, size = profile.traffic, profile.traffic.sector_bytes
     yield Ceiling("DRAM", "DRAM bandwidth", "B", traffic.dram_bytes, *_dram_rate(device))
-    l2_bytes = _bytes(size, traffic.l2_read_sectors, traffic.l2_write_sectors)
-    yield Ceiling("L2", "L2 bandwidth", "B", l2_bytes, *_l2_rate(device))
+    yield Ceiling("L2", "L2 bandwidth", "B", traffic.l2_bytes, *_l2_rate(device))
     if device.l1 is not None:
         l1_bytes = _bytes(size, traffic.l1_read_sectors, traffic.global_store_sectors)
         yield Ceiling("L1", "L1 bandwidth", "B", l1_bytes, *_l1_rate(device))

@@ -110,6 +110,8 @@ class MemoryTraffic:
     l2_read_sectors: float | None = None
     l2_read_hit_sectors: float | None = None
     l2_write_sectors: float | None = None
+    l2_atomic_sectors: float = 0.0
+    """Of atomics, which are among those read and among those written."""
     requested_load_bytes: float | None = None
     requested_store_bytes: float | None = None
     global_load_transactions: float | None = None
@@ -118,6 +120,14 @@ class MemoryTraffic:
     @property
     def dram_bytes(self) -> float:
         return self.sector_bytes * (self.dram_read_transactions + self.dram_write_transactions)
+
+    @property
+    def l2_bytes(self) -> float | None:
+        """Between SMs and L2; an atomic changes its sector in one transaction. None if unknown."""
+        if self.l2_read_sectors is None or self.l2_write_sectors is None:
+            return None
+        sectors = self.l2_read_sectors + self.l2_write_sectors - self.l2_atomic_sectors
+        return self.sector_bytes * sectors
 
 
 @dataclass(frozen=True, slots=True)

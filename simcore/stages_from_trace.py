@@ -94,6 +94,7 @@ def _four(values: Floats) -> tuple[float, float, float, float]:
 def _moved(traffic: TrafficResult) -> Floats:
     """Transactions, bytes of DRAM and of L2, bytes that lanes ask for; shape (instructions, 4).
 
+    An atomic, which reads and writes its sectors of L2, changes them in one transaction there.
     Fills and the last write-back belong to no instruction: they are spread over all that write.
     """
     counts = traffic.by_instruction
@@ -103,7 +104,7 @@ def _moved(traffic: TrafficResult) -> Floats:
     missing = max(0.0, whole - float(dram.sum()))
     if weight.any():
         dram = dram + missing * weight / float(weight.sum())
-    below = (counts.l2_reads + counts.l2_writes) * traffic.sector_bytes
+    below = np.maximum(counts.l2_reads, counts.l2_writes) * traffic.sector_bytes
     columns = (counts.transactions, dram * traffic.transaction_bytes, below, counts.requested_bytes)
     return np.stack([np.asarray(column, np.float64) for column in columns], axis=1)
 

@@ -172,7 +172,8 @@ def test_bad_file_names_file_and_place(write: Write, old: str, new: str, message
     [
         ('"n / block.x"', '"n / block.w"', "no size is called 'block.w'"),
         ('"n / block.x"', '"n / 5"', "not an integer"),
-        ('"n / block.x"', "0", "must be positive"),
+        ('"n / block.x"', '"n - 64"', "w.toml: launch.grid sizes must be positive"),
+        ("block = [32]", "block = [1, 1, 1, 1]", "w.toml: launch.block needs one to three sizes"),
         ("block = [32]", "block = [32, 64]", "2048 threads a thread block"),
         ('source = "scale.ptx"', 'source = "scale.ptx"\nentry = "scal"', "did you mean scale"),
         ('[[args]]\nname = "factor"\ntype = "f32"\nvalue = "n / 2"', "", "takes 2 arguments"),
