@@ -60,6 +60,7 @@ REMEDIES: Mapping[Component, str] = {
     Component.UNCOALESCED: "neighbouring threads on neighbouring addresses",
     Component.LOCAL_MEMORY: "no spilt registers, arrays of threads with constant indices only",
     Component.DIVERGENCE: "threads of one warp on one way through the code",
+    Component.UNEQUAL_WARPS: "the work between two barriers shared by all warps equally",
     Component.OCCUPANCY: "fewer registers or less shared memory, so that more warps are resident",
     Component.IMBALANCE: "a number of thread blocks that all SMs share equally",
 }
@@ -67,6 +68,7 @@ _OF_KERNEL = frozenset(
     {
         *(Component.BANK_CONFLICTS, Component.CONSTANT_SERIALISATION, Component.UNCOALESCED),
         *(Component.LOCAL_MEMORY, Component.DIVERGENCE, Component.OCCUPANCY),
+        Component.UNEQUAL_WARPS,
     }
 )
 """What the kernel does, not what the machine is."""
@@ -125,11 +127,15 @@ def _cause(
 
 def _of_all(component: Component, kernel: TimedKernel, device: Device) -> str | None:
     """What is the cause in all of the kernel, None where it has its lines."""
+    from kernelcast.simcore.timing.equal_warps import longest_share
     from kernelcast.simcore.timing.relieved_kernel import active_lanes, most_resident
 
     if component is Component.DIVERGENCE:
         lanes = active_lanes(kernel)
         return f"{lanes:.1f} of {kernel.warp_width} threads of a warp take part on average"
+    if component is Component.UNEQUAL_WARPS:
+        share = longest_share(kernel)
+        return f"a mean warp has {share:.0%} of the instructions of the longest of each stage"
     if component is Component.OCCUPANCY:
         warps = kernel.paths.warps_per_thread_block
         most = warps * most_resident(kernel, device)

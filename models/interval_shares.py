@@ -38,6 +38,7 @@ class Share:
     components: tuple[Component, ...] = ()
 
 
+_WARPS = (Component.OCCUPANCY, Component.UNEQUAL_WARPS)
 _ACCESSES = (Component.UNCOALESCED, Component.LOCAL_MEMORY)
 
 
@@ -106,42 +107,42 @@ SHARES: tuple[Share, ...] = (
         Group.LATENCY,
         (StallReason.EXECUTION_DEPENDENCY,),
         "results of arithmetic are waited for",
-        (Component.ARITHMETIC_LATENCY, Component.OCCUPANCY),
+        (Component.ARITHMETIC_LATENCY, *_WARPS),
     ),
     Share(
         "shared-memory latency",
         Group.LATENCY,
         (StallReason.SHARED_DEPENDENCY,),
         "shared memory is waited for",
-        (Component.SHARED_LATENCY, Component.BANK_CONFLICTS, Component.OCCUPANCY),
+        (Component.SHARED_LATENCY, Component.BANK_CONFLICTS, *_WARPS),
     ),
     Share(
         "constant latency",
         Group.LATENCY,
         (StallReason.CONSTANT_DEPENDENCY,),
         "constants are waited for",
-        (Component.CONSTANT_LATENCY, Component.CONSTANT_SERIALISATION, Component.OCCUPANCY),
+        (Component.CONSTANT_LATENCY, Component.CONSTANT_SERIALISATION, *_WARPS),
     ),
     Share(
         "L1 latency",
         Group.LATENCY,
         (StallReason.L1_LATENCY,),
         "data of L1 are waited for",
-        (Component.MEMORY_LATENCY, Component.OCCUPANCY, *_ACCESSES),
+        (Component.MEMORY_LATENCY, *_WARPS, *_ACCESSES),
     ),
     Share(
         "L2 latency",
         Group.LATENCY,
         (StallReason.L2_LATENCY,),
         "data of L2 are waited for",
-        (Component.MEMORY_LATENCY, Component.OCCUPANCY, *_ACCESSES),
+        (Component.MEMORY_LATENCY, *_WARPS, *_ACCESSES),
     ),
     Share(
         "DRAM latency",
         Group.LATENCY,
         (StallReason.DRAM_LATENCY,),
         "data of DRAM are waited for",
-        (Component.MEMORY_LATENCY, Component.OCCUPANCY, *_ACCESSES),
+        (Component.MEMORY_LATENCY, *_WARPS, *_ACCESSES),
     ),
     Share(
         "outstanding requests",
@@ -169,7 +170,7 @@ SHARES: tuple[Share, ...] = (
         Group.SYNCHRONISATION,
         (StallReason.BARRIER,),
         "other warps of the thread block are waited for",
-        (Component.BARRIER,),
+        (Component.BARRIER, Component.UNEQUAL_WARPS),
     ),
     Share(
         "fences",
@@ -183,7 +184,7 @@ SHARES: tuple[Share, ...] = (
         Group.RESIDENCE,
         (StallReason.THREAD_BLOCK_LAUNCH,),
         "the next thread block is set up",
-        (Component.THREAD_BLOCK_LAUNCH, Component.OCCUPANCY),
+        (Component.THREAD_BLOCK_LAUNCH, *_WARPS),
     ),
     Share(
         "idle schedulers",

@@ -43,6 +43,7 @@ class Component(Enum):
     UNCOALESCED = "uncoalesced accesses"
     LOCAL_MEMORY = "local memory"
     DIVERGENCE = "divergence"
+    UNEQUAL_WARPS = "unequal warps"
     OCCUPANCY = "limits of occupancy"
     LAUNCH_OVERHEAD = "launch overhead"
     IMBALANCE = "imbalance over SMs"

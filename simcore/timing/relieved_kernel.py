@@ -17,12 +17,17 @@ import numpy.typing as npt
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.timing.component import Component
+from kernelcast.simcore.timing.equal_warps import (
+    GOLDEN,
+    OF_WHOLE_WARPS,
+    equal_warps,
+    longest_share,
+)
 from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
 
 __all__ = ["active_lanes", "is_burdened_by", "most_resident", "relieved_kernel"]
 
 _NOTABLE = 0.98
-_GOLDEN = 0.6180339887498949
 _PASSING: Mapping[Component, Pipeline] = MappingProxyType(
     {
         Component.BANK_CONFLICTS: Pipeline.SHARED,
@@ -30,7 +35,6 @@ _PASSING: Mapping[Component, Pipeline] = MappingProxyType(
     }
 )
 _MEMORY = (Pipeline.SHARED, Pipeline.CONSTANT, Pipeline.GLOBAL)
-_OF_WHOLE_WARPS = (Pipeline.BARRIER, Pipeline.EXIT, Pipeline.COMMIT, Pipeline.WAIT)
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
@@ -54,6 +58,8 @@ def relieved_kernel(
         kernel = replace(kernel, thread_blocks_per_sm=most_resident(kernel, device))
     if Component.DIVERGENCE in without:
         kernel = _filled(kernel)
+    if Component.UNEQUAL_WARPS in without:
+        kernel = equal_warps(kernel)
     return kernel
 
 
@@ -73,6 +79,8 @@ def is_burdened_by(component: Component, kernel: TimedKernel, device: Device) ->
             return fuller and kernel.thread_blocks > per_sm * device.architecture.sm_count
         case Component.DIVERGENCE:
             return active_lanes(kernel) < _NOTABLE * kernel.warp_width
+        case Component.UNEQUAL_WARPS:
+            return longest_share(kernel) < _NOTABLE
     return True
 
 
@@ -125,7 +133,7 @@ def _coalesced(kernel: TimedKernel) -> TimedKernel:
 
 
 def _may_go(kernel: TimedKernel) -> Bools:
-    return ~_of(kernel, *_OF_WHOLE_WARPS)
+    return ~_of(kernel, *OF_WHOLE_WARPS)
 
 
 def _filled(kernel: TimedKernel) -> TimedKernel:
@@ -177,5 +185,5 @@ def _filled(kernel: TimedKernel) -> TimedKernel:
 def _first_lanes(kernel: TimedKernel) -> npt.NDArray[np.int64]:
     """By pc, spread evenly over a warp; the same within a basic block."""
     after_branch = np.cumsum(_of(kernel, Pipeline.BRANCH))
-    turns = (np.concatenate(([0], after_branch[:-1])) * _GOLDEN) % 1.0
+    turns = (np.concatenate(([0], after_branch[:-1])) * GOLDEN) % 1.0
     return np.asarray((turns * kernel.warp_width).astype(np.int64))

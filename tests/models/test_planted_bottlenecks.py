@@ -99,6 +99,15 @@ def chains(kind: str) -> str:
     return f"cvt.rn.{kind}.u32 {first}, %r4; {loop(body, 16)}"
 
 
+def stages(warp: str, trips: int) -> str:
+    """Between barriers the warps that the predicate chooses have so many trips."""
+    body = f"""
+        @!%p2 bra W; mov.u32 %r9, 0; {loop(CHAINS, trips)}
+        W: bar.sync 0; add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 8; @%p3 bra S;
+    """
+    return f"mov.u32 %r7, 0; setp.lt.u32 %p2, %r1, {warp}; S: {body} st.global.f32 [%rd2], %f2;"
+
+
 STREAM = rows("1", "%r5")
 FAULTS = (
     Fault(Component.BANK_CONFLICTS, shared(32), shared(1)),
@@ -107,6 +116,7 @@ FAULTS = (
     Fault(Component.FP64, chains("f64"), chains("f32")),
     Fault(Component.DIVERGENCE, ways(0), ways(6)),
     Fault(Component.LOCAL_MEMORY, kept("local"), kept("registers")),
+    Fault(Component.UNEQUAL_WARPS, stages("64", 32), stages("256", 8), (32768, 32768)),
     Fault(Component.OCCUPANCY, STREAM, STREAM, (32768, 0)),
 )
 
