@@ -24,13 +24,13 @@ class Step:
     reads: tuple[int, ...] = ()
     writes: tuple[int, ...] = ()
     passes: float = 1.0
-    ideal_passes: float = 1.0
     sectors: float = 4.0
-    ideal_sectors: float = 4.0
     l1_hits: float = 0.0
     l2_hits: float = 0.0
     bytes_per_lane: float = 4.0
     tensor_latency: float = 0.0
+    ideal_passes: float = 1.0
+    ideal_sectors: float = 4.0
 
 
 def micro_kernel(
