@@ -16,8 +16,9 @@ from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import (
     L1_MISSES,
     L2_MISSES,
+    LINE_SECTORS,
+    LINES_OF_SECTOR,
     LOAD,
-    SECTORS,
     STORE,
     UNLIMITED,
     Program,
@@ -58,13 +59,15 @@ _DRAM = StallReason.DRAM_LATENCY.code
 _RING_L2, _RING_DRAM, _RING_STORES = range(3)
 _ROUNDING = 1e-9
 _NO_LINE = 0.999
-"""What is less than this part of a line is none, which is told without a division."""
+"""What is less than this part of a line is none."""
 
 
 @inlined
-def _whole_lines(share: float, line: float) -> float:
-    """As much of `share` as makes whole lines."""
-    return math.floor(share / line + _ROUNDING) * line
+def _whole_lines(program: Program, row: int, sectors: float) -> float:
+    """As many of these sectors as make whole lines."""
+    lines = np.floor(sectors * program.traffic[word(row, LINES_OF_SECTOR)] + _ROUNDING)
+    whole: float = lines * program.traffic[word(row, LINE_SECTORS)]
+    return whole
 
 
 @inlined
@@ -133,20 +136,17 @@ def _take_dram(machine: Machine, state: SmState, arrives: float, sectors: float)
 
 
 @inlined
-def _misses(
-    program: Program, machine: Machine, state: SmState, row: int, sectors: float
-) -> tuple[float, float]:
+def _misses(program: Program, state: SmState, row: int) -> tuple[float, float]:
     """Sectors of this request that go past L1, and those of them that L2 misses."""
     pc = program.row_pc[np.uint64(row)]
-    line = max(1.0, min(sectors, machine.line_sectors))
-    missed = state.missed[word(pc, PAST_L1)] + sectors * program.traffic[word(row, L1_MISSES)]
-    if missed < _NO_LINE * line:
+    missed = state.missed[word(pc, PAST_L1)] + program.traffic[word(row, L1_MISSES)]
+    if missed < _NO_LINE * program.traffic[word(row, LINE_SECTORS)]:
         state.missed[word(pc, PAST_L1)] = missed
         return 0.0, 0.0
-    past_l1 = _whole_lines(missed, line)
+    past_l1 = _whole_lines(program, row, missed)
     state.missed[word(pc, PAST_L1)] = missed - past_l1
     state.missed[word(pc, PAST_L2)] += past_l1 * program.traffic[word(row, L2_MISSES)]
-    past_l2 = _whole_lines(state.missed[word(pc, PAST_L2)], line)
+    past_l2 = _whole_lines(program, row, state.missed[word(pc, PAST_L2)])
     state.missed[word(pc, PAST_L2)] -= past_l2
     return past_l1, past_l2
 
@@ -199,9 +199,8 @@ def load(
 
     The next request waits until as many sectors are free as this one took.
     """
-    sectors = program.traffic[word(row, SECTORS)]
     arrives = _through_l1(machine, state, passes, at)
-    past_l1, past_l2 = _misses(program, machine, state, row, sectors)
+    past_l1, past_l2 = _misses(program, state, row)
     ready, level = arrives + machine.l1_latency, _L1
     if past_l1 > 0.0:
         at_l2 = _take_l2(machine, state, arrives, past_l1)
@@ -226,7 +225,7 @@ def load(
 def copy_in_bulk(program: Program, machine: Machine, state: SmState, row: int, at: int) -> int:
     """When the last sector of a copy of cycle `at` has come, packed with the level that it comes
     from. It asks L2 for all of them at once, and has no place among the requests of L1."""
-    past_l1, past_l2 = _misses(program, machine, state, row, program.traffic[word(row, SECTORS)])
+    past_l1, past_l2 = _misses(program, state, row)
     if past_l1 == 0.0:
         soonest: int = at + machine.l2_latency
         return (soonest << REASON_BITS) | _L2
@@ -246,9 +245,8 @@ def store(
 ) -> int:
     """When a store is acknowledged, 0 where nobody waits for that. It holds its sectors until the
     last level that it needs has taken them."""
-    sectors = program.traffic[word(row, SECTORS)]
     arrives = _through_l1(machine, state, passes, at)
-    past_l1, past_l2 = _misses(program, machine, state, row, sectors)
+    past_l1, past_l2 = _misses(program, state, row)
     begins = arrives
     if past_l1 > 0.0:
         begins = _take_l2(machine, state, arrives, past_l1)

@@ -51,7 +51,7 @@ def phase_cells(paths: WarpPaths, is_told: Flags) -> PhaseCells:
     cell = cell.reshape(-1)
     needs = np.bincount(cell[: len(told)], minlength=cells.shape[1])
     first = np.searchsorted(cells[0], np.arange(recorded + 1))
-    events = len(paths.pc) if len(rows) or is_told.any() else 0
+    events = len(paths.pc) if len(table) or is_told.any() else 0
     of_event, lists = _lists(
         events, table.event[rows], table.is_wait[rows], cell - first[owner[rows]]
     )

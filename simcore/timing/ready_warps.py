@@ -40,6 +40,7 @@ __all__ = [
     "lowest",
     "move_ready",
     "soonest_pending",
+    "soonest_ready",
     "unlist_warp",
 ]
 
@@ -120,6 +121,14 @@ def move_ready(state: SmState, scheduler: int, now: int) -> None:
         if entry >> WARP_BITS > now:
             break
     table[scheduler_word(scheduler, HEAD)] = head
+
+
+@inlined
+def soonest_ready(state: SmState, scheduler: int) -> int:
+    """When the first pending warp has its operands."""
+    head = state.scheduler[scheduler_word(scheduler, HEAD)]
+    ready: int = state.scheduler[_pending(scheduler, head)] >> WARP_BITS
+    return ready
 
 
 @inlined

@@ -37,6 +37,7 @@ from kernelcast.simcore.timing.sm_program import (
 from kernelcast.simcore.timing.sm_state import (
     ACKNOWLEDGED,
     ARRIVED,
+    BIT,
     CANDIDATE,
     COMPLETED,
     COUNT,
@@ -48,6 +49,7 @@ from kernelcast.simcore.timing.sm_state import (
     NEVER,
     NEXT_KIND,
     NEXT_ROW,
+    NOW,
     ORDER,
     PIPE,
     PLACE_AND_SCHEDULER,
@@ -71,8 +73,8 @@ from kernelcast.simcore.timing.sm_state import (
 )
 from kernelcast.simcore.timing.stall_account import (
     account_row,
-    aligned,
     credit,
+    lose_idle_slots,
     lose_slots,
     pipe_reason,
 )
@@ -82,7 +84,7 @@ from kernelcast.simcore.timing.warp_account import (
     count_issue,
     count_wait,
 )
-from kernelcast.simcore.timing.warp_choice import NO_WARP, can_issue, choose
+from kernelcast.simcore.timing.warp_choice import NO_WARP, can_issue, choose, expect, look_ahead
 from kernelcast.simcore.timing.warp_progress import (
     ENDED,
     advance,
@@ -176,18 +178,24 @@ def _issue(
 
 @inlined
 def _issue_together(
-    program: Program, machine: Machine, state: SmState, scheduler: int, warp: int, now: int
+    program: Program,
+    machine: Machine,
+    state: SmState,
+    scheduler: int,
+    warp: int,
+    row: int,
+    kind: int,
+    account: int,
+    now: int,
 ) -> None:
-    """Issues up to `machine.issues` independent instructions of the warp in one cycle.
+    """Issues up to `machine.issues` independent instructions of the warp in one cycle, the first of
+    that row and kind.
 
     Slots that are left over wait for what the next instruction waits for.
     """
-    state.scheduler[scheduler_word(scheduler, LAST)] = warp
+    state.scheduler[scheduler_word(scheduler, LAST)] = state.warp[warp_word(warp, BIT)]
     state.scheduler[scheduler_word(scheduler, TIED)] = 0
-    row, kind = state.warp[warp_word(warp, NEXT_ROW)], state.warp[warp_word(warp, NEXT_KIND)]
-    account = account_row(state, row)
     unlist_warp(state, scheduler, warp, kind)
-    count_issue(machine, state, warp, account, kind, now)
     left = machine.issues
     while True:
         credit(state, account, ISSUED, 1)
@@ -223,27 +231,30 @@ def _leave_slots(
 
 
 @inlined
-def _serve(program: Program, machine: Machine, state: SmState, scheduler: int, now: int) -> None:
-    """Issues at cycle `now`, or finds out when the scheduler can."""
+def _serve(program: Program, machine: Machine, state: SmState, scheduler: int) -> None:
+    """Issues at the present cycle, or finds out when the scheduler can."""
+    now = state.counts[NOW]
     move_ready(state, scheduler, now)
     warp = state.scheduler[scheduler_word(scheduler, CANDIDATE)]
     since = state.scheduler[scheduler_word(scheduler, SINCE)]
     if warp < 0 or not can_issue(state, warp, now):
         warp, opens, since = choose(state, scheduler, now)
         if opens > now:
-            state.scheduler[scheduler_word(scheduler, CANDIDATE)] = warp
-            state.scheduler[scheduler_word(scheduler, SINCE)] = since
-            state.scheduler[scheduler_word(scheduler, WAKE)] = aligned(machine, opens)
+            expect(machine, state, scheduler, warp, opens, since)
             return
+    row, kind = state.warp[warp_word(warp, NEXT_ROW)], state.warp[warp_word(warp, NEXT_KIND)]
+    account, reason = account_row(state, row), pipe_reason(machine, state, kind)
     due = state.scheduler[scheduler_word(scheduler, DUE)]
     if due < now:
-        lose_slots(program, machine, state, warp, since, due, now)
+        lose_slots(machine, state, warp, account, reason, since, due, now)
+    count_issue(machine, state, warp, account, reason, now)
     after = now + machine.issue_cycles
     state.scheduler[scheduler_word(scheduler, CANDIDATE)] = NO_WARP
     state.scheduler[scheduler_word(scheduler, DUE)] = after
     state.scheduler[scheduler_word(scheduler, WAKE)] = after
     state.counts[LAST_CYCLE] = after
-    _issue_together(program, machine, state, scheduler, warp, now)
+    _issue_together(program, machine, state, scheduler, warp, row, kind, account, now)
+    look_ahead(machine, state, scheduler, after)
 
 
 @outlined
@@ -276,8 +287,12 @@ def _settle(program: Program, machine: Machine, state: SmState) -> int:
         if warp < 0 and state.scheduler[scheduler_word(scheduler, COUNT)] > 0:
             warp = state.scheduler[scheduler_word(scheduler, ORDER)]
         due = state.scheduler[scheduler_word(scheduler, DUE)]
-        if due < until:
-            lose_slots(program, machine, state, warp, since, due, until)
+        if due < until and warp < 0:
+            lose_idle_slots(program, machine, state, due, until)
+        elif due < until:
+            account = account_row(state, state.warp[warp_word(warp, NEXT_ROW)])
+            reason = pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)])
+            lose_slots(machine, state, warp, account, reason, since, due, until)
         state.scheduler[scheduler_word(scheduler, DUE)] = until
         state.scheduler[scheduler_word(scheduler, WAKE)] = max(
             state.scheduler[scheduler_word(scheduler, WAKE)],
@@ -287,15 +302,31 @@ def _settle(program: Program, machine: Machine, state: SmState) -> int:
 
 
 @inlined
+def _wake(state: SmState, scheduler: int) -> int:
+    wake: int = state.scheduler[scheduler_word(scheduler, WAKE)]
+    return wake
+
+
+@inlined
 def _first_wake(machine: Machine, state: SmState) -> tuple[int, int]:
-    """The next cycle in which a scheduler may issue, and the bits of those that may."""
-    first, those = state.scheduler[scheduler_word(0, WAKE)], 1
-    for scheduler in range(1, machine.schedulers):
-        wake, bit = state.scheduler[scheduler_word(scheduler, WAKE)], 1 << scheduler
-        # Without branches, which would be foreseen as often as not.
-        those = (0 if wake < first else those) | (bit if wake <= first else 0)
-        first = min(first, wake)
+    """The next cycle in which a scheduler may issue, and the bits of those that may.
+
+    Four at a time and without branches, which would be foreseen as often as not.
+    """
+    first, those = NEVER, 0
+    for at in range(0, machine.schedulers, 4):
+        a, b = _wake(state, at), _wake(state, at + 1)
+        c, d = _wake(state, at + 2), _wake(state, at + 3)
+        soonest = min(min(a, b), min(c, d))
+        bits = (a == soonest) | (b == soonest) << 1 | (c == soonest) << 2 | (d == soonest) << 3
+        those = (0 if soonest < first else those) | (bits << at if soonest <= first else 0)
+        first = min(first, soonest)
     return first, those
+
+
+@inlined
+def _next_turn(machine: Machine, turn: int) -> int:
+    return turn + 1 if turn + 1 < machine.schedulers else 0
 
 
 @inlined
@@ -314,27 +345,30 @@ def _still_to_come(machine: Machine, state: SmState, scheduler: int, turn: int, 
 def walk(program: Program, machine: Machine, state: SmState, completed: int, before: int) -> int:
     """Goes on until so many thread blocks have ended, or up to a cycle, or to the end.
 
-    Schedulers of one cycle take turns to be first. All slots are attributed up to the end of the
-    last issue, which is returned.
+    Schedulers of one cycle take turns to be first: a turn is a cycle in which one of them chooses,
+    or the end of an issue. All slots are attributed up to the end of the last issue, which is
+    returned.
     """
     state = as_one(state)
     if state.counts[DISPATCHED] == 0:
         _begin(program, machine, state)
     note_residence(state)
-    schedulers = machine.schedulers
     turn = state.counts[TURN]
     while state.counts[COMPLETED] < completed:
         now, those = _first_wake(machine, state)
         if now >= before:
             break
+        if state.counts[NOW] < state.counts[LAST_CYCLE] < now:
+            turn = _next_turn(machine, turn)
+        state.counts[NOW] = now
         while those != 0:
             at_turn = those & -(1 << turn)
             scheduler = lowest(at_turn if at_turn != 0 else those)
             those &= ~(1 << scheduler)
-            _serve(program, machine, state, scheduler, now)
+            _serve(program, machine, state, scheduler)
             if seldom(state.counts[WOKEN] <= now):
                 state.counts[WOKEN] = NEVER
                 those = _still_to_come(machine, state, scheduler, turn, now)
-        turn = turn + 1 if turn + 1 < schedulers else 0
+        turn = _next_turn(machine, turn)
     state.counts[TURN] = turn
     return _settle(program, machine, state)

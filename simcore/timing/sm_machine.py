@@ -15,13 +15,18 @@ from kernelcast.simcore.timing.sm_program import (
     AFTER,
     ARRIVE,
     AWAIT,
+    BARRIER,
     BRANCH,
+    BULK,
+    COMMIT,
     CONSTANT,
+    EXIT,
     FENCE,
     FETCH_LINE_BYTES,
     KINDS,
     LATENCY,
     LOAD,
+    MEET,
     PIPE_REASON,
     PIPELINES,
     SHARED,
@@ -39,6 +44,7 @@ __all__ = ["Machine", "sm_machine"]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
+_WITHOUT_PIPE = (BARRIER, FENCE, BRANCH, EXIT, COMMIT, MEET, BULK)
 _BEHIND = 0.25
 """Of a wave: SMs spread evenly over one are a quarter from the mean, on average."""
 
@@ -52,13 +58,15 @@ class Machine(NamedTuple):
     `shared_cycles`, `constant_cycles`, `l1_cycles`: of a pass; `l2_cycles`, `dram_cycles`: of one
     sector at the SM's share of the bandwidths, `..._least_cycles` while the other SMs ask for
     nothing, `..._room`: cycles by which the SM can be behind its share and catch up;
-    `line_sectors` miss together; `fetch_lines`: lines of the instruction cache, 0 where the kernel
-    fits; `request_limit`: sectors, or UNLIMITED.
+    `fetch_lines`: lines of the instruction cache, 0 where the kernel fits; `request_limit`:
+    sectors, or UNLIMITED; `own_kinds`: bits of the kinds for which a scheduler has a pipe of its
+    own, or which need none.
     """
 
     schedulers: int
     issues: int
     issue_cycles: int
+    own_kinds: int
     units: Floats
     kinds: Ints
     shared_cycles: float
@@ -75,7 +83,6 @@ class Machine(NamedTuple):
     dram_cycles: float
     dram_least_cycles: float
     dram_room: float
-    line_sectors: float
     request_limit: float
     barrier_latency: int
     waits_at_barriers: bool
@@ -105,7 +112,6 @@ def sm_machine(
     cycles.append(0.0 if Component.TENSOR in without else 1.0)
     partitioned.append(True)
     gone = without.__contains__
-    sector = float(device.l2.sector_bytes)
     latency = _latencies(timing, without)
     l2 = 0.0 if gone(Component.L2_BANDWIDTH) else _l2_cycles(device, timing, busy_sms)
     dram = 0.0
@@ -116,6 +122,7 @@ def sm_machine(
         schedulers=schedulers,
         issues=timing.issues_per_scheduler,
         issue_cycles=timing.issue_cycles,
+        own_kinds=_own_kinds(partitioned),
         units=np.concatenate([_by_kind(cycles), _by_kind(partitioned)]),
         kinds=_kinds(timing, latency.units, without),
         shared_cycles=0.0 if gone(Component.SHARED_PIPE) else _shared_cycles(device, width),
@@ -132,7 +139,6 @@ def sm_machine(
         dram_cycles=dram,
         dram_least_cycles=dram / busy_sms,
         dram_room=dram * past_l2,
-        line_sectors=device.l2.line_bytes / sector,
         request_limit=UNLIMITED
         if gone(Component.OUTSTANDING_REQUESTS)
         else float(timing.outstanding_sectors),
@@ -145,6 +151,12 @@ def sm_machine(
         else _whole(timing.thread_block_launch_cycles),
         store_retire_cycles=_whole(timing.store_retire_cycles),
     )
+
+
+def _own_kinds(is_partitioned: Sequence[bool]) -> int:
+    """`is_partitioned` by unit."""
+    own = [unit for unit, is_own in enumerate(is_partitioned) if is_own]
+    return sum(1 << kind for kind in (*own, *_WITHOUT_PIPE))
 
 
 def _by_kind(units: Sequence[float]) -> Floats:

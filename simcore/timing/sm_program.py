@@ -38,6 +38,8 @@ __all__ = [
     "L1_MISSES",
     "L2_MISSES",
     "LATENCY",
+    "LINES_OF_SECTOR",
+    "LINE_SECTORS",
     "LOAD",
     "MEET",
     "MORE",
@@ -46,7 +48,6 @@ __all__ = [
     "PIPELINES",
     "PIPE_REASON",
     "RESULT",
-    "SECTORS",
     "SHARED",
     "SOURCE",
     "SOURCES",
@@ -76,7 +77,7 @@ KINDS = BULK + 1
 WORDS = 8
 SOURCES = 4
 KIND, SOURCE, TARGET, MORE, FETCH_LINE = 0, 1, 1 + SOURCES, 2 + SOURCES, 3 + SOURCES
-SECTORS, L1_MISSES, L2_MISSES, PASSES, RESULT, COMMITTED = range(6)
+L1_MISSES, L2_MISSES, LINE_SECTORS, LINES_OF_SECTOR, PASSES, RESULT, COMMITTED = range(7)
 UNIT_CYCLES, UNIT_IS_PARTITIONED = range(2)
 LATENCY, AFTER, PIPE_REASON = range(3)
 UNLIMITED = -1.0
@@ -129,10 +130,10 @@ class Program(NamedTuple):
     of its native code. Where there are more, MORE is the place in `operands` of the two ends that
     follow it, of sources and of targets, and of what lies before them. Missing ones are register
     `registers` - 2, always ready, and the last, which nobody reads.
-    `traffic` by row: SECTORS of a request, shares of misses of what reaches L1 and L2, PASSES of an
-    access, or cycles of a tensor unit; cycles until the RESULT of a tensor operation; COMMITTED,
-    where in `operands` the number of registers stands that a commit is for, and these. `row_pc` by
-    row.
+    `traffic` by row: L1_MISSES, sectors of a request, and L2_MISSES, the share of them; the
+    LINE_SECTORS that miss together, and LINES_OF_SECTOR, one over that; PASSES of an access, or
+    cycles of a tensor unit; cycles until the RESULT of a tensor operation; COMMITTED, where in
+    `operands` the number of registers stands that a commit is for, and these. `row_pc` by row.
 
     `event_phases` and `phase_...` are those of PhaseCells, `phases` the most of a thread block.
 
@@ -173,16 +174,20 @@ def sm_program(
     code, operands, committed = _code(kernel, kinds, registers)
     code[:, FETCH_LINE] = native * timing.instruction_bytes // FETCH_LINE_BYTES
     levels = kernel.levels
+    line = np.maximum(
+        1.0, np.minimum(levels.sectors, device.l2.line_bytes / device.l2.sector_bytes)
+    )
     passes = _passes(kernel, kinds, timing.l1_wavefront_bytes)
     event_row, row_pc, row_passes = _rows(kernel.paths.pc, passes, _has_passes(kinds))
     by_pc = (
-        *(levels.sectors, 1.0 - levels.l1_hits, 1.0 - levels.l2_hits),
+        *(levels.sectors * (1.0 - levels.l1_hits), 1.0 - levels.l2_hits),
+        *(line, 1.0 / line),
         *(_results(kernel, without), committed),
     )
     traffic = [column[row_pc] for column in by_pc]
     return Program(
         code=code[row_pc].ravel(),
-        traffic=records([*traffic[:3], row_passes, *traffic[3:]]),
+        traffic=records([*traffic[:PASSES], row_passes, *traffic[PASSES:]]),
         operands=operands,
         start=np.ascontiguousarray(kernel.paths.start, np.int64),
         order=np.arange(len(kernel.paths.thread_blocks)),

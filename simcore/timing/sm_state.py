@@ -63,6 +63,7 @@ __all__ = [
     "NEVER",
     "NEXT_KIND",
     "NEXT_ROW",
+    "NOW",
     "OPENS",
     "ORDER",
     "PAST_L1",
@@ -131,12 +132,13 @@ store is done; sectors that are on their way; idle cycles of the SM's share of a
     FIRST_ROW,
     RESIDENCE,
     WOKEN,
+    NOW,
     RINGS,
-) = range(14)
+) = range(15)
 """Counts: of thread blocks; the end of the last issue; of fetched lines; the scheduler whose turn
 it is; until when the queues are full; the account's first row for the present residence; how long
 warps that have ended were resident, in all; the first cycle for which a scheduler was woken by
-another; from RINGS on head and tail of each ring."""
+another; the cycle of the walk; from RINGS on head and tail of each ring."""
 
 WARP_WORDS = 16
 POSITION, END, NEXT_ROW, NEXT_KIND, READY, WHY, PIPE, PLACE_AND_SCHEDULER = range(8)
@@ -186,13 +188,13 @@ class SmState(NamedTuple):
     ACKNOWLEDGED, its stores; its place << SCHEDULER_BITS and scheduler, which take long to divide
     out. `registers` of all warps: cycle << REASON_BITS | reason.
 
-    `scheduler`: COUNT of its warps, from ORDER on the oldest first; LAST that issued; CANDIDATE to
-    issue next at cycle WAKE, SINCE when one has had operands; slots up to DUE are accounted; of
-    the slots TIED that can issue first, the FIRST_READY cycle, 0 where nobody has looked. From
-    BY_KIND on bits by slot: the warps whose instruction of that kind has its operands; PRESENT are
-    the kinds that have any. The others, but those at barriers, are PENDING: READY << WARP_BITS |
-    warp in order from HEAD to TAIL, a ring with END_OF_RING behind them. From PIPES on the pipe of
-    each kind.
+    `scheduler`: COUNT of its warps, from ORDER on the oldest first; LAST that issued, a bit;
+    CANDIDATE to issue next at cycle WAKE, SINCE when one has had operands; slots up to DUE are
+    accounted; of the slots TIED that can issue first, the FIRST_READY cycle, 0 where nobody has
+    looked. From BY_KIND on bits by slot: the warps whose instruction of that kind has its operands;
+    PRESENT are the kinds that have any. The others, but those at barriers, are PENDING: READY <<
+    WARP_BITS | warp in order from HEAD to TAIL, a ring with END_OF_RING behind them. From PIPES on
+    the pipe of each kind.
     `place` of a thread block: LIVE warps, ARRIVED at a barrier, BEGINS when it was dispatched,
     FIRST cycle of its warps, STORED when its stores are acknowledged. Of a pipe: when it is `free`;
     in `pipe` the cycle in which it OPENS, and CLOSED, cycles before that in which it was not open.
@@ -277,7 +279,7 @@ def new_state(
     places = numbers // program.warps << SCHEDULER_BITS
     warp[:, PLACE_AND_SCHEDULER] = places | (numbers % schedulers)
     scheduler = scheduler_records(words)[:schedulers]
-    scheduler[:, LAST], scheduler[:, CANDIDATE], scheduler[:, WAKE] = -1, -1, NEVER
+    scheduler[:, CANDIDATE], scheduler_records(words)[:, WAKE] = -1, NEVER
     scheduler[:, PIPES : PIPES + KINDS] = _pipes(machine)
     scheduler[:, PENDING] = END_OF_RING
     words[TOTAL], words[RESIDENT_FIRST] = thread_blocks, min(thread_blocks, thread_blocks_per_sm)

@@ -23,8 +23,6 @@ from kernelcast.simcore.timing.sm_state import (
     L1_FREE,
     L2_FREE,
     L2_SINCE,
-    NEXT_KIND,
-    NEXT_ROW,
     OPENS,
     PLACE_AND_SCHEDULER,
     READY,
@@ -38,7 +36,7 @@ from kernelcast.simcore.timing.sm_state import (
 )
 from kernelcast.simcore.timing.stall_reasons import StallReason
 
-__all__ = ["account_row", "aligned", "credit", "lose_slots", "pipe_reason"]
+__all__ = ["account_row", "aligned", "credit", "lose_idle_slots", "lose_slots", "pipe_reason"]
 
 _L1_LATENCY = StallReason.L1_LATENCY.code
 _L2_LATENCY = StallReason.L2_LATENCY.code
@@ -136,10 +134,11 @@ def _lose(
 
 @inlined
 def lose_slots(
-    program: Program,
     machine: Machine,
     state: SmState,
     warp: int,
+    account: int,
+    pipe: int,
     since: int,
     due: int,
     until: int,
@@ -147,12 +146,29 @@ def lose_slots(
     """Attributes the slots of a scheduler that no warp has used from `due` to `until`, `warp` being
     next.
 
-    -1 stands for no warp. From cycle `since` on a warp has had operands, and no pipe.
+    From cycle `since` on a warp has had operands, and no pipe, for which `pipe` is the reason.
     """
-    if seldom(warp < 0):
-        _credit_cycles(machine, state, account_row(state, program.rows), _IDLE, due, until)
-        return
-    account = account_row(state, state.warp[warp_word(warp, NEXT_ROW)])
+    begins = due
+    if since > due:
+        begins = _lose_before_operands(machine, state, warp, account, since, due, until)
+    if until > begins:
+        _lose(machine, state, account, pipe, begins, until)
+
+
+@inlined
+def lose_idle_slots(
+    program: Program, machine: Machine, state: SmState, due: int, until: int
+) -> None:
+    """Attributes the slots of a scheduler without warps."""
+    _credit_cycles(machine, state, account_row(state, program.rows), _IDLE, due, until)
+
+
+@inlined
+def _lose_before_operands(
+    machine: Machine, state: SmState, warp: int, account: int, since: int, due: int, until: int
+) -> int:
+    """Attributes the slots before a warp had its operands, or another at cycle `since`; the end of
+    these slots."""
     why = state.warp[warp_word(warp, WHY)]
     ready = min(state.warp[warp_word(warp, READY)], since)
     ready = min(max(aligned(machine, ready), due), until)
@@ -168,6 +184,4 @@ def lose_slots(
         due = begins
     if ready > due:
         _lose(machine, state, account, why, due, ready)
-    if until > ready:
-        reason = pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)])
-        _lose(machine, state, account, reason, ready, until)
+    return ready

@@ -75,36 +75,48 @@ def count_wait(machine: Machine, state: SmState, warp: int, until: int) -> None:
     if due < until:
         state.warp[warp_word(warp, COUNTED)] = until
         account = account_row(state, state.warp[warp_word(warp, NEXT_ROW)])
-        kind = state.warp[warp_word(warp, NEXT_KIND)]
-        _count_states(machine, state, warp, account, kind, due, until)
+        pipe = pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)])
+        closed = _closed_until(state, state.warp[warp_word(warp, PIPE)], until)
+        ready = min(aligned(machine, state.warp[warp_word(warp, READY)]), until)
+        _count_states(state, warp, account, pipe, closed, due, ready, until)
 
 
 @inlined
 def _count_states(
-    machine: Machine, state: SmState, warp: int, account: int, kind: int, due: int, until: int
+    state: SmState,
+    warp: int,
+    account: int,
+    pipe: int,
+    closed: int,
+    due: int,
+    ready: int,
+    until: int,
 ) -> None:
-    """What the warp has done from cycle `due` to `until`, before an instruction of that kind."""
-    ready = min(aligned(machine, state.warp[warp_word(warp, READY)]), until)
+    """What the warp has done from cycle `due` to `until`: it has its operands at cycle `ready`;
+    then `pipe` is the reason while its pipe is shut, which has been `closed` for so many cycles of
+    all."""
     if ready > due:
         _count(state, account, state.warp[warp_word(warp, WHY)], ready - due)
         due = ready
     if due == until:
         return
-    closed = _closed_until(state, state.warp[warp_word(warp, PIPE)], until)
     closed = min(max(0, closed - state.warp[warp_word(warp, CLOSED_BEFORE)]), until - due)
     if closed > 0:
-        _count(state, account, pipe_reason(machine, state, kind), closed)
+        _count(state, account, pipe, closed)
     _count(state, account, NOT_SELECTED, until - due - closed)
 
 
 @inlined
 def count_issue(
-    machine: Machine, state: SmState, warp: int, account: int, kind: int, now: int
+    machine: Machine, state: SmState, warp: int, account: int, pipe: int, now: int
 ) -> None:
-    """Counts a warp's wait for the issue of cycle `now`, and that issue, in one row."""
+    """Counts a warp's wait for the issue of cycle `now`, and that issue, in one row; `pipe` is the
+    reason of waits for its pipe."""
     due = state.warp[warp_word(warp, COUNTED)]
     if due < now:
-        _count_states(machine, state, warp, account, kind, due, now)
+        closed = state.pipe[pipe_word(state.warp[warp_word(warp, PIPE)], CLOSED)]
+        ready = aligned(machine, state.warp[warp_word(warp, READY)])
+        _count_states(state, warp, account, pipe, closed, due, ready, now)
     if seldom(machine.issues > 1):  # else it is known from the slots that were used
         _count(state, account, SELECTED, machine.issue_cycles)
     state.warp[warp_word(warp, COUNTED)] = now + machine.issue_cycles

@@ -8,28 +8,34 @@ wait; taking turns would bring them all to the same loads at once.
 from __future__ import annotations
 
 from kernelcast.simcore.memory.compiled import inlined
-from kernelcast.simcore.timing.ready_warps import lowest, soonest_pending
+from kernelcast.simcore.timing.ready_warps import lowest, soonest_pending, soonest_ready
 from kernelcast.simcore.timing.seldom import seldom
+from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_state import (
     BY_KIND,
+    CANDIDATE,
     DUE,
     FIRST_READY,
     LAST,
     NEVER,
+    NEXT_KIND,
     OPENS,
     ORDER,
     PIPE,
     PIPES,
     PRESENT,
     READY,
+    SINCE,
     TIED,
+    WAKE,
     SmState,
     pipe_word,
     scheduler_word,
     warp_word,
 )
+from kernelcast.simcore.timing.stall_account import aligned
 
-__all__ = ["NO_WARP", "can_issue", "choose"]
+__all__ = ["NO_WARP", "can_issue", "choose", "expect", "look_ahead"]
 
 NO_WARP = -1
 
@@ -48,9 +54,6 @@ def choose(state: SmState, scheduler: int, now: int) -> tuple[int, int, int]:
     """The warp to issue and its cycle: now, or when the first of them is ready; and since when a
     warp that could issue then has had its operands. Those ready by now have been moved."""
     table = state.scheduler
-    last = table[scheduler_word(scheduler, LAST)]
-    if last >= 0 and can_issue(state, last, now):
-        return last, now, now
     able, soonest, tied = 0, NEVER, 0
     kinds = table[scheduler_word(scheduler, PRESENT)]
     while seldom(kinds != 0):
@@ -66,7 +69,9 @@ def choose(state: SmState, scheduler: int, now: int) -> tuple[int, int, int]:
         tied = (0 if opens < soonest else tied) | (waiting if opens <= soonest else 0)
         soonest = min(soonest, opens)
     if able != 0:
-        return table[scheduler_word(scheduler, ORDER + lowest(able))], now, now
+        last = able & table[scheduler_word(scheduler, LAST)]
+        slot = lowest(last if last != 0 else able)
+        return table[scheduler_word(scheduler, ORDER + slot)], now, now
     wait_for_pipe = tied
     soonest, tied = soonest_pending(state, scheduler, soonest, tied)
     if tied == 0:
@@ -79,6 +84,32 @@ def choose(state: SmState, scheduler: int, now: int) -> tuple[int, int, int]:
         table[scheduler_word(scheduler, TIED)] = tied
         table[scheduler_word(scheduler, FIRST_READY)] = _first_ready(state, scheduler, tied)
     return warp, soonest, table[scheduler_word(scheduler, FIRST_READY)]
+
+
+@inlined
+def look_ahead(machine: Machine, state: SmState, scheduler: int, after: int) -> None:
+    """Chooses already what the scheduler would choose at the end of the issue, cycle `after`, if no
+    other scheduler can change that by its issues.
+
+    It is the choice of one among pipes of its own. What is pending for another pipe may be issued
+    later than it seems, never sooner.
+    """
+    present = state.scheduler[scheduler_word(scheduler, PRESENT)]
+    if present & ~machine.own_kinds != 0 or soonest_ready(state, scheduler) <= after:
+        return
+    warp, opens, since = choose(state, scheduler, after)
+    if since == after and machine.own_kinds >> state.warp[warp_word(warp, NEXT_KIND)] & 1 != 0:
+        expect(machine, state, scheduler, warp, opens, since)
+
+
+@inlined
+def expect(
+    machine: Machine, state: SmState, scheduler: int, warp: int, opens: int, since: int
+) -> None:
+    """Notes what the scheduler issues next."""
+    state.scheduler[scheduler_word(scheduler, CANDIDATE)] = warp
+    state.scheduler[scheduler_word(scheduler, SINCE)] = since
+    state.scheduler[scheduler_word(scheduler, WAKE)] = aligned(machine, opens)
 
 
 @inlined

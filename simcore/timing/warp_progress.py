@@ -38,6 +38,7 @@ from kernelcast.simcore.timing.sm_state import (
     FIRST,
     FIRST_ROW,
     LAST,
+    LAST_CYCLE,
     LINE,
     LINE_READY,
     LIVE,
@@ -178,10 +179,22 @@ def advance(
 
 
 @inlined
+def _look_again(state: SmState, scheduler: int) -> None:
+    """Drops what a scheduler has chosen already at its issue of the present cycle, as its warps are
+    others now: it chooses at the end of the issue."""
+    due = state.scheduler[scheduler_word(scheduler, DUE)]
+    has_chosen = state.scheduler[scheduler_word(scheduler, CANDIDATE)] >= 0
+    if has_chosen and due == state.counts[LAST_CYCLE]:
+        state.scheduler[scheduler_word(scheduler, CANDIDATE)] = -1
+        state.scheduler[scheduler_word(scheduler, WAKE)] = due
+
+
+@inlined
 def retire(machine: Machine, state: SmState, warp: int) -> None:
     """Takes a warp out of its scheduler's order."""
     end_residence(machine, state, warp)
     scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
+    _look_again(state, scheduler)
     slot = lowest(state.warp[warp_word(warp, BIT)])
     for at in range(slot, state.scheduler[scheduler_word(scheduler, COUNT)] - 1):
         younger = state.scheduler[scheduler_word(scheduler, ORDER + at + 1)]
@@ -190,7 +203,7 @@ def retire(machine: Machine, state: SmState, warp: int) -> None:
     close_gap(state, scheduler, slot)
     state.scheduler[scheduler_word(scheduler, COUNT)] -= 1
     state.scheduler[scheduler_word(scheduler, CANDIDATE)] = -1
-    state.scheduler[scheduler_word(scheduler, LAST)] = -1
+    state.scheduler[scheduler_word(scheduler, LAST)] = 0
     state.scheduler[scheduler_word(scheduler, TIED)] = 0
     state.place[word(state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS, LIVE)] -= 1
 
@@ -211,6 +224,7 @@ def send(
 @inlined
 def wake(machine: Machine, state: SmState, scheduler: int, warp: int, ready: int) -> None:
     """Lists a warp that its scheduler does not expect, with its operands at cycle `ready`."""
+    _look_again(state, scheduler)
     at = aligned(machine, max(ready, state.scheduler[scheduler_word(scheduler, DUE)]))
     state.counts[WOKEN] = min(state.counts[WOKEN], at)
     state.scheduler[scheduler_word(scheduler, WAKE)] = min(

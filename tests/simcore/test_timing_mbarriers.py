@@ -247,5 +247,6 @@ def test_what_other_thread_blocks_owe_holds_nobody_up() -> None:
     free = two_warps(PhaseTable.empty()).cycles
     foreign = two_warps(table([0, 3], [0, 0], [True, False], 1)).cycles
     alone = two_warps(table([0], [0], [True], 0)).cycles
+    foreign_alone = two_warps(table([0], [0], [True], 1)).cycles
     held = two_warps(table([0, 3], [0, 0], [True, False], 0)).cycles
-    assert foreign == alone == free < held
+    assert foreign == alone == foreign_alone == free < held

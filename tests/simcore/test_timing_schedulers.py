@@ -16,7 +16,8 @@ from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.timing.launch_timing import launch_timing
 from kernelcast.simcore.timing.micro_kernel import Step, micro_kernel
 from kernelcast.simcore.timing.sm_program import sm_program
-from kernelcast.simcore.timing.timed_kernel import Pipeline
+from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
+from kernelcast.traces.warp_paths import NO_PATTERN
 
 DEVICE = load_device("v100-pcie")
 UNITS = (Pipeline.FP32, Pipeline.FP64, Pipeline.INTEGER, Pipeline.SPECIAL_FUNCTION)
@@ -92,6 +93,49 @@ def test_schedulers_issue_as_a_plain_search_says(steps: list[Step], trips: int, 
     timing = launch_timing(kernel, DEVICE, is_exact=True)
     assert timing.cycles == PlainScheduler(steps, trips, warps).run()
     assert timing.issued == len(steps) * trips * warps * schedulers
+
+
+@pytest.mark.parametrize("delay", [4, 5, 6, 7])
+def test_an_older_warp_woken_at_an_issue_comes_first(delay: int) -> None:
+    """A barrier opens in the cycle in which another scheduler issues to its slow unit: when that is
+    free, a warp that comes from the barrier just then goes before a younger one that has waited,
+    whoever's turn the cycle is."""
+    slow, chain, busy = DEVICE.sm.warp_schedulers, 20, 32
+    unit = replace(facts().special_function, lanes=slow)
+    timing = replace(facts(), special_function=unit, barrier_latency_cycles=float(busy))
+    steps = [
+        Step(Pipeline.WAIT),
+        Step(Pipeline.BARRIER),
+        Step(Pipeline.SPECIAL_FUNCTION),
+        Step(Pipeline.FP32, (0,), (0,)),
+    ]
+    wait, barrier, special, fused = ([number] for number in range(4))
+    woken = [barrier + special + fused * chain, wait * (delay + 1) + barrier, barrier, barrier]
+    first, second = wait * delay + special, special
+    paths = [*woken, first, [], [], [], second, [], [], []]
+    kernel = kernel_of(steps, paths, thread_blocks=3)
+    found = launch_timing(kernel, replace(DEVICE, timing=timing), is_exact=True)
+    both_issue, apart = delay + 1, math.ceil(facts().fp32.latency_cycles)
+    assert found.cycles == both_issue + busy + 1 + (chain - 1) * apart + 1
+
+
+def kernel_of(steps: list[Step], paths: list[list[int]], thread_blocks: int) -> TimedKernel:
+    """Thread blocks with a path for each warp, all on one SM."""
+    kernel = micro_kernel(steps, 1, thread_blocks=thread_blocks * DEVICE.architecture.sm_count)
+    events = sum(len(path) for path in paths)
+    recorded = replace(
+        kernel.paths,
+        thread_blocks=np.arange(thread_blocks),
+        warps_per_thread_block=len(paths) // thread_blocks,
+        start=np.cumsum([0, *(len(path) for path in paths)]),
+        pc=np.concatenate([np.array(path, np.int32) for path in paths]),
+        lanes=np.full(events, 32, np.uint8),
+        pattern=np.full(events, NO_PATTERN, np.int32),
+        address=np.zeros(events, np.int64),
+    )
+    return replace(
+        kernel, paths=recorded, wavefronts=np.ones(events), thread_blocks_per_sm=thread_blocks
+    )
 
 
 def test_sixty_four_warps_of_a_scheduler_are_followed() -> None:
