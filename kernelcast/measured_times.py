@@ -1,7 +1,7 @@
 """Kernel times and counters that were measured on a device: the files of `validation/measured`.
 
-The tools `validation/measure_cuda.py` and `validation/measure_opencl.py` write them; the format is
-described in docs/measuring.md.
+The tools `validation/measure_cuda.py` and `validation/measure_opencl.py` write them; those of
+published times are written by hand. The format is described in docs/measuring.md.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ __all__ = [
     "MeasuredDevice",
     "MeasuredRow",
     "MeasuredTime",
+    "Publication",
     "read_measured",
 ]
 
@@ -66,18 +67,41 @@ class DeviceFacts:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTime:
-    """Seconds of one launch, over `repeats` launches."""
+    """Seconds of one launch, over `repeats` launches; None: what a publication does not tell.
 
-    median: float
-    mean: float
-    std: float
-    min: float
-    repeats: int
+    One of median, mean and min is known.
+    """
+
+    median: float | None
+    mean: float | None
+    std: float | None
+    min: float | None
+    repeats: int | None
+
+    @property
+    def seconds(self) -> float:
+        """What predictions are compared with: the median, else the mean, else the minimum."""
+        return next(x for x in (self.median, self.mean, self.min) if x is not None)
 
     @property
     def spread(self) -> float:
-        """Standard deviation as a share of the median."""
-        return self.std / self.median if self.median > 0 else 0.0
+        """Standard deviation as a share of the median; 0 where it is not known."""
+        return self.std / self.seconds if self.std is not None and self.seconds > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """Where a time that others measured is from.
+
+    `source`: author, title, year, table. `timed`: what the figure is the time of. `differences`: in
+    what the workload differs from the published kernel, or its board from the device file.
+    `rounding`: half a unit of the last printed digit, as a share of the figure.
+    """
+
+    source: str
+    timed: str
+    differences: str
+    rounding: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +118,7 @@ class MeasuredRow:
 
     `registers` are per thread, `shared_bytes` (static and dynamic) per thread block, `local_bytes`
     per thread; None where the driver does not tell. `metrics` are the profiler's, by its names;
-    `check` is None when nothing was compared.
+    `check` is None when nothing was compared. `published`: not measured by our tools.
     """
 
     workload: str
@@ -111,6 +135,7 @@ class MeasuredRow:
     restored: tuple[str, ...] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    published: Publication | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +153,7 @@ class MeasuredDevice:
 
     api: Api
     device: DeviceFacts
-    launch_overhead_s: float
+    launch_overhead_s: float | None
     rows: tuple[MeasuredRow, ...]
     failures: tuple[FailedCase, ...] = ()
     dry_run: bool = False
@@ -156,7 +181,7 @@ def read_measured(path: str | os.PathLike[str]) -> MeasuredDevice:
     return MeasuredDevice(
         api=_read_api(fields),
         device=_read_device(fields.object("device")),
-        launch_overhead_s=fields.number("launch_overhead_s"),
+        launch_overhead_s=fields.optional_number("launch_overhead_s"),
         rows=_read_rows(fields),
         failures=tuple(
             FailedCase(item.text("workload"), item.text("size"), item.text("error"))
@@ -219,21 +244,37 @@ def _read_row(fields: JsonObject) -> MeasuredRow:
         restored=fields.texts("restored"),
         metrics=fields.object("metrics").numbers(),
         warnings=fields.texts("warnings"),
+        published=_read_publication(fields) if "published" in fields else None,
+    )
+
+
+def _read_publication(row: JsonObject) -> Publication | None:
+    fields = row.optional_object("published")
+    if fields is None:
+        return None
+    fields.allow(*Publication.__slots__)
+    return Publication(
+        source=fields.text("source"),
+        timed=fields.text("timed"),
+        differences=fields.text("differences"),
+        rounding=fields.number("rounding"),
     )
 
 
 def _read_time(fields: JsonObject) -> MeasuredTime:
     fields.allow(*MeasuredTime.__slots__)
     time = MeasuredTime(
-        median=fields.number("median"),
-        mean=fields.number("mean"),
-        std=fields.number("std"),
-        min=fields.number("min"),
-        repeats=fields.whole("repeats"),
+        median=fields.optional_number("median"),
+        mean=fields.optional_number("mean"),
+        std=fields.optional_number("std"),
+        min=fields.optional_number("min"),
+        repeats=fields.optional_whole("repeats"),
     )
-    if time.repeats < 1:
+    if time.median is None and time.mean is None and time.min is None:
+        raise MetricsError(f"{fields.where()} must have a median, a mean or a min")
+    if time.repeats is not None and time.repeats < 1:
         raise MetricsError(f"{fields.where('repeats')} must be positive, got {time.repeats}")
-    for name in ("median", "mean"):
-        if fields.number(name) < time.min:
+    for name, value in (("median", time.median), ("mean", time.mean)):
+        if value is not None and time.min is not None and value < time.min:
             raise MetricsError(f"{fields.where(name)} is below the minimum of {time.min:g} s")
     return time

@@ -245,7 +245,7 @@ def _summary(row: MeasuredRow) -> str:
     check = "not checked"
     if row.check is not None:
         check = "check passed" if row.check.passed else "CHECK FAILED"
-    parts = [f"{format_seconds(time.median)} (spread {time.spread:.1%})", check]
+    parts = [f"{format_seconds(time.seconds)} (spread {time.spread:.1%})", check]
     if row.metrics:
         parts.append(f"{len(row.metrics)} metrics")
     return ", ".join([*parts, *(f"warning: {text}" for text in row.warnings)])

@@ -151,7 +151,7 @@ class _Stopwatch:
         row = self._session.measure(prepare(case), _source(case).read_bytes())
         if row.check is not None and not row.check.passed:
             raise KernelcastError(f"wrong results on {self._facts.name}: not compared")
-        return LoopTime(row.time_s.median, self._facts.name, self._facts.date)
+        return LoopTime(row.time_s.seconds, self._facts.name, self._facts.date)
 
 
 class _Loop:

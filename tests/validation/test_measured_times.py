@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from kernelcast.measured_times import (
     MeasuredDevice,
     MeasuredRow,
     MeasuredTime,
+    Publication,
     read_measured,
 )
 
@@ -80,6 +82,25 @@ def test_peak_bandwidth_counts_two_transfers_a_cycle() -> None:
     assert FACTS.peak_bytes_per_s == pytest.approx(2.6e9 * 640 * 2)
 
 
+def test_a_published_time_is_read_back_with_its_source(tmp_path: Path) -> None:
+    """A publication gives one figure and no facts of the driver."""
+    source = Publication("A. Author, A Title, 2020, table 3", "mean of 9", "none", 0.005)
+    row = replace(ROW, time_s=MeasuredTime(None, 2e-3, None, None, 9), published=source)
+    measured = replace(MEASURED, rows=(row,), launch_overhead_s=None)
+    path = tmp_path / "gpu-published.json"
+    path.write_text(measured.to_json(), encoding="utf-8")
+    assert read_measured(path) == measured
+
+
+def test_the_median_comes_before_the_mean_and_the_minimum() -> None:
+    time = ROW.time_s
+    assert time.seconds == 2e-3
+    assert time.spread == pytest.approx(1e-4 / 2e-3)
+    assert replace(time, median=None).seconds == 2.1e-3
+    assert replace(time, median=None, mean=None).seconds == 1.9e-3
+    assert replace(time, std=None).spread == 0.0
+
+
 def test_failures_may_be_absent(tmp_path: Path) -> None:
     assert read_measured(written(tmp_path, lambda record: record.pop("failures"))).failures == ()
 
@@ -112,6 +133,9 @@ WRONG: dict[str, tuple[Callable[[Record], object], str]] = {
     "check": (set_row(check={"passed": 1, "worst": 0}), "rows[0].check.passed must be true or"),
     "negative": (set_time(std=-1.0), "rows[0].time_s.std must not be negative, got -1"),
     "minimum": (set_time(min=1.0), "rows[0].time_s.median is below the minimum of 1 s"),
+    "no time": (set_time(median=None, mean=None, min=None), "must have a median, a mean or a min"),
+    "published": (set_row(published={"sauce": "x"}), "published.sauce is not a known field"),
+    "no source": (set_row(published={}), "rows[0].published.source is missing"),
     "repeats": (set_time(repeats=0), "rows[0].time_s.repeats must be positive, got 0"),
 }
 
