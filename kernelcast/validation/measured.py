@@ -18,6 +18,7 @@ from kernelcast.models import MODELS, needs_paths
 from kernelcast.sampling import Sampling
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.device_file import known_devices, load_device
+from kernelcast.simcore.launch import Limits
 from kernelcast.simcore.metric_names import Naming, metrics
 from kernelcast.validation.comparison import CounterComparison, TimeComparison
 from kernelcast.validation.report import ValidationReport
@@ -30,6 +31,8 @@ MEASURED = _ROOT / "validation" / "measured"
 _SUITE = _ROOT / "validation" / "workloads"
 _EXAMPLES = "examples/"
 _PUBLISHED = "-published"
+# Each ended where it was measured: full sizes take long, not for ever.
+_NO_LIMITS = Limits(seconds=None, instructions_per_warp=None)
 
 
 def validate_measured(
@@ -103,6 +106,7 @@ class _Comparison:
             workload.run,
             row.size,
             devices=[self._device],
+            limits=_NO_LIMITS,
             record_paths=any(map(needs_paths, self._models)),
         )
         try:

@@ -83,10 +83,12 @@ def test_times_are_those_of_the_events(saxpy_run: MeasuredDevice) -> None:
     The empty kernel comes first: 3 launches or more to warm up, then 20.
     """
     time = saxpy_run.rows[0].time_s
+    assert time.min is not None
     assert time.repeats == 20
     assert time.std == pytest.approx(1e-6 * math.sqrt(20 * 21 / 12), rel=1e-4)
     assert time.mean == pytest.approx(time.min + 9.5e-6, rel=1e-4)
     assert time.median == pytest.approx(time.min + 9.5e-6, rel=1e-4)
+    assert saxpy_run.launch_overhead_s is not None
     assert 13e-6 < saxpy_run.launch_overhead_s < time.min
 
 

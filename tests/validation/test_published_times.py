@@ -1,4 +1,4 @@
-"""The times of real GPUs that others published: complete, cited, possible; one of them predicted."""
+"""The times of real GPUs that others published: complete, cited, possible; one is predicted."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from kernelcast.workload_file import load_workload
 ROOT = Path(__file__).parents[2]
 SUFFIX = "-published"
 FILES = sorted(MEASURED.glob(f"*{SUFFIX}.json"))
-ROWS = [
-    (file.stem.removesuffix(SUFFIX), row) for file in FILES for row in read_measured(file).rows
-]
+ROWS = [(file.stem.removesuffix(SUFFIX), row) for file in FILES for row in read_measured(file).rows]
 NAMES = [f"{device} {row.workload}" for device, row in ROWS]
 
 
