@@ -15,13 +15,12 @@ from kernelcast.simcore.timing.sm_machine import Machine, sm_machine
 from kernelcast.simcore.timing.sm_program import Program, sm_program
 from kernelcast.simcore.timing.sm_simulator import SmSimulator, Snapshot
 from kernelcast.simcore.timing.stall_reasons import ISSUED, StallReason
+from kernelcast.simcore.timing.steady_stretch import steady_stretch
 from kernelcast.simcore.timing.timed_kernel import TimedKernel
 from kernelcast.simcore.timing.unequal_shares import UnequalShares, unequal_shares
 
 __all__ = ["LaunchTiming", "launch_timing"]
 
-_STEADY_WITHIN = 0.01
-_MOST_INSTRUCTIONS = 4_000_000
 _NOTHING: frozenset[Component] = frozenset()
 
 Ints = npt.NDArray[np.int64]
@@ -195,39 +194,15 @@ class _Launch:
         return snapshot
 
     def _skip(self, simulator: SmSimulator, thread_blocks: int, per_sm: int) -> None:
-        """Walks until two periods in turn take equally long, then repeats them.
+        """Walks a steady stretch, and repeats it without walking.
 
-        A period is as many thread blocks as the SM holds, or a multiple of the recorded ones. When
-        none is like the one before, the last two stand for all.
+        A period is as many thread blocks as the SM holds, or a multiple of the recorded ones.
         """
         recorded = len(self._kernel.paths.thread_blocks)
         period = recorded * -(-per_sm // recorded)
-        snapshots: list[Snapshot] = []
-        completed = per_sm
-        while completed + 2 * period <= thread_blocks - per_sm:
-            snapshots.append(simulator.run(completed))
-            completed = snapshots[-1].thread_blocks + period
-            if len(snapshots) >= 3 and (
-                _is_steady(snapshots[-3:]) or simulator.simulated_instructions > _MOST_INSTRUCTIONS
-            ):
-                self.is_steady &= _is_steady(snapshots[-3:])
-                left = (thread_blocks - simulator.dispatched) // (2 * period)
-                simulator.repeat(snapshots[-3], snapshots[-1], left)
-                return
-
-
-def _is_steady(snapshots: list[Snapshot]) -> bool:
-    """Whether thread blocks took as long in the first stretch as in the second, and left as much
-    behind for the memory to do."""
-    growth = snapshots[2].backlog - snapshots[0].backlog
-    if abs(growth) > _STEADY_WITHIN * (snapshots[2].cycles - snapshots[0].cycles):
-        return False
-    first, middle, last = (
-        (later.cycles - earlier.cycles) / (later.thread_blocks - earlier.thread_blocks)
-        for earlier, later in (
-            (snapshots[0], snapshots[1]),
-            (snapshots[0], snapshots[2]),
-            (snapshots[1], snapshots[2]),
-        )
-    )
-    return abs(first - last) <= _STEADY_WITHIN * middle
+        found = steady_stretch(simulator, per_sm, period, thread_blocks - per_sm)
+        if found is not None:
+            before, after, is_steady = found
+            self.is_steady &= is_steady
+            stretch = after.thread_blocks - before.thread_blocks
+            simulator.repeat(before, after, (thread_blocks - simulator.dispatched) // stretch)

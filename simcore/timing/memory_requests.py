@@ -2,7 +2,7 @@
 
 A level takes one sector after the other at its bandwidth, and requests wait for one another. What
 the SM leaves unused of its share, others use; it gets that back when it asks for more at once.
-Shares of misses become whole lines by adding them up, so that equal runs have equal misses.
+Which lines miss is in `missed_lines`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ import math
 import numpy as np
 
 from kernelcast.simcore.memory.compiled import inlined
+from kernelcast.simcore.timing.missed_lines import missed_lines
 from kernelcast.simcore.timing.sm_machine import Machine
 from kernelcast.simcore.timing.sm_program import (
-    L1_MISSES,
     L2_MISSES,
     LINE_SECTORS,
-    LINES_OF_SECTOR,
     LOAD,
+    MISSED_LINES,
     STORE,
+    TURN_AT_L1,
+    TURN_AT_L2,
     UNLIMITED,
     Program,
     word,
@@ -35,8 +37,8 @@ from kernelcast.simcore.timing.sm_state import (
     L2_SINCE,
     LOAD_QUEUE,
     LOADS,
-    PAST_L1,
-    PAST_L2,
+    NUMBER,
+    POSITION,
     REQUEST_READY,
     REQUEST_SECTORS,
     RESIDENT_FIRST,
@@ -47,6 +49,7 @@ from kernelcast.simcore.timing.sm_state import (
     SmState,
     common_pipe,
     request_word,
+    warp_word,
 )
 from kernelcast.simcore.timing.stall_reasons import REASON_BITS, StallReason
 from kernelcast.simcore.timing.warp_account import close_pipe
@@ -57,17 +60,6 @@ _L1 = StallReason.L1_LATENCY.code
 _L2 = StallReason.L2_LATENCY.code
 _DRAM = StallReason.DRAM_LATENCY.code
 _RING_L2, _RING_DRAM, _RING_STORES = range(3)
-_ROUNDING = 1e-9
-_NO_LINE = 0.999
-"""What is less than this part of a line is none."""
-
-
-@inlined
-def _whole_lines(program: Program, row: int, sectors: float) -> float:
-    """As many of these sectors as make whole lines."""
-    lines = np.floor(sectors * program.traffic[word(row, LINES_OF_SECTOR)] + _ROUNDING)
-    whole: float = lines * program.traffic[word(row, LINE_SECTORS)]
-    return whole
 
 
 @inlined
@@ -136,19 +128,18 @@ def _take_dram(machine: Machine, state: SmState, arrives: float, sectors: float)
 
 
 @inlined
-def _misses(program: Program, state: SmState, row: int) -> tuple[float, float]:
+def _misses(program: Program, state: SmState, warp: int, row: int) -> tuple[float, float]:
     """Sectors of this request that go past L1, and those of them that L2 misses."""
-    pc = program.row_pc[np.uint64(row)]
-    missed = state.missed[word(pc, PAST_L1)] + program.traffic[word(row, L1_MISSES)]
-    if missed < _NO_LINE * program.traffic[word(row, LINE_SECTORS)]:
-        state.missed[word(pc, PAST_L1)] = missed
-        return 0.0, 0.0
-    past_l1 = _whole_lines(program, row, missed)
-    state.missed[word(pc, PAST_L1)] = missed - past_l1
-    state.missed[word(pc, PAST_L2)] += past_l1 * program.traffic[word(row, L2_MISSES)]
-    past_l2 = _whole_lines(program, row, state.missed[word(pc, PAST_L2)])
-    state.missed[word(pc, PAST_L2)] -= past_l2
-    return past_l1, past_l2
+    past_l1, past_l2 = missed_lines(
+        state.warp[warp_word(warp, NUMBER)],
+        program.event_turn[np.uint64(state.warp[warp_word(warp, POSITION)])],
+        program.traffic[word(row, MISSED_LINES)],
+        program.traffic[word(row, L2_MISSES)],
+        program.traffic[word(row, TURN_AT_L1)],
+        program.traffic[word(row, TURN_AT_L2)],
+    )
+    line = program.traffic[word(row, LINE_SECTORS)]
+    return past_l1 * line, past_l2 * line
 
 
 @inlined
@@ -193,14 +184,14 @@ def _open_pipes(machine: Machine, state: SmState, at: int) -> None:
 
 @inlined
 def load(
-    program: Program, machine: Machine, state: SmState, row: int, passes: float, at: int
+    program: Program, machine: Machine, state: SmState, warp: int, row: int, passes: float, at: int
 ) -> int:
     """When the data of a request of cycle `at` are there, packed with the level they come from.
 
     The next request waits until as many sectors are free as this one took.
     """
     arrives = _through_l1(machine, state, passes, at)
-    past_l1, past_l2 = _misses(program, state, row)
+    past_l1, past_l2 = _misses(program, state, warp, row)
     ready, level = arrives + machine.l1_latency, _L1
     if past_l1 > 0.0:
         at_l2 = _take_l2(machine, state, arrives, past_l1)
@@ -222,10 +213,12 @@ def load(
 
 
 @inlined
-def copy_in_bulk(program: Program, machine: Machine, state: SmState, row: int, at: int) -> int:
+def copy_in_bulk(
+    program: Program, machine: Machine, state: SmState, warp: int, row: int, at: int
+) -> int:
     """When the last sector of a copy of cycle `at` has come, packed with the level that it comes
     from. It asks L2 for all of them at once, and has no place among the requests of L1."""
-    past_l1, past_l2 = _misses(program, state, row)
+    past_l1, past_l2 = _misses(program, state, warp, row)
     if past_l1 == 0.0:
         soonest: int = at + machine.l2_latency
         return (soonest << REASON_BITS) | _L2
@@ -241,12 +234,12 @@ def copy_in_bulk(program: Program, machine: Machine, state: SmState, row: int, a
 
 @inlined
 def store(
-    program: Program, machine: Machine, state: SmState, row: int, passes: float, at: int
+    program: Program, machine: Machine, state: SmState, warp: int, row: int, passes: float, at: int
 ) -> int:
     """When a store is acknowledged, 0 where nobody waits for that. It holds its sectors until the
     last level that it needs has taken them."""
     arrives = _through_l1(machine, state, passes, at)
-    past_l1, past_l2 = _misses(program, state, row)
+    past_l1, past_l2 = _misses(program, state, warp, row)
     begins = arrives
     if past_l1 > 0.0:
         begins = _take_l2(machine, state, arrives, past_l1)

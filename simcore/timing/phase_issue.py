@@ -126,7 +126,7 @@ def _done(
 ) -> int:
     """When an instruction has done its part, packed."""
     if kind == BULK:
-        return copy_in_bulk(program, machine, state, row, now)
+        return copy_in_bulk(program, machine, state, warp, row, now)
     done = pack(now, _BARRIER)
     if kind == COMMIT:
         first = int(program.traffic[word(row, COMMITTED)]) + 1

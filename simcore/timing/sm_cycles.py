@@ -121,9 +121,9 @@ def _result(
     if kind == SHARED:
         return access_shared(program, machine, state, pipe, row, now)
     if kind == LOAD:
-        return load(program, machine, state, row, passes, now)
+        return load(program, machine, state, warp, row, passes, now)
     if kind == STORE:
-        stored = store(program, machine, state, row, passes, now)
+        stored = store(program, machine, state, warp, row, passes, now)
         place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
         state.place[word(place, STORED)] = max(state.place[word(place, STORED)], stored)
         state.warp[warp_word(warp, ACKNOWLEDGED)] = stored

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from kernelcast.simcore.device import Device, TimingFacts
 from kernelcast.simcore.memory.compiled import inlined
 from kernelcast.simcore.timing.component import Component
+from kernelcast.simcore.timing.missed_lines import event_turns, miss_columns
 from kernelcast.simcore.timing.phase_cells import phase_cells
 from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
 from kernelcast.traces.warp_paths import WarpPaths
@@ -35,13 +36,12 @@ __all__ = [
     "FETCH_LINE_BYTES",
     "KIND",
     "KINDS",
-    "L1_MISSES",
     "L2_MISSES",
     "LATENCY",
-    "LINES_OF_SECTOR",
     "LINE_SECTORS",
     "LOAD",
     "MEET",
+    "MISSED_LINES",
     "MORE",
     "NONE",
     "PASSES",
@@ -54,6 +54,8 @@ __all__ = [
     "STORE",
     "TARGET",
     "TENSOR",
+    "TURN_AT_L1",
+    "TURN_AT_L2",
     "UNITS",
     "UNIT_CYCLES",
     "UNIT_IS_PARTITIONED",
@@ -77,7 +79,8 @@ KINDS = BULK + 1
 WORDS = 8
 SOURCES = 4
 KIND, SOURCE, TARGET, MORE, FETCH_LINE = 0, 1, 1 + SOURCES, 2 + SOURCES, 3 + SOURCES
-L1_MISSES, L2_MISSES, LINE_SECTORS, LINES_OF_SECTOR, PASSES, RESULT, COMMITTED = range(7)
+MISSED_LINES, LINE_SECTORS, L2_MISSES, TURN_AT_L1, TURN_AT_L2 = range(5)
+PASSES, RESULT, COMMITTED = range(5, 8)
 UNIT_CYCLES, UNIT_IS_PARTITIONED = range(2)
 LATENCY, AFTER, PIPE_REASON = range(3)
 UNLIMITED = -1.0
@@ -130,16 +133,15 @@ class Program(NamedTuple):
     of its native code. Where there are more, MORE is the place in `operands` of the two ends that
     follow it, of sources and of targets, and of what lies before them. Missing ones are register
     `registers` - 2, always ready, and the last, which nobody reads.
-    `traffic` by row: L1_MISSES, sectors of a request, and L2_MISSES, the share of them; the
-    LINE_SECTORS that miss together, and LINES_OF_SECTOR, one over that; PASSES of an access, or
-    cycles of a tensor unit; cycles until the RESULT of a tensor operation; COMMITTED, where in
-    `operands` the number of registers stands that a commit is for, and these. `row_pc` by row.
+    `traffic` by row: the columns of `miss_columns`; PASSES of an access, or cycles of a tensor
+    unit; cycles until the RESULT of a tensor operation; COMMITTED, where in `operands` the number
+    of registers stands that a commit is for, and these.
 
     `event_phases` and `phase_...` are those of PhaseCells, `phases` the most of a thread block.
 
-    `event_row` by event; warp w of recorded thread block i has the events `start[i * warps + w]` to
-    the next one. `order`: which recorded one the SM gets first, second, ..., from the start again
-    after the last.
+    By event `event_row`, and `event_turn`, those of the same pc that the warp had before. Warp w
+    of recorded thread block i has the events `start[i * warps + w]` to the next one. `order`: which
+    recorded one the SM gets first, second, ..., from the start again after the last.
     """
 
     code: Ints
@@ -148,8 +150,8 @@ class Program(NamedTuple):
     start: Ints
     order: Ints
     event_row: npt.NDArray[np.int32]
-    row_pc: Ints
     first_row: Ints
+    event_turn: npt.NDArray[np.int32]
     event_phases: npt.NDArray[np.int32]
     phase_lists: Ints
     phase_first: Ints
@@ -173,17 +175,9 @@ def sm_program(
     registers = int(max(kernel.reads.max(initial=-1), kernel.writes.max(initial=-1))) + 3
     code, operands, committed = _code(kernel, kinds, registers)
     code[:, FETCH_LINE] = native * timing.instruction_bytes // FETCH_LINE_BYTES
-    levels = kernel.levels
-    line = np.maximum(
-        1.0, np.minimum(levels.sectors, device.l2.line_bytes / device.l2.sector_bytes)
-    )
     passes = _passes(kernel, kinds, timing.l1_wavefront_bytes)
     event_row, row_pc, row_passes = _rows(kernel.paths.pc, passes, _has_passes(kinds))
-    by_pc = (
-        *(levels.sectors * (1.0 - levels.l1_hits), 1.0 - levels.l2_hits),
-        *(line, 1.0 / line),
-        *(_results(kernel, without), committed),
-    )
+    by_pc = *miss_columns(kernel.levels, device), _results(kernel, without), committed
     traffic = [column[row_pc] for column in by_pc]
     return Program(
         code=code[row_pc].ravel(),
@@ -192,8 +186,8 @@ def sm_program(
         start=np.ascontiguousarray(kernel.paths.start, np.int64),
         order=np.arange(len(kernel.paths.thread_blocks)),
         event_row=event_row,
-        row_pc=np.ascontiguousarray(row_pc),
         first_row=np.searchsorted(row_pc, np.arange(len(kinds))),
+        event_turn=event_turns(kernel.paths),
         event_phases=cells.of_event,
         phase_lists=cells.lists,
         phase_first=cells.first,

@@ -64,10 +64,9 @@ __all__ = [
     "NEXT_KIND",
     "NEXT_ROW",
     "NOW",
+    "NUMBER",
     "OPENS",
     "ORDER",
-    "PAST_L1",
-    "PAST_L2",
     "PENDING",
     "PIPE",
     "PIPES",
@@ -142,7 +141,7 @@ another; the cycle of the walk; from RINGS on head and tail of each ring."""
 
 WARP_WORDS = 16
 POSITION, END, NEXT_ROW, NEXT_KIND, READY, WHY, PIPE, PLACE_AND_SCHEDULER = range(8)
-BIT, WAITS, LINE, COUNTED, CLOSED_BEFORE, ACKNOWLEDGED = range(8, 14)
+BIT, WAITS, LINE, COUNTED, CLOSED_BEFORE, ACKNOWLEDGED, NUMBER = range(8, 15)
 SCHEDULER_BITS = 8
 SCHEDULER_MASK = (1 << SCHEDULER_BITS) - 1
 SLOTS = 64
@@ -159,7 +158,6 @@ WARP_BITS = 12
 WARP_MASK = (1 << WARP_BITS) - 1
 LIVE, ARRIVED, BEGINS, STORED, FIRST = range(5)
 FETCHED, LINE_READY = range(2)
-PAST_L1, PAST_L2 = range(2)
 REQUEST_READY, REQUEST_SECTORS, REQUEST_WORDS = range(3)
 OPENS, CLOSED, PIPE_WORDS = range(3)
 STATES = 32
@@ -185,8 +183,9 @@ class SmState(NamedTuple):
     first from there on; its READY cycle, WHY not before, the PIPE that it needs; the BIT of its
     place in the order of its scheduler; what it WAITS for, 1 at a barrier; LINE of code; COUNTED,
     up to when its cycles are; CLOSED_BEFORE, of its pipe when it began to wait for that;
-    ACKNOWLEDGED, its stores; its place << SCHEDULER_BITS and scheduler, which take long to divide
-    out. `registers` of all warps: cycle << REASON_BITS | reason.
+    ACKNOWLEDGED, its stores; its NUMBER among those of all thread blocks; its place <<
+    SCHEDULER_BITS and scheduler, which take long to divide out. `registers` of all warps: cycle <<
+    REASON_BITS | reason.
 
     `scheduler`: COUNT of its warps, from ORDER on the oldest first; LAST that issued, a bit;
     CANDIDATE to issue next at cycle WAKE, SINCE when one has had operands; slots up to DUE are
@@ -200,12 +199,11 @@ class SmState(NamedTuple):
     in `pipe` the cycle in which it OPENS, and CLOSED, cycles before that in which it was not open.
 
     `requests` on their way, REQUEST_READY and REQUEST_SECTORS: a ring each for L2, DRAM, stores.
-    `lines` of code: FETCHED as which one, LINE_READY. `missed` by pc: parts of lines, PAST_L1 and
-    PAST_L2, that have not been asked for. `account`: of shape (2, rows, ACCOUNT_WORDS), in full and
-    less than full residence, slots by reason and from STATES on cycles of warps; the last of the
-    `rows` is for no instruction. `phase`: by place and cell the events LEFT and PHASE_READY (see
-    PhaseCells). `ring`: how many requests fit. `warp`, `scheduler`, `pipe`, `counts` and `account`
-    are one array, in which their functions find them.
+    `lines` of code: FETCHED as which one, LINE_READY. `account`: of shape (2, rows, ACCOUNT_WORDS),
+    in full and less than full residence, slots by reason and from STATES on cycles of warps; the
+    last of the `rows` is for no instruction. `phase`: by place and cell the events LEFT and
+    PHASE_READY (see PhaseCells). `ring`: how many requests fit. `warp`, `scheduler`, `pipe`,
+    `counts` and `account` are one array, in which their functions find them.
     """
 
     warp: Ints
@@ -218,7 +216,6 @@ class SmState(NamedTuple):
     counts: Ints
     requests: Floats
     lines: Ints
-    missed: Floats
     account: Ints
     phase: Ints
     ring: int
@@ -296,7 +293,6 @@ def new_state(
         counts=words,
         requests=np.zeros(3 * ring * REQUEST_WORDS),
         lines=lines.ravel(),
-        missed=np.zeros(len(program.first_row) * WORDS),
         account=words,
         phase=np.zeros(thread_blocks_per_sm * program.phases * CELL_WORDS, np.int64),
         ring=ring,
@@ -335,7 +331,6 @@ def as_one(state: SmState) -> SmState:
         words,
         state.requests,
         state.lines,
-        state.missed,
         words,
         state.phase,
         state.ring,

@@ -44,6 +44,7 @@ from kernelcast.simcore.timing.sm_state import (
     LIVE,
     NEXT_KIND,
     NEXT_ROW,
+    NUMBER,
     ORDER,
     PIPE,
     PIPES,
@@ -255,6 +256,7 @@ def start_thread_block(
     while state.counts[DISPATCHED] < state.counts[TOTAL]:
         recorded = program.order[np.uint64(state.counts[DISPATCHED] % len(program.order))]
         path = recorded * program.warps
+        number = state.counts[DISPATCHED] * program.warps
         if program.phases > 0:
             begin_phases(program, state, place, recorded)
         state.counts[DISPATCHED] += 1
@@ -267,6 +269,8 @@ def start_thread_block(
             position = program.start[np.uint64(path)]
             state.warp[warp_word(warp, END)] = program.start[np.uint64(path + 1)]
             path += 1
+            state.warp[warp_word(warp, NUMBER)] = number
+            number += 1
             state.warp[warp_word(warp, WAITS)] = 0
             state.warp[warp_word(warp, LINE)] = -1
             state.warp[warp_word(warp, COUNTED)] = first
