@@ -46,14 +46,11 @@ def sampled_launch(
 
             sliced = SlicedLaunch(kernel, launch, width, limits)
             traces.append(sliced.counts(progress))
-            for device in devices:
-                if device.architecture.warp_width == width and reason is None:
-                    found = _memory(sliced, traces[-1], kernel, launch, device)
-                    if found is None:
-                        reason = f"the grid is too small for samples of the waves of {device.name}"
-                    else:
-                        simulated.append(found)
-    if reason is None:
+            simulated.extend(
+                _memory(sliced, traces[-1], kernel, launch, device)
+                for device in devices
+                if device.architecture.warp_width == width
+            )
         return KernelTrace(tuple(traces), simulated=tuple(simulated))
     if sampling is Sampling.ALWAYS:
         raise LaunchError(f"this launch cannot be sampled: {reason}")
@@ -62,12 +59,11 @@ def sampled_launch(
 
 def _memory(
     sliced: SlicedLaunch, counts: Trace, kernel: Kernel, launch: Launch, device: Device
-) -> SimulatedDevice | None:
+) -> SimulatedDevice:
     from kernelcast.simcore.sampling.launch_sample import sample_memory
 
     resident = resident_thread_blocks(kernel, launch, device)
-    memory = sample_memory(sliced, counts, device, resident)
-    return None if memory is None else SimulatedDevice(device, memory)
+    return SimulatedDevice(device, sample_memory(sliced, counts, device, resident))
 
 
 def _why_not(kernel: Kernel, launch: Launch, engine: str, sampling: Sampling) -> str | None:

@@ -32,8 +32,6 @@ from kernelcast.traces.trace import Trace
 
 __all__ = ["LoadedModule", "RunnableKernel"]
 
-"""Called now and then with the executed share of the grid, 0 to 1."""
-
 _USUAL_WIDTH = 32
 _MAX_SHARED_BYTES = 227 * 1024
 """Per thread block: the most of any compute capability (CUDA C Programming Guide, 9.0)."""

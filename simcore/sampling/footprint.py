@@ -5,38 +5,87 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.memory.compiled import compiled
 from kernelcast.traces.stream import AccessBatch
 
-__all__ = ["MOST_WARM_UP_WAVES", "touched_bytes", "turnover_waves"]
+__all__ = ["MOST_WARM_UP_WAVES", "Footprint", "turnover_waves"]
 
 MOST_WARM_UP_WAVES = 64
 """Waves that bring in so little are no burden to a cache: what they find there matters less."""
 
-_ACCESSES_AT_ONCE = 1 << 16
+_FREE = -1
+_FIRST_ROOM = 1 << 12
+_NEIGHBOURS = 6
+"""So many low bits of a sector's number stay as they are: neighbours stay together."""
+_SPREAD = 0x1E3779B97F4A7C15
+"""An odd number whose products spread over all bits (Knuth, TAOCP 3, section 6.4)."""
+
+Ints = npt.NDArray[np.int64]
 
 
-def touched_bytes(batch: AccessBatch, sector_bytes: int) -> int:
-    """Bytes of the distinct sectors that the accesses of a batch touch.
+class Footprint:
+    """An AccessSink that counts the distinct sectors of all accesses.
 
     Accesses are aligned to their size, so that no lane's lies in two sectors.
     """
-    address, pattern = batch.accesses.address, batch.accesses.pattern
-    shift = sector_bytes.bit_length() - 1
-    found = np.zeros(0, np.int64)
-    for begin in range(0, len(address), _ACCESSES_AT_ONCE):
-        part = slice(begin, begin + _ACCESSES_AT_ONCE)
+
+    def __init__(self, sector_bytes: int) -> None:
+        self._sector_bytes = sector_bytes
+        self._table: Ints = np.full(_FIRST_ROOM, _FREE)
+        self._count = 0
+
+    @property
+    def touched_bytes(self) -> int:
+        return self._count * self._sector_bytes
+
+    def accept(self, batch: AccessBatch) -> None:
         # lanes that take no part have offset 0, which is the first active lane's own sector
-        sectors = (address[part, None] + batch.patterns.offsets[pattern[part]]) >> shift
-        is_new = np.ones(sectors.shape, np.bool_)
-        is_new[:, 1:] = sectors[:, 1:] != sectors[:, :-1]
-        found = _distinct(np.concatenate([found, sectors[is_new]]))
-    return len(found) * sector_bytes
+        offsets = np.ascontiguousarray(batch.patterns.offsets, np.int64)
+        pattern = np.ascontiguousarray(batch.accesses.pattern, np.int64)
+        address = np.ascontiguousarray(batch.accesses.address, np.int64)
+        shift = self._sector_bytes.bit_length() - 1
+        reached = 0
+        while reached < len(address):
+            self._make_room(offsets.shape[1])
+            reached, self._count = _enter(
+                self._table, self._count, address, pattern, offsets, shift, reached
+            )
+
+    def _make_room(self, wanted: int) -> None:
+        """Makes the table larger until so many more fill less than half of it."""
+        old = self._table
+        while 2 * (self._count + wanted) > len(self._table):
+            self._table = np.full(2 * len(self._table), _FREE)
+        if self._table is not old:
+            known = old[old != _FREE]
+            _enter(self._table, 0, known, np.zeros_like(known), np.zeros((1, 1), np.int64), 0, 0)
 
 
-def _distinct(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """np.unique, which hashes, takes many times as long as sorting."""
-    ordered = np.sort(numbers)
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
+@compiled
+def _enter(
+    table: Ints, count: int, address: Ints, pattern: Ints, offsets: Ints, shift: int, first: int
+) -> tuple[int, int]:
+    """Enters the sectors of the accesses from `first` on, as long as half of the table is free; the
+    first access that is left, and how many sectors there are."""
+    last = len(table) - 1
+    lanes = offsets.shape[1]
+    for access in range(first, len(address)):
+        if 2 * (count + lanes) > len(table):
+            return access, count
+        before = _FREE
+        for lane in range(lanes):
+            sector = (address[access] + offsets[pattern[access], lane]) >> shift
+            if sector == before:
+                continue
+            before = sector
+            high = ((sector >> _NEIGHBOURS) * _SPREAD) >> 20 << _NEIGHBOURS
+            at = (high | (sector & ((1 << _NEIGHBOURS) - 1))) & last
+            while table[at] != _FREE and table[at] != sector:
+                at = (at + 1) & last
+            if table[at] == _FREE:
+                table[at] = sector
+                count += 1
+    return len(address), count
 
 
 def turnover_waves(first_wave: int, two_waves: int, cache_bytes: int) -> int:

@@ -11,17 +11,18 @@ from kernelcast.simcore.device import Device
 from kernelcast.simcore.memory.device_memory import MemoryResult
 from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
 from kernelcast.simcore.memory.stream import TrafficSimulator
-from kernelcast.simcore.sampling.footprint import touched_bytes, turnover_waves
-from kernelcast.simcore.sampling.plan import SamplePlan, plan_sample
+from kernelcast.simcore.sampling.footprint import Footprint, turnover_waves
+from kernelcast.simcore.sampling.plan import SamplePlan, plan_sample, whole_grid
 from kernelcast.simcore.sampling.run import SampleSimulation
-from kernelcast.traces.collector import AccessCollector
-from kernelcast.traces.stream import AccessBatch, AccessSink
+from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
 
 __all__ = ["SampleSource", "sample_memory"]
 
 _SHARES = (0.03, 0.1, 0.2, 0.4)
 """Of the grid: where the first is too little for enough samples, the next is tried."""
+_FEWEST_WAVES = 2
+"""The cold start alone has as many."""
 
 
 class SampleSource(Protocol):
@@ -35,14 +36,13 @@ class SampleSource(Protocol):
 
 def sample_memory(
     source: SampleSource, counts: Trace, device: Device, thread_blocks_per_sm: int
-) -> MemoryResult | None:
-    """Traffic and wavefronts of the whole launch; None where the grid is too small for samples.
+) -> MemoryResult:
+    """Traffic and wavefronts of the whole launch, of which all is simulated where the grid is too
+    small for samples.
 
     `counts`: the exact instruction counts of the whole grid.
     """
     plan = _plan(source, counts, device, thread_blocks_per_sm)
-    if plan is None:
-        return None
     simulator = TrafficSimulator(
         counts.instructions,
         counts.warp_width,
@@ -55,32 +55,32 @@ def sample_memory(
     source.stream([(item.first, item.end) for item in plan.intervals], [simulation, wavefronts])
     sample = simulation.finish()
     scaled = _scaled(wavefronts.totals, plan, counts)
-    return MemoryResult(sample.traffic, scaled, thread_blocks_per_sm, sample)
+    is_sampled = plan.share < 1.0
+    return MemoryResult(
+        sample.traffic, scaled, thread_blocks_per_sm, sample if is_sampled else None
+    )
 
 
 def _plan(
     source: SampleSource, counts: Trace, device: Device, thread_blocks_per_sm: int
-) -> SamplePlan | None:
+) -> SamplePlan:
     wave = device.architecture.sm_count * thread_blocks_per_sm
-    if 2 * wave > counts.thread_blocks:
-        return None
+    if _FEWEST_WAVES * wave > counts.thread_blocks:
+        return whole_grid(counts.thread_blocks)
     warm_up = _warm_up_waves(source, wave, device)
     for share in _SHARES:
         plan = plan_sample(counts.grid, wave, warm_up, counts.classes, counts.instructions, share)
         if plan is not None:
             return plan
-    return None
+    return whole_grid(counts.thread_blocks)
 
 
 def _warm_up_waves(source: SampleSource, wave: int, device: Device) -> int:
     sizes = []
-    collected = AccessCollector()
+    footprint = Footprint(device.l2.sector_bytes)
     for first in (0, wave):
-        source.stream([(first, first + wave)], [collected])
-        patterns, accesses = collected.tables()
-        no_times = np.zeros(0, np.int32)
-        so_far = AccessBatch(0, first + wave, accesses, patterns, no_times)
-        sizes.append(touched_bytes(so_far, device.l2.sector_bytes))
+        source.stream([(first, first + wave)], [footprint])
+        sizes.append(footprint.touched_bytes)
     return turnover_waves(sizes[0], sizes[1], device.l2.capacity_bytes)
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from kernelcast.traces.trace import InstructionRow, ThreadBlockClasses
 
-__all__ = ["DEFAULT_SHARE", "Interval", "Role", "SamplePlan", "plan_sample"]
+__all__ = ["DEFAULT_SHARE", "Interval", "Role", "SamplePlan", "plan_sample", "whole_grid"]
 
 DEFAULT_SHARE = 0.1
 """Of the grid's thread blocks, at most."""
@@ -79,6 +79,11 @@ class SamplePlan:
     def share(self) -> float:
         """Of the grid that is simulated."""
         return sum(item.thread_blocks for item in self.intervals) / self.thread_blocks
+
+
+def whole_grid(thread_blocks: int) -> SamplePlan:
+    """The cold start reaches to the end: nothing is left to extrapolate."""
+    return SamplePlan(thread_blocks, (Interval(0, thread_blocks, Role.COLD),))
 
 
 def plan_sample(

@@ -59,8 +59,10 @@ class SampleSimulation:
 
     def finish(self) -> SampledTraffic:
         """Traffic of the whole launch; TraceFormatError when intervals are missing."""
+        # the last interval has what was held back for thread blocks that might come before it
+        finished = self._simulator.finish()
         self._close()
-        return extrapolate(self._plan, self._parts, self._simulator.finish(), self._classes)
+        return extrapolate(self._plan, self._parts, finished, self._classes)
 
     def _close(self) -> None:
         """The counts of the interval that is complete."""

@@ -109,10 +109,13 @@ def test_devices_of_both_warp_widths_are_sampled(tmp_path: Path) -> None:
         assert any("of the thread blocks" in text for text in trace.profile(device).assumptions)
 
 
-def test_a_grid_too_small_for_samples_says_so() -> None:
+def test_a_grid_too_small_for_samples_is_simulated_whole_and_not_executed() -> None:
     loaded = kc.load_workload(EXAMPLES / "saxpy/saxpy.toml")
-    with pytest.raises(LaunchError, match="too small for samples of the waves of gtx-480"):
-        loaded.run("small", devices=["gtx-480"], sampling=Sampling.ALWAYS)
+    found = loaded.run("small", devices=["gtx-480"], sampling=Sampling.ALWAYS).profile("gtx-480")
+    exact = loaded.run("small", devices=["gtx-480"]).profile("gtx-480")
+    assert found.traffic == exact.traffic
+    assert found.shared == exact.shared
+    assert found.assumptions == exact.assumptions
 
 
 FOLLOW = """

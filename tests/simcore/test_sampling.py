@@ -19,10 +19,10 @@ from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.simcore.sampling.extrapolation import SampledTraffic, extrapolate
 from kernelcast.simcore.sampling.footprint import (
     MOST_WARM_UP_WAVES,
-    touched_bytes,
+    Footprint,
     turnover_waves,
 )
-from kernelcast.simcore.sampling.plan import Role, SamplePlan, plan_sample
+from kernelcast.simcore.sampling.plan import Role, SamplePlan, plan_sample, whole_grid
 from kernelcast.simcore.sampling.run import SampleSimulation
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import (
@@ -168,7 +168,10 @@ def full(stream: Stream) -> TrafficResult:
 
 
 def warm_up_waves(stream: Stream) -> int:
-    touched = [touched_bytes(stream.batch(0, waves * WAVE), 32) for waves in (1, 2)]
+    footprint, touched = Footprint(32), []
+    for first in (0, WAVE):
+        footprint.accept(stream.batch(first, first + WAVE))
+        touched.append(footprint.touched_bytes)
     return turnover_waves(touched[0], touched[1], L2.capacity_bytes)
 
 
@@ -222,6 +225,17 @@ def test_a_tenth_of_the_grid_gives_the_traffic_of_all(name: str) -> None:
         asked = max(1, int(getattr(whole, column.replace("_hits", "s")).sum()))
         difference = int(getattr(estimated, column).sum()) - int(getattr(whole, column).sum())
         assert abs(difference) <= 0.02 * asked, column
+
+
+@pytest.mark.parametrize("name", ["matrix product", "random reuse"])
+def test_a_grid_that_is_simulated_whole_has_no_error(name: str) -> None:
+    stream = STREAMS[name]
+    expected, found = full(stream), simulated(whole_grid(stream.thread_blocks), stream)
+    assert found.traffic.dram_read_transactions == expected.dram_read_transactions
+    assert found.traffic.dram_write_transactions == expected.dram_write_transactions
+    for counted, exact in zip(found.traffic.by_instruction, expected.by_instruction, strict=True):
+        np.testing.assert_array_equal(counted, exact)
+    assert found.dram_reads.standard_error == found.dram_writes.standard_error == 0.0
 
 
 def test_streams_that_touch_all_once_have_closed_forms() -> None:
@@ -354,11 +368,31 @@ def test_a_kernel_without_accesses_has_no_traffic() -> None:
     assert (found.dram_reads.value, found.dram_reads.high) == (0.0, 0.0)
 
 
-def test_touched_bytes_counts_each_sector_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = streaming(100)
-    assert touched_bytes(stream.batch(0, 10), 32) == 2 * 10 * WARPS * ROW
-    monkeypatch.setattr("kernelcast.simcore.sampling.footprint._ACCESSES_AT_ONCE", 7)
-    assert touched_bytes(stream.batch(0, 10), 32) == 2 * 10 * WARPS * ROW
+def touched_bytes(*batches: AccessBatch) -> int:
+    footprint = Footprint(32)
+    for batch in batches:
+        footprint.accept(batch)
+    return footprint.touched_bytes
+
+
+def test_a_footprint_has_each_sector_once() -> None:
+    stream = streaming(3000)
+    batches = [stream.batch(0, 10), stream.batch(5, 12), stream.batch(0, 3000)]
+    for count, thread_blocks in ((1, 10), (2, 12), (3, 3000)):
+        assert touched_bytes(*batches[:count]) == 2 * thread_blocks * WARPS * ROW
+
+
+@pytest.mark.parametrize("spread", [1, 64, 1 << 20, 1 << 33])
+def test_a_footprint_of_random_sectors(spread: int) -> None:
+    random = np.random.default_rng(spread)
+    offsets = random.integers(0, 1 << 12, (500, 32)) * spread
+    offsets[:, 0] = 0
+    batch = streaming(40).batch(0, 40)
+    pattern = random.integers(0, 500, len(batch.accesses.pattern), np.int32)
+    lanes = PatternTable(np.full(500, 2**32 - 1, np.uint64), offsets)
+    batch = replace(batch, patterns=lanes, accesses=replace(batch.accesses, pattern=pattern))
+    sectors = (batch.accesses.address[:, None] + offsets[pattern]) >> 5
+    assert touched_bytes(batch) == 32 * len(np.unique(sectors))
 
 
 def test_lanes_that_take_no_part_touch_nothing() -> None:
@@ -367,7 +401,7 @@ def test_lanes_that_take_no_part_touch_nothing() -> None:
     lanes = PatternTable(np.array([0b1010100010], np.uint64), offsets)
     batch = replace(streaming(1).batch(0, 1), patterns=lanes)
     # lane 1 at 0, the others at 56, 28 and 56 of each row: two sectors
-    assert touched_bytes(batch, 32) == 2 * WARPS * 2 * 32
+    assert touched_bytes(batch) == 2 * WARPS * 2 * 32
 
 
 @pytest.mark.parametrize(
