@@ -158,11 +158,7 @@ class Workload:
         launch = Launch(
             grid=dimensions(self._grid(names), "grid"),
             thread_block=dimensions(self._thread_block(names), "thread block"),
-            arguments=(
-                tuple(argument.make(names) for argument in self.arguments)
-                if lazy
-                else self.make_arguments(size)
-            ),
+            arguments=self._made_when_used(names) if lazy else self.make_arguments(size),
             dynamic_shared_bytes=self._shared_bytes(names),
             registers=self.kernel.registers,
             cluster=dimensions(cluster, "cluster") if (cluster := self._cluster(names)) else None,
@@ -207,11 +203,7 @@ class Workload:
         trace = kernel.run(
             grid=self._grid(names),
             block=self._thread_block(names),
-            args=(
-                tuple(argument.make(names) for argument in self.arguments)
-                if arguments is None
-                else arguments
-            ),
+            args=self._made_when_used(names) if arguments is None else arguments,
             shared_bytes=self._shared_bytes(names),
             cluster=self._cluster(names),
             registers=registers or self.kernel.registers,
@@ -234,7 +226,7 @@ class Workload:
         launch = Launch(
             grid=dimensions(self._grid(names), "grid"),
             thread_block=dimensions(self._thread_block(names), "thread block"),
-            arguments=tuple(argument.make(names) for argument in self.arguments),
+            arguments=self._made_when_used(names),
             dynamic_shared_bytes=self._shared_bytes(names),
             registers=registers or self.kernel.registers,
         )
@@ -330,6 +322,9 @@ class Workload:
         return found | (
             _by_axis("local_size", thread_block) if self.launch.extent_is_threads else {}
         )
+
+    def _made_when_used(self, names: Sizes) -> tuple[Argument, ...]:
+        return tuple(argument.make(names) for argument in self.arguments)
 
     def _thread_block(self, names: Sizes) -> tuple[int, ...]:
         key = "local_size" if self.launch.extent_is_threads else "block"

@@ -124,7 +124,9 @@ def _population(plan: SamplePlan, requests: Ints, classes: ThreadBlockClasses) -
         sizes += np.bincount(own, minlength=count)
     simulated = (sizes @ classes.warp_issues).astype(np.float64)
     issues: Reals = classes.totals()[0].astype(np.float64)
-    return requests * np.divide(issues, simulated, out=np.zeros(len(issues)), where=simulated > 0)
+    per_simulated = np.divide(issues, simulated, out=np.zeros(len(issues)), where=simulated > 0)
+    population: Reals = requests * per_simulated
+    return population
 
 
 def _halves(plan: SamplePlan) -> tuple[tuple[int, int], ...]:

@@ -64,10 +64,10 @@ def _functions() -> str:
         body = _calls(type_) if type_[0] == "f" else _integer_calls(type_)
         kernels.append(
             f"kernel void k_{type_}(global {type_}* a) "
-            f"{{ {type_} v = a[0], w = a[1]; {body} a[0] = v; }}"
+            f"{{ a += 3 * get_group_id(0); {type_} v = a[0], w = a[1]; {body} a[0] = v; }}"
         )
     sums = " + ".join(ITEM_CALLS.split())
-    kernels.append(f"kernel void k_places(global size_t* a) {{ a[0] = {sums}; }}")
+    kernels.append(f"kernel void k_places(global size_t* a) {{ a[get_group_id(0)] = {sums}; }}")
     return "\n".join(kernels)
 
 
