@@ -125,7 +125,7 @@ def _population(plan: SamplePlan, requests: Ints, classes: ThreadBlockClasses) -
     simulated = (sizes @ classes.warp_issues).astype(np.float64)
     issues: Reals = classes.totals()[0].astype(np.float64)
     per_simulated = np.divide(issues, simulated, out=np.zeros(len(issues)), where=simulated > 0)
-    population: Reals = requests * per_simulated
+    population: Reals = requests.astype(np.float64) * per_simulated
     return population
 
 
