@@ -14,7 +14,7 @@ import numpy.typing as npt
 from kernelcast.traces.phase_table import PhaseTable
 from kernelcast.traces.trace import PatternTable
 
-__all__ = ["MOST_EVENTS", "NO_PATTERN", "WarpPaths", "sampled_thread_blocks"]
+__all__ = ["GOLDEN", "MOST_EVENTS", "NO_PATTERN", "WarpPaths", "sampled_thread_blocks"]
 
 NO_PATTERN = -1
 MOST_EVENTS = 1 << 21
@@ -23,7 +23,7 @@ _SM_THREADS = 2048
 """Of the largest SM; a sample has as many again, so that not all of an SM's warps are equal."""
 _SM_WARPS = 64
 _FEWEST_THREAD_BLOCKS = 4
-_GOLDEN = 0.6180339887498949
+GOLDEN = 0.6180339887498949
 """Its multiples modulo 1 are spread evenly and in step with no row of a grid."""
 
 
@@ -71,6 +71,6 @@ def sampled_thread_blocks(thread_blocks: int, threads: int, warps: int) -> npt.N
     found: set[int] = set()
     turn = 0
     while len(found) < wanted:
-        found.add(int((turn * _GOLDEN) % 1.0 * thread_blocks))
+        found.add(int((turn * GOLDEN) % 1.0 * thread_blocks))
         turn += 1
     return np.array(sorted(found), np.int64)

@@ -111,7 +111,7 @@ class _Comparison:
         )
         try:
             trace = run(sampling=Sampling.ALWAYS)
-        except LaunchError:  # paths or addresses depend on data, or the grid is small
+        except LaunchError:  # paths or addresses depend on data
             trace = run(sampling=Sampling.AUTO)
         if row.registers is not None:
             trace = trace.with_registers(row.registers)

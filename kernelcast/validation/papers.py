@@ -31,6 +31,7 @@ from kernelcast.validation.zhang_owens_reduction import reduction_figures
 from kernelcast.validation.zhang_owens_sparse import sparse_figures
 
 __all__ = ["paper_figures", "validate_papers"]
+
 _PERCENT = 100.0
 _ON_R9_NANO = "lvmd-krn"
 _STUDIES: dict[str, tuple[tuple[str, Callable[[], Iterator[PaperFigure]]], ...]] = {

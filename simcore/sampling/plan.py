@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.traces.trace import InstructionRow, ThreadBlockClasses
+from kernelcast.traces.warp_paths import GOLDEN
 
 __all__ = ["DEFAULT_SHARE", "Interval", "Role", "SamplePlan", "plan_sample", "whole_grid"]
 
@@ -24,8 +25,6 @@ DEFAULT_SHARE = 0.1
 _MOST_SAMPLES, _FEWEST_SAMPLES = 12, 8
 _MOST_MEASURED_WAVES = 8
 _MOST_COVER = 4
-_GOLDEN = 0.6180339887498949
-"""Its multiples modulo 1 are spread evenly and in step with no row of a grid."""
 _MOST_UNMEASURED = 0.01
 """Of all accesses: what no sample measures has no part in the error."""
 _KINDS = ("load", "store", "atomic")
@@ -144,7 +143,7 @@ def _places(cold: int, stratum: float, samples: int, length: int, wave: int) -> 
     """Where each sample starts: one a stratum, where the whole launch would start a wave."""
     slack = stratum - length - wave
     firsts = (
-        cold + number * stratum + ((number + 0.5) * _GOLDEN) % 1.0 * slack
+        cold + number * stratum + ((number + 0.5) * GOLDEN) % 1.0 * slack
         for number in range(samples)
     )
     return [math.ceil(first / wave) * wave for first in firsts]

@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
+from kernelcast.traces.warp_paths import GOLDEN
 
-__all__ = ["GOLDEN", "OF_WHOLE_WARPS", "equal_warps", "longest_share"]
+__all__ = ["OF_WHOLE_WARPS", "equal_warps", "longest_share"]
 
-GOLDEN = 0.6180339887498949
-"""Its multiples modulo 1 are spread evenly."""
 OF_WHOLE_WARPS = (Pipeline.BARRIER, Pipeline.EXIT, Pipeline.COMMIT, Pipeline.WAIT)
 """Each warp has its own, whatever work it has."""
 

@@ -18,12 +18,12 @@ from kernelcast.simcore.device import Device
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.timing.component import Component
 from kernelcast.simcore.timing.equal_warps import (
-    GOLDEN,
     OF_WHOLE_WARPS,
     equal_warps,
     longest_share,
 )
 from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
+from kernelcast.traces.warp_paths import GOLDEN
 
 __all__ = ["active_lanes", "is_burdened_by", "most_resident", "relieved_kernel"]
 

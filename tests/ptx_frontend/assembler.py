@@ -14,7 +14,7 @@ import pytest
 from kernelcast.errors import PtxSyntaxError
 from kernelcast.ptx_frontend import read_ptx
 
-__all__ = ["assembled", "taken"]
+__all__ = ["assembled", "ptxas", "taken"]
 
 TARGET = "sm_100a"
 _HEADER = f".version 9.0\n.target {TARGET}\n.address_size 64\n"
@@ -25,17 +25,14 @@ _REGISTERS += " .reg .b128 %q<4>;"
 
 
 def assembled(statements: Iterable[str], folder: Path) -> set[str]:
-    """Those that ptxas takes: it names the lines of the others, a batch at a time. Without ptxas
-    the test is skipped."""
-    ptxas = _ptxas()
-    if ptxas is None:
-        pytest.skip("there is no ptxas")
+    """Those that ptxas takes: it names the lines of the others, a batch at a time."""
+    program = ptxas()
     head = f"{_HEADER}{_CONSTANTS}.entry k{_PARAMETERS} {{\n{_REGISTERS}"
     left, first = list(dict.fromkeys(statements)), head.count("\n") + 2
     while left:
         file = folder / "k.ptx"
         file.write_text("\n".join((head, *left, "ret; }")))
-        command = [ptxas, "-arch", TARGET, "-O0", "-o", str(folder / "k.cubin"), str(file)]
+        command = [program, "-arch", TARGET, "-O0", "-o", str(folder / "k.cubin"), str(file)]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         if run.returncode == 0:
             break
@@ -61,9 +58,12 @@ def taken(statements: Iterable[str]) -> set[str]:
     return {statement for i, statement in enumerate(known) if f"k{i}" in module.kernels}
 
 
-def _ptxas() -> str | None:
-    """The one of the Python environment, else the machine's."""
+def ptxas() -> str:
+    """The one of the Python environment, else the machine's; without one the test is skipped."""
     packages = importlib.util.find_spec("nvidia")
     folders = packages.submodule_search_locations if packages else None
     found = [file for folder in folders or () for file in Path(folder).glob("cu*/bin/ptxas")]
-    return str(found[0]) if found else shutil.which("ptxas")
+    program = str(found[0]) if found else shutil.which("ptxas")
+    if program is None:
+        pytest.skip("there is no ptxas")
+    return program

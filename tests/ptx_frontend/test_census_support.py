@@ -12,7 +12,6 @@ from __future__ import annotations
 import csv
 import re
 import runpy
-import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -24,6 +23,7 @@ import pytest
 from kernelcast.ptx_frontend import read_ptx
 
 HERE = Path(__file__).parent
+assembler: Any = SimpleNamespace(**runpy.run_path(str(HERE / "assembler.py")))
 forms: Any = SimpleNamespace(**runpy.run_path(str(HERE / "census_statements.py")))
 TARGETS = ("sm_90a", "sm_100a")
 UNDEFINED = re.compile(r"_Z\w+|cdp|cudaGraphSetConditional")
@@ -81,12 +81,17 @@ def test_the_kernels_of_the_census_are_covered() -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_statements_are_right(target: str, tmp_path: Path) -> None:
     """The vendor's assembler takes each of them."""
-    ptxas = shutil.which("ptxas")
-    if ptxas is None:
-        pytest.skip("there is no ptxas")
     statements = [forms.statement_for(v) for v in VARIANTS if forms.target_of(v) == target]
     file = tmp_path / "census.ptx"
     file.write_text(forms.kernel_with(statements, target))
-    command = [ptxas, "-arch", target, "-O0", "-o", str(tmp_path / "census.cubin"), str(file)]
+    command = [
+        assembler.ptxas(),
+        "-arch",
+        target,
+        "-O0",
+        "-o",
+        str(tmp_path / "census.cubin"),
+        str(file),
+    ]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[:2000]

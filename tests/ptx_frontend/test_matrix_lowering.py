@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import runpy
-import shutil
 import subprocess
 from itertools import combinations, product
 from pathlib import Path
@@ -26,6 +25,8 @@ from kernelcast.traces.trace import Trace
 
 Array = npt.NDArray[Any]
 ORACLE = Path(__file__).parents[1] / "simcore" / "matrix_program.py"
+ASSEMBLER = Path(__file__).parent / "assembler.py"
+assembler: Any = SimpleNamespace(**runpy.run_path(str(ASSEMBLER)))
 oracle: Any = SimpleNamespace(**runpy.run_path(str(ORACLE)))
 LANES = 32
 LEGAL = [
@@ -69,7 +70,6 @@ ILLEGAL = [
     "wmma.mma.sync.aligned.row.row.m8n8k32.s32.s4.s4.s32",
     "wmma.mma.sync.aligned.row.col.m16n16k8.f32.f16.f16.f32",
 ]
-needs_ptxas = pytest.mark.skipif(shutil.which("ptxas") is None, reason="ptxas is not installed")
 
 
 def source_of(mnemonic: str, selector: int = 0) -> str:
@@ -87,13 +87,13 @@ def source_of(mnemonic: str, selector: int = 0) -> str:
     return text
 
 
-@needs_ptxas
 @pytest.mark.parametrize("mnemonic", LEGAL)
 def test_the_assembler_takes_what_is_taken_here(mnemonic: str, tmp_path: Path) -> None:
     """Shapes, types and the numbers of registers."""
     file = tmp_path / "k.ptx"
     file.write_text(source_of(mnemonic))
-    subprocess.run(["ptxas", "-arch=sm_90", "-o", str(tmp_path / "k"), str(file)], check=True)
+    command = [assembler.ptxas(), "-arch=sm_90", "-o", str(tmp_path / "k"), str(file)]
+    subprocess.run(command, check=True)
 
 
 @pytest.mark.parametrize("mnemonic", ILLEGAL)
