@@ -16,12 +16,13 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 # A process for each core, each with files of tests of its own: files share what they execute.
 ALL_TESTS := --numprocesses=logical --maxprocesses=8 --dist=loadfile
 
-.PHONY: help run test test-all validate validate-small check bench fuzz format clean
+.PHONY: help run test test-all explore validate validate-small check bench fuzz format clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make run     estimate the shipped examples on seven GPUs'
 	@echo 'make test    run all tests'
+	@echo 'make explore   all tests, the random ones on examples that are new each time'
 	@echo 'make test-all  all tests, and every validation at the small sizes'
 	@echo 'make validate  every validation at all sizes: hours; validate-small: minutes'
 	@echo 'make check   format, lint, types and import directions'
@@ -38,6 +39,10 @@ run: $(VENV)/installed
 # make test TEST='tests/simcore -k barrier' for less than all, in one process.
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest $(or $(TEST),$(ALL_TESTS)) $(REPORT)
+
+# make explore TEST=tests/models for less than all; `make test` draws the same examples each time.
+explore: $(VENV)/installed-test
+	$(BIN)/python -m pytest $(or $(TEST),$(ALL_TESTS)) --hypothesis-profile=explore $(REPORT)
 
 test-all: test validate-small
 
