@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kernelcast.simcore.device import Device, TimingFacts
@@ -141,6 +141,7 @@ any_step = st.builds(
     *(st.integers(1, 3), st.integers(1, 5), st.integers(0, 40), st.integers(1, 4)),
     *(st.sampled_from(DEVICES), st.booleans(), st.sampled_from([0.0, 90.0])),
 )
+@example([Step(Pipeline.GLOBAL)], 1, 1, 0, 1, "v100-pcie", False, 90.0)
 def test_states_add_up_to_the_residence_of_warps(
     code: list[Step],
     trips: int,
@@ -159,7 +160,8 @@ def test_states_add_up_to_the_residence_of_warps(
     assert selected <= timing.issued * facts(device).issue_cycles
     if facts(device).issues_per_scheduler == 1:
         assert selected == timing.issued * facts(device).issue_cycles
-    most = min(turns or 1, per_sm) * warps
+    turns = turns or 1
+    most = min(turns, per_sm) * warps
     assert timing.resident_warp_cycles <= most * timing.full_cycles + warps * turns * retire
 
 
