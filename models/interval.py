@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
 from kernelcast.models.interval_advice import advice
 from kernelcast.models.interval_bound import interval_bound
 from kernelcast.models.interval_shares import Group, Share, time_shares
+from kernelcast.models.interval_spread import SPREAD, ends
 from kernelcast.models.model import ModelOptions, launch_validity
 from kernelcast.models.tensor_work import check_tensor_units
 from kernelcast.simcore.device import Device, TimingFacts
@@ -31,12 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["NAME", "interval"]
 
 NAME = "interval"
-_LATENCY_SPREAD = 0.25
-_BANDWIDTH_SPREAD = 0.1
-_BASIS = (
-    "simulated again with memory latencies 25 % shorter and longer and bandwidths 10 % higher and "
-    "lower, by about as much published figures of one GPU differ; errors of the model come on top"
-)
+_BASIS = f"simulated again with {SPREAD}"
 _MOST_CAUSES = 4
 
 
@@ -49,7 +44,7 @@ def interval(profile: KernelProfile, device: Device, options: ModelOptions) -> E
     check_tensor_units(profile, device)
     factor = profile.repeats * (1.0 if options.utilization is None else options.utilization)
     if profile.timed is None:
-        return interval_bound(profile, device, device.timing, factor)
+        return interval_bound(profile, device, factor)
     return _simulated(profile, profile.timed, device, factor)
 
 
@@ -61,10 +56,12 @@ def _simulated(
 ) -> Estimate:
     from kernelcast.simcore.timing.launch_timing import launch_timing
 
-    devices = (device, _changed(device, -1), _changed(device, 1))
+    spread = ends(device)
     # The compiled simulator leaves the interpreter to others.
-    with ThreadPoolExecutor(len(devices)) as pool:
-        timing, fast, slow = pool.map(partial(launch_timing, kernel), devices)
+    with ThreadPoolExecutor(3) as pool:
+        timing, fast, slow = pool.map(
+            partial(launch_timing, kernel), (device, spread.fast, spread.slow)
+        )
     low, high = factor * fast.seconds, factor * slow.seconds
     shares, tail_s = time_shares(timing)
     terms = _terms(timing, shares, tail_s, factor)
@@ -110,25 +107,6 @@ def _terms(timing: LaunchTiming, shares: dict[Share, float], tail_s: float, fact
         if seconds:
             parts.append(Term(name, meaning, leaf_seconds=factor * seconds))
     return Term("kernel", "sum over issue slots, and the launch", Combine.SUM, parts=tuple(parts))
-
-
-def _changed(device: Device, slower: int) -> Device:
-    """The device with memory slower (1) or faster (-1) by the spreads."""
-    timing = device.timing
-    assert timing is not None
-    latency, bandwidth = 1 + slower * _LATENCY_SPREAD, 1 - slower * _BANDWIDTH_SPREAD
-    return replace(
-        device,
-        timing=replace(
-            timing,
-            shared_latency_cycles=timing.shared_latency_cycles * latency,
-            l1_latency_cycles=timing.l1_latency_cycles * latency,
-            l2_latency_cycles=timing.l2_latency_cycles * latency,
-            dram_latency_cycles=timing.dram_latency_cycles * latency,
-            l2_bandwidth_bytes_per_s=timing.l2_bandwidth_bytes_per_s * bandwidth,
-            dram_efficiency=timing.dram_efficiency * bandwidth,
-        ),
-    )
 
 
 def _parameters(

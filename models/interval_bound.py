@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
+from kernelcast.models.interval_spread import SPREAD, ends
 from kernelcast.models.model import launch_validity
 from kernelcast.models.tensor_work import tensor_rate
 from kernelcast.simcore.device import Device, TimingFacts
@@ -15,7 +17,7 @@ __all__ = ["interval_bound"]
 
 _BASIS = (
     "the lower end is the slowest throughput without any latency; the upper end adds all terms, as "
-    "if nothing overlapped"
+    f"if nothing overlapped; with {SPREAD}"
 )
 _ASSUMED = (
     "no paths of warps: each resource works at its full rate, all of them at the same time; "
@@ -23,39 +25,24 @@ _ASSUMED = (
 )
 
 
-def interval_bound(
-    profile: KernelProfile, device: Device, timing: TimingFacts, factor: float
-) -> Estimate:
+def interval_bound(profile: KernelProfile, device: Device, factor: float) -> Estimate:
     """The slowest of issue, units, memory levels and latency. `factor` is one of the time.
 
-    ModelNotApplicable without any work.
+    ModelNotApplicable without any work. The device has timing facts.
     """
-    throughput = [
-        Term(name, formula, leaf_seconds=factor * seconds)
-        for name, formula, seconds in (
-            *_issue(profile, device, timing),
-            *_units(profile, device, timing),
-            *_memory(profile, device, timing),
-        )
-        if seconds
-    ]
-    if not throughput:
+    found, spread = _terms(profile, device, factor), ends(device)
+    if not found.throughput:
         raise ModelNotApplicable(f"kernel {profile.kernel} has neither instructions nor traffic")
-    latency = [
-        Term(name, formula, leaf_seconds=factor * seconds)
-        for name, formula, seconds in _latency(profile, device, timing)
-    ]
-    launch = Term("launch", "overhead", leaf_seconds=factor * timing.launch_overhead_s)
-    work = Term("work", "the slowest of its parts", Combine.MAX, parts=(*throughput, *latency))
-    terms = Term("kernel", "work + launch", Combine.SUM, parts=(work, launch))
+    work = Term("work", "the slowest of its parts", Combine.MAX, parts=found.work)
+    terms = Term("kernel", "work + launch", Combine.SUM, parts=(work, found.launch))
     return Estimate(
         kernel=profile.kernel,
         device=device.name,
         model="interval",
         terms=terms,
         bottleneck=terms.bottleneck.name,
-        time_low_s=launch.seconds + max(term.seconds for term in throughput),
-        time_high_s=launch.seconds + sum(term.seconds for term in work.parts),
+        time_low_s=_terms(profile, spread.fast, factor).least_seconds,
+        time_high_s=_terms(profile, spread.slow, factor).most_seconds,
         basis=_BASIS,
         repeats=profile.repeats,
         parameters=(Parameter("time", terms.seconds, "s", "predicted time of all launches"),),
@@ -63,12 +50,52 @@ def interval_bound(
             f"{term.name}: {term.seconds / work.seconds:.0%} of the work's time"
             for term in sorted(work.parts, key=lambda term: -term.seconds)[:3]
         ),
-        assumptions=(*_assumptions(profile, device, bool(latency)), *profile.assumptions),
+        assumptions=(*_assumptions(profile, device, bool(found.latency)), *profile.assumptions),
         validity=launch_validity(profile, terms.seconds),
     )
 
 
 Rows = Iterator[tuple[str, str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    throughput: tuple[Term, ...]
+    latency: tuple[Term, ...]
+    launch: Term
+
+    @property
+    def work(self) -> tuple[Term, ...]:
+        return (*self.throughput, *self.latency)
+
+    @property
+    def least_seconds(self) -> float:
+        return self.launch.seconds + max(term.seconds for term in self.throughput)
+
+    @property
+    def most_seconds(self) -> float:
+        return self.launch.seconds + sum(term.seconds for term in self.work)
+
+
+def _terms(profile: KernelProfile, device: Device, factor: float) -> _Terms:
+    timing = device.timing
+    assert timing is not None
+
+    def terms(*rows: tuple[str, str, float]) -> tuple[Term, ...]:
+        return tuple(
+            Term(name, formula, leaf_seconds=factor * seconds) for name, formula, seconds in rows
+        )
+
+    throughput = (
+        *_issue(profile, device, timing),
+        *_units(profile, device, timing),
+        *_memory(profile, device, timing),
+    )
+    return _Terms(
+        throughput=terms(*(row for row in throughput if row[2])),
+        latency=terms(*_latency(profile, device, timing)),
+        launch=Term("launch", "overhead", leaf_seconds=factor * timing.launch_overhead_s),
+    )
 
 
 def _issue(profile: KernelProfile, device: Device, timing: TimingFacts) -> Rows:

@@ -142,9 +142,43 @@ def test_counts_alone_give_the_slowest_throughput() -> None:
     issue, fp32 = 1e8 / (4 * sms) / clock, 3.2e9 / (64 * sms) / clock
     assert found.time_s == pytest.approx(max(issue, fp32) + DEVICE.timing.launch_overhead_s)
     assert found.bottleneck == "fp32 units"
-    assert found.time_low_s == pytest.approx(found.time_s)
-    assert found.time_high_s > found.time_low_s
+    overhead_s = DEVICE.timing.launch_overhead_s
+    assert found.time_low_s == pytest.approx(fp32 / 1.1 + 0.75 * overhead_s)
+    assert found.time_high_s > (issue + fp32) / 0.9 + 1.25 * overhead_s
     assert any("no paths of warps" in line for line in found.assumptions)
+
+
+@pytest.mark.parametrize("name", ["v100-pcie", "mi210"])
+def test_the_clock_of_computation_and_the_bandwidth_of_memory_may_be_a_tenth_off(name: str) -> None:
+    device = load_device(name)
+    assert device.timing is not None
+    overhead_s, width = device.timing.launch_overhead_s, device.architecture.warp_width
+    sms, per_sm = device.architecture.sm_count, 2
+    computation, loads = [Step(Pipeline.FP32, (0,))] * 8, [Step(Pipeline.GLOBAL, (), (0,))]
+    for code, longest in (computation, 1 / 0.9), (loads, 1.25 / 0.9):
+        found = run(micro_kernel(code, 500, 16, per_sm * sms, per_sm, width), device)
+        busy_s = found.time_s - overhead_s
+        assert found.time_low_s == pytest.approx(busy_s / 1.1 + 0.75 * overhead_s, rel=0.01)
+        assert found.time_high_s >= (busy_s / 0.9 + 1.25 * overhead_s) * 0.99
+        assert found.time_high_s <= (busy_s * longest + 1.25 * overhead_s) * 1.01
+
+
+def test_passes_of_shared_memory_follow_the_clock() -> None:
+    """Of the GTX 960, whose measured throughput says how many bytes a pass has."""
+    device = load_device("gtx-960")
+    kernel = micro_kernel([Step(Pipeline.SHARED, (0,), passes=2)] * 8, 500, 16, 16, 2)
+    found = run(kernel, device)
+    assert found.bottleneck == "shared memory"
+    assert found.time_low_s < found.time_s / 1.09
+    assert found.time_high_s > found.time_s * 1.1
+
+
+def test_the_latency_of_memory_may_be_a_quarter_off() -> None:
+    """A chase through DRAM, a load after the other: 0.75 / 1.1 and 1.25 / 0.9 of the time."""
+    chase = Step(Pipeline.GLOBAL, (0,), (0,), sectors=1)
+    found = run(micro_kernel([chase], 3000, 1, 1))
+    assert found.time_low_s == pytest.approx(found.time_s * 0.75 / 1.1, rel=0.02)
+    assert found.time_high_s == pytest.approx(found.time_s * 1.25 / 0.9, rel=0.02)
 
 
 def test_loads_of_few_warps_take_their_latency() -> None:
