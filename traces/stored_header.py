@@ -22,6 +22,7 @@ _ABSENT: Mapping[str, Any] = {
     "operand_kind": "",
     "tensor_type": "",
     "tensor_operations": 0,
+    "sequence": "",
 }
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "int": (int,),

@@ -44,7 +44,8 @@ class InstructionRow:
     by its type, then `_const` where a source is a constant, `_reg` where none is; else empty.
     `tensor_type`: what a tensor operation multiplies and adds up in (`fp16`, `bf16 sparse`, ...),
     `tensor_operations`: what of it counts for one lane, two for each multiply-add; zeros that a
-    sparse one leaves out count as well.
+    sparse one leaves out count as well. `sequence`: what native code has a sequence of instructions
+    for, by operation, accuracy and type (`div.rn.f32`); empty for all others.
     """
 
     pc: int
@@ -71,6 +72,7 @@ class InstructionRow:
     operand_kind: str = ""
     tensor_type: str = ""
     tensor_operations: int = 0
+    sequence: str = ""
 
     @property
     def is_counted_natively(self) -> bool:

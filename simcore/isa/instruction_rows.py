@@ -44,6 +44,9 @@ __all__ = ["COMMIT_GROUP", "WAIT_GROUP", "basic_block_of_each_pc", "instruction_
 COMMIT_GROUP, WAIT_GROUP = "commit_group", "wait_group"
 """What opcodes of rows are called, the latter with the number of groups that are not waited for."""
 _NOWHERE = SourceSpan("", 0)
+_APPROXIMATE = ("rsqrt", "sin", "cos", "ex2", "lg2")
+_SEQUENCES = frozenset(("div", "rem", "rcp", "sqrt", *_APPROXIMATE))
+"""What is one instruction here and several in native code."""
 
 
 @once_per_kernel
@@ -84,6 +87,7 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
                 operand_kind=_operand_kind(instruction),
                 tensor_type=tensor_type,
                 tensor_operations=tensor_operations,
+                sequence=_sequence(instruction),
             )
         )
     return tuple(rows)
@@ -100,6 +104,20 @@ def _operand_kind(instruction: Instruction) -> str:
     is_constant = any(isinstance(source, Immediate) for source in instruction.sources)
     kind = "float" if instruction.type.holds_floats else "int"
     return f"{kind}_{'const' if is_constant else 'reg'}"
+
+
+def _sequence(instruction: Instruction) -> str:
+    """A divisor that is known takes no division: compilers have replaced it before."""
+    if not isinstance(instruction, Compute) or instruction.opcode.name not in _SEQUENCES:
+        return ""
+    name, type_ = instruction.opcode.name, instruction.type.ptx_name
+    if instruction.type.is_integer:
+        return "" if isinstance(instruction.sources[1], Immediate) else f"{name}.{type_}"
+    found = instruction.modifiers
+    exact = "approx" if name in _APPROXIMATE else "rn"
+    accuracy = next((item for item in ("approx", "full") if item in found), exact)
+    flush = ".ftz" if accuracy != "rn" and "ftz" in found else ""
+    return f"{name}.{accuracy}{flush}.{type_}"
 
 
 def _tensor_work(kernel: Kernel, instruction: Instruction) -> tuple[str, int]:

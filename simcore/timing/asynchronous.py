@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.timing.pipelines import COMMITS
-from kernelcast.simcore.timing.timed_kernel import MemoryLevels, TimedKernel
+from kernelcast.simcore.timing.timed_kernel import TimedKernel
 from kernelcast.traces.trace import InstructionRow
 from kernelcast.traces.warp_paths import WarpPaths
 
@@ -44,12 +44,6 @@ class GroupedPaths:
     reads: tuple[Registers, ...]
     writes: tuple[Registers, ...]
 
-    def rows(self, instructions: Sequence[InstructionRow]) -> tuple[InstructionRow, ...]:
-        """The instructions by number."""
-        return tuple(
-            replace(instructions[pc], pc=number) for number, pc in enumerate(self.source.tolist())
-        )
-
 
 def with_groups(kernel: TimedKernel) -> TimedKernel:
     """The kernel with its instructions told apart; itself where there are no groups."""
@@ -57,24 +51,12 @@ def with_groups(kernel: TimedKernel) -> TimedKernel:
     grouped = grouped_paths(kernel.instructions, kernel.paths, first)
     if len(grouped.source) == len(kernel.pipeline):
         return kernel
-    source, levels = grouped.source, kernel.levels
-    latency = kernel.tensor_latency
+    numbered = kernel.of(grouped.source)
     return replace(
-        kernel,
+        numbered,
         paths=replace(kernel.paths, pc=grouped.pc),
-        pipeline=tuple(kernel.pipeline[pc] for pc in source.tolist()),
-        is_store=kernel.is_store[source],
-        reads=_joined(kernel.reads[source], grouped.reads),
-        writes=_joined(kernel.writes[source], grouped.writes),
-        levels=MemoryLevels(
-            sectors=levels.sectors[source],
-            ideal_sectors=levels.ideal_sectors[source],
-            l1_hits=levels.l1_hits[source],
-            l2_hits=levels.l2_hits[source],
-            bytes_per_lane=levels.bytes_per_lane[source],
-        ),
-        tensor_latency=None if latency is None else latency[source],
-        instructions=grouped.rows(kernel.instructions),
+        reads=_joined(numbered.reads, grouped.reads),
+        writes=_joined(numbered.writes, grouped.writes),
     )
 
 

@@ -17,6 +17,7 @@ from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
 from kernelcast.simcore.memory.native_accesses import NativeAccesses, native_accesses
 from kernelcast.simcore.timing.asynchronous import joins_group, with_groups
 from kernelcast.simcore.timing.mbarrier_waits import with_parts_told_by_whole, without_tries
+from kernelcast.simcore.timing.native_sequences import with_native_sequences
 from kernelcast.simcore.timing.pipelines import BULK_COPY, device_pipelines
 from kernelcast.simcore.timing.shared_returns import shared_returns
 from kernelcast.simcore.timing.tensor_cycles import tensor_cycles
@@ -67,7 +68,7 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
         path_share=_share(trace, trace.paths),
         instructions=tuple(rows),
     )
-    return with_groups(kernel)
+    return with_groups(with_native_sequences(kernel))
 
 
 def _is_store(row: InstructionRow) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 
 import numpy as np
@@ -59,6 +59,12 @@ class MemoryLevels:
     l2_hits: npt.NDArray[np.float64]
     bytes_per_lane: npt.NDArray[np.float64]
 
+    def of(self, source: npt.NDArray[np.intp]) -> MemoryLevels:
+        """Those of the instructions `source`, one after the other."""
+        return MemoryLevels(
+            **{item.name: getattr(self, item.name)[source] for item in fields(self)}
+        )
+
 
 @dataclass(frozen=True)
 class TimedKernel:
@@ -88,3 +94,21 @@ class TimedKernel:
     """Events of `paths` over those that as many average thread blocks of the launch execute."""
     instructions: tuple[InstructionRow, ...] = ()
     """By pc, where there is a source; only reports read them."""
+
+    def of(self, source: npt.NDArray[np.intp]) -> TimedKernel:
+        """With instructions of new numbers, each like the one whose pc is `source[number]`; paths
+        have the old ones."""
+        latency = self.tensor_latency
+        return replace(
+            self,
+            pipeline=tuple(self.pipeline[pc] for pc in source.tolist()),
+            is_store=self.is_store[source],
+            reads=self.reads[source],
+            writes=self.writes[source],
+            levels=self.levels.of(source),
+            tensor_latency=None if latency is None else latency[source],
+            instructions=tuple(
+                replace(self.instructions[pc], pc=number)
+                for number, pc in enumerate(source.tolist())
+            ),
+        )

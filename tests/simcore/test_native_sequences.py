@@ -1,0 +1,252 @@
+"""Sequences for divisions and roots: counts of the vendor's assembler, times by closed forms."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import re
+import runpy
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernelcast as kc
+from kernelcast.simcore.device import Device
+from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.timing.launch_timing import launch_timing
+from kernelcast.simcore.timing.native_sequences import native_sequences
+from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
+
+assembler: Any = SimpleNamespace(
+    **runpy.run_path(str(Path(__file__).parent.parent / "ptx_frontend" / "assembler.py"))
+)
+V100 = load_device("v100-pcie")
+REGISTERS = {"16": "b16", "32": "b32", "64": "b64"}
+_INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(@!?U?P\w+ )?([A-Z0-9._]+)\s*(.*?);")
+_UNITS = {
+    Pipeline.SPECIAL_FUNCTION: ("MUFU",),
+    Pipeline.FP32: ("FFMA", "FMUL", "FADD", "FCHK"),
+    Pipeline.FP64: ("DFMA", "DMUL", "DADD"),
+    Pipeline.CONVERSION: ("I2F", "F2I"),
+    Pipeline.BRANCH: ("BRA", "CALL", "RET"),
+    Pipeline.WAIT: ("BSSY", "BSYNC"),
+}
+"""By the names of the assembler; IMAD multiplies unless it only adds or moves, the rest are integer
+operations."""
+
+
+def statement(name: str, known: str = "") -> str:
+    """One PTX instruction that has the sequence."""
+    operands = "%x, %x, %y" if name.startswith(("div", "rem")) else "%x, %x"
+    spelt = name.replace(".rn.u", ".u").replace(".rn.s", ".s")
+    return f"{spelt} {operands.replace('%y', known or '%y')};"
+
+
+def entry(label: str, name: str, times: int = 1, known: str = "") -> str:
+    type_ = name.rpartition(".")[2]
+    width, bits = f"b{type_[1:]}", int(type_[1:])
+    return f""".visible .entry {label}(.param .u64 p) {{
+  .reg .b64 %p, %o; .reg .b32 %t; .reg .{width} %x, %y;
+  ld.param.u64 %p, [p]; cvta.to.global.u64 %p, %p;
+  mov.u32 %t, %tid.x; mul.wide.u32 %o, %t, 8; add.s64 %p, %p, %o;
+  ld.global.{width} %x, [%p]; ld.global.{width} %y, [%p+{bits // 8}];
+  {statement(name, known) * times}
+  st.global.{width} [%p], %x; ret;
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Native:
+    """One instruction of a disassembly."""
+
+    place: int
+    is_guarded: bool
+    name: str
+    target: int | None
+
+    @property
+    def pipeline(self) -> Pipeline:
+        first = self.name.split(".")[0]
+        for pipeline, names in _UNITS.items():
+            if first in names:
+                return pipeline
+        multiplies = first == "IMAD" and not re.search(r"MOV|IADD|\.X", self.name)
+        return Pipeline.INTEGER_MULTIPLY if multiplies else Pipeline.INTEGER
+
+
+def ordinary_way(code: list[Native]) -> Iterator[Native]:
+    """From the entry to the end; branches around a call, which is for rare operands, are taken."""
+    at = {native.place: number for number, native in enumerate(code)}
+    number, back = 0, -1
+    while code[number].name != "EXIT":
+        native = code[number]
+        yield native
+        kind = native.name.split(".")[0]
+        target = None if native.target is None else at.get(native.target)
+        number += 1
+        if kind == "RET":
+            number = back
+        elif kind == "CALL":
+            assert target is not None
+            number, back = target, number
+        elif kind == "BRA" and target is not None and target > number:
+            skipped = code[number:target]
+            if not native.is_guarded or any(item.name.startswith("CALL") for item in skipped):
+                number = target
+
+
+@pytest.fixture(scope="module")
+def assembled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Counter[Pipeline]]:
+    """What `ptxas` makes of each instruction for sm_80: all from the last load to the store."""
+    spec = importlib.util.find_spec("triton")
+    folders = spec.submodule_search_locations if spec else None
+    if not folders:
+        pytest.skip("there is no disassembler")
+    disassembler = Path(folders[0]) / "backends" / "nvidia" / "bin" / "cuobjdump"
+    folder, names = tmp_path_factory.mktemp("sequences"), list(native_sequences())
+    kernels = "".join(entry(f"k{number}", name) for number, name in enumerate(names))
+    source, binary = folder / "k.ptx", folder / "k.cubin"
+    source.write_text(f".version 7.0\n.target sm_80\n.address_size 64\n{kernels}")
+    subprocess.run([assembler.ptxas(), "-arch=sm_80", "-o", str(binary), str(source)], check=True)
+    listing = subprocess.run(
+        [str(disassembler), "-sass", str(binary)], check=True, capture_output=True, text=True
+    ).stdout
+    found = {}
+    for part in listing.split("Function : ")[1:]:
+        name = names[int(part.split("\n", 1)[0].removeprefix("k"))]
+        code = [
+            Native(
+                int(match[1], 16),
+                bool(match[2]),
+                match[3],
+                int(match[4].split("0x")[-1], 16)
+                if re.search("0x[0-9a-f]+ *$", match[4])
+                else None,
+            )
+            for match in _INSTRUCTION.finditer(part)
+        ]
+        way = list(ordinary_way(code))
+        names_of = [item.name.split(".")[0] for item in way]
+        begin = len(way) - names_of[::-1].index("LDG")
+        found[name] = Counter(item.pipeline for item in way[begin : names_of.index("STG")])
+    return found
+
+
+@pytest.mark.parametrize("name", native_sequences())
+def test_a_sequence_has_the_instructions_of_the_assembler(
+    name: str, assembled: dict[str, Counter[Pipeline]]
+) -> None:
+    assert Counter(item.pipeline for item in native_sequences()[name]) == assembled[name]
+
+
+def timed(
+    name: str,
+    times: int,
+    device: Device = V100,
+    known: str = "",
+    grid: int = 1,
+    block: int = 32,
+) -> TimedKernel:
+    text = f".version 6.4\n.target sm_70\n.address_size 64\n{entry('k', name, times, known)}"
+    data = np.full(1025, 3, np.uint64)
+    trace = kc.load_ptx(text)["k"].run(
+        grid=grid, block=block, args=[data], devices=[device.name], record_paths=True
+    )
+    kernel = trace.profile(device).timed
+    assert kernel is not None
+    return kernel
+
+
+def cycles_of_one(
+    name: str, device: Device = V100, grid: int = 1, block: int = 32
+) -> tuple[float, float]:
+    """Cycles and instructions that one more takes; few, so that the instruction cache holds all."""
+    few, many = (launch_timing(timed(name, n, device, "", grid, block), device) for n in (5, 25))
+    return (many.cycles - few.cycles) / 20, (many.issued - few.issued) / 20
+
+
+def latency(pipeline: Pipeline) -> int:
+    assert V100.timing is not None
+    if pipeline is Pipeline.WAIT:
+        return 1
+    if pipeline is Pipeline.BRANCH:
+        return math.ceil(V100.timing.branch_latency_cycles)
+    cycles: float = getattr(V100.timing, pipeline.value).latency_cycles
+    return math.ceil(cycles)
+
+
+def busy(pipeline: Pipeline) -> float:
+    """Cycles in which a scheduler of the V100 sends no other warp to the unit."""
+    assert V100.timing is not None
+    if pipeline in (Pipeline.BRANCH, Pipeline.WAIT):
+        return latency(pipeline)
+    lanes: float = getattr(V100.timing, pipeline.value).lanes
+    return max(1.0, 32 * V100.sm.warp_schedulers / lanes)
+
+
+@pytest.mark.parametrize("name", ["div.rn.f32", "div.rn.f64", "sqrt.rn.f32", "div.s32", "rem.u32"])
+def test_a_chain_takes_the_latencies_of_its_links(name: str) -> None:
+    """One warp. What stands beside the chain is issued while it waits, or its unit is busy with it
+    first; the branch at the end comes when the result is there."""
+    links = native_sequences()[name]
+    chain = sum(latency(item.pipeline) for item in links if item.in_chain)
+    beside = sum(busy(item.pipeline) for item in links if not item.in_chain)
+    cycles, issued = cycles_of_one(name)
+    assert issued == len(links)
+    assert chain <= cycles <= chain + beside
+
+
+@pytest.mark.parametrize("device", ["v100-pcie", "quadro-rtx-4000", "gtx-1070"])
+def test_divisions_of_many_warps_fill_the_unit(device: str) -> None:
+    """Eight multiply-adds and multiplications in double precision each."""
+    gpu = load_device(device)
+    assert gpu.timing is not None
+    sms, warps = gpu.architecture.sm_count, 32
+    cycles, _ = cycles_of_one("div.rn.f64", gpu, grid=sms, block=32 * warps)
+    busy = 8 * warps * 32 / gpu.timing.fp64.lanes
+    slots = len(native_sequences()["div.rn.f64"]) * warps / gpu.sm.warp_schedulers
+    assert busy <= cycles <= 1.1 * max(busy, slots) + 40
+
+
+def test_a_known_divisor_takes_no_division() -> None:
+    kernel = timed("rem.u32", 1, known="10")
+    assert len(kernel.paths.pc) == len(timed("rem.u32", 1).paths.pc) - 16
+    assert all(not row.sequence for row in kernel.instructions)
+
+
+def test_paths_and_rows_grow_alike() -> None:
+    """Every event of a sequence is of the division's line, with its lanes; other events stay."""
+    kernel = timed("div.rn.f64", 2, grid=3, block=80)
+    rows = kernel.instructions
+    assert [row.pc for row in rows] == list(range(len(kernel.pipeline)))
+    lines = Counter(rows[pc].line for pc in kernel.paths.pc.tolist() if rows[pc].sequence)
+    warps = 3 * 3
+    assert sum(lines.values()) == 2 * 16 * warps
+    assert kernel.paths.start.tolist() == [
+        warp * (len(kernel.paths.pc) // warps) for warp in range(warps + 1)
+    ]
+    last = kernel.paths.lanes[kernel.paths.start[2] : kernel.paths.start[3]]
+    assert set(last.tolist()) == {16}
+    assert len(kernel.wavefronts) == len(kernel.ideal_wavefronts) == len(kernel.paths.pc)
+
+
+def test_what_reads_the_result_waits_for_the_whole_sequence() -> None:
+    kernel = timed("div.rn.f64", 1)
+    numbers = [row.pc for row in kernel.instructions if row.sequence]
+    result = next(
+        kernel.writes[number, 0]
+        for number in reversed(numbers)
+        if kernel.writes[number, 0] >= 0
+        and native_sequences()["div.rn.f64"][number - numbers[0]].in_chain
+    )
+    store = next(row.pc for row in kernel.instructions if row.kind == "store")
+    assert result in kernel.reads[store]
+    assert all(result not in kernel.writes[number] for number in numbers[:-5])
