@@ -53,7 +53,8 @@ ONE_EACH = """
     cvta.to.global.u64 %rd2, %rd1; cvta.shared.u64 %rd3, %rd4; mov.u32 %r30, tile;
     add.f32 %f1, %f2, %f3; fma.rn.f64 %fd1, %fd2, %fd3, %fd4; add.f16 %rs1, %rs2, %rs3;
     add.s32 %r5, %r4, %r1; mul.lo.s32 %r6, %r4, %r1; mad.wide.s32 %rd5, %r4, 4, %rd1;
-    cvt.rn.f32.s32 %f4, %r4; ex2.approx.ftz.f32 %f5, %f4; rcp.approx.ftz.f32 %f6, %f4; popc.b32 %r7, %r4;
+    cvt.rn.f32.s32 %f4, %r4; ex2.approx.ftz.f32 %f5, %f4; rcp.approx.ftz.f32 %f6, %f4;
+    popc.b32 %r7, %r4;
     setp.lt.u32 %p1, %r1, 99; shfl.sync.down.b32 %r8, %r4, 1, 31, -1;
     vote.sync.any.pred %p2, %p1, -1;
     ld.shared.u32 %r9, [%r30]; st.shared.f32 [%r30], %f1; ld.const.u32 %r10, [table];
@@ -79,7 +80,7 @@ MEMORY = """
         ("mad.wide.s32", Pipeline.INTEGER_MULTIPLY),
         ("cvt.rn.f32.s32", Pipeline.CONVERSION),
         ("ex2.approx.ftz.f32", Pipeline.SPECIAL_FUNCTION),
-        ("rcp.approx.f32", Pipeline.SPECIAL_FUNCTION),
+        ("rcp.approx.ftz.f32", Pipeline.SPECIAL_FUNCTION),
         ("popc.b32", Pipeline.SPECIAL_FUNCTION),
         ("shfl.sync.down.b32", Pipeline.SHUFFLE),
         ("vote.sync.any.pred", Pipeline.INTEGER),

@@ -171,12 +171,32 @@ def test_divergence_is_close_to_nothing(device: str) -> None:
 
 @on_both
 def test_who_retires_little_and_who_much(device: str) -> None:
-    """LUD is not among the applications of the thesis."""
+    """LUD is not among the applications of the thesis. The launch of nearest neighbours is so short
+    that it waits for its parameters on the GPU, which the simulator does not (TD8)."""
     retire = percent("Retire", device)
-    ranked = sorted(retire.keys() - {"lud"}, key=lambda name: retire[name])
+    ranked = sorted(retire.keys() - {"lud", "nn"}, key=lambda name: retire[name])
     assert set(ranked[-3:]) == set(BEST)
+    assert retire["nn"] < 1.3 * 25 * float(MEASURED_KERNELS["nn_distance"]["ipc"])
     assert set(VERY_LOW) <= set(ranked[:3])
     assert max(retire[name] for name in VERY_LOW) < 0.3 * mean(retire.values())
+
+
+def test_nearest_neighbours_retires_less_than_srad_at_the_clock_of_the_gpu() -> None:
+    """Where parameters are a smaller part of a longer wait for memory."""
+    device = load_device(TURING)
+    retire = {}
+    for application in ("nn", "srad_v2"):
+        results, times = [], []
+        for name, launches in APPLICATIONS[application].items():
+            trace = load_workload(SUITE / f"{name}.toml").run(
+                SIZES.get(name, "full"), devices=[device], record_paths=True
+            )
+            profile = trace.profile(device)
+            assert profile.timed is not None, profile.not_timed
+            results.append(simulated_topdown(profile, device).total)
+            times.append(launches * launch_timing(profile.timed, device).seconds)
+        retire[application] = weighted_mean(application, results, times)["Retire"].percent
+    assert retire["nn"] < 0.9 * retire["srad_v2"]
 
 
 def stalls_of(row: Mapping[str, str]) -> dict[str, float]:
@@ -238,7 +258,7 @@ def test_divergence_is_that_measured_on_turing() -> None:
 
 FULL = (
     ("rodinia/hotspot", 1.3),
-    ("rodinia/srad_coefficient", 1.7),
+    ("rodinia/srad_coefficient", 1.3),
     ("rodinia/srad_update", 1.3),
     ("rodinia/kmeans_assign", 1.3),
     ("rodinia/backprop_forward", 1.3),
@@ -247,7 +267,7 @@ FULL = (
     ("rodinia/kmeans_transpose", 2.8),
 )
 """Kernels that fill the GPU; code for debugging executes twice what we count (TD1), fetches of 32
-columns at a time do not stay in L1 on hardware (TD6), divisions of doubles take more (TD7)."""
+columns at a time do not stay in L1 on hardware (TD6)."""
 
 
 @pytest.mark.parametrize(("name", "bound"), FULL)
