@@ -212,7 +212,7 @@ def test_divisions_of_many_warps_fill_a_narrow_unit(device: str) -> None:
     sms, warps = gpu.architecture.sm_count, 32
     cycles, _ = cycles_of_one("div.rn.f64", gpu, grid=sms, block=32 * warps)
     busy = 8 * warps * 32 / gpu.timing.fp64.lanes
-    assert cycles == pytest.approx(busy, rel=0.02)
+    assert busy * 0.99 <= cycles <= busy * 1.05
 
 
 def test_a_known_divisor_takes_no_division() -> None:
