@@ -116,7 +116,7 @@ def _with_longer_paths(
         kernel,
         paths=replace(
             paths,
-            start=np.concatenate([ends[:1] * 0, ends])[paths.start],
+            start=np.concatenate([[0], ends])[paths.start],
             pc=(first[paths.pc[event]] + within).astype(np.int32),
             lanes=paths.lanes[event],
             pattern=paths.pattern[event],
