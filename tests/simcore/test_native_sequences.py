@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import re
 import runpy
-import subprocess
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,22 +19,10 @@ from kernelcast.simcore.timing.launch_timing import launch_timing
 from kernelcast.simcore.timing.native_sequences import native_sequences
 from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
 
-assembler: Any = SimpleNamespace(
-    **runpy.run_path(str(Path(__file__).parent.parent / "ptx_frontend" / "assembler.py"))
+disassembler: Any = SimpleNamespace(
+    **runpy.run_path(str(Path(__file__).with_name("disassembler.py")))
 )
 V100 = load_device("v100-pcie")
-REGISTERS = {"16": "b16", "32": "b32", "64": "b64"}
-_INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(@!?U?P\w+ )?([A-Z0-9._]+)\s*(.*?);")
-_UNITS = {
-    Pipeline.SPECIAL_FUNCTION: ("MUFU",),
-    Pipeline.FP32: ("FFMA", "FMUL", "FADD", "FCHK"),
-    Pipeline.FP64: ("DFMA", "DMUL", "DADD"),
-    Pipeline.CONVERSION: ("I2F", "F2I"),
-    Pipeline.BRANCH: ("BRA", "CALL", "RET"),
-    Pipeline.WAIT: ("BSSY", "BSYNC"),
-}
-"""By the names of the assembler; IMAD multiplies unless it only adds or moves, the rest are integer
-operations."""
 
 
 def statement(name: str, known: str = "") -> str:
@@ -63,80 +46,19 @@ def entry(label: str, name: str, times: int = 1, known: str = "") -> str:
 """
 
 
-@dataclass(frozen=True)
-class Native:
-    """One instruction of a disassembly."""
-
-    place: int
-    is_guarded: bool
-    name: str
-    target: int | None
-
-    @property
-    def pipeline(self) -> Pipeline:
-        first = self.name.split(".")[0]
-        for pipeline, names in _UNITS.items():
-            if first in names:
-                return pipeline
-        multiplies = first == "IMAD" and not re.search(r"MOV|IADD|\.X", self.name)
-        return Pipeline.INTEGER_MULTIPLY if multiplies else Pipeline.INTEGER
-
-
-def ordinary_way(code: list[Native]) -> Iterator[Native]:
-    """From the entry to the end; branches around a call, which is for rare operands, are taken."""
-    at = {native.place: number for number, native in enumerate(code)}
-    number, back = 0, -1
-    while code[number].name != "EXIT":
-        native = code[number]
-        yield native
-        kind = native.name.split(".")[0]
-        target = None if native.target is None else at.get(native.target)
-        number += 1
-        if kind == "RET":
-            number = back
-        elif kind == "CALL":
-            assert target is not None
-            number, back = target, number
-        elif kind == "BRA" and target is not None and target > number:
-            skipped = code[number:target]
-            if not native.is_guarded or any(item.name.startswith("CALL") for item in skipped):
-                number = target
-
-
 @pytest.fixture(scope="module")
 def assembled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Counter[Pipeline]]:
-    """What `ptxas` makes of each instruction for sm_80: all from the last load to the store."""
-    spec = importlib.util.find_spec("triton")
-    folders = spec.submodule_search_locations if spec else None
-    if not folders:
-        pytest.skip("there is no disassembler")
-    disassembler = Path(folders[0]) / "backends" / "nvidia" / "bin" / "cuobjdump"
-    folder, names = tmp_path_factory.mktemp("sequences"), list(native_sequences())
+    """What the assembler makes of each instruction: all from the last load to the store."""
+    names = list(native_sequences())
     kernels = "".join(entry(f"k{number}", name) for number, name in enumerate(names))
-    source, binary = folder / "k.ptx", folder / "k.cubin"
-    source.write_text(f".version 7.0\n.target sm_80\n.address_size 64\n{kernels}")
-    subprocess.run([assembler.ptxas(), "-arch=sm_80", "-o", str(binary), str(source)], check=True)
-    listing = subprocess.run(
-        [str(disassembler), "-sass", str(binary)], check=True, capture_output=True, text=True
-    ).stdout
+    text = f".version 7.0\n.target sm_80\n.address_size 64\n{kernels}"
+    code = disassembler.disassembled(text, tmp_path_factory.mktemp("sequences"))
     found = {}
-    for part in listing.split("Function : ")[1:]:
-        name = names[int(part.split("\n", 1)[0].removeprefix("k"))]
-        code = [
-            Native(
-                int(match[1], 16),
-                bool(match[2]),
-                match[3],
-                int(match[4].split("0x")[-1], 16)
-                if re.search("0x[0-9a-f]+ *$", match[4])
-                else None,
-            )
-            for match in _INSTRUCTION.finditer(part)
-        ]
-        way = list(ordinary_way(code))
-        names_of = [item.name.split(".")[0] for item in way]
-        begin = len(way) - names_of[::-1].index("LDG")
-        found[name] = Counter(item.pipeline for item in way[begin : names_of.index("STG")])
+    for number, name in enumerate(names):
+        way = list(disassembler.ordinary_way(code[f"k{number}"]))
+        kinds = [item.kind for item in way]
+        begin = len(way) - kinds[::-1].index("LDG")
+        found[name] = Counter(item.pipeline for item in way[begin : kinds.index("STG")])
     return found
 
 
