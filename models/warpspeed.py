@@ -18,6 +18,7 @@ from kernelcast.models.roofline_ceilings import flops
 from kernelcast.models.tensor_work import refuse_tensor_work
 from kernelcast.simcore.address.kernel import AddressKernel
 from kernelcast.simcore.address.volumes import Volumes
+from kernelcast.simcore.address.wavefronts import RequestRules
 from kernelcast.simcore.device import Device
 from kernelcast.simcore.profile import KernelProfile, LaunchValidity, WorkType
 from kernelcast.simcore.timing.timed_kernel import Pipeline
@@ -75,7 +76,7 @@ def warpspeed_estimate(volumes: Volumes, kernel: AddressKernel, device: Device) 
         (kernel.flops * kernel.cells, work),
         volumes.dram_bytes,
         volumes.l2_bytes,
-        volumes.l1_passes,
+        volumes.l1_cycles,
     )
     parameters = (
         Parameter("Lup", volumes.work, "", "units of work"),
@@ -124,7 +125,7 @@ def warpspeed(profile: KernelProfile, device: Device, options: ModelOptions) -> 
         (flops(profile.instructions, work), work),
         traffic.dram_bytes,
         l2_bytes,
-        _l1_passes(profile, device),
+        _l1_cycles(profile, device),
     )
     factor = options.utilization or 1.0
     assumptions = (
@@ -143,7 +144,7 @@ def _limiters(
     work: tuple[float, WorkType],
     dram_bytes: float,
     l2_bytes: float,
-    l1_passes: float | None,
+    l1_cycles: float | None,
 ) -> tuple[_Limiter, ...]:
     """DRAM, L2, L1, floating point, each with the highest rate that it sustains."""
     timing = device.timing
@@ -165,38 +166,28 @@ def _limiters(
         _Limiter(
             "L2", "L2 bandwidth", "B", l2_bytes, timing.l2_bandwidth_bytes_per_s, "rate of [timing]"
         ),
-        _Limiter(
-            "L1", "L1 throughput", "cycles", _cycles(l1_passes, device), cycles, "cycles of all SMs"
-        ),
+        _Limiter("L1", "L1 throughput", "cycles", l1_cycles, cycles, "cycles of all SMs"),
         _Limiter(kind.value, f"{kind.value} peak", "flop", amount, rate, "theoretical peak"),
     )
 
 
-def _cycles(l1_passes: float | None, device: Device) -> float | None:
-    """A pass moves the words of all data banks, or a line: several cycles where L1 is narrower."""
-    if l1_passes is None:
-        return None
-    assert device.timing is not None
-    facts, line_bytes = device.warpspeed, (device.l1 or device.l2).line_bytes
-    has_banks = facts is not None and facts.l1_data_banks
-    moved = facts.l1_data_banks * facts.l1_bank_bytes if facts and has_banks else line_bytes
-    return l1_passes * max(1.0, moved / device.timing.l1_wavefront_bytes)
-
-
-def _l1_passes(profile: KernelProfile, device: Device) -> float | None:
+def _l1_cycles(profile: KernelProfile, device: Device) -> float | None:
     """Of all global requests: as the warps that were timed need, else by their sectors."""
     traffic = profile.traffic
     if traffic.global_load_requests is None or traffic.global_load_sectors is None:
         return None
+    rules = RequestRules.of(device, device.warpspeed)
     requests = traffic.global_load_requests + (traffic.global_store_requests or 0.0)
     if profile.timed is not None:
-        of_pc = np.array([item is Pipeline.GLOBAL for item in profile.timed.pipeline])
-        chosen = profile.timed.wavefronts[of_pc[profile.timed.paths.pc]]
-        if len(chosen):
-            return requests * float(chosen.mean())
+        pc = profile.timed.paths.pc
+        chosen = np.array([item is Pipeline.GLOBAL for item in profile.timed.pipeline])[pc]
+        if chosen.any():
+            moved_bytes = profile.timed.paths.lanes * profile.timed.levels.bytes_per_lane[pc]
+            cycles = rules.cycles(profile.timed.wavefronts[chosen], moved_bytes[chosen])
+            return requests * float(cycles.mean())
     sectors = traffic.global_load_sectors + (traffic.global_store_sectors or 0.0)
-    line_bytes = (device.l1 or device.l2).line_bytes
-    return max(requests, sectors * traffic.sector_bytes / line_bytes)
+    moved = np.array(sectors * traffic.sector_bytes)
+    return float(rules.cycles(np.maximum(requests, moved / rules.line_bytes), moved))
 
 
 def _estimate(

@@ -237,6 +237,7 @@ def _with_volumes(estimate: Volumes, simulation: SimulatedVolumes) -> Volumes:
         l1_accesses=simulation.l1_accesses * work,
         l1_wavefronts=simulation.l1_wavefronts * work,
         l1_passes=simulation.l1_passes * work,
+        l1_cycles=simulation.l1_passes * work * estimate.l1_cycles / estimate.l1_passes,
         l2_load_compulsory_bytes=simulation.l2_load_bytes * work,
         l2_load_capacity_bytes=0.0,
         l2_store_bytes=simulation.l2_store_bytes * work,

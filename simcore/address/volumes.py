@@ -23,7 +23,8 @@ __all__ = ["Volumes", "volumes"]
 class Volumes:
     """Of one launch; bytes, and counts of L1. `per_work` divides any of them.
 
-    `l1_wavefronts` are those of the data banks, `l1_passes` the cycles that data and tags need.
+    `l1_wavefronts` are those of the data banks, `l1_passes` what data and tags need, `l1_cycles`
+    how long that takes an L1 of the device's width.
     L2 to L1: `l2_load_compulsory_bytes` are the distinct sectors of each thread block,
     `l2_load_capacity_bytes` what L1 cannot keep. DRAM reads are the sum of five parts:
     `dram_compulsory_bytes` of waves without what the layers before them share with them, the misses
@@ -38,6 +39,7 @@ class Volumes:
     l1_accesses: float
     l1_wavefronts: float
     l1_passes: float
+    l1_cycles: float
     l1_requested_bytes: float
     l2_load_compulsory_bytes: float
     l2_load_capacity_bytes: float
@@ -130,6 +132,7 @@ def _volumes(
         l1_accesses=blocks.requests.accesses,
         l1_wavefronts=blocks.requests.wavefronts,
         l1_passes=blocks.requests.passes,
+        l1_cycles=blocks.requests.cycles,
         l1_requested_bytes=blocks.requested_bytes,
         l2_load_compulsory_bytes=blocks.load_bytes,
         l2_load_capacity_bytes=blocks.capacity_bytes,

@@ -74,6 +74,12 @@ class AskingWarps:
     shape: ThreadBlockClass
 
     @property
+    def moved_bytes(self) -> Floats:
+        """By the active lanes of each warp, shape (warps,)."""
+        lanes = self.warps.active.sum(axis=1)[self.warps.pattern]
+        return np.asarray(lanes * self.access.access_bytes, np.float64)
+
+    @property
     def _origin(self) -> int:
         """Bytes that the index of the thread block itself adds."""
         factors = dict(self.access.coefficients)

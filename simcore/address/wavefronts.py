@@ -36,11 +36,12 @@ _WarpKey = tuple[Triple, ThreadBlockClass, Triple, int]
 @dataclass(frozen=True, slots=True)
 class Requests:
     """Of one thread block: warp-level accesses, wavefronts of the data banks, passes of L1 (data or
-    tags, whichever needs more), sectors that L1 is asked for."""
+    tags, whichever needs more), cycles of L1, sectors that it is asked for."""
 
     accesses: float = 0.0
     wavefronts: float = 0.0
     passes: float = 0.0
+    cycles: float = 0.0
     sectors: float = 0.0
 
     def __add__(self, other: Requests) -> Requests:
@@ -48,6 +49,7 @@ class Requests:
             self.accesses + other.accesses,
             self.wavefronts + other.wavefronts,
             self.passes + other.passes,
+            self.cycles + other.cycles,
             self.sectors + other.sectors,
         )
 
@@ -56,13 +58,15 @@ class Requests:
             self.accesses * factor,
             self.wavefronts * factor,
             self.passes * factor,
+            self.cycles * factor,
             self.sectors * factor,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class RequestRules:
-    """What of a device decides how L1 serves a warp; names as in `WarpspeedFacts`."""
+    """What of a device decides how L1 serves a warp; names as in `WarpspeedFacts`. `cycle_bytes`
+    move in a cycle, all at once where nobody knows how many."""
 
     warp_width: int
     sector_bytes: int
@@ -71,20 +75,29 @@ class RequestRules:
     bank_bytes: int
     tag_banks: int
     far_distance_bytes: int
+    cycle_bytes: float
 
     @classmethod
-    def of(cls, device: Device, facts: WarpspeedFacts) -> RequestRules:
-        """Of L1, or of L2 where there is none."""
+    def of(cls, device: Device, facts: WarpspeedFacts | None) -> RequestRules:
+        """Of L1, or of L2 where there is none; without `facts` lines are served as a whole."""
         cache = device.l1 or device.l2
         return cls(
-            device.architecture.warp_width,
-            cache.sector_bytes,
-            cache.line_bytes,
-            facts.l1_data_banks,
-            facts.l1_bank_bytes,
-            facts.l1_tag_banks,
-            facts.far_distance_bytes,
+            warp_width=device.architecture.warp_width,
+            sector_bytes=cache.sector_bytes,
+            line_bytes=cache.line_bytes,
+            data_banks=facts.l1_data_banks if facts else 0,
+            bank_bytes=facts.l1_bank_bytes if facts else 0,
+            tag_banks=facts.l1_tag_banks if facts else 1,
+            far_distance_bytes=facts.far_distance_bytes if facts else 0,
+            cycle_bytes=device.timing.l1_wavefront_bytes if device.timing else math.inf,
         )
+
+    def cycles(self, passes: Floats, moved_bytes: Floats) -> Floats:
+        """A pass of the banks takes one, and longer where L1 is narrower than what the warp moves;
+        without banks each pass moves a line."""
+        if self.data_banks:
+            return np.maximum(passes, moved_bytes / self.cycle_bytes)
+        return passes * max(1.0, self.line_bytes / self.cycle_bytes)
 
 
 def requests_of(
@@ -130,12 +143,15 @@ def _requests(asking: AskingWarps, data: Floats, rules: RequestRules) -> Request
     else:
         lines = asking.tag_passes(rules.line_bytes, rules.tag_banks)
     wavefronts = data if rules.data_banks else lines.mean(axis=1)
-    passes = np.maximum(data[:, None], lines).mean(axis=1)
+    passes = np.maximum(data[:, None], lines)
+    cycles = rules.cycles(passes, asking.moved_bytes[:, None]).mean(axis=1)
+    passes = passes.mean(axis=1)
     count = len(asking.constants)
     return Requests(
         accesses=float(count * len(sectors)),
         wavefronts=float(count * wavefronts.sum()),
         passes=float(count * passes.sum()),
+        cycles=float(count * cycles.sum()),
         sectors=float(count * sectors.sum()),
     )
 
