@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+import kernelcast as kc
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models import ModelOptions
 from kernelcast.models.warpspeed import warpspeed
@@ -68,6 +70,40 @@ def test_each_limiter_is_its_volume_over_its_rate() -> None:
     rate = A100.architecture.sm_count * A100.architecture.clock_hz
     assert found["L1 throughput"] == pytest.approx(cycles / rate)
     assert warpspeed(PROFILE, A100, OPTIONS).time_s == max(found.values())
+
+
+@pytest.mark.parametrize(
+    ("device", "stride", "cycles"),
+    [
+        ("a100-40gb", 1, 1),
+        ("a100-40gb", 32, 32),
+        ("a40", 1, 2),
+        ("a40", 32, 32),
+        ("rtx-a6000", 16, 16),
+        ("gtx-480", 1, 2),
+        ("gtx-480", 32, 64),
+    ],
+)
+def test_l1_takes_as_long_as_its_banks_or_its_width(device: str, stride: int, cycles: int) -> None:
+    """Words of a warp `stride` words apart: banks collide, or two cycles bring 128 bytes. Without
+    banks each line comes as a whole."""
+    target = load_device(device)
+    text = f""".version 6.4
+.target sm_50
+.address_size 64
+.visible .entry k(.param .u64 p) {{
+  .reg .b64 %p, %o; .reg .b32 %t; .reg .f32 %x; .shared .b32 sum;
+  ld.param.u64 %p, [p]; mov.u32 %t, %tid.x; mul.wide.u32 %o, %t, {4 * stride};
+  add.s64 %p, %p, %o; ld.global.f32 %x, [%p]; add.f32 %x, %x, %x; st.shared.f32 [sum], %x; ret;
+}}"""
+    words = np.ones(64 * stride, np.float32)
+    trace = kc.load_ptx(text)["k"].run(
+        grid=100, block=64, args=[words], devices=[device], record_paths=True
+    )
+    found = warpspeed(trace.profile(target), target, ModelOptions())
+    (taken,) = (term.seconds for term in found.terms.parts if term.name == "L1 throughput")
+    rate = target.architecture.sm_count * target.architecture.clock_hz
+    assert taken == pytest.approx(200 * cycles / rate)
 
 
 def test_repeats_and_utilization_are_factors() -> None:

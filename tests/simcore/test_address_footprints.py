@@ -179,6 +179,34 @@ def test_wavefronts_are_the_fullest_bank(size: int, stride: int, far: int) -> No
     )
 
 
+@pytest.mark.parametrize("stride", [0, 1, 2, 8, 32, 160])
+@pytest.mark.parametrize("size", [4, 8, 16])
+def test_an_l1_of_half_the_width_takes_two_cycles_for_what_fills_all_banks(
+    size: int, stride: int
+) -> None:
+    """As gpu-strides measured on the A40: 32 lines of one word each take no longer for it."""
+    kernel = AddressKernel([Field("a", size)], [("a", f"{stride}*x")], [], (256,), (64,))
+    (shape,) = thread_block_classes(kernel)
+    device = load_device("a40")
+    rules = RequestRules.of(device, device.warpspeed)
+    bound = bound_accesses(kernel.loads, kernel)
+    found = requests_of(BoundKernel(kernel), bound, shape, rules)
+    assert rules.data_banks * rules.bank_bytes == 2 * rules.cycle_bytes
+    assert found.cycles == pytest.approx(max(found.passes, 2 * 32 * size / 64))
+
+
+def test_without_banks_each_pass_moves_a_line() -> None:
+    kernel = AddressKernel([Field("a", 4)], [("a", "32*x")], [], (256,), (64,))
+    (shape,) = thread_block_classes(kernel)
+    device = load_device("gtx-480")
+    bound = bound_accesses(kernel.loads, kernel)
+    found = requests_of(
+        BoundKernel(kernel), bound, shape, RequestRules.of(device, device.warpspeed)
+    )
+    assert found.passes == 2 * 32
+    assert found.cycles == found.passes * 128 / 64
+
+
 @pytest.mark.parametrize(
     ("text", "wavefronts"), [("threadIdx.x", 2), ("threadIdx.x*2", 4), ("threadIdx.x*16", 32)]
 )
