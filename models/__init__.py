@@ -75,7 +75,7 @@ def get_model(name: str) -> Model:
 
 
 def needs_paths(name: str) -> bool:
-    """Whether the model simulates the warps of an SM: an execution must record their paths for it.
+    """Whether the model looks at the paths of warps: an execution must record them for it.
 
     A model says so by an attribute `needs_paths`. UnknownModel as `get_model`.
     """

@@ -45,7 +45,7 @@ class ModelOptions:
 class Model(Protocol):
     """Raises ModelNotApplicable, in one line, where it has nothing to say.
 
-    A model may have two attributes besides: `needs_paths`, whether it simulates the warps of an SM,
+    A model may have two attributes besides: `needs_paths`, whether it looks at paths of warps,
     and `variants`, the names of its other readings.
     """
 

@@ -106,7 +106,8 @@ def warpspeed_estimate(volumes: Volumes, kernel: AddressKernel, device: Device) 
 
 
 def warpspeed(profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
-    """The same limiters with the volumes that were simulated or measured.
+    """The same limiters with the volumes that were simulated or measured. Passes of L1 are those
+    of the paths of warps; without them the sectors that warps ask for fill lines.
 
     ModelNotApplicable for a profile without traffic of L2, and for devices without [timing].
     """
@@ -137,6 +138,9 @@ def warpspeed(profile: KernelProfile, device: Device, options: ModelOptions) -> 
     )
     told = _Told(profile.repeats, assumptions, lambda time_s: launch_validity(profile, time_s))
     return _estimate(profile.kernel, device, limiters, profile.repeats * factor, (), told)
+
+
+warpspeed.needs_paths = True  # type: ignore[attr-defined]
 
 
 def _limiters(

@@ -9,7 +9,7 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.errors import ModelNotApplicable
-from kernelcast.models import ModelOptions
+from kernelcast.models import ModelOptions, needs_paths
 from kernelcast.models.warpspeed import warpspeed
 from kernelcast.simcore.device_file import load_device
 from kernelcast.simcore.profile import (
@@ -104,6 +104,10 @@ def test_l1_takes_as_long_as_its_banks_or_its_width(device: str, stride: int, cy
     (taken,) = (term.seconds for term in found.terms.parts if term.name == "L1 throughput")
     rate = target.architecture.sm_count * target.architecture.clock_hz
     assert taken == pytest.approx(200 * cycles / rate)
+
+
+def test_paths_are_recorded_for_its_passes_of_l1() -> None:
+    assert needs_paths("warpspeed")
 
 
 def test_repeats_and_utilization_are_factors() -> None:
