@@ -125,13 +125,10 @@ def _units(profile: KernelProfile, device: Device, timing: TimingFacts) -> Rows:
 
 
 def _memory(profile: KernelProfile, device: Device, timing: TimingFacts) -> Rows:
-    traffic, sms = profile.traffic, device.architecture.sm_count
-    known = (traffic.l2_read_sectors, traffic.l2_write_sectors)
-    sectors = sum(count for count in known if count is not None) - traffic.l2_atomic_sectors
-    l2_bytes = traffic.sector_bytes * sectors
-    ports = timing.l2_bytes_per_cycle * sms * device.running_clock_hz
+    traffic = profile.traffic
+    ports = timing.l2_bytes_per_cycle * device.sm_cycles_per_s
     bandwidth = min(timing.l2_bandwidth_bytes_per_s, ports)
-    yield "L2 bandwidth", "bytes / bandwidth of L2", l2_bytes / bandwidth
+    yield "L2 bandwidth", "bytes / bandwidth of L2", traffic.known_l2_bytes / bandwidth
     attainable = device.dram.bandwidth_bytes_per_s * timing.dram_efficiency
     yield "DRAM bandwidth", "bytes / attainable bandwidth", traffic.dram_bytes / attainable
 

@@ -119,13 +119,11 @@ def warpspeed(profile: KernelProfile, device: Device, options: ModelOptions) -> 
             f"{NAME} needs the traffic between L2 and L1, which the profile of {profile.kernel} "
             "does not have"
         )
-    stored = (traffic.l2_write_sectors or 0.0) - traffic.l2_atomic_sectors
-    l2_bytes = traffic.sector_bytes * (traffic.l2_read_sectors + stored)
     limiters = _limiters(
         device,
         (flops(profile.instructions, work), work),
         traffic.dram_bytes,
-        l2_bytes,
+        traffic.known_l2_bytes,
         _l1_cycles(profile, device),
     )
     factor = options.utilization or 1.0

@@ -123,11 +123,15 @@ class MemoryTraffic:
 
     @property
     def l2_bytes(self) -> float | None:
-        """Between SMs and L2; an atomic changes its sector in one transaction. None if unknown."""
-        if self.l2_read_sectors is None or self.l2_write_sectors is None:
-            return None
-        sectors = self.l2_read_sectors + self.l2_write_sectors - self.l2_atomic_sectors
-        return self.sector_bytes * sectors
+        """Between SMs and L2; None unless reads and writes are known."""
+        is_known = self.l2_read_sectors is not None and self.l2_write_sectors is not None
+        return self.known_l2_bytes if is_known else None
+
+    @property
+    def known_l2_bytes(self) -> float:
+        """The same of what is known; an atomic changes its sector in one transaction."""
+        sectors = (self.l2_read_sectors or 0.0) + (self.l2_write_sectors or 0.0)
+        return self.sector_bytes * (sectors - self.l2_atomic_sectors)
 
 
 @dataclass(frozen=True, slots=True)

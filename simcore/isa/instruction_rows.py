@@ -114,8 +114,8 @@ def _sequence(instruction: Instruction) -> str:
     if instruction.type.is_integer:
         return "" if isinstance(instruction.sources[1], Immediate) else f"{name}.{type_}"
     found = instruction.modifiers
-    exact = "approx" if name in _APPROXIMATE else "rn"
-    accuracy = next((item for item in ("approx", "full") if item in found), exact)
+    usual = "approx" if name in _APPROXIMATE else "rn"
+    accuracy = next((item for item in ("approx", "full") if item in found), usual)
     flush = ".ftz" if accuracy != "rn" and "ftz" in found else ""
     return f"{name}.{accuracy}{flush}.{type_}"
 

@@ -137,6 +137,17 @@ def test_divisions_of_many_warps_fill_a_narrow_unit(device: str) -> None:
     assert busy * 0.99 <= cycles <= busy * 1.05
 
 
+@pytest.mark.parametrize("name", native_sequences())
+def test_an_instruction_has_the_sequence_of_its_name(name: str) -> None:
+    """So that none in the table stands for nothing."""
+    kernel = timed(name, 1)
+    sequence = [row.pc for row in kernel.instructions if row.sequence]
+    assert {kernel.instructions[pc].sequence for pc in sequence} == {name}
+    assert [kernel.pipeline[pc] for pc in sequence] == [
+        item.pipeline for item in native_sequences()[name]
+    ]
+
+
 def test_a_known_divisor_takes_no_division() -> None:
     kernel = timed("rem.u32", 1, known="10")
     assert len(kernel.paths.pc) == len(timed("rem.u32", 1).paths.pc) - 16
