@@ -18,21 +18,21 @@ from pathlib import Path
 from targets import Target, target_table
 from timing import THREADS, use_two_threads
 
-from kernelcast.address_extraction import address_kernel
-from kernelcast.rank_addresses import AddressedKernel, AddressedWorkload
-from kernelcast.rank_sweep import RankedKernel, rank_configurations
-from kernelcast.rank_variations import (
+from kernelcast.address.extraction import address_kernel
+from kernelcast.ranking.addresses import AddressedKernel, AddressedWorkload
+from kernelcast.ranking.ranking import Prediction
+from kernelcast.ranking.sweep import RankedKernel, rank_configurations
+from kernelcast.ranking.variations import (
     Configuration,
     ShapeLimits,
     configurations,
     read_foldings,
     read_shapes,
 )
-from kernelcast.ranking import Prediction
-from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.device.file import load_device
 from kernelcast.validation import warpspeed_twins
 from kernelcast.validation.warpspeed_twins import PAPER_DOMAIN, Folding, Twin
-from kernelcast.workload_file import load_workload
+from kernelcast.workload.file import load_workload
 
 __all__ = ["ranking_targets"]
 

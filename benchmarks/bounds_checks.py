@@ -25,7 +25,11 @@ from timing import geometric_mean, isolated_environment, table
 import kernelcast as kc
 
 if TYPE_CHECKING:
-    from kernelcast.simcore.engine.jit.access_checks import AccessChecks, Lanes, Region
+    from kernelcast.simcore.engine.jit.codegen.memory.access_checks import (
+        AccessChecks,
+        Lanes,
+        Region,
+    )
 
 __all__ = ["ENGINE", "CheckTiming", "check_table", "check_target", "measure_checks"]
 
@@ -132,7 +136,7 @@ def check_target(timings: Sequence[CheckTiming]) -> Target:
 def leave_out_checks() -> list[str]:
     """From now on the engine generates code without checks; the list grows with each one that it
     leaves out."""
-    from kernelcast.simcore.engine.jit.access_checks import AccessChecks
+    from kernelcast.simcore.engine.jit.codegen.memory.access_checks import AccessChecks
 
     left_out: list[str] = []
 

@@ -18,14 +18,14 @@ from dataclasses import replace
 import numpy as np
 
 from kernelcast.simcore.address.access_stream import access_batches, instruction_rows
-from kernelcast.simcore.address.bound_kernel import BoundKernel
-from kernelcast.simcore.address.hit_rate_fit import HitRatePoint, fit_hit_rate
 from kernelcast.simcore.address.kernel import AddressKernel, Field
-from kernelcast.simcore.address.l1_reuse import l1_reuse
-from kernelcast.simcore.address.thread_blocks import thread_block_classes
-from kernelcast.simcore.address.volumes import volumes
-from kernelcast.simcore.device import Device
-from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.address.volumes.bound_kernel import BoundKernel
+from kernelcast.simcore.address.volumes.hit_rate_fit import HitRatePoint, fit_hit_rate
+from kernelcast.simcore.address.volumes.l1_reuse import l1_reuse
+from kernelcast.simcore.address.volumes.thread_blocks import thread_block_classes
+from kernelcast.simcore.address.volumes.volumes import volumes
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.validation.simulated_volumes import simulated_volumes, uneven
 from kernelcast.validation.warpspeed_twins import Configuration, Folding, Twin

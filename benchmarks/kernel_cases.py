@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 import numpy as np
 from problem import Array, Problem
 
-from kernelcast.runnable import LoadedModule, RunnableKernel
+from kernelcast.execution.runnable import LoadedModule, RunnableKernel
 
 __all__ = ["CASES", "KERNELS", "KernelCase"]
 

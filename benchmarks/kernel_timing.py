@@ -14,7 +14,7 @@ from targets import Target
 from timing import geometric_mean, interleaved, table
 
 import kernelcast as kc
-from kernelcast.runnable import RunnableKernel
+from kernelcast.execution.runnable import RunnableKernel
 
 __all__ = ["KernelTimer", "KernelTiming", "kernel_table", "kernel_targets", "reference_table"]
 

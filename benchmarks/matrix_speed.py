@@ -16,7 +16,7 @@ import numpy as np
 
 from kernelcast.ptx_frontend import read_module
 from kernelcast.simcore.engine import execute
-from kernelcast.simcore.launch import Launch
+from kernelcast.simcore.launch.launch import Launch
 
 _KERNELS = ("wmma_gemm", "mma_gemm")
 _TILE, _THREADS, _REPEATS = 64, 128, 5

@@ -12,7 +12,7 @@ import numpy as np
 from kernel_cases import KERNELS
 
 from kernelcast.errors import KernelcastError
-from kernelcast.simcore.launch import Argument
+from kernelcast.simcore.launch.launch import Argument
 
 __all__ = ["COMPILER", "NativeTwins"]
 

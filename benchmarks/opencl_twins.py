@@ -26,8 +26,8 @@ from timing import geometric_mean, interleaved, table, use_two_threads
 
 import kernelcast as kc
 from kernelcast.errors import KernelcastError
-from kernelcast.instruction_mix import instruction_mix
-from kernelcast.runnable import LoadedModule, RunnableKernel
+from kernelcast.execution.instruction_mix import instruction_mix
+from kernelcast.execution.runnable import LoadedModule, RunnableKernel
 
 COMPILERS = ("clang-15", "clang-14", "clang")
 OPTIONS = (

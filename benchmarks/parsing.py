@@ -15,10 +15,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernelcast.ptx_frontend import module_cache, read_ptx
-from kernelcast.ptx_frontend.lexer import Tokens
-from kernelcast.ptx_frontend.parser import parse, parse_tokens
-from kernelcast.ptx_frontend.source import SourceText
+from kernelcast.ptx_frontend import read_ptx
+from kernelcast.ptx_frontend.ptx import module_cache
+from kernelcast.ptx_frontend.ptx.text.lexer import Tokens
+from kernelcast.ptx_frontend.ptx.text.parser import parse, parse_tokens
+from kernelcast.ptx_frontend.ptx.text.source import SourceText
 
 __all__ = ["ReadingTimes", "measure"]
 

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 import kernelcast as kc
-from kernelcast.kernel_trace import KernelTrace
-from kernelcast.runnable import RunnableKernel
-from kernelcast.simcore.launch import Argument
+from kernelcast.execution.kernel_trace import KernelTrace
+from kernelcast.execution.runnable import RunnableKernel
+from kernelcast.simcore.launch.launch import Argument
 
 __all__ = ["Array", "Problem"]
 

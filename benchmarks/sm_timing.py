@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from targets import Target, target_table
 from timing import geometric_mean, table
 
-from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.timing.launch_timing import launch_timing
-from kernelcast.simcore.timing.micro_kernel import Step, micro_kernel
-from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
+from kernelcast.simcore.timing.launch.launch_timing import launch_timing
+from kernelcast.simcore.timing.launch.micro_kernel import Step, micro_kernel
 
 DEVICE = "a100-80gb"
 _TARGET = 20.0

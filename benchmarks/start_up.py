@@ -19,7 +19,7 @@ from targets import Target
 from timing import isolated_environment, process_wall_seconds
 
 import kernelcast as kc
-from kernelcast.runnable import RunnableKernel
+from kernelcast.execution.runnable import RunnableKernel
 
 __all__ = ["DEVICE", "start_up_targets"]
 

@@ -9,8 +9,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kernelcast.address_extraction import address_kernel as address_kernel
-    from kernelcast.address_file import load_address_kernel as load_address_kernel
+    from kernelcast.address.extraction import address_kernel as address_kernel
+    from kernelcast.address.file import load_address_kernel as load_address_kernel
     from kernelcast.api import device as device
     from kernelcast.api import devices as devices
     from kernelcast.api import estimate as estimate
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from kernelcast.architectures import WhatIf as WhatIf
     from kernelcast.architectures import whatif as whatif
     from kernelcast.errors import KernelcastError as KernelcastError
+    from kernelcast.execution.kernel_trace import KernelTrace as KernelTrace
+    from kernelcast.execution.runnable import LoadedModule as LoadedModule
+    from kernelcast.execution.runnable import RunnableKernel as RunnableKernel
+    from kernelcast.execution.sampling import Sampling as Sampling
     from kernelcast.inputs.numba_kernel import NumbaKernel as NumbaKernel
     from kernelcast.inputs.numba_kernel import from_numba as from_numba
     from kernelcast.inputs.opencl_program import OpenclKernel as OpenclKernel
@@ -33,38 +37,34 @@ if TYPE_CHECKING:
     from kernelcast.inputs.pystencils import from_pystencils as from_pystencils
     from kernelcast.inputs.triton_kernel import TritonKernel as TritonKernel
     from kernelcast.inputs.triton_kernel import from_triton as from_triton
-    from kernelcast.kernel_trace import KernelTrace as KernelTrace
     from kernelcast.models.estimate import Estimate as Estimate
     from kernelcast.models.topdown import ApplicationTopDown as ApplicationTopDown
-    from kernelcast.rank_launches import RankOptions as RankOptions
-    from kernelcast.rank_launches import rank as rank
-    from kernelcast.ranking import Ranking as Ranking
-    from kernelcast.runnable import LoadedModule as LoadedModule
-    from kernelcast.runnable import RunnableKernel as RunnableKernel
-    from kernelcast.sampling import Sampling as Sampling
+    from kernelcast.ranking.launches import RankOptions as RankOptions
+    from kernelcast.ranking.launches import rank as rank
+    from kernelcast.ranking.ranking import Ranking as Ranking
     from kernelcast.simcore.address.kernel import AddressKernel as AddressKernel
-    from kernelcast.simcore.device import Device as Device
-    from kernelcast.simcore.image_formats import ChannelOrder as ChannelOrder
-    from kernelcast.simcore.image_formats import ChannelType as ChannelType
-    from kernelcast.simcore.image_formats import ImageKind as ImageKind
-    from kernelcast.simcore.images import Addressing as Addressing
-    from kernelcast.simcore.images import Filter as Filter
-    from kernelcast.simcore.images import Image as Image
-    from kernelcast.simcore.images import Sampler as Sampler
-    from kernelcast.simcore.launch import Limits as Limits
-    from kernelcast.simcore.launch import LocalBytes as LocalBytes
-    from kernelcast.simcore.profile import KernelProfile as KernelProfile
-    from kernelcast.simcore.profile import WorkType as WorkType
-    from kernelcast.simcore.tensor_maps import Fill as Fill
-    from kernelcast.simcore.tensor_maps import Swizzle as Swizzle
-    from kernelcast.simcore.tensor_maps import TensorElement as TensorElement
-    from kernelcast.simcore.tensor_maps import TensorMap as TensorMap
-    from kernelcast.simcore.textures import ReadMode as ReadMode
-    from kernelcast.simcore.textures import Surface as Surface
-    from kernelcast.simcore.textures import Texture as Texture
-    from kernelcast.topdown_analysis import topdown as topdown
-    from kernelcast.workload import Workload as Workload
-    from kernelcast.workload_file import load_workload as load_workload
+    from kernelcast.simcore.device.device import Device as Device
+    from kernelcast.simcore.isa.ir.image_formats import ChannelOrder as ChannelOrder
+    from kernelcast.simcore.isa.ir.image_formats import ChannelType as ChannelType
+    from kernelcast.simcore.isa.ir.image_formats import ImageKind as ImageKind
+    from kernelcast.simcore.launch.images import Addressing as Addressing
+    from kernelcast.simcore.launch.images import Filter as Filter
+    from kernelcast.simcore.launch.images import Image as Image
+    from kernelcast.simcore.launch.images import Sampler as Sampler
+    from kernelcast.simcore.launch.launch import Limits as Limits
+    from kernelcast.simcore.launch.launch import LocalBytes as LocalBytes
+    from kernelcast.simcore.launch.tensor_maps import Fill as Fill
+    from kernelcast.simcore.launch.tensor_maps import Swizzle as Swizzle
+    from kernelcast.simcore.launch.tensor_maps import TensorElement as TensorElement
+    from kernelcast.simcore.launch.tensor_maps import TensorMap as TensorMap
+    from kernelcast.simcore.launch.textures import ReadMode as ReadMode
+    from kernelcast.simcore.launch.textures import Surface as Surface
+    from kernelcast.simcore.launch.textures import Texture as Texture
+    from kernelcast.simcore.profile.profile import KernelProfile as KernelProfile
+    from kernelcast.simcore.profile.profile import WorkType as WorkType
+    from kernelcast.topdown.analysis import topdown as topdown
+    from kernelcast.workload.file import load_workload as load_workload
+    from kernelcast.workload.workload import Workload as Workload
 
 __all__ = [
     "AddressKernel",
@@ -128,42 +128,42 @@ __all__ = [
 
 _HOMES = {
     "AddressKernel": "kernelcast.simcore.address.kernel",
-    "Addressing": "kernelcast.simcore.images",
+    "Addressing": "kernelcast.simcore.launch.images",
     "ApplicationTopDown": "kernelcast.models.topdown",
-    "ChannelOrder": "kernelcast.simcore.image_formats",
-    "ChannelType": "kernelcast.simcore.image_formats",
-    "Device": "kernelcast.simcore.device",
+    "ChannelOrder": "kernelcast.simcore.isa.ir.image_formats",
+    "ChannelType": "kernelcast.simcore.isa.ir.image_formats",
+    "Device": "kernelcast.simcore.device.device",
     "Estimate": "kernelcast.models.estimate",
-    "Fill": "kernelcast.simcore.tensor_maps",
-    "Filter": "kernelcast.simcore.images",
-    "Image": "kernelcast.simcore.images",
-    "ImageKind": "kernelcast.simcore.image_formats",
-    "KernelProfile": "kernelcast.simcore.profile",
-    "KernelTrace": "kernelcast.kernel_trace",
+    "Fill": "kernelcast.simcore.launch.tensor_maps",
+    "Filter": "kernelcast.simcore.launch.images",
+    "Image": "kernelcast.simcore.launch.images",
+    "ImageKind": "kernelcast.simcore.isa.ir.image_formats",
+    "KernelProfile": "kernelcast.simcore.profile.profile",
+    "KernelTrace": "kernelcast.execution.kernel_trace",
     "KernelcastError": "kernelcast.errors",
-    "Limits": "kernelcast.simcore.launch",
-    "LoadedModule": "kernelcast.runnable",
-    "LocalBytes": "kernelcast.simcore.launch",
+    "Limits": "kernelcast.simcore.launch.launch",
+    "LoadedModule": "kernelcast.execution.runnable",
+    "LocalBytes": "kernelcast.simcore.launch.launch",
     "NumbaKernel": "kernelcast.inputs.numba_kernel",
     "OpenclKernel": "kernelcast.inputs.opencl_program",
     "OpenclProgram": "kernelcast.inputs.opencl_program",
     "PystencilsKernel": "kernelcast.inputs.pystencils",
-    "RankOptions": "kernelcast.rank_launches",
-    "Ranking": "kernelcast.ranking",
-    "ReadMode": "kernelcast.simcore.textures",
-    "RunnableKernel": "kernelcast.runnable",
-    "Sampler": "kernelcast.simcore.images",
-    "Sampling": "kernelcast.sampling",
-    "Surface": "kernelcast.simcore.textures",
-    "Swizzle": "kernelcast.simcore.tensor_maps",
-    "TensorElement": "kernelcast.simcore.tensor_maps",
-    "TensorMap": "kernelcast.simcore.tensor_maps",
-    "Texture": "kernelcast.simcore.textures",
+    "RankOptions": "kernelcast.ranking.launches",
+    "Ranking": "kernelcast.ranking.ranking",
+    "ReadMode": "kernelcast.simcore.launch.textures",
+    "RunnableKernel": "kernelcast.execution.runnable",
+    "Sampler": "kernelcast.simcore.launch.images",
+    "Sampling": "kernelcast.execution.sampling",
+    "Surface": "kernelcast.simcore.launch.textures",
+    "Swizzle": "kernelcast.simcore.launch.tensor_maps",
+    "TensorElement": "kernelcast.simcore.launch.tensor_maps",
+    "TensorMap": "kernelcast.simcore.launch.tensor_maps",
+    "Texture": "kernelcast.simcore.launch.textures",
     "TritonKernel": "kernelcast.inputs.triton_kernel",
     "WhatIf": "kernelcast.architectures",
-    "WorkType": "kernelcast.simcore.profile",
-    "Workload": "kernelcast.workload",
-    "address_kernel": "kernelcast.address_extraction",
+    "WorkType": "kernelcast.simcore.profile.profile",
+    "Workload": "kernelcast.workload.workload",
+    "address_kernel": "kernelcast.address.extraction",
     "device": "kernelcast.api",
     "devices": "kernelcast.api",
     "estimate": "kernelcast.api",
@@ -172,16 +172,16 @@ _HOMES = {
     "from_triton": "kernelcast.inputs.triton_kernel",
     "is_trace_file": "kernelcast.api",
     "load": "kernelcast.api",
-    "load_address_kernel": "kernelcast.address_file",
+    "load_address_kernel": "kernelcast.address.file",
     "load_metrics": "kernelcast.api",
     "load_ptx": "kernelcast.api",
     "load_trace": "kernelcast.api",
-    "load_workload": "kernelcast.workload_file",
+    "load_workload": "kernelcast.workload.file",
     "opencl_program": "kernelcast.inputs.opencl_program",
-    "rank": "kernelcast.rank_launches",
+    "rank": "kernelcast.ranking.launches",
     "reference_utilization": "kernelcast.api",
     "save_trace": "kernelcast.api",
-    "topdown": "kernelcast.topdown_analysis",
+    "topdown": "kernelcast.topdown.analysis",
     "whatif": "kernelcast.architectures",
 }
 

@@ -15,20 +15,20 @@ from pathlib import Path
 
 from kernelcast.defaults import DEFAULT_MODEL, default_model, why_not_default
 from kernelcast.errors import KernelcastError, TraceFormatError, nearest
+from kernelcast.execution.kernel_trace import KernelTrace
+from kernelcast.execution.runnable import LoadedModule
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.source_file import load_source
-from kernelcast.kernel_trace import KernelTrace
 from kernelcast.models import ModelOptions, get_model, utilization_factor
 from kernelcast.models.estimate import Estimate
 from kernelcast.ptx_frontend import read_ptx
-from kernelcast.runnable import LoadedModule
-from kernelcast.simcore.device import Device
-from kernelcast.simcore.device_file import known_devices, load_device
-from kernelcast.simcore.measured_profile import profile_from_metrics
-from kernelcast.simcore.profile import KernelProfile, WorkType
-from kernelcast.traces.accelsim import ACCELSIM_SUFFIXES, read_accelsim_trace
-from kernelcast.traces.metrics import read_metrics
-from kernelcast.traces.parquet import read_trace, write_trace
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.file import known_devices, load_device
+from kernelcast.simcore.profile.measured_profile import profile_from_metrics
+from kernelcast.simcore.profile.profile import KernelProfile, WorkType
+from kernelcast.traces.accelsim.reader import ACCELSIM_SUFFIXES, read_accelsim_trace
+from kernelcast.traces.profilers.metrics import read_metrics
+from kernelcast.traces.stored.parquet import read_trace, write_trace
 
 __all__ = [
     "DEFAULT_MODEL",

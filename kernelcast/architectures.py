@@ -12,17 +12,17 @@ from typing import Protocol
 
 from kernelcast.api import estimate
 from kernelcast.errors import KernelcastError, LaunchError, ModelNotApplicable
-from kernelcast.kernel_trace import KernelTrace
-from kernelcast.memory_simulation import SimulatedDevice
+from kernelcast.execution.kernel_trace import KernelTrace
+from kernelcast.execution.memory_simulation import SimulatedDevice
 from kernelcast.models import MODELS, get_model, needs_paths
 from kernelcast.models.estimate import Estimate
-from kernelcast.simcore.changed_device import FollowedFact, followed_facts, typed_changes
-from kernelcast.simcore.dependent_facts import Scalar
-from kernelcast.simcore.device import Device, PeakThroughput
-from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.occupancy import occupancy
-from kernelcast.simcore.profile import KernelProfile, LaunchShape, WorkType
-from kernelcast.workload import Workload
+from kernelcast.simcore.device.changed import FollowedFact, followed_facts, typed_changes
+from kernelcast.simcore.device.device import Device, PeakThroughput
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.device.rescaling import Scalar
+from kernelcast.simcore.profile.occupancy import occupancy
+from kernelcast.simcore.profile.profile import KernelProfile, LaunchShape, WorkType
+from kernelcast.workload.workload import Workload
 
 __all__ = [
     "Architecture",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelcast.simcore.device import Device
+from kernelcast.simcore.device.device import Device
 
 __all__ = ["DEFAULT_MODEL", "default_model", "why_not_default"]
 

@@ -1,4 +1,8 @@
-"""Performance models: KernelProfile x Device -> Estimate. One file each, one line here."""
+"""Performance models: KernelProfile x Device -> Estimate. One folder each, one line here.
+
+`model` says what a model is, `estimate` what it returns. A model imports `simcore` and no other
+model.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,14 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
 
 from kernelcast.errors import UnknownModel, nearest
-from kernelcast.models.component_throughput import component_throughput
-from kernelcast.models.interval import interval
+from kernelcast.models.component_throughput.model import component_throughput
+from kernelcast.models.interval.model import interval
 from kernelcast.models.model import Model, ModelOptions, check_variant
-from kernelcast.models.mpd_cpd import mpd_cpd
-from kernelcast.models.quantitative_equations import utilization_factor
-from kernelcast.models.quantitative_roofline import quantitative_roofline
-from kernelcast.models.roofline import roofline
-from kernelcast.models.warpspeed import warpspeed
+from kernelcast.models.mpd_cpd.model import mpd_cpd
+from kernelcast.models.quantitative_roofline.equations import utilization_factor
+from kernelcast.models.quantitative_roofline.model import quantitative_roofline
+from kernelcast.models.roofline.model import roofline
+from kernelcast.models.warpspeed.model import warpspeed
 
 __all__ = [
     "MODELS",

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from kernelcast.simcore.profile import LaunchValidity
-from kernelcast.simcore.source_names import source_name
+from kernelcast.simcore.isa.ir.source_names import source_name
+from kernelcast.simcore.profile.profile import LaunchValidity
 from kernelcast.units import format_quantity, format_seconds
 
 __all__ = ["Combine", "Estimate", "Parameter", "Term"]

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from kernelcast.errors import KernelcastError, ModelNotApplicable, nearest
 from kernelcast.models.estimate import Estimate
-from kernelcast.simcore.device import Device
-from kernelcast.simcore.profile import KernelProfile, LaunchValidity, WorkType
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.profile.profile import KernelProfile, LaunchValidity, WorkType
 
 __all__ = ["Model", "ModelOptions", "check_variant", "dominant_work_type", "launch_validity"]
 

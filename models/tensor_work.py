@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kernelcast.errors import ModelNotApplicable
-from kernelcast.simcore.device import Device
-from kernelcast.simcore.profile import KernelProfile
-from kernelcast.simcore.tensor_facts import missing_tensor_units
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.tensor_facts import missing_tensor_units
+from kernelcast.simcore.profile.profile import KernelProfile
 
 __all__ = ["check_tensor_units", "refuse_tensor_work", "tensor_peaks", "tensor_rate"]
 

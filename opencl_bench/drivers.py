@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelcast.errors import BenchmarkError
-from kernelcast.simcore.disk_cache import cache_folder
+from kernelcast.simcore.host.disk_cache import cache_folder
 
 __all__ = [
     "DeviceKind",

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from kernelcast.errors import BenchmarkError
 from kernelcast.opencl_bench.drivers import OpenClDevice, plain_driver_error
-from kernelcast.simcore.launch import LocalBytes
+from kernelcast.simcore.launch.launch import LocalBytes
 
 __all__ = ["LaunchSeconds", "OpenClQueue"]
 

@@ -15,7 +15,7 @@ from kernelcast.opencl_bench.benchmark import Effort
 from kernelcast.opencl_bench.finding_record import finding_of, finding_record
 from kernelcast.opencl_bench.measurement import Finding
 from kernelcast.opencl_bench.target import DeviceFacts
-from kernelcast.simcore.disk_cache import read_checked, write_checked
+from kernelcast.simcore.host.disk_cache import read_checked, write_checked
 
 __all__ = ["SessionStore", "StoredBenchmark"]
 

@@ -1,7 +1,8 @@
-"""From PTX text to kernels in the intermediate representation.
+"""Front ends: every source of kernels becomes one `Module` of the intermediate representation.
 
-`lexer` -> tokens, `parser` -> the syntax tree of `syntax`, `lowering` -> `Module`; `module_cache`
-keeps modules on disk.
+`ptx` reads PTX, `llvm` LLVM IR, `spirv` SPIR-V by way of LLVM IR; `images` holds what texels take
+in any of them. Front ends import `simcore` and nothing of one another, except `spirv`, which ends
+in `llvm`.
 """
 
 from __future__ import annotations
@@ -9,17 +10,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from kernelcast.errors import KernelcastError, PtxSyntaxError
-from kernelcast.ptx_frontend.lowering import lower
-from kernelcast.ptx_frontend.module_cache import (
+from kernelcast.ptx_frontend.ptx.lowering.module import lower
+from kernelcast.ptx_frontend.ptx.module_cache import (
     SMALLEST_CACHED_BYTES,
     cached_name,
     collector_paused,
     load_module,
     store_module,
 )
-from kernelcast.ptx_frontend.parser import parse
-from kernelcast.ptx_frontend.source import SourceText
-from kernelcast.simcore.isa.kernel import Module
+from kernelcast.ptx_frontend.ptx.text.parser import parse
+from kernelcast.ptx_frontend.ptx.text.source import SourceText
+from kernelcast.simcore.isa.ir.kernel import Module
 
 __all__ = ["read_module", "read_ptx"]
 

@@ -15,12 +15,12 @@ from kernelcast.cli import main
 from kernelcast.errors import InputError
 from kernelcast.inputs import nvrtc_library
 from kernelcast.ptx_frontend import read_ptx
-from kernelcast.simcore.device import Device, MeasuredThroughput
-from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.device.device import Device, MeasuredThroughput
+from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.engine import execute
-from kernelcast.simcore.isa.kernel import Kernel
-from kernelcast.simcore.launch import Argument, Launch, Limits, dimensions
-from kernelcast.simcore.profile import (
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.launch import Argument, Launch, Limits, dimensions
+from kernelcast.simcore.profile.profile import (
     InstructionCounts,
     KernelProfile,
     LaunchShape,

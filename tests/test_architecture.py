@@ -74,11 +74,11 @@ def test_leaves_import_nothing_of_ours_but_leaves(leaf: str) -> None:
 
 
 def test_the_rule_catches_what_it_must() -> None:
-    assert forbidden("models", "kernelcast.ptx_frontend.parser")
+    assert forbidden("models", "kernelcast.ptx_frontend.ptx.text.parser")
     assert forbidden("simcore", "kernelcast.models")
-    assert forbidden("traces", "kernelcast.simcore.device")
+    assert forbidden("traces", "kernelcast.simcore.device.device")
     assert forbidden("simcore", "kernelcast.api")
-    assert forbidden("kernelcast", "simcore.device")
+    assert forbidden("kernelcast", "simcore.device.device")
     assert not forbidden("simcore", "kernelcast.traces.trace")
     assert not forbidden("models", "kernelcast.errors")
 

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kernelcast.measured_times import Api, FailedCase
 from kernelcast.measuring.accelerator import Accelerator, MeasuringError
 from kernelcast.measuring.cases import Case, prepare
 from kernelcast.measuring.command_line import (
@@ -28,7 +27,8 @@ from kernelcast.measuring.cuda_device import CudaDevice
 from kernelcast.measuring.fake_accelerator import FakeAccelerator
 from kernelcast.measuring.measurement import Session, Settings
 from kernelcast.measuring.ncu import NcuProfiler, find_ncu
-from kernelcast.workload import Workload
+from kernelcast.validation.measured_times import Api, FailedCase
+from kernelcast.workload.workload import Workload
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -12,7 +12,6 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from kernelcast.measured_times import Api
 from kernelcast.measuring.accelerator import Accelerator
 from kernelcast.measuring.cases import opencl_twin
 from kernelcast.measuring.command_line import (
@@ -24,6 +23,7 @@ from kernelcast.measuring.command_line import (
 )
 from kernelcast.measuring.fake_accelerator import FakeAccelerator
 from kernelcast.measuring.opencl_device import OpenClDevice, device_names
+from kernelcast.validation.measured_times import Api
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,6 +1,7 @@
 """The command line. One file a subcommand: it parses, calls the API, hands the result on.
 
-Exit status: 0 done; 1 done and the answer is negative; 2 bad input; 130 interrupted.
+Exit status: 0 done; 1 done and the answer is negative; 2 bad input; 130 interrupted. Imports
+everything; nothing imports it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from kernelcast.cli.run import run
 from kernelcast.cli.support import support
 from kernelcast.cli.terminal import show_error, show_line
 from kernelcast.cli.topdown import topdown
-from kernelcast.cli.validate import validate
+from kernelcast.cli.validate.command import validate
 from kernelcast.cli.whatif import whatif
 from kernelcast.errors import KernelcastError
 

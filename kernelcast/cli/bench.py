@@ -75,7 +75,7 @@ def bench(
     _check_output(output, plots)
     session = _measure(opencl_device, only or [], is_quick=quick, is_fresh=fresh)
     if plots is not None:
-        from kernelcast.report.bench_plots import save_curves
+        from kernelcast.report.plots.bench import save_curves
 
         save_curves(session, plots, plot_format.value)
     file = None if output is None else str(output)
@@ -87,7 +87,7 @@ def bench(
         report=lambda: report.bench_report(session),
     )
     if output is not None:
-        from kernelcast.opencl_bench.device_record import write_device_file
+        from kernelcast.opencl_bench.device_file.record import write_device_file
 
         device = write_device_file(session, output)
         show_error(f"wrote {output}: --device {output} estimates for {device.title}")

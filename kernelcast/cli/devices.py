@@ -11,7 +11,7 @@ from kernelcast.cli import options
 from kernelcast.cli.terminal import show_result
 from kernelcast.report import devices as devices_report
 from kernelcast.report import records, text
-from kernelcast.simcore.device_file import load_observations
+from kernelcast.simcore.device.file import load_observations
 
 __all__ = ["app"]
 

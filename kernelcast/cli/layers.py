@@ -10,7 +10,7 @@ from kernelcast.cli import options
 from kernelcast.cli.option_bundles import OutputOptions, bundled
 from kernelcast.cli.rank import Devices, Kernel
 from kernelcast.errors import KernelcastError
-from kernelcast.rank_variations import split_variations
+from kernelcast.ranking.variations import split_variations
 
 __all__ = ["layers"]
 
@@ -44,7 +44,7 @@ def layers(
 ) -> None:
     """The layer conditions of a kernel: what each cache must keep for reuse between layers, and the
     largest domain with which it does."""
-    from kernelcast.layer_sizes import layer_table, scaled_kernel
+    from kernelcast.address.layer_sizes import layer_table, scaled_kernel
     from kernelcast.report import layers as report
 
     targets = options.named_devices(device)

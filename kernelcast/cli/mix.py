@@ -9,7 +9,7 @@ import typer
 from kernelcast.cli import options
 from kernelcast.cli.option_bundles import OutputOptions, bundled
 from kernelcast.cli.trace_source import Execution
-from kernelcast.instruction_mix import MixIsa, instruction_mix
+from kernelcast.execution.instruction_mix import MixIsa, instruction_mix
 from kernelcast.report import records, text
 
 __all__ = ["mix"]

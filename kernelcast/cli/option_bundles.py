@@ -13,8 +13,8 @@ from rich.console import RenderableType
 from kernelcast.cli import options
 from kernelcast.cli.terminal import show_result
 from kernelcast.cli.trace_source import Execution
-from kernelcast.sampling import Sampling
-from kernelcast.simcore.launch import Limits
+from kernelcast.execution.sampling import Sampling
+from kernelcast.simcore.launch.launch import Limits
 
 __all__ = ["ExecutionOptions", "OutputOptions", "bundled"]
 

@@ -12,8 +12,8 @@ import typer
 import kernelcast as kc
 from kernelcast.cli.terminal import show_error
 from kernelcast.errors import KernelcastError
-from kernelcast.sampling import Sampling
-from kernelcast.simcore.launch import Limits
+from kernelcast.execution.sampling import Sampling
+from kernelcast.simcore.launch.launch import Limits
 
 __all__ = [
     "AlwaysExact",

@@ -18,7 +18,7 @@ def check_plot(
     path: Path, models: Sequence[str], devices: Sequence[kc.Device], measured_s: float | None
 ) -> None:
     """KernelcastError when no picture can come of it: before the kernel is executed for nothing."""
-    from kernelcast.report.plots import check_target
+    from kernelcast.report.plots.estimates import check_target
 
     check_target(path)
     if len(devices) > 1 and any(model != QUADRANT_SPLIT_MODEL for model in models):
@@ -40,7 +40,7 @@ def write_plot(
     first device.
     """
     # matplotlib takes a second to import, and only plots need it.
-    from kernelcast.report.plots import quadrant_split_plot, roofline_plot, save
+    from kernelcast.report.plots.estimates import quadrant_split_plot, roofline_plot, save
 
     quantitative = [item for item in estimates if item.model == QUADRANT_SPLIT_MODEL]
     if quantitative and len(quantitative) == len(estimates):

@@ -10,8 +10,8 @@ import kernelcast as kc
 from kernelcast.cli import options
 from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
 from kernelcast.report import records, text
-from kernelcast.simcore.metric_names import Naming
-from kernelcast.simcore.metric_names import metrics as named_metrics
+from kernelcast.simcore.profile.metric_names import Naming
+from kernelcast.simcore.profile.metric_names import metrics as named_metrics
 
 __all__ = ["profile"]
 

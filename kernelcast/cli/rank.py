@@ -12,7 +12,7 @@ import kernelcast as kc
 from kernelcast.cli import options
 from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
 from kernelcast.cli.terminal import show_error, show_progress
-from kernelcast.rank_variations import split_variations
+from kernelcast.ranking.variations import split_variations
 
 __all__ = ["rank"]
 
@@ -92,7 +92,7 @@ def rank(
 
     Exit status 1 when a GPU can run none of them.
     """
-    from kernelcast.rank_launches import RankOptions, rank_kernel
+    from kernelcast.ranking.launches import RankOptions, rank_kernel
     from kernelcast.report import rank as rank_report
 
     targets = options.named_devices(device)
@@ -129,14 +129,14 @@ def rank(
 
 
 def _check_plot(path: Path) -> None:
-    from kernelcast.report.plots import check_target
+    from kernelcast.report.plots.estimates import check_target
 
     check_target(path)
 
 
 def _write_plot(path: Path, rankings: tuple[kc.Ranking, ...]) -> None:
     # matplotlib takes a second to import, and only plots need it.
-    from kernelcast.report.plots import save
-    from kernelcast.report.rank_plot import rank_plot
+    from kernelcast.report.plots.estimates import save
+    from kernelcast.report.plots.rank import rank_plot
 
     save(rank_plot(rankings), path)

@@ -14,8 +14,8 @@ from kernelcast.cli.trace_source import Execution, Simulator, first_compiled
 from kernelcast.errors import KernelcastError
 
 if TYPE_CHECKING:
-    from kernelcast.measured_topdown import MeasuredGpu
     from kernelcast.models.topdown import ApplicationTopDown
+    from kernelcast.topdown.measured import MeasuredGpu
 
 __all__ = ["topdown"]
 
@@ -72,7 +72,7 @@ def topdown(
 
 def _check_plot(path: Path, chart: ChartKind, *, per_invocation: bool) -> None:
     """KernelcastError where no such plot can be written: before anything is analysed."""
-    from kernelcast.report.plots import check_target
+    from kernelcast.report.plots.estimates import check_target
 
     check_target(path)
     if per_invocation and chart is not ChartKind.BARS:
@@ -88,7 +88,7 @@ def _simulated(workload: Path, device: str | None, execution: Execution) -> Appl
 
 def _measured_gpu(device: str | None, compute_capability: str | None) -> MeasuredGpu | None:
     """None where neither is given, for the file may tell."""
-    from kernelcast.measured_topdown import MeasuredGpu
+    from kernelcast.topdown.measured import MeasuredGpu
 
     if device is not None and compute_capability is not None:
         raise KernelcastError(
@@ -110,7 +110,7 @@ def _measured(
     per_invocation: bool,
 ) -> ApplicationTopDown:
     """KernelcastError for invocations of a file that has only means, such as nvprof's summary."""
-    from kernelcast.measured_topdown import measured_topdown
+    from kernelcast.topdown.measured import measured_topdown
 
     found = measured_topdown(metrics, gpu, kernel, is_strict=strict)
     for item in found.kernels:
@@ -131,8 +131,8 @@ def _write_plot(
     per_invocation: bool,
 ) -> None:
     # matplotlib takes a second to import, and only plots need it.
-    from kernelcast.report.plots import save
-    from kernelcast.report.topdown_plot import bars_plot, evolution_plot, sunburst_plot
+    from kernelcast.report.plots.estimates import save
+    from kernelcast.report.plots.topdown import bars_plot, evolution_plot, sunburst_plot
 
     if per_invocation:
         figure = evolution_plot(application)

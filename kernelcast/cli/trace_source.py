@@ -8,11 +8,10 @@ from enum import Enum
 from pathlib import Path
 
 import kernelcast as kc
-from kernelcast import simcore
 from kernelcast.cli import options
 from kernelcast.cli.terminal import show_progress
 from kernelcast.errors import KernelcastError
-from kernelcast.sampling import Sampling
+from kernelcast.execution.sampling import Sampling
 
 __all__ = ["Execution", "Simulator", "first_compiled"]
 
@@ -87,8 +86,8 @@ class Execution:
 def first_compiled(simulator: Simulator) -> str:
     """What the title of a progress bar says of a simulator that no earlier run has compiled."""
     # slow to import, and only wanted where something is simulated
-    from kernelcast.simcore.memory.compiled import is_compiled
+    from kernelcast.simcore.host.compiled import is_compiled
 
-    if is_compiled(Path(simcore.__file__).parent / simulator.value):
+    if is_compiled(simulator.value):
         return ""
     return f" (first, once: compiling the {simulator.value} simulator)"

@@ -138,14 +138,14 @@ def _values(name: str, text: str) -> list[str]:
 
 
 def _check_plot(path: Path) -> None:
-    from kernelcast.report.plots import check_target
+    from kernelcast.report.plots.estimates import check_target
 
     check_target(path)
 
 
 def _write_plot(path: Path, result: kc.WhatIf) -> None:
     # matplotlib takes a second to import, and only plots need it.
-    from kernelcast.report.plots import save
-    from kernelcast.report.whatif_plot import whatif_plot
+    from kernelcast.report.plots.estimates import save
+    from kernelcast.report.plots.whatif import whatif_plot
 
     save(whatif_plot(result), path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-from kernelcast.simcore.disk_cache import read_checked, write_checked
+from kernelcast.simcore.host.disk_cache import read_checked, write_checked
 
 __all__ = ["CompileCache"]
 

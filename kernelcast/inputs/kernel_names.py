@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from kernelcast.simcore.source_names import source_name
+from kernelcast.simcore.isa.ir.source_names import source_name
 
 __all__ = ["kernels_called", "shortest_names"]
 

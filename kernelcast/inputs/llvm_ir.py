@@ -6,14 +6,14 @@ from pathlib import Path
 
 from kernelcast.errors import InputError
 from kernelcast.ptx_frontend.llvm import read_llvm
-from kernelcast.ptx_frontend.module_cache import (
+from kernelcast.ptx_frontend.ptx.module_cache import (
     cached_ir_name,
     collector_paused,
     load_module,
     store_module,
 )
 from kernelcast.ptx_frontend.spirv import read_spirv
-from kernelcast.simcore.isa.kernel import Module
+from kernelcast.simcore.isa.ir.kernel import Module
 
 __all__ = ["is_bitcode", "is_spirv", "load_llvm_ir", "read_ir"]
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from kernelcast.errors import CompilationError, InputError, LaunchError, SourceSpan
-from kernelcast.kernel_trace import KernelTrace
+from kernelcast.execution.kernel_trace import KernelTrace
+from kernelcast.execution.runnable import LoadedModule, RunnableKernel
 from kernelcast.ptx_frontend import read_ptx
-from kernelcast.runnable import LoadedModule, RunnableKernel
-from kernelcast.simcore.launch import Argument
+from kernelcast.simcore.launch.launch import Argument
 
 __all__ = ["NumbaKernel", "NumbaParameter", "from_numba"]
 

@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import InputError, LaunchError
+from kernelcast.execution.kernel_trace import KernelTrace
+from kernelcast.execution.runnable import LoadedModule, RunnableKernel
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.llvm_ir import is_bitcode, is_spirv, read_ir
 from kernelcast.inputs.opencl_source import OpenclSource, compile_opencl
-from kernelcast.kernel_trace import KernelTrace
-from kernelcast.runnable import LoadedModule, RunnableKernel
-from kernelcast.simcore.isa.kernel import Module
-from kernelcast.simcore.launch import Argument
+from kernelcast.simcore.isa.ir.kernel import Module
+from kernelcast.simcore.launch.launch import Argument
 
 __all__ = ["OpenclKernel", "OpenclProgram", "opencl_program"]
 

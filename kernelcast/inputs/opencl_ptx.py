@@ -14,8 +14,8 @@ from kernelcast.errors import InputError, UnsupportedInstruction
 from kernelcast.inputs.compiler_options import CompilerOptions, architecture_number
 from kernelcast.inputs.nvrtc_library import find_libdevice
 from kernelcast.inputs.opencl_source import ClangTarget, OpenclSource, compile_opencl
-from kernelcast.simcore.isa.kernel import Module
-from kernelcast.simcore.source_names import source_name
+from kernelcast.simcore.isa.ir.kernel import Module
+from kernelcast.simcore.isa.ir.source_names import source_name
 
 __all__ = ["compile_opencl_to_ptx", "with_names_of_builtins"]
 

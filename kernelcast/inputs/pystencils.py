@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kernelcast.errors import InputError, LaunchError
+from kernelcast.execution.kernel_trace import KernelTrace
+from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.pystencils_addresses import read_accesses
 from kernelcast.inputs.source_file import load_source
-from kernelcast.kernel_trace import KernelTrace
-from kernelcast.runnable import RunnableKernel
 from kernelcast.simcore.address.kernel import Access, AddressKernel, Field
-from kernelcast.simcore.disk_cache import cache_folder
-from kernelcast.simcore.launch import Argument
+from kernelcast.simcore.host.disk_cache import cache_folder
+from kernelcast.simcore.launch.launch import Argument
 
 __all__ = ["PystencilsKernel", "StridedArray", "from_pystencils"]
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kernelcast.errors import InputError
+from kernelcast.execution.runnable import LoadedModule
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.cuda_source import compile_cuda
 from kernelcast.inputs.elf_sections import is_elf
@@ -16,8 +17,7 @@ from kernelcast.inputs.llvm_ir import is_bitcode, is_spirv, load_llvm_ir, read_i
 from kernelcast.inputs.opencl_ptx import compile_opencl_to_ptx, with_names_of_builtins
 from kernelcast.inputs.opencl_source import compile_opencl, read_opencl_source
 from kernelcast.ptx_frontend import read_module, read_ptx
-from kernelcast.runnable import LoadedModule
-from kernelcast.simcore.isa.kernel import Kernel, Module
+from kernelcast.simcore.isa.ir.kernel import Kernel, Module
 
 __all__ = ["COMPILED_SUFFIXES", "IR_SUFFIXES", "load_source"]
 

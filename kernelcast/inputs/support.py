@@ -16,8 +16,8 @@ import numpy as np
 from kernelcast.errors import KernelcastError, SourceError
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.source_file import COMPILED_SUFFIXES, load_source
-from kernelcast.simcore.isa.kernel import Kernel, Parameter
-from kernelcast.simcore.launch import Argument, Launch, LocalBytes
+from kernelcast.simcore.isa.ir.kernel import Kernel, Parameter
+from kernelcast.simcore.launch.launch import Argument, Launch, LocalBytes
 
 __all__ = ["FileSupport", "KernelSupport", "Missing", "check_file", "small_launch"]
 
@@ -131,13 +131,13 @@ def _argument(parameter: Parameter) -> Argument:
 def _prepare(kernel: Kernel, launch: Launch) -> str:
     """The engine that `auto` would take, after every engine has prepared the kernel."""
     # the engines take a while to import: only who checks pays
-    from kernelcast.simcore.engine.jit.launch_facts import launch_facts
-    from kernelcast.simcore.engine.jit.program import generate
-    from kernelcast.simcore.engine.jit.run import can_run
-    from kernelcast.simcore.engine.program import Program
-    from kernelcast.simcore.llvm import emit_object
-    from kernelcast.simcore.local_arrays import shared_bytes
-    from kernelcast.simcore.memory_spaces import LaunchMemory
+    from kernelcast.simcore.engine.jit.codegen.launch_facts import launch_facts
+    from kernelcast.simcore.engine.jit.runtime.program import generate
+    from kernelcast.simcore.engine.jit.runtime.run import can_run
+    from kernelcast.simcore.engine.reference.program import Program
+    from kernelcast.simcore.host.llvm import emit_object
+    from kernelcast.simcore.launch.local_arrays import shared_bytes
+    from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 
     Program(kernel)
     memory = LaunchMemory(kernel, launch)

@@ -9,8 +9,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy.typing as npt
 
 from kernelcast.errors import KernelcastError
-from kernelcast.measured_times import Api, DeviceFacts
-from kernelcast.simcore.launch import LocalBytes
+from kernelcast.simcore.launch.launch import LocalBytes
+from kernelcast.validation.measured_times import Api, DeviceFacts
 
 __all__ = [
     "Accelerator",

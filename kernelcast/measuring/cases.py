@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from kernelcast.errors import nearest
-from kernelcast.measured_times import MeasuredCheck
 from kernelcast.measuring.accelerator import Array, MeasuringError
-from kernelcast.simcore.isa.kernel import Kernel
-from kernelcast.simcore.launch import Argument, Launch
-from kernelcast.workload import Workload
-from kernelcast.workload_file import load_workload
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.launch import Argument, Launch
+from kernelcast.validation.measured_times import MeasuredCheck
+from kernelcast.workload.file import load_workload
+from kernelcast.workload.workload import Workload
 
 __all__ = [
     "ROOT",

@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kernelcast.errors import KernelcastError
-from kernelcast.measured_times import FailedCase, MeasuredRow
 from kernelcast.measuring.accelerator import Accelerator, DeviceLost, MeasuringError
 from kernelcast.measuring.cases import ROOT, Case, cases_of, find_workloads, prepare
 from kernelcast.measuring.measurement import LEAST_REPEATS, Session, Settings
 from kernelcast.measuring.results import Results
 from kernelcast.measuring.sanity import row_warnings
 from kernelcast.units import format_seconds
-from kernelcast.workload import Workload
+from kernelcast.validation.measured_times import FailedCase, MeasuredRow
+from kernelcast.workload.workload import Workload
 
 __all__ = [
     "DRY_RUN_SIZES",

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from kernelcast.measured_times import Api, DeviceFacts
 from kernelcast.measuring.accelerator import (
     Array,
     BuiltKernel,
@@ -22,7 +21,8 @@ from kernelcast.measuring.accelerator import (
     MeasuringError,
 )
 from kernelcast.measuring.nvidia_smi import NvidiaSmi
-from kernelcast.simcore.launch import LocalBytes
+from kernelcast.simcore.launch.launch import LocalBytes
+from kernelcast.validation.measured_times import Api, DeviceFacts
 
 __all__ = ["CudaDevice"]
 

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from kernelcast.measured_times import Api, DeviceFacts
 from kernelcast.measuring.accelerator import (
     Array,
     BuiltKernel,
@@ -17,6 +16,7 @@ from kernelcast.measuring.accelerator import (
     DeviceLaunch,
     MeasuringError,
 )
+from kernelcast.validation.measured_times import Api, DeviceFacts
 
 __all__ = ["FakeAccelerator"]
 

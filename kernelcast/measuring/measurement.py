@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernelcast.measured_times import MeasuredRow, MeasuredTime
 from kernelcast.measuring.accelerator import (
     Accelerator,
     Array,
@@ -21,7 +20,8 @@ from kernelcast.measuring.accelerator import (
     MeasuringError,
 )
 from kernelcast.measuring.cases import PreparedCase, compare
-from kernelcast.simcore.launch import Argument, LocalBytes
+from kernelcast.simcore.launch.launch import Argument, LocalBytes
+from kernelcast.validation.measured_times import MeasuredRow, MeasuredTime
 
 __all__ = ["LEAST_REPEATS", "Session", "Settings"]
 

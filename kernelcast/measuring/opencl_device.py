@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from kernelcast.errors import BenchmarkError
-from kernelcast.measured_times import Api, DeviceFacts
 from kernelcast.measuring.accelerator import (
     Array,
     BuiltKernel,
@@ -18,6 +17,7 @@ from kernelcast.measuring.accelerator import (
 from kernelcast.opencl_bench.drivers import OpenClDevice as Chosen
 from kernelcast.opencl_bench.drivers import opencl_device, opencl_devices
 from kernelcast.opencl_bench.opencl_queue import OpenClQueue
+from kernelcast.validation.measured_times import Api, DeviceFacts
 
 __all__ = ["OpenClDevice", "device_names"]
 

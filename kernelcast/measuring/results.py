@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from kernelcast.measured_times import (
+from kernelcast.measuring.accelerator import Accelerator, MeasuringError
+from kernelcast.validation.measured_times import (
     Api,
     DeviceFacts,
     FailedCase,
@@ -16,7 +17,6 @@ from kernelcast.measured_times import (
     MeasuredRow,
     read_measured,
 )
-from kernelcast.measuring.accelerator import Accelerator, MeasuringError
 
 __all__ = ["Results", "file_name"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelcast.measured_times import DeviceFacts, MeasuredRow
+from kernelcast.validation.measured_times import DeviceFacts, MeasuredRow
 
 __all__ = ["row_warnings"]
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 
 from kernelcast.report.text import exact_number, titled_table
-from kernelcast.simcore.tensor_types import TensorType
+from kernelcast.simcore.isa.tensor_types import TensorType
 
 if TYPE_CHECKING:
-    from kernelcast.simcore.device import Device, MeasuredCurve
-    from kernelcast.simcore.device_checks import Observation
+    from kernelcast.simcore.device.checks import Observation
+    from kernelcast.simcore.device.device import Device, MeasuredCurve
 
 __all__ = ["device_record", "device_rows", "device_table"]
 

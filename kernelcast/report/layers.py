@@ -8,10 +8,10 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from kernelcast.layer_sizes import LayerRow, LayerTable
-from kernelcast.rank_variations import folding_label, shape_label
+from kernelcast.address.layer_sizes import LayerRow, LayerTable
+from kernelcast.ranking.variations import folding_label, shape_label
 from kernelcast.report.text import titled_table
-from kernelcast.simcore.source_names import source_name
+from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.units import format_quantity
 
 __all__ = ["layers_record", "layers_rows", "layers_table"]

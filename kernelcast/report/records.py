@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kernelcast.instruction_mix import InstructionMix
-    from kernelcast.kernel_trace import KernelTrace
+    from kernelcast.execution.instruction_mix import InstructionMix
+    from kernelcast.execution.kernel_trace import KernelTrace
     from kernelcast.model_descriptions import ModelDescription
     from kernelcast.models.estimate import Estimate
-    from kernelcast.simcore.device import Device
-    from kernelcast.simcore.metric_names import MetricValue
-    from kernelcast.simcore.profile import KernelProfile
-    from kernelcast.workload import CheckResult
+    from kernelcast.simcore.device.device import Device
+    from kernelcast.simcore.profile.metric_names import MetricValue
+    from kernelcast.simcore.profile.profile import KernelProfile
+    from kernelcast.workload.workload import CheckResult
 
 __all__ = [
     "SCHEMA",

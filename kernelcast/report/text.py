@@ -10,18 +10,18 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from kernelcast.simcore.source_names import source_name
+from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.units import format_count, format_quantity, format_seconds
 
 if TYPE_CHECKING:
-    from kernelcast.instruction_mix import InstructionMix
-    from kernelcast.kernel_trace import KernelTrace
+    from kernelcast.execution.instruction_mix import InstructionMix
+    from kernelcast.execution.kernel_trace import KernelTrace
     from kernelcast.model_descriptions import ModelDescription
     from kernelcast.models.estimate import Estimate
-    from kernelcast.simcore.device import Device
-    from kernelcast.simcore.metric_names import MetricValue
-    from kernelcast.simcore.profile import KernelProfile
-    from kernelcast.workload import CheckResult
+    from kernelcast.simcore.device.device import Device
+    from kernelcast.simcore.profile.metric_names import MetricValue
+    from kernelcast.simcore.profile.profile import KernelProfile
+    from kernelcast.workload.workload import CheckResult
 
 __all__ = [
     "check_report",

@@ -9,11 +9,11 @@ from rich.console import Group, RenderableType
 
 from kernelcast.models.topdown import LEVELS
 from kernelcast.report.data_table import DataTable, as_text
-from kernelcast.simcore.source_names import source_name
+from kernelcast.simcore.isa.ir.source_names import source_name
 
 if TYPE_CHECKING:
     from kernelcast.models.topdown import ApplicationTopDown, KernelTopDown, Part, TopDown
-    from kernelcast.simcore.timing.hot_lines import HotLine
+    from kernelcast.simcore.timing.launch.hot_lines import HotLine
 
 __all__ = ["topdown_record", "topdown_report", "topdown_rows"]
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from rich.console import RenderableType
 from rich.table import Table
 
-from kernelcast.simcore.source_names import source_name
+from kernelcast.simcore.isa.ir.source_names import source_name
 
 if TYPE_CHECKING:
-    from kernelcast.kernel_trace import KernelTrace
+    from kernelcast.execution.kernel_trace import KernelTrace
 
 __all__ = ["trace_record", "trace_rows", "trace_table"]
 

@@ -9,12 +9,12 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from kernelcast.report.text import exact_number, titled_table
-from kernelcast.simcore.source_names import source_name
+from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.units import format_seconds
 
 if TYPE_CHECKING:
     from kernelcast.architectures import WhatIf
-    from kernelcast.simcore.dependent_facts import Scalar
+    from kernelcast.simcore.device.rescaling import Scalar
 
 __all__ = ["whatif_record", "whatif_rows", "whatif_table"]
 

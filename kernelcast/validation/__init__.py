@@ -1,1 +1,5 @@
-"""Predicted against measured: suites of kernels, error statistics, explained outliers."""
+"""Predicted against measured: suites of kernels, error statistics, explained outliers.
+
+Every comparison ends in `report`; `baseline` alarms when errors move (docs/validation.md). Imports
+everything but the command line.
+"""

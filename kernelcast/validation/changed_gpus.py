@@ -6,17 +6,17 @@ from collections.abc import Iterator, Sequence
 
 from kernelcast.api import estimate
 from kernelcast.errors import ModelNotApplicable
-from kernelcast.kernel_trace import KernelTrace
+from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.models import MODELS
 from kernelcast.models.estimate import Estimate
-from kernelcast.simcore.dependent_facts import Scalar
-from kernelcast.simcore.device import Device
-from kernelcast.simcore.device_facts import device_facts
-from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.device.named_facts import device_facts
+from kernelcast.simcore.device.rescaling import Scalar
 from kernelcast.units import format_seconds
 from kernelcast.validation.paper_figures import PaperFigure, Subject
 from kernelcast.validation.workload_suite import SUITE
-from kernelcast.workload_file import load_workload
+from kernelcast.workload.file import load_workload
 
 __all__ = ["CHANGED_GPUS", "changed_gpu_figures", "differing_facts", "estimates_by_model"]
 

@@ -12,17 +12,17 @@ from pathlib import Path
 
 from kernelcast.api import estimate
 from kernelcast.errors import KernelcastError, LaunchError, ModelNotApplicable
-from kernelcast.kernel_trace import KernelTrace
-from kernelcast.measured_times import MeasuredDevice, MeasuredRow, read_measured
+from kernelcast.execution.kernel_trace import KernelTrace
+from kernelcast.execution.sampling import Sampling
 from kernelcast.models import MODELS, needs_paths
-from kernelcast.sampling import Sampling
-from kernelcast.simcore.device import Device
-from kernelcast.simcore.device_file import known_devices, load_device
-from kernelcast.simcore.launch import Limits
-from kernelcast.simcore.metric_names import Naming, metrics
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.file import known_devices, load_device
+from kernelcast.simcore.launch.launch import Limits
+from kernelcast.simcore.profile.metric_names import Naming, metrics
 from kernelcast.validation.comparison import CounterComparison, TimeComparison
+from kernelcast.validation.measured_times import MeasuredDevice, MeasuredRow, read_measured
 from kernelcast.validation.report import ValidationReport
-from kernelcast.workload_file import load_workload
+from kernelcast.workload.file import load_workload
 
 __all__ = ["MEASURED", "validate_measured"]
 

@@ -15,19 +15,19 @@ from statistics import median
 
 from kernelcast.api import estimate
 from kernelcast.errors import KernelcastError, ModelNotApplicable
-from kernelcast.kernel_trace import KernelTrace
+from kernelcast.execution.kernel_trace import KernelTrace
+from kernelcast.execution.sampling import Sampling
 from kernelcast.measuring.accelerator import Accelerator
 from kernelcast.measuring.cases import ROOT, Case, find_workloads, opencl_twin, prepare
 from kernelcast.measuring.measurement import Session, Settings
 from kernelcast.models import MODELS, needs_paths
 from kernelcast.progress import StageProgress
-from kernelcast.sampling import Sampling
-from kernelcast.simcore.device import Device
+from kernelcast.simcore.device.device import Device
 from kernelcast.validation.comparison import TimeComparison
 from kernelcast.validation.opencl_times import LoopTime
 from kernelcast.validation.report import ValidationReport
-from kernelcast.workload import Workload
-from kernelcast.workload_file import load_workload
+from kernelcast.workload.file import load_workload
+from kernelcast.workload.workload import Workload
 
 __all__ = [
     "LOOP_SIZE",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelcast.errors import KernelcastError
-from kernelcast.simcore.device import Device
+from kernelcast.simcore.device.device import Device
 
 __all__ = ["LoopTime", "read_loop_times"]
 

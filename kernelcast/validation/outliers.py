@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernelcast.errors import KernelcastError
-from kernelcast.toml_table import TomlTable, read_toml
 from kernelcast.validation.comparison import TimeComparison
+from kernelcast.workload.toml_table import TomlTable, read_toml
 
 __all__ = ["EXPLANATIONS", "Explanation", "explain", "read_explanations"]
 

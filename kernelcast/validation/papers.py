@@ -11,24 +11,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from kernelcast.errors import KernelcastError
-from kernelcast.models.component_throughput import NAME as COMPONENT_THROUGHPUT
-from kernelcast.models.mpd_cpd import NAME as MPD_CPD
-from kernelcast.models.quantitative_equations import KernelParameters, predict
-from kernelcast.models.quantitative_roofline import NAME, error_bounds
+from kernelcast.models.component_throughput.model import NAME as COMPONENT_THROUGHPUT
+from kernelcast.models.mpd_cpd.model import NAME as MPD_CPD
+from kernelcast.models.quantitative_roofline.equations import KernelParameters, predict
+from kernelcast.models.quantitative_roofline.model import NAME, error_bounds
 from kernelcast.progress import StageProgress
-from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.profile import WorkType
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.profile.profile import WorkType
 from kernelcast.validation.changed_gpus import changed_gpu_figures
 from kernelcast.validation.comparison import TimeComparison
-from kernelcast.validation.luo_suda import luo_suda_figures
-from kernelcast.validation.luo_suda_periods import period_figures
+from kernelcast.validation.luo_suda.periods import period_figures
+from kernelcast.validation.luo_suda.proportions import luo_suda_figures
 from kernelcast.validation.paper_figures import PaperFigure
 from kernelcast.validation.report import ValidationReport
 from kernelcast.validation.thesis import TABLES, device_name, rows_of
-from kernelcast.validation.zhang_owens_machine import machine_figures
-from kernelcast.validation.zhang_owens_matrix import matrix_figures
-from kernelcast.validation.zhang_owens_reduction import reduction_figures
-from kernelcast.validation.zhang_owens_sparse import sparse_figures
+from kernelcast.validation.zhang_owens.machine import machine_figures
+from kernelcast.validation.zhang_owens.matrix import matrix_figures
+from kernelcast.validation.zhang_owens.reduction import reduction_figures
+from kernelcast.validation.zhang_owens.sparse import sparse_figures
 
 __all__ = ["paper_figures", "validate_papers"]
 

@@ -12,17 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import LaunchError
-from kernelcast.simcore.device import Device
-from kernelcast.simcore.engine.jit.sliced_launch import SlicedLaunch
-from kernelcast.simcore.isa.instruction_rows import instruction_rows
-from kernelcast.simcore.launch import Limits
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.engine.jit.runtime.sliced_launch import SlicedLaunch
+from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
+from kernelcast.simcore.launch.launch import Limits
+from kernelcast.simcore.launch.resources import resource_needs
 from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.l1_passes import data_passes, has_banked_l1, tag_passes
 from kernelcast.simcore.memory.native_accesses import native_accesses
 from kernelcast.simcore.memory.stream import TrafficSimulator
-from kernelcast.simcore.occupancy import occupancy
-from kernelcast.simcore.profile import LaunchShape
-from kernelcast.simcore.resources import resource_needs
+from kernelcast.simcore.profile.occupancy import occupancy
+from kernelcast.simcore.profile.profile import LaunchShape
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import InstructionRow, PatternCounts
 from kernelcast.validation.warpspeed_twins import Configuration

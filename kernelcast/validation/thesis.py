@@ -16,14 +16,14 @@ from pathlib import Path
 
 from kernelcast.api import estimate
 from kernelcast.errors import KernelcastError, ModelNotApplicable
-from kernelcast.kernel_trace import KernelTrace
+from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.models import MODELS, needs_paths
 from kernelcast.progress import Progress, StageProgress
-from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.metric_names import Naming, metrics
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.profile.metric_names import Naming, metrics
 from kernelcast.validation.comparison import CounterComparison, TimeComparison
 from kernelcast.validation.report import ValidationReport
-from kernelcast.workload_file import load_workload
+from kernelcast.workload.file import load_workload
 
 __all__ = [
     "CASES",

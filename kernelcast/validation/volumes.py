@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from kernelcast.errors import KernelcastError
-from kernelcast.models.warpspeed import warpspeed_estimate
+from kernelcast.models.warpspeed.model import warpspeed_estimate
 from kernelcast.progress import StageProgress
-from kernelcast.simcore.address.volumes import Volumes, volumes
-from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.address.volumes.volumes import Volumes, volumes
+from kernelcast.simcore.device.file import load_device
 from kernelcast.validation.simulated_volumes import SimulatedVolumes, simulated_volumes
 from kernelcast.validation.warpspeed_twins import Configuration, Folding, Twin
 

@@ -12,9 +12,9 @@ from enum import Enum
 from pathlib import Path
 
 from kernelcast.simcore.address.kernel import AddressKernel, Field
-from kernelcast.simcore.isa.kernel import Kernel
-from kernelcast.simcore.launch import Launch
-from kernelcast.workload_file import load_workload
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.launch import Launch
+from kernelcast.workload.file import load_workload
 
 __all__ = ["PAPER_DOMAIN", "Configuration", "Folding", "Twin"]
 

@@ -11,18 +11,18 @@ from pathlib import Path
 
 from kernelcast.api import estimate
 from kernelcast.errors import KernelcastError, LaunchError, ModelNotApplicable
+from kernelcast.execution.sampling import Sampling
 from kernelcast.models import MODELS, needs_paths
 from kernelcast.progress import StageProgress
-from kernelcast.sampling import Sampling
-from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.engine import ENGINES
-from kernelcast.simcore.isa.kernel import Atomic
-from kernelcast.simcore.isa.slices import control_slice
-from kernelcast.simcore.occupancy import occupancy
-from kernelcast.simcore.profile import LaunchShape
+from kernelcast.simcore.isa.analysis.slices import control_slice
+from kernelcast.simcore.isa.ir.kernel import Atomic
+from kernelcast.simcore.profile.occupancy import occupancy
+from kernelcast.simcore.profile.profile import LaunchShape
 from kernelcast.traces.trace import Trace
-from kernelcast.workload import Workload
-from kernelcast.workload_file import load_workload
+from kernelcast.workload.file import load_workload
+from kernelcast.workload.workload import Workload
 
 __all__ = [
     "SUITE",

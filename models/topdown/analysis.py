@@ -13,8 +13,8 @@ from kernelcast.models.topdown.division import PlacedStall, divide
 from kernelcast.models.topdown.ipc_max import ipc_max_of_device
 from kernelcast.models.topdown.metric_sets import MetricSet, stall_metrics
 from kernelcast.models.topdown.parts import TopDown
-from kernelcast.simcore.device import Device
-from kernelcast.simcore.timing.stall_reasons import StallReason
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 
 __all__ = ["IssueSlots", "topdown_from_counters", "topdown_from_stalls"]
 

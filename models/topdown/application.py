@@ -9,7 +9,7 @@ from functools import cached_property
 
 from kernelcast.models.topdown.parts import TopDown
 from kernelcast.models.topdown.weighting import weighted_mean
-from kernelcast.simcore.timing.hot_lines import HotLine
+from kernelcast.simcore.timing.launch.hot_lines import HotLine
 
 __all__ = ["ApplicationTopDown", "Invocation", "KernelTopDown"]
 

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 from kernelcast.errors import ModelNotApplicable
-from kernelcast.simcore.device import Device
+from kernelcast.simcore.device.device import Device
 
 __all__ = ["IssueWidth", "ipc_max_of_device", "issue_width", "issue_widths"]
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from kernelcast.simcore.source_names import source_name
+from kernelcast.simcore.isa.ir.source_names import source_name
 
 __all__ = ["LEVELS", "Part", "TopDown"]
 

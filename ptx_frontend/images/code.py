@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
-from kernelcast.simcore.image_descriptors import CHANNEL_BYTES, ChannelField, DescriptorField
-from kernelcast.simcore.image_formats import ImageKind
-from kernelcast.simcore.images import AXIS_BITS, Addressing, Filter
-from kernelcast.simcore.isa.kernel import Address, Immediate, Operand, Register
+from kernelcast.simcore.isa.ir.image_formats import ImageKind
+from kernelcast.simcore.isa.ir.kernel import Address, Immediate, Operand, Register
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+from kernelcast.simcore.launch.image_descriptors import CHANNEL_BYTES, ChannelField, DescriptorField
+from kernelcast.simcore.launch.images import AXIS_BITS, Addressing, Filter
 
 if TYPE_CHECKING:
-    from kernelcast.ptx_frontend.llvm.code import Code
+    from kernelcast.ptx_frontend.llvm.lowering.code import Code
 
 __all__ = [
     "Condition",

@@ -15,9 +15,9 @@ from kernelcast.ptx_frontend.images.code import (
     clamped,
     single,
 )
-from kernelcast.simcore.image_descriptors import DescriptorField
-from kernelcast.simcore.images import Addressing
-from kernelcast.simcore.isa.kernel import Immediate, Operand, Register
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
+from kernelcast.simcore.launch.image_descriptors import DescriptorField
+from kernelcast.simcore.launch.images import Addressing
 
 __all__ = ["Axis", "axes_of", "layer_axis", "plain_axis"]
 

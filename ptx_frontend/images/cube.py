@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernelcast.ptx_frontend.images.code import ImageCode, single
-from kernelcast.simcore.isa.kernel import Immediate, Operand
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 
 __all__ = ["face_and_place"]
 

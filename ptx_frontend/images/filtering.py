@@ -18,9 +18,9 @@ from kernelcast.ptx_frontend.images.code import (
 )
 from kernelcast.ptx_frontend.images.coordinates import Axis
 from kernelcast.ptx_frontend.images.texels import channel_values, load_texel, texel_address
-from kernelcast.simcore.image_descriptors import ChannelField, DescriptorField
-from kernelcast.simcore.isa.kernel import Immediate, Operand, Register
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 from kernelcast.simcore.isa.types import ScalarType
+from kernelcast.simcore.launch.image_descriptors import ChannelField, DescriptorField
 
 __all__ = ["Reading"]
 

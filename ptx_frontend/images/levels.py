@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import reduce
 
 from kernelcast.ptx_frontend.images.code import DescribedImage, ImageCode, single
-from kernelcast.simcore.image_descriptors import DESCRIPTOR_BYTES, DescriptorField
-from kernelcast.simcore.isa.kernel import Immediate, Operand, Register
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
+from kernelcast.simcore.launch.image_descriptors import DESCRIPTOR_BYTES, DescriptorField
 
 __all__ = ["level_image", "level_of_gradients", "read_levels"]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kernelcast.ptx_frontend.images.code import DescribedImage, ImageCode, single
-from kernelcast.simcore.image_descriptors import ChannelField, DescriptorField, EncodingCode
-from kernelcast.simcore.isa.kernel import Address, Guard, Immediate, Operand, Register
+from kernelcast.simcore.isa.ir.kernel import Address, Guard, Immediate, Operand, Register
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+from kernelcast.simcore.launch.image_descriptors import ChannelField, DescriptorField, EncodingCode
 
 __all__ = [
     "CHANNELS",

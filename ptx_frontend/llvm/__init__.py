@@ -1,15 +1,16 @@
 """From LLVM IR, bitcode or text, to kernels in the intermediate representation.
 
-LLVM itself prints the module in its newest form (`simcore.ir_process`); `reader` -> the functions
-of `syntax`, `lowering` -> `Module`; `builtins` holds the functions of OpenCL.
+LLVM itself prints the module in its newest form (`simcore.host.ir_process`); `text` reads that
+form, `lowering` makes the `Module`, `builtins` holds the functions of OpenCL. Imports `simcore.isa`
+and `ptx_frontend.images`.
 """
 
 from __future__ import annotations
 
-from kernelcast.ptx_frontend.llvm.lowering import lower
-from kernelcast.ptx_frontend.llvm.reader import IrReader
-from kernelcast.simcore.ir_process import canonical_ir
-from kernelcast.simcore.isa.kernel import Module
+from kernelcast.ptx_frontend.llvm.lowering.module import lower
+from kernelcast.ptx_frontend.llvm.text.reader import IrReader
+from kernelcast.simcore.host.ir_process import canonical_ir
+from kernelcast.simcore.isa.ir.kernel import Module
 
 __all__ = ["read_llvm"]
 

@@ -1,13 +1,13 @@
 """From SPIR-V, the binary form of OpenCL kernels, to the text of LLVM IR.
 
-`binary` reads the words, `module_reader` what stands before the functions, `functions` and its
-tables write the instructions; `translation` puts the module together.
+`module` reads what stands before the functions, `functions` writes the instructions, `translation`
+puts the module together. Imports `ptx_frontend.llvm`.
 """
 
 from __future__ import annotations
 
 from kernelcast.errors import SpirvError, UnsupportedInstruction
-from kernelcast.ptx_frontend.spirv.problem import SpirvProblem
+from kernelcast.ptx_frontend.spirv.module.problem import SpirvProblem
 from kernelcast.ptx_frontend.spirv.translation import Translation
 
 __all__ = ["read_spirv"]

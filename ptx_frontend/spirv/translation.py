@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from kernelcast.ptx_frontend.spirv.binary import Instruction, module_words
-from kernelcast.ptx_frontend.spirv.body import Declarations
-from kernelcast.ptx_frontend.spirv.functions import (
+from kernelcast.ptx_frontend.spirv.functions.body import Declarations
+from kernelcast.ptx_frontend.spirv.functions.functions import (
     FunctionInstructions,
     function_lines,
     refused_lines,
 )
-from kernelcast.ptx_frontend.spirv.module_reader import IMPORT, ModuleReader
-from kernelcast.ptx_frontend.spirv.problem import SpirvProblem
-from kernelcast.ptx_frontend.spirv.source_lines import MetadataNodes, SourceLines, quoted_text
-from kernelcast.ptx_frontend.spirv.types import ImageType, SamplerType
+from kernelcast.ptx_frontend.spirv.module.binary import Instruction, module_words
+from kernelcast.ptx_frontend.spirv.module.module_reader import IMPORT, ModuleReader
+from kernelcast.ptx_frontend.spirv.module.problem import SpirvProblem
+from kernelcast.ptx_frontend.spirv.module.source_lines import (
+    MetadataNodes,
+    SourceLines,
+    quoted_text,
+)
+from kernelcast.ptx_frontend.spirv.module.types import ImageType, SamplerType
 
 __all__ = ["Translation"]
 

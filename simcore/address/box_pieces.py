@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.memory.compiled import compiled, inlined
+from kernelcast.simcore.host.compiled import compiled, inlined
 
 __all__ = ["add_distinct_since", "count_shared", "count_uses", "mark_pieces", "number_ends"]
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from kernelcast.errors import LaunchError, ModelNotApplicable
 from kernelcast.simcore.address.kernel import AddressKernel
-from kernelcast.simcore.device import Device
-from kernelcast.simcore.occupancy import occupancy
-from kernelcast.simcore.profile import LaunchShape
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.profile.occupancy import occupancy
+from kernelcast.simcore.profile.profile import LaunchShape
 from kernelcast.traces.trace import ResourceNeeds
 
 __all__ = ["GridBox", "WaveSets", "boxes_of_range", "wave_sets"]

@@ -1,4 +1,8 @@
-"""Engines run a kernel and return its Trace; they differ in speed, never in what they count."""
+"""Engines run a kernel and return its Trace; they differ in speed, never in what they count.
+
+`reference` is NumPy and obviously right, `jit` is native code; both obey `rules` and fill the
+tables of `recording`. Imports `isa`, `launch`, `host` and `traces`.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,13 @@ from dataclasses import replace
 from typing import Protocol
 
 from kernelcast.errors import KernelcastError, nearest
-from kernelcast.simcore.engine import reference
-from kernelcast.simcore.engine.host_functions import PrintedText
-from kernelcast.simcore.engine.warp_lanes import check_warp_width
-from kernelcast.simcore.engine.warpgroups import check_warpgroups
-from kernelcast.simcore.engine.whole_barriers import with_whole_barriers
-from kernelcast.simcore.isa.kernel import Kernel
-from kernelcast.simcore.launch import Launch, Limits
+from kernelcast.simcore.engine.reference import run as reference
+from kernelcast.simcore.engine.reference.warp_lanes import check_warp_width
+from kernelcast.simcore.engine.reference.warpgroups import check_warpgroups
+from kernelcast.simcore.engine.reference.whole_barriers import with_whole_barriers
+from kernelcast.simcore.engine.rules.host_functions import PrintedText
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.launch import Launch, Limits
 from kernelcast.traces.collector import AccessCollector
 from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
@@ -47,7 +51,7 @@ def _jit(
     printed: PrintedText | None = None,
 ) -> Trace:
     # llvmlite takes a while to import: only who needs it pays
-    from kernelcast.simcore.engine.jit.run import can_run, run
+    from kernelcast.simcore.engine.jit.runtime.run import can_run, run
 
     engine = run if can_run(kernel) else reference.run
     return engine(kernel, launch, warp_width, limits, progress, sinks, printed)
@@ -107,6 +111,6 @@ def execute(
 
 def default_engine() -> str:
     """The JIT engine on machines with a vector unit that it can use, else the reference engine."""
-    from kernelcast.simcore.llvm import host_supports_vectors
+    from kernelcast.simcore.host.llvm import host_supports_vectors
 
     return "jit" if host_supports_vectors() else "reference"

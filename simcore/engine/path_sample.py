@@ -9,24 +9,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernelcast.errors import ExecutionError, LaunchError
-from kernelcast.simcore.engine.batch import Batch, GridShape
-from kernelcast.simcore.engine.clusters import with_mates
-from kernelcast.simcore.engine.host_functions import HostFunctions, PrintedText
-from kernelcast.simcore.engine.jit.spin_loops import spin_loops
-from kernelcast.simcore.engine.path_recorder import PathRecorder, RecordingFull
-from kernelcast.simcore.engine.phase_log import PhaseLog, has_phases
-from kernelcast.simcore.engine.program import Program
-from kernelcast.simcore.engine.reference import BatchRun
-from kernelcast.simcore.engine.store_journal import StoreJournal
-from kernelcast.simcore.engine.warp_lanes import check_warp_width
-from kernelcast.simcore.engine.watchdog import Watchdog
-from kernelcast.simcore.engine.whole_barriers import with_whole_barriers
-from kernelcast.simcore.isa.kernel import GRID, Kernel
+from kernelcast.simcore.engine.recording.path_recorder import PathRecorder, RecordingFull
+from kernelcast.simcore.engine.reference.batch import Batch, GridShape
+from kernelcast.simcore.engine.reference.clusters import with_mates
+from kernelcast.simcore.engine.reference.phase_log import PhaseLog, has_phases
+from kernelcast.simcore.engine.reference.program import Program
+from kernelcast.simcore.engine.reference.run import BatchRun
+from kernelcast.simcore.engine.reference.store_journal import StoreJournal
+from kernelcast.simcore.engine.reference.warp_lanes import check_warp_width
+from kernelcast.simcore.engine.reference.watchdog import Watchdog
+from kernelcast.simcore.engine.reference.whole_barriers import with_whole_barriers
+from kernelcast.simcore.engine.rules.host_functions import HostFunctions, PrintedText
+from kernelcast.simcore.isa.analysis.spin_loops import spin_loops
+from kernelcast.simcore.isa.analysis.unread_products import without_unread_products
+from kernelcast.simcore.isa.ir.kernel import GRID, Kernel
 from kernelcast.simcore.isa.matrix.products import Multiplication, multiply
-from kernelcast.simcore.isa.matrix.unread_products import without_unread_products
-from kernelcast.simcore.launch import Argument, Launch, Limits, materialised
-from kernelcast.simcore.lazy_buffer import LazyBuffer
-from kernelcast.simcore.memory_spaces import LaunchMemory
+from kernelcast.simcore.launch.launch import Argument, Launch, Limits, materialised
+from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
+from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 from kernelcast.traces.trace import Trace
 from kernelcast.traces.warp_paths import MOST_EVENTS, WarpPaths, sampled_thread_blocks
 
@@ -124,11 +124,11 @@ def _record(
 
 def _multiplication() -> Multiplication:
     """Native code where there is any: the same bits, sooner."""
-    from kernelcast.simcore.llvm import host_supports_vectors
+    from kernelcast.simcore.host.llvm import host_supports_vectors
 
     if not host_supports_vectors():
         return multiply
-    from kernelcast.simcore.engine.jit.tile_products import multiply_natively
+    from kernelcast.simcore.engine.jit.runtime.tile_products import multiply_natively
 
     return multiply_natively
 

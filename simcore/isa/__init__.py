@@ -1,40 +1,6 @@
-"""The instruction set: types, the opcode table and the intermediate representation."""
+"""The instruction set: scalar types here; opcodes, representation and analyses in rooms.
 
-# importing a family enters its opcodes in the table
-from kernelcast.simcore.isa import (
-    arithmetic,
-    bit_search,
-    bits,
-    comparison,
-    conversion,
-    extended_precision,
-    guarded_arithmetic,
-    integer_packing,
-    logic,
-    mixed_precision,
-    movement,
-    multiplication,
-    opencl_math,
-    random_rounding,
-    transcendental,
-    video,
-)
-
-__all__ = [
-    "arithmetic",
-    "bit_search",
-    "bits",
-    "comparison",
-    "conversion",
-    "extended_precision",
-    "guarded_arithmetic",
-    "integer_packing",
-    "logic",
-    "mixed_precision",
-    "movement",
-    "multiplication",
-    "opencl_math",
-    "random_rounding",
-    "transcendental",
-    "video",
-]
+`ir` is what front ends make and engines run; `opcodes` says what each instruction computes;
+`matrix` does so for tensor units; `numerics` holds the arithmetic that NumPy lacks; `analysis`
+proves facts about kernels without running them. Imports `host` only.
+"""

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.bitmask import count_bits, low_bits
 from kernelcast.simcore.memory.coalescer import coalesce_into, distinct_bytes, sector_room
-from kernelcast.simcore.memory.compiled import compiled
 from kernelcast.simcore.memory.segments import LARGEST_SEGMENT_BYTES, SegmentRule, segments_of
 from kernelcast.simcore.memory.way_search import trailing_zeros
 

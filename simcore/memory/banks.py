@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.device import ConstantFacts, Device, SharedMemoryFacts
+from kernelcast.simcore.device.device import ConstantFacts, Device, SharedMemoryFacts
+from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.bitmask import ONE, ZERO, low_bits
 from kernelcast.simcore.memory.coalescer import coalesce_into, sector_room
-from kernelcast.simcore.memory.compiled import compiled
 from kernelcast.simcore.memory.native_accesses import NativeAccesses
 from kernelcast.simcore.memory.way_search import trailing_zeros
 from kernelcast.traces.trace import PatternCounts, PatternTable

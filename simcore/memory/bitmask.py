@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelcast.simcore.memory.compiled import compiled
+from kernelcast.simcore.host.compiled import compiled
 
 __all__ = ["ALL_BITS", "ONE", "ZERO", "count_bits", "count_groups", "low_bits"]
 

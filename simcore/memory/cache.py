@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import DeviceFileError
-from kernelcast.simcore.device import CacheFacts
+from kernelcast.simcore.device.device import CacheFacts
+from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.bitmask import ZERO, count_bits, count_groups, low_bits
 from kernelcast.simcore.memory.coalescer import MAX_SECTOR_BYTES
-from kernelcast.simcore.memory.compiled import compiled
 from kernelcast.simcore.memory.replacement import (
     MAX_WAYS,
     POLICIES,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.bitmask import ONE, ZERO, count_bits, low_bits
-from kernelcast.simcore.memory.compiled import compiled
 from kernelcast.simcore.memory.way_search import trailing_zeros
 
 __all__ = [

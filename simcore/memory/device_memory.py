@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kernelcast.simcore.device import Device
+from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
 from kernelcast.simcore.memory.stream import TrafficSimulator

@@ -24,7 +24,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kernelcast.simcore.device import CacheFacts, CoalescingRule, Device
+from kernelcast.simcore.device.device import CacheFacts, CoalescingRule, Device
 from kernelcast.simcore.memory.cache import CacheState, empty_cache
 from kernelcast.simcore.memory.levels import (
     L1_BYPASS,

@@ -14,10 +14,10 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.device import Device
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.banks import shared_wavefronts
 from kernelcast.simcore.memory.bitmask import ONE, ZERO
-from kernelcast.simcore.memory.compiled import compiled
 from kernelcast.simcore.memory.native_accesses import NativeAccesses
 from kernelcast.simcore.memory.segments import makes_segments
 from kernelcast.simcore.memory.transactions import transactions_of

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.access_shapes import WORDS_PER_LINE, ShapeTable, lines_of
 from kernelcast.simcore.memory.bitmask import count_bits
 from kernelcast.simcore.memory.cache import (
@@ -18,7 +19,6 @@ from kernelcast.simcore.memory.cache import (
     write_part,
     write_whole,
 )
-from kernelcast.simcore.memory.compiled import compiled
 
 __all__ = [
     "DRAM_READS",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.memory.compiled import compiled
+from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.walk import Patterns
 from kernelcast.traces.trace import PatternTable
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.device import Device
+from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.banks import Wavefronts, banked_wavefronts, constant_wavefronts
 from kernelcast.simcore.memory.native_accesses import native_accesses
 from kernelcast.simcore.memory.stage_wavefronts import StageWavefronts

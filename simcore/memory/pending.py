@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.memory.compiled import compiled
+from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.pattern_rows import KEPT_ROWS, SINGLE_USE, PatternRows
 from kernelcast.simcore.memory.schedule import Dispatch
 from kernelcast.simcore.memory.walk import (

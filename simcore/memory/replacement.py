@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.bitmask import ONE
-from kernelcast.simcore.memory.compiled import compiled
 from kernelcast.simcore.memory.way_search import lowest, trailing_zeros
 
 __all__ = [

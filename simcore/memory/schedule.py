@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.memory.compiled import compiled
+from kernelcast.simcore.host.compiled import compiled
 
 __all__ = ["DISPATCH_CYCLES", "Dispatch", "WorkDistributor", "cycles_per_instruction"]
 

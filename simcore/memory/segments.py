@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.device import CoalescingRule, Device
+from kernelcast.simcore.device.device import CoalescingRule, Device
+from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.bitmask import ONE, ZERO, low_bits
-from kernelcast.simcore.memory.compiled import compiled
 from kernelcast.simcore.memory.way_search import trailing_zeros
 
 __all__ = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.device import Device
+from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.banks import Wavefronts
 from kernelcast.simcore.memory.native_accesses import NativeAccesses
 from kernelcast.traces.trace import PatternCounts, PatternTable

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import TraceFormatError
-from kernelcast.simcore.device import Device
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.access_shapes import empty_shapes, forget
 from kernelcast.simcore.memory.cache import flush
-from kernelcast.simcore.memory.compiled import compiled
 from kernelcast.simcore.memory.hierarchy import (
     TrafficResult,
     access_paths,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.device import CoalescingRule, Device
+from kernelcast.simcore.device.device import CoalescingRule, Device
+from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.coalescer import coalesce_into, sector_room
-from kernelcast.simcore.memory.compiled import compiled
 from kernelcast.simcore.memory.native_accesses import NativeAccesses
 from kernelcast.simcore.memory.segments import (
     SegmentRule,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.access_shapes import (
     FOUND,
     IDEAL_SECTORS,
@@ -23,7 +24,6 @@ from kernelcast.simcore.memory.access_shapes import (
     shape_row,
 )
 from kernelcast.simcore.memory.cache import CacheState
-from kernelcast.simcore.memory.compiled import compiled
 from kernelcast.simcore.memory.levels import (
     DRAM_READS,
     DRAM_WRITES,

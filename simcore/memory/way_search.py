@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from kernelcast.simcore.memory.compiled import compiled
+from kernelcast.simcore.host.compiled import compiled
 
 __all__ = [
     "NOT_FOUND",

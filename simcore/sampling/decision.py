@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kernelcast.simcore.isa.kernel import Kernel
-from kernelcast.simcore.isa.slices import Slice, address_slice, control_slice
+from kernelcast.simcore.isa.analysis.slices import Slice, address_slice, control_slice
+from kernelcast.simcore.isa.ir.kernel import Kernel
 
 __all__ = ["FEWEST_THREADS", "why_not_sampled"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.memory.compiled import compiled
+from kernelcast.simcore.host.compiled import compiled
 from kernelcast.traces.stream import AccessBatch
 
 __all__ = ["MOST_WARM_UP_WAVES", "Footprint", "turnover_waves"]

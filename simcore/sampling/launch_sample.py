@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from kernelcast.simcore.device import Device
+from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.device_memory import MemoryResult
 from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
 from kernelcast.simcore.memory.stream import TrafficSimulator

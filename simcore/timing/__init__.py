@@ -1,5 +1,5 @@
-"""Where the cycles of one SM go: trace-driven timing of its resident warps.
+"""Where the cycles of one SM go: trace-driven timing of its resident warps (docs/timing.md).
 
-`timed_kernel` is what the simulator is told of a kernel, `sm_simulator` walks the warps of one SM
-from issue to issue, `launch_timing` makes a launch of it.
+`kernel` is what the simulator is told, `walk` goes from issue to issue, `launch` makes the time of
+a launch of it; each imports those before it. Imports `device`, `memory` and `host`.
 """

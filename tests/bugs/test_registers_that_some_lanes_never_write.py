@@ -8,8 +8,8 @@ import pytest
 from kernelcast.errors import MemoryAccessError
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.engine import ENGINES, execute
-from kernelcast.simcore.isa.kernel import Kernel
-from kernelcast.simcore.launch import Launch
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.launch import Launch
 
 
 def kernel_of(body: str) -> Kernel:

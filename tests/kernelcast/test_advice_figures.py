@@ -9,11 +9,11 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.errors import ModelNotApplicable
-from kernelcast.kernel_trace import KernelTrace
+from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.models import MODELS
-from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.device.file import load_device
 from kernelcast.validation.workload_suite import SUITE
-from kernelcast.workload_file import load_workload
+from kernelcast.workload.file import load_workload
 
 WORKLOADS = (
     "dynamic_programming/needle",

@@ -11,7 +11,7 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.errors import KernelcastError, LaunchError, UnsupportedInstruction
-from kernelcast.instruction_mix import MixIsa, instruction_mix
+from kernelcast.execution.instruction_mix import MixIsa, instruction_mix
 from kernelcast.models import MODELS
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
-from kernelcast.instruction_mix import InstructionMix, MixIsa, instruction_mix
+from kernelcast.execution.instruction_mix import InstructionMix, MixIsa, instruction_mix
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 COMPILER = "clang-14"  # no newer than the LLVM that Oclgrind was built with

@@ -13,8 +13,8 @@ import pytest
 import kernelcast as kc
 from kernelcast.cli import main
 from kernelcast.errors import LaunchError
-from kernelcast.runnable import RunnableKernel
-from kernelcast.sampling import Sampling
+from kernelcast.execution.runnable import RunnableKernel
+from kernelcast.execution.sampling import Sampling
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GPU = "gtx-1060-6gb"
@@ -166,7 +166,7 @@ def command(*words: str) -> Sequence[str]:
 def test_a_machine_without_vectors_says_that_the_slow_engine_runs(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kernelcast.simcore.llvm.host_supports_vectors", lambda: False)
+    monkeypatch.setattr("kernelcast.simcore.host.llvm.host_supports_vectors", lambda: False)
     assert main(command("mix", "--size", "small", "--json")) == 0
     captured = capsys.readouterr()
     assert json.loads(captured.out)["engine"] == "reference"

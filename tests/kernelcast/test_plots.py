@@ -18,10 +18,10 @@ from matplotlib.text import Text
 from kernelcast.errors import KernelcastError
 from kernelcast.models import ModelOptions, get_model
 from kernelcast.models.estimate import Estimate
-from kernelcast.report.labels import PixelBox, nearest_free_box
-from kernelcast.report.plots import quadrant_split_plot, roofline_plot, save
-from kernelcast.simcore.device import Device
-from kernelcast.simcore.profile import KernelProfile, MemoryTraffic, WorkType
+from kernelcast.report.plots.estimates import quadrant_split_plot, roofline_plot, save
+from kernelcast.report.plots.labels import PixelBox, nearest_free_box
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.profile.profile import KernelProfile, MemoryTraffic, WorkType
 
 MeasuredDevice = Callable[[str], Device]
 ThesisProfile = Callable[[str], KernelProfile]

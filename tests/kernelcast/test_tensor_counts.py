@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 
 import kernelcast as kc
 from kernelcast.cli import app
-from kernelcast.instruction_mix import MixIsa, instruction_mix
-from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.metric_names import Naming, metrics
-from kernelcast.simcore.tensor_types import TensorType
+from kernelcast.execution.instruction_mix import MixIsa, instruction_mix
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.isa.tensor_types import TensorType
+from kernelcast.simcore.profile.metric_names import Naming, metrics
 
 FORMS = [
     # (instruction, registers of D, A, B; type of D; type of the count; M x N x K)

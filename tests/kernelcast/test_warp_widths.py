@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
-from kernelcast.argument_snapshot import ArgumentSnapshot
 from kernelcast.errors import KernelcastError, LaunchError, TraceFormatError
-from kernelcast.simcore.lazy_buffer import LazyBuffer
-from kernelcast.simcore.profiler import profile
+from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
+from kernelcast.simcore.profile.profiler import profile
+from kernelcast.workload.argument_snapshot import ArgumentSnapshot
 
 THREADS = 256
 NARROW, WIDE = "gtx-480", "r9-nano"

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from kernelcast.errors import ModelNotApplicable
-from kernelcast.models.component_curves import (
+from kernelcast.models.component_throughput.curves import (
     global_bandwidth,
     instruction_throughput,
     lanes,
     shared_bandwidth,
     wavefront_bytes,
 )
-from kernelcast.simcore.device_file import known_devices, load_device
-from kernelcast.simcore.saturation import fit_saturation
-from kernelcast.simcore.stage_profile import InstructionType
+from kernelcast.simcore.device.file import known_devices, load_device
+from kernelcast.simcore.profile.saturation import fit_saturation
+from kernelcast.simcore.profile.stage_profile import InstructionType
 
 PAPERS = Path(__file__).resolve().parents[2] / "validation" / "papers"
 DEVICE = load_device("gtx-285")

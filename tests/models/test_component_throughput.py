@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models import ModelOptions, get_model, variants
-from kernelcast.models.component_throughput import component_throughput
-from kernelcast.models.component_times import Component
+from kernelcast.models.component_throughput.model import component_throughput
+from kernelcast.models.component_throughput.times import Component
 from kernelcast.models.estimate import Estimate
-from kernelcast.simcore.device_file import known_devices, load_device
-from kernelcast.simcore.profile import (
+from kernelcast.simcore.device.file import known_devices, load_device
+from kernelcast.simcore.profile.profile import (
     InstructionCounts,
     KernelProfile,
     LaunchShape,
@@ -24,7 +24,7 @@ from kernelcast.simcore.profile import (
     OccupancyLimiter,
     SharedMemoryUse,
 )
-from kernelcast.simcore.stage_profile import StageProfile
+from kernelcast.simcore.profile.stage_profile import StageProfile
 
 DEVICE = load_device("gtx-285")
 ISSUES = 9.33e6

@@ -9,12 +9,12 @@ import pytest
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models import ModelOptions, get_model
 from kernelcast.models.estimate import Estimate, Term
-from kernelcast.models.interval import interval
-from kernelcast.models.interval_advice import REMEDIES
-from kernelcast.models.interval_shares import SHARES
-from kernelcast.simcore.device import Device
-from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.profile import (
+from kernelcast.models.interval.advice import REMEDIES
+from kernelcast.models.interval.model import interval
+from kernelcast.models.interval.shares import SHARES
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.profile.profile import (
     InstructionCounts,
     KernelProfile,
     LaunchShape,
@@ -22,11 +22,11 @@ from kernelcast.simcore.profile import (
     Occupancy,
     OccupancyLimiter,
 )
-from kernelcast.simcore.timing.component import Component
-from kernelcast.simcore.timing.launch_timing import launch_timing
-from kernelcast.simcore.timing.micro_kernel import Step, micro_kernel
-from kernelcast.simcore.timing.stall_reasons import StallReason
-from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
+from kernelcast.simcore.timing.kernel.component import Component
+from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
+from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
+from kernelcast.simcore.timing.launch.launch_timing import launch_timing
+from kernelcast.simcore.timing.launch.micro_kernel import Step, micro_kernel
 
 DEVICE = load_device("v100-pcie")
 COUNTS = InstructionCounts(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kernelcast.models.interval_advice import advice
-from kernelcast.models.interval_shares import time_shares
-from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.timing.launch_timing import launch_timing
-from kernelcast.simcore.timing.micro_kernel import Step, micro_kernel
-from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
+from kernelcast.models.interval.advice import advice
+from kernelcast.models.interval.shares import time_shares
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
+from kernelcast.simcore.timing.launch.launch_timing import launch_timing
+from kernelcast.simcore.timing.launch.micro_kernel import Step, micro_kernel
 from kernelcast.traces.trace import InstructionRow
 
 DEVICE = load_device("v100-pcie")

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 import kernelcast as kc
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models import MODELS
-from kernelcast.simcore.device import Device
-from kernelcast.simcore.device_facts import device_facts
-from kernelcast.simcore.device_file import known_devices, load_device
-from kernelcast.simcore.profile import (
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.file import known_devices, load_device
+from kernelcast.simcore.device.named_facts import device_facts
+from kernelcast.simcore.profile.profile import (
     InstructionCounts,
     KernelProfile,
     LaunchShape,

@@ -14,18 +14,18 @@ import kernelcast as kc
 from kernelcast.errors import KernelcastError, ModelNotApplicable
 from kernelcast.models import ModelOptions, get_model, needs_paths
 from kernelcast.models.estimate import Estimate
-from kernelcast.models.mpd_cpd import NAME, mpd_cpd
-from kernelcast.models.mpd_cpd_equations import Reading
-from kernelcast.models.mpd_cpd_wave import Wave
-from kernelcast.simcore.calculate_periods import (
+from kernelcast.models.mpd_cpd.equations import Reading
+from kernelcast.models.mpd_cpd.model import NAME, mpd_cpd
+from kernelcast.models.mpd_cpd.wave import Wave
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.file import known_devices, load_device
+from kernelcast.simcore.profile.calculate_periods import (
     ACCESS,
     CalculatePeriods,
     InstructionStream,
     PtxOperation,
 )
-from kernelcast.simcore.device import Device
-from kernelcast.simcore.device_file import known_devices, load_device
-from kernelcast.simcore.profile import (
+from kernelcast.simcore.profile.profile import (
     InstructionCounts,
     KernelProfile,
     LaunchShape,

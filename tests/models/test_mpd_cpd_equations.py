@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelcast.models.mpd_cpd_equations import (
+from kernelcast.models.mpd_cpd.equations import (
     PeriodClocks,
     PeriodType,
     Reading,
@@ -20,7 +20,7 @@ from kernelcast.models.mpd_cpd_equations import (
     saturated_degree_slope,
     warp_bandwidth,
 )
-from kernelcast.simcore.ptx_costs import ParallelDegreeFacts
+from kernelcast.simcore.device.ptx_costs import ParallelDegreeFacts
 
 GTX_260 = ParallelDegreeFacts(a=3.0, b=11.0, c=0.5, d=80.0, m=32.0)
 BANDWIDTH = 111.9e9 / 1.242e9

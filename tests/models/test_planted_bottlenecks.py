@@ -11,8 +11,8 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.models.estimate import Estimate
-from kernelcast.simcore.timing.component import Component
-from kernelcast.simcore.timing.launch_timing import launch_timing
+from kernelcast.simcore.timing.kernel.component import Component
+from kernelcast.simcore.timing.launch.launch_timing import launch_timing
 
 DEVICES = ("gtx-1060-6gb", "a100-80gb", "mi210")
 FULL_RATE_OF_FP64 = "mi210"

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from kernelcast.errors import KernelcastError, ModelNotApplicable
 from kernelcast.models import ModelOptions, utilization_factor
 from kernelcast.models.estimate import Estimate, Term
-from kernelcast.models.quantitative_equations import (
+from kernelcast.models.quantitative_roofline.equations import (
     KernelParameters,
     instruction_weights,
     kernel_parameters,
     predict,
 )
-from kernelcast.models.quantitative_roofline import quantitative_roofline
-from kernelcast.simcore.device import Device, MeasuredThroughput, Provenance, Source
-from kernelcast.simcore.profile import (
+from kernelcast.models.quantitative_roofline.model import quantitative_roofline
+from kernelcast.simcore.device.device import Device, MeasuredThroughput, Provenance, Source
+from kernelcast.simcore.profile.profile import (
     InstructionCounts,
     KernelProfile,
     LaunchShape,

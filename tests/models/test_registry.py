@@ -9,8 +9,8 @@ import pytest
 import kernelcast.models
 from kernelcast.errors import UnknownModel
 from kernelcast.models import MODELS, get_model, needs_paths
-from kernelcast.models.quantitative_roofline import quantitative_roofline
-from kernelcast.models.roofline import roofline
+from kernelcast.models.quantitative_roofline.model import quantitative_roofline
+from kernelcast.models.roofline.model import roofline
 
 
 def install(monkeypatch: pytest.MonkeyPatch, **models: str) -> None:
@@ -36,7 +36,7 @@ def test_built_in_models() -> None:
 def test_installed_model_is_imported_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     install(
         monkeypatch,
-        mine="kernelcast.models.roofline:roofline",
+        mine="kernelcast.models.roofline.model:roofline",
         broken="no_such_package:model",
     )
     assert list(MODELS)[-2:] == ["mine", "broken"]

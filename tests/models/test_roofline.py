@@ -10,9 +10,9 @@ import pytest
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models import ModelOptions
-from kernelcast.models.roofline import roofline
-from kernelcast.simcore.device import Device, PeakThroughput, SharedMemoryFacts
-from kernelcast.simcore.profile import (
+from kernelcast.models.roofline.model import roofline
+from kernelcast.simcore.device.device import Device, PeakThroughput, SharedMemoryFacts
+from kernelcast.simcore.profile.profile import (
     InstructionCounts,
     KernelProfile,
     MemoryTraffic,

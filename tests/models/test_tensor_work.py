@@ -10,12 +10,12 @@ import pytest
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models import get_model
 from kernelcast.models.model import Model, ModelOptions, dominant_work_type
-from kernelcast.models.quantitative_equations import kernel_parameters
-from kernelcast.models.roofline import TENSOR_PEAK, roofline
+from kernelcast.models.quantitative_roofline.equations import kernel_parameters
+from kernelcast.models.roofline.model import TENSOR_PEAK, roofline
 from kernelcast.models.tensor_work import tensor_peaks, tensor_rate
-from kernelcast.report.plots import roofline_plot
-from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.profile import (
+from kernelcast.report.plots.estimates import roofline_plot
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.profile.profile import (
     InstructionCounts,
     KernelProfile,
     LaunchShape,

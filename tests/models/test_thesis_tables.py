@@ -11,14 +11,14 @@ import pytest
 
 from kernelcast.models import ModelOptions, get_model
 from kernelcast.models.estimate import Estimate
-from kernelcast.models.quantitative_equations import (
+from kernelcast.models.quantitative_roofline.equations import (
     KernelParameters,
     instruction_weights,
     predict,
 )
-from kernelcast.simcore.device import Device
-from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.profile import KernelProfile, WorkType
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.profile.profile import KernelProfile, WorkType
 
 ThesisTable = Callable[[str], list[dict[str, str]]]
 MeasuredDevice = Callable[[str], Device]

@@ -25,9 +25,9 @@ from kernelcast.models.topdown import (
     weighted_mean,
 )
 from kernelcast.models.topdown.ipc_max import issue_widths
-from kernelcast.simcore.device import Device, Provenance
-from kernelcast.simcore.device_file import known_devices, load_device
-from kernelcast.simcore.timing.stall_reasons import StallReason
+from kernelcast.simcore.device.device import Device, Provenance
+from kernelcast.simcore.device.file import known_devices, load_device
+from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 
 REASONS = (
     *("inst_fetch", "sync", "other", "memory_dependency", "constant_memory_dependency"),

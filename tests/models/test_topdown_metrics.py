@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kernelcast.errors import MetricsError
 from kernelcast.models.topdown import TopDown, topdown_from_counters
 from kernelcast.models.topdown.metric_sets import MetricSet, stall_metrics
-from kernelcast.simcore.timing.stall_reasons import StallReason
+from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 
 TABLES = Path(__file__).parent / "data" / "saiz_printed_tables.csv"
 LEVEL_TWO = ("Fetch Bound", "Decode Bound", "Memory Bound", "Core Bound")

@@ -9,16 +9,16 @@ import pytest
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models.estimate import Estimate
-from kernelcast.models.warpspeed import warpspeed_estimate
+from kernelcast.models.warpspeed.model import warpspeed_estimate
 from kernelcast.simcore.address.kernel import AddressKernel, Field
-from kernelcast.simcore.address.layer_condition import (
+from kernelcast.simcore.address.volumes.layer_condition import (
     LayerAxis,
     critical_extent,
     sequential_extent,
 )
-from kernelcast.simcore.address.volumes import Volumes, volumes
-from kernelcast.simcore.device import Device
-from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.address.volumes.volumes import Volumes, volumes
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.file import load_device
 
 A100 = load_device("a100-40gb")
 RANGE = 4

@@ -10,9 +10,9 @@ import pytest
 import kernelcast as kc
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models import ModelOptions, needs_paths
-from kernelcast.models.warpspeed import warpspeed
-from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.profile import (
+from kernelcast.models.warpspeed.model import warpspeed
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.profile.profile import (
     InstructionCounts,
     KernelProfile,
     LaunchShape,

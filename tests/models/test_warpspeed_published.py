@@ -7,13 +7,13 @@ from functools import cache
 
 import pytest
 
-from kernelcast.models.warpspeed import warpspeed_estimate
+from kernelcast.models.warpspeed.model import warpspeed_estimate
 from kernelcast.simcore.address.access_stream import access_batches
 from kernelcast.simcore.address.access_stream import instruction_rows as stream_rows
 from kernelcast.simcore.address.kernel import Access, AddressKernel, Field
-from kernelcast.simcore.address.volumes import Volumes, volumes
-from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.isa.instruction_rows import instruction_rows
+from kernelcast.simcore.address.volumes.volumes import Volumes, volumes
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.validation.simulated_volumes import uneven
 from kernelcast.validation.warpspeed_twins import Configuration, Folding, Twin

@@ -26,7 +26,7 @@ from kernelcast.opencl_bench.measurement import (
 )
 from kernelcast.opencl_bench.opencl_target import OpenClTarget
 from kernelcast.opencl_bench.target import Target
-from kernelcast.simcore.launch import LocalBytes
+from kernelcast.simcore.launch.launch import LocalBytes
 
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
 KERNELS = """

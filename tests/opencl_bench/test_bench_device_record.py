@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from kernelcast.errors import BenchmarkError, ModelNotApplicable
-from kernelcast.models.quantitative_equations import instruction_weights
+from kernelcast.models.quantitative_roofline.equations import instruction_weights
 from kernelcast.opencl_bench.benchmark import Benchmark, Effort
-from kernelcast.opencl_bench.device_basis import power_of_two_above
-from kernelcast.opencl_bench.device_observations import quantity
-from kernelcast.opencl_bench.device_record import (
+from kernelcast.opencl_bench.device_file.basis import power_of_two_above
+from kernelcast.opencl_bench.device_file.observations import quantity
+from kernelcast.opencl_bench.device_file.record import (
     device_file_text,
     missing_for_device,
     write_device_file,
@@ -23,10 +23,10 @@ from kernelcast.opencl_bench.device_record import (
 from kernelcast.opencl_bench.measurement import Curve, CurvePoint, Finding, Measurement, Unit
 from kernelcast.opencl_bench.session import Outcome, Session, State
 from kernelcast.opencl_bench.target import DeviceFacts, Feature
-from kernelcast.simcore.device import Device, Source
-from kernelcast.simcore.device_checks import is_quantity
-from kernelcast.simcore.device_file import load_observations
-from kernelcast.simcore.profile import WorkType
+from kernelcast.simcore.device.checks import is_quantity
+from kernelcast.simcore.device.device import Device, Source
+from kernelcast.simcore.device.file import load_observations
+from kernelcast.simcore.profile.profile import WorkType
 
 Output = Callable[..., str]
 

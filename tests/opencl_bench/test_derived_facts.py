@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from kernelcast.opencl_bench.derived_facts import derive_facts
+from kernelcast.opencl_bench.device_file.derived_facts import derive_facts
 from kernelcast.opencl_bench.fits.local_memory_banks import conflict_degree
 from kernelcast.opencl_bench.measurement import Curve, CurvePoint, Finding, Unit, measurement
 from kernelcast.opencl_bench.target import DeviceFacts

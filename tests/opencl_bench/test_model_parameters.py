@@ -6,16 +6,16 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from kernelcast.opencl_bench.fits.global_bandwidth import GlobalBandwidth
-from kernelcast.opencl_bench.measurement import Curve, CurvePoint, Finding, Unit, measurement
-from kernelcast.opencl_bench.memory.parallelism import usual_launch
-from kernelcast.opencl_bench.model_parameters import (
+from kernelcast.opencl_bench.device_file.model_parameters import (
     global_bandwidth_parameters,
     luo_suda_parameters,
     mixed_roofline,
     thesis_parameters,
     zhang_owens_parameters,
 )
+from kernelcast.opencl_bench.fits.global_bandwidth import GlobalBandwidth
+from kernelcast.opencl_bench.measurement import Curve, CurvePoint, Finding, Unit, measurement
+from kernelcast.opencl_bench.memory.parallelism import usual_launch
 from kernelcast.opencl_bench.parallel_degree import degree_curve_name, share_name
 from kernelcast.opencl_bench.target import DeviceFacts
 

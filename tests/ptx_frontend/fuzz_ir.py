@@ -28,7 +28,7 @@ from kernelcast.ptx_frontend.spirv import read_spirv
 __all__ = ["Escape", "Fuzzer", "Mutant", "Outcome", "Report", "outcome_of", "run", "run_parallel"]
 
 SLOW_SECONDS = 5.0
-"""Of this process alone; LLVM, in its own, has a limit that `simcore.ir_process` sets."""
+"""Of this process alone; LLVM, in its own, has a limit that `simcore.host.ir_process` sets."""
 _BATCH = 250
 _WORD, _HEADER_WORDS = 4, 5
 _NUMBERS = ("0", "1", "-1", "7", "65536", str(2**31), str(2**40), str(2**63), "9" * 30, "0x7FF")

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from kernelcast.errors import KernelcastError
 from kernelcast.ptx_frontend import read_ptx
-from kernelcast.ptx_frontend.lexer import Tokens
-from kernelcast.ptx_frontend.parser import parse_tokens
-from kernelcast.ptx_frontend.source import SourceText
+from kernelcast.ptx_frontend.ptx.text.lexer import Tokens
+from kernelcast.ptx_frontend.ptx.text.parser import parse_tokens
+from kernelcast.ptx_frontend.ptx.text.source import SourceText
 
 __all__ = ["Escape", "Fuzzer", "escape_of", "run", "trees_differ"]
 

@@ -7,8 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.image_formats import ChannelOrder, ChannelType, ImageFormat, ImageKind
-from kernelcast.simcore.images import Addressing, Filter, Image, Sampler
+from kernelcast.simcore.isa.ir.image_formats import (
+    ChannelOrder,
+    ChannelType,
+    ImageFormat,
+    ImageKind,
+)
+from kernelcast.simcore.launch.images import Addressing, Filter, Image, Sampler
 
 Array = npt.NDArray[Any]
 F = np.float32

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.instruction_mix import instruction_mix
+from kernelcast.execution.instruction_mix import instruction_mix
 from kernelcast.ptx_frontend.llvm import read_llvm
 from kernelcast.simcore.engine import execute
-from kernelcast.simcore.isa.kernel import Kernel, Module
-from kernelcast.simcore.launch import Launch
+from kernelcast.simcore.isa.ir.kernel import Kernel, Module
+from kernelcast.simcore.launch.launch import Launch
 
 ENGINES = ("reference", "jit")
 

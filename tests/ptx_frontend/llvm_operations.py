@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from kernelcast.ptx_frontend.llvm import read_llvm
 from kernelcast.simcore.engine import execute
-from kernelcast.simcore.isa.kernel import Kernel
-from kernelcast.simcore.launch import Launch
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.launch import Launch
 
 Array = npt.NDArray[Any]
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from kernelcast.ptx_frontend.llvm import read_llvm
 from kernelcast.ptx_frontend.spirv import read_spirv
 from kernelcast.simcore.engine import execute
-from kernelcast.simcore.launch import Launch
+from kernelcast.simcore.launch.launch import Launch
 
 __all__ = ["MAGIC", "THREADS", "X", "assemble", "kernel_text", "refusal", "results", "text_of"]
 
@@ -26,7 +26,7 @@ X = np.array([-(2**31), -1000, -300, -129, -8, -7, -3, -1, 0, 1, 2, 3, 5, 7, 8, 
 X = np.concatenate([X, np.arange(127, 127 + THREADS - len(X), dtype=np.int32) * 7919])
 
 MAGIC = 0x07230203
-_TABLE = Path(__file__).parents[2] / "ptx_frontend" / "spirv" / "opcodes.csv"
+_TABLE = Path(__file__).parents[2] / "ptx_frontend" / "spirv" / "module" / "opcodes.csv"
 _TOKEN = re.compile(r'"[^"]*"|[^\s"]+')
 
 _PRELUDE = """

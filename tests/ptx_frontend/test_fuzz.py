@@ -13,8 +13,8 @@ import pytest
 
 from kernelcast.errors import KernelcastError, PtxSyntaxError
 from kernelcast.ptx_frontend import read_ptx
-from kernelcast.ptx_frontend.parser import parse
-from kernelcast.ptx_frontend.source import SourceText
+from kernelcast.ptx_frontend.ptx.text.parser import parse
+from kernelcast.ptx_frontend.ptx.text.source import SourceText
 
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
 TEXTS = 10_000

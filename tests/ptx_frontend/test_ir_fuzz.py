@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kernelcast.simcore.ir_process import canonical_ir
+from kernelcast.simcore.host.ir_process import canonical_ir
 
 MUTANTS = 10_000
 PROCESSES = 2

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kernelcast.ptx_frontend import call_lowering, control_instructions, read_ptx
+from kernelcast.ptx_frontend import read_ptx
+from kernelcast.ptx_frontend.ptx.calls import call_lowering
+from kernelcast.ptx_frontend.ptx.lowering import control as control_instructions
 
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
 

@@ -12,9 +12,9 @@ import pytest
 from kernelcast.errors import UnsupportedInstruction
 from kernelcast.ptx_frontend import read_module, read_ptx
 from kernelcast.simcore.engine import execute
-from kernelcast.simcore.isa.kernel import Exit, Kernel, Load, Module, Parameter
+from kernelcast.simcore.isa.ir.kernel import Exit, Kernel, Load, Module, Parameter
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
-from kernelcast.simcore.launch import Launch
+from kernelcast.simcore.launch.launch import Launch
 
 DATA = Path(__file__).parent / "data"
 FILES = ("nvcc_tour", "nvcc_lines", "nvcc_debug", "llvm_window", "triton_style")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.images import Addressing, Filter
+from kernelcast.simcore.launch.images import Addressing, Filter
 
 Array = npt.NDArray[Any]
 F = np.float32

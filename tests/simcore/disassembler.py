@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from kernelcast.simcore.timing.timed_kernel import Pipeline
+from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline
 
 __all__ = ["Native", "disassembled", "ordinary_way"]
 

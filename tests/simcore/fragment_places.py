@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.engine import execute
-from kernelcast.simcore.launch import Launch
+from kernelcast.simcore.launch.launch import Launch
 
 Array = npt.NDArray[Any]
 Places = tuple[Array, Array]

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from kernelcast.simcore.isa.native_code import NativeCode
-from kernelcast.simcore.isa.opcodes import OPCODES, Context
-from kernelcast.simcore.isa.packed import elements
+from kernelcast.simcore.host.llvm import compile_module
+from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.packed import elements
+from kernelcast.simcore.isa.opcodes.table import OPCODES, Context
+from kernelcast.simcore.isa.opcodes.verification import comparable_bits, operand_arrays
 from kernelcast.simcore.isa.types import Kind, ScalarType
-from kernelcast.simcore.isa.verification import comparable_bits, operand_arrays
-from kernelcast.simcore.llvm import compile_module
 
 APPROXIMATIONS = ("sin", "cos", "ex2", "lg2", "tanh")
 INTEGRAL = ("rni", "rzi", "rmi", "rpi")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 
-from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.timing.micro_kernel import Step, micro_kernel
-from kernelcast.simcore.timing.timed_kernel import Pipeline, TimedKernel
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
+from kernelcast.simcore.timing.launch.micro_kernel import Step, micro_kernel
 
 DEVICES = {
     name: load_device(name) for name in ("v100-pcie", "gtx-480", "tesla-k20c", "mi210", "a100-80gb")

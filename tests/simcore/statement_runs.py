@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.engine import execute
-from kernelcast.simcore.launch import Launch
+from kernelcast.simcore.launch.launch import Launch
 
 __all__ = ["Words", "run_statements"]
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.engine import execute
-from kernelcast.simcore.isa.kernel import Kernel
-from kernelcast.simcore.launch import Launch
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.launch import Launch
 
 Array = npt.NDArray[Any]
 THREADS, SHARED_BYTES = 128, 65536

@@ -13,9 +13,9 @@ import pytest
 
 from kernelcast.errors import KernelcastError
 from kernelcast.simcore.engine import execute
-from kernelcast.simcore.isa.kernel import Kernel
-from kernelcast.simcore.launch import Launch, Limits
-from kernelcast.simcore.tensor_maps import TensorMap
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.launch import Launch, Limits
+from kernelcast.simcore.launch.tensor_maps import TensorMap
 from kernelcast.traces.trace import Trace
 
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from kernelcast.errors import TraceFormatError
-from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.profiler import profile
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.profile.profiler import profile
 from kernelcast.traces import collected_paths
-from kernelcast.traces.accelsim import read_accelsim_trace
+from kernelcast.traces.accelsim.reader import read_accelsim_trace
 from kernelcast.traces.trace import Trace
 
 texts: Any = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("accelsim_texts.py"))))

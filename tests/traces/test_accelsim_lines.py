@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kernelcast.traces.accelsim import read_accelsim_trace
+from kernelcast.traces.accelsim.reader import read_accelsim_trace
 from kernelcast.traces.trace import Trace
 
 texts: Any = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("accelsim_texts.py"))))

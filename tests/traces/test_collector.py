@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from kernelcast.errors import TraceFormatError
 from kernelcast.traces.collector import AccessCollector
 from kernelcast.traces.key_numbers import KeyNumbers
-from kernelcast.traces.parquet import TraceWriter, read_trace
 from kernelcast.traces.pattern_numbers import PatternNumbers
-from kernelcast.traces.stored_stream import StoringSink
+from kernelcast.traces.stored.parquet import TraceWriter, read_trace
+from kernelcast.traces.stored.stream import StoringSink
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import (
     AccessTable,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kernelcast.errors import MetricsError
-from kernelcast.traces.metric_table import MetricTable
-from kernelcast.traces.metrics import read_metrics
+from kernelcast.traces.profilers.metric_table import MetricTable
+from kernelcast.traces.profilers.metrics import read_metrics
 
 DETAILS = '"ID","Kernel Name","Device","CC","Metric Name","Metric Unit","Metric Value"\n'
 RAW = (

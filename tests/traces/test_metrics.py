@@ -7,9 +7,14 @@ from pathlib import Path
 import pytest
 
 from kernelcast.errors import MetricsError
-from kernelcast.traces.metric_cells import read_number, read_size, unit_factor
-from kernelcast.traces.metric_table import KernelMetrics, LaunchMetrics, MetricTable, ProfilerTool
-from kernelcast.traces.metrics import read_metrics
+from kernelcast.traces.profilers.metric_cells import read_number, read_size, unit_factor
+from kernelcast.traces.profilers.metric_table import (
+    KernelMetrics,
+    LaunchMetrics,
+    MetricTable,
+    ProfilerTool,
+)
+from kernelcast.traces.profilers.metrics import read_metrics
 
 FIXTURES = Path(__file__).parent / "fixtures"
 SOR = "sor_red(double*, double const *, double, int)"

@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from kernelcast.errors import TraceFormatError
-from kernelcast.traces import parquet, stored_header
-from kernelcast.traces.parquet import TraceWriter, read_trace, write_trace
+from kernelcast.traces.stored import header as stored_header
+from kernelcast.traces.stored import parquet
+from kernelcast.traces.stored.parquet import TraceWriter, read_trace, write_trace
 from kernelcast.traces.trace import (
     AccessTable,
     InstructionRow,

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from kernelcast.errors import TraceFormatError
-from kernelcast.runnable import RunnableKernel
-from kernelcast.simcore.isa.kernel import Kernel
-from kernelcast.traces import parquet, stored_header
-from kernelcast.traces.parquet import read_trace, write_trace
+from kernelcast.execution.runnable import RunnableKernel
+from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.traces.phase_table import PhaseTable
+from kernelcast.traces.stored import header as stored_header
+from kernelcast.traces.stored import parquet
+from kernelcast.traces.stored.parquet import read_trace, write_trace
 from kernelcast.traces.trace import PatternTable, Trace
 from kernelcast.traces.warp_paths import WarpPaths
 

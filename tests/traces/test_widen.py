@@ -12,8 +12,8 @@ import pytest
 
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.engine import execute
-from kernelcast.simcore.isa.kernel import Kernel
-from kernelcast.simcore.launch import Launch
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.launch import Launch
 from kernelcast.traces.trace import PatternTable, Trace
 from kernelcast.traces.widen import widened
 

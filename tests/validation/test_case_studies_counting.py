@@ -13,17 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from kernelcast.kernel_trace import KernelTrace
-from kernelcast.simcore.device import CoalescingRule, SegmentFacts, SharedMemoryFacts
-from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.launch import Limits
+from kernelcast.execution.kernel_trace import KernelTrace
+from kernelcast.simcore.device.device import CoalescingRule, SegmentFacts, SharedMemoryFacts
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.launch.launch import Limits
 from kernelcast.simcore.memory.device_memory import simulate_memory
 from kernelcast.simcore.memory.hierarchy import TrafficResult
-from kernelcast.simcore.occupancy import occupancy
-from kernelcast.simcore.profile import LaunchShape
+from kernelcast.simcore.profile.occupancy import occupancy
+from kernelcast.simcore.profile.profile import LaunchShape
 from kernelcast.traces.trace import Trace
-from kernelcast.validation.zhang_owens_reduction import conflict_series
-from kernelcast.validation.zhang_owens_sparse import (
+from kernelcast.validation.zhang_owens.reduction import conflict_series
+from kernelcast.validation.zhang_owens.sparse import (
     EntryBytes,
     entry_bytes,
     gpu_with_segments,
@@ -31,7 +31,7 @@ from kernelcast.validation.zhang_owens_sparse import (
     sparse_trace,
     texture_vector_bytes,
 )
-from kernelcast.workload_file import load_workload
+from kernelcast.workload.file import load_workload
 
 DATA = Path(__file__).parent / "data"
 WORKLOADS = Path(__file__).parents[2] / "validation" / "workloads"

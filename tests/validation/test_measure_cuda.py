@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelcast.measured_times import (
+from kernelcast.measuring import accelerator, cases, measurement
+from kernelcast.measuring import fake_accelerator as fake
+from kernelcast.validation.measured_times import (
     Api,
     MeasuredCheck,
     MeasuredDevice,
     MeasuredRow,
     read_measured,
 )
-from kernelcast.measuring import accelerator, cases, measurement
-from kernelcast.measuring import fake_accelerator as fake
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "validation"))

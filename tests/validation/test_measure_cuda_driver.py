@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelcast.measured_times import MeasuredDevice, read_measured
+from kernelcast.validation.measured_times import MeasuredDevice, read_measured
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from kernelcast.measured_times import (
+from kernelcast.measuring import accelerator, ncu, results, sanity
+from kernelcast.simcore.profile.metric_vocabularies import NCU
+from kernelcast.validation.measured_times import (
     Api,
     DeviceFacts,
     MeasuredCheck,
     MeasuredRow,
     MeasuredTime,
 )
-from kernelcast.measuring import accelerator, ncu, results, sanity
-from kernelcast.simcore.metric_vocabularies import NCU
 
 RAW_PAGE = """==PROF== Connected to process 7
 a line of the program

@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from kernelcast.measured_times import Api, read_measured
 from kernelcast.measuring import cases, measurement
+from kernelcast.validation.measured_times import Api, read_measured
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "validation"))
 
 measure_opencl: Any = importlib.import_module("measure_opencl")
-workload_file: Any = importlib.import_module("kernelcast.workload_file")
+workload_file: Any = importlib.import_module("kernelcast.workload.file")
 
 TRIAD = ["--workload", "memory/triad", "--size", "small"]
 RESULTS = "pretended-gpu-opencl.json"

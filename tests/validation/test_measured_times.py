@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kernelcast.errors import MetricsError
-from kernelcast.measured_times import (
+from kernelcast.validation.measured_times import (
     Api,
     DeviceFacts,
     FailedCase,

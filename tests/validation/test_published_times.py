@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from kernelcast.measured_times import MeasuredRow, Publication, read_measured
-from kernelcast.simcore.device_file import load_device
+from kernelcast.simcore.device.file import load_device
 from kernelcast.validation.measured import MEASURED, validate_measured
+from kernelcast.validation.measured_times import MeasuredRow, Publication, read_measured
 from kernelcast.validation.workload_suite import SUITE
-from kernelcast.workload import Sizes
-from kernelcast.workload_file import load_workload
+from kernelcast.workload.file import load_workload
+from kernelcast.workload.workload import Sizes
 
 ROOT = Path(__file__).parents[2]
 SUFFIX = "-published"

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from kernelcast.ptx_frontend import read_ptx
-from kernelcast.simcore.isa.instruction_rows import instruction_rows
-from kernelcast.simcore.isa.kernel import Kernel
-from kernelcast.simcore.timing.native_sequences import native_sequences
+from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.timing.kernel.instruction_sequences import native_sequences
 from kernelcast.validation.workload_suite import SUITE
 
 disassembler: Any = SimpleNamespace(

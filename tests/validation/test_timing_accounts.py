@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from kernelcast.kernel_trace import KernelTrace
+from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.models.topdown import Part, TopDown
-from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.profile import KernelProfile
-from kernelcast.simcore.timing.launch_timing import LaunchTiming, launch_timing
-from kernelcast.simcore.timing.stall_reasons import ISSUED, NOT_SELECTED, SELECTED
-from kernelcast.simulated_topdown import simulated_topdown
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.profile.profile import KernelProfile
+from kernelcast.simcore.timing.kernel.stall_reasons import ISSUED, NOT_SELECTED, SELECTED
+from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
+from kernelcast.topdown.simulated import simulated_topdown
 from kernelcast.validation.workload_suite import SUITE, workload_files
-from kernelcast.workload_file import load_workload
+from kernelcast.workload.file import load_workload
 
 DEVICES = ("gtx-1070", "quadro-rtx-4000")
 DEPENDENT = "graph/bfs_level"

@@ -19,15 +19,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from kernelcast.kernel_trace import KernelTrace
+from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.models.topdown import TopDown, topdown_from_counters, weighted_mean
-from kernelcast.simcore.device import Device
-from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.timing.launch_timing import launch_timing
-from kernelcast.simcore.timing.timed_kernel import Pipeline
-from kernelcast.simulated_topdown import simulated_topdown
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline
+from kernelcast.simcore.timing.launch.launch_timing import launch_timing
+from kernelcast.topdown.simulated import simulated_topdown
 from kernelcast.validation.workload_suite import SUITE
-from kernelcast.workload_file import load_workload
+from kernelcast.workload.file import load_workload
 
 PASCAL, TURING = DEVICES = ("gtx-1070", "quadro-rtx-4000")
 BASE_CLOCK_HZ = {TURING: 1.005e9}

@@ -123,7 +123,7 @@ def test_report_has_every_volume(simple: VolumeComparison) -> None:
 
 
 def test_devices_without_facts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kernelcast.simcore.device_file import load_device
+    from kernelcast.simcore.device.file import load_device
 
     bare = replace(load_device("gtx-480"), warpspeed=None)
     monkeypatch.setattr("kernelcast.validation.volumes.load_device", lambda name: bare)

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from kernelcast.errors import LaunchError
-from kernelcast.simcore.address.volumes import volumes
-from kernelcast.simcore.device_file import load_device
-from kernelcast.simcore.isa.instruction_rows import instruction_rows
+from kernelcast.simcore.address.volumes.volumes import volumes
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.memory.cache import CacheState, fetch, open_line
 from kernelcast.simcore.memory.hierarchy import cold_l2
 from kernelcast.validation.simulated_volumes import effective_device, simulated_volumes
 from kernelcast.validation.warpspeed_twins import Configuration, Folding, Twin
-from kernelcast.workload_file import load_workload
+from kernelcast.workload.file import load_workload
 
 FOLDER = Path(__file__).parents[2] / "validation" / "workloads" / "warpspeed"
 STENCIL, TRACKING = Twin.STENCIL, Twin.INTERFACE_TRACKING

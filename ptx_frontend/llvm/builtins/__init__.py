@@ -1,4 +1,8 @@
-"""The built-in functions of OpenCL C, by the names that they have in LLVM IR."""
+"""The built-in functions of OpenCL C, by the names that they have in LLVM IR.
+
+A family of functions is a module; `mangling` reads their names. Imports `simcore.isa` and what
+lowers a call.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,7 @@ from kernelcast.ptx_frontend.llvm.builtins.vector_memory import (
 )
 from kernelcast.ptx_frontend.llvm.builtins.work_group_functions import WORK_GROUP_FUNCTIONS
 from kernelcast.ptx_frontend.llvm.builtins.work_items import WORK_ITEM_FUNCTIONS
-from kernelcast.ptx_frontend.llvm.call_site import CallSite, Value
+from kernelcast.ptx_frontend.llvm.lowering.call_site import CallSite, Value
 
 __all__ = ["Allocate", "is_builtin", "lower_builtin"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler
-from kernelcast.ptx_frontend.llvm.call_site import Value
-from kernelcast.ptx_frontend.llvm.types import PointerType
-from kernelcast.simcore.isa.kernel import Immediate, Operand
+from kernelcast.ptx_frontend.llvm.lowering.call_site import Value
+from kernelcast.ptx_frontend.llvm.text.types import PointerType
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 from kernelcast.simcore.isa.types import AddressSpace
 
 __all__ = ["ADDRESS_SPACES"]

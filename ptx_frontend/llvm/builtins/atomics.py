@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kernelcast.ptx_frontend.llvm.atomic_instructions import retried
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler, Pointer
-from kernelcast.ptx_frontend.llvm.call_site import Value
-from kernelcast.ptx_frontend.llvm.types import ScalarIrType
-from kernelcast.simcore.isa.kernel import Immediate, Operand
+from kernelcast.ptx_frontend.llvm.lowering.atomics import retried
+from kernelcast.ptx_frontend.llvm.lowering.call_site import Value
+from kernelcast.ptx_frontend.llvm.text.types import ScalarIrType
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["ATOMICS"]

@@ -13,9 +13,9 @@ from kernelcast.ptx_frontend.llvm.builtins.lane_exchange import (
     lowest_bit,
     special,
 )
-from kernelcast.ptx_frontend.llvm.call_site import Value, register_bits
-from kernelcast.ptx_frontend.llvm.types import parts_of
-from kernelcast.simcore.isa.kernel import Immediate, Operand, Special
+from kernelcast.ptx_frontend.llvm.lowering.call_site import Value, register_bits
+from kernelcast.ptx_frontend.llvm.text.types import parts_of
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Special
 
 __all__ = ["BALLOTS"]
 

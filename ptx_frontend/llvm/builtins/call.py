@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from kernelcast.ptx_frontend.llvm.builtins.mangling import ParameterType
-from kernelcast.ptx_frontend.llvm.call_site import CallSite, Value
-from kernelcast.ptx_frontend.llvm.code import Code
-from kernelcast.ptx_frontend.llvm.types import (
+from kernelcast.ptx_frontend.llvm.lowering.call_site import CallSite, Value
+from kernelcast.ptx_frontend.llvm.lowering.code import Code
+from kernelcast.ptx_frontend.llvm.text.types import (
     IrType,
     PointerType,
     ScalarIrType,
     VectorType,
     VoidType,
 )
-from kernelcast.simcore.isa.kernel import Immediate, Operand
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = ["BuiltinCall", "Handler", "LaneFunction", "Pointer", "float_bits"]

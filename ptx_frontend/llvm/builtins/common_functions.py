@@ -13,8 +13,8 @@ from kernelcast.ptx_frontend.llvm.builtins.call import (
 )
 from kernelcast.ptx_frontend.llvm.builtins.integer_functions import INTEGER_FUNCTIONS
 from kernelcast.ptx_frontend.llvm.builtins.math_functions import computed, narrowed, widened
-from kernelcast.ptx_frontend.llvm.call_site import Value
-from kernelcast.simcore.isa.kernel import Operand
+from kernelcast.ptx_frontend.llvm.lowering.call_site import Value
+from kernelcast.simcore.isa.ir.kernel import Operand
 from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["COMMON_FUNCTIONS"]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall
 from kernelcast.ptx_frontend.llvm.builtins.integer_functions import register_width
-from kernelcast.ptx_frontend.llvm.call_site import Value
-from kernelcast.simcore.isa.kernel import Immediate, Operand
+from kernelcast.ptx_frontend.llvm.lowering.call_site import Value
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["is_conversion", "lower_conversion"]

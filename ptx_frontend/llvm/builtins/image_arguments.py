@@ -6,8 +6,8 @@ import re
 
 from kernelcast.ptx_frontend.images.code import DescribedImage, SamplerArgument
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall
-from kernelcast.simcore.image_formats import ImageKind
-from kernelcast.simcore.isa.kernel import Immediate, Register
+from kernelcast.simcore.isa.ir.image_formats import ImageKind
+from kernelcast.simcore.isa.ir.kernel import Immediate, Register
 
 __all__ = ["image_argument", "image_kind", "sampler_argument"]
 

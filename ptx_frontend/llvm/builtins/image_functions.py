@@ -20,12 +20,12 @@ from kernelcast.ptx_frontend.images.texels import (
 )
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler
 from kernelcast.ptx_frontend.llvm.builtins.image_arguments import image_argument, sampler_argument
-from kernelcast.ptx_frontend.llvm.call_site import Value
-from kernelcast.ptx_frontend.llvm.types import ScalarIrType
-from kernelcast.simcore.image_descriptors import DescriptorField
-from kernelcast.simcore.image_formats import ImageKind
-from kernelcast.simcore.isa.kernel import Immediate, Operand, Register
+from kernelcast.ptx_frontend.llvm.lowering.call_site import Value
+from kernelcast.ptx_frontend.llvm.text.types import ScalarIrType
+from kernelcast.simcore.isa.ir.image_formats import ImageKind
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 from kernelcast.simcore.isa.types import ScalarType
+from kernelcast.simcore.launch.image_descriptors import DescriptorField
 
 __all__ = ["IMAGE_FUNCTIONS", "SAMPLER_INITIALIZER"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler
-from kernelcast.ptx_frontend.llvm.call_site import Value
-from kernelcast.simcore.isa.kernel import Immediate, Operand
+from kernelcast.ptx_frontend.llvm.lowering.call_site import Value
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["INTEGER_FUNCTIONS", "extremum", "narrowed_integer", "register_width", "widened_integer"]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, float_bits
-from kernelcast.simcore.isa.kernel import Immediate, Operand, Register, Special, SpecialRegister
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register, Special, SpecialRegister
+from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
 from kernelcast.simcore.isa.types import ScalarType
-from kernelcast.simcore.isa.warp_opcodes import WARP_OPCODES
 
 __all__ = [
     "Combination",

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall
-from kernelcast.ptx_frontend.llvm.call_site import Value
-from kernelcast.ptx_frontend.llvm.types import PointerType, ScalarIrType, VectorType
-from kernelcast.simcore.isa.kernel import (
+from kernelcast.ptx_frontend.llvm.lowering.call_site import Value
+from kernelcast.ptx_frontend.llvm.text.types import PointerType, ScalarIrType, VectorType
+from kernelcast.simcore.isa.ir.kernel import (
     HostFunction,
     Immediate,
     Operand,

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler
 from kernelcast.ptx_frontend.llvm.builtins.math_functions import widened
-from kernelcast.ptx_frontend.llvm.call_site import Value
-from kernelcast.ptx_frontend.llvm.types import VectorType
-from kernelcast.simcore.isa.kernel import Immediate, Operand
+from kernelcast.ptx_frontend.llvm.lowering.call_site import Value
+from kernelcast.ptx_frontend.llvm.text.types import VectorType
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["RELATIONAL"]

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler
 from kernelcast.ptx_frontend.llvm.builtins.lane_exchange import lane_number, special
-from kernelcast.ptx_frontend.llvm.call_site import Value
-from kernelcast.simcore.isa.kernel import Immediate, Operand, Special
+from kernelcast.ptx_frontend.llvm.lowering.call_site import Value
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Special
 from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["SUB_GROUP_ROWS"]

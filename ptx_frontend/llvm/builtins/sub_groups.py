@@ -25,9 +25,9 @@ from kernelcast.ptx_frontend.llvm.builtins.lane_exchange import (
     special,
 )
 from kernelcast.ptx_frontend.llvm.builtins.sub_group_rows import SUB_GROUP_ROWS
-from kernelcast.ptx_frontend.llvm.call_site import Value, register_bits
-from kernelcast.ptx_frontend.llvm.types import parts_of
-from kernelcast.simcore.isa.kernel import Immediate, Operand, Register, Special
+from kernelcast.ptx_frontend.llvm.lowering.call_site import Value, register_bits
+from kernelcast.ptx_frontend.llvm.text.types import parts_of
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register, Special
 
 __all__ = ["SUB_GROUP_FUNCTIONS"]
 

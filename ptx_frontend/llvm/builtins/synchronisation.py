@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler, Pointer
-from kernelcast.ptx_frontend.llvm.call_site import Value
-from kernelcast.simcore.isa.kernel import (
+from kernelcast.ptx_frontend.llvm.lowering.call_site import Value
+from kernelcast.simcore.isa.ir.kernel import (
     Immediate,
     Operand,
     Register,

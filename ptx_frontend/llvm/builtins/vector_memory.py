@@ -10,8 +10,8 @@ import re
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Pointer
 from kernelcast.ptx_frontend.llvm.builtins.integer_functions import register_width
 from kernelcast.ptx_frontend.llvm.builtins.math_functions import store_elements
-from kernelcast.ptx_frontend.llvm.call_site import Value
-from kernelcast.simcore.isa.kernel import Immediate, Operand
+from kernelcast.ptx_frontend.llvm.lowering.call_site import Value
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["is_vector_memory", "lower_vector_memory"]

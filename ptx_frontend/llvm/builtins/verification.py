@@ -10,20 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import SourceSpan
-from kernelcast.ptx_frontend.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.llvm.builtins import lower_builtin
-from kernelcast.ptx_frontend.llvm.call_site import CallSite, Value
-from kernelcast.ptx_frontend.llvm.code import Code
-from kernelcast.ptx_frontend.llvm.types import (
+from kernelcast.ptx_frontend.llvm.lowering.call_site import CallSite, Value
+from kernelcast.ptx_frontend.llvm.lowering.code import Code
+from kernelcast.ptx_frontend.llvm.text.types import (
     IrType,
     PointerType,
     ScalarIrType,
     VectorType,
     parts_of,
 )
-from kernelcast.ptx_frontend.scopes import RegisterFile
+from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.ptx.lowering.scopes import RegisterFile
 from kernelcast.simcore.engine import execute
-from kernelcast.simcore.isa.kernel import (
+from kernelcast.simcore.isa.ir.kernel import (
     Address,
     Immediate,
     Kernel,
@@ -35,7 +35,7 @@ from kernelcast.simcore.isa.kernel import (
     SymbolAddress,
 )
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
-from kernelcast.simcore.launch import Launch
+from kernelcast.simcore.launch.launch import Launch
 
 __all__ = ["Memory", "called", "kernel_of", "run_call"]
 

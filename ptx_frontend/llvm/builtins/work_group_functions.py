@@ -19,8 +19,8 @@ from kernelcast.ptx_frontend.llvm.builtins.lane_exchange import (
     last_lane,
     special,
 )
-from kernelcast.ptx_frontend.llvm.call_site import Value
-from kernelcast.simcore.isa.kernel import Immediate, Operand, Register, Special, SymbolAddress
+from kernelcast.ptx_frontend.llvm.lowering.call_site import Value
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register, Special, SymbolAddress
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = ["WORK_GROUP_FUNCTIONS"]

@@ -21,11 +21,11 @@ from kernelcast.simcore.isa.matrix.descriptors import (
 )
 from kernelcast.simcore.isa.matrix.formats import ElementFormat
 from kernelcast.simcore.isa.matrix.layouts import LANES, Fragment, Role
-from kernelcast.simcore.isa.matrix.native_descriptors import emit_piece_addresses
-from kernelcast.simcore.isa.native_code import NativeCode
-from kernelcast.simcore.isa.native_warp import Operand
+from kernelcast.simcore.isa.matrix.llvm.descriptors import emit_piece_addresses
+from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.opcodes.llvm.warp import Operand
+from kernelcast.simcore.isa.opcodes.warp import WarpOpcode
 from kernelcast.simcore.isa.types import ScalarType, Unit
-from kernelcast.simcore.isa.warp_opcodes import WarpOpcode
 
 __all__ = ["RowsOpcode", "accesses", "core_matrices", "described_fragment", "rows_opcode"]
 

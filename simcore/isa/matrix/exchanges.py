@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.isa.native_code import NativeCode
-from kernelcast.simcore.isa.native_warp import GROUP, Operand
+from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.opcodes.llvm.warp import GROUP, Operand
+from kernelcast.simcore.isa.opcodes.warp import WarpOpcode
 from kernelcast.simcore.isa.types import ScalarType, Unit
-from kernelcast.simcore.isa.warp_opcodes import WarpOpcode
 
 __all__ = ["Exchange", "ExchangeKind", "ExchangeOpcode", "exchange_opcode"]
 

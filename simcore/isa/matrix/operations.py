@@ -21,11 +21,11 @@ from kernelcast.simcore.isa.matrix.block_scales import (
 from kernelcast.simcore.isa.matrix.described_rows import described_fragment
 from kernelcast.simcore.isa.matrix.formats import ElementFormat
 from kernelcast.simcore.isa.matrix.layouts import Fragment, Order, Role
-from kernelcast.simcore.isa.matrix.native_product import product_emission
+from kernelcast.simcore.isa.matrix.llvm.product import product_emission
 from kernelcast.simcore.isa.matrix.products import Combination, Factors, MatrixProduct, multiply
 from kernelcast.simcore.isa.matrix.sparsity import Sparsity
+from kernelcast.simcore.isa.opcodes.warp import WarpOpcode
 from kernelcast.simcore.isa.types import ScalarType, Unit
-from kernelcast.simcore.isa.warp_opcodes import WarpOpcode
 
 __all__ = ["WARPGROUP_WARPS", "LayoutFamily", "MatrixOpcode", "MatrixOperation", "matrix_opcode"]
 

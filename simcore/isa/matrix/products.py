@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kernelcast.simcore.isa.matrix.accumulation import Accumulation, Summation
 from kernelcast.simcore.isa.matrix.formats import ElementFormat
-from kernelcast.simcore.isa.rounding import multiply_add
+from kernelcast.simcore.isa.opcodes.rounding import multiply_add
 
 __all__ = [
     "LEAST_EXPONENT",

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from kernelcast.simcore.isa.matrix.formats import ElementFormat
 from kernelcast.simcore.isa.matrix.operations import MatrixOpcode
 from kernelcast.simcore.isa.matrix.products import MatrixProduct
-from kernelcast.simcore.isa.warp_opcodes import GROUP, WarpOpcode
-from kernelcast.simcore.tensor_types import TensorType, tensor_type_name
+from kernelcast.simcore.isa.opcodes.warp import GROUP, WarpOpcode
+from kernelcast.simcore.isa.tensor_types import TensorType, tensor_type_name
 
 __all__ = ["TensorWork", "product_work", "tensor_work"]
 

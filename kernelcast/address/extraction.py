@@ -1,0 +1,69 @@
+"""Address expressions of workloads and of loaded kernels, read off their code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from kernelcast.errors import LaunchError
+from kernelcast.execution.runnable import RunnableKernel
+from kernelcast.simcore.address.extraction.extraction import ExtractedAddresses, extract_addresses
+from kernelcast.simcore.address.kernel import AddressKernel
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.launch import Argument, Launch
+from kernelcast.workload.launch_sizes import LaunchSizes, Size, as_argument
+from kernelcast.workload.workload import KernelSpec, Workload
+
+__all__ = ["address_kernel", "extracted_addresses"]
+
+
+def address_kernel(
+    source: Workload | RunnableKernel,
+    size: str | None = None,
+    *,
+    grid: Size | None = None,
+    block: Size | None = None,
+    global_size: Size | None = None,
+    local_size: Size | None = None,
+    args: Sequence[Argument] | None = None,
+    shared_bytes: int = 0,
+    registers: int | None = None,
+    argument_names: Sequence[str] = (),
+    work_per_thread: float = 1.0,
+) -> AddressKernel:
+    """The loads and stores of a launch as expressions of thread and thread-block index.
+
+    Of a workload at a named size; of a kernel in the launch that `RunnableKernel.run` would
+    execute. Buffers are not read. A thread does `work_per_thread` units of work, by which volumes
+    are divided. ModelNotApplicable, naming the instruction and what it depends
+    on, where an address is not affine or depends on data.
+    """
+    if isinstance(source, Workload):
+        if any(given is not None for given in (grid, block, global_size, local_size, args)):
+            raise LaunchError("a workload has sizes and arguments of its own: give its size only")
+        return extracted_addresses(source, size).address_kernel(work_per_thread)
+    if args is None:
+        raise LaunchError("args must be a list of arguments, got None")
+    sizes = LaunchSizes(grid, block, global_size, local_size)
+    thread_blocks, threads = sizes.resolved(source.kernel.required_threads)
+    launch = Launch(
+        thread_blocks,
+        threads,
+        tuple(map(as_argument, args)),
+        shared_bytes,
+        registers,
+        tuple(argument_names),
+    )
+    return extract_addresses(source.kernel, launch).address_kernel(work_per_thread)
+
+
+def extracted_addresses(workload: Workload, size: str | None = None) -> ExtractedAddresses:
+    """All accesses of a workload with the threads that make them; errors as `address_kernel`."""
+    kernel = _loaded(workload.kernel, workload.kernel.source.stat().st_mtime_ns)
+    return extract_addresses(kernel, workload.make_launch(size, lazy=True, kernel=kernel))
+
+
+@lru_cache(maxsize=8)
+def _loaded(spec: KernelSpec, _changed_ns: int) -> Kernel:
+    """Read once for all thread-block sizes that are tried."""
+    return spec.load().kernel

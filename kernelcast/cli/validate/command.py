@@ -1,0 +1,269 @@
+"""`kernelcast validate`: predicted against measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from kernelcast.cli import options
+from kernelcast.cli.terminal import show_stages
+from kernelcast.cli.validate.opencl import show_opencl
+from kernelcast.cli.validate.output import ValidationOutput
+from kernelcast.cli.validate.suite import show_suite, suite_devices
+from kernelcast.cli.validate.volumes import show_volumes
+from kernelcast.errors import KernelcastError
+from kernelcast.report.validation import validation_record, validation_rows, validation_tables
+
+if TYPE_CHECKING:
+    from kernelcast.validation.comparison import TimeComparison
+    from kernelcast.validation.report import ValidationReport
+
+__all__ = ["validate"]
+
+_OUTPUT = "Output"
+_OF_THE_SUITE = "Of the suite"
+_OF_OPENCL = "Of opencl"
+_SMALL = "small"
+
+
+class Suite(Enum):
+    """What can be validated."""
+
+    SUITE = "suite"
+    THESIS = "thesis"
+    PAPERS = "papers"
+    MEASURED = "measured"
+    OPENCL = "opencl"
+    VOLUMES = "volumes"
+
+
+_WITHOUT_BASELINE = {
+    Suite.SUITE: "nothing is measured there",
+    Suite.OPENCL: "they are those of one machine",
+    Suite.VOLUMES: "its bounds stand",
+}
+
+_Models: TypeAlias = Annotated[
+    list[str] | None, typer.Option(help="Only this model; repeatable. Default: all.")
+]
+_Accept: TypeAlias = Annotated[
+    bool, typer.Option("--accept", help="Make these errors the baseline that CI compares with.")
+]
+_Workload: TypeAlias = Annotated[
+    str, typer.Option(help="Only workloads whose name holds this.", rich_help_panel=_OF_THE_SUITE)
+]
+_Size: TypeAlias = Annotated[
+    str, typer.Option(help="Which size of each workload.", rich_help_panel=_OF_THE_SUITE)
+]
+_Devices: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Estimate on it; repeatable. Default: the seven of the thesis. For opencl the file "
+        "of the device that is measured; default: a quick kernelcast bench. For volumes: A100, "
+        "V100 and MI210.",
+        rich_help_panel=_OF_THE_SUITE,
+    ),
+]
+_AllDevices: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--all-devices", help="Estimate on every known device.", rich_help_panel=_OF_THE_SUITE
+    ),
+]
+_Engines: TypeAlias = Annotated[
+    list[options.EngineName] | None,
+    typer.Option(help="Execute with it; repeatable. Default: both.", rich_help_panel=_OF_THE_SUITE),
+]
+_Jobs: TypeAlias = Annotated[
+    int | None,
+    options.counted("Workloads at a time. Default: one for each core.", _OF_THE_SUITE),
+]
+_OpenClDevice: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        metavar="I", help="Which device of kernelcast bench --list.", rich_help_panel=_OF_OPENCL
+    ),
+]
+_Measured: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE.json",
+        help="Compare with the times of an earlier --json on this very device; time nothing.",
+        rich_help_panel=_OF_OPENCL,
+    ),
+]
+_Markdown: TypeAlias = Annotated[
+    bool, typer.Option("--markdown", help="Print Markdown.", rich_help_panel=_OUTPUT)
+]
+_Html: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Write a page with tables and plot.", rich_help_panel=_OUTPUT
+    ),
+]
+_Plot: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Draw predicted over measured: PNG or SVG.", rich_help_panel=_OUTPUT
+    ),
+]
+
+
+def validate(
+    suite: Annotated[Suite, typer.Argument(help="What to compare with what.")],
+    model: _Models = None,
+    accept: _Accept = False,
+    workload: _Workload = "",
+    size: _Size = _SMALL,
+    device: _Devices = None,
+    all_devices: _AllDevices = False,
+    engine: _Engines = None,
+    jobs: _Jobs = None,
+    opencl_device: _OpenClDevice = None,
+    measured: _Measured = None,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: _Markdown = False,
+    html: _Html = None,
+    plot: _Plot = None,
+) -> None:
+    """Compares predictions with measurements and shows every error.
+
+    suite: executes the workloads of validation/workloads with both engines, checks their results,
+    and estimates them on seven devices, or on those that are named.
+
+    thesis: SOR, LMSOR and SGEMM of Konstantinidis' thesis on its seven GPUs, executed at full size.
+
+    papers: predictions from metrics that papers print, against the times that they measured, and
+    the figures of their case studies from kernels of our own.
+
+    measured: the workloads against times and counters measured on real GPUs
+    (validation/measured).
+
+    opencl: OpenCL kernels timed on a real device of this machine, and predicted from the file that
+    kernelcast bench makes of it.
+
+    volumes: data volumes from address expressions against those of the memory simulator.
+
+    Exit status 1: a check failed, a volume or a figure is beyond its bound, a counter left its
+    tolerance, an error beyond 25 % has no explanation, or an error moved by more than a percentage
+    point from the baseline.
+    """
+    output = ValidationOutput(json, csv, markdown, html, plot)
+    output.check()
+    _check_options(
+        suite,
+        is_narrowed=bool(workload or all_devices or engine or jobs or size != _SMALL),
+        has_devices=bool(device),
+        has_models=bool(model),
+        of_opencl={"--opencl-device": opencl_device, "--measured": measured},
+        accept=accept,
+    )
+    devices, models = device or (), model or ()
+    match suite:
+        case Suite.SUITE:
+            names = [item.value for item in engine or ()]
+            chosen = suite_devices(devices, all_devices=all_devices)
+            show_suite(workload, size, chosen, models, names, jobs, output)
+        case Suite.OPENCL:
+            show_opencl(devices, opencl_device, measured, models, output)
+        case Suite.VOLUMES:
+            show_volumes(devices, models, output)
+        case _:
+            _validate_times(suite, models, output, accept=accept)
+
+
+def _check_options(
+    suite: Suite,
+    *,
+    is_narrowed: bool,
+    has_devices: bool,
+    has_models: bool,
+    of_opencl: Mapping[str, object],
+    accept: bool,
+) -> None:
+    """KernelcastError for an option of another suite."""
+    for name, value in of_opencl.items():
+        if value is not None and suite is not Suite.OPENCL:
+            raise KernelcastError(f"{name} is of opencl")
+    if accept and suite in _WITHOUT_BASELINE:
+        raise KernelcastError(f"{suite.value} has no errors to accept: {_WITHOUT_BASELINE[suite]}")
+    takes_devices = suite in (Suite.SUITE, Suite.OPENCL, Suite.VOLUMES)
+    if (is_narrowed and suite is not Suite.SUITE) or (has_devices and not takes_devices):
+        raise KernelcastError(
+            "--workload, --size, --device, --all-devices, --engine and --jobs are of the suite"
+        )
+    if accept and has_models:
+        raise KernelcastError("--accept takes the errors of all models: leave out --model")
+
+
+def _validate_times(
+    suite: Suite, models: Sequence[str], output: ValidationOutput, *, accept: bool
+) -> None:
+    """Of thesis, papers and measured."""
+    report = _report(suite, models)
+    explained, problems = _judged(report, models, accept=accept)
+    output.show(
+        f"kernelcast: {suite.value}",
+        validation_tables(report, explained),
+        lambda: validation_record(report, explained),
+        lambda: validation_rows(report, explained),
+        report,
+    )
+    output.end_with(problems)
+
+
+def _report(suite: Suite, models: Sequence[str]) -> ValidationReport:
+    from kernelcast.models import get_model
+
+    for name in models:
+        get_model(name)
+    with show_stages() as progress:
+        if suite is Suite.PAPERS:
+            from kernelcast.validation.papers import validate_papers
+
+            return validate_papers(models, progress=progress)
+        if suite is Suite.MEASURED:
+            from kernelcast.validation.measured import validate_measured
+
+            return validate_measured(models, progress=progress)
+        from kernelcast.validation.thesis import validate_thesis
+
+        return validate_thesis(models, progress=progress)
+
+
+def _judged(
+    report: ValidationReport, models: Sequence[str], *, accept: bool
+) -> tuple[dict[TimeComparison, str], list[str]]:
+    """The explanation of each outlier, and what is wrong, a line each."""
+    from kernelcast.validation import baseline
+    from kernelcast.validation.outliers import explain, read_explanations
+
+    explained = explain(report.suite, report.outliers, read_explanations())
+    problems = [
+        f"{point.kernel} on {point.device} by {point.model}: an error of {point.error:+.0%} "
+        "without an explanation (validation/outliers.toml)"
+        for point, number in explained.items()
+        if not number and not point.is_calibration
+    ]
+    problems += [
+        f"{item.kernel} on {item.device}: {item.metric} is {item.error:+.1%} off, outside of its "
+        "tolerance"
+        for item in report.counters_outside
+    ]
+    problems += [
+        f"{item.paper}, {item.subject}: {item.figure} is {item.found}, not {item.printed} "
+        f"({item.bound})"
+        for item in report.figures_outside
+    ]
+    if accept:
+        baseline.accept(report)
+    else:
+        problems += [
+            f"{line}; --accept acknowledges it" for line in baseline.moved(report, models=models)
+        ]
+    return explained, problems

@@ -1,0 +1,95 @@
+"""The dynamic instruction histogram of a trace: it needs no device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from kernelcast.simcore.profile.instruction_counts import tensor_operations
+from kernelcast.traces.trace import Trace
+
+__all__ = ["InstructionMix", "MixCount", "MixIsa", "instruction_mix"]
+
+
+class MixIsa(Enum):
+    """SOURCE: instructions as the source spells them. NATIVE: by the native counting rules."""
+
+    SOURCE = "source"
+    NATIVE = "native"
+
+
+_BETWEEN_UNITS = ", "
+
+
+@dataclass(frozen=True, slots=True)
+class MixCount:
+    """Executions of one opcode: `thread` counts active lanes, `warp` issued instructions.
+
+    `unit` joins several by commas.
+    """
+
+    opcode: str
+    unit: str
+    thread: int
+    warp: int
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionMix:
+    kernel: str
+    isa: MixIsa
+    rows: tuple[MixCount, ...]
+    tensor_operations: Mapping[str, float] = field(default_factory=dict)
+    """By type, two for each multiply-add."""
+
+    @property
+    def thread_instructions(self) -> int:
+        return sum(row.thread for row in self.rows)
+
+    @property
+    def warp_instructions(self) -> int:
+        return sum(row.warp for row in self.rows)
+
+
+def instruction_mix(trace: Trace, isa: MixIsa = MixIsa.SOURCE) -> InstructionMix:
+    """Counts of one launch by opcode, the most executed first; opcodes never reached are left out.
+
+    Source counts leave the spelling whole (`ld.global.nc.f64`), so that types stay apart. LLVM's
+    `add` or `phi` may be work of several units: it is one row all the same, which names them all.
+    Native counts keep units apart.
+    """
+    warps, lanes = trace.classes.totals()
+    counts: dict[tuple[str, str], tuple[int, int]] = {}
+    for row in trace.instructions:
+        is_counted = row.is_counted_natively if isa is MixIsa.NATIVE else row.is_source
+        if not is_counted:
+            continue
+        key = row.mnemonic, row.unit
+        thread, warp = counts.get(key, (0, 0))
+        counts[key] = thread + int(lanes[row.pc]), warp + int(warps[row.pc])
+    rows = [
+        MixCount(opcode, unit, thread, warp)
+        for (opcode, unit), (thread, warp) in counts.items()
+        if warp
+    ]
+    if isa is MixIsa.SOURCE:
+        rows = _by_opcode(rows)
+    ordered = tuple(sorted(rows, key=_by_count))
+    return InstructionMix(trace.kernel, isa, ordered, tensor_operations(trace))
+
+
+def _by_opcode(rows: Iterable[MixCount]) -> list[MixCount]:
+    """One row an opcode; its units are joined, the most used first."""
+    merged: dict[str, MixCount] = {}
+    for row in sorted(rows, key=lambda row: (-row.thread, row.unit)):
+        found = merged.get(row.opcode)
+        if found is not None:
+            unit = f"{found.unit}{_BETWEEN_UNITS}{row.unit}"
+            row = MixCount(row.opcode, unit, found.thread + row.thread, found.warp + row.warp)
+        merged[row.opcode] = row
+    return list(merged.values())
+
+
+def _by_count(row: MixCount) -> tuple[int, str, str]:
+    return -row.thread, row.opcode, row.unit

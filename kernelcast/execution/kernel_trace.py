@@ -1,0 +1,120 @@
+"""What a run leaves: its trace, which a profile can be made of for a device."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kernelcast.errors import TraceFormatError
+from kernelcast.execution.memory_simulation import SimulatedDevice
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.isa.ir.source_names import source_name
+from kernelcast.simcore.profile.occupancy import held_share, occupancy
+from kernelcast.simcore.profile.profile import KernelProfile, LaunchShape
+from kernelcast.traces.trace import Trace
+from kernelcast.traces.widen import widened
+
+if TYPE_CHECKING:
+    from kernelcast.simcore.memory.device_memory import MemoryResult
+
+__all__ = ["KernelTrace"]
+
+_HOW_TO_GET_A_WIDTH = (
+    "execute the kernel with `warp_width={0}` (`kernelcast trace --warp-width {0}`) or with the "
+    "device among `devices`"
+)
+
+
+@dataclass(frozen=True)
+class KernelTrace:
+    """One launch, executed for each of the warp widths of `traces`, which rise.
+
+    `repeats` launches are to be estimated. `simulated`: what the run's devices did meanwhile.
+    """
+
+    traces: tuple[Trace, ...]
+    repeats: int = 1
+    simulated: tuple[SimulatedDevice, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<trace of {source_name(self.data.kernel)}, {self.data.engine} engine>"
+
+    @property
+    def data(self) -> Trace:
+        """The trace of the narrowest warps; what threads did is the same in all."""
+        return self.traces[0]
+
+    def repeated(self, repeats: int) -> KernelTrace:
+        return replace(self, repeats=repeats)
+
+    def with_registers(self, registers: int) -> KernelTrace:
+        """As compiled to that many registers per thread: another occupancy, the same counts."""
+        return replace(
+            self,
+            traces=tuple(
+                replace(trace, resources=replace(trace.resources, registers=registers))
+                for trace in self.traces
+            ),
+        )
+
+    def at_width(self, warp_width: int) -> Trace:
+        """The trace in warps of that many threads, joined from narrower ones if need be.
+
+        TraceFormatError when only another execution can tell.
+        """
+        narrower = [trace for trace in self.traces if trace.warp_width <= warp_width]
+        if not narrower:
+            raise TraceFormatError(
+                f"the trace has warps of {self.data.warp_width} threads, not of {warp_width}: "
+                f"{_HOW_TO_GET_A_WIDTH.format(warp_width)}"
+            )
+        found = narrower[-1]
+        try:
+            while found.warp_width < warp_width:
+                found = widened(found)
+        except TraceFormatError as error:
+            raise TraceFormatError(f"{error}; {_HOW_TO_GET_A_WIDTH.format(warp_width)}") from None
+        return found
+
+    def profile(self, device: Device | str) -> KernelProfile:
+        """What a profiler would report of this launch on `device`.
+
+        TraceFormatError when its warps are of another width that `at_width` does not give, and
+        when the run did not keep its accesses.
+        """
+        # The compiled memory simulator is slow to import and runs of the kernel do not need it.
+        from kernelcast.simcore.profile.profiler import profile
+
+        target = load_device(device) if isinstance(device, str) else device
+        trace = self.at_width(target.architecture.warp_width)
+        memory = self._simulated_memory(trace, target)
+        return replace(profile(trace, target, self.repeats, memory), target=target)
+
+    def _simulated_memory(self, trace: Trace, target: Device) -> MemoryResult | None:
+        """What the run simulated; None where the trace has kept its accesses."""
+        launch = LaunchShape(trace.grid, trace.thread_block)
+        resident = occupancy(
+            trace.resources, launch, target, held_share(trace)
+        ).thread_blocks_per_sm
+        for item in self.simulated:
+            if item.device == target and item.memory.thread_blocks_per_sm == resident:
+                return item.memory
+        if self.simulated and not trace.has_memory:
+            known = ", ".join(
+                f"{item.device.name} with {item.memory.thread_blocks_per_sm} thread blocks per SM"
+                for item in self.simulated
+            )
+            raise TraceFormatError(
+                f"the run simulated the memory of {known}, not of {target.name} with {resident}: "
+                "execute the kernel with this device and these registers, or without devices"
+            )
+        return None
+
+    def profiles(self, devices: Sequence[Device | str]) -> list[KernelProfile]:
+        """`profile` on several devices, in their order, on all cores."""
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            return list(pool.map(self.profile, devices))

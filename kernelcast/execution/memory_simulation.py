@@ -1,0 +1,77 @@
+"""The memories of several devices, simulated while a kernel runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.launch import Launch
+from kernelcast.simcore.launch.resources import resource_needs
+from kernelcast.simcore.profile.occupancy import occupancy
+from kernelcast.simcore.profile.profile import LaunchShape
+
+if TYPE_CHECKING:
+    from kernelcast.simcore.memory.device_memory import DeviceMemory, MemoryResult
+
+__all__ = ["MemorySimulation", "SimulatedDevice", "resident_thread_blocks"]
+
+
+@dataclass(frozen=True)
+class SimulatedDevice:
+    """What one launch did to the memory of `device`."""
+
+    device: Device
+    memory: MemoryResult
+
+
+class MemorySimulation:
+    """One launch on several devices. LaunchError when it does not fit one of them."""
+
+    def __init__(self, kernel: Kernel, launch: Launch, devices: Sequence[Device]) -> None:
+        self._kernel = kernel
+        self._launch = launch
+        self._devices = tuple(devices)
+        self._memories: dict[int, DeviceMemory] = {}
+
+    def sinks(self, warp_width: int) -> list[DeviceMemory]:
+        """The memories of the devices with warps of that many threads, cold."""
+        found = []
+        for number, device in enumerate(self._devices):
+            if device.architecture.warp_width == warp_width:
+                self._memories[number] = self._memory(device, warp_width)
+                found.append(self._memories[number])
+        return found
+
+    def finish(self) -> tuple[SimulatedDevice, ...]:
+        """The results of all devices that got their accesses."""
+        with ThreadPoolExecutor() as pool:
+            results = list(pool.map(lambda memory: memory.finish(), self._memories.values()))
+        return tuple(
+            SimulatedDevice(self._devices[number], result)
+            for number, result in zip(self._memories, results, strict=True)
+        )
+
+    def _memory(self, device: Device, warp_width: int) -> DeviceMemory:
+        # The compiled memory simulator is slow to import and runs without devices do not need it.
+        from kernelcast.simcore.memory.device_memory import DeviceMemory
+
+        launch = self._launch
+        warps = -(-launch.threads_per_thread_block // warp_width)
+        return DeviceMemory(
+            instruction_rows(self._kernel),
+            warp_width,
+            warps,
+            device,
+            resident_thread_blocks(self._kernel, launch, device),
+        )
+
+
+def resident_thread_blocks(kernel: Kernel, launch: Launch, device: Device) -> int:
+    """Per SM; LaunchError when none fits."""
+    shape = LaunchShape(launch.grid, launch.thread_block)
+    return occupancy(resource_needs(kernel, launch), shape, device).thread_blocks_per_sm

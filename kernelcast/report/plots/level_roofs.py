@@ -1,0 +1,56 @@
+"""Roofs of the caches and of shared memory in a roofline plot: the hierarchical roofline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kernelcast.models.estimate import Estimate
+from kernelcast.report.plots.quadrant_split import COLORS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["LevelRoof", "draw_level_roofs", "level_roofs"]
+
+_PREFIX = "bandwidth_"
+_TO_GIGA = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class LevelRoof:
+    """`intensity`: operations per byte of this level's traffic; `ops_per_s` of the estimate."""
+
+    name: str
+    bandwidth_bytes_per_s: float
+    intensity: float
+    ops_per_s: float
+
+
+def level_roofs(estimate: Estimate) -> Iterator[LevelRoof]:
+    """From the parameters `bandwidth_<level>` and `I_<level>` of model `roofline`; other models
+    have none, and neither has a level without traffic."""
+    values = {parameter.symbol: parameter.value for parameter in estimate.parameters}
+    for symbol, bandwidth in values.items():
+        name = symbol.removeprefix(_PREFIX)
+        intensity, work = values.get(f"I_{name}"), values.get("W")
+        if name == symbol or not isinstance(bandwidth, float):
+            continue
+        if isinstance(intensity, float) and intensity > 0 and isinstance(work, float):
+            yield LevelRoof(name, bandwidth, intensity, work / estimate.time_s)
+
+
+def draw_level_roofs(axes: Axes, levels: Sequence[LevelRoof], peak: float) -> None:
+    """Sloping lines up to the peak; each level's point is hollow. The x axis has its limits."""
+    left, _ = axes.get_xlim()
+    for index, level in enumerate(levels):
+        color, bandwidth = COLORS[-1 - index % len(COLORS)], level.bandwidth_bytes_per_s
+        ridge = max(peak / bandwidth, left)
+        ys = [_TO_GIGA * bandwidth * x for x in (left, ridge)]
+        label = f"{level.name}: {_TO_GIGA * bandwidth:,.0f} GB/s"
+        axes.plot((left, ridge), ys, ls="-.", color=color, lw=1.2, label=label, gid="level")
+        rate = _TO_GIGA * level.ops_per_s
+        axes.plot(
+            level.intensity, rate, "o", mfc="white", mec=color, ms=7, ls="none", gid="level-point"
+        )

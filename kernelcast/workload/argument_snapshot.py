@@ -1,0 +1,42 @@
+"""Buffers as they were before a launch, for kernels that are executed more than once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.simcore.launch.launch import Argument
+from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
+from kernelcast.simcore.launch.tensor_maps import TensorMap
+from kernelcast.simcore.launch.textures import levels_of
+
+__all__ = ["ArgumentSnapshot"]
+
+
+class ArgumentSnapshot:
+    """Contents are put back in place: arguments that share memory go on sharing it."""
+
+    def __init__(self, arguments: Sequence[Argument]) -> None:
+        self._before: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = []
+        self._unmade: list[LazyBuffer] = []
+        for argument in arguments:
+            if isinstance(argument, LazyBuffer) and not argument.is_materialised:
+                self._unmade.append(argument)
+                continue
+            array = argument.materialise() if isinstance(argument, LazyBuffer) else argument
+            if isinstance(argument, TensorMap):
+                array = argument.array
+            texels = [image.texels for image in levels_of(argument)]
+            for kept in (array, *texels):
+                if isinstance(kept, np.ndarray) and kept.flags.writeable:
+                    self._before.append((kept, kept.copy()))
+
+    def restore(self) -> None:
+        for array, contents in self._before:
+            np.copyto(array, contents)
+        for buffer in self._unmade:
+            if buffer.is_materialised:
+                buffer.materialise().reshape(-1)[:] = buffer.elements(0, buffer.size)

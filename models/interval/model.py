@@ -1,0 +1,170 @@
+"""Model `interval`: where the cycles go, from a simulation of the warps of one SM.
+
+The recorded paths of warps are walked with their dependences, units, memory levels and barriers
+(docs/timing.md). Each issue slot is used or lost for one reason, so that the terms add up to the
+time. Without paths, as for a profile from a profiler's file, counts and throughputs give a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kernelcast.errors import ModelNotApplicable
+from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
+from kernelcast.models.interval.advice import advice
+from kernelcast.models.interval.bound import interval_bound
+from kernelcast.models.interval.shares import Group, Share, time_shares
+from kernelcast.models.interval.spread import SPREAD, ends
+from kernelcast.models.model import ModelOptions, launch_validity
+from kernelcast.models.tensor_work import check_tensor_units
+from kernelcast.simcore.device.device import Device, TimingFacts
+from kernelcast.simcore.profile.profile import KernelProfile
+from kernelcast.simcore.timing.kernel.mbarrier_waits import MBARRIER_WAIT
+from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
+
+if TYPE_CHECKING:
+    from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming
+
+__all__ = ["NAME", "interval"]
+
+NAME = "interval"
+_BASIS = f"simulated again with {SPREAD}"
+_MOST_CAUSES = 4
+
+
+def interval(profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
+    """ModelNotApplicable for devices without timing facts."""
+    if device.timing is None:
+        raise ModelNotApplicable(
+            f"{NAME} needs timing facts, and {device.name} has none ([timing] in its file)"
+        )
+    check_tensor_units(profile, device)
+    factor = profile.repeats * (1.0 if options.utilization is None else options.utilization)
+    if profile.timed is None:
+        return interval_bound(profile, device, factor)
+    return _simulated(profile, profile.timed, device, factor)
+
+
+interval.needs_paths = True  # type: ignore[attr-defined]
+
+
+def _simulated(
+    profile: KernelProfile, kernel: TimedKernel, device: Device, factor: float
+) -> Estimate:
+    from kernelcast.simcore.timing.launch.launch_timing import launch_timing
+
+    spread = ends(device)
+    # The compiled simulator leaves the interpreter to others.
+    with ThreadPoolExecutor(3) as pool:
+        timing, fast, slow = pool.map(
+            partial(launch_timing, kernel), (device, spread.fast, spread.slow)
+        )
+    low, high = factor * fast.seconds, factor * slow.seconds
+    shares, tail_s = time_shares(timing)
+    terms = _terms(timing, shares, tail_s, factor)
+    return Estimate(
+        kernel=profile.kernel,
+        device=device.name,
+        model=NAME,
+        terms=terms,
+        bottleneck=terms.bottleneck.name,
+        time_low_s=min(low, terms.seconds),
+        time_high_s=max(high, terms.seconds),
+        basis=_BASIS,
+        repeats=profile.repeats,
+        parameters=_parameters(timing, kernel, device, terms.seconds),
+        causes=_causes(timing, shares),
+        advice=advice(kernel, device, timing, shares),
+        assumptions=(*_assumptions(profile, kernel, device, timing), *profile.assumptions),
+        validity=launch_validity(profile, terms.seconds),
+    )
+
+
+def _terms(timing: LaunchTiming, shares: dict[Share, float], tail_s: float, factor: float) -> Term:
+    parts = [
+        Term(
+            group.value,
+            "slots of one SM / slots per cycle / clock",
+            Combine.SUM,
+            parts=tuple(
+                Term(share.name, share.meaning, leaf_seconds=factor * seconds)
+                for share, seconds in shares.items()
+                if share.group is group and seconds
+            ),
+        )
+        for group in Group
+        if any(seconds and share.group is group for share, seconds in shares.items())
+    ]
+    imbalance_s = timing.device.seconds(timing.scale * timing.imbalance_cycles)
+    for name, meaning, seconds in (
+        ("tail", "slots lost while the SM has fewer thread blocks than at first", tail_s),
+        ("imbalance", "cycles in which only some SMs have work", imbalance_s),
+        ("launch", "overhead of a launch", timing.overhead_s),
+    ):
+        if seconds:
+            parts.append(Term(name, meaning, leaf_seconds=factor * seconds))
+    return Term("kernel", "sum over issue slots, and the launch", Combine.SUM, parts=tuple(parts))
+
+
+def _parameters(
+    timing: LaunchTiming, kernel: TimedKernel, device: Device, time_s: float
+) -> tuple[Parameter, ...]:
+    warps = kernel.thread_blocks_per_sm * kernel.paths.warps_per_thread_block
+    ipc = timing.instructions / timing.full_cycles if timing.full_cycles else 0.0
+    facts: TimingFacts | None = device.timing
+    assert facts is not None
+    return (
+        Parameter("cycles", float(timing.cycles), "cycles", "of the SM that ends last"),
+        Parameter("IPC", ipc, "", "warp instructions of an SM and cycle"),
+        Parameter("IPC_max", timing.slots_per_cycle, "", "issue slots of an SM and cycle"),
+        Parameter("warps", float(warps), "", "resident warps of an SM"),
+        Parameter("thread blocks", float(timing.thread_blocks), "", "of an SM"),
+        Parameter("simulated", float(timing.simulated_instructions), "", "warp instructions"),
+        *_utilization(timing, kernel, device),
+        Parameter("time", time_s, "s", "predicted time of all launches"),
+    )
+
+
+def _utilization(timing: LaunchTiming, kernel: TimedKernel, device: Device) -> Iterator[Parameter]:
+    """Of every part that is used, the metric of nvprof that rates it."""
+    from kernelcast.simcore.timing.launch.utilization import nvprof_ratings, utilization
+
+    for name, rating in nvprof_ratings(utilization(kernel, device, timing), device).items():
+        if rating:
+            yield Parameter(f"{name}_utilization", float(rating), "", "0 (idle) to 10 (busy)")
+
+
+def _causes(timing: LaunchTiming, shares: dict[Share, float]) -> tuple[str, ...]:
+    """The largest shares of the time."""
+    total_s = timing.seconds
+    largest = sorted(shares.items(), key=lambda item: -item[1])[:_MOST_CAUSES]
+    return tuple(
+        f"{seconds / total_s:.1%} of the time: {share.name} ({share.meaning})"
+        for share, seconds in largest
+        if seconds > 0.05 * total_s
+    )
+
+
+def _assumptions(
+    profile: KernelProfile, kernel: TimedKernel, device: Device, timing: LaunchTiming
+) -> tuple[str, ...]:
+    recorded = len(kernel.paths.thread_blocks)
+    found = [f"{recorded} recorded thread blocks stand for {kernel.thread_blocks}"]
+    if not kernel.paths.is_complete:
+        found.append(f"their paths hold {kernel.path_share:.0%} of what they execute")
+    if not timing.is_steady:
+        found.append("no steady state was found: the last stretch that was simulated is repeated")
+    if profile.device != device.name:
+        found.append(f"shares of cache hits as {profile.device} has them, not {device.name}")
+    looks = any(row.opcode == MBARRIER_WAIT for row in kernel.instructions)
+    if looks and not len(kernel.paths.phases):
+        found.append("nobody waits at mbarriers: the paths do not say what for")
+    if not kernel.paths.is_own_phase.all():
+        found.append("thread blocks do not wait for what others of their cluster owe them")
+    guessed = sum(key.startswith("timing.") for key in device.assumed)
+    if guessed:
+        found.append(f"{guessed} of {device.name}'s timing facts are assumed")
+    return tuple(found)

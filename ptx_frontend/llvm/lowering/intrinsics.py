@@ -1,0 +1,177 @@
+"""LLVM's own functions, `llvm.*`, as far as OpenCL compilers make them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kernelcast.ptx_frontend.llvm.lowering.aggregate_intrinsics import lower_aggregate
+from kernelcast.ptx_frontend.llvm.lowering.arithmetic import masked, minimum, signed_operand
+from kernelcast.ptx_frontend.llvm.lowering.bit_intrinsics import BITS
+from kernelcast.ptx_frontend.llvm.lowering.call_site import CallSite, Value
+from kernelcast.ptx_frontend.llvm.lowering.code import Code
+from kernelcast.ptx_frontend.llvm.lowering.memory_intrinsics import copy_memory, set_memory
+from kernelcast.ptx_frontend.llvm.text.types import PointerType, ScalarIrType, VectorType
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
+
+__all__ = ["is_uncounted", "lower_intrinsic"]
+
+_UNCOUNTED = ("llvm.dbg.", "llvm.experimental.noalias.scope.decl")
+_NOTHING = (
+    *("lifetime.start", "lifetime.end", "assume", "invariant.start", "invariant.end"),
+    *("donothing", "var.annotation", "sideeffect", "prefetch"),
+)
+_FLOAT_BINARY = {
+    "minnum": "min",
+    "maxnum": "max",
+    "minimumnum": "min",
+    "maximumnum": "max",
+    "minimum": "min.NaN",
+    "maximum": "max.NaN",
+}
+_NAN = ".NaN"
+_INTEGER_BINARY = {
+    "umin": ("min", "u"),
+    "umax": ("max", "u"),
+    "smin": ("min", "s"),
+    "smax": ("max", "s"),
+}
+_ROUNDINGS = {
+    "floor": "rmi",
+    "ceil": "rpi",
+    "trunc": "rzi",
+    "rint": "rni",
+    "nearbyint": "rni",
+    "roundeven": "rni",
+}
+_FIRST_ARGUMENT = ("expect", "ssa.copy", "expect.with.probability")
+
+_Part = Callable[[Code, ScalarIrType, tuple[Operand, ...]], Operand]
+
+
+def is_uncounted(name: str) -> bool:
+    """Whether a call only informs debuggers and optimisers, and is no instruction."""
+    return name.startswith(_UNCOUNTED)
+
+
+def lower_intrinsic(site: CallSite) -> Value | None:
+    """The value of a call of `llvm.*`; UnsupportedInstruction for one that is unknown."""
+    name = site.name.removeprefix("llvm.")
+    if name.startswith(_NOTHING):
+        return None
+    if name.startswith(("memcpy.", "memmove.")):
+        copy_memory(site)
+        return None
+    if name.startswith("memset."):
+        set_memory(site)
+        return None
+    if name == "trap" or name == "debugtrap":
+        following = site.code.new_block()
+        site.code.trap("the kernel executed llvm.trap")
+        site.code.place(following)
+        return None
+    root = _root(name)
+    if root in _FIRST_ARGUMENT:
+        return site.arguments[0]
+    if (aggregate := lower_aggregate(site, root)) is not None:
+        return aggregate
+    lower = _PARTS.get(root)
+    if lower is None or site.result is None:
+        raise site.unsupported(f"function {site.name} is not supported")
+    return _by_elements(site, lower)
+
+
+def _root(name: str) -> str:
+    """Without the types at the end: `fma` of `fma.v4f32`."""
+    parts = name.split(".")
+    while len(parts) > 1 and parts[-1][:1] in "vifp" and parts[-1].lstrip("vifp")[:1].isdigit():
+        parts.pop()
+    return ".".join(parts)
+
+
+def _by_elements(site: CallSite, lower: _Part) -> Value:
+    """Scalar arguments of a vector function go to every element."""
+    assert site.result is not None
+    type_ = site.result
+    element = type_.element if isinstance(type_, VectorType) else type_
+    if not isinstance(element, ScalarIrType) or isinstance(element, PointerType):
+        raise site.unsupported(f"function {site.name} of type {type_} is not supported")
+    count = type_.count if isinstance(type_, VectorType) else 1
+    parts = []
+    for index in range(count):
+        operands = tuple(
+            value.parts[index] if len(value.parts) == count else value.parts[0]
+            for value in site.arguments
+        )
+        made = lower(site.code, element, operands)
+        parts.append(made)
+    return Value(type_, tuple(parts))
+
+
+def _fused(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
+    return code.result(f"fma.rn.f{type_.bits}", type_.bits, *operands)
+
+
+def _float_binary(mnemonic: str) -> _Part:
+    def lower(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
+        if mnemonic.endswith(_NAN):
+            return minimum(code, mnemonic.removesuffix(_NAN), type_, *operands)
+        return code.result(f"{mnemonic}.f{type_.bits}", type_.bits, *operands)
+
+    return lower
+
+
+def _integer_binary(mnemonic: str, kind: str) -> _Part:
+    def lower(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
+        bits = type_.register_bits
+        if kind == "s":
+            operands = tuple(signed_operand(code, x, type_) for x in operands)
+        made = code.result(f"{mnemonic}.{kind}{bits}", bits, *operands)
+        return masked(code, made, type_)
+
+    return lower
+
+
+def _rounding(modifier: str) -> _Part:
+    def lower(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
+        spelt = f"f{type_.bits}"
+        return code.result(f"cvt.{modifier}.{spelt}.{spelt}", type_.bits, operands[0])
+
+    return lower
+
+
+def _magnitude(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
+    bits = type_.bits
+    mask = Immediate((1 << (bits - 1)) - 1)
+    return code.result(f"and.b{bits}", bits, operands[0], mask)
+
+
+def _with_sign(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
+    bits = type_.bits
+    sign = Immediate(1 << (bits - 1))
+    number = _magnitude(code, type_, operands)
+    signs = code.result(f"and.b{bits}", bits, operands[1], sign)
+    return code.result(f"or.b{bits}", bits, number, signs)
+
+
+def _root_of(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
+    return code.result(f"sqrt.rn.f{type_.bits}", type_.bits, operands[0])
+
+
+def _absolute(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
+    bits = type_.register_bits
+    made = code.result(f"abs.s{bits}", bits, signed_operand(code, operands[0], type_))
+    return masked(code, made, type_)
+
+
+_PARTS: dict[str, _Part] = {
+    **{name: _float_binary(mnemonic) for name, mnemonic in _FLOAT_BINARY.items()},
+    **{name: _integer_binary(*how) for name, how in _INTEGER_BINARY.items()},
+    **{name: _rounding(modifier) for name, modifier in _ROUNDINGS.items()},
+    **BITS,
+    "fma": _fused,
+    "fmuladd": _fused,
+    "fabs": _magnitude,
+    "copysign": _with_sign,
+    "sqrt": _root_of,
+    "abs": _absolute,
+}

@@ -1,0 +1,161 @@
+"""Modules kept on disk: loading one takes a tenth of the time of reading its source again.
+
+The name of a file is a hash of the source, of its path, which the spans hold, and of the code of
+everything that decides what a source means. Opcodes are kept by name, for they hold functions.
+"""
+
+from __future__ import annotations
+
+import copyreg
+import gc
+import hashlib
+import io
+import pickle
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import kernelcast.errors
+import kernelcast.ptx_frontend
+import kernelcast.simcore
+import kernelcast.simcore.isa
+from kernelcast.errors import SourceSpan
+from kernelcast.simcore.host.disk_cache import read_checked, write_checked
+from kernelcast.simcore.isa.ir import kernel
+from kernelcast.simcore.isa.ir.kernel import Module
+from kernelcast.simcore.isa.opcodes.table import OPCODES, Opcode
+from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES, WarpOpcode
+
+__all__ = [
+    "SMALLEST_CACHED_BYTES",
+    "cached_ir_name",
+    "cached_name",
+    "collector_paused",
+    "load_module",
+    "store_module",
+]
+
+SMALLEST_CACHED_BYTES = 100_000
+"""Below it, reading PTX takes a tenth of a second at most."""
+
+_SIMCORE = Path(kernelcast.simcore.__file__).parent
+_IR_READERS = (_SIMCORE / "host" / "ir_process.py", _SIMCORE / "host" / "llvm.py")
+"""What stands between a file of LLVM IR and the front end."""
+_UNUSABLE = (pickle.PickleError, AttributeError, ImportError, LookupError, TypeError, ValueError)
+"""What pickle raises when classes have changed in a way that no source tells."""
+
+
+def cached_name(source: str | bytes, path: str) -> str:
+    """The name of the file that holds the module of `source`."""
+    digest = hashlib.sha256(_sources())
+    for part in (path, source):
+        data = part.encode(errors="surrogatepass") if isinstance(part, str) else part
+        digest.update(hashlib.sha256(data).digest())
+    return f"{digest.hexdigest()}.module"
+
+
+def cached_ir_name(content: bytes, path: str) -> str:
+    """The same for LLVM IR and SPIR-V, which LLVM reads: another LLVM may read them otherwise."""
+    try:
+        llvm = version("llvmlite")
+    except PackageNotFoundError:
+        llvm = ""
+    return cached_name(content, f"{path} {llvm}")
+
+
+def load_module(name: str) -> Module | None:
+    """The module; None when it was never stored or the file is damaged."""
+    data = read_checked(name)
+    if data is None:
+        return None
+    try:
+        module = _Unpickler(io.BytesIO(data)).load()
+    except _UNUSABLE:
+        return None
+    return module if isinstance(module, Module) else None
+
+
+def store_module(name: str, module: Module) -> None:
+    """Keeps a module; a full disk is no error."""
+    stream = io.BytesIO()
+    _Pickler(stream).dump(module)
+    write_checked(name, stream.getvalue())
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """The growing trees hold nothing to collect, yet a third of the time would go there."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _source_files() -> list[Path]:
+    files = [Path(kernelcast.errors.__file__), *_IR_READERS]
+    for package in (kernelcast.ptx_frontend, kernelcast.simcore.isa):
+        for folder in package.__path__:
+            for pattern in ("*.py", "*.csv"):
+                files.extend(sorted(Path(folder).rglob(pattern)))
+    return files
+
+
+@cache
+def _sources() -> bytes:
+    """A digest of the interpreter's version and of all sources that make modules."""
+    digest = hashlib.sha256(repr(sys.version_info).encode())
+    for file in _source_files():
+        digest.update(file.read_bytes())
+    return digest.digest()
+
+
+_SLOTTED: tuple[type[Any], ...] = (
+    SourceSpan,
+    *(
+        value
+        for value in vars(kernel).values()
+        if isinstance(value, type) and is_dataclass(value) and "__slots__" in vars(value)
+    ),
+)
+_FIELDS = {type_: tuple(field.name for field in fields(type_)) for type_ in _SLOTTED}
+
+
+def _reduced(instance: Any) -> tuple[Any, ...]:
+    type_ = type(instance)
+    return _rebuilt, (type_, *[getattr(instance, name) for name in _FIELDS[type_]])
+
+
+def _rebuilt(type_: type[Any], *values: Any) -> Any:
+    """A frozen instance; in half the time that its own way to be unpickled takes."""
+    instance = object.__new__(type_)
+    for name, value in zip(_FIELDS[type_], values, strict=True):
+        object.__setattr__(instance, name, value)
+    return instance
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, stream: io.BytesIO) -> None:
+        super().__init__(stream, pickle.HIGHEST_PROTOCOL)
+        self.dispatch_table = {**copyreg.dispatch_table, **dict.fromkeys(_SLOTTED, _reduced)}
+
+    def persistent_id(self, obj: Any) -> tuple[str, str] | None:
+        """The table and the name of an opcode."""
+        if isinstance(obj, Opcode):
+            return "scalar", obj.name
+        if isinstance(obj, WarpOpcode) and obj.name in WARP_OPCODES:
+            return "warp", obj.name
+        return None
+
+
+class _Unpickler(pickle.Unpickler):
+    def persistent_load(self, pid: tuple[str, str]) -> Opcode | WarpOpcode:
+        table, name = pid
+        return WARP_OPCODES[name] if table == "warp" else OPCODES[name]

@@ -1,0 +1,335 @@
+"""A GPU as data: architecture facts and measured throughputs, SI units, a source for each value.
+
+Device files are `simcore/devices/<name>.toml`; see docs/devices.md for the format. Code reads plain
+values (`device.l2.capacity_bytes`); where a value comes from is in `device.provenance`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from kernelcast.simcore.device.component_facts import ComponentFacts
+from kernelcast.simcore.device.ptx_costs import PtxCostFacts
+from kernelcast.simcore.device.tensor_facts import TensorFacts
+from kernelcast.simcore.device.warpspeed_facts import WarpspeedFacts
+
+__all__ = [
+    "SEGMENT_RULES",
+    "ArchitectureFacts",
+    "CacheFacts",
+    "CoalescingRule",
+    "ConstantFacts",
+    "Device",
+    "DramFacts",
+    "MeasuredCurve",
+    "MeasuredThroughput",
+    "PeakThroughput",
+    "PipelineFacts",
+    "Provenance",
+    "SegmentFacts",
+    "SharedMemoryFacts",
+    "SmFacts",
+    "Source",
+    "TimingFacts",
+]
+
+
+class Source(Enum):
+    """How a value is known."""
+
+    MEASURED = "measured"
+    DATASHEET = "datasheet"
+    DERIVED = "derived"
+    ASSUMED = "assumed"
+    PUBLISHED = "published"
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    source: Source
+    reference: str
+
+
+class CoalescingRule(Enum):
+    """How lane addresses become transactions of the first level."""
+
+    SECTORS = "sectors"  # distinct sectors of a warp: Kepler and later, Fermi without L1
+    LINES = "lines"  # distinct whole L1 lines of a warp: Fermi with L1
+    WORDS = "words"  # one segment where thread k wants word k: compute capability 1.0 and 1.1
+    SEGMENTS = "segments"  # segments by word size that shrink: compute capability 1.2 and 1.3
+    FIXED_SEGMENTS = "fixed segments"  # distinct segments of the smallest size
+
+
+SEGMENT_RULES = (CoalescingRule.WORDS, CoalescingRule.SEGMENTS, CoalescingRule.FIXED_SEGMENTS)
+"""Those of `SegmentFacts`, under which global memory has no cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArchitectureFacts:
+    vendor: str
+    name: str
+    compute_capability: str
+    sm_count: int
+    warp_width: int
+    clock_hz: float
+    running_clock_hz: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SmFacts:
+    """Limits of one streaming multiprocessor (compute unit)."""
+
+    max_threads: int
+    max_warps: int
+    max_thread_blocks: int
+    max_threads_per_thread_block: int
+    registers: int
+    register_allocation_unit: int
+    register_allocation_per: str  # "warp" or "thread block"
+    warp_allocation_granularity: int
+    max_registers_per_thread: int
+    shared_bytes: int
+    max_shared_bytes_per_thread_block: int
+    shared_allocation_bytes: int
+    fp32_lanes: int
+    fp64_lanes: int
+    warp_schedulers: int
+
+
+@dataclass(frozen=True, slots=True)
+class CacheFacts:
+    """One cache: an L1 of each SM, or the L2 of the device.
+
+    `caches_global_loads`: plain ld.global uses it; `caches_read_only_loads`: ld.global.nc does.
+    `write_allocate` stores put their sectors into it (L2); otherwise they pass through (L1).
+    `index` is how an address picks its set: "modulo" or "hashed".
+    """
+
+    capacity_bytes: int
+    line_bytes: int
+    sector_bytes: int
+    ways: int
+    replacement: str
+    index: str
+    caches_global_loads: bool
+    caches_read_only_loads: bool
+    caches_local: bool
+    write_allocate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentFacts:
+    """Compute capability 1.x: each `request_threads` threads of a warp (half of it) make a request
+    of their own, to shared memory as to global memory; there it becomes transactions of
+    `min_segment_bytes` to 128 bytes."""
+
+    request_threads: int
+    min_segment_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class SharedMemoryFacts:
+    banks: int
+    bank_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantFacts:
+    """Distinct words that one constant access serves per pass."""
+
+    words_per_pass: int
+    word_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DramFacts:
+    """`partial_write_fills`: a sector written in part is read before it is written back."""
+
+    bandwidth_bytes_per_s: float
+    transaction_bytes: int
+    capacity_bytes: int
+    ecc: bool
+    partial_write_fills: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PeakThroughput:
+    """Theoretical peaks, operations per second (a fused multiply-add is two)."""
+
+    fp32_flops_per_s: float
+    fp64_flops_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredThroughput:
+    """The six figures of the quantitative roofline (Konstantinidis thesis, section 4.2.3).
+
+    T_SP, T_DP: multiply-adds, two operations each; T_int: integer multiply-adds, two each;
+    T_add: integer additions; T_ldst: shared-memory loads and stores, all per second;
+    B_mem: mean of read, write and copy bandwidth.
+    """
+
+    fp32_ops_per_s: float
+    fp64_ops_per_s: float
+    int_ops_per_s: float
+    add_ops_per_s: float
+    load_store_ops_per_s: float
+    dram_bandwidth_bytes_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredCurve:
+    """A quantity over another, in SI units, by rising x: bandwidth over footprint.
+
+    `spread` of each point is the interquartile range over the median; all three have one length.
+    """
+
+    x_name: str
+    x_unit: str
+    y_name: str
+    y_unit: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    spread: tuple[float, ...]
+    provenance: Provenance
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineFacts:
+    """One kind of functional unit: `lanes` threads of an SM a cycle, all its schedulers together.
+
+    `latency_cycles`: from the issue of an instruction to that of one that needs its result.
+    """
+
+    lanes: float
+    latency_cycles: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimingFacts:
+    """How an SM issues, waits and moves data; cycles are those of `architecture.clock_hz`.
+
+    `issues_per_scheduler`: instructions of one warp that a scheduler issues together (2: dual
+    issue); `issue_cycles`: cycles from one issue of a scheduler to its next. Latencies of memory
+    are those of a load without contention, to first use, by the level that has the data.
+    `l1_wavefront_bytes` a cycle and SM; `l2_bytes_per_cycle` per SM, `l2_bandwidth_bytes_per_s` of
+    all; `outstanding_sectors` per SM, requested and not there yet; `thread_block_launch_cycles`
+    until a thread block that follows another one on its SM begins; the place of the other one is
+    free `store_retire_cycles` after its last store at the soonest (0: stores hold nothing).
+    """
+
+    issues_per_scheduler: int
+    issue_cycles: int
+    fp32: PipelineFacts
+    fp64: PipelineFacts
+    half: PipelineFacts
+    integer: PipelineFacts
+    integer_multiply: PipelineFacts
+    conversion: PipelineFacts
+    special_function: PipelineFacts
+    shuffle: PipelineFacts
+    branch_latency_cycles: float
+    barrier_latency_cycles: float
+    fence_latency_cycles: float
+    shared_latency_cycles: float
+    constant_latency_cycles: float
+    l1_latency_cycles: float
+    l2_latency_cycles: float
+    dram_latency_cycles: float
+    l1_wavefront_bytes: float
+    l2_bytes_per_cycle: float
+    l2_bandwidth_bytes_per_s: float
+    dram_efficiency: float
+    """Attainable share of the theoretical DRAM bandwidth, where nothing is measured."""
+    outstanding_sectors: float
+    instruction_cache_bytes: float
+    instruction_bytes: float
+    fetch_latency_cycles: float
+    launch_overhead_s: float
+    thread_block_launch_cycles: float
+    store_retire_cycles: float = 0.0
+    dram_mixed_efficiency: float = 1.0
+    """Share of `dram_efficiency` that is left at equal reads and writes."""
+    shared_paired_lanes: int = 1
+    """2 where data of two lanes that load the same return together."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """One GPU. `name` is its key (`gtx-480`); `measured` is None when nobody measured it."""
+
+    name: str
+    title: str
+    architecture: ArchitectureFacts
+    sm: SmFacts
+    coalescing: CoalescingRule
+    l1: CacheFacts | None
+    l2: CacheFacts
+    shared: SharedMemoryFacts
+    constant: ConstantFacts
+    dram: DramFacts
+    peak: PeakThroughput
+    measured: MeasuredThroughput | None
+    timing: TimingFacts | None = None
+    segments: SegmentFacts | None = None
+    ptx_costs: PtxCostFacts | None = None
+    components: ComponentFacts | None = None
+    warpspeed: WarpspeedFacts | None = None
+    tensor: TensorFacts | None = None
+    provenance: Mapping[str, Provenance] = field(compare=False, repr=False, default_factory=dict)
+    early_release: bool = False
+    """Whether warps that finish give their share of the thread block's resources back at once."""
+    fitted_on: tuple[str, ...] = ()
+    """Points of the validation, `suite/kernel/quantity`, that values of the file were chosen by."""
+    curves: Mapping[str, MeasuredCurve] = field(compare=False, repr=False, default_factory=dict)
+    """Measured curves by name, as `kernelcast bench` writes them."""
+
+    ceilings: Mapping[str, float] = field(compare=False, repr=False, default_factory=dict)
+    """The highest figure of each bandwidth and rate of `[observed]`, by its name there."""
+
+    def is_fitted_on(self, point: str) -> bool:
+        """Whether a value of the file was chosen by the point: it says nothing of the errors."""
+        return point in self.fitted_on
+
+    def changed(self, changes: Mapping[str, int | float | str | bool]) -> Device:
+        """The device with facts changed, by their dotted names, and what depends on them rescaled.
+
+        `device.changed({"sm.max_thread_blocks": 16})`; see docs/whatif.md. DeviceFileError, in one
+        line, for unknown names and for what no GPU can be.
+        """
+        from kernelcast.simcore.device.changed import changed_device  # which imports this module
+
+        return changed_device(self, changes)
+
+    @property
+    def running_clock_hz(self) -> float:
+        """Of kernels: the nominal clock, where the file does not say that it rises under load."""
+        return self.architecture.running_clock_hz or self.architecture.clock_hz
+
+    @property
+    def sm_cycles_per_s(self) -> float:
+        """Of all SMs together."""
+        return self.architecture.sm_count * self.running_clock_hz
+
+    def seconds(self, cycles: float) -> float:
+        """SM cycles to seconds."""
+        return cycles / self.running_clock_hz
+
+    @property
+    def throughputs(self) -> str:
+        """How the six throughputs of `measured` are known, the least certain way of any of them;
+        empty when there are none."""
+        ways = {
+            where.source for key, where in self.provenance.items() if key.startswith("measured.")
+        }
+        certain = (Source.ASSUMED, Source.DERIVED, Source.DATASHEET, Source.PUBLISHED)
+        return next((way.value for way in (*certain, Source.MEASURED) if way in ways), "")
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """Dotted names of values that nobody measured or published."""
+        return tuple(
+            key for key, where in self.provenance.items() if where.source is Source.ASSUMED
+        )

@@ -1,0 +1,336 @@
+"""Reads device files: `devices/<name>.toml`, or a file of the user's own (docs/devices.md)."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from types import NoneType
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from kernelcast.errors import DeviceFileError, UnknownDevice, nearest
+from kernelcast.simcore.device.checks import (
+    QUANTITIES,
+    Observation,
+    contradictions,
+    is_quantity,
+)
+from kernelcast.simcore.device.component_facts import ComponentFacts
+from kernelcast.simcore.device.curves import read_curves
+from kernelcast.simcore.device.device import (
+    ArchitectureFacts,
+    CacheFacts,
+    CoalescingRule,
+    ConstantFacts,
+    Device,
+    DramFacts,
+    MeasuredThroughput,
+    PeakThroughput,
+    Provenance,
+    SegmentFacts,
+    SharedMemoryFacts,
+    SmFacts,
+    Source,
+    TimingFacts,
+)
+from kernelcast.simcore.device.ptx_costs import PtxCostFacts
+from kernelcast.simcore.device.tensor_facts import TensorFacts
+from kernelcast.simcore.device.warpspeed_facts import WarpspeedFacts
+
+__all__ = ["known_devices", "load_device", "load_observations", "read_device"]
+
+_FOLDER = Path(__file__).parents[1] / "devices"
+
+_SECTIONS: dict[str, type] = {
+    "architecture": ArchitectureFacts,
+    "sm": SmFacts,
+    "l1": CacheFacts,
+    "l2": CacheFacts,
+    "shared": SharedMemoryFacts,
+    "constant": ConstantFacts,
+    "dram": DramFacts,
+    "peak": PeakThroughput,
+    "measured": MeasuredThroughput,
+    "timing": TimingFacts,
+    "segments": SegmentFacts,
+    "ptx_costs": PtxCostFacts,
+    "components": ComponentFacts,
+    "warpspeed": WarpspeedFacts,
+    "tensor": TensorFacts,
+}
+_TOP_LEVEL = ("title", "coalescing", "early_release", "fitted_on", "observed", "curves")
+_ENTRY_KEYS = ("value", "source", "ref")
+
+_MAY_BE_ZERO = frozenset(
+    (
+        "sm.fp64_lanes",
+        "peak.fp64_flops_per_s",
+        "measured.fp64_ops_per_s",
+        "timing.store_retire_cycles",
+        "components.type_4_lanes",
+        "warpspeed.l1_data_banks",
+        "warpspeed.l1_bank_bytes",
+        "warpspeed.far_distance_bytes",
+        "ptx_costs.parallel_degree.a",
+        "ptx_costs.parallel_degree.b",
+        "ptx_costs.parallel_degree.c",
+        "ptx_costs.parallel_degree.d",
+    )
+)
+_RATE_SUFFIXES = ("_bytes_per_s", "_ops_per_s")
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "sm.register_allocation_per": ("warp", "thread block"),
+    "l1.index": ("modulo", "hashed"),
+    "l2.index": ("modulo", "hashed"),
+}
+"""Closed sets of names; replacement policies are an open set that the cache simulator checks."""
+
+Section = TypeVar("Section")
+Member = TypeVar("Member", bound=Enum)
+
+
+def known_devices() -> tuple[str, ...]:
+    """Names of the devices that come with kernelcast, in alphabetical order."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+
+
+def load_device(name_or_path: str | Path) -> Device:
+    """A device by its name (`gtx-480`) or from a file whose name ends in `.toml`.
+
+    Raises UnknownDevice, and DeviceFileError naming the file and the dotted key.
+    """
+    if _is_path(name_or_path):
+        path = Path(name_or_path)
+        return _open(path).device(path.stem)
+    return _read_shipped(_known(str(name_or_path)))
+
+
+def read_device(label: str, name: str, table: Mapping[str, Any]) -> Device:
+    """A device from the tables of a device file; messages call them `label`."""
+    return _Reader(label, table).device(name)
+
+
+def load_observations(name_or_path: str | Path) -> tuple[Observation, ...]:
+    """Published figures of a device that no section holds: latencies, bandwidths by level and
+    access pattern. They may disagree with each other. Raises as `load_device` does."""
+    if _is_path(name_or_path):
+        return _open(Path(name_or_path)).observations()
+    return _open(_FOLDER / f"{_known(str(name_or_path))}.toml").observations()
+
+
+def _is_path(name_or_path: str | Path) -> bool:
+    return isinstance(name_or_path, Path) or name_or_path.endswith(".toml")
+
+
+def _known(name: str) -> str:
+    if name not in known_devices():
+        raise UnknownDevice(
+            f"no device {name!r}{nearest(name, known_devices())}; "
+            f"known are {', '.join(known_devices())}, or give the path of a .toml file"
+        )
+    return name
+
+
+@cache
+def _read_shipped(name: str) -> Device:
+    return _open(_FOLDER / f"{name}.toml").device(name)
+
+
+def _open(path: Path) -> _Reader:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DeviceFileError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise DeviceFileError(f"{path}: is not UTF-8 text") from error
+    except tomllib.TOMLDecodeError as error:
+        raise DeviceFileError(f"{path}: is not TOML: {error}") from error
+    return _Reader(str(path), table)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """One file while it is read; `provenance` fills up as its entries are taken."""
+
+    file: str
+    table: Mapping[str, Any]
+    provenance: dict[str, Provenance] = field(default_factory=dict)
+
+    def device(self, name: str) -> Device:
+        self._reject_unknown(self.table, (*_TOP_LEVEL, *_SECTIONS), "")
+        title = self.table.get("title")
+        if not isinstance(title, str) or not title:
+            raise self._error("title", "must be a text")
+        rule = self._entry("coalescing", self.table, str)
+        observations = self.observations()
+        device = Device(
+            name=name,
+            title=title,
+            architecture=self._section("architecture", ArchitectureFacts),
+            sm=self._section("sm", SmFacts),
+            coalescing=self._member("coalescing", CoalescingRule, rule),
+            l1=self._optional_section("l1", CacheFacts),
+            l2=self._section("l2", CacheFacts),
+            shared=self._section("shared", SharedMemoryFacts),
+            constant=self._section("constant", ConstantFacts),
+            dram=self._section("dram", DramFacts),
+            peak=self._section("peak", PeakThroughput),
+            measured=self._optional_section("measured", MeasuredThroughput),
+            timing=self._optional_section("timing", TimingFacts),
+            segments=self._optional_section("segments", SegmentFacts),
+            ptx_costs=self._optional_section("ptx_costs", PtxCostFacts),
+            components=self._optional_section("components", ComponentFacts),
+            warpspeed=self._optional_section("warpspeed", WarpspeedFacts),
+            tensor=self._optional_section("tensor", TensorFacts),
+            provenance=self.provenance,
+            early_release=self._flag("early_release"),
+            fitted_on=self._fitted_on(),
+            curves=read_curves(self.file, self.table.get("curves", {})),
+            ceilings=_ceilings(observations),
+        )
+        self._check(device, observations)
+        return device
+
+    def observations(self) -> tuple[Observation, ...]:
+        """The figures of `[observed]`: for each quantity a list of entries."""
+        table = self.table.get("observed", {})
+        if not isinstance(table, Mapping):
+            raise self._error("observed", "must be a section [observed]")
+        unknown = {name: entry for name, entry in table.items() if not is_quantity(name)}
+        self._reject_unknown(unknown, QUANTITIES, "observed.")
+        return tuple(
+            self._observation(quantity, number, entry)
+            for quantity, entries in table.items()
+            for number, entry in enumerate(self._list(f"observed.{quantity}", entries))
+        )
+
+    def _observation(self, quantity: str, number: int, entry: Any) -> Observation:
+        key = f"observed.{quantity}[{number}]"
+        provenance = self._provenance(key, entry)
+        return Observation(quantity, self._value(key, entry["value"], float), provenance)
+
+    def _list(self, key: str, entries: Any) -> list[Any]:
+        if not isinstance(entries, list) or not entries:
+            raise self._error(key, "must be a list of { value = ..., source = ..., ref = ... }")
+        return entries
+
+    def _flag(self, name: str) -> bool:
+        return name in self.table and bool(self._entry(name, self.table, bool))
+
+    def _fitted_on(self) -> tuple[str, ...]:
+        found = self.table.get("fitted_on", [])
+        if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+            raise self._error("fitted_on", "must be a list of texts")
+        return tuple(found)
+
+    def _optional_section(self, name: str, kind: Callable[..., Section]) -> Section | None:
+        return self._section(name, kind) if name in self.table else None
+
+    def _section(self, name: str, kind: Callable[..., Section]) -> Section:
+        entries = self.table.get(name)
+        if entries is None:
+            raise self._error(name, "section is missing")
+        return kind(**self._values(name, entries, _SECTIONS[name]))
+
+    def _values(self, name: str, entries: Any, facts: type) -> dict[str, Any]:
+        """The value of each field of `facts` that has no default or is given; a field that is a
+        dataclass is a sub-table."""
+        if not isinstance(entries, Mapping):
+            raise self._error(name, f"must be a section [{name}]")
+        types = get_type_hints(facts)
+        names = {item.name: item.default is MISSING for item in fields(facts)}
+        self._reject_unknown(entries, names, f"{name}.")
+        return {
+            key: self._field(f"{name}.{key}", entries, _given(types[key]))
+            for key, is_needed in names.items()
+            if is_needed or key in entries
+        }
+
+    def _field(self, key: str, entries: Mapping[str, Any], expected: type) -> Any:
+        if not is_dataclass(expected):
+            return self._entry(key, entries, expected)
+        inner = entries.get(key.rpartition(".")[2])
+        if inner is None:
+            raise self._error(key, "section is missing")
+        return expected(**self._values(key, inner, expected))
+
+    def _entry(self, key: str, entries: Mapping[str, Any], expected: type) -> Any:
+        entry = entries.get(key.rpartition(".")[2])
+        if entry is None:
+            raise self._error(key, "is missing")
+        self.provenance[key] = self._provenance(key, entry)
+        return self._value(key, entry["value"], expected)
+
+    def _provenance(self, key: str, entry: Any) -> Provenance:
+        """Checks the form of an entry, all but its value."""
+        if not isinstance(entry, Mapping):
+            raise self._error(key, "must be { value = ..., source = ..., ref = ... }")
+        self._reject_unknown(entry, _ENTRY_KEYS, f"{key}.")
+        for needed in _ENTRY_KEYS:
+            if needed not in entry:
+                raise self._error(f"{key}.{needed}", "is missing")
+        reference = entry["ref"]
+        if not isinstance(reference, str) or not reference:
+            raise self._error(f"{key}.ref", "must be a text that says where the value is from")
+        source = self._member(f"{key}.source", Source, entry["source"])
+        return Provenance(source, reference)
+
+    def _value(self, key: str, value: Any, expected: type) -> Any:
+        if expected is float and type(value) is int:
+            value = float(value)
+        if type(value) is not expected:
+            raise self._error(key, f"must be {_KIND_NAMES[expected]}, got {value!r}")
+        if isinstance(value, str):
+            choices = _CHOICES.get(key)
+            if choices and value not in choices:
+                raise self._error(key, f"must be one of {', '.join(choices)}, got {value!r}")
+            if not value:
+                raise self._error(key, "must not be empty")
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            at_least_zero = key in _MAY_BE_ZERO and value == 0
+            if not (0 < value < float("inf") or at_least_zero):
+                raise self._error(key, f"must be positive and finite, got {value!r}")
+        return value
+
+    def _member(self, key: str, kind: type[Member], value: Any) -> Member:
+        known = [member.value for member in kind]
+        if value not in known:
+            raise self._error(key, f"must be one of {', '.join(known)}, got {value!r}")
+        return kind(value)
+
+    def _reject_unknown(self, found: Mapping[str, Any], known: Any, prefix: str) -> None:
+        for key in found:
+            if key not in known:
+                raise self._error(f"{prefix}{key}", f"is unknown{nearest(key, known)}")
+
+    def _check(self, device: Device, observations: Sequence[Observation]) -> None:
+        for key, message in contradictions(device, observations):
+            raise self._error(key, message)
+
+    def _error(self, key: str, message: str) -> DeviceFileError:
+        return DeviceFileError(f"{self.file}: {key}: {message}")
+
+
+def _given(expected: Any) -> Any:
+    """The type of a fact that is there: `float` of `float | None`."""
+    return next(kind for kind in (*get_args(expected), expected) if kind is not NoneType)
+
+
+def _ceilings(observations: Sequence[Observation]) -> dict[str, float]:
+    """Access patterns differ, and a ceiling is what the best of them reached."""
+    found: dict[str, float] = {}
+    for item in observations:
+        if item.quantity.endswith(_RATE_SUFFIXES):
+            found[item.quantity] = max(item.value, found.get(item.quantity, 0.0))
+    return found
+
+
+_KIND_NAMES: dict[type, str] = {
+    int: "an integer",
+    float: "a number",
+    bool: "true or false",
+    str: "a text",
+}

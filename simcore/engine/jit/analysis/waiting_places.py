@@ -1,0 +1,110 @@
+"""Where lanes of a warp may wait while others run.
+
+A place has a number: basic blocks come first, then barriers by the basic block that they end, then
+the yields by the head of the spin loop, or by the basic block that needs lanes which spin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kernelcast.simcore.engine.reference.counted_barriers import has_counted_barriers
+from kernelcast.simcore.isa.analysis.cluster_addresses import has_cluster_barriers
+from kernelcast.simcore.isa.analysis.spin_loops import meeting_blocks, spin_loops
+from kernelcast.simcore.isa.ir.kernel import BarrierSync, Branch, Kernel, Register
+
+__all__ = ["WaitingPlaces"]
+
+
+class WaitingPlaces:
+    """The places of one kernel. `yielding`: heads of spin loops, and basic blocks where others wait
+    for those that spin."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self.blocks = len(kernel.blocks)
+        heads = {loop.head for loop in spin_loops(kernel)}
+        self.yielding = tuple(sorted(heads.union(meeting_blocks(kernel))))
+        self.has_counted_barriers = has_counted_barriers(kernel) or has_cluster_barriers(kernel)
+        """Whether some lanes may leave barriers while others stay."""
+
+    def barrier(self, block: int) -> int:
+        return self.blocks + block
+
+    def yielded(self, head: int) -> int:
+        return 2 * self.blocks + head
+
+    def block(self, place: int) -> int:
+        """The basic block that lanes are in which wait at `place`."""
+        return place % self.blocks
+
+    def target(self, place: int) -> int:
+        """The basic block where lanes that wait at `place` go on."""
+        if not self._is_barrier(place):
+            return self.block(place)
+        end = self._kernel.blocks[self.block(place)].terminator
+        assert isinstance(end, BarrierSync)
+        return end.target
+
+    def slot(self, place: int) -> str:
+        """The name of its mask."""
+        return f"%{'PWY'[place // self.blocks]}{self.block(place)}"
+
+    def pending_with(self, is_uniform: Mapping[int, bool]) -> tuple[frozenset[int], ...]:
+        """By basic block: the places where other lanes of its warp may wait while it runs.
+
+        `is_uniform`: by register index, whether it is the same in all lanes.
+        """
+        found: list[set[int]] = [set() for _ in range(self.blocks)]
+        work: list[tuple[int, int]] = []
+
+        def part(one: int, other: int) -> None:
+            low, high = min(one, other), max(one, other)
+            if low >= self.blocks:
+                for pair in self._after_waiting(low, high):
+                    part(*pair)
+            elif low != high and high not in found[low]:
+                found[low].add(high)
+                work.append((low, high))
+
+        for block in self._kernel.blocks:
+            end = block.terminator
+            if isinstance(end, Branch) and not is_uniform[end.guard.register.index]:
+                part(end.target, end.otherwise)
+            elif isinstance(end, BarrierSync) and _names_several(end, is_uniform):
+                part(end.target, self.barrier(block.index))
+        while work:
+            running, waiting = work.pop()
+            for place in self._next(running):
+                part(place, waiting)
+        return tuple(frozenset(places) for places in found)
+
+    def _is_barrier(self, place: int) -> bool:
+        return self.blocks <= place < 2 * self.blocks
+
+    def _next(self, running: int) -> list[int]:
+        """Where lanes may be that ran a basic block, or that came to one."""
+        block = self._kernel.blocks[running]
+        places = list(block.successors)
+        if isinstance(block.terminator, BarrierSync):
+            places = [self.barrier(running)]
+        if running in self.yielding:
+            places.append(self.yielded(running))
+        return places
+
+    def _after_waiting(self, one: int, other: int) -> list[tuple[int, int]]:
+        """Two groups of lanes wait at places other than basic blocks: where they are next.
+
+        Lanes that yielded go on as soon as nobody else of the warp can; barriers wait for them.
+        """
+        targets = self.target(one), self.target(other)
+        if not self._is_barrier(other):
+            return [(one, targets[1])] if self._is_barrier(one) else [targets]
+        if not self.has_counted_barriers:
+            return [targets]
+        return [targets, (targets[0], other), (one, targets[1])]
+
+
+def _names_several(barrier: BarrierSync, is_uniform: Mapping[int, bool]) -> bool:
+    """Whether lanes of one warp may wait at barriers of different number."""
+    return isinstance(barrier.number, Register) and not is_uniform[barrier.number.index]

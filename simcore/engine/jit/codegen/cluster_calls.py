@@ -1,0 +1,93 @@
+"""Calls into Python by what hardware does for threads on its own: copies in bulk, tensor memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kernelcast.simcore.engine.jit.codegen.control import ControlCode
+from kernelcast.simcore.engine.jit.codegen.host_calls import FAULT_HOST
+from kernelcast.simcore.engine.jit.codegen.registers import Registers
+from kernelcast.simcore.engine.jit.codegen.warp_code import FULL, WarpCode
+from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
+from kernelcast.simcore.isa.ir.kernel import BulkCopy, Kernel, Operand, TensorMemoryOperation
+from kernelcast.simcore.isa.types import ScalarType
+
+__all__ = ["ClusterCallCode"]
+
+
+class ClusterCallCode:
+    """Writes calls: the operands, 64 bits a lane, one row after the other, then the warp's time.
+    Results take the places of the operands."""
+
+    def __init__(
+        self, warp: WarpCode, kernel: Kernel, registers: Registers, control: ControlCode
+    ) -> None:
+        self._warp = warp
+        self._registers = registers
+        self._control = control
+        self._rows = max(map(_rows, kernel.instructions), default=0)
+        self._has_room = False
+
+    def call(
+        self,
+        instruction: BulkCopy | TensorMemoryOperation,
+        types: Sequence[ScalarType],
+        mask: str,
+        time: str,
+    ) -> None:
+        """By the lanes of the mask, if there are any; `types`: how sources are read."""
+        warp, code = self._warp, self._warp.scalar
+        self._make_room()
+        self._store_operands(instruction.sources, types)  # what they need is at hand later on
+        does, done = warp.labels("calls", "called")
+        if mask == FULL:
+            code.do(f"br label %{does}")
+        else:
+            code.do(f"br i1 {warp.is_empty(mask)}, label %{done}, label %{does}")
+        warp.label(does)
+        code.do(f"store i64 {time}, ptr {self._row(len(instruction.sources))}, align 8")
+        field = code.op(f"getelementptr i8, ptr %w, i64 {field_offset('cluster_call')}")
+        function = code.op(f"load ptr, ptr {field}")
+        number = code.op("zext i32 %warp to i64")
+        failed = code.op(
+            f"call i64 {function}(ptr %w, i64 {instruction.pc}, i64 {number}, "
+            f"i64 {warp.wide_mask(mask)}, ptr %cluster.operands)"
+        )
+        fine = code.op(f"icmp eq i64 {failed}, 0")
+        bad = warp.labels("refused")[0]
+        code.do(f"br i1 {fine}, label %{done}, label %{bad}, !prof !1")
+        warp.label(bad)
+        self._control.fault(FAULT_HOST, instruction.pc, mask)
+        warp.label(done)
+
+    def results(self, types: Sequence[ScalarType]) -> list[str]:
+        """Of the last call: vectors of the lanes, those of the mask only have a meaning."""
+        vector, code = self._warp.vector, self._warp.scalar
+        found = []
+        for row, type_ in enumerate(types):
+            wide = code.op(f"load {vector.type('i64')}, ptr {self._row(row)}, align 64")
+            found.append(vector.cast("trunc", "i64", wide, type_))
+        return found
+
+    def _store_operands(self, sources: Sequence[Operand], types: Sequence[ScalarType]) -> None:
+        vector, code = self._warp.vector, self._warp.scalar
+        for row, (source, type_) in enumerate(zip(sources, types, strict=True)):
+            value = self._registers.vector(source, type_)
+            wide = vector.cast("sext" if type_.is_signed else "zext", type_, value, "i64")
+            code.do(f"store {vector.type('i64')} {wide}, ptr {self._row(row)}, align 64")
+
+    def _row(self, row: int) -> str:
+        first = row * self._warp.width
+        return self._warp.scalar.op(f"getelementptr i64, ptr %cluster.operands, i64 {first}")
+
+    def _make_room(self) -> None:
+        if not self._has_room:
+            words = self._warp.width * self._rows + 1
+            self._warp.entry.do(f"%cluster.operands = alloca [{words} x i64], align 64")
+            self._has_room = True
+
+
+def _rows(instruction: object) -> int:
+    if isinstance(instruction, TensorMemoryOperation):
+        return max(len(instruction.sources), len(instruction.destinations))
+    return len(instruction.sources) if isinstance(instruction, BulkCopy) else 0

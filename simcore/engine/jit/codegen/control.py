@@ -1,0 +1,294 @@
+"""Control flow of a warp as LLVM IR: branches, lanes that wait for others, barriers, resumption.
+
+Lanes that go to a basic block later wait in its pending mask `%P`; the lowest pending basic block
+always runs next. Lanes that wait at a mixed barrier are in its mask `%W`, lanes that yielded at the
+head of a spin loop in its mask `%Y`.
+"""
+
+from __future__ import annotations
+
+from kernelcast.simcore.engine.jit.analysis.warp_analysis import Analysis
+from kernelcast.simcore.engine.jit.codegen.counted_barriers import CountedBarrierCode
+from kernelcast.simcore.engine.jit.codegen.registers import Registers
+from kernelcast.simcore.engine.jit.codegen.spins import SpinCode
+from kernelcast.simcore.engine.jit.codegen.warp_code import FULL, WarpCode
+from kernelcast.simcore.engine.jit.codegen.warp_context import WarpContext
+from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
+from kernelcast.simcore.isa.ir.kernel import BarrierSync, BasicBlock, Branch, Exit, Guard, Kernel
+from kernelcast.simcore.isa.types import ScalarType
+
+__all__ = ["FAULT_TRAP", "ControlCode"]
+
+FAULT_TRAP = 2
+_TAKEN, _NOT_TAKEN = 1, 2
+_DIGEST_FACTOR = 0x5851F42D4C957F2D  # odd: Knuth's multiplier of MMIX
+
+
+class ControlCode:
+    """Writes the ends of basic blocks, and what runs between them.
+
+    `watched`: basic blocks whose branches go into the digest %digest of the ways that a warp took.
+    """
+
+    def __init__(
+        self,
+        warp: WarpCode,
+        kernel: Kernel,
+        analysis: Analysis,
+        registers: Registers,
+        context: WarpContext,
+        watched: frozenset[int],
+        spin: SpinCode,
+        counted: CountedBarrierCode,
+    ) -> None:
+        self._warp = warp
+        self._analysis = analysis
+        self._registers = registers
+        self._context = context
+        self._watched = watched
+        self._spin = spin
+        self._counted = counted
+        count = len(kernel.blocks)
+        waiting = {y for places in analysis.pending_with for y in places if y < count}
+        waiting.update((*context.waiting_targets, *context.yielding))
+        self._pendable = sorted(waiting)
+
+    @property
+    def mask_slots(self) -> list[str]:
+        """Names of the masks that must be there, empty, when the function starts."""
+        context = self._context
+        waiting = [f"W{b}" for b in context.mixed] + [f"Y{h}" for h in context.yielding]
+        return [f"P{p}" for p in self._pendable] + waiting
+
+    def condition(self, guard: Guard) -> str:
+        """Lanes where the guard holds, as a mask of all lanes."""
+        warp = self._warp
+        value = self._registers.vector(guard.register, ScalarType.PRED)
+        held = warp.scalar.op(f"bitcast <{warp.width} x i1> {value} to {warp.mask_type}")
+        return warp.scalar.op(f"xor {warp.mask_type} {held}, -1") if guard.negated else held
+
+    def uniform_condition(self, guard: Guard) -> str | None:
+        """Whether the guard holds, as i1; None when lanes may differ."""
+        if not self._analysis.shape(guard.register).is_uniform:
+            return None
+        value = self._registers.base(guard.register, ScalarType.PRED)
+        return self._warp.scalar.op(f"xor i1 {value}, true") if guard.negated else value
+
+    def fault(self, kind: int, pc: int, mask: str) -> None:
+        """Leaves the function; the mask's first lane is to blame."""
+        code, mask_type = self._warp.scalar, self._warp.mask_type
+        name = f"@llvm.cttz.{mask_type}"
+        lane = code.op(f"call {mask_type} {name}({mask_type} {mask}, i1 false)")
+        wide = self._warp.as_i64(lane)
+        for field, value in (
+            ("fault_kind", str(kind)),
+            ("fault_pc", str(pc)),
+            ("fault_lane", wide),
+        ):
+            where = code.op(f"getelementptr i8, ptr %w, i64 {field_offset(field)}")
+            code.do(f"store i64 {value}, ptr {where}")
+        code.do("br label %fault")
+
+    def terminator(self, block: BasicBlock, mask: str) -> None:
+        end = block.terminator
+        waiting = self._analysis.pending_with[block.index]
+        match end:
+            case Branch():
+                self._branch(block, end, mask)
+            case Exit():
+                if end.trap:
+                    self.fault(FAULT_TRAP, end.pc, mask)
+                else:
+                    self._warp.scalar.do(f"br label %{'dispatch' if waiting else 'done'}")
+            case BarrierSync():
+                self._barrier(block.index, end, mask)
+            case _:
+                self._goto(block, end.target, mask)
+
+    def dispatch(self) -> None:
+        """The lowest pending basic block runs next; without one the warp waits or is done."""
+        warp, code, context = self._warp, self._warp.scalar, self._context
+        warp.label("dispatch")
+        for place in self._pendable:
+            word = warp.load_mask(f"%P{place}")
+            empty = warp.is_empty(word)
+            run, following = warp.labels("run", "next")
+            code.do(f"br i1 {empty}, label %{following}, label %{run}")
+            warp.label(run)
+            warp.store_mask("0", f"%P{place}")
+            self._set_mask(place, word)
+            code.do(f"br label %B{place}")
+            warp.label(following)
+        if context.mixed or context.yielding:
+            self._wait()
+        else:
+            code.do("br label %done")
+
+    def _wait(self) -> None:
+        """No lane can run on: the function ends, with a state that says why."""
+        warp, code, context = self._warp, self._warp.scalar, self._context
+        waiting = self._keep_masks("W", [(b, context.wait_mask_offset(b)) for b in context.mixed])
+        if context.yielding:
+            offsets = [(h, context.yield_mask_offset(h)) for h in context.yielding]
+            nobody = warp.is_empty(self._keep_masks("Y", offsets))
+            code.do(f"br i1 {nobody}, label %no.yield, label %yielded")
+            warp.label("yielded")
+            context.save((*context.waiting_targets, *context.yielding))
+            code.do(f"store i32 {context.yield_state}, ptr %status")
+            code.do("br label %leave")
+            warp.label("no.yield")
+        nobody = warp.is_empty(waiting)
+        code.do(f"br i1 {nobody}, label %done, label %wait")
+        warp.label("wait")
+        context.save(context.waiting_targets)
+        code.do(f"store i32 {context.mixed_state}, ptr %status")
+        code.do("br label %leave")
+
+    def _keep_masks(self, kind: str, offsets: list[tuple[int, int]]) -> str:
+        """Stores masks in the context; all their lanes."""
+        warp, code = self._warp, self._warp.scalar
+        lanes = code.op(f"or {warp.mask_type} 0, 0")
+        for block, offset in offsets:
+            word = warp.load_mask(f"%{kind}{block}")
+            lanes = code.op(f"or {warp.mask_type} {lanes}, {word}")
+            code.do(f"store i64 {warp.as_i64(word)}, ptr {self._context.place(offset)}")
+        return lanes
+
+    def resume(self) -> None:
+        """The switch that ends the entry, and what each state brings back."""
+        warp, code, context = self._warp, self._warp.scalar, self._context
+        whole = [b for b in context.barriers if b not in context.mixed]
+        states = {b: context.state_of(b) for b in whole}
+        cases = " ".join(f"i32 {state}, label %resume{state - 1}" for state in states.values())
+        if context.mixed:
+            cases += f" i32 {context.mixed_state}, label %resume.mixed"
+        if context.yielding:
+            cases += f" i32 {context.yield_state}, label %resume.yield"
+        warp.entry.do(f"switch i32 %state, label %B0 [ {cases} ]")
+        for barrier, state in states.items():
+            warp.label(f"resume{state - 1}")
+            target = context.target(barrier)
+            context.restore([target])
+            if self._analysis.is_dynamic[target]:
+                warp.store_mask(warp.load_mask(context.mask_place()), "%mask")
+            code.do(f"br label %B{target}")
+        if context.mixed:
+            self._resume_mixed()
+        if context.yielding:
+            self._resume_yield()
+
+    def _resume_mixed(self) -> None:
+        """Barriers have opened."""
+        warp, context = self._warp, self._context
+        warp.label("resume.mixed")
+        context.restore(context.waiting_targets)
+        opened = self._counted.opened_lanes() if context.is_counted else FULL
+        for barrier in context.mixed:
+            mask = warp.load_mask(context.wait_mask_place(barrier))
+            released = warp.both_masks(mask, opened)
+            warp.add_mask(released, f"%P{context.target(barrier)}")
+            if context.is_counted:
+                rest = warp.scalar.op(f"xor {warp.mask_type} {mask}, {released}")
+                warp.store_mask(rest, f"%W{barrier}")
+        warp.scalar.do("br label %dispatch")
+
+    def _resume_yield(self) -> None:
+        """Other warps had their turn; barriers are as they were."""
+        warp, context = self._warp, self._context
+        warp.label("resume.yield")
+        context.restore((*context.waiting_targets, *context.yielding))
+        for barrier in context.mixed:
+            mask = warp.load_mask(context.wait_mask_place(barrier))
+            warp.store_mask(mask, f"%W{barrier}")
+        for head in context.yielding:
+            mask = warp.load_mask(context.yield_mask_place(head))
+            warp.add_mask(mask, f"%P{head}")
+        warp.scalar.do("br label %dispatch")
+
+    def _branch(self, block: BasicBlock, end: Branch, mask: str) -> None:
+        warp, code, kind = self._warp, self._warp.scalar, self._warp.mask_type
+        uniform = self.uniform_condition(end.guard)
+        taken, other = warp.labels("taken", "other")
+        if uniform is not None:
+            code.do(f"br i1 {uniform}, label %{taken}, label %{other}")
+            self._go_one_way(taken, block, end.target, mask, _TAKEN)
+            self._go_one_way(other, block, end.otherwise, mask, _NOT_TAKEN)
+            return
+        there = warp.both_masks(self.condition(end.guard), mask)
+        rest = code.op(f"xor {kind} {there}, {mask}")
+        all_there = warp.is_empty(rest)
+        not_all, both = warp.labels("notall", "both")
+        code.do(f"br i1 {all_there}, label %{taken}, label %{not_all}")
+        self._go_one_way(taken, block, end.target, mask, _TAKEN)
+        warp.label(not_all)
+        none_there = warp.is_empty(there)
+        code.do(f"br i1 {none_there}, label %{other}, label %{both}")
+        self._go_one_way(other, block, end.otherwise, mask, _NOT_TAKEN)
+        warp.label(both)
+        self._digest(block, _TAKEN | _NOT_TAKEN)
+        if end.target == end.otherwise:
+            self._goto(block, end.target, mask)
+            return
+        (low, low_mask), (high, high_mask) = sorted(
+            ((end.target, there), (end.otherwise, rest)), key=lambda pair: pair[0]
+        )
+        self._spin.leave(block.index, high)
+        warp.add_mask(high_mask, f"%P{high}")
+        self._goto(block, low, low_mask)
+
+    def _go_one_way(self, label: str, block: BasicBlock, target: int, mask: str, ways: int) -> None:
+        self._warp.label(label)
+        self._digest(block, ways)
+        self._goto(block, target, mask)
+
+    def _digest(self, block: BasicBlock, ways: int) -> None:
+        """Notes which ways the active lanes went at a branch."""
+        if block.index not in self._watched:
+            return
+        code = self._warp.scalar
+        known = code.op("load i64, ptr %digest")
+        mixed = code.op(f"mul i64 {known}, {_DIGEST_FACTOR}")
+        noted = code.op(f"add i64 {mixed}, {block.index << 2 | ways}")
+        code.do(f"store i64 {noted}, ptr %digest")
+
+    def _goto(self, block: BasicBlock, target: int, mask: str) -> None:
+        """Goes to `target` at once unless lanes wait at it or before it."""
+        warp, code = self._warp, self._warp.scalar
+        self._spin.leave(block.index, target)
+        before = [y for y in self._analysis.pending_with[block.index] if y <= target]
+        if not before:
+            self._set_mask(target, mask)
+            code.do(f"br label %B{target}")
+            return
+        now, later = warp.labels("now", "later")
+        pending = [warp.load_mask(f"%P{y}") for y in before]
+        any_pending = pending[0]
+        for word in pending[1:]:
+            any_pending = code.op(f"or {warp.mask_type} {any_pending}, {word}")
+        clear = warp.is_empty(any_pending)
+        code.do(f"br i1 {clear}, label %{now}, label %{later}")
+        warp.label(now)
+        self._set_mask(target, mask)
+        code.do(f"br label %B{target}")
+        warp.label(later)
+        warp.add_mask(mask, f"%P{target}")
+        code.do("br label %dispatch")
+
+    def _set_mask(self, target: int, mask: str) -> None:
+        if self._analysis.is_dynamic[target]:
+            self._warp.store_mask(mask, "%mask")
+
+    def _barrier(self, index: int, end: BarrierSync, mask: str) -> None:
+        warp, code, context = self._warp, self._warp.scalar, self._context
+        self._spin.leave(index, end.target)
+        if index in context.mixed:
+            if context.is_counted:
+                self._counted.wait(end, mask, self.fault)
+            warp.add_mask(mask, f"%W{index}")
+            code.do("br label %dispatch")
+            return
+        where = context.mask_place()
+        code.do(f"store i64 {warp.as_i64(mask)}, ptr {where}")
+        context.save([end.target])
+        code.do(f"store i32 {context.state_of(index)}, ptr %status")
+        code.do("br label %leave")

@@ -1,0 +1,130 @@
+"""Counters of basic blocks and guards as LLVM IR, in the row of the thread block's stage.
+
+Counters of loops are held in registers until the function ends. Each one held makes a phi at every
+place where paths join, so only so many are; all others are added to memory at once.
+"""
+
+from __future__ import annotations
+
+from kernelcast.simcore.engine.jit.analysis.warp_analysis import Analysis
+from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
+from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
+from kernelcast.simcore.isa.ir.kernel import BarrierSync, BasicBlock, Kernel
+
+__all__ = ["COUNTERS_AT_ONCE", "CounterCode", "loop_heads"]
+
+COUNTERS_AT_ONCE = 8
+_MOST_HELD = 24
+"""Basic blocks whose counters are held."""
+
+
+class CounterCode:
+    """Words of a row: issues and lanes by basic block, then lanes off by guarded instruction, then
+    as many unused ones as make it a multiple of COUNTERS_AT_ONCE."""
+
+    def __init__(self, warp: WarpCode, kernel: Kernel, analysis: Analysis) -> None:
+        self._warp = warp
+        self._analysis = analysis
+        self._blocks = len(kernel.blocks)
+        self.guarded = [i.pc for b in kernel.blocks for i in b.body if i.guard is not None]
+        self._position = {pc: 2 * self._blocks + n for n, pc in enumerate(self.guarded)}
+        self._held = _held(kernel)
+        self._held_guards = [
+            i.pc
+            for b in kernel.blocks
+            for i in b.body
+            if i.guard is not None and b.index in self._held
+        ]
+
+    @property
+    def words(self) -> int:
+        used = 2 * self._blocks + len(self.guarded)
+        return -(-used // COUNTERS_AT_ONCE) * COUNTERS_AT_ONCE
+
+    def write_entry(self) -> None:
+        """The row, and the counters that are held, at the function's entry."""
+        entry = self._warp.entry
+        rows = entry.op(f"getelementptr i8, ptr %w, i64 {field_offset('stage_counts')}")
+        table = entry.op(f"load ptr, ptr {rows}")
+        where = entry.op(f"getelementptr i8, ptr %w, i64 {field_offset('stage')}")
+        stage = entry.op(f"load i64, ptr {where}")
+        first = entry.op(f"mul i64 {stage}, {self.words}")
+        entry.do(f"%row = getelementptr i64, ptr {table}, i64 {first}")
+        names = [f"{kind}{index}" for index in self._held for kind in "NL"]
+        for name in (*names, *(f"G{pc}" for pc in self._held_guards)):
+            entry.do(f"%{name} = alloca i64")
+            entry.do(f"store i64 0, ptr %{name}")
+
+    def count(self, index: int, mask: str) -> None:
+        """One more issue of a basic block by the lanes of `mask`."""
+        code, is_dynamic = self._warp.scalar, self._analysis.is_dynamic[index]
+        lanes = self._lanes(mask) if is_dynamic else str(self._warp.width)
+        if index in self._held:
+            self._add(f"%N{index}", "1")
+            if is_dynamic:
+                self._add(f"%L{index}", lanes)
+            return
+        where = code.op(f"getelementptr i64, ptr %row, i64 {2 * index}")
+        more = f"<i64 1, i64 {lanes}>"
+        if is_dynamic:
+            more = code.op(f"insertelement <2 x i64> <i64 1, i64 poison>, i64 {lanes}, i64 1")
+        known = code.op(f"load <2 x i64>, ptr {where}, align 8")
+        both = code.op(f"add <2 x i64> {known}, {more}")
+        code.do(f"store <2 x i64> {both}, ptr {where}, align 8")
+
+    def count_off(self, pc: int, mask: str) -> None:
+        """Lanes that the guard of an instruction turned off."""
+        lanes = self._lanes(mask)
+        if pc in self._held_guards:
+            self._add(f"%G{pc}", lanes)
+        else:
+            self._add(self._place(self._position[pc]), lanes)
+
+    def write_end(self) -> None:
+        """Adds what was held to the row."""
+        code = self._warp.scalar
+        for index in self._held:
+            issues = code.op(f"load i64, ptr %N{index}")
+            self._add(self._place(2 * index), issues)
+            if self._analysis.is_dynamic[index]:
+                lanes = code.op(f"load i64, ptr %L{index}")
+            else:
+                lanes = code.op(f"mul i64 {issues}, {self._warp.width}")
+            self._add(self._place(2 * index + 1), lanes)
+        for pc in self._held_guards:
+            off = code.op(f"load i64, ptr %G{pc}")
+            self._add(self._place(self._position[pc]), off)
+
+    def _place(self, position: int) -> str:
+        return self._warp.scalar.op(f"getelementptr i64, ptr %row, i64 {position}")
+
+    def _lanes(self, mask: str) -> str:
+        kind = self._warp.mask_type
+        count = self._warp.scalar.op(f"call {kind} @llvm.ctpop.{kind}({kind} {mask})")
+        return self._warp.as_i64(count)
+
+    def _add(self, place: str, value: str) -> None:
+        code = self._warp.scalar
+        known = code.op(f"load i64, ptr {place}")
+        code.do(f"store i64 {code.op(f'add i64 {known}, {value}')}, ptr {place}")
+
+
+def _held(kernel: Kernel) -> tuple[int, ...]:
+    """Basic blocks in loops, those of the innermost first, as many as may be held.
+
+    Not in loops with a barrier: the function ends there, and would add them to the row each time.
+    """
+    depth = [0] * len(kernel.blocks)
+    for block in kernel.blocks:
+        for target in block.successors:
+            loop = range(target, block.index + 1)
+            if not any(isinstance(kernel.blocks[i].terminator, BarrierSync) for i in loop):
+                for index in loop:
+                    depth[index] += 1
+    inner = sorted((index for index, loops in enumerate(depth) if loops), key=lambda i: -depth[i])
+    return tuple(sorted(inner[:_MOST_HELD]))
+
+
+def loop_heads(blocks: tuple[BasicBlock, ...]) -> frozenset[int]:
+    """Basic blocks that a jump goes back to."""
+    return frozenset(t for block in blocks for t in block.successors if t <= block.index)

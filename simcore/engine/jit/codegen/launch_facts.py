@@ -1,0 +1,276 @@
+"""What native code takes as fixed of a launch: thread-block sizes, integer parameters, pointers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernelcast.simcore.engine.jit.analysis.shapes import Shape, constant_shape, uniform
+from kernelcast.simcore.engine.jit.analysis.warp_analysis import Facts
+from kernelcast.simcore.engine.jit.codegen.clusters import cluster_shapes, cluster_value
+from kernelcast.simcore.engine.jit.codegen.registers import lane_vector
+from kernelcast.simcore.isa.analysis.cluster_addresses import CLUSTER_SPECIALS, needs_clusters
+from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.analysis.warp_dependence import numbered_lanes
+from kernelcast.simcore.isa.ir.kernel import Compute, Kernel, Load, Register, Special
+from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.launch.image_descriptors import (
+    DescriptorField,
+    descriptor_words,
+    parameter_memory_bytes,
+    placed_images,
+)
+from kernelcast.simcore.launch.images import Sampler
+from kernelcast.simcore.launch.launch import Launch
+from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
+from kernelcast.simcore.launch.local_arrays import placed_arguments
+from kernelcast.simcore.launch.textures import levels_of
+
+__all__ = ["LaunchFacts", "SpecialValues", "buffer_roots", "launch_facts"]
+
+_CONFLICT = -1
+
+
+@dataclass(frozen=True)
+class LaunchFacts:
+    """`integers`: (offset, bytes, value) of the parameters that native code has as constants;
+    `buffers`: (offset of the parameter, row of the buffer table)."""
+
+    width: int
+    grid: tuple[int, int, int]
+    thread_block: tuple[int, int, int]
+    shared_bytes: int
+    dynamic_shared_bytes: int
+    integers: tuple[tuple[int, int, int], ...]
+    buffers: tuple[tuple[int, int], ...]
+    parameter_bytes: int = 0
+    """Of all parameters with the descriptors of images."""
+    numbered_lanes: int = 64
+    """`%laneid` counts modulo this."""
+    cluster: tuple[int, int, int] | None = None
+    """Thread blocks of a cluster; None where the kernel knows of none."""
+
+    @property
+    def threads(self) -> int:
+        x, y, z = self.thread_block
+        return x * y * z
+
+    @property
+    def warps(self) -> int:
+        return -(-self.threads // self.width)
+
+    @property
+    def cluster_size(self) -> int:
+        """0 where the kernel knows of no cluster."""
+        x, y, z = self.cluster or (0, 0, 0)
+        return x * y * z
+
+
+def launch_facts(kernel: Kernel, launch: Launch, width: int, shared: int) -> LaunchFacts:
+    integers: list[tuple[int, int, int]] = []
+    buffers: list[tuple[int, int]] = []
+    images = placed_images(kernel, launch)
+    for value, parameter in zip(placed_arguments(kernel, launch), kernel.parameters, strict=True):
+        for _ in levels_of(value):
+            placed = next(images)
+            if placed.level == 0:
+                integers.append((parameter.offset, 8, placed.place))
+            integers += descriptor_words(placed)
+            buffers.append((placed.place + DescriptorField.TEXELS, len(buffers)))
+        if isinstance(value, Sampler):
+            integers.append((parameter.offset, parameter.size, value.word))
+        elif isinstance(value, (np.ndarray, LazyBuffer)):
+            buffers.append((parameter.offset, len(buffers)))
+        elif isinstance(value, (int, np.integer)) and not parameter.type.is_float:
+            bits = int(value) & ((1 << (8 * parameter.size)) - 1)
+            integers.append((parameter.offset, parameter.size, bits))
+    return LaunchFacts(
+        width=width,
+        grid=launch.grid,
+        thread_block=launch.thread_block,
+        shared_bytes=shared,
+        dynamic_shared_bytes=launch.dynamic_shared_bytes,
+        integers=tuple(integers),
+        buffers=tuple(buffers),
+        parameter_bytes=parameter_memory_bytes(kernel, launch),
+        numbered_lanes=numbered_lanes(kernel, width),
+        cluster=launch.cluster_of(kernel) if needs_clusters(kernel) else None,
+    )
+
+
+def buffer_roots(
+    kernel: Kernel, buffers: tuple[tuple[int, int], ...], places: Mapping[int, int]
+) -> dict[int, int]:
+    """Register index -> row of the buffer that its address was computed from, where only one is.
+
+    `places`: what loads of parameters read, by pc.
+    """
+    rows = dict(buffers)
+    found: dict[int, int] = {}
+    changed = True
+    while changed:
+        changed = False
+        for instruction in kernel.instructions:
+            roots: set[int] = set()
+            if isinstance(instruction, Load):
+                roots = {rows[o] for o in (places.get(instruction.pc, -1),) if o in rows}
+            elif isinstance(instruction, Compute) and instruction.type.bits >= 32:
+                sources = (s for s in instruction.sources if isinstance(s, Register))
+                roots = {found[s.index] for s in sources if s.index in found}
+            if not roots:
+                continue
+            root = roots.pop() if len(roots) == 1 else _CONFLICT
+            for register in definitions(instruction):
+                old = found.get(register.index, root)
+                new = root if old == root else _CONFLICT
+                if found.get(register.index) != new:
+                    found[register.index] = new
+                    changed = True
+    return {index: root for index, root in found.items() if root != _CONFLICT}
+
+
+class SpecialValues:
+    """Shapes of special registers, and the code that computes their scalar bases."""
+
+    def __init__(self, launch: LaunchFacts) -> None:
+        self._launch = launch
+        self.width = launch.width
+        self.shapes: dict[Special, Shape] = {}
+        self._make()
+
+    def facts(self) -> Facts:
+        integers = {offset: (size, value) for offset, size, value in self._launch.integers}
+
+        def parameter(offset: int, bits: int) -> Shape:
+            known = integers.get(offset)
+            if known is None or 8 * known[0] < bits:
+                return uniform(self.width)
+            return constant_shape(self.width, known[1] & ((1 << bits) - 1))
+
+        partial = self._launch.threads % self.width != 0
+        return Facts(self.width, partial, self.shapes, parameter, self._launch.parameter_bytes)
+
+    def write(self, entry: NativeCode) -> dict[Special, str]:
+        """Scalar bases, or vectors of those without a pattern, valid in the whole function."""
+        values: dict[Special, str] = {}
+        launch, width = self._launch, self.width
+        linear = entry.op(f"mul i32 %warp, {width}")
+        x, y, _ = launch.thread_block
+        for which, shape in self.shapes.items():
+            name = which.value
+            if shape.constant is not None and not shape.is_varying:
+                values[which] = str(shape.constant)
+            elif name.startswith("%tid."):
+                values[which] = self._thread(entry, linear, "xyz".index(name[-1]), shape, (x, y))
+            elif name.startswith("%ctaid."):
+                values[which] = f"%c{name[-1]}"
+            elif which is Special.WARPID:
+                values[which] = "%warp"
+            elif which in CLUSTER_SPECIALS:
+                values[which] = cluster_value(entry, which, launch.cluster or (1, 1, 1))
+            else:
+                values[which] = "0"
+        return values
+
+    def _thread(
+        self, entry: NativeCode, linear: str, axis: int, shape: Shape, sizes: tuple[int, int]
+    ) -> str:
+        code = entry
+        if shape.is_varying:
+            code = entry.with_lanes(self.width)
+            single = entry.op(f"insertelement <{self.width} x i32> poison, i32 {linear}, i32 0")
+            linear = entry.op(
+                f"shufflevector <{self.width} x i32> {single}, <{self.width} x i32> poison, "
+                f"<{self.width} x i32> zeroinitializer"
+            )
+            linear = code.binary("add", "i32", linear, lane_vector("i32", tuple(range(self.width))))
+        x, y = sizes
+        if axis:
+            divisor = x if axis == 1 else x * y
+            linear = code.binary("udiv", "i32", linear, code.splat("i32", divisor))
+        if axis == 2 or (axis == 0 and y * self._launch.thread_block[2] == 1):
+            return linear
+        size = x if axis == 0 else y
+        if axis == 1 and self._launch.thread_block[2] == 1:
+            return linear
+        return code.binary("urem", "i32", linear, code.splat("i32", size))
+
+    def _make(self) -> None:
+        launch, width = self._launch, self.width
+        lanes = range(width)
+        for axis, letter in enumerate("xyz"):
+            self._constant(f"%ntid.{letter}", launch.thread_block[axis])
+            self._constant(f"%nctaid.{letter}", launch.grid[axis])
+            last = launch.grid[axis] - 1
+            shape = uniform(width, (0, last)) if last else constant_shape(width, 0)
+            self.shapes[Special(f"%ctaid.{letter}")] = shape
+            self.shapes[Special(f"%tid.{letter}")] = self._thread_shape(axis)
+        self.shapes[Special.WARPID] = uniform(width, (0, launch.warps - 1))
+        numbers = tuple(lane % launch.numbered_lanes for lane in lanes)
+        self._pattern(Special.LANEID, numbers)
+        for relation in ("eq", "lt", "le", "gt", "ge"):
+            special = Special(f"%lanemask_{relation}")
+            self._pattern(special, tuple(_lane_mask(lane, relation) for lane in numbers))
+        for special, value in (
+            (Special.NWARPID, launch.warps),
+            (Special.WARP_WIDTH, width),
+            (Special.SMID, 0),
+            (Special.NSMID, 1),
+            (Special.GRIDID, 1),
+            (Special.DYNAMIC_SMEM_SIZE, launch.dynamic_shared_bytes),
+            (Special.TOTAL_SMEM_SIZE, launch.shared_bytes),
+        ):
+            self.shapes[special] = constant_shape(width, value)
+        for special in (Special.CLOCK, Special.CLOCK64, Special.GLOBALTIMER):
+            self.shapes[special] = uniform(width)
+        if launch.cluster is not None:
+            self.shapes |= cluster_shapes(width, launch.grid, launch.cluster)
+
+    def _constant(self, name: str, value: int) -> None:
+        self.shapes[Special(name)] = constant_shape(self.width, value)
+
+    def _pattern(self, special: Special, values: tuple[int, ...]) -> None:
+        offsets = tuple(value - values[0] for value in values)
+        bounds = (min(values), max(values))
+        power = 64 if not values[0] else 0
+        self.shapes[special] = Shape(offsets, values[0], bounds, power)
+
+    def _thread_shape(self, axis: int) -> Shape:
+        """Fixed patterns where warps fill whole rows, or rows whole warps."""
+        x, y, z = self._launch.thread_block
+        width = self.width
+        lanes = range(width)
+        padded = (self._launch.warps * width - 1) // (x * y)
+        bounds = ((0, x - 1), (0, y - 1), (0, padded))[axis]
+        if axis == 1 and z == 1:
+            bounds = (0, (self._launch.warps * width - 1) // x)
+        below = width.bit_length() - 1
+        if y * z == 1:
+            if axis:
+                return constant_shape(width, 0)
+            last = self._launch.warps * width - 1
+            base = 0 if self._launch.warps == 1 else None
+            return Shape(tuple(lanes), base, (0, last), below)
+        if x % width == 0:
+            if axis == 0:
+                base = 0 if x == width else None
+                return Shape(tuple(lanes), base, bounds, below)
+            return uniform(width, bounds)
+        if width % x == 0:
+            rows = width // x
+            if axis == 0:
+                return Shape(tuple(lane % x for lane in lanes), 0, bounds, 64)
+            if y % rows == 0 or z == 1:
+                if axis == 1:
+                    power = rows.bit_length() - 1
+                    return Shape(tuple(lane // x for lane in lanes), None, bounds, power)
+                return uniform(width, bounds) if z > 1 else constant_shape(width, 0)
+        return Shape(None)
+
+
+def _lane_mask(lane: int, relation: str) -> int:
+    bit = 1 << lane
+    masks = {"eq": bit, "lt": bit - 1, "le": 2 * bit - 1, "gt": -2 * bit, "ge": -bit}
+    return masks[relation] & 0xFFFFFFFF

@@ -1,0 +1,243 @@
+"""Which region an access is expected to fall into, and the check that it does.
+
+A region is an address space, or the buffer that an address was computed from. One comparison checks
+bounds and alignment of all lanes: the distance from the region's start, rotated right by the
+alignment's bits, is below a limit only if those bits are zero and the distance is small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kernelcast.simcore.engine.jit.codegen.registers import Registers, lane_vector
+from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
+from kernelcast.simcore.engine.jit.codegen.workspace import BUFFER_WORDS, field_offset
+from kernelcast.simcore.isa.ir.kernel import Address, Register
+from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.types import AddressSpace
+
+__all__ = ["AccessChecks", "Lanes", "Region", "Regions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """SSA names, valid in the whole function: first address, bytes, bytes to write, host base."""
+
+    key: str
+    first: str
+    size: str
+    writable: str
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """Addresses of one access: a scalar base with constant offsets, or a vector (`offsets` None).
+
+    `base` is i64, without the region's first address taken off. `likely`: the offsets that a
+    vector has unless an index wraps around, if there is such a pattern. `reach`: so many bytes
+    farther on lies the last access that is checked together with this one.
+    """
+
+    base: str
+    offsets: tuple[int, ...] | None
+    likely: tuple[int, ...] | None = None
+    reach: int = 0
+
+    @property
+    def low(self) -> int:
+        """The least offset."""
+        assert self.offsets is not None
+        return min(self.offsets)
+
+    @property
+    def span(self) -> int:
+        """Bytes from the first byte of the lowest lane to that of the highest."""
+        assert self.offsets is not None
+        return max(self.offsets) - min(self.offsets)
+
+    def steps_by(self, bytes_: int) -> bool:
+        """Whether all lanes are known to be whole steps of so many bytes apart."""
+        return self.offsets is not None and all(
+            (offset - self.low) % bytes_ == 0 for offset in self.offsets
+        )
+
+
+class Regions:
+    """The regions that a function uses, their values loaded once at its entry.
+
+    `roots`: register index -> row of the buffer that its address was computed from.
+    """
+
+    def __init__(self, entry: NativeCode, roots: Mapping[int, int]) -> None:
+        self._entry = entry
+        self._roots = roots
+        self._regions: dict[str, Region] = {}
+        self._limits: dict[tuple[str, int, int], str] = {}
+
+    def expected(self, address: Address) -> Region | None:
+        """The region that the access is expected to fall into; None when nothing is known."""
+        match address.space:
+            case AddressSpace.SHARED:
+                return self._of_field("shared", "shared_bytes", writable=True)
+            case AddressSpace.CONST:
+                return self._of_field("constants", "constant_bytes", writable=False)
+            case AddressSpace.PARAM:
+                return self._of_field("params", "param_bytes", writable=False)
+            case AddressSpace.GLOBAL | AddressSpace.GENERIC:
+                if isinstance(address.base, Register) and address.base.index in self._roots:
+                    return self._of_buffer(self._roots[address.base.index])
+        return None
+
+    def limit(self, region: Region, size: str, bytes_: int, alignment: int) -> str:
+        """How many aligned distances from the region's start leave room for `bytes_`.
+
+        `bytes_` is `alignment` or more.
+        """
+        key = (region.key + size, bytes_, alignment)
+        known = self._limits.get(key)
+        if known is None:
+            entry, more = self._entry, bytes_ - alignment
+            if more:
+                size = entry.intrinsic("usub.sat", "i64", [("i64", size), ("i64", str(more))])
+            known = entry.op(f"lshr i64 {size}, {alignment.bit_length() - 1}")
+            self._limits[key] = known
+        return known
+
+    def _of_field(self, host: str, size: str, *, writable: bool) -> Region:
+        known = self._regions.get(host)
+        if known is None:
+            base = self._loaded("ptr", f"%w, i64 {field_offset(host)}")
+            length = self._loaded("i64", f"%w, i64 {field_offset(size)}")
+            known = Region(host, "0", length, length if writable else "0", base)
+            self._regions[host] = known
+        return known
+
+    def _of_buffer(self, row: int) -> Region:
+        key = f"buffer{row}"
+        known = self._regions.get(key)
+        if known is None:
+            table = self._loaded("ptr", f"%w, i64 {field_offset('buffers')}")
+            words = [
+                self._loaded(kind, f"{table}, i64 {8 * (BUFFER_WORDS * row + column)}")
+                for column, kind in enumerate(("i64", "i64", "i64", "ptr"))
+            ]
+            known = Region(key, *words)
+            self._regions[key] = known
+        return known
+
+    def _loaded(self, kind: str, place: str) -> str:
+        where = self._entry.op(f"getelementptr i8, ptr {place}")
+        return self._entry.op(f"load {kind}, ptr {where}")
+
+
+class AccessChecks:
+    """Writes the check of an access, and its lanes' places in a region."""
+
+    def __init__(self, warp: WarpCode, registers: Registers, regions: Regions) -> None:
+        self._warp = warp
+        self._registers = registers
+        self._regions = regions
+
+    def check(
+        self, region: Region, lanes: Lanes, total: int, mask: str, slow: str, size: str
+    ) -> None:
+        """Goes on in a new fast path when all active lanes are in the region, else to `slow`.
+
+        `total`: bytes of one lane; `size`: of the region's bytes, those that the access may touch.
+        """
+        warp, shift = self._warp, total.bit_length() - 1
+        code, vector = warp.scalar, warp.vector
+        if lanes.steps_by(total):
+            distance = self._distance(region, lanes)
+            limit = self._regions.limit(region, size, total + lanes.span + lanes.reach, total)
+            if shift:
+                distance = _rotated(code, distance, shift)
+            inside = code.op(f"icmp ult i64 {distance}, {limit}")
+        else:
+            far = self.distances(region, lanes)
+            limit = self._splat(self._regions.limit(region, size, total + lanes.reach, total))
+            if shift:
+                far = _rotated(vector, far, shift)
+            inside = self._in_no_lane(vector.binary("icmp uge", "i64", far, limit), mask)
+        self.proceed(inside, slow)
+
+    def proceed(self, condition: str, slow: str) -> None:
+        """Goes on in a new fast path, as is likely, where the condition holds, else to `slow`."""
+        fast = self._warp.labels("fast")[0]
+        self._warp.scalar.do(f"br i1 {condition}, label %{fast}, label %{slow}, !prof !1")
+        self._warp.label(fast)
+
+    def pattern(self, lanes: Lanes, mask: str) -> tuple[str, Lanes]:
+        """Whether the active lanes have their likely offsets from lane 0, as i1; those lanes."""
+        vector = self._warp.vector
+        assert lanes.likely is not None
+        kind = vector.type("i64")
+        first = self._warp.scalar.op(f"extractelement {kind} {lanes.base}, i32 0")
+        found = Lanes(first, lanes.likely)
+        differs = vector.binary("icmp ne", "i64", lanes.base, self.addresses(found))
+        return self._in_no_lane(differs, mask), found
+
+    def _in_no_lane(self, found: str, mask: str) -> str:
+        """Whether a vector of i1 is false in all active lanes."""
+        warp = self._warp
+        bits = warp.scalar.op(f"bitcast <{warp.width} x i1> {found} to {warp.mask_type}")
+        return warp.is_empty(warp.both_masks(bits, mask))
+
+    def moved(self, lanes: Lanes, distance: int) -> Lanes:
+        """The same lanes so many bytes on, in a region that holds both."""
+        if not distance:
+            return lanes
+        if lanes.offsets is None:
+            vector = self._warp.vector
+            step = vector.splat("i64", distance)
+            return Lanes(vector.binary("add", "i64", lanes.base, step), None)
+        base = self._warp.scalar.op(f"add i64 {lanes.base}, {distance}")
+        return Lanes(base, lanes.offsets)
+
+    def addresses(self, lanes: Lanes) -> str:
+        """The address of each lane, as a vector."""
+        if lanes.offsets is None:
+            return lanes.base
+        splat = self._registers.broadcast(lanes.base, "i64")
+        return self._warp.vector.binary("add", "i64", splat, lane_vector("i64", lanes.offsets))
+
+    def pointer(self, region: Region, lanes: Lanes) -> str:
+        """Host address of the lowest lane."""
+        return self._warp.scalar.op(
+            f"getelementptr i8, ptr {region.host}, i64 {self._distance(region, lanes)}"
+        )
+
+    def pointers(self, region: Region, lanes: Lanes, offset: int) -> str:
+        """Host addresses of all lanes, `offset` bytes on."""
+        vector = self._warp.vector
+        far = self.distances(region, lanes)
+        if offset:
+            far = vector.binary("add", "i64", far, vector.splat("i64", offset))
+        return vector.op(f"getelementptr i8, ptr {region.host}, {vector.type('i64')} {far}")
+
+    def distances(self, region: Region, lanes: Lanes) -> str:
+        """Of all lanes from the region's start, in bytes."""
+        if region.first == "0":
+            return self.addresses(lanes)
+        return self._warp.vector.binary(
+            "sub", "i64", self.addresses(lanes), self._splat(region.first)
+        )
+
+    def _distance(self, region: Region, lanes: Lanes) -> str:
+        """Of the lowest lane from the region's start."""
+        code, low = self._warp.scalar, lanes.low
+        base = code.op(f"add i64 {lanes.base}, {low}") if low else lanes.base
+        return base if region.first == "0" else code.op(f"sub i64 {base}, {region.first}")
+
+    def _splat(self, value: str) -> str:
+        if value == "0":
+            return "zeroinitializer"
+        return self._registers.broadcast(value, "i64")
+
+
+def _rotated(code: NativeCode, value: str, shift: int) -> str:
+    kind = code.type("i64")
+    operands = [(kind, value), (kind, value), (kind, code.splat("i64", shift))]
+    return code.intrinsic("fshr", "i64", operands)

@@ -1,0 +1,390 @@
+"""Loads, stores and atomics of a warp as LLVM IR, checked and recorded.
+
+Lanes that pass the check of the region that they are expected in are served at once; when some do
+not, all are served one by one by the runtime, which knows all regions and reports faults. Groups
+of accesses are checked once, before the first; the code that uses them is then written twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kernelcast.simcore.engine.jit.analysis.check_groups import CheckGroup, access_bytes
+from kernelcast.simcore.engine.jit.analysis.shapes import Shape, uniform
+from kernelcast.simcore.engine.jit.analysis.warp_analysis import Analysis
+from kernelcast.simcore.engine.jit.codegen.memory.access_checks import (
+    AccessChecks,
+    Lanes,
+    Region,
+    Regions,
+)
+from kernelcast.simcore.engine.jit.codegen.memory.atomics import AtomicCode, AtomicKind
+from kernelcast.simcore.engine.jit.codegen.memory.records import RecordCode
+from kernelcast.simcore.engine.jit.codegen.memory.vector_access import VectorAccess, lane_type
+from kernelcast.simcore.engine.jit.codegen.registers import Registers
+from kernelcast.simcore.engine.jit.codegen.runtime_functions import SPACES
+from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
+from kernelcast.simcore.isa.ir.kernel import (
+    Atomic,
+    Load,
+    Register,
+    Store,
+    SymbolAddress,
+)
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+
+__all__ = ["MemoryCode", "Value"]
+
+Value = tuple[str, ScalarType, Shape]
+"""A result: scalar base or vector, the type that it was read as, its shape."""
+
+_VARYING = Shape(None)
+_PATTERNED = (AddressSpace.GLOBAL, AddressSpace.SHARED, AddressSpace.CONST)
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """`lanes` of a group's least `offset`, all of whose accesses are in the region."""
+
+    region: Region
+    lanes: Lanes
+    offset: int
+
+
+class MemoryCode:
+    """Writes the memory instructions of one function.
+
+    `only`: pcs of the instructions that do something, None for all; `used`: registers that are
+    read anywhere.
+    """
+
+    def __init__(
+        self,
+        warp: WarpCode,
+        analysis: Analysis,
+        registers: Registers,
+        symbols: Mapping[str, int],
+        roots: Mapping[int, int],
+        record: RecordCode,
+        atomics: AtomicCode,
+        only: frozenset[int] | None,
+        used: frozenset[int],
+    ) -> None:
+        self._warp = warp
+        self._analysis = analysis
+        self._registers = registers
+        self._symbols = symbols
+        self._record = record
+        self._only = only
+        self._used = used
+        self._atomics = atomics
+        self._regions = Regions(warp.entry, roots)
+        self._checks = AccessChecks(warp, registers, self._regions)
+        self._fast = VectorAccess(warp, self._checks)
+        self._checked: dict[int, _Checked] = {}
+        self._unlikely: frozenset[int] = frozenset()
+
+    def is_predicted(self, access: Load | Store) -> bool:
+        """Whether it is known which region the access should be in, and that it does anything."""
+        address = access.address
+        if not self._does(access) or access.pc in self._analysis.parameter_places:
+            return False
+        return self._regions.expected(address) is not None
+
+    def begin_checked(self, groups: Sequence[CheckGroup], mask: str, cold: str) -> None:
+        """Checks all accesses of the groups; where one fails, goes to `cold`.
+
+        Accesses of the groups that are written before `begin_unchecked` have passed.
+        """
+        counts_all = False
+        # no check yet: what is read of registers now is at hand on both paths
+        found = [self._addresses(group.lowest) for group in groups]
+        for group, lanes in zip(groups, found, strict=True):
+            lowest, space = group.lowest, group.lowest.address.space
+            region = self._regions.expected(lowest.address)
+            assert region is not None
+            if lanes.likely is not None:
+                follows, lanes = self._checks.pattern(lanes, mask)
+                self._checks.proceed(follows, cold)
+            size = region.writable if group.writes else region.size
+            together = replace(lanes, reach=group.reach)
+            self._checks.check(region, together, access_bytes(lowest), mask, cold, size)
+            counts_all |= self._record.counts_all(space, lanes, mask)
+            for access in group.accesses:
+                self._checked[access.pc] = _Checked(region, lanes, lowest.address.offset)
+        if counts_all:
+            self._checks.proceed("%counts.accesses", cold)
+
+    def begin_unchecked(self) -> None:
+        """From here on, accesses of the groups find their lanes' places one by one."""
+        self._unlikely = frozenset(self._checked)
+        self._checked = {}
+
+    def end_groups(self) -> None:
+        """From here on, every access is checked for itself."""
+        self._unlikely = frozenset()
+
+    def load(self, load: Load, mask: str, position: int) -> list[Value]:
+        """One value for each destination; none when the instruction is only recorded."""
+        warp, code = self._warp, self._warp.scalar
+        written = load.type if load.type.is_integer else ScalarType.named(f"b{load.type.bits}")
+        result = uniform(warp.width) if self._is_uniform(load) else _VARYING
+        if load.pc in self._checked:
+            region, lanes = self._checked_lanes(load, mask, position)
+            count = len(load.destinations)
+            found = self._fast.load(region, lanes, load.type, count, mask, result)
+            return [(value, written, result) for value in found]
+        lanes = self._addresses(load)
+        if not self._does(load):
+            self._record.access(load, lanes, mask, position)
+            return []
+        place = self._analysis.parameter_places.get(load.pc)
+        if place is not None:
+            known = None if load.address.base is None else self._constants(load)
+            if known is not None:
+                return [(value, written, result) for value in known]
+            parameters = self._regions.expected(load.address)
+            assert parameters is not None
+            count, lanes = len(load.destinations), Lanes(str(place), (0,) * warp.width)
+            found = self._fast.load(parameters, lanes, load.type, count, mask, result)
+            return [(value, written, result) for value in found]
+        if lanes.likely is None or load.pc in self._unlikely:
+            values = self._load(load, lanes, mask, position, result)
+            return [(value, written, result) for value in values]
+        kind = f"<{warp.width} x {lane_type(load.type)}>"
+        far, join = warp.labels("far", "join")
+        follows, pattern = self._checks.pattern(lanes, mask)
+        self._checks.proceed(follows, far)
+        near_values = self._load(load, pattern, mask, position, result)
+        near_end = warp.here()
+        code.do(f"br label %{join}")
+        warp.label(far)
+        values = self._load(load, lanes, mask, position, result)
+        far_end = warp.here()
+        code.do(f"br label %{join}")
+        warp.label(join)
+        return [
+            (code.op(f"phi {kind} [ {a}, %{near_end} ], [ {b}, %{far_end} ]"), written, result)
+            for a, b in zip(near_values, values, strict=True)
+        ]
+
+    def _constants(self, load: Load) -> list[str] | None:
+        """The numbers that a load of an image's descriptor gives, if the launch fixes them."""
+        shapes = [None if r is None else self._analysis.shape(r) for r in load.destinations]
+        mask = (1 << load.type.bits) - 1
+        found = [
+            None if shape is None or shape.is_varying or shape.constant is None else shape.constant
+            for shape in shapes
+        ]
+        if load.type.is_float or any(number is None for number in found):
+            return None
+        return [str(number & mask) for number in found if number is not None]
+
+    def _load(self, load: Load, lanes: Lanes, mask: str, position: int, result: Shape) -> list[str]:
+        warp, code, count = self._warp, self._warp.scalar, len(load.destinations)
+        self._record.access(load, lanes, mask, position)
+        region = self._expected(load, lanes)
+        lane = lane_type(load.type)
+        kind = f"<{warp.width} x {lane}>" if result.is_varying else lane
+        slow, join = warp.labels("slow", "join")
+        fast_values: list[str] = []
+        end = ""
+        if region is not None:
+            total = load.type.bytes * count
+            self._checks.check(region, lanes, total, mask, slow, region.size)
+            fast_values = self._fast.load(region, lanes, load.type, count, mask, result)
+            end = warp.here()
+        code.do(f"br label %{join if region is not None else slow}")
+        warp.label(slow)
+        values = self._slow_load(load, lanes, mask, result)
+        slow_end = warp.here()
+        code.do(f"br label %{join}")
+        warp.label(join)
+        if region is None:
+            return values
+        return [
+            code.op(f"phi {kind} [ {a}, %{end} ], [ {b}, %{slow_end} ]")
+            for a, b in zip(fast_values, values, strict=True)
+        ]
+
+    def store(self, store: Store, mask: str, position: int) -> None:
+        warp, code = self._warp, self._warp.scalar
+        bits = ScalarType.named(f"b{store.type.bits}")
+        if store.pc in self._checked:
+            values = [self._registers.vector(s, bits) for s in store.sources]
+            region, lanes = self._checked_lanes(store, mask, position)
+            self._fast.store(region, lanes, store.type, values, mask)
+            return
+        lanes = self._addresses(store)
+        if not self._does(store):
+            self._record.access(store, lanes, mask, position)
+            return
+        values = [self._registers.vector(s, bits) for s in store.sources]
+        if lanes.likely is None or store.pc in self._unlikely:
+            self._store(store, lanes, mask, position, values)
+            return
+        far, join = warp.labels("far", "join")
+        follows, pattern = self._checks.pattern(lanes, mask)
+        self._checks.proceed(follows, far)
+        self._store(store, pattern, mask, position, values)
+        code.do(f"br label %{join}")
+        warp.label(far)
+        self._store(store, lanes, mask, position, values)
+        code.do(f"br label %{join}")
+        warp.label(join)
+
+    def _store(
+        self, store: Store, lanes: Lanes, mask: str, position: int, values: list[str]
+    ) -> None:
+        warp, code = self._warp, self._warp.scalar
+        self._record.access(store, lanes, mask, position)
+        region = self._expected(store, lanes)
+        slow, join = warp.labels("slow", "join")
+        if region is not None:
+            total = store.type.bytes * len(values)
+            self._checks.check(region, lanes, total, mask, slow, region.writable)
+            self._fast.store(region, lanes, store.type, values, mask)
+        code.do(f"br label %{join if region is not None else slow}")
+        warp.label(slow)
+        kind = f"<{warp.width * len(values)} x {lane_type(store.type)}>"
+        code.do(f"store {kind} {self._fast.interleaved(values, store.type)}, ptr %staging")
+        self._serve("@serve_store", store, lanes, mask, len(values))
+        code.do(f"br label %{join}")
+        warp.label(join)
+
+    def atomic(self, atomic: Atomic, mask: str, position: int) -> list[Value]:
+        """The old values, where somebody reads them."""
+        warp, code = self._warp, self._warp.scalar
+        lanes = self._addresses(atomic)
+        self._record.access(atomic, lanes, mask, position)
+        if not self._does(atomic):
+            return []
+        bits = ScalarType.named(f"b{atomic.type.bits}")
+        kind = f"<{warp.width} x {lane_type(atomic.type)}>"
+        operands = [self._registers.vector(source, bits) for source in atomic.sources]
+        for slot, operand in zip(("%staging", "%staging2"), operands, strict=False):
+            code.do(f"store {kind} {operand}, ptr {slot}")
+        keeps_old = atomic.destination is not None and atomic.destination.index in self._used
+        is_private = atomic.address.space is AddressSpace.SHARED
+        what = AtomicKind(atomic.operation, atomic.type, is_private, keeps_old)
+        region = self._regions.expected(atomic.address)
+        slow, join = warp.labels("slow", "join")
+        if region is not None:
+            self._checks.check(region, lanes, atomic.type.bytes, mask, slow, region.writable)
+            if self._is_uniform(atomic) and what.can_be_summed:
+                place = self._checks.pointer(region, lanes)
+                self._atomics.total(what, place, operands[0], mask)
+            else:
+                places = self._checks.distances(region, lanes)
+                self._atomics.by_lane(what, region.host, places, mask)
+        code.do(f"br label %{join if region is not None else slow}")
+        warp.label(slow)
+        self._serve(self._atomics.unchecked(atomic), atomic, lanes, mask, 1)
+        code.do(f"br label %{join}")
+        warp.label(join)
+        if not keeps_old:
+            return []
+        old = code.op(f"load {kind}, ptr %staging")
+        return [(old, atomic.type if atomic.type.is_integer else bits, _VARYING)]
+
+    def _expected(self, access: Load | Store, lanes: Lanes) -> Region | None:
+        """Where to try first; None to serve each lane, as where the check of a group failed.
+
+        Lanes that only lack their likely pattern may well be where they are expected.
+        """
+        if access.pc in self._unlikely and lanes.likely is None:
+            return None
+        return self._regions.expected(access.address)
+
+    def _checked_lanes(
+        self, access: Load | Store, mask: str, position: int
+    ) -> tuple[Region, Lanes]:
+        """Where an access is whose group has passed; notes it."""
+        checked = self._checked[access.pc]
+        distance = access.address.offset - checked.offset
+        lanes = self._checks.moved(checked.lanes, distance)
+        self._record.access(access, lanes, mask, position, is_grouped=True)
+        return checked.region, lanes
+
+    def _is_uniform(self, access: Load | Atomic) -> bool:
+        """Whether all lanes are known to touch the same place."""
+        address = access.address
+        if address.space in (AddressSpace.LOCAL, AddressSpace.GENERIC):
+            return False
+        return (
+            not isinstance(address.base, Register) or self._analysis.shape(address.base).is_uniform
+        )
+
+    def _does(self, instruction: Load | Store | Atomic) -> bool:
+        """Whether the instruction does anything but count."""
+        return self._only is None or instruction.pc in self._only
+
+    def _addresses(self, instruction: Load | Store | Atomic) -> Lanes:
+        """Addresses within the instruction's space."""
+        address, code = instruction.address, self._warp.scalar
+        zero = (0,) * self._warp.width
+        if not isinstance(address.base, Register):
+            first = address.offset
+            if isinstance(address.base, SymbolAddress):
+                first += self._symbols[address.base.symbol] + address.base.offset
+            return Lanes(str(first), zero)
+        base, bits = address.base, address.base.bits
+        shape = self._analysis.shape(base)
+        value = self._registers.bits_of(base)
+        if not shape.is_varying:
+            moved = code.op(f"add i{bits} {value}, {address.offset}") if address.offset else value
+            if bits == 64:
+                return Lanes(moved, shape.offsets)
+            if shape.is_uniform:
+                return Lanes(code.op(f"zext i{bits} {moved} to i64"), zero)
+            # 32-bit addresses wrap, and lanes that are not active may lie on the other side of 0:
+            # as no space has 2 GB, the sign tells on which
+            assert shape.offsets is not None
+            low = min(shape.offsets)
+            least = code.op(f"add i{bits} {moved}, {low}") if low else moved
+            wide = code.op(f"sext i{bits} {least} to i64")
+            return Lanes(wide, tuple(offset - low for offset in shape.offsets))
+        vector = self._warp.vector
+        if address.offset:
+            vector_offset = vector.splat(f"i{bits}", address.offset)
+            value = vector.binary("add", f"i{bits}", value, vector_offset)
+        likely = shape.offsets if address.space in _PATTERNED else None
+        return Lanes(vector.cast("zext", f"i{bits}", value, "i64"), None, likely)
+
+    def _serve(
+        self, name: str, instruction: Load | Store | Atomic, lanes: Lanes, mask: str, count: int
+    ) -> None:
+        """Calls the runtime for every active lane; a fault leaves the function."""
+        warp, code = self._warp, self._warp.scalar
+        code.do(f"store <{warp.width} x i64> {self._checks.addresses(lanes)}, ptr %places")
+        wide = warp.wide_mask(mask)
+        space = SPACES[instruction.address.space]
+        total = instruction.type.bytes * count
+        served = code.op(
+            f"call i1 {name}(ptr %w, ptr %places, i64 {wide}, ptr %staging, ptr %staging2, "
+            f"i64 {total}, i32 {space}, i64 {instruction.pc}, i32 %warp)"
+        )
+        good = warp.labels("served")[0]
+        code.do(f"br i1 {served}, label %{good}, label %fault")
+        warp.label(good)
+
+    def _slow_load(self, load: Load, lanes: Lanes, mask: str, result: Shape) -> list[str]:
+        warp, code, count = self._warp, self._warp.scalar, len(load.destinations)
+        self._serve("@serve_load", load, lanes, mask, count)
+        kind = f"<{warp.width * count} x {lane_type(load.type)}>"
+        whole = code.op(f"load {kind}, ptr %staging")
+        if result.is_varying:
+            return [
+                self._fast.picked(whole, kind, [i * count + part for i in range(warp.width)])
+                for part in range(count)
+            ]
+        wide = warp.wide_mask(mask)
+        lowest = code.op(f"call i64 @llvm.cttz.i64(i64 {wide}, i1 false)")
+        inside = code.op(f"and i64 {lowest}, {warp.width - 1}")
+        values = []
+        for part in range(count):
+            place = code.op(f"mul i64 {inside}, {count}")
+            place = code.op(f"add i64 {place}, {part}")
+            values.append(code.op(f"extractelement {kind} {whole}, i64 {place}"))
+        return values

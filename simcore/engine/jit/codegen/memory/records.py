@@ -1,0 +1,160 @@
+"""What native code notes of accesses: records in the ring, or a count where only that matters.
+
+Shared and constant memory have no caches: of an access by the whole warp at known lane offsets it
+is enough to know how often it happened at each place within 16 bytes. A worker that has no memory
+for these counts gets records of them, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kernelcast.simcore.engine.jit.analysis.warp_analysis import Analysis
+from kernelcast.simcore.engine.jit.codegen.memory.access_checks import Lanes
+from kernelcast.simcore.engine.jit.codegen.runtime_functions import RECORD_WORDS
+from kernelcast.simcore.engine.jit.codegen.warp_code import FULL, WarpCode
+from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
+from kernelcast.simcore.isa.ir.kernel import Atomic, BasicBlock, Load, Store
+from kernelcast.simcore.isa.types import AddressSpace
+
+__all__ = ["CountedAccess", "RecordCode"]
+
+_COUNTED = (AddressSpace.SHARED, AddressSpace.CONST)
+_PHASE_BYTES = 16
+
+
+@dataclass(frozen=True)
+class CountedAccess:
+    """An instruction whose executions by full warps are counted in slots, one for each phase.
+
+    `offsets`: bytes from lane 0 by lane; `phases`: of each slot, lane 0's address modulo 16.
+    """
+
+    pc: int
+    offsets: tuple[int, ...]
+    first_slot: int
+    phases: tuple[int, ...]
+
+
+class RecordCode:
+    """Writes what is noted of each access; nothing when `enabled` is False."""
+
+    def __init__(self, warp: WarpCode, analysis: Analysis, enabled: bool) -> None:
+        self._warp = warp
+        self._analysis = analysis
+        self._enabled = enabled
+        self._time = "0"
+        self.lane_shapes: list[tuple[int, ...]] = []
+        self.counted: list[CountedAccess] = []
+
+    @property
+    def is_enabled(self) -> bool:
+        return self._enabled
+
+    @property
+    def slots(self) -> int:
+        return sum(len(access.phases) for access in self.counted)
+
+    def begin(self, block: BasicBlock, time: str) -> None:
+        """A new basic block: makes sure that its records fit into the ring."""
+        self._time = time
+        if not self._enabled:
+            return
+        accesses = sum(
+            isinstance(i, Load | Store | Atomic) and i.address.space is not AddressSpace.PARAM
+            for i in block.body
+        )
+        if accesses:
+            words = accesses * (RECORD_WORDS + self._warp.width)
+            self._warp.scalar.do(f"call void @make_room(ptr %w, i64 {8 * words})")
+
+    def counts_all(self, space: AddressSpace, lanes: Lanes, mask: str) -> bool:
+        """Whether every access like this is counted, given that %counts.accesses holds."""
+        is_counted = lanes.offsets is not None and space in _COUNTED
+        return self._enabled and is_counted and mask == FULL
+
+    def access(
+        self,
+        access: Load | Store | Atomic,
+        lanes: Lanes,
+        mask: str,
+        position: int,
+        *,
+        is_grouped: bool = False,
+    ) -> None:
+        """`position`: of the instruction in its basic block; the mask may be empty.
+
+        `is_grouped`: %counts.accesses is known to hold where `counts_all`.
+        """
+        space = access.address.space
+        if not self._enabled or space is AddressSpace.PARAM:
+            return
+        if lanes.offsets is None or space not in _COUNTED:
+            self._record(access.pc, lanes, mask, position)
+            return
+        if is_grouped and self.counts_all(space, lanes, mask):
+            self._count(access, lanes)
+            return
+        warp = self._warp
+        count, record, noted = warp.labels("count", "record", "noted")
+        whole = warp.scalar.op(f"icmp eq {warp.mask_type} {mask}, -1")
+        whole = warp.scalar.op(f"and i1 {whole}, %counts.accesses")
+        warp.scalar.do(f"br i1 {whole}, label %{count}, label %{record}")
+        warp.label(count)
+        self._count(access, lanes)
+        warp.scalar.do(f"br label %{noted}")
+        warp.label(record)
+        self._record(access.pc, lanes, mask, position)
+        warp.scalar.do(f"br label %{noted}")
+        warp.label(noted)
+
+    def write_entry(self) -> None:
+        """The row of counters of the stage at hand, at the function's entry."""
+        if not self.counted:
+            return
+        entry = self._warp.entry
+        rows = entry.op(f"getelementptr i8, ptr %w, i64 {field_offset('access_counts')}")
+        table = entry.op(f"load ptr, ptr {rows}")
+        where = entry.op(f"getelementptr i8, ptr %w, i64 {field_offset('stage')}")
+        stage = entry.op(f"load i64, ptr {where}")
+        first = entry.op(f"mul i64 {stage}, {self.slots}")
+        entry.do(f"%counts.accesses = icmp ne ptr {table}, null")
+        entry.do(f"%access.row = getelementptr i64, ptr {table}, i64 {first}")
+
+    def _count(self, access: Load | Store | Atomic, lanes: Lanes) -> None:
+        assert lanes.offsets is not None
+        code, size, lane0 = self._warp.scalar, access.type.bytes, lanes.offsets[0]
+        first = self._first_slot(access, tuple(offset - lane0 for offset in lanes.offsets))
+        address = code.op(f"add i64 {lanes.base}, {lane0}")
+        phase = code.op(f"and i64 {address}, {_PHASE_BYTES - 1}")
+        step = code.op(f"lshr i64 {phase}, {size.bit_length() - 1}")
+        slot = code.op(f"add i64 {step}, {first}")
+        where = code.op(f"getelementptr i64, ptr %access.row, i64 {slot}")
+        known = code.op(f"load i64, ptr {where}")
+        code.do(f"store i64 {code.op(f'add i64 {known}, 1')}, ptr {where}")
+
+    def _first_slot(self, access: Load | Store | Atomic, offsets: tuple[int, ...]) -> int:
+        """Code that is written twice, grouped and not, counts in the same slots."""
+        for known in self.counted:
+            if (known.pc, known.offsets) == (access.pc, offsets):
+                return known.first_slot
+        phases = tuple(range(0, _PHASE_BYTES, access.type.bytes))
+        self.counted.append(CountedAccess(access.pc, offsets, self.slots, phases))
+        return self.counted[-1].first_slot
+
+    def _record(self, pc: int, lanes: Lanes, mask: str, position: int) -> None:
+        code = self._warp.scalar
+        wide, time = self._warp.wide_mask(mask), code.op(f"add i64 {self._time}, {position}")
+        if lanes.offsets is None:
+            code.do(
+                f"call void @record_lanes(ptr %w, i64 {pc}, i32 %warp, i64 {time}, i64 {wide}, "
+                f"<{self._warp.width} x i64> {lanes.base})"
+            )
+            return
+        if lanes.offsets not in self.lane_shapes:
+            self.lane_shapes.append(lanes.offsets)
+        shape = self.lane_shapes.index(lanes.offsets)
+        code.do(
+            f"call void @record_shape(ptr %w, i64 {pc | 1 << 31 | shape << 32}, i32 %warp, "
+            f"i64 {time}, i64 {wide}, i64 {lanes.base})"
+        )

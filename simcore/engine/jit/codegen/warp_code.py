@@ -1,0 +1,86 @@
+"""Where the warp function is written: its instructions, labels and lane masks.
+
+A mask is an integer of one bit per lane, `FULL` when it is known to hold every lane.
+"""
+
+from __future__ import annotations
+
+from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+
+__all__ = ["FULL", "WarpCode"]
+
+FULL = "-1"
+
+
+class WarpCode:
+    """`scalar` and `vector` write the body for one and for all lanes, `entry` what precedes it."""
+
+    def __init__(self, scalar: NativeCode, entry: NativeCode, width: int) -> None:
+        self.scalar = scalar
+        self.entry = entry
+        self.width = width
+        self.vector = scalar.with_lanes(width)
+        self.mask_type = f"i{width}"
+
+    def label(self, name: str) -> None:
+        """Begins an LLVM basic block."""
+        self.scalar.lines.append(f"{name}:")
+
+    def labels(self, *stems: str) -> tuple[str, ...]:
+        """New names for LLVM basic blocks."""
+        return tuple(f"{stem}{self.scalar.fresh()[1:]}" for stem in stems)
+
+    def here(self) -> str:
+        """The label of the LLVM basic block that is being written."""
+        for line in reversed(self.scalar.lines):
+            if line.endswith(":"):
+                return line[:-1]
+        raise AssertionError("no label yet")
+
+    def load_mask(self, slot: str) -> str:
+        return self.scalar.op(f"load {self.mask_type}, ptr {slot}")
+
+    def store_mask(self, mask: str, slot: str) -> None:
+        self.scalar.do(f"store {self.mask_type} {mask}, ptr {slot}")
+
+    def add_mask(self, mask: str, slot: str) -> None:
+        """Adds lanes to those in `slot`."""
+        known = self.load_mask(slot)
+        self.store_mask(self.scalar.op(f"or {self.mask_type} {known}, {mask}"), slot)
+
+    def both_masks(self, one: str, other: str) -> str:
+        """The lanes in both."""
+        if other == FULL:
+            return one
+        if one == FULL:
+            return other
+        return self.scalar.op(f"and {self.mask_type} {one}, {other}")
+
+    def is_empty(self, mask: str) -> str:
+        return self.scalar.op(f"icmp eq {self.mask_type} {mask}, 0")
+
+    def as_i64(self, value: str) -> str:
+        """A mask, or a number of its type, as i64."""
+        if self.width == 64:
+            return value
+        return self.scalar.op(f"zext {self.mask_type} {value} to i64")
+
+    def wide_mask(self, mask: str) -> str:
+        """The mask as i64, a constant where it is `FULL`."""
+        if mask == FULL:
+            return str((1 << self.width) - 1) if self.width < 64 else FULL
+        return self.as_i64(mask)
+
+    def mask_vector(self, mask: str) -> str:
+        """The mask as a vector of i1."""
+        if mask == FULL:
+            return "splat (i1 true)"
+        return self.scalar.op(f"bitcast {self.mask_type} {mask} to <{self.width} x i1>")
+
+    def broadcast(self, value: str, lane: str) -> str:
+        """A scalar of LLVM type `lane` in every lane."""
+        kind = f"<{self.width} x {lane}>"
+        single = self.scalar.op(f"insertelement {kind} poison, {lane} {value}, i32 0")
+        return self.scalar.op(
+            f"shufflevector {kind} {single}, {kind} poison, <{self.width} x i32> zeroinitializer"
+        )

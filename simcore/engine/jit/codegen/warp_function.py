@@ -1,0 +1,372 @@
+"""The function that runs one warp, as LLVM IR: basic blocks, counters, computation.
+
+`i32 @warp(ptr w, ptr context, i32 state, i32 warp, i32 x, i32 y, i32 z)` runs from `state` (0: the
+entry) to the warp's end (-1), a fault (-2), a barrier or a yield: state 1 + n is barrier n reached
+by the whole warp, then come all other ways to wait at barriers, and lanes that yielded. Registers
+that are needed later are kept in `context`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
+
+from kernelcast.simcore.engine.jit.analysis.check_groups import Step, Stretch, stretches
+from kernelcast.simcore.engine.jit.analysis.shapes import Shape, apply_rule
+from kernelcast.simcore.engine.jit.analysis.warp_analysis import Analysis
+from kernelcast.simcore.engine.jit.codegen.barrier_votes import BarrierVoteCode
+from kernelcast.simcore.engine.jit.codegen.bulk_copies import BulkCopyCode
+from kernelcast.simcore.engine.jit.codegen.cluster_calls import ClusterCallCode
+from kernelcast.simcore.engine.jit.codegen.clusters import write_arrival
+from kernelcast.simcore.engine.jit.codegen.control import FAULT_TRAP, ControlCode
+from kernelcast.simcore.engine.jit.codegen.counted_barriers import CountedBarrierCode
+from kernelcast.simcore.engine.jit.codegen.counters import CounterCode, loop_heads
+from kernelcast.simcore.engine.jit.codegen.exchanges import ExchangeCode
+from kernelcast.simcore.engine.jit.codegen.host_calls import HostCallCode
+from kernelcast.simcore.engine.jit.codegen.memory.accesses import MemoryCode, Value
+from kernelcast.simcore.engine.jit.codegen.memory.records import RecordCode
+from kernelcast.simcore.engine.jit.codegen.registers import Registers
+from kernelcast.simcore.engine.jit.codegen.spins import SpinCode
+from kernelcast.simcore.engine.jit.codegen.warp_code import FULL, WarpCode
+from kernelcast.simcore.engine.jit.codegen.warp_context import WarpContext
+from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
+from kernelcast.simcore.isa.analysis.control_flow import reads
+from kernelcast.simcore.isa.analysis.spin_loops import is_ordering, meeting_blocks, spin_loops
+from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.ir.kernel import (
+    Atomic,
+    BarrierArrive,
+    BarrierResult,
+    BarrierVote,
+    BasicBlock,
+    BulkCopy,
+    ClusterArrive,
+    Compute,
+    Fence,
+    HostCall,
+    Instruction,
+    Kernel,
+    Load,
+    Register,
+    Special,
+    Store,
+    TensorMemoryOperation,
+    WarpOperation,
+)
+from kernelcast.simcore.isa.opcodes.table import Context
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+
+__all__ = ["FAULT_LIMIT", "FAULT_TRAP", "WarpFunction"]
+
+FAULT_LIMIT = 1
+
+
+class WarpFunction:
+    """Writes the function; `guarded`: pcs of guarded instructions, which have counters."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        analysis: Analysis,
+        warp: WarpCode,
+        specials: dict[Special, str],
+        memory: MemoryCode,
+        registers: Registers,
+        record: RecordCode,
+        watched: frozenset[int],
+    ) -> None:
+        self._kernel = kernel
+        self._analysis = analysis
+        self._warp = warp
+        self._specials = specials
+        self._memory = memory
+        self._registers = registers
+        self._record = record
+        self._watched = watched
+        self.context = WarpContext(warp, kernel, analysis, registers)
+        self._spin = SpinCode(warp, registers, spin_loops(kernel), self._meetings())
+        self._counted = CountedBarrierCode(warp, registers, self.context)
+        self._control = ControlCode(
+            warp, kernel, analysis, registers, self.context, watched, self._spin, self._counted
+        )
+        self.counters = CounterCode(warp, kernel, analysis)
+        self._host = HostCallCode(warp, registers, self._control)
+        self._votes = BarrierVoteCode(warp, registers)
+        calls = ClusterCallCode(warp, kernel, registers, self._control)
+        self._bulk = BulkCopyCode(warp, calls, records=record.is_enabled)
+        self._exchange = ExchangeCode(warp, kernel, analysis, registers, self._control)
+        self._loop_heads = loop_heads(kernel.blocks)
+
+    def _meetings(self) -> dict[int, int | None]:
+        """The members that basic blocks with operations across lanes need, where they are known."""
+        found: dict[int, int | None] = {}
+        for index in meeting_blocks(self._kernel):
+            masks = [
+                self._registers.shape(i.members, ScalarType.B32).constant
+                for i in self._kernel.blocks[index].body
+                if isinstance(i, WarpOperation) and i.members is not None
+            ]
+            known = [mask for mask in masks if mask is not None]
+            found[index] = reduce(or_, known) if len(known) == len(masks) else None
+        return found
+
+    def write(self) -> None:
+        """Appends the whole function to the code."""
+        for block in self._kernel.blocks:
+            self._basic_block(block)
+        self._control.dispatch()
+        self._finish()
+        self._declare_slots()
+        self._record.write_entry()
+        self._control.resume()
+
+    def _basic_block(self, block: BasicBlock) -> None:
+        code, index = self._warp.scalar, block.index
+        self._warp.label(f"B{index}")
+        self._registers.begin()
+        mask = self._block_mask(block)
+        self._spin.enter(index, mask)
+        issues = len(block.body) + bool(block.terminator.mnemonic)
+        time = code.op("load i64, ptr %time")
+        code.do(f"store i64 {code.op(f'add i64 {time}, {issues}')}, ptr %time")
+        self._specials[Special.CLOCK64] = time
+        self._specials[Special.CLOCK] = code.op(f"trunc i64 {time} to i32")
+        if index in self._loop_heads:
+            self._check_limit(time, block)
+        self.counters.count(index, mask)
+        self._record.begin(block, time)
+        pieces = stretches(block, self._memory.is_predicted)
+        for number, stretch in enumerate(pieces, 1):
+            following = (i for piece in pieces[number:] for _, i in piece.steps)
+            self._stretch(block, stretch, mask, following)
+        self._control.terminator(block, mask)
+
+    def _stretch(
+        self, block: BasicBlock, stretch: Stretch, mask: str, following: Iterable[Instruction]
+    ) -> None:
+        """Its steps; with groups to check, once for accesses that pass and once for others.
+
+        `following`: what comes after it in the basic block.
+        """
+        if not stretch.groups:
+            self._steps(block, stretch.steps, mask)
+            return
+        warp, registers = self._warp, self._registers
+        cold, join = warp.labels("cold", "join")
+        self._memory.begin_checked(stretch.groups, mask, cold)
+        before = registers.at_hand()
+        self._steps(block, stretch.steps, mask)
+        hot_path = registers.at_hand(), warp.here()
+        warp.scalar.do(f"br label %{join}")
+        warp.label(cold)
+        registers.restore(before)
+        self._memory.begin_unchecked()
+        self._steps(block, stretch.steps, mask)
+        cold_path = registers.at_hand(), warp.here()
+        warp.scalar.do(f"br label %{join}")
+        self._memory.end_groups()
+        warp.label(join)
+        registers.rejoin(hot_path, cold_path, self._passed_on(block, stretch, following))
+
+    def _steps(self, block: BasicBlock, steps: Iterable[Step], mask: str) -> None:
+        for position, instruction in steps:
+            self._instruction(block, instruction, mask, position)
+
+    def _passed_on(
+        self, block: BasicBlock, stretch: Stretch, following: Iterable[Instruction]
+    ) -> list[Register]:
+        """Registers that a stretch writes for the rest of its basic block only."""
+        needed = {r.index for i in (*following, block.terminator) for r in reads(i)}
+        written = {r.index: r for _, i in stretch.steps for r in definitions(i)}
+        return [
+            register
+            for index, register in written.items()
+            if index in needed and index not in self._analysis.crossing
+        ]
+
+    def _block_mask(self, block: BasicBlock) -> str:
+        if not self._analysis.is_dynamic[block.index]:
+            return FULL
+        return self._warp.load_mask("%mask")
+
+    def _check_limit(self, time: str, block: BasicBlock) -> None:
+        warp, code = self._warp, self._warp.scalar
+        where = self._field("limit")
+        limit = code.op(f"load volatile i64, ptr {where}")
+        over = code.op(f"icmp ugt i64 {time}, {limit}")
+        bad, good = warp.labels("over", "within")
+        code.do(f"br i1 {over}, label %{bad}, label %{good}, !prof !0")
+        warp.label(bad)
+        self._control.fault(FAULT_LIMIT, (block.body or (block.terminator,))[0].pc, FULL)
+        warp.label(good)
+
+    # instructions
+
+    def _instruction(
+        self, block: BasicBlock, instruction: Instruction, mask: str, position: int
+    ) -> None:
+        warp, keep = self._warp, None
+        if instruction.guard is not None:
+            condition = self._control.condition(instruction.guard)
+            mask = warp.both_masks(mask, condition)
+            keep = self._control.uniform_condition(instruction.guard)
+            off = warp.scalar.op(f"xor {warp.mask_type} {condition}, -1")
+            off = warp.both_masks(off, self._block_mask(block))
+            self.counters.count_off(instruction.pc, off)
+        registers, values = self._results(block, instruction, mask, position)
+        self._spin.after(block.index, instruction, values, mask)
+        for register, (value, written_as, shape) in zip(registers, values, strict=False):
+            if register is not None:
+                kept = self._keep(block, instruction, register, mask, keep)
+                self._registers.write(register, value, written_as, shape, kept)
+
+    def _results(
+        self, block: BasicBlock, instruction: Instruction, mask: str, position: int
+    ) -> tuple[tuple[Register | None, ...], list[Value]]:
+        """What the lanes of the mask do; registers to write, and their values."""
+        memory = self._memory
+        match instruction:
+            case Compute() if instruction.destinations:
+                return instruction.destinations, self._compute(instruction)
+            case Load():
+                values = memory.load(instruction, mask, position)
+                self._order("acquire", instruction)
+                return instruction.destinations, values
+            case Store():
+                self._order("release", instruction)
+                memory.store(instruction, mask, position)
+            case Atomic():
+                values = memory.atomic(instruction, mask, position)
+                return (instruction.destination,), values
+            case BulkCopy():
+                self._bulk.copy(instruction, mask, self._specials[Special.CLOCK64], position)
+            case TensorMemoryOperation():
+                time = self._specials[Special.CLOCK64]
+                values = self._bulk.tensor_memory(instruction, mask, time, position)
+                return instruction.destinations, values
+            case _:
+                return self._results_together(block, instruction, mask)
+        return (), []
+
+    def _results_together(
+        self, block: BasicBlock, instruction: Instruction, mask: str
+    ) -> tuple[tuple[Register | None, ...], list[Value]]:
+        """The same for what concerns other lanes, other threads of the thread block or the host."""
+        match instruction:
+            case HostCall() if instruction.sources:
+                return (instruction.destination,), self._host.values(instruction, mask)
+            case BarrierVote():
+                self._votes.contribute(instruction, mask)
+            case BarrierResult() if instruction.destination is not None:
+                return (instruction.destination,), [self._votes.result(instruction)]
+            case BarrierArrive():
+                self._counted.arrive(instruction, mask, self._control.fault)
+            case ClusterArrive():
+                write_arrival(self._warp, mask)
+            case WarpOperation() if instruction.destinations or instruction.members is not None:
+                values = self._exchange.values(block.index, instruction, mask)
+                return instruction.destinations, values
+            case Fence() if is_ordering(instruction):
+                self._warp.scalar.do("fence seq_cst")
+        return (), []
+
+    def _order(self, how: str, access: Load | Store) -> None:
+        """Volatile accesses to memory that other workers see keep their order."""
+        if access.volatile and access.address.space in (AddressSpace.GLOBAL, AddressSpace.GENERIC):
+            self._warp.scalar.do(f"fence {how}")
+
+    def _keep(
+        self,
+        block: BasicBlock,
+        instruction: Instruction,
+        register: Register,
+        mask: str,
+        scalar: str | None,
+    ) -> str | None:
+        """Where a write counts: a scalar or vector of i1, None for everywhere."""
+        guarded = instruction.guard is not None
+        if not self._analysis.shape(register).is_varying:
+            return scalar if guarded else None
+        if mask == FULL:
+            return None
+        if guarded or (block.index, register.index) in self._analysis.blends:
+            return self._warp.mask_vector(mask)
+        return None
+
+    def _compute(self, instruction: Compute) -> list[Value]:
+        context = Context(instruction.type, instruction.source_type, instruction.modifiers)
+        opcode = instruction.opcode
+        shape = self._result_shape(instruction, context)
+        pairs = zip(instruction.sources, opcode.operand_types(context), strict=True)
+        if shape.is_varying:
+            operands = [self._registers.vector(s, t) for s, t in pairs]
+            code = self._warp.vector
+        else:
+            operands = [self._registers.base(s, t) for s, t in pairs]
+            code = self._warp.scalar
+        assert opcode.emit is not None
+        result = opcode.emit(code, context, *operands)
+        results = result if isinstance(result, tuple) else (result,)
+        types = opcode.result_types(context)
+        return [(value, type_, shape) for value, type_ in zip(results, types, strict=False)]
+
+    def _result_shape(self, instruction: Compute, context: Context) -> Shape:
+        types = instruction.opcode.operand_types(context)
+        sources = [
+            self._registers.shape(operand, read_as)
+            for operand, read_as in zip(instruction.sources, types, strict=True)
+        ]
+        return apply_rule(instruction, sources, self._warp.width)
+
+    # the function's end and its entry
+
+    def _finish(self) -> None:
+        """Adds the counters to the stage of the thread block, the time to the warp's."""
+        warp, code = self._warp, self._warp.scalar
+        warp.label("done")
+        code.do("store i32 -1, ptr %status")
+        code.do("br label %leave")
+        warp.label("leave")
+        self.counters.write_end()
+        self._spin.write_end()
+        time = code.op("load i64, ptr %time")
+        code.do(f"store i64 {time}, ptr %time.place")
+        if self._watched:
+            digest = code.op("load i64, ptr %digest")
+            code.do(f"store i64 {digest}, ptr {self.context.digest_place()}")
+        status = code.op("load i32, ptr %status")
+        code.do(f"ret i32 {status}")
+        warp.label("fault")
+        number = code.op("zext i32 %warp to i64")
+        code.do(f"store i64 {number}, ptr {self._field('fault_warp')}")
+        code.do("ret i32 -2")
+
+    def _field(self, name: str) -> str:
+        return self._warp.scalar.op(f"getelementptr i8, ptr %w, i64 {field_offset(name)}")
+
+    def _declare_slots(self) -> None:
+        """Registers, counters, masks and the time, at the entry."""
+        entry, kind = self._warp.entry, self._warp.mask_type
+        by_index = {r.index: r for r in self._kernel.registers}
+        for index in sorted(self._analysis.crossing):
+            slot = self._registers.slot_type(by_index[index])
+            entry.do(f"%R{index} = alloca {slot}")
+            entry.do(f"store {slot} zeroinitializer, ptr %R{index}")
+        self.counters.write_entry()
+        self._spin.write_entry()
+        for name in self._control.mask_slots:
+            entry.do(f"%{name} = alloca {kind}")
+            entry.do(f"store {kind} 0, ptr %{name}")
+        entry.do(f"%mask = alloca {kind}")
+        entry.do(f"store {kind} %first.mask, ptr %mask")
+        entry.do("%status = alloca i32")
+        if self._watched:
+            where = entry.op(f"getelementptr i8, ptr %context, i64 {self.context.digest_offset}")
+            entry.do("%digest = alloca i64")
+            entry.do(f"store i64 {entry.op(f'load i64, ptr {where}')}, ptr %digest")
+        entry.do("%time = alloca i64")
+        times = entry.op(f"getelementptr i8, ptr %w, i64 {field_offset('warp_times')}")
+        table = entry.op(f"load ptr, ptr {times}")
+        entry.do(f"%time.place = getelementptr i64, ptr {table}, i32 %warp")
+        entry.do(f"store i64 {entry.op('load i64, ptr %time.place')}, ptr %time")

@@ -1,0 +1,171 @@
+"""What one worker records, thread block by thread block, cut into batches for the sinks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.simcore.engine.jit.codegen.memory.counted_accesses import CountedAccesses
+from kernelcast.simcore.engine.jit.codegen.runtime_functions import RECORD_WORDS
+from kernelcast.simcore.engine.jit.recording.access_rows import (
+    SLOTS,
+    CountStore,
+    PatternStore,
+    PcFacts,
+    Rows,
+    Scratch,
+    decode,
+    key_columns,
+    refill,
+)
+from kernelcast.traces.stream import AccessBatch
+from kernelcast.traces.trace import AccessTable, PatternCounts, PatternTable
+
+__all__ = ["AccessLog"]
+
+_FIRST_ROOM = 1 << 12
+
+Ints = npt.NDArray[np.int64]
+
+
+class AccessLog:
+    """`take` empties a ring; `batch` hands over all that was taken since the last one."""
+
+    def __init__(
+        self,
+        width: int,
+        warps: int,
+        facts: PcFacts,
+        lane_shapes: tuple[tuple[int, ...], ...],
+        counted: CountedAccesses,
+    ) -> None:
+        self.counted = counted
+        self._width = width
+        self._warps = warps
+        self._facts = facts
+        self._shapes = np.array(lane_shapes, np.int64).reshape(-1, width)
+        self._scratch = Scratch(
+            np.zeros(width, np.int64),
+            np.zeros((len(lane_shapes), 3), np.int64),
+            np.zeros(3, np.int64),
+        )
+        self._rows = _new_rows(_FIRST_ROOM)
+        self._store = PatternStore(
+            np.full(SLOTS, -1, np.int32),
+            np.empty(_FIRST_ROOM, np.uint64),
+            np.empty(_FIRST_ROOM, np.uint64),
+            np.empty((_FIRST_ROOM, width), np.int64),
+        )
+        self._counts = _new_counts(_FIRST_ROOM)
+
+    def take(self, words: Ints) -> None:
+        """The records of a ring."""
+        at = 0
+        self._make_room(len(words) // RECORD_WORDS)
+        while at < len(words):
+            at = decode(
+                words,
+                at,
+                self._warps,
+                self._shapes,
+                self._facts,
+                self._scratch,
+                self._store,
+                self._rows,
+                self._counts,
+            )
+            if at < len(words):
+                self._make_room(0)
+
+    def batch(self, first: int, end: int, warp_time: npt.NDArray[np.int32]) -> AccessBatch:
+        """The accesses of thread blocks [first, end); `warp_time` of their warps."""
+        rows, patterns, _ = self._scratch.used.tolist()
+        counted = self.counted.take()
+        taken = _resized(self._rows, rows, rows)
+        accesses = AccessTable(
+            taken.pc, taken.warp, taken.time, taken.stage, taken.address, taken.pattern
+        )
+        of_counted = self.counted.patterns
+        table = PatternTable(
+            np.concatenate((self._store.mask[:patterns], of_counted.mask)),
+            np.concatenate((self._store.offsets[:patterns], of_counted.offsets)),
+        )
+        counts = _joined(self._pattern_counts(), counted, patterns)
+        self._scratch.used[:] = 0
+        self._scratch.memo[:] = 0
+        self._store.slot[:] = -1
+        self._counts.key[:] = -1
+        self._counts.often[:] = 0
+        return AccessBatch(first, end - first, accesses, table, warp_time, counts)
+
+    @property
+    def rows(self) -> int:
+        """Accesses taken since the last batch."""
+        return int(self._scratch.used[0])
+
+    def _pattern_counts(self) -> PatternCounts:
+        """In the order of their keys, whatever the order in which they came."""
+        used = np.flatnonzero(self._counts.key >= 0)
+        used = used[np.argsort(self._counts.key[used])]
+        columns = key_columns(self._counts.key[used])
+        pc, stage, phase, pattern = (column.astype(np.int32) for column in columns)
+        return PatternCounts(pc, stage, phase, pattern, self._counts.often[used])
+
+    def _make_room(self, more: int) -> None:
+        """For `more` rows, and for twice the patterns and counts where these run out."""
+        rows, patterns, counts = self._scratch.used.tolist()
+        if rows + more + 8 > len(self._rows.pc):
+            size = max(2 * len(self._rows.pc), rows + more + 8)
+            self._rows = _resized(self._rows, rows, size)
+        if patterns + 8 > len(self._store.mask):
+            size = 2 * len(self._store.mask)
+            self._store = PatternStore(
+                self._store.slot,
+                _longer(self._store.hash, size),
+                _longer(self._store.mask, size),
+                _longer(self._store.offsets, size),
+            )
+        if 2 * (counts + 8) > len(self._counts.key):
+            old, self._counts = self._counts, _new_counts(4 * len(self._counts.key))
+            self._scratch.used[2] = 0
+            refill(old, self._counts, self._scratch.used)
+
+
+def _joined(recorded: PatternCounts, counted: PatternCounts, first: int) -> PatternCounts:
+    """`first`: the number of the first pattern of `counted`."""
+    return PatternCounts(
+        np.concatenate((recorded.pc, counted.pc)),
+        np.concatenate((recorded.stage, counted.stage)),
+        np.concatenate((recorded.phase, counted.phase)),
+        np.concatenate((recorded.pattern, counted.pattern + np.int32(first))),
+        np.concatenate((recorded.count, counted.count)),
+    )
+
+
+def _new_rows(size: int) -> Rows:
+    pc, warp, time, stage, pattern = (np.empty(size, np.int32) for _ in range(5))
+    return Rows(pc, warp, time, stage, np.empty(size, np.int64), pattern)
+
+
+def _resized(rows: Rows, used: int, size: int) -> Rows:
+    """A copy of the first `used` rows with room for `size`."""
+    return Rows(
+        _longer(rows.pc[:used], size),
+        _longer(rows.warp[:used], size),
+        _longer(rows.time[:used], size),
+        _longer(rows.stage[:used], size),
+        _longer(rows.address[:used], size),
+        _longer(rows.pattern[:used], size),
+    )
+
+
+def _new_counts(size: int) -> CountStore:
+    return CountStore(np.full(size, -1, np.int64), np.zeros(size, np.int64))
+
+
+def _longer(column: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
+    longer = np.empty((size, *column.shape[1:]), column.dtype)
+    longer[: len(column)] = column
+    return longer

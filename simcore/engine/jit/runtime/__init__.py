@@ -1,0 +1,5 @@
+"""Runs native code: threads over pieces of the grid, memory of workers, faults as errors.
+
+`run` is the place to begin, `job` one launch, `worker` one thread of it. Imports all rooms of
+`jit`, and the reference engine for what native code hands back.
+"""

@@ -1,0 +1,297 @@
+"""One launch on all workers: pieces of the grid, limits, faults, and what was counted."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from kernelcast.errors import LimitExceeded
+from kernelcast.simcore.engine.jit.codegen.launch_facts import LaunchFacts
+from kernelcast.simcore.engine.jit.recording.delivery import Delivery
+from kernelcast.simcore.engine.jit.recording.tally import ClassTally
+from kernelcast.simcore.engine.jit.runtime.bulk_copy_calls import reduces_in_buffers
+from kernelcast.simcore.engine.jit.runtime.cluster_place import ClusterPlace
+from kernelcast.simcore.engine.jit.runtime.cluster_worker import ClusterWorker
+from kernelcast.simcore.engine.jit.runtime.flights import Flight, Landing, Standstill, Turns
+from kernelcast.simcore.engine.jit.runtime.program import SourceProgram
+from kernelcast.simcore.engine.jit.runtime.tensor_memory_calls import uses_tensor_memory
+from kernelcast.simcore.engine.jit.runtime.trace_assembly import Counted
+from kernelcast.simcore.engine.jit.runtime.worker import Pause, Worker
+from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault
+from kernelcast.simcore.engine.reference.clusters import neighbours
+from kernelcast.simcore.engine.rules.host_functions import HostFunctions
+from kernelcast.simcore.isa.analysis.spin_loops import reads_clock
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.launch import Launch, Limits
+from kernelcast.simcore.launch.memory_spaces import LaunchMemory
+from kernelcast.traces.stream import AccessSink
+
+__all__ = ["Job"]
+
+# Thread blocks are dealt in pieces: enough for balance, few enough that Python costs nothing.
+_PIECES_PER_WORKER = 16
+_MOST_PIECE_BYTES = 1 << 24
+_PIECE_ACCESSES = 1 << 18
+"""A piece makes about so many: what waits between workers and sinks stays small."""
+_MOST_WORKERS = 4096
+_POLL_S = 0.05
+_NO_ROOM_S = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Thread blocks [first, end), and how many pieces there were before it."""
+
+    number: int
+    first: int
+    end: int
+
+
+class NativeLoop(Protocol):
+    """`entry` is the native loop over thread blocks; `improve`, told how long the run lasts, may
+    replace it by faster code."""
+
+    @property
+    def entry(self) -> Any: ...
+
+    def improve(self, run_s: float) -> None: ...
+
+
+class Job:
+    """The thread blocks of `ranges`, by default of the whole grid; `run` once."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        launch: Launch,
+        memory: LaunchMemory,
+        facts: LaunchFacts,
+        source: SourceProgram,
+        limits: Limits,
+        sinks: Sequence[AccessSink],
+        started: float,
+        host: HostFunctions,
+        ranges: Sequence[tuple[int, int]] | None = None,
+    ) -> None:
+        self._ranges = deque(ranges or ((0, launch.thread_blocks),))
+        self._all = sum(end - first for first, end in self._ranges)
+        self._limits = limits
+        self._deadline = None if limits.seconds is None else started + limits.seconds
+        self._shape = shape = source.shape
+        self._tally = ClassTally(launch.thread_blocks, shape.counters)
+        self._times = np.zeros((launch.thread_blocks, shape.warps), np.int32)
+        self._together = neighbours(launch.grid, facts.cluster or (1, 1, 1))
+        threads = _threads(kernel, facts, -(-self._all // self._together))
+        self._kernel = kernel
+        self._source = source
+
+        def new_member(place: ClusterPlace | None, log: Any) -> Worker:
+            records = bool(sinks)
+            return Worker(kernel, launch, memory, facts, source, limits, records, host, place, log)
+
+        def new_worker() -> Worker | ClusterWorker:
+            if facts.cluster is None:
+                return new_member(None, None)
+            return ClusterWorker(kernel, launch, memory, facts, source, new_member)
+
+        self._new_worker = new_worker
+        self._workers = [new_worker() for _ in range(threads)]
+        self._idle = list(self._workers)
+        self._standstill = Standstill(threads)
+        self._delivery = Delivery(sinks)
+        most = max(1, _MOST_PIECE_BYTES // (8 * (shape.counters + shape.warps)))
+        self._most = min(most, -(-self._all // (threads * _PIECES_PER_WORKER)))
+        self._piece = 1 if sinks else self._most
+        self._pieces = 0
+        self._done = 0
+        self._lock = threading.Lock()
+        self._faults: list[WorkerFault] = []
+        self._broken: BaseException | None = None
+        self._stopped = False
+
+    def run(self, code: NativeLoop, progress: Callable[[float], None] | None) -> None:
+        """ExecutionError when the kernel fails."""
+        self._code = code
+        threads = [threading.Thread(target=self._work, args=(n,)) for n in range(len(self._idle))]
+        for thread in threads:
+            thread.start()
+        try:
+            self._watch(threads, progress)
+        except BaseException:
+            self._stop()
+            for thread in threads:
+                thread.join()
+            raise
+        finally:
+            self._delivery.stop()
+        if self._broken is not None:
+            raise self._broken
+        if self._faults:
+            first = min(self._faults, key=lambda fault: fault.thread_block)
+            raise first.error(self._limits, timed_out=self._timed_out())
+        if self._done < self._all and self._delivery.problem is None:
+            # stopped between pieces: no thread block was in a loop
+            raise LimitExceeded(f"still running after {self._limits.seconds:g} s (--limit-seconds)")
+        self._delivery.finish()
+
+    def counted(self) -> Counted:
+        """Of all thread blocks; zeros for those that are in no range."""
+        return Counted(
+            *self._tally.classes(),
+            self._times,
+            [worker.totals for worker in self._workers],
+            all(worker.pairs_agree for worker in self._workers),
+        )
+
+    def _watch(
+        self, threads: list[threading.Thread], progress: Callable[[float], None] | None
+    ) -> None:
+        """Waits so that Ctrl-C and the time limit come through."""
+        began, worked = time.monotonic(), time.process_time()
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(self._patience())
+                if progress is not None:
+                    progress(self._done / self._all)
+                if self._timed_out():
+                    self._stop()
+                # a run that waits for a processor is not long, and compiling would wait as well
+                self._code.improve(min(time.monotonic() - began, time.process_time() - worked))
+
+    def _patience(self) -> float:
+        """Seconds to wait before the next look at the clock."""
+        if self._deadline is None:
+            return _POLL_S
+        return min(_POLL_S, max(1e-3, self._deadline - time.monotonic()))
+
+    def _timed_out(self) -> bool:
+        return self._deadline is not None and time.monotonic() > self._deadline
+
+    def _stop(self) -> None:
+        with self._lock:
+            self._stopped = True
+            self._ranges.clear()
+            for worker in self._workers:
+                worker.stop()
+
+    def _take(self) -> _Piece | None:
+        while not self._delivery.has_room and self._ranges:
+            time.sleep(_NO_ROOM_S)
+        with self._lock:
+            if self._is_over() or not self._ranges:
+                return None
+            first, last = self._ranges.popleft()
+            size = -(-self._piece // self._together) * self._together
+            end = min(last, first + size)
+            if end < last:
+                self._ranges.appendleft((end, last))
+            self._pieces += 1
+            return _Piece(self._pieces - 1, first, end)
+
+    def _is_over(self) -> bool:
+        """Whether the launch has failed."""
+        return bool(self._faults or self._broken or self._delivery.problem)
+
+    def _work(self, thread: int) -> None:
+        try:
+            Turns(
+                thread,
+                self._standstill,
+                self._begin,
+                self._land,
+                self._is_over,
+                self._give_up,
+                may_stand_still=not reads_clock(self._kernel),
+            ).run()
+        except BaseException as problem:  # carried to the thread that waits
+            self._broken = problem
+
+    def _begin(self) -> Flight | None:
+        with self._lock:
+            if not self._idle and len(self._workers) >= _MOST_WORKERS:
+                return None
+        piece = self._take()
+        if piece is None:
+            return None
+        with self._lock:
+            if not self._idle:
+                self._workers.append(self._new_worker())
+                self._idle.append(self._workers[-1])
+            worker = self._idle.pop()
+            if self._stopped:
+                worker.stop()
+        return Flight(worker, self._run_piece(worker, piece))
+
+    def _land(self, flight: Flight) -> None:
+        with self._lock:
+            self._idle.append(flight.worker)
+
+    def _give_up(self, flight: Flight) -> None:
+        """The thread blocks that wait will do so for ever."""
+        block = self._kernel.blocks[flight.worker.spinning_block()]
+        first = (block.body or (block.terminator,))[0]
+        raise LimitExceeded(
+            "endless loop: nothing changes from one round to the next",
+            first.span,
+            origin=first.origin,
+        )
+
+    def _give_back(self, first: int, end: int) -> None:
+        with self._lock:
+            if not self._stopped:
+                self._ranges.appendleft((first, end))
+
+    def _run_piece(
+        self, worker: Worker | ClusterWorker, piece: _Piece
+    ) -> Generator[Pause, None, Landing]:
+        """Pauses where a thread block waits for others; all behind it are given back then."""
+        first, end = piece.first, piece.end
+        counts = np.empty((end - first, self._shape.counters), np.int64)
+        times = np.empty((end - first, self._shape.warps), np.int64)
+
+        def give_back(rest: int) -> None:
+            nonlocal end
+            self._give_back(rest, end)
+            end = rest
+
+        fault = yield from worker.run(self._code.entry, first, end, counts, times, give_back)
+        if fault is not None:
+            self._faults.append(fault)
+            return False
+        self._tally.add(first, counts[: end - first])
+        self._times[first:end] = times[: end - first]
+        accesses = 0
+        if worker.log is not None:
+            batch = worker.log.batch(first, end, self._times[first:end].reshape(-1))
+            accesses = len(batch.accesses) + len(batch.pattern_counts)
+            self._delivery.put(piece.number, batch)
+        with self._lock:
+            self._done += end - first
+            self._piece = self._next_piece(accesses / (end - first))
+        return True
+
+    def _next_piece(self, accesses: float) -> int:
+        """In thread blocks that make so many accesses each."""
+        return max(1, min(self._most, int(_PIECE_ACCESSES / max(accesses, 1e-9))))
+
+
+def _threads(kernel: Kernel, facts: LaunchFacts, most: int) -> int:
+    """How many run; one where a copy reduces in global memory in several steps, and for clusters
+    and tensor memory, whose turns are taken in Python."""
+    if facts.cluster_size > 1 or reduces_in_buffers(kernel) or uses_tensor_memory(kernel):
+        return 1
+    return min(_processors(), most)
+
+
+def _processors() -> int:
+    """How many this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

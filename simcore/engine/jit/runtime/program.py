@@ -1,0 +1,207 @@
+"""A kernel compiled for a launch's shape: from IR to native functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+
+from kernelcast.simcore.engine.jit.analysis.sliced_kernel import sliced
+from kernelcast.simcore.engine.jit.analysis.thread_block_shape import ThreadBlockShape
+from kernelcast.simcore.engine.jit.analysis.uniform_branches import differing_branches
+from kernelcast.simcore.engine.jit.analysis.warp_analysis import analyse
+from kernelcast.simcore.engine.jit.codegen.counted_barriers import counted_barrier_functions
+from kernelcast.simcore.engine.jit.codegen.launch_facts import (
+    LaunchFacts,
+    SpecialValues,
+    buffer_roots,
+)
+from kernelcast.simcore.engine.jit.codegen.memory.accesses import MemoryCode
+from kernelcast.simcore.engine.jit.codegen.memory.atomics import AtomicCode
+from kernelcast.simcore.engine.jit.codegen.memory.records import CountedAccess, RecordCode
+from kernelcast.simcore.engine.jit.codegen.registers import Registers
+from kernelcast.simcore.engine.jit.codegen.runtime_functions import runtime_functions
+from kernelcast.simcore.engine.jit.codegen.same_barrier import same_barrier_function
+from kernelcast.simcore.engine.jit.codegen.thread_blocks import run_function
+from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
+from kernelcast.simcore.engine.jit.codegen.warp_context import WarpContext
+from kernelcast.simcore.engine.jit.codegen.warp_function import WarpFunction
+from kernelcast.simcore.isa.analysis.control_flow import reads
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+
+__all__ = ["SourceProgram", "generate"]
+
+_WARP_HEAD = """define internal i32 @warp(ptr noalias %w, ptr noalias %context, i32 %state,
+    i32 %warp, i32 %cx, i32 %cy, i32 %cz) #0 {
+entry:"""
+_MOST_MIXED = 63
+_METADATA = """attributes #0 = { "prefer-vector-width"="512" "min-legal-vector-width"="512" }
+!0 = !{!"branch_weights", i32 1, i32 100000}
+!1 = !{!"branch_weights", i32 100000, i32 1}"""
+_STAGING_BYTES_PER_LANE = 16
+
+
+@dataclass(frozen=True)
+class SourceProgram:
+    """IR of the module and what is needed to run it.
+
+    `guarded`: pcs of guarded instructions, in the order of their counters; `lane_shapes`: the lane
+    offsets that shape records refer to; `barriers`: basic block by warp state - 1;
+    `mixed_barriers`: basic block and where the context keeps its waiting lanes; `yields`: the same
+    for heads of spin loops; `counted`: accesses that have counters instead of records where the
+    whole warp does them.
+    """
+
+    ir: str
+    shape: ThreadBlockShape
+    guarded: tuple[int, ...]
+    lane_shapes: tuple[tuple[int, ...], ...]
+    barriers: tuple[int, ...]
+    mixed_barriers: tuple[tuple[int, int], ...]
+    yields: tuple[tuple[int, int], ...]
+    counted: tuple[CountedAccess, ...]
+
+
+def generate(
+    kernel: Kernel,
+    launch: LaunchFacts,
+    symbols: dict[str, int],
+    records: bool,
+    only: frozenset[int] | None = None,
+) -> SourceProgram:
+    """`symbols`: addresses of variables in their spaces; `records`: whether accesses are traced.
+
+    With `only`, a slice: instructions whose pc is not in it are counted, and their accesses
+    recorded, but they do nothing. It must hold what branches, guards and addresses are made of.
+    """
+    if only is not None:
+        kernel = sliced(kernel, only)
+    numbers = count()
+    declarations: dict[str, str] = {}
+
+    def fresh() -> str:
+        return f"%t{next(numbers)}"
+
+    entry = NativeCode(1, [], declarations, fresh)
+    scalar = NativeCode(1, [], declarations, fresh)
+    specials = SpecialValues(launch)
+    facts = specials.facts()
+    analysis = analyse(kernel, facts)
+    values = specials.write(entry)
+    warp = WarpCode(scalar, entry, launch.width)
+    registers = Registers(analysis, facts, scalar, warp.vector, values, symbols)
+    roots = buffer_roots(kernel, launch.buffers, analysis.parameter_places)
+    record, atomics = RecordCode(warp, analysis, records), AtomicCode(warp)
+    used = frozenset(r.index for i in kernel.instructions for r in reads(i))
+    memory = MemoryCode(warp, analysis, registers, symbols, roots, record, atomics, only, used)
+    _write_first_mask(entry, launch)
+    _write_staging(entry, launch.width)
+    watched: frozenset[int] = frozenset()
+    if launch.warps > 1:
+        watched = differing_branches(kernel, analysis.shapes, facts.special)
+    function = WarpFunction(kernel, analysis, warp, values, memory, registers, record, watched)
+    function.write()
+    context = function.context
+    shape = _shape(kernel, launch, function, record, watched=bool(watched))
+    _declare_intrinsics(declarations, launch.width)
+    ir = "\n".join(
+        (
+            *dict.fromkeys(declarations.values()),
+            runtime_functions(launch.width, launch.cluster_size),
+            atomics.functions(),
+            *_counted_barriers(context, launch),
+            *((same_barrier_function(shape),) if shape.mixed_offsets else ()),
+            _WARP_HEAD,
+            *entry.lines,
+            *scalar.lines,
+            "}",
+            run_function(shape),
+            _METADATA,
+        )
+    )
+    return SourceProgram(
+        ir,
+        shape,
+        tuple(function.counters.guarded),
+        tuple(record.lane_shapes),
+        tuple(context.barriers),
+        tuple((b, context.wait_mask_offset(b)) for b in context.mixed),
+        tuple((head, context.yield_mask_offset(head)) for head in context.yielding),
+        tuple(record.counted),
+    )
+
+
+def _shape(
+    kernel: Kernel,
+    launch: LaunchFacts,
+    function: WarpFunction,
+    record: RecordCode,
+    *,
+    watched: bool,
+) -> ThreadBlockShape:
+    context = function.context
+    return ThreadBlockShape(
+        width=launch.width,
+        warps=launch.warps,
+        grid=launch.grid,
+        counters=function.counters.words,
+        context_bytes=max(64, context.bytes),
+        shared_bytes=launch.shared_bytes,
+        local_bytes=_local_stride(kernel) * launch.warps * launch.width,
+        mixed_state=context.mixed_state,
+        mixed_offsets=_offsets_of_mixed(context),
+        has_barriers=bool(context.barriers),
+        access_slots=record.slots,
+        digest_offset=context.digest_offset if watched else None,
+        yield_state=context.yield_state if context.yielding else None,
+        opened_offset=context.opened_offset if context.is_counted else None,
+        numbers_offset=context.numbers_offset if context.is_counted else None,
+        is_in_cluster=launch.cluster is not None,
+    )
+
+
+def _offsets_of_mixed(context: WarpContext) -> tuple[int, ...]:
+    """None where there are too many for one word, as in no kernel so far."""
+    offsets = tuple(context.wait_mask_offset(barrier) for barrier in context.mixed)
+    return offsets if len(offsets) <= _MOST_MIXED else ()
+
+
+def _counted_barriers(context: WarpContext, launch: LaunchFacts) -> tuple[str, ...]:
+    if not context.is_counted:
+        return ()
+    return (counted_barrier_functions(context, launch.width, launch.warps),)
+
+
+def _declare_intrinsics(declarations: dict[str, str], width: int) -> None:
+    mask = f"i{width}"
+    for name in (
+        f"declare {mask} @llvm.ctpop.{mask}({mask})",
+        f"declare {mask} @llvm.cttz.{mask}({mask}, i1)",
+        "declare i64 @llvm.cttz.i64(i64, i1)",
+        "declare i32 @llvm.umax.i32(i32, i32)",
+        f"declare i32 @llvm.vector.reduce.umax.v{width}i32(<{width} x i32>)",
+        "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
+        "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
+    ):
+        declarations[name.split("@")[1].split("(")[0].join(("@", ""))] = name
+
+
+def _local_stride(kernel: Kernel) -> int:
+    return -(-kernel.local_bytes // 16) * 16
+
+
+def _write_first_mask(entry: NativeCode, launch: LaunchFacts) -> None:
+    """The lanes of this warp that are threads."""
+    kind = f"i{launch.width}"
+    rest = launch.threads % launch.width
+    if not rest:
+        entry.do(f"%first.mask = add {kind} 0, -1")
+        return
+    last = entry.op(f"icmp eq i32 %warp, {launch.warps - 1}")
+    entry.do(f"%first.mask = select i1 {last}, {kind} {(1 << rest) - 1}, {kind} -1")
+
+
+def _write_staging(entry: NativeCode, width: int) -> None:
+    entry.do(f"%places = alloca [{width} x i64], align 64")
+    for name in ("staging", "staging2"):
+        entry.do(f"%{name} = alloca [{width * _STAGING_BYTES_PER_LANE} x i8], align 64")

@@ -1,0 +1,165 @@
+"""Runs a kernel as native code: a program, threads over thread blocks, and the trace."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from kernelcast.simcore.engine.jit.codegen.launch_facts import LaunchFacts, launch_facts
+from kernelcast.simcore.engine.jit.runtime.job import Job
+from kernelcast.simcore.engine.jit.runtime.program import SourceProgram, generate
+from kernelcast.simcore.engine.jit.runtime.trace_assembly import assemble
+from kernelcast.simcore.engine.rules.host_functions import HostFunctions, PrintedText
+from kernelcast.simcore.host.llvm import NativeModule, compile_module, is_compiled
+from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.launch import Launch, Limits
+from kernelcast.simcore.launch.local_arrays import shared_bytes
+from kernelcast.simcore.launch.memory_spaces import LaunchMemory
+from kernelcast.traces.stream import AccessSink
+from kernelcast.traces.trace import Trace
+
+__all__ = ["PreparedLaunch", "can_run", "run"]
+
+
+_LARGE_IR = 250_000
+"""Characters: compiling more takes longer than a second."""
+_OPTIMIZING_S_PER_CHARACTER = 6e-6
+_OPTIMIZED = 2
+_Entry = ctypes.CFUNCTYPE(
+    ctypes.c_int64,
+    ctypes.c_void_p,
+    ctypes.c_int64,
+    ctypes.c_int64,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+)
+
+
+@once_per_kernel
+def can_run(kernel: Kernel) -> bool:
+    """False for what only the reference engine does: barriers that threads may go round."""
+    from kernelcast.simcore.engine.reference.bypasses import ways_round
+    from kernelcast.simcore.engine.reference.counted_barriers import has_counted_barriers
+
+    # nobody has to come to a barrier that counts who does
+    return has_counted_barriers(kernel) or not ways_round(kernel)
+
+
+class _Program:
+    """Native code and what its generator said about it.
+
+    What takes long to compile starts with code that is not optimized; `improve` replaces it.
+    """
+
+    def __init__(self, source: SourceProgram) -> None:
+        self.source = source
+        self._modules: list[NativeModule] = []  # all of them: workers may still run the first one
+        self._is_final = len(source.ir) < _LARGE_IR or is_compiled(source.ir)
+        self._load(_OPTIMIZED if self._is_final else 0)
+        self._improvement: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def improve(self, run_s: float) -> None:
+        """Begins to compile optimized code when a run has lasted as long as that may take.
+
+        `entry` is the new code from then on when it is done.
+        """
+        with self._lock:
+            is_worth_it = run_s > _OPTIMIZING_S_PER_CHARACTER * len(self.source.ir)
+            if is_worth_it and not self._is_final and self._improvement is None:
+                self._improvement = threading.Thread(target=self._load, args=(_OPTIMIZED,))
+                self._improvement.start()
+
+    def _load(self, optimization: int) -> None:
+        self._modules.append(compile_module(self.source.ir, optimization))
+        self.entry = _Entry(self._modules[-1].address("run"))
+
+
+@lru_cache(maxsize=64)
+def _program(
+    kernel: Kernel,
+    facts: LaunchFacts,
+    symbols: tuple[tuple[str, int], ...],
+    records: bool,
+    only: frozenset[int] | None,
+) -> _Program:
+    return _Program(generate(kernel, facts, dict(symbols), records, only))
+
+
+class PreparedLaunch:
+    """A launch of a kernel, or with `only` of a slice of it, ready to run for warps of a width."""
+
+    def __init__(
+        self, kernel: Kernel, launch: Launch, warp_width: int, only: frozenset[int] | None = None
+    ) -> None:
+        self._kernel = kernel
+        self._launch = launch
+        self._width = warp_width
+        self._only = only
+        self._memory = LaunchMemory(kernel, launch)
+        self._facts = launch_facts(kernel, launch, warp_width, shared_bytes(kernel, launch))
+
+    def run(
+        self,
+        limits: Limits,
+        progress: Callable[[float], None] | None,
+        sinks: Sequence[AccessSink] = (),
+        printed: PrintedText | None = None,
+    ) -> Trace:
+        """Executes every thread block; buffers are changed in place. `sinks` get the accesses."""
+        started = time.monotonic()
+        job, program = self._job(limits, sinks, started, printed=printed)
+        job.run(program, progress)
+        counted = job.counted()
+        return assemble(self._kernel, self._launch, self._width, program.source, counted, started)
+
+    def run_ranges(
+        self, ranges: Sequence[tuple[int, int]], limits: Limits, sinks: Sequence[AccessSink]
+    ) -> None:
+        """Executes the thread blocks of all ranges (first, end); nothing is counted."""
+        job, program = self._job(limits, sinks, time.monotonic(), ranges)
+        job.run(program, None)
+
+    def _job(
+        self,
+        limits: Limits,
+        sinks: Sequence[AccessSink],
+        started: float,
+        ranges: Sequence[tuple[int, int]] | None = None,
+        printed: PrintedText | None = None,
+    ) -> tuple[Job, _Program]:
+        symbols = tuple(sorted(self._memory.symbols.items()))
+        program = _program(self._kernel, self._facts, symbols, bool(sinks), self._only)
+        host = HostFunctions(self._kernel, self._memory, printed or PrintedText(sys.stdout.write))
+        job = Job(
+            self._kernel,
+            self._launch,
+            self._memory,
+            self._facts,
+            program.source,
+            limits,
+            sinks,
+            started,
+            host,
+            ranges,
+        )
+        return job, program
+
+
+def run(
+    kernel: Kernel,
+    launch: Launch,
+    warp_width: int,
+    limits: Limits,
+    progress: Callable[[float], None] | None,
+    sinks: Sequence[AccessSink] = (),
+    printed: PrintedText | None = None,
+) -> Trace:
+    """Executes every thread block; buffers are changed in place. `sinks` get the accesses."""
+    return PreparedLaunch(kernel, launch, warp_width).run(limits, progress, sinks, printed)

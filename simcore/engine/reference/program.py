@@ -1,0 +1,55 @@
+"""A kernel prepared for execution: what all batches share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kernelcast.simcore.engine.reference.bypasses import ways_round
+from kernelcast.simcore.isa.analysis.control_flow import ending_blocks, live_out
+from kernelcast.simcore.isa.analysis.spin_loops import spin_loops
+from kernelcast.simcore.isa.analysis.uniformity import launch_constants
+from kernelcast.simcore.isa.ir.kernel import Atomic, BasicBlock, Kernel, Load, WarpOperation
+from kernelcast.simcore.isa.ir.mbarrier_words import is_mbarrier_look
+
+__all__ = ["Program", "Step"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A basic block, prepared: how many instructions it issues, whether it looks at memory, is
+    within a loop that lanes may spin in, looks at mbarriers, and whether operations across lanes
+    in it name their members."""
+
+    block: BasicBlock
+    issues: int
+    live_out: frozenset[int]
+    looks_at_memory: bool
+    is_in_spin_loop: bool
+    needs_members: bool
+    suspends: bool
+
+
+class Program:
+    """What all batches share."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.constants = launch_constants(kernel)
+        self.ending = ending_blocks(kernel)
+        self.ways_round = ways_round(kernel)
+        spinning = frozenset[int]().union(*(loop.body for loop in spin_loops(kernel)))
+        self.steps = [
+            Step(
+                block,
+                len(block.body) + bool(block.terminator.mnemonic),
+                frozenset(r.index for r in live),
+                any(
+                    isinstance(i, Atomic) or (isinstance(i, Load) and i.volatile)
+                    for i in block.body
+                ),
+                block.index in spinning,
+                any(isinstance(i, WarpOperation) and i.members is not None for i in block.body),
+                any(is_mbarrier_look(i) for i in block.body),
+            )
+            for block, live in zip(kernel.blocks, live_out(kernel), strict=True)
+        ]

@@ -1,0 +1,140 @@
+"""Native code from textual LLVM IR, and IR as this LLVM prints it: the only module that imports
+llvmlite.
+
+Objects are kept on disk under a hash of everything that they depend on: the IR, the host's CPU and
+features, the optimization level and the version of LLVM.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from kernelcast.simcore.host.disk_cache import cache_folder, read_checked, write_checked
+
+__all__ = [
+    "NativeModule",
+    "compile_module",
+    "emit_object",
+    "host_supports_vectors",
+    "is_compiled",
+    "printed_module",
+]
+
+_ALWAYS_NEON = ("aarch64", "arm64")  # LLVM does not always list what every such host has
+_REQUIRED = {"x86_64": ("avx2", "fma", "f16c"), "aarch64": ("neon",), "arm64": ("neon",)}
+
+
+class NativeModule:
+    """Compiled functions of one module; they live as long as this object."""
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+
+    def address(self, name: str) -> int:
+        return int(self._engine.get_function_address(name))
+
+
+@cache
+def _initialize() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+@cache
+def _host() -> tuple[str, str, str]:
+    """(architecture, CPU, features) of this machine."""
+    triple = str(llvm.get_process_triple())
+    features = llvm.get_host_cpu_features()
+    return triple.split("-")[0], str(llvm.get_host_cpu_name()), str(features.flatten())
+
+
+def host_supports_vectors() -> bool:
+    """Whether warp-wide vectors map to this machine: x86-64-v3 or better, or AArch64 with NEON."""
+    architecture, _, features = _host()
+    needed = _REQUIRED.get(architecture)
+    enabled = features.split(",")
+    if needed is None:
+        return False
+    if architecture in _ALWAYS_NEON:
+        return not any(f"-{name}" in enabled for name in needed)
+    return all(f"+{name}" in enabled for name in needed)
+
+
+def compile_module(ir: str, optimization: int = 2) -> NativeModule:
+    """Compiles IR for this machine, or loads the object of an earlier run.
+
+    `optimization` 0 to 3 as for a C compiler. Raises RuntimeError for IR that does not verify: a
+    bug of the caller.
+    """
+    _initialize()
+    name = _cache_name(ir, optimization)
+    data = read_checked(name)
+    if data is None:
+        data = emit_object(ir, optimization)
+        write_checked(name, data)
+    empty = llvm.parse_assembly("")
+    machine = _machine(None, optimization)
+    engine = llvm.create_mcjit_compiler(empty, machine)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+    engine.finalize_object()
+    return NativeModule(engine)
+
+
+def is_compiled(ir: str, optimization: int = 2) -> bool:
+    """Whether an earlier run left the object."""
+    _initialize()
+    return (cache_folder() / _cache_name(ir, optimization)).is_file()
+
+
+def emit_object(ir: str, optimization: int = 2, triple: str | None = None) -> bytes:
+    """An object file for this machine, or for another `triple` with its plain vector unit."""
+    _initialize()
+    if triple is not None:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+    machine = _machine(triple, optimization)
+    module = llvm.parse_assembly(ir)
+    module.triple = triple or llvm.get_process_triple()
+    module.data_layout = str(machine.target_data)
+    module.verify()
+    if optimization:
+        tuning = llvm.create_pipeline_tuning_options(speed_level=optimization)
+        tuning.loop_vectorization = False
+        tuning.slp_vectorization = False
+        builder = llvm.create_pass_builder(machine, tuning)
+        builder.getModulePassManager().run(module, builder)
+    return bytes(machine.emit_object(module))
+
+
+def printed_module(content: bytes, is_text: bool) -> str:
+    """A module as this version of LLVM prints it, from bitcode or text of an older one too.
+
+    RuntimeError for what LLVM does not take. LLVM may end the process over damaged bitcode:
+    `ir_process` calls this in another one.
+    """
+    context = llvm.create_context()
+    if is_text:
+        module = llvm.parse_assembly(content.decode("utf-8", "replace"), context)
+    else:
+        module = llvm.parse_bitcode(content, context)
+    module.verify()
+    return str(module)
+
+
+def _machine(triple: str | None, optimization: int) -> Any:
+    if triple is not None:
+        target = llvm.Target.from_triple(triple)
+        return target.create_target_machine(opt=optimization, reloc="pic", codemodel="default")
+    _, cpu, features = _host()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=cpu, features=features, opt=optimization, jit=True)
+
+
+def _cache_name(ir: str, optimization: int) -> str:
+    digest = hashlib.sha256(ir.encode())
+    digest.update(repr((_host(), optimization, llvm.llvm_version_info)).encode())
+    return f"{digest.hexdigest()}.o"

@@ -1,0 +1,91 @@
+"""What is known of addresses without running: powers of two that divide a register's value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.ir.kernel import (
+    Compute,
+    Immediate,
+    Instruction,
+    Kernel,
+    Operand,
+    Register,
+    SymbolAddress,
+)
+from kernelcast.simcore.isa.types import AddressSpace
+
+__all__ = ["known_alignment"]
+
+# An exponent that stands for "divisible by everything": the value zero.
+_ANYTHING = 64
+
+
+def known_alignment(kernel: Kernel) -> dict[int, int]:
+    """Register index -> n such that 2**n provably divides its value in every lane, always."""
+    found = {register.index: _ANYTHING for register in kernel.registers}
+    changed = True
+    while changed:
+        changed = False
+        for instruction in kernel.instructions:
+            power = _power_of(kernel, instruction, found)
+            for register in definitions(instruction):
+                if power < found[register.index]:
+                    found[register.index] = power
+                    changed = True
+    return found
+
+
+def _power_of(kernel: Kernel, instruction: Instruction, known: Mapping[int, int]) -> int:
+    if not isinstance(instruction, Compute):
+        return 0
+    rule = _RULES.get(instruction.opcode.name)
+    is_integer = instruction.type.is_integer and instruction.source_type.is_integer
+    if rule is None or not is_integer:
+        return 0
+    return min(
+        _ANYTHING, rule([_power(kernel, s, known) for s in instruction.sources], instruction)
+    )
+
+
+def _power(kernel: Kernel, operand: Operand, known: Mapping[int, int]) -> int:
+    if isinstance(operand, Register):
+        return known[operand.index]
+    if isinstance(operand, Immediate):
+        return _trailing_zeros(operand.bits)
+    if isinstance(operand, SymbolAddress):
+        symbol = kernel.symbols[operand.symbol]
+        first = symbol.offset if symbol.space is AddressSpace.SHARED else symbol.align
+        return min(_trailing_zeros(first), _trailing_zeros(operand.offset))
+    return 0
+
+
+def _trailing_zeros(value: int) -> int:
+    return (value & -value).bit_length() - 1 if value else _ANYTHING
+
+
+def _shift_left(powers: list[int], instruction: Compute) -> int:
+    amount = instruction.sources[1]
+    return powers[0] + (amount.bits if isinstance(amount, Immediate) else 0)
+
+
+Rule = Callable[[list[int], Compute], int]
+
+
+def _least(powers: list[int], _: Compute) -> int:
+    return min(powers)
+
+
+_RULES: dict[str, Rule] = {
+    **dict.fromkeys(("add", "sub", "min", "max", "or", "xor", "neg", "abs", "mov"), _least),
+    **dict.fromkeys(("cvt", "cvta.to.shared", "cvta.to.global", "cvta.shared"), _least),
+    "cvta.global": _least,
+    "mul.lo": lambda powers, _: powers[0] + powers[1],
+    "mul.wide": lambda powers, _: powers[0] + powers[1],
+    "mad.lo": lambda powers, _: min(powers[0] + powers[1], powers[2]),
+    "mad.wide": lambda powers, _: min(powers[0] + powers[1], powers[2]),
+    "and": lambda powers, _: max(powers),
+    "shl": _shift_left,
+    "selp": lambda powers, _: min(powers[:2]),
+}

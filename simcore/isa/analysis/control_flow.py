@@ -1,0 +1,258 @@
+"""Control flow and liveness: an order of basic blocks, post-dominators, live registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import overload
+
+from kernelcast.simcore.isa.analysis.flow_graph import immediate_dominators
+from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
+from kernelcast.simcore.isa.analysis.loop_nests import order_basic_blocks
+from kernelcast.simcore.isa.ir.kernel import (
+    Atomic,
+    BarrierArrive,
+    BarrierResult,
+    BarrierSync,
+    BarrierVote,
+    BasicBlock,
+    BulkCopy,
+    Compute,
+    Exit,
+    HostCall,
+    Instruction,
+    Jump,
+    Kernel,
+    Load,
+    Operand,
+    Register,
+    Store,
+    TensorMemoryOperation,
+    WarpOperation,
+)
+
+__all__ = [
+    "dominators",
+    "ending_blocks",
+    "flow",
+    "live_at_ends",
+    "live_in",
+    "live_out",
+    "max_live_registers",
+    "members",
+    "order_basic_blocks",
+    "post_dominators",
+    "reads",
+    "writes",
+]
+
+_WORD_BITS = 32
+
+
+def post_dominators(successors: Sequence[Sequence[int]]) -> tuple[int | None, ...]:
+    """The immediate post-dominator of every basic block.
+
+    None where only the end of the kernel follows on all paths, or where no path ends (endless loops
+    have no post-dominator).
+    """
+    end = len(successors)
+    predecessors: list[list[int]] = [[] for _ in range(end + 1)]
+    for block, targets in enumerate(successors):
+        for target in targets or (end,):
+            predecessors[target].append(block)
+    immediate = immediate_dominators(predecessors, end)
+    return tuple(_inside(immediate.get(block, end), end) for block in range(end))
+
+
+def dominators(successors: Sequence[Sequence[int]]) -> Sequence[frozenset[int]]:
+    """The basic blocks through which every way from the entry leads, each block itself included.
+
+    Empty for unreachable ones. The sets are made when they are asked for.
+    """
+    return _DominatorSets(immediate_dominators(successors, 0), len(successors))
+
+
+class _DominatorSets(Sequence[frozenset[int]]):
+    """All sets together would take memory with the square of the number of basic blocks."""
+
+    def __init__(self, immediate: Mapping[int, int], count: int) -> None:
+        self._immediate = immediate
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, block: int) -> frozenset[int]: ...
+
+    @overload
+    def __getitem__(self, block: slice) -> tuple[frozenset[int], ...]: ...
+
+    def __getitem__(self, block: int | slice) -> frozenset[int] | tuple[frozenset[int], ...]:
+        if isinstance(block, slice):
+            return tuple(self[index] for index in range(self._count)[block])
+        at = range(self._count)[block]
+        chain: list[int] = []
+        while at in self._immediate:
+            chain.append(at)
+            at = self._immediate[at]
+        return frozenset((*chain, 0)) if at == 0 else frozenset()
+
+
+def ending_blocks(kernel: Kernel) -> frozenset[int]:
+    """Basic blocks that do nothing but end the thread: lanes that wait for them are as good as
+    gone."""
+    found: set[int] = set()
+    leads_to: dict[int, list[int]] = {}
+    pending: list[int] = []
+    for block in kernel.blocks:
+        end = block.terminator
+        if not block.body and isinstance(end, Exit) and not end.trap:
+            pending.append(block.index)
+        elif not block.body and isinstance(end, Jump):
+            leads_to.setdefault(end.target, []).append(block.index)
+    while pending:
+        index = pending.pop()
+        found.add(index)
+        pending.extend(leads_to.get(index, ()))
+    return frozenset(found)
+
+
+def _inside(block: int | None, end: int) -> int | None:
+    return None if block == end else block
+
+
+def reads(instruction: Instruction) -> Iterator[Register]:
+    """Registers that the instruction reads, its guard included."""
+    if instruction.guard is not None:
+        yield instruction.guard.register
+    operands: tuple[Operand, ...] = ()
+    if isinstance(instruction, Compute | Store | Atomic | WarpOperation | HostCall | BulkCopy):
+        operands = instruction.sources
+    if isinstance(instruction, TensorMemoryOperation):
+        operands = instruction.sources
+    if isinstance(instruction, BarrierArrive | BarrierSync):
+        operands = tuple(x for x in (instruction.number, instruction.count) if x is not None)
+    if isinstance(instruction, BarrierVote):
+        operands = (instruction.predicate,)
+    if isinstance(instruction, WarpOperation) and instruction.members is not None:
+        operands = (*operands, instruction.members)
+    yield from (operand for operand in operands if isinstance(operand, Register))
+    if isinstance(instruction, Load | Store | Atomic):
+        base = instruction.address.base
+        if isinstance(base, Register):
+            yield base
+
+
+def writes(instruction: Instruction) -> Iterator[Register]:
+    """Registers that the instruction writes; under a guard only in some lanes."""
+    if isinstance(instruction, Compute | Load | WarpOperation | TensorMemoryOperation):
+        yield from (register for register in instruction.destinations if register is not None)
+    elif (
+        isinstance(instruction, Atomic | BarrierResult | HostCall)
+        and instruction.destination is not None
+    ):
+        yield instruction.destination
+
+
+def live_out(kernel: Kernel) -> tuple[frozenset[Register], ...]:
+    """Registers live at the end of each basic block. A guarded write leaves the old value live."""
+    by_index = {register.index: register for register in kernel.registers}
+    return tuple(
+        frozenset(by_index[index] for index in members(bits)) for bits in _live_out_bits(kernel)
+    )
+
+
+def live_in(kernel: Kernel) -> tuple[frozenset[int], ...]:
+    """Indices of registers live at the start of each basic block."""
+    found = []
+    for block, out in zip(kernel.blocks, _live_out_bits(kernel), strict=True):
+        used, killed = _flow(block)
+        found.append(frozenset(members(used | (out & ~killed))))
+    return tuple(found)
+
+
+@once_per_kernel
+def max_live_registers(kernel: Kernel) -> int:
+    """Registers of 32 bits that are live at once, at most: 64-bit values count two, predicates
+    none."""
+    words = {register.index: _words(register) for register in kernel.registers}
+    most = 0
+    for block, out in zip(kernel.blocks, _live_out_bits(kernel), strict=True):
+        live = set(members(out))
+        count = sum(words[index] for index in live)
+        for instruction in (block.terminator, *reversed(block.body)):
+            written = {register.index for register in writes(instruction)}
+            # a result that nobody reads still needs a place; what is within one instruction of the
+            # hardware needs none
+            if not instruction.is_part:
+                most = max(most, count + sum(words[index] for index in written - live))
+            if instruction.guard is None:
+                count -= sum(words[index] for index in written & live)
+                live -= written
+            needed = {register.index for register in reads(instruction)} - live
+            count += sum(words[index] for index in needed)
+            live |= needed
+            if not instruction.is_part:
+                most = max(most, count)
+    return most
+
+
+def _words(register: Register) -> int:
+    return 0 if register.bits == 1 else max(1, register.bits // _WORD_BITS)
+
+
+def members(bits: int) -> Iterator[int]:
+    """The positions of the bits that are set, rising."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+
+
+def _live_out_bits(kernel: Kernel) -> list[int]:
+    """Live registers at the end of each basic block, one bit per register index."""
+    return live_at_ends(
+        [_flow(block) for block in kernel.blocks], [block.successors for block in kernel.blocks]
+    )
+
+
+def live_at_ends(
+    flows: Sequence[tuple[int, int]], successors: Sequence[Sequence[int]]
+) -> list[int]:
+    """Live registers at the end of each basic block, of which `flow` is known; one bit each."""
+    live_in = [0] * len(flows)
+    predecessors: list[list[int]] = [[] for _ in flows]
+    for index, targets in enumerate(successors):
+        for successor in targets:
+            predecessors[successor].append(index)
+    out = [0] * len(flows)
+    pending = list(range(len(flows)))
+    while pending:
+        index = pending.pop()
+        out[index] = 0
+        for successor in successors[index]:
+            out[index] |= live_in[successor]
+        used, killed = flows[index]
+        before = used | (out[index] & ~killed)
+        if before != live_in[index]:
+            live_in[index] = before
+            pending.extend(predecessors[index])
+    return out
+
+
+def _flow(block: BasicBlock) -> tuple[int, int]:
+    return flow((*block.body, block.terminator))
+
+
+def flow(instructions: Iterable[Instruction]) -> tuple[int, int]:
+    """Registers that a basic block reads before it writes them, and those that it overwrites; one
+    bit per register index."""
+    used = killed = 0
+    for instruction in instructions:
+        for register in reads(instruction):
+            if not killed >> register.index & 1:
+                used |= 1 << register.index
+        if instruction.guard is None:
+            for register in writes(instruction):
+                killed |= 1 << register.index
+    return used, killed

@@ -1,0 +1,59 @@
+"""Which product a `tcgen05.mma` computes, where its descriptor is a constant of the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kernelcast.simcore.isa.analysis.control_flow import writes
+from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
+from kernelcast.simcore.isa.ir.kernel import (
+    Compute,
+    Immediate,
+    Instruction,
+    Kernel,
+    Register,
+    TensorMemoryOperation,
+)
+from kernelcast.simcore.isa.matrix.instruction_descriptors import described_product
+from kernelcast.simcore.isa.matrix.products import MatrixProduct
+from kernelcast.simcore.isa.matrix.tensor_memory import TensorMemoryFault, TensorProduct
+
+__all__ = ["static_product"]
+
+_DESCRIPTOR = 3
+
+
+def static_product(kernel: Kernel, instruction: Instruction) -> MatrixProduct | None:
+    """None for what is no product, and where the descriptor is computed or fits no product."""
+    if not isinstance(instruction, TensorMemoryOperation):
+        return None
+    if not isinstance(instruction.operation, TensorProduct):
+        return None
+    source = instruction.sources[_DESCRIPTOR]
+    word = source.bits if isinstance(source, Immediate) else None
+    if isinstance(source, Register):
+        word = _constants(kernel).get(source.index)
+    if word is None:
+        return None
+    try:
+        return described_product(instruction.operation, word).product
+    except TensorMemoryFault:
+        return None
+
+
+@once_per_kernel
+def _constants(kernel: Kernel) -> Mapping[int, int]:
+    """Registers that are written once, with a constant."""
+    found: dict[int, int] = {}
+    several: set[int] = set()
+    for instruction in kernel.instructions:
+        for register in writes(instruction):
+            if register.index in found:
+                several.add(register.index)
+            is_move = isinstance(instruction, Compute) and instruction.opcode.name == "mov"
+            source = instruction.sources[0] if isinstance(instruction, Compute) else None
+            if is_move and isinstance(source, Immediate):
+                found[register.index] = source.bits
+            else:
+                several.add(register.index)
+    return {index: word for index, word in found.items() if index not in several}

@@ -1,0 +1,103 @@
+"""Which registers hold the same value in every thread of a launch, or of a thread block."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from kernelcast.simcore.isa.analysis.control_flow import live_in
+from kernelcast.simcore.isa.ir.kernel import (
+    Atomic,
+    BarrierResult,
+    Compute,
+    HostCall,
+    Immediate,
+    Instruction,
+    Kernel,
+    Load,
+    Operand,
+    Register,
+    Special,
+    SpecialRegister,
+    SymbolAddress,
+    TensorMemoryOperation,
+    WarpOperation,
+)
+from kernelcast.simcore.isa.types import AddressSpace
+
+__all__ = ["definitions", "launch_constants", "thread_block_constants"]
+
+_UNIFORM = frozenset(
+    {
+        Special.NTID_X,
+        Special.NTID_Y,
+        Special.NTID_Z,
+        Special.NCTAID_X,
+        Special.NCTAID_Y,
+        Special.NCTAID_Z,
+        Special.NWARPID,
+        Special.WARP_WIDTH,
+    }
+)
+_UNIFORM_IN_THREAD_BLOCK = _UNIFORM | {Special.CTAID_X, Special.CTAID_Y, Special.CTAID_Z}
+
+
+def definitions(instruction: Instruction) -> tuple[Register, ...]:
+    """The registers that an instruction writes."""
+    if isinstance(instruction, (Compute, Load, WarpOperation, TensorMemoryOperation)):
+        return tuple(r for r in instruction.destinations if r is not None)
+    if (
+        isinstance(instruction, Atomic | BarrierResult | HostCall)
+        and instruction.destination is not None
+    ):
+        return (instruction.destination,)
+    return ()
+
+
+def launch_constants(kernel: Kernel) -> frozenset[int]:
+    """Indices of registers with one unguarded definition from immediates, parameters and sizes.
+
+    Every thread that computes such a register gets the same value, whenever it does. A register
+    that may be read before it is written is none: it holds 0 there.
+    """
+    return _constants(kernel, _UNIFORM)
+
+
+def thread_block_constants(kernel: Kernel) -> frozenset[int]:
+    """As `launch_constants`, but within a thread block: its number in the grid counts, too."""
+    return _constants(kernel, _UNIFORM_IN_THREAD_BLOCK)
+
+
+def _constants(kernel: Kernel, uniform: frozenset[Special]) -> frozenset[int]:
+    unset = live_in(kernel)[0]
+    writes = Counter(r.index for i in kernel.instructions for r in definitions(i))
+    found: set[int] = set()
+    grew = True
+    while grew:
+        grew = False
+        for instruction in kernel.instructions:
+            targets = [r.index for r in definitions(instruction)]
+            if not targets or set(targets) <= found or instruction.guard is not None:
+                continue
+            if all(writes[t] == 1 and t not in unset for t in targets) and _is_constant(
+                instruction, found, uniform
+            ):
+                found.update(targets)
+                grew = True
+    return frozenset(found)
+
+
+def _is_constant(instruction: Instruction, known: set[int], uniform: frozenset[Special]) -> bool:
+    if isinstance(instruction, Load):
+        address = instruction.address
+        return address.space is AddressSpace.PARAM and not isinstance(address.base, Register)
+    return isinstance(instruction, Compute) and all(
+        _is_constant_operand(source, known, uniform) for source in instruction.sources
+    )
+
+
+def _is_constant_operand(operand: Operand, known: set[int], uniform: frozenset[Special]) -> bool:
+    if isinstance(operand, Register):
+        return operand.index in known
+    if isinstance(operand, SpecialRegister):
+        return operand.which in uniform
+    return isinstance(operand, (Immediate, SymbolAddress))

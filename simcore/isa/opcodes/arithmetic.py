@@ -1,0 +1,198 @@
+"""Integer and floating-point arithmetic.
+
+Integers wrap around. What PTX leaves open is fixed here: division by zero gives all ones and the
+remainder the dividend, as NVIDIA hardware does for unsigned integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, reduce
+
+import numpy as np
+
+from kernelcast.simcore.isa.opcodes.llvm import arithmetic as native
+from kernelcast.simcore.isa.opcodes.rounding import (
+    FLUSH,
+    FLUSH_SATURATE,
+    ROUNDINGS,
+    Array,
+    directed_mode,
+    divide,
+    multiply_add,
+    rounding_mode,
+    with_float_modes,
+)
+from kernelcast.simcore.isa.opcodes.table import Context, opcode
+from kernelcast.simcore.isa.type_sets import (
+    FLOATS,
+    HALVES,
+    INTEGERS,
+    REALS,
+    SHORT_PAIRS,
+    SIGNED,
+    WIDE_FLOATS,
+)
+from kernelcast.simcore.isa.types import ScalarType
+
+__all__: list[str] = []
+
+_ROUNDED = (*ROUNDINGS, *FLUSH_SATURATE)
+_ORDERED = (*INTEGERS, *SHORT_PAIRS, *FLOATS, *HALVES)
+_EXTREMUM_MODES = ("NaN", "xorsign", "abs", "relu", *FLUSH)
+
+
+def _one(like: Array) -> Array:
+    return np.ones((), like.dtype)
+
+
+@opcode(
+    "add",
+    "t=tt",
+    (*INTEGERS, *SHORT_PAIRS, *REALS),
+    flops=1,
+    modifiers=_ROUNDED,
+    native=native.emit_add,
+)
+@with_float_modes
+def _add(context: Context, a: Array, b: Array) -> Array:
+    mode = directed_mode(context)
+    if mode:
+        return multiply_add(a, _one(a), b, mode)
+    if "sat" in context.modifiers and context.type.is_integer:
+        return _clamped(np.add(a, b, dtype=np.int64), context)
+    return np.add(a, b)
+
+
+@opcode("sub", "t=tt", INTEGERS + REALS, flops=1, modifiers=_ROUNDED, native=native.emit_sub)
+@with_float_modes
+def _sub(context: Context, a: Array, b: Array) -> Array:
+    mode = directed_mode(context)
+    if mode:
+        return multiply_add(a, _one(a), -b, mode)
+    if "sat" in context.modifiers and context.type.is_integer:
+        return _clamped(np.subtract(a, b, dtype=np.int64), context)
+    return np.subtract(a, b)
+
+
+def _clamped(wide: Array, context: Context) -> Array:
+    """`.sat` on integers, which PTX has for s32 only; the sum of narrower types is exact in s64."""
+    limits = np.iinfo(context.type.dtype)
+    return np.clip(wide, limits.min, limits.max).astype(context.type.dtype)
+
+
+@opcode("mul", "t=tt", REALS, flops=1, modifiers=_ROUNDED, native=native.emit_mul)
+@with_float_modes
+def _mul(context: Context, a: Array, b: Array) -> Array:
+    mode = directed_mode(context)
+    if mode:
+        # adding a zero must not change the sign of a zero product
+        zero = np.asarray(0.0 if mode == "rm" else -0.0, a.dtype)
+        return multiply_add(a, b, zero, mode)
+    return np.multiply(a, b)
+
+
+@opcode("fma", "t=ttt", REALS, flops=2, modifiers=(*_ROUNDED, "relu"), native=native.emit_fma)
+@opcode("mad", "t=ttt", WIDE_FLOATS, flops=2, modifiers=_ROUNDED, native=native.emit_fma)
+@with_float_modes
+def _fma(context: Context, a: Array, b: Array, c: Array) -> Array:
+    return multiply_add(a, b, c, rounding_mode(context))
+
+
+@opcode(
+    "div",
+    "t=tt",
+    (*INTEGERS, *WIDE_FLOATS),
+    flops=1,
+    modifiers=("approx", "full", *ROUNDINGS, "ftz"),
+    native=native.emit_div,
+)
+@with_float_modes
+def _div(context: Context, a: Array, b: Array) -> Array:
+    """`.approx` and `.full` give the correctly rounded quotient, which is within their bounds."""
+    if context.type.is_float:
+        return divide(a, b, directed_mode(context))
+    return _quotient_and_remainder(context, a, b)[0]
+
+
+@opcode("rem", "t=tt", INTEGERS, native=native.emit_rem)
+def _rem(context: Context, a: Array, b: Array) -> Array:
+    return _quotient_and_remainder(context, a, b)[1]
+
+
+def _quotient_and_remainder(context: Context, a: Array, b: Array) -> tuple[Array, Array]:
+    """Truncated towards zero; the remainder has the sign of the dividend.
+
+    NumPy's quotient is the floor, 0 for a zero divisor, and wraps for the smallest integer by -1.
+    """
+    quotient = np.floor_divide(a, b)
+    remainder = np.subtract(a, np.multiply(quotient, b))
+    if context.type.is_signed:
+        is_floored = (remainder != 0) & ((a < 0) != (b < 0)) & (b != 0)
+        quotient = quotient + is_floored
+        remainder = np.where(is_floored, remainder - b, remainder)
+    if not np.all(b):
+        quotient = np.where(b == 0, np.invert(np.zeros((), context.type.dtype)), quotient)
+    return quotient, remainder
+
+
+@opcode("neg", "t=t", SIGNED + FLOATS + HALVES, modifiers=FLUSH, native=native.emit_neg)
+@with_float_modes
+def _neg(_context: Context, a: Array) -> Array:
+    return np.negative(a)
+
+
+@opcode("abs", "t=t", SIGNED + FLOATS + HALVES, modifiers=FLUSH, native=native.emit_abs)
+@with_float_modes
+def _abs(_context: Context, a: Array) -> Array:
+    return np.abs(a)
+
+
+@opcode("copysign", "t=tt", WIDE_FLOATS, native=native.emit_copysign)
+def _copysign(_context: Context, a: Array, b: Array) -> Array:
+    """The value of b with the sign of a."""
+    return np.copysign(b, a)
+
+
+def _smaller(context: Context, a: Array, b: Array) -> Array:
+    if context.type.is_integer:
+        return np.minimum(a, b)
+    chosen = np.minimum(a, b) if "NaN" in context.modifiers else np.fmin(a, b)
+    zeros = (a == 0) & (b == 0)
+    # the minimum of a positive and a negative zero is the negative one
+    return np.where(zeros, np.where(np.signbit(a), a, b), chosen) if zeros.any() else chosen
+
+
+def _larger(context: Context, a: Array, b: Array) -> Array:
+    if context.type.is_integer:
+        return np.maximum(a, b)
+    chosen = np.maximum(a, b) if "NaN" in context.modifiers else np.fmax(a, b)
+    zeros = (a == 0) & (b == 0)
+    return np.where(zeros, np.where(np.signbit(a), b, a), chosen) if zeros.any() else chosen
+
+
+def _register_extremum(name: str, choose: Callable[[Context, Array, Array], Array]) -> None:
+    emission = native.extremum_emission(name)
+
+    @opcode(name, "t=tt", _ORDERED, modifiers=_EXTREMUM_MODES, native=emission)
+    @opcode(f"{name}.three", "t=ttt", (ScalarType.F32,), modifiers=_EXTREMUM_MODES, native=emission)
+    @with_float_modes
+    def _extremum(context: Context, *operands: Array) -> Array:
+        """Of magnitudes with `.abs`; `.xorsign` gives a number the sign of the product."""
+        values = [np.abs(x) for x in operands] if "abs" in context.modifiers else operands
+        chosen = reduce(partial(choose, context), values)
+        if "xorsign" not in context.modifiers:
+            return chosen
+        is_negative = np.logical_xor(*(np.signbit(x) for x in operands))
+        signed = np.where(is_negative, np.negative(np.abs(chosen)), np.abs(chosen))
+        return np.where(np.isnan(chosen), chosen, signed)
+
+
+_register_extremum("min", _smaller)
+_register_extremum("max", _larger)
+
+
+@opcode("sad", "t=ttt", INTEGERS, native=native.emit_sad)
+def _sad(context: Context, a: Array, b: Array, c: Array) -> Array:
+    """c + |a - b|."""
+    return np.where(a < b, b - a, a - b) + c

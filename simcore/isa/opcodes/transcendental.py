@@ -1,0 +1,81 @@
+"""Reciprocals, roots and transcendental functions.
+
+PTX bounds the error of its approximations and leaves the value to the hardware; here every
+approximation is the exact value rounded to its type, up to the last place in double precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kernelcast.simcore.isa.opcodes.llvm import transcendental as native
+from kernelcast.simcore.isa.opcodes.rounding import (
+    FLUSH,
+    ROUNDINGS,
+    Array,
+    directed_mode,
+    divide,
+    square_root,
+    with_float_modes,
+)
+from kernelcast.simcore.isa.opcodes.table import Context, opcode, unit_of
+from kernelcast.simcore.isa.type_sets import HALVES, WIDE_FLOATS
+from kernelcast.simcore.isa.types import ScalarType, Unit
+
+__all__: list[str] = []
+
+_ACCURACIES = ("approx", *ROUNDINGS, *FLUSH)
+
+
+def _unit(context: Context) -> Unit:
+    return Unit.SPECIAL_FUNCTION if "approx" in context.modifiers else unit_of(context)
+
+
+@opcode("rcp", "t=t", WIDE_FLOATS, unit=_unit, modifiers=_ACCURACIES, native=native.emit_rcp)
+@with_float_modes
+def _rcp(context: Context, a: Array) -> Array:
+    return divide(np.ones((), a.dtype), a, directed_mode(context))
+
+
+@opcode(
+    "sqrt", "t=t", WIDE_FLOATS, unit=_unit, flops=1, modifiers=_ACCURACIES, native=native.emit_sqrt
+)
+@with_float_modes
+def _sqrt(context: Context, a: Array) -> Array:
+    return square_root(a, directed_mode(context))
+
+
+def _rsqrt(a: Array) -> Array:
+    return np.reciprocal(np.sqrt(a))
+
+
+_FUNCTIONS: dict[str, tuple[Callable[[Array], Array], tuple[ScalarType, ...]]] = {
+    "rsqrt": (_rsqrt, WIDE_FLOATS),
+    "sin": (np.sin, (ScalarType.F32,)),
+    "cos": (np.cos, (ScalarType.F32,)),
+    "ex2": (np.exp2, (ScalarType.F16, ScalarType.F32, *HALVES)),
+    "lg2": (np.log2, (ScalarType.F32,)),
+    "tanh": (np.tanh, (ScalarType.F16, ScalarType.F32, *HALVES)),
+}
+
+
+def _register(name: str, function: Callable[[Array], Array], types: tuple[ScalarType, ...]) -> None:
+    emission = native.function_emission(native.FUNCTIONS[name])
+
+    @opcode(
+        name,
+        "t=t",
+        types,
+        unit=Unit.SPECIAL_FUNCTION,
+        modifiers=("approx", *FLUSH),
+        native=emission,
+    )
+    @with_float_modes
+    def _compute(context: Context, a: Array) -> Array:
+        return function(a.astype(np.float64)).astype(context.type.dtype)
+
+
+for _name, (_function, _types) in _FUNCTIONS.items():
+    _register(_name, _function, _types)

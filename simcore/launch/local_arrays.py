@@ -1,0 +1,42 @@
+"""Arrays in shared memory that get their sizes from a launch: OpenCL's `__local` arguments."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.launch import Argument, Launch, LocalBytes
+
+__all__ = ["placed_arguments", "shared_bytes"]
+
+_ALIGNMENT = 16
+"""Of the dynamic shared memory and of every array in it: that of the widest vectors of 4 bytes."""
+
+
+def shared_bytes(kernel: Kernel, launch: Launch) -> int:
+    """Shared memory per thread block: static variables, the dynamic array, and those arrays."""
+    return _layout(kernel, launch)[1]
+
+
+def placed_arguments(kernel: Kernel, launch: Launch) -> tuple[Argument, ...]:
+    """What the parameters hold: of a `__local` array its address in shared memory, not its size."""
+    return _layout(kernel, launch)[0]
+
+
+def _layout(kernel: Kernel, launch: Launch) -> tuple[tuple[Argument, ...], int]:
+    end = kernel.shared_bytes
+    if launch.dynamic_shared_bytes:
+        end = _aligned(end) + launch.dynamic_shared_bytes
+    placed: list[Argument] = []
+    for argument, parameter in zip(launch.arguments, kernel.parameters, strict=True):
+        if parameter.is_local_array:
+            assert isinstance(argument, (int, np.integer, LocalBytes))  # as the launch has checked
+            placed.append(_aligned(end))
+            end = _aligned(end) + int(argument)
+        else:
+            placed.append(argument)
+    return tuple(placed), end
+
+
+def _aligned(position: int) -> int:
+    return -(-position // _ALIGNMENT) * _ALIGNMENT

@@ -1,0 +1,71 @@
+"""Trace x Device -> InstructionStream: recorded warps as PTX instructions, with transactions."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.errors import TraceFormatError
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.memory.native_accesses import NativeAccesses, native_accesses
+from kernelcast.simcore.memory.transactions import transactions_of
+from kernelcast.simcore.profile.calculate_periods import (
+    ACCESS,
+    InstructionStream,
+    PtxOperation,
+    is_off_chip,
+)
+from kernelcast.traces.trace import InstructionRow, Trace
+from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
+
+__all__ = ["instruction_stream"]
+
+_ACCESS_KINDS = ("load", "store", "atomic")
+_OFF_CHIP = ("global", "local", "generic")
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+def instruction_stream(
+    trace: Trace, device: Device, thread_blocks_per_sm: int
+) -> InstructionStream:
+    """The recorded warps of a launch on `device`, each multiprocessor of which holds so many
+    thread blocks.
+
+    TraceFormatError when the trace has no paths.
+    """
+    if trace.paths is None:
+        reason = trace.no_paths or "they were not recorded"
+        raise TraceFormatError(f"the trace holds no paths of warps: {reason}")
+    operations = tuple(_operation(row) for row in trace.instructions)
+    native = native_accesses(trace.instructions)
+    issued = float(trace.classes.totals()[0].sum()) * len(trace.paths.thread_blocks)
+    return InstructionStream(
+        paths=trace.paths,
+        operations=operations,
+        bytes_per_thread=native.bytes.astype(np.float64),
+        transactions=_transactions(trace.paths, is_off_chip(operations), native, device),
+        thread_blocks=trace.thread_blocks,
+        thread_blocks_per_sm=thread_blocks_per_sm,
+        warp_width=trace.warp_width,
+        path_share=len(trace.paths.pc) * trace.thread_blocks / issued if issued else 1.0,
+    )
+
+
+def _transactions(
+    paths: WarpPaths, accesses: Flags, native: NativeAccesses, device: Device
+) -> Floats:
+    found: Floats = np.zeros(len(paths.pc), np.float64)
+    events = np.flatnonzero(accesses[paths.pc] & (paths.pattern != NO_PATTERN))
+    where = paths.pc[events], paths.address[events], paths.pattern[events]
+    found[events] = transactions_of(*where, paths.patterns, native, device).count
+    return found
+
+
+def _operation(row: InstructionRow) -> PtxOperation | None:
+    if not row.is_source:
+        return None
+    if row.kind in _ACCESS_KINDS and row.space in _OFF_CHIP:
+        return ACCESS
+    return PtxOperation(row.opcode.partition(".")[0], row.operand_kind)

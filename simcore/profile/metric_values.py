@@ -1,0 +1,102 @@
+"""How to read one metric from a KernelProfile; None where the profile does not know it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from kernelcast.simcore.profile.profile import (
+    InstructionCounts,
+    KernelProfile,
+    MemoryTraffic,
+    SharedMemoryUse,
+)
+
+__all__ = [
+    "Getter",
+    "active_lanes",
+    "active_lanes_percent",
+    "bank_efficiency",
+    "hit_rate",
+    "instruction_count",
+    "occupancy_percent",
+    "registers",
+    "shared_count",
+    "traffic_count",
+    "traffic_transactions",
+    "used_share",
+]
+
+_TRANSACTION_BYTES = 32
+
+Getter: TypeAlias = Callable[[KernelProfile], float | None]
+
+
+def instruction_count(of: Callable[[InstructionCounts], float | None]) -> Getter:
+    return lambda profile: of(profile.instructions)
+
+
+def traffic_count(of: Callable[[MemoryTraffic], float | None]) -> Getter:
+    return lambda profile: of(profile.traffic)
+
+
+def traffic_transactions(of: Callable[[MemoryTraffic], float | None]) -> Getter:
+    """A count of transactions in units of 32 bytes."""
+
+    def get(profile: KernelProfile) -> float | None:
+        count = of(profile.traffic)
+        return None if count is None else count * profile.traffic.sector_bytes / _TRANSACTION_BYTES
+
+    return get
+
+
+def shared_count(of: Callable[[SharedMemoryUse], float | None]) -> Getter:
+    return lambda profile: of(profile.shared) if profile.shared else None
+
+
+def _percent(part: float | None, whole: float | None) -> float | None:
+    return 100.0 * part / whole if part is not None and whole else None
+
+
+def hit_rate(
+    hits: Callable[[MemoryTraffic], float | None], reads: Callable[[MemoryTraffic], float | None]
+) -> Getter:
+    return lambda profile: _percent(hits(profile.traffic), reads(profile.traffic))
+
+
+def used_share(
+    requested_bytes: Callable[[MemoryTraffic], float | None],
+    sectors: Callable[[MemoryTraffic], float | None],
+) -> Getter:
+    """Bytes that threads asked for as a share of the bytes of the sectors."""
+
+    def get(profile: KernelProfile) -> float | None:
+        moved = sectors(profile.traffic)
+        return _percent(
+            requested_bytes(profile.traffic), moved and moved * profile.traffic.sector_bytes
+        )
+
+    return get
+
+
+def bank_efficiency(profile: KernelProfile) -> float | None:
+    if profile.shared is None:
+        return None
+    taken = profile.shared.load_wavefronts + profile.shared.store_wavefronts
+    return _percent(profile.shared.ideal_wavefronts, taken)
+
+
+def active_lanes_percent(profile: KernelProfile) -> float | None:
+    return None if profile.divergence is None else 100.0 * profile.divergence
+
+
+def active_lanes(profile: KernelProfile) -> float | None:
+    return None if profile.divergence is None else profile.divergence * profile.warp_width
+
+
+def occupancy_percent(profile: KernelProfile) -> float | None:
+    return 100.0 * profile.occupancy.fraction if profile.occupancy else None
+
+
+def registers(profile: KernelProfile) -> float | None:
+    return float(profile.occupancy.registers_per_thread) if profile.occupancy else None

@@ -1,0 +1,266 @@
+"""What a profiler would report of one kernel on one device: all that a model may know of a kernel.
+
+A profile comes from a simulated trace or from a profiler's file; `origin` says which. Counts of
+threads ("thread-level": one per lane that takes part) and of warps ("warp-level": one per issue)
+are kept apart by name. A quantity that the origin cannot know is None, never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from kernelcast.simcore.profile.stage_profile import StageProfile
+
+if TYPE_CHECKING:
+    from kernelcast.simcore.device.device import Device
+    from kernelcast.simcore.profile.calculate_periods import InstructionStream
+    from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
+
+__all__ = [
+    "HotSpot",
+    "InstructionCounts",
+    "KernelProfile",
+    "LaunchShape",
+    "LaunchValidity",
+    "MemoryTraffic",
+    "MixRow",
+    "Occupancy",
+    "OccupancyLimiter",
+    "SharedMemoryUse",
+    "WorkType",
+]
+
+
+class WorkType(Enum):
+    """K_type of the quantitative roofline: the operations that count as useful work."""
+
+    FP64 = "fp64"
+    FP32 = "fp32"
+    INT = "int"
+    TENSOR = "tensor"
+    """Operations of tensor units of all types; only models that know such units take it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchShape:
+    grid: tuple[int, int, int]
+    thread_block: tuple[int, int, int]
+
+    @property
+    def thread_blocks(self) -> int:
+        x, y, z = self.grid
+        return x * y * z
+
+    @property
+    def threads_per_thread_block(self) -> int:
+        x, y, z = self.thread_block
+        return x * y * z
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionCounts:
+    """Thread-level counts except `warp_instructions`; native counting rules (docs/counting.md).
+
+    `fma32` and `fma64` are contained in `fp32` and `fp64` (one each, as nvprof counts them).
+    `tensor_operations` by type (docs/counting.md), two for each multiply-add, are in none of the
+    others; None where the origin does not tell.
+    """
+
+    fma32: float
+    fma64: float
+    fp32: float
+    fp64: float
+    integer: float
+    load_store: float
+    warp_instructions: float
+    thread_instructions: float | None = None
+    conversion: float | None = None
+    control: float | None = None
+    special_function: float | None = None
+    source_warp_instructions: float | None = None
+    source_thread_instructions: float | None = None
+    tensor_operations: Mapping[str, float] | None = None
+
+    @property
+    def tensor_total(self) -> float:
+        """Tensor operations of all types."""
+        return sum((self.tensor_operations or {}).values())
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTraffic:
+    """Transactions of `sector_bytes` at each level, per launch.
+
+    `requests` are warp-level instructions; `l1_sectors` what they ask the first level for.
+    `global_load_transactions`: what their lanes coalesce to, of any size: sectors, lines, segments.
+    """
+
+    dram_read_transactions: float
+    dram_write_transactions: float
+    sector_bytes: int = 32
+    global_load_requests: float | None = None
+    global_store_requests: float | None = None
+    global_load_sectors: float | None = None
+    global_store_sectors: float | None = None
+    l1_read_sectors: float | None = None
+    l1_hit_sectors: float | None = None
+    l2_read_sectors: float | None = None
+    l2_read_hit_sectors: float | None = None
+    l2_write_sectors: float | None = None
+    l2_atomic_sectors: float = 0.0
+    """Of atomics, which are among those read and among those written."""
+    requested_load_bytes: float | None = None
+    requested_store_bytes: float | None = None
+    global_load_transactions: float | None = None
+    global_store_transactions: float | None = None
+
+    @property
+    def dram_bytes(self) -> float:
+        return self.sector_bytes * (self.dram_read_transactions + self.dram_write_transactions)
+
+    @property
+    def l2_bytes(self) -> float | None:
+        """Between SMs and L2; None unless reads and writes are known."""
+        is_known = self.l2_read_sectors is not None and self.l2_write_sectors is not None
+        return self.known_l2_bytes if is_known else None
+
+    @property
+    def known_l2_bytes(self) -> float:
+        """The same of what is known; an atomic changes its sector in one transaction."""
+        sectors = (self.l2_read_sectors or 0.0) + (self.l2_write_sectors or 0.0)
+        return self.sector_bytes * (sectors - self.l2_atomic_sectors)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedMemoryUse:
+    """Warp-level requests and the passes ("wavefronts") that bank conflicts make of them.
+
+    `ideal_wavefronts`: how few could have loaded and stored the same words.
+    """
+
+    load_requests: float
+    load_wavefronts: float
+    store_requests: float
+    store_wavefronts: float
+    constant_requests: float = 0.0
+    constant_wavefronts: float = 0.0
+    ideal_wavefronts: float | None = None
+
+
+class OccupancyLimiter(Enum):
+    THREADS = "threads per SM"
+    WARPS = "warps per SM"
+    THREAD_BLOCKS = "thread blocks per SM"
+    REGISTERS = "registers"
+    SHARED_MEMORY = "shared memory"
+    GRID = "grid size"
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """Resident thread blocks of one SM. `limits` gives each resource's own bound."""
+
+    thread_blocks_per_sm: int
+    warps_per_sm: int
+    fraction: float
+    limiter: OccupancyLimiter
+    limits: tuple[tuple[OccupancyLimiter, int], ...]
+    registers_per_thread: int
+    registers_assumed: bool
+    waves: float
+
+
+@dataclass(frozen=True, slots=True)
+class HotSpot:
+    """One source line of global-memory traffic or of bank conflicts."""
+
+    pc: int
+    mnemonic: str
+    place: str
+    origin_place: str
+    requests: float
+    transactions: float
+    ideal_transactions: float
+
+
+@dataclass(frozen=True, slots=True)
+class MixRow:
+    """Dynamic executions of one opcode, unmerged."""
+
+    opcode: str
+    unit: str
+    thread: float
+    warp: float
+    native_thread: float
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchValidity:
+    """The thesis's conditions for a prediction to hold (section 5.1.4 and 5.2.6).
+
+    A check is None when the profile does not tell.
+    """
+
+    threads_enough: bool | None
+    thread_blocks_enough: bool | None
+    time_enough: bool | None
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """Every condition with its answer."""
+        answers = {True: "yes", False: "NO", None: "not known"}
+        return tuple(
+            f"{condition}: {answers[passed]}"
+            for passed, condition in (
+                (self.threads_enough, "at least 64 threads a thread block"),
+                (self.thread_blocks_enough, "at least 90 thread blocks"),
+                (self.time_enough, "at least 0.5 ms a launch"),
+            )
+        )
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        return tuple(
+            reason
+            for passed, reason in (
+                (self.threads_enough, "fewer than 64 threads a thread block"),
+                (self.thread_blocks_enough, "fewer than 90 thread blocks"),
+                (self.time_enough, "shorter than 0.5 ms a launch"),
+            )
+            if passed is False
+        )
+
+
+@dataclass(frozen=True)
+class KernelProfile:
+    """One launch on `device`; `repeats` launches make up the reported time."""
+
+    kernel: str
+    device: str
+    origin: str
+    instructions: InstructionCounts
+    traffic: MemoryTraffic
+    launch: LaunchShape | None = None
+    occupancy: Occupancy | None = None
+    shared: SharedMemoryUse | None = None
+    repeats: int = 1
+    warp_width: int = 32
+    divergence: float | None = None
+    """Mean share of active lanes per issued warp instruction, 0 to 1."""
+    barrier_stages: int | None = None
+    stages: tuple[StageProfile, ...] = field(default=(), repr=False)
+    """The stages in which something happens; empty where the origin does not tell them apart."""
+    mix: tuple[MixRow, ...] = ()
+    hot_spots: tuple[HotSpot, ...] = ()
+    assumptions: tuple[str, ...] = field(default=())
+    target: Device | None = field(default=None, repr=False, compare=False)
+    """The device itself, when it is at hand: a device file of the user's is not found by name."""
+    timed: TimedKernel | None = field(default=None, repr=False, compare=False)
+    """What simulating an SM takes, where paths of warps were recorded."""
+    stream: InstructionStream | None = field(default=None, repr=False, compare=False)
+    """The instructions of recorded warps as PTX has them, where paths of warps were recorded."""
+    not_timed: str = field(default="", repr=False, compare=False)
+    """Half a sentence why there are no paths although they were wanted."""

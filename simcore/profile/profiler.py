@@ -1,0 +1,113 @@
+"""Trace x Device -> KernelProfile: what a profiler would have reported of the launch there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kernelcast.errors import TraceFormatError
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.tensor_facts import missing_tensor_units
+from kernelcast.simcore.memory.device_memory import MemoryResult, simulate_memory
+from kernelcast.simcore.profile.instruction_counts import (
+    divergence,
+    instruction_counts,
+    instruction_mix,
+)
+from kernelcast.simcore.profile.instruction_stream import instruction_stream
+from kernelcast.simcore.profile.memory_profile import hot_spots, memory_traffic, shared_memory_use
+from kernelcast.simcore.profile.occupancy import held_share, occupancy
+from kernelcast.simcore.profile.profile import KernelProfile, LaunchShape, Occupancy
+from kernelcast.simcore.profile.stages_from_trace import stage_profiles
+from kernelcast.simcore.timing.kernel.from_trace import timed_kernel
+from kernelcast.traces.trace import Trace
+
+if TYPE_CHECKING:
+    from kernelcast.simcore.sampling.extrapolation import SampledCount, SampledTraffic
+
+__all__ = ["profile"]
+
+_TRACERS = {"accel-sim": "Accel-Sim's tracer"}
+
+
+def profile(
+    trace: Trace, device: Device, repeats: int = 1, memory: MemoryResult | None = None
+) -> KernelProfile:
+    """One launch of the trace's kernel on `device`; `repeats` launches make up the reported time.
+
+    LaunchError when no thread block fits an SM; TraceFormatError when the trace's warp width is not
+    the device's.
+    """
+    if not trace.has_memory and memory is None:
+        raise TraceFormatError("the trace holds no memory accesses: execute again and record them")
+    _check_width(trace, device)
+    launch = LaunchShape(trace.grid, trace.thread_block)
+    resident = occupancy(trace.resources, launch, device, held_share(trace))
+    if memory is None:
+        memory = simulate_memory(trace, device, resident.thread_blocks_per_sm)
+    traffic, wavefronts = memory.traffic, memory.wavefronts
+    counts = instruction_counts(trace)
+    lacks_units = missing_tensor_units(counts.tensor_operations or (), device)
+    return KernelProfile(
+        kernel=trace.kernel,
+        device=device.name,
+        origin=f"{_recording(trace)}, simulated memory",
+        instructions=counts,
+        traffic=memory_traffic(trace, traffic),
+        launch=launch,
+        occupancy=resident,
+        shared=shared_memory_use(trace, wavefronts),
+        repeats=repeats,
+        warp_width=device.architecture.warp_width,
+        divergence=divergence(trace),
+        barrier_stages=len(trace.stage_warp_issues),
+        stages=stage_profiles(trace, device, memory),
+        mix=instruction_mix(trace),
+        hot_spots=hot_spots(trace, traffic, wavefronts),
+        assumptions=_assumptions(device, resident, memory.sample),
+        timed=None
+        if trace.paths is None or device.timing is None or lacks_units
+        else timed_kernel(trace, device, memory),
+        stream=None
+        if trace.paths is None
+        else instruction_stream(trace, device, memory.thread_blocks_per_sm),
+        not_timed=lacks_units or trace.no_paths,
+    )
+
+
+def _check_width(trace: Trace, device: Device) -> None:
+    width = device.architecture.warp_width
+    if width != trace.warp_width:
+        raise TraceFormatError(
+            f"the trace has warps of {trace.warp_width} threads but {device.name} has warps of "
+            f"{width}: execute the kernel again at that width"
+        )
+
+
+def _recording(trace: Trace) -> str:
+    if trace.engine in _TRACERS:
+        return f"recorded by {_TRACERS[trace.engine]} on a GPU"
+    return f"execution by the {trace.engine} engine"
+
+
+def _assumptions(
+    device: Device, resident: Occupancy, sample: SampledTraffic | None
+) -> tuple[str, ...]:
+    found = []
+    if sample is not None:
+        found.append(
+            f"memory traffic, from {sample.share:.1%} of the thread blocks: DRAM reads "
+            f"{_reach(sample.dram_reads)}, DRAM writes {_reach(sample.dram_writes)} (sampling "
+            "error at 95 % confidence)"
+        )
+    if resident.registers_assumed:
+        found.append(f"registers per thread: {resident.registers_per_thread}, estimated")
+    if device.assumed:
+        found.append(f"of {device.name}, which nobody published: {', '.join(device.assumed)}")
+    return tuple(found)
+
+
+def _reach(count: SampledCount) -> str:
+    """Half the confidence interval in percent of the value."""
+    if not count.value:
+        return "none"
+    return f"+-{100 * max(count.high - count.value, count.value - count.low) / count.value:.1f} %"

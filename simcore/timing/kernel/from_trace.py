@@ -1,0 +1,221 @@
+"""Trace x Device -> TimedKernel: pipelines, registers, passes and memory levels by instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.errors import TraceFormatError
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.memory.banks import banked_wavefronts, constant_wavefronts
+from kernelcast.simcore.memory.device_memory import MemoryResult
+from kernelcast.simcore.memory.hierarchy import TrafficResult
+from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
+from kernelcast.simcore.memory.native_accesses import NativeAccesses, native_accesses
+from kernelcast.simcore.timing.kernel.asynchronous import joins_group, with_groups
+from kernelcast.simcore.timing.kernel.instruction_sequences import with_native_sequences
+from kernelcast.simcore.timing.kernel.mbarrier_waits import with_parts_told_by_whole, without_tries
+from kernelcast.simcore.timing.kernel.pipelines import BULK_COPY, device_pipelines
+from kernelcast.simcore.timing.kernel.shared_returns import shared_returns
+from kernelcast.simcore.timing.kernel.tensor_cycles import tensor_cycles
+from kernelcast.simcore.timing.kernel.timed_kernel import MemoryLevels, Pipeline, TimedKernel
+from kernelcast.traces.trace import InstructionRow, PatternCounts, PatternTable, Trace
+from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
+
+__all__ = ["timed_kernel"]
+
+_PHASES = 16
+_NO_REGISTER = -1
+
+Floats = npt.NDArray[np.float64]
+Columns = list[tuple[int, ...]]
+
+
+def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKernel:
+    """What the simulator is told of the trace's launch on `device`, whose memory did `memory`.
+
+    TraceFormatError when the trace has no paths.
+    """
+    if trace.paths is None:
+        reason = trace.no_paths or "they were not recorded"
+        raise TraceFormatError(f"the trace holds no paths of warps: {reason}")
+    rows = trace.instructions
+    paths = with_parts_told_by_whole(rows, without_tries(rows, trace.paths))
+    native = native_accesses(rows)
+    tensor, tensor_latency = tensor_cycles(rows, device)
+    has_none = (tensor > 0.0) | _is_bulk(rows)
+    pipeline = device_pipelines(rows, memory, device)
+    is_store = np.array([_is_store(row) for row in rows], np.bool_)
+    reads, writes = _registers(rows)
+    passes, ideal = _wavefronts(paths, pipeline, is_store, has_none, native, device)
+    cycles = paths.lanes * tensor[paths.pc]
+    kernel = TimedKernel(
+        paths=paths,
+        pipeline=pipeline,
+        is_store=is_store,
+        reads=_padded(reads),
+        writes=_padded(writes),
+        wavefronts=passes + cycles,
+        ideal_wavefronts=ideal + cycles,
+        levels=_levels(trace, native, memory.traffic, device.l2.sector_bytes),
+        thread_blocks=trace.thread_blocks,
+        thread_blocks_per_sm=memory.thread_blocks_per_sm,
+        warp_width=trace.warp_width,
+        tensor_latency=tensor_latency if tensor.any() else None,
+        path_share=_share(trace, trace.paths),
+        instructions=tuple(rows),
+    )
+    return with_groups(with_native_sequences(kernel))
+
+
+def _is_store(row: InstructionRow) -> bool:
+    return row.kind == "store" or (row.kind == "atomic" and not row.writes)
+
+
+def _registers(rows: Sequence[InstructionRow]) -> tuple[Columns, Columns]:
+    """A wide access reads and writes for those that it swallows, which write nothing any more.
+
+    What asynchronous copies and products bring is waited for with their groups.
+    """
+    reads, writes = [row.reads for row in rows], [row.writes for row in rows]
+    for row in rows:
+        if joins_group(row):
+            reads[row.pc] = tuple(set(row.reads) - set(row.writes))
+            writes[row.pc] = ()
+    for row in rows:
+        if row.is_native and row.merged_into != row.pc:
+            reads[row.merged_into] = (*reads[row.merged_into], *row.reads)
+            writes[row.merged_into] = (*writes[row.merged_into], *row.writes)
+            writes[row.pc] = ()
+    return [_once(item) for item in reads], [_once(item) for item in writes]
+
+
+def _once(registers: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(registers))
+
+
+def _padded(columns: Columns) -> npt.NDArray[np.int32]:
+    most = max(1, *(len(item) for item in columns))
+    table = np.full((len(columns), most), _NO_REGISTER, np.int32)
+    for row, registers in zip(table, columns, strict=True):
+        row[: len(registers)] = registers
+    return table
+
+
+def _share(trace: Trace, paths: WarpPaths) -> float:
+    """Events over those of as many average thread blocks."""
+    issued = float(trace.classes.totals()[0].sum()) * len(paths.thread_blocks)
+    return len(paths.pc) * trace.thread_blocks / issued if issued else 1.0
+
+
+def _wavefronts(
+    paths: WarpPaths,
+    pipeline: Sequence[Pipeline],
+    is_store: npt.NDArray[np.bool_],
+    has_none: npt.NDArray[np.bool_],
+    native: NativeAccesses,
+    device: Device,
+) -> tuple[Floats, Floats]:
+    """Those that accesses take, and those without conflicts; `has_none` by pc: whether it is no
+    access that passes L1 or banks for a warp."""
+    wavefronts: Floats = np.ones(len(paths.pc), np.float64)
+    wavefronts[has_none[paths.pc]] = 0.0
+    fewest = wavefronts.copy()
+    for kind in (Pipeline.SHARED, Pipeline.CONSTANT, Pipeline.GLOBAL):
+        chosen = np.array([item is kind for item in pipeline], np.bool_) & ~has_none
+        events = np.flatnonzero(chosen[paths.pc] & (paths.pattern != NO_PATTERN))
+        rows, row_of_event = _distinct(paths, events)
+        passes, ideal = _passes(kind, rows, paths.patterns, native, device)
+        if kind is Pipeline.SHARED:
+            returns = shared_returns(rows, paths.patterns, native, device)
+            returns[is_store[rows.pc]] = 0
+            passes, ideal = np.maximum(passes, returns), np.maximum(ideal, returns)
+        passes = passes[row_of_event]
+        if kind is Pipeline.GLOBAL:
+            where = paths.pc[events], paths.address[events], paths.pattern[events]
+            passes = np.maximum(passes, tag_passes(*where, paths.patterns, native, device))
+        wavefronts[events] = passes
+        fewest[events] = np.minimum(ideal[row_of_event], passes)
+    return wavefronts, fewest
+
+
+def _passes(
+    kind: Pipeline,
+    rows: PatternCounts,
+    patterns: PatternTable,
+    native: NativeAccesses,
+    device: Device,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """What depends on shape and phase only, and what is left of it without conflicts."""
+    match kind:
+        case Pipeline.SHARED:
+            found = banked_wavefronts(rows, patterns, native, device)
+        case Pipeline.CONSTANT:
+            found = constant_wavefronts(rows, patterns, native, device.constant)
+        case _:
+            passes = data_passes(rows, patterns, native, device)
+            return passes, passes
+    return found.taken, found.ideal
+
+
+def _distinct(
+    paths: WarpPaths, events: npt.NDArray[np.intp]
+) -> tuple[PatternCounts, npt.NDArray[np.intp]]:
+    """The accesses that differ in instruction, phase or pattern, and which one each event is."""
+    phase = paths.address[events] % _PHASES
+    key = (paths.pc[events].astype(np.int64) << 36) | (phase << 32) | paths.pattern[events]
+    _, example, inverse = np.unique(key, return_index=True, return_inverse=True)
+    chosen = events[example]
+    none = np.zeros(len(chosen), np.int32)
+    rows = PatternCounts(
+        paths.pc[chosen],
+        none,
+        phase[example].astype(np.int32),
+        paths.pattern[chosen],
+        np.ones(len(chosen), np.int64),
+    )
+    return rows, inverse
+
+
+def _levels(
+    trace: Trace, native: NativeAccesses, traffic: TrafficResult, sector_bytes: int
+) -> MemoryLevels:
+    """DRAM counts in bytes, so that what a transaction fetches beside a sector is not lost; nor is
+    what L1 fetches beside it, where its sectors are longer than those of L2. A copy in bulk asks
+    for all of its sectors at once, and nothing of it passes registers."""
+    counts = traffic.by_instruction
+    is_bulk = _is_bulk(trace.instructions)
+    requests = np.where(is_bulk, trace.classes.totals()[0], counts.requests)
+    served = counts.l1_hits + counts.l2_reads
+    asked = np.maximum(np.maximum(counts.sectors, counts.l1_reads), served)
+    below = asked - counts.l1_hits
+    dram = counts.dram_reads * traffic.transaction_bytes + counts.dram_writes * _written(traffic)
+    return MemoryLevels(
+        sectors=_ratio(asked * traffic.sector_bytes, requests * sector_bytes),
+        ideal_sectors=_ratio(counts.ideal_sectors * traffic.sector_bytes, requests * sector_bytes),
+        l1_hits=_ratio(counts.l1_hits, asked),
+        l2_hits=1.0 - np.minimum(_ratio(dram, below * traffic.sector_bytes), 1.0),
+        bytes_per_lane=np.where(is_bulk, 0.0, native.bytes.astype(np.float64)),
+    )
+
+
+def _written(traffic: TrafficResult) -> float:
+    """Bytes that reach DRAM for one of the writes that instructions made necessary: several of
+    them may go in one transaction."""
+    writes = int(traffic.by_instruction.dram_writes.sum())
+    transactions = traffic.dram_write_transactions
+    return transactions * traffic.transaction_bytes / writes if writes else 0.0
+
+
+def _is_bulk(rows: Sequence[InstructionRow]) -> npt.NDArray[np.bool_]:
+    return np.array([row.opcode == BULK_COPY for row in rows], np.bool_)
+
+
+def _ratio(part: npt.NDArray[Any], whole: npt.NDArray[Any]) -> Floats:
+    """0 where there is nothing of the whole."""
+    shares: Floats = np.zeros(len(whole), np.float64)
+    np.divide(part, whole, out=shares, where=whole > 0)
+    return shares

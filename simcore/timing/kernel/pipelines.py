@@ -1,0 +1,123 @@
+"""Which pipeline executes an instruction: by its unit, with the opcodes that leave their unit.
+
+Opcodes of PTX and of SASS stand side by side, as they do in traces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.isa.types import AddressSpace, Unit
+from kernelcast.simcore.memory.device_memory import MemoryResult
+from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline
+from kernelcast.traces.trace import InstructionRow
+
+__all__ = ["BULK_COPY", "COMMITS", "device_pipelines", "pipelines"]
+
+_BY_UNIT: Mapping[str, Pipeline] = {
+    Unit.FP16.value: Pipeline.HALF,
+    Unit.FP32.value: Pipeline.FP32,
+    Unit.FP64.value: Pipeline.FP64,
+    Unit.CONVERSION.value: Pipeline.CONVERSION,
+    Unit.SPECIAL_FUNCTION.value: Pipeline.SPECIAL_FUNCTION,
+    Unit.TEXTURE.value: Pipeline.SPECIAL_FUNCTION,
+    Unit.TENSOR.value: Pipeline.TENSOR,
+}
+"""Everything else that computes, moves or controls takes the integer pipeline."""
+_BY_KIND: Mapping[str, Pipeline] = {
+    "barrier": Pipeline.BARRIER,
+    "fence": Pipeline.FENCE,
+    "branch": Pipeline.BRANCH,
+    "call": Pipeline.BRANCH,
+    "exit": Pipeline.EXIT,
+}
+_BY_SPACE: Mapping[str, Pipeline] = {"shared": Pipeline.SHARED, "const": Pipeline.CONSTANT}
+_ACCESSES = ("load", "store", "atomic")
+_ON_CHIP = (AddressSpace.SHARED.value, AddressSpace.PARAM.value)
+"""What parts of an instruction read of the description of an image or a copy."""
+_WIDE, _WIDE_INTEGERS = "f64", ("s64", "u64")
+BULK_COPY = "cp.async.bulk"
+"""What rows call all copies in bulk."""
+_WITHOUT_WAITING = ("bar.arrive",)
+COMMITS = ("cp.async.mbarrier.arrive", "tcgen05.commit")
+"""How instructions begin that tell an mbarrier of what their thread began before."""
+_GROUPING = frozenset(
+    ("cp", "wgmma", "tcgen05", "setmaxnreg", "griddepcontrol", "createpolicy", "LDGDEPBAR")
+)
+"""First parts of names that stand among fences and order no memory: they take an issue slot."""
+_OTHER_PIPELINE: Mapping[Pipeline, Mapping[str, Sequence[str]]] = {
+    Pipeline.INTEGER_MULTIPLY: {
+        Unit.INTEGER.value: (
+            *("mul", "mad", "madc", "mul24", "mad24", "dp4a", "dp2a"),
+            *("IMAD", "IMADSP", "IMUL", "XMAD", "VMAD", "IDP", "IDP4A"),
+        )
+    },
+    Pipeline.SPECIAL_FUNCTION: {
+        Unit.FP32.value: ("rcp", "sqrt", "div"),
+        Unit.INTEGER.value: ("popc", "clz", "bfind", "POPC", "FLO"),
+    },
+    Pipeline.SHUFFLE: {Unit.LOAD_STORE.value: ("shfl",), Unit.MOVE.value: ("SHFL",)},
+}
+"""By pipeline and unit: the first parts of opcodes."""
+_BY_OPCODE: Mapping[tuple[str, str], Pipeline] = {
+    (unit, opcode): pipeline
+    for pipeline, by_unit in _OTHER_PIPELINE.items()
+    for unit, opcodes in by_unit.items()
+    for opcode in opcodes
+}
+
+
+def pipelines(instructions: Sequence[InstructionRow], memory: MemoryResult) -> tuple[Pipeline, ...]:
+    """By pc. A generic access that `memory` saw in shared memory only belongs there."""
+    is_banked = (memory.wavefronts.requests > 0) & (memory.traffic.by_instruction.requests == 0)
+    return tuple(_pipeline(row, is_banked) for row in instructions)
+
+
+def device_pipelines(
+    instructions: Sequence[InstructionRow], memory: MemoryResult, device: Device
+) -> tuple[Pipeline, ...]:
+    """As `pipelines`; conversions from and to 64-bit types take the unit of double precision where
+    that is slower than other conversions (CUDA C++ Programming Guide, throughput of native
+    arithmetic instructions: 2 instead of 16 results a cycle for compute capability 7.5 and 8.6)."""
+    found = pipelines(instructions, memory)
+    timing = device.timing
+    if timing is None or timing.fp64.lanes >= timing.conversion.lanes:
+        return found
+    return tuple(
+        Pipeline.FP64 if item is Pipeline.CONVERSION and _converts_64_bits(row) else item
+        for row, item in zip(instructions, found, strict=True)
+    )
+
+
+def _converts_64_bits(row: InstructionRow) -> bool:
+    """Between integers nothing is converted, only registers are copied."""
+    types = row.mnemonic.lower().split(".")
+    is_wide_integer = any(name in types for name in _WIDE_INTEGERS)
+    is_float = types[0] in ("i2f", "f2i") or any(name[:1] == "f" for name in types[1:])
+    return _WIDE in types or (is_wide_integer and is_float)
+
+
+def _pipeline(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline:
+    if row.is_part:
+        is_access = row.kind in _ACCESSES and row.space not in _ON_CHIP
+        return Pipeline.GLOBAL if is_access else Pipeline.NONE
+    if not row.is_counted_natively:
+        return Pipeline.NONE
+    if row.mnemonic.startswith(COMMITS):
+        return Pipeline.COMMIT
+    if row.opcode == BULK_COPY and row.space == AddressSpace.SHARED.value:
+        return Pipeline.WAIT
+    if row.kind in _ACCESSES:
+        if row.space == "generic" and is_banked[row.pc]:
+            return Pipeline.SHARED
+        return _BY_SPACE.get(row.space, Pipeline.GLOBAL)
+    if row.kind == "fence" and row.mnemonic.split(".")[0] in _GROUPING:
+        return Pipeline.WAIT
+    if row.kind in _BY_KIND and row.opcode not in _WITHOUT_WAITING:
+        return _BY_KIND[row.kind]
+    key = row.unit, row.opcode.split(".")[0]
+    return _BY_OPCODE.get(key) or _BY_UNIT.get(row.unit, Pipeline.INTEGER)

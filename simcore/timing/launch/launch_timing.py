@@ -1,0 +1,208 @@
+"""How long a launch takes: one SM simulated, the other SMs seen as sharers of L2 and DRAM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.errors import ModelNotApplicable
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.timing.kernel.component import Component
+from kernelcast.simcore.timing.kernel.relieved_kernel import relieved_kernel
+from kernelcast.simcore.timing.kernel.stall_reasons import ISSUED, StallReason
+from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
+from kernelcast.simcore.timing.launch.sm_simulator import SmSimulator, Snapshot
+from kernelcast.simcore.timing.launch.steady_stretch import steady_stretch
+from kernelcast.simcore.timing.launch.unequal_shares import UnequalShares, unequal_shares
+from kernelcast.simcore.timing.walk.sm_machine import Machine, sm_machine
+from kernelcast.simcore.timing.walk.sm_program import Program, sm_program
+
+__all__ = ["LaunchTiming", "launch_timing"]
+
+_NOTHING: frozenset[Component] = frozenset()
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class LaunchTiming:
+    """`cycles` of the SM that ends last, without `overhead_s` of the launch.
+
+    `slots` of one SM, issued or lost, until the first SMs run dry at `full_cycles`: shape (2,
+    instructions + 1, reasons), the columns are ISSUED and `StallReason.code`; row 0 while the SM is
+    as full as at first, row 1 afterwards; the last instruction is none at all. They add up to
+    `full_cycles` x `slots_per_cycle`. `warp_cycles` says what each warp did in each cycle, shape
+    (instructions + 1, states), the columns are SELECTED, `StallReason.code` and NOT_SELECTED: they
+    add up to `resident_warp_cycles`. `scale` makes paths that are parts of warps whole: it is in
+    `seconds`, not in cycles.
+    """
+
+    cycles: int
+    full_cycles: int
+    slots: Ints
+    warp_cycles: Ints
+    resident_warp_cycles: int
+    slots_per_cycle: float
+    instructions: int
+    simulated_instructions: int
+    thread_blocks: int
+    is_steady: bool
+    scale: float
+    overhead_s: float
+    device: Device
+
+    @property
+    def seconds(self) -> float:
+        return self.overhead_s + self.device.seconds(self.cycles * self.scale)
+
+    @property
+    def imbalance_cycles(self) -> int:
+        """Cycles in which only some SMs had work left."""
+        return self.cycles - self.full_cycles
+
+    @property
+    def issued(self) -> int:
+        return int(self.slots[:, :, ISSUED].sum())
+
+    def lost(self, reason: StallReason) -> int:
+        """Slots that were lost for that reason."""
+        return int(self.slots[:, :, reason.code].sum())
+
+    @property
+    def stalls(self) -> dict[StallReason, int]:
+        return {reason: self.lost(reason) for reason in StallReason}
+
+    @property
+    def warp_stalls(self) -> dict[StallReason, int]:
+        """Cycles in which warps were stalled, as profilers sample them."""
+        cycles = self.warp_cycles.sum(axis=0)
+        return {reason: int(cycles[reason.code]) for reason in StallReason}
+
+    @property
+    def lost_by_pc(self) -> Ints:
+        """Slots that each instruction waited, shape (instructions,)."""
+        by_pc: Ints = self.slots[:, :-1].sum(axis=(0, 2)) - self.slots[:, :-1, ISSUED].sum(axis=0)
+        return by_pc
+
+
+def launch_timing(
+    kernel: TimedKernel,
+    device: Device,
+    without: frozenset[Component] = _NOTHING,
+    is_exact: bool = False,
+) -> LaunchTiming:
+    """Times a launch; `is_exact` walks every thread block of the SM instead of a steady stretch.
+
+    Thread blocks are dealt to the SMs in turn: some SMs may get one more, and have L2 and DRAM for
+    themselves when the others are done. ModelNotApplicable without timing facts or without paths.
+    """
+    timing = device.timing
+    if timing is None:
+        raise ModelNotApplicable(f"{device.name} has no timing facts ([timing] in its file)")
+    if not len(kernel.paths.thread_blocks) or not kernel.thread_blocks:
+        raise ModelNotApplicable("no path of a thread block was recorded")
+    kernel = relieved_kernel(kernel, device, without)
+    launch = _Launch(kernel, device, without, is_exact)
+    full, last = launch.run()
+    removed = Component.LAUNCH_OVERHEAD in without
+    return LaunchTiming(
+        cycles=last.cycles,
+        full_cycles=full.cycles,
+        slots=full.account,
+        warp_cycles=full.warp_account,
+        resident_warp_cycles=full.resident_warp_cycles,
+        slots_per_cycle=device.sm.warp_schedulers
+        * timing.issues_per_scheduler
+        / timing.issue_cycles,
+        instructions=full.instructions,
+        simulated_instructions=launch.simulated_instructions,
+        thread_blocks=full.thread_blocks,
+        is_steady=launch.is_steady,
+        scale=1.0 / kernel.path_share,
+        overhead_s=0.0 if removed else timing.launch_overhead_s,
+        device=device,
+    )
+
+
+class _Launch:
+    """The runs of one SM that make up a launch."""
+
+    def __init__(
+        self, kernel: TimedKernel, device: Device, without: frozenset[Component], is_exact: bool
+    ) -> None:
+        self._kernel = kernel
+        self._program: Program = sm_program(kernel, device, without)
+        self._device = device
+        self._without = without
+        self._is_exact = is_exact
+        self.is_steady = True
+        self.simulated_instructions = 0
+
+    def run(self) -> tuple[Snapshot, Snapshot]:
+        """Of an SM that is done first, and of one that is done last."""
+        sms = self._device.architecture.sm_count
+        at_once = self._kernel.thread_blocks_per_sm
+        shares = unequal_shares(self._kernel.paths, self._kernel.thread_blocks, sms, at_once)
+        if shares is not None:
+            return self._run_unequal(shares)
+        each, more = divmod(self._kernel.thread_blocks, sms)
+        if each == 0:
+            snapshot = self._finish(self._start(1, busy_sms=more))
+            return snapshot, snapshot
+        full = self._finish(self._start(each, busy_sms=sms))
+        if more == 0 or Component.IMBALANCE in self._without:
+            return full, full
+        last = self._finish_late(self._start(each + 1, busy_sms=sms), full.cycles, more)
+        return full, last if last.cycles > full.cycles else full
+
+    def _run_unequal(self, shares: UnequalShares) -> tuple[Snapshot, Snapshot]:
+        """As `run`, of the SM with average work and of the one with the most."""
+        full = self._finish(self._start_share(shares.mean, shares.busy))
+        if shares.later == 0 or Component.IMBALANCE in self._without:
+            return full, full
+        late = self._start_share(shares.most, shares.busy)
+        last = self._finish_late(late, full.cycles, shares.later)
+        return full, last if last.cycles > full.cycles else full
+
+    def _start_share(self, order: Ints, busy_sms: int) -> SmSimulator:
+        per_sm = min(self._kernel.thread_blocks_per_sm, len(order))
+        program = self._program._replace(order=order)
+        return SmSimulator(program, self._machine(busy_sms), len(order), per_sm)
+
+    def _finish_late(self, simulator: SmSimulator, cycles: int, busy_sms: int) -> Snapshot:
+        """Of an SM that has L2 and DRAM to share with fewer others after so many cycles."""
+        simulator.run(before_cycle=cycles)
+        simulator.machine = self._machine(busy_sms)
+        return self._finish(simulator)
+
+    def _machine(self, busy_sms: int) -> Machine:
+        return sm_machine(self._kernel, self._device, busy_sms, self._without)
+
+    def _start(self, thread_blocks: int, busy_sms: int) -> SmSimulator:
+        """An SM that has skipped what it can."""
+        per_sm = min(self._kernel.thread_blocks_per_sm, thread_blocks)
+        simulator = SmSimulator(self._program, self._machine(busy_sms), thread_blocks, per_sm)
+        if not self._is_exact:
+            self._skip(simulator, thread_blocks, per_sm)
+        return simulator
+
+    def _finish(self, simulator: SmSimulator) -> Snapshot:
+        snapshot = simulator.finish()
+        self.simulated_instructions += simulator.simulated_instructions
+        return snapshot
+
+    def _skip(self, simulator: SmSimulator, thread_blocks: int, per_sm: int) -> None:
+        """Walks a steady stretch, and repeats it without walking.
+
+        A period is as many thread blocks as the SM holds, or a multiple of the recorded ones.
+        """
+        recorded = len(self._kernel.paths.thread_blocks)
+        period = recorded * -(-per_sm // recorded)
+        found = steady_stretch(simulator, per_sm, period, thread_blocks - per_sm)
+        if found is not None:
+            before, after, is_steady = found
+            self.is_steady &= is_steady
+            stretch = after.thread_blocks - before.thread_blocks
+            simulator.repeat(before, after, (thread_blocks - simulator.dispatched) // stretch)

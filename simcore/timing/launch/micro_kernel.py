@@ -1,0 +1,84 @@
+"""Kernels of a few instructions in a loop, as micro-benchmarks have them, without a source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.simcore.timing.kernel.timed_kernel import MemoryLevels, Pipeline, TimedKernel
+from kernelcast.traces.trace import PatternTable
+from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
+
+__all__ = ["Step", "micro_kernel"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One instruction. A global access without `writes` is a store; `passes` and the rest as in
+    TimedKernel and MemoryLevels."""
+
+    pipeline: Pipeline
+    reads: tuple[int, ...] = ()
+    writes: tuple[int, ...] = ()
+    passes: float = 1.0
+    sectors: float = 4.0
+    l1_hits: float = 0.0
+    l2_hits: float = 0.0
+    bytes_per_lane: float = 4.0
+    tensor_latency: float = 0.0
+    ideal_passes: float = 1.0
+    ideal_sectors: float = 4.0
+
+
+def micro_kernel(
+    steps: Sequence[Step],
+    trips: int,
+    warps: int = 1,
+    thread_blocks: int = 1,
+    thread_blocks_per_sm: int = 1,
+    warp_width: int = 32,
+) -> TimedKernel:
+    """A kernel of which each warp runs all steps `trips` times."""
+    events = len(steps) * trips * warps
+    pc = np.tile(np.arange(len(steps), dtype=np.int32), trips * warps)
+    is_global = np.array([step.pipeline is Pipeline.GLOBAL for step in steps])
+    paths = WarpPaths(
+        thread_blocks=np.zeros(1, np.int64),
+        warps_per_thread_block=warps,
+        start=np.arange(warps + 1, dtype=np.int64) * (len(steps) * trips),
+        pc=pc,
+        lanes=np.full(events, warp_width, np.uint8),
+        pattern=np.full(events, NO_PATTERN, np.int32),
+        address=np.zeros(events, np.int64),
+        patterns=PatternTable.empty(warp_width),
+    )
+    return TimedKernel(
+        paths=paths,
+        pipeline=tuple(step.pipeline for step in steps),
+        is_store=is_global & np.array([not step.writes for step in steps]),
+        reads=_padded([step.reads for step in steps]),
+        writes=_padded([step.writes for step in steps]),
+        wavefronts=np.array([step.passes for step in steps])[pc],
+        ideal_wavefronts=np.array([step.ideal_passes for step in steps])[pc],
+        levels=MemoryLevels(
+            sectors=np.where(is_global, [step.sectors for step in steps], 0.0),
+            ideal_sectors=np.where(is_global, [step.ideal_sectors for step in steps], 0.0),
+            l1_hits=np.array([step.l1_hits for step in steps]),
+            l2_hits=np.array([step.l2_hits for step in steps]),
+            bytes_per_lane=np.where(is_global, [step.bytes_per_lane for step in steps], 0.0),
+        ),
+        thread_blocks=thread_blocks,
+        thread_blocks_per_sm=thread_blocks_per_sm,
+        warp_width=warp_width,
+        tensor_latency=np.array([step.tensor_latency for step in steps]),
+    )
+
+
+def _padded(registers: Sequence[tuple[int, ...]]) -> npt.NDArray[np.int32]:
+    most = max(len(row) for row in registers)
+    return np.array([[*row, *[-1] * (most - len(row))] for row in registers], np.int32).reshape(
+        len(registers), most
+    )

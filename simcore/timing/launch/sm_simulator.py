@@ -1,0 +1,185 @@
+"""One SM as an object: thread blocks run, slots are counted, a steady stretch is repeated."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.errors import ModelNotApplicable
+from kernelcast.simcore.timing.kernel.stall_reasons import (
+    ISSUED,
+    REASON_COUNT,
+    SELECTED,
+    STATE_COUNT,
+    StallReason,
+)
+from kernelcast.simcore.timing.walk import sm_cycles
+from kernelcast.simcore.timing.walk.phase_issue import let_one_go
+from kernelcast.simcore.timing.walk.sm_machine import Machine
+from kernelcast.simcore.timing.walk.sm_program import WORDS, Program
+from kernelcast.simcore.timing.walk.sm_state import (
+    COMPLETED,
+    COUNT,
+    DISPATCHED,
+    DRAM_FREE,
+    FIRST,
+    L2_FREE,
+    NEVER,
+    ORDER,
+    PLACE_AND_SCHEDULER,
+    RESIDENCE,
+    SCHEDULER_BITS,
+    SCHEDULERS,
+    SLOTS,
+    STATES,
+    STORE_DONE,
+    TOTAL,
+    account_records,
+    new_state,
+    scheduler_records,
+    warp_records,
+)
+
+__all__ = ["SmSimulator", "Snapshot"]
+
+_LEVELS = (L2_FREE, DRAM_FREE)
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """At the end of an issue: all slots until then are in `account` (see SmState).
+
+    `backlog`: cycles that L2 or DRAM will go on with what they have been asked for. `warp_account`
+    has all cycles of warps, `resident_warp_cycles` how many they are.
+    """
+
+    cycles: int
+    backlog: float
+    thread_blocks: int
+    instructions: int
+    account: Ints
+    warp_account: Ints
+    resident_warp_cycles: int
+
+
+class SmSimulator:
+    """Works through `thread_blocks` thread blocks, `thread_blocks_per_sm` at a time.
+
+    They follow the paths of recorded ones, in the program's `order`. ModelNotApplicable for more
+    resident warps than SLOTS of a scheduler.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        machine: Machine,
+        thread_blocks: int,
+        thread_blocks_per_sm: int,
+    ) -> None:
+        _check_slots(thread_blocks_per_sm * program.warps, machine.schedulers)
+        self._program = program
+        self.machine = machine
+        self._total = thread_blocks
+        self._state = new_state(program, machine, thread_blocks, thread_blocks_per_sm)
+        self._account = account_records(self._state.account)
+        self._skipped_cycles = 0
+        self._skipped_thread_blocks = 0
+        self._skipped_instructions = 0
+        self._skipped_account: Ints | int = 0
+        self._skipped_warp_account: Ints | int = 0
+        self._skipped_residence = 0
+
+    @property
+    def dispatched(self) -> int:
+        return int(self._state.counts[DISPATCHED]) + self._skipped_thread_blocks
+
+    @property
+    def simulated_instructions(self) -> int:
+        """Warp instructions that were walked one by one."""
+        return int(self._account[:, :, ISSUED].sum())
+
+    def run(self, completed: int | None = None, before_cycle: float | None = None) -> Snapshot:
+        """Until so many thread blocks have ended, or up to a cycle; to the end by default."""
+        wanted = self._total if completed is None else completed
+        before = NEVER
+        if before_cycle is not None:
+            before = min(NEVER, int(before_cycle) - self._skipped_cycles)
+        target = wanted - self._skipped_thread_blocks
+        at = self._program, self.machine, self._state
+        cycle = sm_cycles.walk(*at, target, before)
+        while self._state.counts[COMPLETED] < target and let_one_go(*at):
+            cycle = sm_cycles.walk(*at, target, before)
+        return self._snapshot(int(cycle))
+
+    def finish(self) -> Snapshot:
+        """Runs what is left, waits for stores."""
+        ended = self.run()
+        return self._snapshot(ended.cycles - self._skipped_cycles + self._drain(ended.cycles))
+
+    def _drain(self, ended: int) -> int:
+        """Cycles, of whole slots, until the last store is done."""
+        machine, state = self.machine, self._state
+        left = state.clocks[STORE_DONE] + self._skipped_cycles - ended
+        turns: int = max(0, math.ceil(left / machine.issue_cycles))
+        self._account[1, -1, StallReason.DRAIN.code] += turns * machine.schedulers * machine.issues
+        return turns * machine.issue_cycles
+
+    def _snapshot(self, cycles: int) -> Snapshot:
+        counts = self._state.counts
+        account, warp_account = self._accounts()
+        return Snapshot(
+            cycles=cycles + self._skipped_cycles,
+            backlog=max(0.0, *(self._state.clocks[level] - cycles for level in _LEVELS)),
+            thread_blocks=int(counts[COMPLETED]) + self._skipped_thread_blocks,
+            instructions=self.simulated_instructions + self._skipped_instructions,
+            account=account + self._skipped_account,
+            warp_account=warp_account + self._skipped_warp_account,
+            resident_warp_cycles=self._residence(cycles) + self._skipped_residence,
+        )
+
+    def _accounts(self) -> tuple[Ints, Ints]:
+        """Of slots and of cycles of warps, by pc."""
+        first = np.append(self._program.first_row, self._program.rows)
+        by_pc = np.add.reduceat(self._account, first, axis=1)
+        slots, states = (
+            by_pc[:, :, :REASON_COUNT],
+            by_pc[:, :, STATES : STATES + STATE_COUNT].sum(axis=0),
+        )
+        if self.machine.issues == 1:
+            states[:, SELECTED] = slots[:, :, ISSUED].sum(axis=0) * self.machine.issue_cycles
+        return slots, states
+
+    def _residence(self, cycles: int) -> int:
+        """Of all warps up to then, from the first cycle of their thread block on."""
+        state = self._state
+        schedulers = scheduler_records(state.scheduler)
+        live = np.concatenate([record[ORDER : ORDER + record[COUNT]] for record in schedulers])
+        places = warp_records(state.warp)[live, PLACE_AND_SCHEDULER] >> SCHEDULER_BITS
+        since = cycles - state.place[FIRST::WORDS][places]
+        return int(state.counts[RESIDENCE] + np.maximum(since, 0).sum())
+
+    def repeat(self, before: Snapshot, after: Snapshot, times: int) -> None:
+        """Counts what happened between two snapshots `times` more, without walking it."""
+        thread_blocks = times * (after.thread_blocks - before.thread_blocks)
+        self._skipped_thread_blocks += thread_blocks
+        self._state.counts[TOTAL] -= thread_blocks
+        self._skipped_cycles += times * (after.cycles - before.cycles)
+        self._skipped_instructions += times * (after.instructions - before.instructions)
+        self._skipped_account += times * (after.account - before.account)
+        self._skipped_warp_account += times * (after.warp_account - before.warp_account)
+        self._skipped_residence += times * (
+            after.resident_warp_cycles - before.resident_warp_cycles
+        )
+
+
+def _check_slots(warps: int, schedulers: int) -> None:
+    if schedulers > SCHEDULERS or warps > SLOTS * schedulers:
+        raise ModelNotApplicable(
+            f"{warps} resident warps on {schedulers} schedulers: the timing model follows at most "
+            f"{SLOTS} warps of a scheduler"
+        )

@@ -1,0 +1,69 @@
+"""Whether an SM goes on as it has gone, so that what it did stands for what it has still to do.
+
+Two short stretches may be alike by chance. Three in turn must be, of which each is as long as all
+that went before them: where they differ, stretches of twice the length are walked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.simcore.timing.launch.sm_simulator import SmSimulator, Snapshot
+
+__all__ = ["are_alike", "steady_stretch", "take_as_long"]
+
+_CYCLES_WITHIN, _SLOTS_WITHIN, _BACKLOG_WITHIN = 0.005, 0.02, 0.01
+_MOST_INSTRUCTIONS = 4_000_000
+
+Floats = npt.NDArray[np.float64]
+
+
+def steady_stretch(
+    simulator: SmSimulator, begins: int, period: int, ends: int
+) -> tuple[Snapshot, Snapshot, bool] | None:
+    """The ends of three stretches in turn that are alike, or of the longest ones that do not take
+    too many instructions, and whether they take equally long; None when there is no room for them.
+
+    Walks `simulator` from `begins` completed thread blocks, which fill the SM, up to `ends` at
+    most. Stretches are 1, 2, 4, ... times `period` thread blocks long.
+    """
+    completed, walked = begins, list[Snapshot]()
+    while completed + period <= ends:
+        walked.append(simulator.run(completed + period))
+        completed = walked[-1].thread_blocks
+        if len(walked) < 4:
+            continue
+        if are_alike(walked) or 2 * simulator.simulated_instructions > _MOST_INSTRUCTIONS:
+            return walked[0], walked[3], take_as_long(walked)
+        period, walked = 2 * period, [walked[1], walked[3]]
+    return None
+
+
+def are_alike(ends: Sequence[Snapshot]) -> bool:
+    """Whether thread blocks took as long in each stretch between `ends`, and lost as many slots for
+    each reason."""
+    slots = _of_a_thread_block([end.account.sum(axis=(0, 1)) for end in ends], ends)
+    within = _SLOTS_WITHIN * slots.sum(axis=1).mean()
+    return take_as_long(ends) and bool((np.ptp(slots, axis=0) <= within).all())
+
+
+def take_as_long(ends: Sequence[Snapshot]) -> bool:
+    """Whether thread blocks took as long in each stretch, and left as much behind for the memory to
+    do."""
+    cycles = _of_a_thread_block([end.cycles for end in ends], ends)
+    growth = abs(ends[-1].backlog - ends[0].backlog)
+    return bool(
+        np.ptp(cycles) <= _CYCLES_WITHIN * cycles.mean()
+        and growth <= _BACKLOG_WITHIN * (ends[-1].cycles - ends[0].cycles)
+    )
+
+
+def _of_a_thread_block(sums: Sequence[Any], ends: Sequence[Snapshot]) -> Floats:
+    """In each stretch; the first axis is that of the stretches."""
+    thread_blocks = np.diff([end.thread_blocks for end in ends])
+    found: Floats = (np.diff(np.array(sums), axis=0).T / thread_blocks).T
+    return found

@@ -1,0 +1,263 @@
+"""Global accesses of one SM on their way through L1, L2 and DRAM.
+
+A level takes one sector after the other at its bandwidth, and requests wait for one another. What
+the SM leaves unused of its share, others use; it gets that back when it asks for more at once.
+Which lines miss is in `missed_lines`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from kernelcast.simcore.host.compiled import inlined
+from kernelcast.simcore.timing.kernel.stall_reasons import REASON_BITS, StallReason
+from kernelcast.simcore.timing.walk.missed_lines import missed_lines
+from kernelcast.simcore.timing.walk.sm_machine import Machine
+from kernelcast.simcore.timing.walk.sm_program import (
+    L2_MISSES,
+    LINE_SECTORS,
+    LOAD,
+    MISSED_LINES,
+    STORE,
+    TURN_AT_L1,
+    TURN_AT_L2,
+    UNLIMITED,
+    Program,
+    word,
+)
+from kernelcast.simcore.timing.walk.sm_state import (
+    DISPATCHED,
+    DRAM_CREDIT,
+    DRAM_FREE,
+    DRAM_SINCE,
+    L1_FREE,
+    L2_CREDIT,
+    L2_FREE,
+    L2_SINCE,
+    LOAD_QUEUE,
+    LOADS,
+    NUMBER,
+    POSITION,
+    REQUEST_READY,
+    REQUEST_SECTORS,
+    RESIDENT_FIRST,
+    RINGS,
+    STORE_DONE,
+    STORE_QUEUE,
+    STORES,
+    SmState,
+    common_pipe,
+    request_word,
+    warp_word,
+)
+from kernelcast.simcore.timing.walk.warp_account import close_pipe
+
+__all__ = ["copy_in_bulk", "load", "store"]
+
+_L1 = StallReason.L1_LATENCY.code
+_L2 = StallReason.L2_LATENCY.code
+_DRAM = StallReason.DRAM_LATENCY.code
+_RING_L2, _RING_DRAM, _RING_STORES = range(3)
+
+
+@inlined
+def _through_l1(machine: Machine, state: SmState, passes: float, at: int) -> float:
+    """When the last pass begins."""
+    cycles = passes * machine.l1_cycles
+    begins: float = max(state.clocks[L1_FREE], float(at))
+    state.clocks[L1_FREE] = begins + cycles
+    return max(begins, begins + cycles - 1.0)
+
+
+@inlined
+def _take(
+    state: SmState,
+    free: int,
+    since: int,
+    credit: int,
+    room: float,
+    arrives: float,
+    cycles: float,
+    least: float,
+) -> float:
+    """When a level begins a request that arrives then and takes `cycles` of the SM's share.
+
+    Idle cycles of the share are credit, `room` of them at most; a request that uses credit is done
+    in `least` cycles, those of the whole bandwidth.
+    """
+    begins: float = state.clocks[free]
+    if begins < arrives:
+        if state.counts[DISPATCHED] > state.counts[RESIDENT_FIRST]:
+            state.clocks[credit] = min(room, state.clocks[credit] + arrives - begins)
+        begins = arrives
+        state.clocks[since] = arrives
+    used = min(state.clocks[credit], cycles - least)
+    state.clocks[credit] -= used
+    state.clocks[free] = begins + cycles - used
+    return begins
+
+
+@inlined
+def _take_l2(machine: Machine, state: SmState, arrives: float, sectors: float) -> float:
+    return _take(
+        state,
+        L2_FREE,
+        L2_SINCE,
+        L2_CREDIT,
+        machine.l2_room,
+        arrives,
+        sectors * machine.l2_cycles,
+        sectors * machine.l2_least_cycles,
+    )
+
+
+@inlined
+def _take_dram(machine: Machine, state: SmState, arrives: float, sectors: float) -> float:
+    return _take(
+        state,
+        DRAM_FREE,
+        DRAM_SINCE,
+        DRAM_CREDIT,
+        machine.dram_room,
+        arrives,
+        sectors * machine.dram_cycles,
+        sectors * machine.dram_least_cycles,
+    )
+
+
+@inlined
+def _misses(program: Program, state: SmState, warp: int, row: int) -> tuple[float, float]:
+    """Sectors of this request that go past L1, and those of them that L2 misses."""
+    past_l1, past_l2 = missed_lines(
+        state.warp[warp_word(warp, NUMBER)],
+        program.event_turn[np.uint64(state.warp[warp_word(warp, POSITION)])],
+        program.traffic[word(row, MISSED_LINES)],
+        program.traffic[word(row, L2_MISSES)],
+        program.traffic[word(row, TURN_AT_L1)],
+        program.traffic[word(row, TURN_AT_L2)],
+    )
+    line = program.traffic[word(row, LINE_SECTORS)]
+    return past_l1 * line, past_l2 * line
+
+
+@inlined
+def _push(state: SmState, ring: int, ready: float, sectors: float) -> None:
+    size = state.ring
+    tail = state.counts[RINGS + 2 * ring + 1]
+    state.requests[request_word(ring * size + (tail & (size - 1)), REQUEST_READY)] = ready
+    state.requests[request_word(ring * size + (tail & (size - 1)), REQUEST_SECTORS)] = sectors
+    state.counts[RINGS + 2 * ring + 1] = tail + 1
+
+
+@inlined
+def _first_ready(state: SmState, ring: int) -> float:
+    size = state.ring
+    head = state.counts[RINGS + 2 * ring]
+    if head == state.counts[RINGS + 2 * ring + 1]:
+        return math.inf
+    ready: float = state.requests[request_word(ring * size + (head & (size - 1)), REQUEST_READY)]
+    return ready
+
+
+@inlined
+def _drop(state: SmState, ring: int) -> float:
+    size = state.ring
+    head = state.counts[RINGS + 2 * ring]
+    state.counts[RINGS + 2 * ring] = head + 1
+    sectors: float = state.requests[
+        request_word(ring * size + (head & (size - 1)), REQUEST_SECTORS)
+    ]
+    return sectors
+
+
+@inlined
+def _open_pipes(machine: Machine, state: SmState, at: int) -> None:
+    """Loads and stores share the L1 pipe, and each kind has a queue."""
+    l1 = int(state.clocks[L1_FREE]) - machine.issue_cycles + 1
+    loads, stores = common_pipe(machine, LOAD), common_pipe(machine, STORE)
+    next_issue = at + machine.issue_cycles
+    close_pipe(state, loads, next_issue, max(l1, state.counts[LOAD_QUEUE]))
+    close_pipe(state, stores, next_issue, max(l1, state.counts[STORE_QUEUE]))
+
+
+@inlined
+def load(
+    program: Program, machine: Machine, state: SmState, warp: int, row: int, passes: float, at: int
+) -> int:
+    """When the data of a request of cycle `at` are there, packed with the level they come from.
+
+    The next request waits until as many sectors are free as this one took.
+    """
+    arrives = _through_l1(machine, state, passes, at)
+    past_l1, past_l2 = _misses(program, state, warp, row)
+    ready, level = arrives + machine.l1_latency, _L1
+    if past_l1 > 0.0:
+        at_l2 = _take_l2(machine, state, arrives, past_l1)
+        ready, level, ring = at_l2 + machine.l2_latency, _L2, _RING_L2
+        if past_l2 > 0.0:
+            at_dram = _take_dram(machine, state, at_l2, past_l2)
+            ready, level, ring = at_dram + machine.dram_latency, _DRAM, _RING_DRAM
+        if machine.request_limit != UNLIMITED:
+            _push(state, ring, ready, past_l1)
+            state.clocks[LOADS] += past_l1
+            while state.clocks[LOADS] > 0.0 and (
+                state.clocks[LOADS] + past_l1 > machine.request_limit
+            ):
+                l2, dram = _first_ready(state, _RING_L2), _first_ready(state, _RING_DRAM)
+                state.counts[LOAD_QUEUE] = max(state.counts[LOAD_QUEUE], math.ceil(min(l2, dram)))
+                state.clocks[LOADS] -= _drop(state, _RING_L2 if l2 <= dram else _RING_DRAM)
+    _open_pipes(machine, state, at)
+    return (math.ceil(ready) << REASON_BITS) | level
+
+
+@inlined
+def copy_in_bulk(
+    program: Program, machine: Machine, state: SmState, warp: int, row: int, at: int
+) -> int:
+    """When the last sector of a copy of cycle `at` has come, packed with the level that it comes
+    from. It asks L2 for all of them at once, and has no place among the requests of L1."""
+    past_l1, past_l2 = _misses(program, state, warp, row)
+    if past_l1 == 0.0:
+        soonest: int = at + machine.l2_latency
+        return (soonest << REASON_BITS) | _L2
+    begins = _take_l2(machine, state, float(at), past_l1)
+    ready, level = state.clocks[L2_FREE] + machine.l2_latency, _L2
+    if past_l2 > 0.0:
+        _take_dram(machine, state, begins, past_l2)
+        last = max(state.clocks[DRAM_FREE], state.clocks[L2_FREE])
+        ready, level = last + machine.dram_latency, _DRAM
+    cycle: int = math.ceil(ready)
+    return (cycle << REASON_BITS) | level
+
+
+@inlined
+def store(
+    program: Program, machine: Machine, state: SmState, warp: int, row: int, passes: float, at: int
+) -> int:
+    """When a store is acknowledged, 0 where nobody waits for that. It holds its sectors until the
+    last level that it needs has taken them."""
+    arrives = _through_l1(machine, state, passes, at)
+    past_l1, past_l2 = _misses(program, state, warp, row)
+    begins = arrives
+    if past_l1 > 0.0:
+        begins = _take_l2(machine, state, arrives, past_l1)
+        done = state.clocks[L2_FREE]
+        if past_l2 > 0.0:
+            _take_dram(machine, state, begins, past_l2)
+            done = max(done, state.clocks[DRAM_FREE])
+        state.clocks[STORE_DONE] = max(state.clocks[STORE_DONE], done)
+        if machine.request_limit != UNLIMITED:
+            _push(state, _RING_STORES, done, past_l1)
+            state.clocks[STORES] += past_l1
+            while state.clocks[STORES] > 0.0 and (
+                state.clocks[STORES] + past_l1 > machine.request_limit
+            ):
+                first = _first_ready(state, _RING_STORES)
+                state.counts[STORE_QUEUE] = max(state.counts[STORE_QUEUE], math.ceil(first))
+                state.clocks[STORES] -= _drop(state, _RING_STORES)
+    _open_pipes(machine, state, at)
+    if machine.store_retire_cycles == 0:
+        return 0
+    return math.ceil(begins) + machine.store_retire_cycles

@@ -1,0 +1,197 @@
+"""Instructions that take part in phases of barriers and mbarriers, and those that wait for them.
+
+A warp takes part when it issues, a copy in bulk when its last sector has come from L2 or DRAM, a
+commit when what it is for is done. A look that finds its phase open holds its warp up and is issued
+once more when the phase has ended, as `try_wait` suspends a thread (PTX ISA 9.0, "mbarrier"). The
+wait is charged to what came last: to the level of memory of a copy, else to the barrier; Nsight
+Compute has no stall reason of its own for mbarriers (Kernel Profiling Guide, "Warp Stall Reasons").
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelcast.simcore.host.compiled import compiled, inlined
+from kernelcast.simcore.host.noinline import outlined
+from kernelcast.simcore.timing.kernel.stall_reasons import REASON_BITS, REASON_MASK, StallReason
+from kernelcast.simcore.timing.walk.memory_requests import copy_in_bulk
+from kernelcast.simcore.timing.walk.phase_cells import CELL_WORDS, LEFT, LIST_HEAD, PHASE_READY
+from kernelcast.simcore.timing.walk.phase_waits import NOT_YET, end_phases, phases_ended
+from kernelcast.simcore.timing.walk.pipe_use import access_shared
+from kernelcast.simcore.timing.walk.sm_machine import Machine
+from kernelcast.simcore.timing.walk.sm_program import (
+    ARRIVE,
+    AWAIT,
+    BULK,
+    COMMIT,
+    COMMITTED,
+    MEET,
+    Program,
+    word,
+)
+from kernelcast.simcore.timing.walk.sm_state import (
+    LAST_CYCLE,
+    NEVER,
+    PIPE,
+    PLACE_AND_SCHEDULER,
+    POSITION,
+    READY,
+    SCHEDULER_BITS,
+    SCHEDULER_MASK,
+    WAITS,
+    WAKE,
+    WHY,
+    SmState,
+    scheduler_word,
+    warp_word,
+)
+from kernelcast.simcore.timing.walk.warp_account import count_wait
+from kernelcast.simcore.timing.walk.warp_progress import (
+    ENDED,
+    advance,
+    meet_or_end,
+    pack,
+    retire,
+    send,
+    wake,
+    write_registers,
+)
+
+__all__ = ["issue_with_phases", "let_one_go"]
+
+_AWAITING, _MEETING = 2, 3
+"""What a warp WAITS for: phases before it issues its look again, or behind a barrier."""
+_BARRIER = StallReason.BARRIER.code
+_EXECUTION = StallReason.EXECUTION_DEPENDENCY.code
+
+
+@inlined
+def _hold(state: SmState, warp: int, ended: int, waits: int) -> None:
+    """Lets a warp wait until its phases have `ended`, packed."""
+    state.warp[warp_word(warp, READY)] = ended >> REASON_BITS
+    state.warp[warp_word(warp, WHY)] = ended & REASON_MASK
+    state.warp[warp_word(warp, WAITS)] = waits if ended == NOT_YET else 0
+
+
+@outlined
+def _go_on(
+    program: Program, machine: Machine, state: SmState, warp: int, ended: int, now: int
+) -> None:
+    """Sends a warp on whose phases have ended."""
+    if state.warp[warp_word(warp, WAITS)] == _AWAITING:
+        _hold(state, warp, ended, 0)
+        scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
+        wake(machine, state, scheduler, warp, ended >> REASON_BITS)
+        return
+    count_wait(machine, state, warp, now)
+    state.warp[warp_word(warp, WAITS)] = 0
+    opens = pack((ended >> REASON_BITS) + machine.barrier_latency, _BARRIER)
+    send(program, machine, state, warp, state.warp[warp_word(warp, POSITION)] + 1, opens)
+
+
+@outlined
+def _send_on(program: Program, machine: Machine, state: SmState, place: int, now: int) -> None:
+    """Sends on all warps of a thread block whose phases have ended."""
+    for warp in range(place * program.warps, (place + 1) * program.warps):
+        if state.warp[warp_word(warp, WAITS)] >= _AWAITING:
+            ended = phases_ended(program, state, warp)
+            if ended != NOT_YET:
+                _go_on(program, machine, state, warp, ended, now)
+
+
+@outlined
+def _take_part(
+    program: Program, machine: Machine, state: SmState, warp: int, done: int, now: int
+) -> None:
+    """Counts an event, `done` then, in its phases."""
+    place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+    at = program.event_phases[np.uint64(state.warp[warp_word(warp, POSITION)])]
+    is_over = False
+    for entry in range(at + LIST_HEAD, at + LIST_HEAD + program.phase_lists[np.uint64(at)]):
+        number = program.phase_lists[np.uint64(entry)]
+        cell = (place * program.phases + number) * CELL_WORDS
+        left = state.phase[np.uint64(cell + LEFT)] - 1
+        state.phase[np.uint64(cell + LEFT)] = left
+        before = state.phase[np.uint64(cell + PHASE_READY)]
+        state.phase[np.uint64(cell + PHASE_READY)] = max(before, done)
+        if left == 0:
+            is_over = True
+    if is_over:
+        _send_on(program, machine, state, place, now)
+
+
+@outlined
+def _done(
+    program: Program, machine: Machine, state: SmState, warp: int, row: int, kind: int, now: int
+) -> int:
+    """When an instruction has done its part, packed."""
+    if kind == BULK:
+        return copy_in_bulk(program, machine, state, warp, row, now)
+    done = pack(now, _BARRIER)
+    if kind == COMMIT:
+        first = int(program.traffic[word(row, COMMITTED)]) + 1
+        for at in range(first, first + program.operands[np.uint64(first - 1)]):
+            register = warp * program.registers + program.operands[np.uint64(at)]
+            done = max(done, state.registers[np.uint64(register)])
+    return done
+
+
+@outlined
+def issue_with_phases(
+    program: Program,
+    machine: Machine,
+    state: SmState,
+    scheduler: int,
+    warp: int,
+    row: int,
+    kind: int,
+    now: int,
+) -> int:
+    """Issues an instruction with phases; when the one behind it, or a look again, has its operands,
+    or ENDED where that is not known or there is none."""
+    if kind in (ARRIVE, AWAIT):
+        pipe = state.warp[warp_word(warp, PIPE)]
+        came = access_shared(program, machine, state, pipe, row, now)
+        write_registers(program, state, warp * program.registers, row, came)
+    earliest = pack(now, _EXECUTION)
+    if kind == AWAIT:
+        ended = phases_ended(program, state, warp)
+        if ended >> REASON_BITS > now:
+            _hold(state, warp, ended, _AWAITING)
+            return ENDED if ended == NOT_YET else ended >> REASON_BITS
+    else:
+        done = _done(program, machine, state, warp, row, kind, now)
+        _take_part(program, machine, state, warp, done, now)
+    if kind == MEET:
+        ended = phases_ended(program, state, warp)
+        if ended == NOT_YET:
+            _hold(state, warp, ended, _MEETING)
+            return ENDED
+        if ended > 0:
+            opens = pack((ended >> REASON_BITS) + machine.barrier_latency, _BARRIER)
+            earliest = max(earliest, opens)
+    position = state.warp[warp_word(warp, POSITION)] + 1
+    following = advance(program, machine, state, scheduler, warp, position, earliest)
+    if following != ENDED:
+        return following
+    retire(machine, state, warp)
+    place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+    meet_or_end(program, machine, state, place, now, now + machine.issue_cycles)
+    return ENDED
+
+
+@compiled
+def let_one_go(program: Program, machine: Machine, state: SmState) -> bool:
+    """When nobody can issue any more because warps wait for one another, as parts of a warp on ways
+    of their own may: ends the phases of the first of them. Whether there was one."""
+    for scheduler in range(machine.schedulers):
+        if state.scheduler[scheduler_word(scheduler, WAKE)] < NEVER:
+            return False
+    now = state.counts[LAST_CYCLE]
+    for warp in range(len(state.registers) // program.registers):
+        if state.warp[warp_word(warp, WAITS)] >= _AWAITING:
+            end_phases(program, state, warp, pack(now, _BARRIER))
+            place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+            _send_on(program, machine, state, place, now)
+            return True
+    return False

@@ -1,0 +1,63 @@
+"""When the phases end that warps wait for: cells of thread blocks, in compiled functions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelcast.simcore.host.noinline import outlined
+from kernelcast.simcore.timing.kernel.stall_reasons import REASON_BITS, StallReason
+from kernelcast.simcore.timing.walk.phase_cells import CELL_WORDS, LEFT, LIST_HEAD, PHASE_READY
+from kernelcast.simcore.timing.walk.sm_program import Program
+from kernelcast.simcore.timing.walk.sm_state import (
+    NEVER,
+    PLACE_AND_SCHEDULER,
+    POSITION,
+    SCHEDULER_BITS,
+    SmState,
+    warp_word,
+)
+
+__all__ = ["NOT_YET", "begin_phases", "end_phases", "phases_ended"]
+
+NOT_YET = NEVER << REASON_BITS | StallReason.BARRIER.code
+"""When a phase ends that still lacks events, packed: all that is known is that others are late."""
+
+
+@outlined
+def begin_phases(program: Program, state: SmState, place: int, recorded: int) -> None:
+    """Sets the cells of a thread block that follows the paths of a recorded one."""
+    first = program.phase_first[np.uint64(recorded)]
+    for number in range(program.phase_first[np.uint64(recorded + 1)] - first):
+        cell = (place * program.phases + number) * CELL_WORDS
+        state.phase[np.uint64(cell + LEFT)] = program.phase_needs[np.uint64(first + number)]
+        state.phase[np.uint64(cell + PHASE_READY)] = 0
+
+
+@outlined
+def phases_ended(program: Program, state: SmState, warp: int) -> int:
+    """When all phases have ended that the warp's next event waits for, packed; NOT_YET while one
+    lacks events."""
+    place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+    at = program.event_phases[np.uint64(state.warp[warp_word(warp, POSITION)])]
+    first = at + LIST_HEAD + program.phase_lists[np.uint64(at)]
+    ended = 0
+    for entry in range(first, first + program.phase_lists[np.uint64(at + 1)]):
+        number = program.phase_lists[np.uint64(entry)]
+        cell = (place * program.phases + number) * CELL_WORDS
+        if state.phase[np.uint64(cell + LEFT)] > 0:
+            return NOT_YET
+        ended = max(ended, state.phase[np.uint64(cell + PHASE_READY)])
+    return ended
+
+
+@outlined
+def end_phases(program: Program, state: SmState, warp: int, ended: int) -> None:
+    """Has all phases end then, packed, that the warp's next event waits for."""
+    place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+    at = program.event_phases[np.uint64(state.warp[warp_word(warp, POSITION)])]
+    first = at + LIST_HEAD + program.phase_lists[np.uint64(at)]
+    for entry in range(first, first + program.phase_lists[np.uint64(at + 1)]):
+        number = program.phase_lists[np.uint64(entry)]
+        cell = (place * program.phases + number) * CELL_WORDS
+        state.phase[np.uint64(cell + LEFT)] = 0
+        state.phase[np.uint64(cell + PHASE_READY)] = ended

@@ -1,0 +1,380 @@
+"""The compiled walk of one SM from issue to issue."""
+
+from __future__ import annotations
+
+import math
+
+from kernelcast.simcore.host.branch_hints import seldom
+from kernelcast.simcore.host.compiled import compiled, inlined
+from kernelcast.simcore.host.noinline import outlined
+from kernelcast.simcore.timing.kernel.stall_reasons import ISSUED, StallReason
+from kernelcast.simcore.timing.walk.memory_requests import load, store
+from kernelcast.simcore.timing.walk.phase_issue import issue_with_phases
+from kernelcast.simcore.timing.walk.pipe_use import access_shared, use_pipe
+from kernelcast.simcore.timing.walk.ready_warps import (
+    list_pending,
+    list_ready,
+    lowest,
+    move_ready,
+    unlist_warp,
+)
+from kernelcast.simcore.timing.walk.scheduling_policy import (
+    NO_WARP,
+    can_issue,
+    choose,
+    expect,
+    look_ahead,
+)
+from kernelcast.simcore.timing.walk.sm_machine import Machine
+from kernelcast.simcore.timing.walk.sm_program import (
+    AFTER,
+    BARRIER,
+    LATENCY,
+    LOAD,
+    NONE,
+    PASSES,
+    RESULT,
+    SHARED,
+    STORE,
+    TENSOR,
+    UNIT_CYCLES,
+    Program,
+    kind_word,
+    word,
+)
+from kernelcast.simcore.timing.walk.sm_state import (
+    ACKNOWLEDGED,
+    ARRIVED,
+    BIT,
+    CANDIDATE,
+    COMPLETED,
+    COUNT,
+    COUNTED,
+    DISPATCHED,
+    DUE,
+    LAST,
+    LAST_CYCLE,
+    NEVER,
+    NEXT_KIND,
+    NEXT_ROW,
+    NOW,
+    ORDER,
+    PIPE,
+    PLACE_AND_SCHEDULER,
+    POSITION,
+    READY,
+    RESIDENT,
+    RESIDENT_FIRST,
+    SCHEDULER_BITS,
+    SINCE,
+    STORED,
+    TIED,
+    TURN,
+    WAITS,
+    WAKE,
+    WHY,
+    WOKEN,
+    SmState,
+    as_one,
+    scheduler_word,
+    warp_word,
+)
+from kernelcast.simcore.timing.walk.stall_account import (
+    account_row,
+    credit,
+    lose_idle_slots,
+    lose_slots,
+    pipe_reason,
+)
+from kernelcast.simcore.timing.walk.warp_account import (
+    begin_wait_for_pipe,
+    count_issue,
+    count_wait,
+)
+from kernelcast.simcore.timing.walk.warp_progress import (
+    ENDED,
+    advance,
+    meet_or_end,
+    note_residence,
+    pack,
+    retire,
+    start_thread_block,
+    write_registers,
+)
+
+__all__ = ["walk"]
+
+_EXECUTION = StallReason.EXECUTION_DEPENDENCY.code
+_CONSTANT = StallReason.CONSTANT_DEPENDENCY.code
+_BARRIER = StallReason.BARRIER.code
+
+
+@inlined
+def _result(
+    program: Program, machine: Machine, state: SmState, warp: int, row: int, kind: int, now: int
+) -> int:
+    """Runs an instruction with a result; when that is ready, packed."""
+    if kind > STORE:
+        return pack(now, _EXECUTION)
+    pipe = state.warp[warp_word(warp, PIPE)]
+    if kind < TENSOR:
+        use_pipe(machine, state, pipe, now, machine.units[kind_word(kind, UNIT_CYCLES)])
+        return pack(now + machine.kinds[kind_word(kind, LATENCY)], _EXECUTION)
+    passes = program.traffic[word(row, PASSES)]
+    if seldom(kind == TENSOR):
+        use_pipe(machine, state, pipe, now, passes * machine.units[kind_word(kind, UNIT_CYCLES)])
+        return pack(now + int(program.traffic[word(row, RESULT)]), _EXECUTION)
+    if kind == SHARED:
+        return access_shared(program, machine, state, pipe, row, now)
+    if kind == LOAD:
+        return load(program, machine, state, warp, row, passes, now)
+    if kind == STORE:
+        stored = store(program, machine, state, warp, row, passes, now)
+        place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+        state.place[word(place, STORED)] = max(state.place[word(place, STORED)], stored)
+        state.warp[warp_word(warp, ACKNOWLEDGED)] = stored
+        return pack(now, _EXECUTION)
+    cycles = passes * machine.constant_cycles
+    begins = use_pipe(machine, state, pipe, now, cycles) + cycles - 1.0
+    return pack(math.ceil(begins) + machine.constant_latency, _CONSTANT)
+
+
+@inlined
+def _earliest_next(machine: Machine, kind: int, now: int) -> int:
+    """When the warp may issue again whatever it reads, packed."""
+    earliest: int = pack(now, 0) + machine.kinds[kind_word(kind, AFTER)]
+    return earliest
+
+
+@inlined
+def _issue(
+    program: Program,
+    machine: Machine,
+    state: SmState,
+    scheduler: int,
+    warp: int,
+    row: int,
+    kind: int,
+    now: int,
+) -> int:
+    """Issues an instruction of the warp; when the one behind it has its operands, or ENDED."""
+    if seldom(kind > NONE):
+        return issue_with_phases(program, machine, state, scheduler, warp, row, kind, now)
+    ready = _result(program, machine, state, warp, row, kind, now)
+    write_registers(program, state, warp * program.registers, row, ready)
+    if seldom(kind == BARRIER) and machine.waits_at_barriers:
+        (
+            state.warp[warp_word(warp, READY)],
+            state.warp[warp_word(warp, WHY)],
+            state.warp[warp_word(warp, WAITS)],
+        ) = NEVER, _BARRIER, 1
+        place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+        state.place[word(place, ARRIVED)] += 1
+    else:
+        position = state.warp[warp_word(warp, POSITION)] + 1
+        earliest = _earliest_next(machine, kind, now)
+        following = advance(program, machine, state, scheduler, warp, position, earliest)
+        if not seldom(following == ENDED):
+            return following
+        retire(machine, state, warp)
+        place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+    meet_or_end(program, machine, state, place, now, now + machine.issue_cycles)
+    return ENDED
+
+
+@inlined
+def _issue_together(
+    program: Program,
+    machine: Machine,
+    state: SmState,
+    scheduler: int,
+    warp: int,
+    row: int,
+    kind: int,
+    account: int,
+    now: int,
+) -> None:
+    """Issues up to `machine.issues` independent instructions of the warp in one cycle, the first of
+    that row and kind.
+
+    Slots that are left over wait for what the next instruction waits for.
+    """
+    state.scheduler[scheduler_word(scheduler, LAST)] = state.warp[warp_word(warp, BIT)]
+    state.scheduler[scheduler_word(scheduler, TIED)] = 0
+    unlist_warp(state, scheduler, warp, kind)
+    left = machine.issues
+    while True:
+        credit(state, account, ISSUED, 1)
+        ready = _issue(program, machine, state, scheduler, warp, row, kind, now)
+        left -= 1
+        if not seldom(left > 0) or ready == ENDED or not can_issue(state, warp, now):
+            break
+        row, kind = state.warp[warp_word(warp, NEXT_ROW)], state.warp[warp_word(warp, NEXT_KIND)]
+        account = account_row(state, row)
+    if not seldom(ready == ENDED):
+        after = now + machine.issue_cycles
+        if ready <= after:
+            list_ready(state, scheduler, warp, after)
+        else:
+            list_pending(state, scheduler, warp, ready)
+    if seldom(left > 0):
+        _leave_slots(machine, state, warp, row, ready, left, now)
+
+
+@inlined
+def _leave_slots(
+    machine: Machine, state: SmState, warp: int, row: int, ready: int, left: int, now: int
+) -> None:
+    """Attributes slots behind an instruction that no other joined: the next one of the warp has its
+    operands at cycle `ready`."""
+    reason = _EXECUTION
+    if ready != ENDED:
+        row = state.warp[warp_word(warp, NEXT_ROW)]
+        reason = state.warp[warp_word(warp, WHY)]
+        if ready <= now:
+            reason = pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)])
+    credit(state, account_row(state, row), reason, left)
+
+
+@inlined
+def _serve(program: Program, machine: Machine, state: SmState, scheduler: int) -> None:
+    """Issues at the present cycle, or finds out when the scheduler can."""
+    now = state.counts[NOW]
+    move_ready(state, scheduler, now)
+    warp = state.scheduler[scheduler_word(scheduler, CANDIDATE)]
+    since = state.scheduler[scheduler_word(scheduler, SINCE)]
+    if warp < 0 or not can_issue(state, warp, now):
+        warp, opens, since = choose(state, scheduler, now)
+        if opens > now:
+            expect(machine, state, scheduler, warp, opens, since)
+            return
+    row, kind = state.warp[warp_word(warp, NEXT_ROW)], state.warp[warp_word(warp, NEXT_KIND)]
+    account, reason = account_row(state, row), pipe_reason(machine, state, kind)
+    due = state.scheduler[scheduler_word(scheduler, DUE)]
+    if due < now:
+        lose_slots(machine, state, warp, account, reason, since, due, now)
+    count_issue(machine, state, warp, account, reason, now)
+    after = now + machine.issue_cycles
+    state.scheduler[scheduler_word(scheduler, CANDIDATE)] = NO_WARP
+    state.scheduler[scheduler_word(scheduler, DUE)] = after
+    state.scheduler[scheduler_word(scheduler, WAKE)] = after
+    state.counts[LAST_CYCLE] = after
+    _issue_together(program, machine, state, scheduler, warp, row, kind, account, now)
+    look_ahead(machine, state, scheduler, after)
+
+
+@outlined
+def _begin(program: Program, machine: Machine, state: SmState) -> None:
+    """Fills the SM with its first thread blocks."""
+    places = state.counts[RESIDENT_FIRST]
+    state.counts[RESIDENT] = places
+    for place in range(places):
+        start_thread_block(program, machine, state, place, 0, 0)
+
+
+@inlined
+def _count_warps(machine: Machine, state: SmState, scheduler: int, until: int) -> None:
+    """Counts what the scheduler's warps have done up to a cycle."""
+    move_ready(state, scheduler, until)
+    for at in range(state.scheduler[scheduler_word(scheduler, COUNT)]):
+        warp = state.scheduler[scheduler_word(scheduler, ORDER + at)]
+        count_wait(machine, state, warp, until)
+        ready = state.warp[warp_word(warp, READY)]
+        begin_wait_for_pipe(state, warp, max(ready, state.warp[warp_word(warp, COUNTED)]))
+
+
+@outlined
+def _settle(program: Program, machine: Machine, state: SmState) -> int:
+    """Attributes all slots and counts all warps up to the last issue; its end."""
+    until: int = state.counts[LAST_CYCLE]
+    for scheduler in range(machine.schedulers):
+        _count_warps(machine, state, scheduler, until)
+        warp, _, since = choose(state, scheduler, until)
+        if warp < 0 and state.scheduler[scheduler_word(scheduler, COUNT)] > 0:
+            warp = state.scheduler[scheduler_word(scheduler, ORDER)]
+        due = state.scheduler[scheduler_word(scheduler, DUE)]
+        if due < until and warp < 0:
+            lose_idle_slots(program, machine, state, due, until)
+        elif due < until:
+            account = account_row(state, state.warp[warp_word(warp, NEXT_ROW)])
+            reason = pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)])
+            lose_slots(machine, state, warp, account, reason, since, due, until)
+        state.scheduler[scheduler_word(scheduler, DUE)] = until
+        state.scheduler[scheduler_word(scheduler, WAKE)] = max(
+            state.scheduler[scheduler_word(scheduler, WAKE)],
+            state.scheduler[scheduler_word(scheduler, DUE)],
+        )
+    return until
+
+
+@inlined
+def _wake(state: SmState, scheduler: int) -> int:
+    wake: int = state.scheduler[scheduler_word(scheduler, WAKE)]
+    return wake
+
+
+@inlined
+def _first_wake(machine: Machine, state: SmState) -> tuple[int, int]:
+    """The next cycle in which a scheduler may issue, and the bits of those that may.
+
+    Four at a time and without branches, which would be foreseen as often as not.
+    """
+    first, those = NEVER, 0
+    for at in range(0, machine.schedulers, 4):
+        a, b = _wake(state, at), _wake(state, at + 1)
+        c, d = _wake(state, at + 2), _wake(state, at + 3)
+        soonest = min(min(a, b), min(c, d))
+        bits = (a == soonest) | (b == soonest) << 1 | (c == soonest) << 2 | (d == soonest) << 3
+        those = (0 if soonest < first else those) | (bits << at if soonest <= first else 0)
+        first = min(first, soonest)
+    return first, those
+
+
+@inlined
+def _next_turn(machine: Machine, turn: int) -> int:
+    return turn + 1 if turn + 1 < machine.schedulers else 0
+
+
+@inlined
+def _still_to_come(machine: Machine, state: SmState, scheduler: int, turn: int, now: int) -> int:
+    """The bits of schedulers that may issue in cycle `now` and come after this one in it."""
+    those = 0
+    served = (scheduler - turn) % machine.schedulers
+    for other in range(machine.schedulers):
+        comes = (other - turn) % machine.schedulers
+        if comes > served and state.scheduler[scheduler_word(other, WAKE)] == now:
+            those |= 1 << other
+    return those
+
+
+@compiled
+def walk(program: Program, machine: Machine, state: SmState, completed: int, before: int) -> int:
+    """Goes on until so many thread blocks have ended, or up to a cycle, or to the end.
+
+    Schedulers of one cycle take turns to be first: a turn is a cycle in which one of them chooses,
+    or the end of an issue. All slots are attributed up to the end of the last issue, which is
+    returned.
+    """
+    state = as_one(state)
+    if state.counts[DISPATCHED] == 0:
+        _begin(program, machine, state)
+    note_residence(state)
+    turn = state.counts[TURN]
+    while state.counts[COMPLETED] < completed:
+        now, those = _first_wake(machine, state)
+        if now >= before:
+            break
+        if state.counts[NOW] < state.counts[LAST_CYCLE] < now:
+            turn = _next_turn(machine, turn)
+        state.counts[NOW] = now
+        while those != 0:
+            at_turn = those & -(1 << turn)
+            scheduler = lowest(at_turn if at_turn != 0 else those)
+            those &= ~(1 << scheduler)
+            _serve(program, machine, state, scheduler)
+            if seldom(state.counts[WOKEN] <= now):
+                state.counts[WOKEN] = NEVER
+                those = _still_to_come(machine, state, scheduler, turn, now)
+        turn = _next_turn(machine, turn)
+    state.counts[TURN] = turn
+    return _settle(program, machine, state)

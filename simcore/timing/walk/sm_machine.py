@@ -1,0 +1,278 @@
+"""One SM of a device as the numbers that the compiled simulator reads, in cycles of its clock."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.simcore.device.device import Device, TimingFacts
+from kernelcast.simcore.timing.kernel.component import Component
+from kernelcast.simcore.timing.kernel.stall_reasons import REASON_BITS, StallReason
+from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
+from kernelcast.simcore.timing.walk.sm_program import (
+    AFTER,
+    ARRIVE,
+    AWAIT,
+    BARRIER,
+    BRANCH,
+    BULK,
+    COMMIT,
+    CONSTANT,
+    EXIT,
+    FENCE,
+    FETCH_LINE_BYTES,
+    KINDS,
+    LATENCY,
+    LOAD,
+    MEET,
+    PIPE_REASON,
+    PIPELINES,
+    SHARED,
+    STORE,
+    TENSOR,
+    UNITS,
+    UNLIMITED,
+    timing_facts,
+)
+
+__all__ = ["Machine", "sm_machine"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+_WITHOUT_PIPE = (BARRIER, FENCE, BRANCH, EXIT, COMMIT, MEET, BULK)
+_BEHIND = 0.25
+"""Of a wave: SMs spread evenly over one are a quarter from the mean, on average."""
+
+
+class Machine(NamedTuple):
+    """`units` by kind: UNIT_CYCLES of a warp instruction, of a pass of the tensor unit, and
+    UNIT_IS_PARTITIONED, 1 where each scheduler has its own share; nothing for what is no unit.
+    `kinds`: LATENCY of a unit; AFTER how many cycles the warp issues again, packed with what it
+    waits for until then; PIPE_REASON while its pipe is taken. Both are found by `kind_word`.
+
+    `shared_cycles`, `constant_cycles`, `l1_cycles`: of a pass; `l2_cycles`, `dram_cycles`: of one
+    sector at the SM's share of the bandwidths, `..._least_cycles` while the other SMs ask for
+    nothing, `..._room`: cycles by which the SM can be behind its share and catch up;
+    `fetch_lines`: lines of the instruction cache, 0 where the kernel fits; `request_limit`:
+    sectors, or UNLIMITED; `own_kinds`: bits of the kinds for which a scheduler has a pipe of its
+    own, or which need none.
+    """
+
+    schedulers: int
+    issues: int
+    issue_cycles: int
+    own_kinds: int
+    units: Floats
+    kinds: Ints
+    shared_cycles: float
+    shared_latency: int
+    constant_cycles: float
+    constant_latency: int
+    l1_latency: int
+    l2_latency: int
+    dram_latency: int
+    l1_cycles: float
+    l2_cycles: float
+    l2_least_cycles: float
+    l2_room: float
+    dram_cycles: float
+    dram_least_cycles: float
+    dram_room: float
+    request_limit: float
+    barrier_latency: int
+    waits_at_barriers: bool
+    fetch_lines: int
+    fetch_latency: int
+    launch_cycles: int
+    store_retire_cycles: int
+
+
+def sm_machine(
+    kernel: TimedKernel,
+    device: Device,
+    busy_sms: float,
+    without: frozenset[Component] = frozenset(),
+) -> Machine:
+    """One SM while `busy_sms` share the bandwidths of L2 and DRAM."""
+    timing, width = timing_facts(device), kernel.warp_width
+    schedulers = device.sm.warp_schedulers
+    units = [getattr(timing, pipeline.value) for pipeline in PIPELINES[:TENSOR]]
+    partitioned = [unit.lanes >= schedulers for unit in units]
+    cycles = [
+        0.0
+        if Component[pipeline.name] in without
+        else width / (unit.lanes / schedulers if own else unit.lanes)
+        for pipeline, unit, own in zip(PIPELINES[:TENSOR], units, partitioned, strict=True)
+    ]
+    cycles.append(0.0 if Component.TENSOR in without else 1.0)
+    partitioned.append(True)
+    gone = without.__contains__
+    latency = _latencies(timing, without)
+    l2 = 0.0 if gone(Component.L2_BANDWIDTH) else _l2_cycles(device, timing, busy_sms)
+    dram = 0.0
+    if not gone(Component.DRAM_BANDWIDTH):
+        dram = _dram_cycles(kernel, device, timing, busy_sms)
+    past_l1, past_l2 = _wave_sectors(kernel, device)
+    return Machine(
+        schedulers=schedulers,
+        issues=timing.issues_per_scheduler,
+        issue_cycles=timing.issue_cycles,
+        own_kinds=_own_kinds(partitioned),
+        units=np.concatenate([_by_kind(cycles), _by_kind(partitioned)]),
+        kinds=_kinds(timing, latency.units, without),
+        shared_cycles=0.0 if gone(Component.SHARED_PIPE) else _shared_cycles(device, width),
+        shared_latency=latency.shared,
+        constant_cycles=1.0,
+        constant_latency=latency.constant,
+        l1_latency=latency.l1,
+        l2_latency=latency.l2,
+        dram_latency=latency.dram,
+        l1_cycles=0.0 if gone(Component.L1_BANDWIDTH) else 1.0,
+        l2_cycles=l2,
+        l2_least_cycles=0.0 if gone(Component.L2_BANDWIDTH) else _l2_cycles(device, timing, 1.0),
+        l2_room=l2 * past_l1,
+        dram_cycles=dram,
+        dram_least_cycles=dram / busy_sms,
+        dram_room=dram * past_l2,
+        request_limit=UNLIMITED
+        if gone(Component.OUTSTANDING_REQUESTS)
+        else float(timing.outstanding_sectors),
+        barrier_latency=0 if gone(Component.BARRIER) else _whole(timing.barrier_latency_cycles),
+        waits_at_barriers=not gone(Component.BARRIER),
+        fetch_lines=_fetch_lines(kernel, timing, without),
+        fetch_latency=_whole(timing.fetch_latency_cycles),
+        launch_cycles=0
+        if gone(Component.THREAD_BLOCK_LAUNCH)
+        else _whole(timing.thread_block_launch_cycles),
+        store_retire_cycles=_whole(timing.store_retire_cycles),
+    )
+
+
+def _own_kinds(is_partitioned: Sequence[bool]) -> int:
+    """`is_partitioned` by unit."""
+    own = [unit for unit, is_own in enumerate(is_partitioned) if is_own]
+    return sum(1 << kind for kind in (*own, *_WITHOUT_PIPE))
+
+
+def _by_kind(units: Sequence[float]) -> Floats:
+    return np.append(units, np.zeros(KINDS - UNITS))
+
+
+def _kinds(timing: TimingFacts, units: Ints, without: frozenset[Component]) -> Ints:
+    table = np.zeros((PIPE_REASON + 1, KINDS), np.int64)
+    table[LATENCY, :UNITS] = units
+    table[AFTER] = table[PIPE_REASON] = StallReason.EXECUTION_DEPENDENCY.code
+    for kind, component, cycles, reason in (
+        (BRANCH, Component.BRANCH, timing.branch_latency_cycles, StallReason.BRANCH),
+        (FENCE, Component.FENCE, timing.fence_latency_cycles, StallReason.FENCE),
+    ):
+        after = max(0 if component in without else _whole(cycles), timing.issue_cycles)
+        table[AFTER, kind] = after << REASON_BITS | reason.code
+    table[PIPE_REASON, :UNITS] = StallReason.FP32_PIPE.code + np.arange(UNITS)
+    table[PIPE_REASON, [SHARED, ARRIVE, AWAIT]] = StallReason.SHARED_PIPE.code
+    table[PIPE_REASON, CONSTANT] = StallReason.CONSTANT_PIPE.code
+    table[PIPE_REASON, [LOAD, STORE]] = StallReason.L1_PIPE.code
+    return table.ravel()
+
+
+class _Latencies(NamedTuple):
+    units: Ints
+    shared: int
+    constant: int
+    l1: int
+    l2: int
+    dram: int
+
+
+def _latencies(timing: TimingFacts, without: frozenset[Component]) -> _Latencies:
+    units = np.array(
+        [_whole(getattr(timing, item.value).latency_cycles) for item in PIPELINES[:TENSOR]] + [0]
+    )
+    memory = (timing.l1_latency_cycles, timing.l2_latency_cycles, timing.dram_latency_cycles)
+    l1, l2, dram = (
+        1 if Component.MEMORY_LATENCY in without else _whole(cycles) for cycles in memory
+    )
+    return _Latencies(
+        units=np.minimum(units, 1) if Component.ARITHMETIC_LATENCY in without else units,
+        shared=1 if Component.SHARED_LATENCY in without else _whole(timing.shared_latency_cycles),
+        constant=1
+        if Component.CONSTANT_LATENCY in without
+        else _whole(timing.constant_latency_cycles),
+        l1=l1,
+        l2=l2,
+        dram=dram,
+    )
+
+
+def _l2_cycles(device: Device, timing: TimingFacts, busy_sms: float) -> float:
+    """Of a sector: the SM's own port or its share of the whole, whichever is slower."""
+    share = timing.l2_bandwidth_bytes_per_s / device.running_clock_hz / busy_sms
+    return device.l2.sector_bytes / min(timing.l2_bytes_per_cycle, share)
+
+
+def _shared_cycles(device: Device, width: int) -> float:
+    """Of a pass, at most a word of each bank: as many words a cycle as loads of shared memory are
+    measured to reach, the whole pass where nobody measured it."""
+    if device.measured is None:
+        return 1.0
+    words = device.measured.load_store_ops_per_s / (
+        device.architecture.sm_count * device.running_clock_hz
+    )
+    most = min(width, device.shared.banks)
+    return most / min(most, max(1, round(words)))
+
+
+def _dram_cycles(
+    kernel: TimedKernel, device: Device, timing: TimingFacts, busy_sms: float
+) -> float:
+    """Of a sector at the SM's share of the bandwidth that is attainable with the kernel's mix of
+    reads and writes."""
+    bandwidth = device.dram.bandwidth_bytes_per_s * timing.dram_efficiency
+    bandwidth *= 1.0 - (1.0 - timing.dram_mixed_efficiency) * _mixed(kernel)
+    return device.l2.sector_bytes * busy_sms * device.running_clock_hz / bandwidth
+
+
+def _mixed(kernel: TimedKernel) -> float:
+    """How evenly DRAM is read and written: 0 for one of them only, 1 for as much of both."""
+    _, sectors = _sectors(kernel)
+    total = float(sectors.sum())
+    writes = float(sectors[kernel.is_store].sum())
+    return 2.0 * min(writes, total - writes) / total if total > 0.0 else 0.0
+
+
+def _sectors(kernel: TimedKernel) -> tuple[Floats, Floats]:
+    """Of all recorded thread blocks by pc, what goes past L1 and past L2."""
+    levels = kernel.levels
+    counts = np.bincount(kernel.paths.pc, minlength=len(kernel.pipeline))
+    past_l1 = counts * levels.sectors * (1.0 - levels.l1_hits)
+    return past_l1, past_l1 * (1.0 - levels.l2_hits)
+
+
+def _wave_sectors(kernel: TimedKernel, device: Device) -> tuple[float, float]:
+    """What an SM asks for past L1 and past L2 while it catches up with the others.
+
+    All begin together, and are dealt thread blocks in turn from the second wave on.
+    """
+    resident = kernel.thread_blocks_per_sm
+    each = -(-kernel.thread_blocks // device.architecture.sm_count)
+    wave = min(resident, max(0, each - resident)) / max(1, len(kernel.paths.thread_blocks))
+    past_l1, past_l2 = _sectors(kernel)
+    share = _BEHIND * wave
+    return share * float(past_l1.sum()), share * float(past_l2.sum())
+
+
+def _fetch_lines(kernel: TimedKernel, timing: TimingFacts, without: frozenset[Component]) -> int:
+    native = sum(pipeline is not Pipeline.NONE for pipeline in kernel.pipeline)
+    fits = native * timing.instruction_bytes <= timing.instruction_cache_bytes
+    if fits or Component.INSTRUCTION_FETCH in without:
+        return 0
+    return max(1, int(timing.instruction_cache_bytes // FETCH_LINE_BYTES))
+
+
+def _whole(cycles: float) -> int:
+    return math.ceil(cycles)

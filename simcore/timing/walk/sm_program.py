@@ -1,0 +1,297 @@
+"""A kernel as the arrays that the compiled simulator reads.
+
+Instructions have the kinds below; the first nine, those of functional units, are the first nine of
+`Pipeline`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.simcore.device.device import Device, TimingFacts
+from kernelcast.simcore.host.compiled import inlined
+from kernelcast.simcore.timing.kernel.component import Component
+from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
+from kernelcast.simcore.timing.walk.missed_lines import event_turns, miss_columns
+from kernelcast.simcore.timing.walk.phase_cells import phase_cells
+from kernelcast.traces.warp_paths import WarpPaths
+
+__all__ = [
+    "AFTER",
+    "ARRIVE",
+    "AWAIT",
+    "BARRIER",
+    "BRANCH",
+    "BULK",
+    "COMMIT",
+    "COMMITTED",
+    "CONSTANT",
+    "EXIT",
+    "FENCE",
+    "FETCH_LINE",
+    "FETCH_LINE_BYTES",
+    "KIND",
+    "KINDS",
+    "L2_MISSES",
+    "LATENCY",
+    "LINE_SECTORS",
+    "LOAD",
+    "MEET",
+    "MISSED_LINES",
+    "MORE",
+    "NONE",
+    "PASSES",
+    "PIPELINES",
+    "PIPE_REASON",
+    "RESULT",
+    "SHARED",
+    "SOURCE",
+    "SOURCES",
+    "STORE",
+    "TARGET",
+    "TENSOR",
+    "TURN_AT_L1",
+    "TURN_AT_L2",
+    "UNITS",
+    "UNIT_CYCLES",
+    "UNIT_IS_PARTITIONED",
+    "UNLIMITED",
+    "WORDS",
+    "Program",
+    "kind_word",
+    "records",
+    "sm_program",
+    "timing_facts",
+    "word",
+]
+
+UNITS = 9
+TENSOR = UNITS - 1
+SHARED, CONSTANT, LOAD, STORE, BARRIER, FENCE, BRANCH, EXIT, NONE = range(UNITS, UNITS + 9)
+COMMIT, MEET, ARRIVE, AWAIT, BULK = range(NONE + 1, NONE + 6)
+"""With phases: what a commit tells, a barrier, other events that take part, looks that wait, copies
+in bulk."""
+KINDS = BULK + 1
+WORDS = 8
+SOURCES = 4
+KIND, SOURCE, TARGET, MORE, FETCH_LINE = 0, 1, 1 + SOURCES, 2 + SOURCES, 3 + SOURCES
+MISSED_LINES, LINE_SECTORS, L2_MISSES, TURN_AT_L1, TURN_AT_L2 = range(5)
+PASSES, RESULT, COMMITTED = range(5, 8)
+UNIT_CYCLES, UNIT_IS_PARTITIONED = range(2)
+LATENCY, AFTER, PIPE_REASON = range(3)
+UNLIMITED = -1.0
+
+FETCH_LINE_BYTES = 128
+PIPELINES = tuple(Pipeline)
+_KIND: dict[Pipeline, int] = {
+    **{pipeline: kind for kind, pipeline in enumerate(PIPELINES[:UNITS])},
+    Pipeline.SHARED: SHARED,
+    Pipeline.CONSTANT: CONSTANT,
+    Pipeline.GLOBAL: LOAD,
+    Pipeline.BARRIER: BARRIER,
+    Pipeline.FENCE: FENCE,
+    Pipeline.BRANCH: BRANCH,
+    Pipeline.EXIT: EXIT,
+    Pipeline.WAIT: EXIT,
+    Pipeline.COMMIT: COMMIT,
+    Pipeline.NONE: NONE,
+}
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@inlined
+def word(row: int, column: int) -> np.uint64:
+    """Where a record of a table has a column; unsigned, which needs no check for the last rows."""
+    return np.uint64(row * WORDS + column)
+
+
+@inlined
+def kind_word(kind: int, column: int) -> np.uint64:
+    """Where a table of columns by kind has one of a kind."""
+    return np.uint64(column * KINDS + kind)
+
+
+def records(columns: Sequence[npt.NDArray[Any]]) -> Floats:
+    """A table of records with these columns, as compiled functions read it."""
+    table = np.zeros((len(columns[0]), WORDS))
+    for number, column in enumerate(columns):
+        table[:, number] = column
+    return table.ravel()
+
+
+class Program(NamedTuple):
+    """A row is an instruction with the passes of its access: of a pc there are as many rows as its
+    accesses took different passes, one after the other from `first_row[pc]` on.
+
+    `code` by row: KIND; the registers from SOURCE on must be ready, TARGET is written; FETCH_LINE
+    of its native code. Where there are more, MORE is the place in `operands` of the two ends that
+    follow it, of sources and of targets, and of what lies before them. Missing ones are register
+    `registers` - 2, always ready, and the last, which nobody reads.
+    `traffic` by row: the columns of `miss_columns`; PASSES of an access, or cycles of a tensor
+    unit; cycles until the RESULT of a tensor operation; COMMITTED, where in `operands` the number
+    of registers stands that a commit is for, and these.
+
+    `event_phases` and `phase_...` are those of PhaseCells, `phases` the most of a thread block.
+
+    By event `event_row`, and `event_turn`, those of the same pc that the warp had before. Warp w
+    of recorded thread block i has the events `start[i * warps + w]` to the next one. `order`: which
+    recorded one the SM gets first, second, ..., from the start again after the last.
+    """
+
+    code: Ints
+    traffic: Floats
+    operands: Ints
+    start: Ints
+    order: Ints
+    event_row: npt.NDArray[np.int32]
+    first_row: Ints
+    event_turn: npt.NDArray[np.int32]
+    event_phases: npt.NDArray[np.int32]
+    phase_lists: Ints
+    phase_first: Ints
+    phase_needs: Ints
+    phases: int
+    rows: int
+    warps: int
+    registers: int
+
+
+def sm_program(
+    kernel: TimedKernel, device: Device, without: frozenset[Component] = frozenset()
+) -> Program:
+    """The arrays of a kernel, with as much of the machine as `without` leaves."""
+    timing = timing_facts(device)
+    kinds = np.array([_KIND[pipeline] for pipeline in kernel.pipeline], np.int8)
+    kinds[(kinds == LOAD) & kernel.is_store] = STORE
+    kinds, is_told = _with_phases(kinds, kernel.paths, without)
+    cells = phase_cells(kernel.paths, is_told)
+    native = np.maximum(np.cumsum(kinds != NONE) - 1, 0)
+    registers = int(max(kernel.reads.max(initial=-1), kernel.writes.max(initial=-1))) + 3
+    code, operands, committed = _code(kernel, kinds, registers)
+    code[:, FETCH_LINE] = native * timing.instruction_bytes // FETCH_LINE_BYTES
+    passes = _passes(kernel, kinds, timing.l1_wavefront_bytes)
+    event_row, row_pc, row_passes = _rows(kernel.paths.pc, passes, _has_passes(kinds))
+    by_pc = *miss_columns(kernel.levels, device), _results(kernel, without), committed
+    traffic = [column[row_pc] for column in by_pc]
+    return Program(
+        code=code[row_pc].ravel(),
+        traffic=records([*traffic[:PASSES], row_passes, *traffic[PASSES:]]),
+        operands=operands,
+        start=np.ascontiguousarray(kernel.paths.start, np.int64),
+        order=np.arange(len(kernel.paths.thread_blocks)),
+        event_row=event_row,
+        first_row=np.searchsorted(row_pc, np.arange(len(kinds))),
+        event_turn=event_turns(kernel.paths),
+        event_phases=cells.of_event,
+        phase_lists=cells.lists,
+        phase_first=cells.first,
+        phase_needs=cells.needs,
+        phases=cells.most,
+        rows=len(row_pc),
+        warps=kernel.paths.warps_per_thread_block,
+        registers=registers,
+    )
+
+
+def _with_phases(
+    kinds: npt.NDArray[np.int8], paths: WarpPaths, without: frozenset[Component]
+) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
+    """Kinds of what waits for phases or takes part in them, and by pc what does the latter.
+
+    Without barriers warps wait for copies and commits only.
+    """
+    table, has_barriers = paths.phases, Component.BARRIER not in without
+    tells, waits = np.zeros(len(kinds), np.bool_), np.zeros(len(kinds), np.bool_)
+    tells[paths.pc[table.event[~table.is_wait]]] = True
+    waits[paths.pc[table.event[table.is_wait]]] = True
+    found, is_barrier = kinds.copy(), kinds == BARRIER
+    found[waits & ~is_barrier] = AWAIT
+    found[tells & (kinds == LOAD)] = BULK
+    if has_barriers:
+        found[tells & (kinds != LOAD) & (kinds != COMMIT)] = ARRIVE
+        found[(tells | waits) & is_barrier] = MEET
+    return found, (found > NONE) & (found != AWAIT)
+
+
+def _has_passes(kinds: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
+    """By pc."""
+    return np.isin(kinds, (TENSOR, SHARED, CONSTANT, LOAD, STORE, ARRIVE, AWAIT))
+
+
+def _rows(
+    pc: npt.NDArray[np.int32], passes: Floats, has_passes: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.int32], Ints, Floats]:
+    """The row of each event, the pc and the passes of each row."""
+    events = np.flatnonzero(has_passes[pc])
+    values, value = np.unique(passes[events], return_inverse=True)
+    is_met = np.zeros((len(has_passes), max(1, len(values))), np.bool_)
+    is_met[~has_passes, 0] = True
+    is_met[pc[events], value] = True
+    is_met[~is_met.any(axis=1), 0] = True  # of no event
+    row = (np.cumsum(is_met, dtype=np.int32) - 1).reshape(is_met.shape)
+    event_row = row[:, 0][pc]
+    event_row[events] = row[pc[events], value]
+    row_pc, number = np.nonzero(is_met)
+    return (
+        event_row,
+        row_pc,
+        np.append(values, 0.0)[number] if len(values) else np.zeros(len(row_pc)),
+    )
+
+
+def _code(
+    kernel: TimedKernel, kinds: npt.NDArray[np.int8], registers: int
+) -> tuple[Ints, Ints, Ints]:
+    """The records of all pcs, the operands that do not fit them, and where among these are those of
+    commits.
+
+    An instruction that issues waits for what it writes as well; a commit waits for nothing.
+    """
+    ready, unread = registers - 2, registers - 1
+    code = np.zeros((len(kinds), WORDS), np.int64)
+    committed = np.zeros(len(kinds), np.int64)
+    operands = [0]
+    for pc, (record, kind, reads, writes) in enumerate(
+        zip(code, kinds, kernel.reads, kernel.writes, strict=True)
+    ):
+        if kind == COMMIT:
+            committed[pc], found = len(operands), reads[reads >= 0].tolist()
+            operands += [len(found), *found]
+            reads = reads[:0]
+        targets = writes[writes >= 0].tolist()
+        sources = [*reads[reads >= 0].tolist(), *(targets if kind != NONE else ())]
+        more_sources, more_targets = sources[SOURCES:], targets[1:]
+        record[KIND], record[TARGET] = kind, targets[0] if targets else unread
+        record[SOURCE : SOURCE + SOURCES] = (sources + [ready] * SOURCES)[:SOURCES]
+        if more_sources or more_targets:
+            record[MORE] = at = len(operands)
+            end = at + 2 + len(more_sources)
+            operands += [end, end + len(more_targets), *more_sources, *more_targets]
+    return code, np.array(operands, np.int64), committed
+
+
+def _results(kernel: TimedKernel, without: frozenset[Component]) -> Floats:
+    """Cycles from the issue of a tensor operation to its result, by pc."""
+    if kernel.tensor_latency is None:
+        return np.zeros(len(kernel.pipeline))
+    latency: Floats = np.ceil(kernel.tensor_latency)
+    return np.minimum(latency, 1.0) if Component.ARITHMETIC_LATENCY in without else latency
+
+
+def _passes(kernel: TimedKernel, kinds: npt.NDArray[np.int8], l1_wavefront_bytes: float) -> Floats:
+    """A global access takes its wavefronts, or longer where L1 is narrower than what it moves."""
+    pc = kernel.paths.pc
+    moved_bytes = kernel.paths.lanes * kernel.levels.bytes_per_lane[pc]
+    is_global = (kinds[pc] == LOAD) | (kinds[pc] == STORE)
+    return np.maximum(kernel.wavefronts, np.where(is_global, moved_bytes / l1_wavefront_bytes, 0))
+
+
+def timing_facts(device: Device) -> TimingFacts:
+    assert device.timing is not None, "the caller refuses devices without timing facts"
+    return device.timing

@@ -1,0 +1,135 @@
+"""Every cycle of every resident warp has one state, as profilers sample them: it issues, it waits
+for operands, a barrier, ..., then for its pipe, or it could issue and another warp was selected.
+
+Cycles are counted when a warp issues, from when it issued last. Of a pipe that schedulers share,
+what the others did to it since this scheduler looked last counts as one closed stretch.
+"""
+
+from __future__ import annotations
+
+from kernelcast.simcore.host.branch_hints import seldom
+from kernelcast.simcore.host.compiled import inlined
+from kernelcast.simcore.timing.kernel.stall_reasons import NOT_SELECTED, SELECTED, StallReason
+from kernelcast.simcore.timing.walk.sm_machine import Machine
+from kernelcast.simcore.timing.walk.sm_program import word
+from kernelcast.simcore.timing.walk.sm_state import (
+    ACKNOWLEDGED,
+    CLOSED,
+    CLOSED_BEFORE,
+    COUNTED,
+    FIRST,
+    NEXT_KIND,
+    NEXT_ROW,
+    OPENS,
+    PIPE,
+    PLACE_AND_SCHEDULER,
+    READY,
+    RESIDENCE,
+    SCHEDULER_BITS,
+    STATES,
+    WHY,
+    SmState,
+    account_word,
+    pipe_word,
+    warp_word,
+)
+from kernelcast.simcore.timing.walk.stall_account import account_row, aligned, pipe_reason
+
+__all__ = ["begin_wait_for_pipe", "close_pipe", "count_issue", "count_wait", "end_residence"]
+
+_DRAIN = StallReason.DRAIN.code
+
+
+@inlined
+def _count(state: SmState, account: int, what: int, cycles: int) -> None:
+    state.account[account_word(account, STATES + what)] += cycles
+
+
+@inlined
+def _closed_until(state: SmState, pipe: int, cycle: int) -> int:
+    """Cycles in which the pipe was closed, up to one that no later issue has followed."""
+    still: int = max(0, state.pipe[pipe_word(pipe, OPENS)] - cycle)
+    closed: int = state.pipe[pipe_word(pipe, CLOSED)] - still
+    return closed
+
+
+@inlined
+def close_pipe(state: SmState, pipe: int, next_issue: int, opens: int) -> None:
+    """Keeps a pipe closed up to cycle `opens`; the next issue would have been at `next_issue`."""
+    before = max(state.pipe[pipe_word(pipe, OPENS)], next_issue)
+    state.pipe[pipe_word(pipe, CLOSED)] += max(0, opens - before)
+    state.pipe[pipe_word(pipe, OPENS)] = opens
+
+
+@inlined
+def begin_wait_for_pipe(state: SmState, warp: int, begins: int) -> None:
+    """Notes how long the pipe has been closed when the warp has its operands."""
+    pipe = state.warp[warp_word(warp, PIPE)]
+    state.warp[warp_word(warp, CLOSED_BEFORE)] = _closed_until(state, pipe, begins)
+
+
+@inlined
+def count_wait(machine: Machine, state: SmState, warp: int, until: int) -> None:
+    """Counts what the warp has done from its last issue up to a cycle."""
+    due = state.warp[warp_word(warp, COUNTED)]
+    if due < until:
+        state.warp[warp_word(warp, COUNTED)] = until
+        account = account_row(state, state.warp[warp_word(warp, NEXT_ROW)])
+        pipe = pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)])
+        closed = _closed_until(state, state.warp[warp_word(warp, PIPE)], until)
+        ready = min(aligned(machine, state.warp[warp_word(warp, READY)]), until)
+        _count_states(state, warp, account, pipe, closed, due, ready, until)
+
+
+@inlined
+def _count_states(
+    state: SmState,
+    warp: int,
+    account: int,
+    pipe: int,
+    closed: int,
+    due: int,
+    ready: int,
+    until: int,
+) -> None:
+    """What the warp has done from cycle `due` to `until`: it has its operands at cycle `ready`;
+    then `pipe` is the reason while its pipe is shut, which has been `closed` for so many cycles of
+    all."""
+    if ready > due:
+        _count(state, account, state.warp[warp_word(warp, WHY)], ready - due)
+        due = ready
+    if due == until:
+        return
+    closed = min(max(0, closed - state.warp[warp_word(warp, CLOSED_BEFORE)]), until - due)
+    if closed > 0:
+        _count(state, account, pipe, closed)
+    _count(state, account, NOT_SELECTED, until - due - closed)
+
+
+@inlined
+def count_issue(
+    machine: Machine, state: SmState, warp: int, account: int, pipe: int, now: int
+) -> None:
+    """Counts a warp's wait for the issue of cycle `now`, and that issue, in one row; `pipe` is the
+    reason of waits for its pipe."""
+    due = state.warp[warp_word(warp, COUNTED)]
+    if due < now:
+        closed = state.pipe[pipe_word(state.warp[warp_word(warp, PIPE)], CLOSED)]
+        ready = aligned(machine, state.warp[warp_word(warp, READY)])
+        _count_states(state, warp, account, pipe, closed, due, ready, now)
+    if seldom(machine.issues > 1):  # else it is known from the slots that were used
+        _count(state, account, SELECTED, machine.issue_cycles)
+    state.warp[warp_word(warp, COUNTED)] = now + machine.issue_cycles
+
+
+@inlined
+def end_residence(machine: Machine, state: SmState, warp: int) -> None:
+    """After the last issue the warp stays until its stores are acknowledged."""
+    ends = state.warp[warp_word(warp, COUNTED)]
+    drained = state.warp[warp_word(warp, ACKNOWLEDGED)]
+    if drained > ends:
+        account = account_row(state, state.warp[warp_word(warp, NEXT_ROW)])
+        _count(state, account, _DRAIN, drained - ends)
+        ends = drained
+    place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+    state.counts[RESIDENCE] += ends - state.place[word(place, FIRST)]

@@ -1,0 +1,319 @@
+"""Warps from one event of their paths to the next; barriers; thread blocks that come and go."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelcast.simcore.host.branch_hints import seldom
+from kernelcast.simcore.host.compiled import inlined
+from kernelcast.simcore.host.noinline import outlined
+from kernelcast.simcore.timing.kernel.stall_reasons import REASON_BITS, REASON_MASK, StallReason
+from kernelcast.simcore.timing.walk.phase_waits import begin_phases
+from kernelcast.simcore.timing.walk.ready_warps import close_gap, list_pending, list_ready, lowest
+from kernelcast.simcore.timing.walk.sm_machine import Machine
+from kernelcast.simcore.timing.walk.sm_program import (
+    FETCH_LINE,
+    KIND,
+    MORE,
+    NONE,
+    SOURCE,
+    SOURCES,
+    TARGET,
+    Program,
+    word,
+)
+from kernelcast.simcore.timing.walk.sm_state import (
+    ACKNOWLEDGED,
+    ARRIVED,
+    BEGINS,
+    BIT,
+    CANDIDATE,
+    COMPLETED,
+    COUNT,
+    COUNTED,
+    DISPATCHED,
+    DUE,
+    END,
+    FETCHED,
+    FETCHES,
+    FIRST,
+    FIRST_ROW,
+    LAST,
+    LAST_CYCLE,
+    LINE,
+    LINE_READY,
+    LIVE,
+    NEXT_KIND,
+    NEXT_ROW,
+    NUMBER,
+    ORDER,
+    PIPE,
+    PIPES,
+    PLACE_AND_SCHEDULER,
+    POSITION,
+    READY,
+    RESIDENT,
+    RESIDENT_FIRST,
+    SCHEDULER_BITS,
+    SCHEDULER_MASK,
+    STORED,
+    TIED,
+    TOTAL,
+    WAITS,
+    WAKE,
+    WHY,
+    WOKEN,
+    SmState,
+    scheduler_word,
+    warp_word,
+)
+from kernelcast.simcore.timing.walk.stall_account import aligned
+from kernelcast.simcore.timing.walk.warp_account import count_wait, end_residence
+
+__all__ = [
+    "ENDED",
+    "advance",
+    "meet_or_end",
+    "note_residence",
+    "pack",
+    "retire",
+    "send",
+    "start_thread_block",
+    "wake",
+    "write_registers",
+]
+
+ENDED = -1
+"""In the place of a cycle: the path has no more events."""
+
+_BARRIER = StallReason.BARRIER.code
+_FETCH = StallReason.INSTRUCTION_FETCH.code
+_LAUNCH = StallReason.THREAD_BLOCK_LAUNCH.code
+
+
+@inlined
+def pack(cycle: int, reason: int) -> int:
+    """A cycle and what is waited for until then, comparable by the cycle."""
+    return (cycle << REASON_BITS) | reason
+
+
+@inlined
+def _fetched(
+    program: Program, machine: Machine, state: SmState, warp: int, row: int, to: int
+) -> int:
+    """When the line of code of `row` is there. The cache replaces the one that it fetched first."""
+    line = program.code[word(row, FETCH_LINE)]
+    if state.warp[warp_word(warp, LINE)] == line:
+        return to
+    state.warp[warp_word(warp, LINE)] = line
+    fetches = state.counts[FETCHES]
+    if fetches - state.lines[word(line, FETCHED)] >= machine.fetch_lines:
+        state.counts[FETCHES] = fetches + 1
+        state.lines[word(line, FETCHED)] = fetches + 1
+        state.lines[word(line, LINE_READY)] = (to >> REASON_BITS) + machine.fetch_latency
+    return max(to, pack(state.lines[word(line, LINE_READY)], _FETCH))
+
+
+@inlined
+def _operands_ready(program: Program, state: SmState, registers: int, row: int, ready: int) -> int:
+    """When all that an instruction waits for is ready, packed `ready` at the soonest."""
+    for source in range(SOURCE, SOURCE + SOURCES):
+        register = program.code[word(row, source)]
+        ready = max(ready, state.registers[np.uint64(registers + register)])
+    more = program.code[word(row, MORE)]
+    if seldom(more != 0):
+        for at in range(more + 2, program.operands[np.uint64(more)]):
+            register = program.operands[np.uint64(at)]
+            ready = max(ready, state.registers[np.uint64(registers + register)])
+    return ready
+
+
+@inlined
+def write_registers(program: Program, state: SmState, registers: int, row: int, ready: int) -> None:
+    """Sets when the results of an instruction are ready, packed; `registers`: the warp's first."""
+    state.registers[np.uint64(registers + program.code[word(row, TARGET)])] = ready
+    more = program.code[word(row, MORE)]
+    if seldom(more != 0):
+        ends = program.operands[np.uint64(more)], program.operands[np.uint64(more + 1)]
+        for at in range(ends[0], ends[1]):
+            state.registers[np.uint64(registers + program.operands[np.uint64(at)])] = ready
+
+
+@inlined
+def advance(
+    program: Program,
+    machine: Machine,
+    state: SmState,
+    scheduler: int,
+    warp: int,
+    position: int,
+    earliest: int,
+) -> int:
+    """Finds when the warp's next instruction from `position` on can issue, packed `earliest` at the
+    soonest; the cycle, or ENDED.
+
+    Folded instructions on the way only hand on when their operands are ready.
+    """
+    end = state.warp[warp_word(warp, END)]
+    registers = warp * program.registers
+    while True:
+        if seldom(position == end):
+            return ENDED
+        row = program.event_row[np.uint64(position)]
+        kind = program.code[word(row, KIND)]
+        if not seldom(kind == NONE):
+            break
+        write_registers(
+            program, state, registers, row, _operands_ready(program, state, registers, row, 0)
+        )
+        position += 1
+    state.warp[warp_word(warp, POSITION)] = position
+    ready = _operands_ready(program, state, registers, row, earliest)
+    if seldom(machine.fetch_lines > 0):
+        ready = _fetched(program, machine, state, warp, row, ready)
+    state.warp[warp_word(warp, NEXT_ROW)] = row
+    state.warp[warp_word(warp, NEXT_KIND)] = kind
+    state.warp[warp_word(warp, READY)] = ready >> REASON_BITS
+    state.warp[warp_word(warp, WHY)] = ready & REASON_MASK
+    state.warp[warp_word(warp, PIPE)] = state.scheduler[scheduler_word(scheduler, PIPES + kind)]
+    return ready >> REASON_BITS
+
+
+@inlined
+def _look_again(state: SmState, scheduler: int) -> None:
+    """Drops what a scheduler has chosen already at its issue of the present cycle, as its warps are
+    others now: it chooses at the end of the issue."""
+    due = state.scheduler[scheduler_word(scheduler, DUE)]
+    has_chosen = state.scheduler[scheduler_word(scheduler, CANDIDATE)] >= 0
+    if has_chosen and due == state.counts[LAST_CYCLE]:
+        state.scheduler[scheduler_word(scheduler, CANDIDATE)] = -1
+        state.scheduler[scheduler_word(scheduler, WAKE)] = due
+
+
+@inlined
+def retire(machine: Machine, state: SmState, warp: int) -> None:
+    """Takes a warp out of its scheduler's order."""
+    end_residence(machine, state, warp)
+    scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
+    _look_again(state, scheduler)
+    slot = lowest(state.warp[warp_word(warp, BIT)])
+    for at in range(slot, state.scheduler[scheduler_word(scheduler, COUNT)] - 1):
+        younger = state.scheduler[scheduler_word(scheduler, ORDER + at + 1)]
+        state.scheduler[scheduler_word(scheduler, ORDER + at)] = younger
+        state.warp[warp_word(younger, BIT)] = 1 << at
+    close_gap(state, scheduler, slot)
+    state.scheduler[scheduler_word(scheduler, COUNT)] -= 1
+    state.scheduler[scheduler_word(scheduler, CANDIDATE)] = -1
+    state.scheduler[scheduler_word(scheduler, LAST)] = 0
+    state.scheduler[scheduler_word(scheduler, TIED)] = 0
+    state.place[word(state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS, LIVE)] -= 1
+
+
+@inlined
+def send(
+    program: Program, machine: Machine, state: SmState, warp: int, position: int, earliest: int
+) -> None:
+    """Lets a warp that its scheduler does not expect go on from `position`, or retires it."""
+    scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
+    ready = advance(program, machine, state, scheduler, warp, position, earliest)
+    if ready == ENDED:
+        retire(machine, state, warp)
+    else:
+        wake(machine, state, scheduler, warp, ready)
+
+
+@inlined
+def wake(machine: Machine, state: SmState, scheduler: int, warp: int, ready: int) -> None:
+    """Lists a warp that its scheduler does not expect, with its operands at cycle `ready`."""
+    _look_again(state, scheduler)
+    at = aligned(machine, max(ready, state.scheduler[scheduler_word(scheduler, DUE)]))
+    state.counts[WOKEN] = min(state.counts[WOKEN], at)
+    state.scheduler[scheduler_word(scheduler, WAKE)] = min(
+        state.scheduler[scheduler_word(scheduler, WAKE)], at
+    )
+    if ready <= 0:
+        list_ready(state, scheduler, warp, state.warp[warp_word(warp, COUNTED)])
+    else:
+        list_pending(state, scheduler, warp, ready)
+
+
+@inlined
+def note_residence(state: SmState) -> None:
+    """The account has rows apart for when fewer thread blocks than at first are left."""
+    counts = state.counts
+    is_full = counts[DISPATCHED] < counts[TOTAL] or counts[RESIDENT] == counts[RESIDENT_FIRST]
+    counts[FIRST_ROW] = 0 if is_full else state.rows
+
+
+@outlined
+def start_thread_block(
+    program: Program, machine: Machine, state: SmState, place: int, ended: int, first: int
+) -> None:
+    """Fills a place that was free at cycle `ended` with warps that begin at cycle `first`.
+
+    A thread block of which no warp has an event ends at once, and the next one takes its place.
+    """
+    while state.counts[DISPATCHED] < state.counts[TOTAL]:
+        recorded = program.order[np.uint64(state.counts[DISPATCHED] % len(program.order))]
+        path = recorded * program.warps
+        number = state.counts[DISPATCHED] * program.warps
+        if program.phases > 0:
+            begin_phases(program, state, place, recorded)
+        state.counts[DISPATCHED] += 1
+        state.place[word(place, LIVE)] = program.warps
+        state.place[word(place, ARRIVED)] = 0
+        state.place[word(place, BEGINS)] = ended
+        state.place[word(place, STORED)] = 0
+        state.place[word(place, FIRST)] = first
+        for warp in range(place * program.warps, (place + 1) * program.warps):
+            position = program.start[np.uint64(path)]
+            state.warp[warp_word(warp, END)] = program.start[np.uint64(path + 1)]
+            path += 1
+            state.warp[warp_word(warp, NUMBER)] = number
+            number += 1
+            state.warp[warp_word(warp, WAITS)] = 0
+            state.warp[warp_word(warp, LINE)] = -1
+            state.warp[warp_word(warp, COUNTED)] = first
+            state.warp[warp_word(warp, ACKNOWLEDGED)] = 0
+            for register in range(warp * program.registers, (warp + 1) * program.registers):
+                state.registers[np.uint64(register)] = 0
+            scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
+            slot = state.scheduler[scheduler_word(scheduler, COUNT)]
+            state.scheduler[scheduler_word(scheduler, ORDER + slot)] = warp
+            state.warp[warp_word(warp, BIT)] = 1 << slot
+            state.scheduler[scheduler_word(scheduler, COUNT)] += 1
+            send(program, machine, state, warp, position, pack(first, _LAUNCH))
+        if state.place[word(place, LIVE)] > 0:
+            note_residence(state)
+            return
+        state.counts[COMPLETED] += 1
+        ended, first = first, first + machine.launch_cycles
+    state.counts[RESIDENT] -= 1
+    note_residence(state)
+
+
+@outlined
+def _open_barrier(program: Program, machine: Machine, state: SmState, place: int, now: int) -> None:
+    """Sends the warps of a thread block on that wait at a barrier."""
+    state.place[word(place, ARRIVED)] = 0
+    opens = pack(now + machine.barrier_latency, _BARRIER)
+    for warp in range(place * program.warps, (place + 1) * program.warps):
+        if state.warp[warp_word(warp, WAITS)] == 1:
+            count_wait(machine, state, warp, now)
+            state.warp[warp_word(warp, WAITS)] = 0
+            position = state.warp[warp_word(warp, POSITION)] + 1
+            send(program, machine, state, warp, position, opens)
+
+
+@inlined
+def meet_or_end(
+    program: Program, machine: Machine, state: SmState, place: int, now: int, ends: int
+) -> None:
+    """After a warp came to a barrier at cycle `now` or ended: opens the barrier when all live warps
+    are there, and replaces the thread block, free at cycle `ends`, when none is left."""
+    if 0 < state.place[word(place, LIVE)] == state.place[word(place, ARRIVED)]:
+        _open_barrier(program, machine, state, place, now)
+    if state.place[word(place, LIVE)] == 0:
+        state.counts[COMPLETED] += 1
+        ends = max(ends, state.place[word(place, STORED)])
+        start_thread_block(program, machine, state, place, ends, ends + machine.launch_cycles)

@@ -1,0 +1,244 @@
+"""The simulator against a slow model of the same rules: sets of bytes, dictionaries, a sort."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, OrderedDict, defaultdict
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernelcast.errors import TraceFormatError
+from kernelcast.simcore.device.device import CacheFacts, CoalescingRule, Device
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.memory.hierarchy import TrafficResult
+from kernelcast.simcore.memory.pattern_rows import KEPT_ROWS
+from kernelcast.simcore.memory.stream import TrafficSimulator
+from kernelcast.traces.stream import AccessBatch
+from kernelcast.traces.trace import AccessTable, InstructionRow, PatternTable
+
+L1 = CacheFacts(1024, 128, 32, 2, "lru", "modulo", True, True, True, False)
+L2 = CacheFacts(6 * 1024, 128, 32, 4, "lru", "modulo", True, True, True, True)
+KINDS = ("load", "store", "atomic", "load")
+ROWS = tuple(
+    InstructionRow(pc, kind, kind, "", 0, kind, 0, "global", 4, "cg" if pc == 3 else "", True, pc)
+    for pc, kind in enumerate(KINDS)
+)
+WARPS, RESIDENT, SMS, WIDTH, SECTOR, LINE = 2, 2, 2, 32, 32, 128
+RULES = (CoalescingRule.SECTORS, CoalescingRule.LINES)
+
+
+def device(rule: CoalescingRule) -> Device:
+    base = load_device("gtx-480")
+    few = replace(base.architecture, sm_count=SMS)
+    return replace(base, architecture=few, coalescing=rule, l1=L1, l2=L2)
+
+
+@dataclass
+class Cache:
+    """LRU sets of lines: per line the bytes known and the bytes dirty, by sector."""
+
+    facts: CacheFacts
+    lines: dict[int, OrderedDict[int, dict[int, list[set[int]]]]] = field(
+        default_factory=lambda: defaultdict(OrderedDict)
+    )
+    written: int = 0
+
+    def set_of(self, line: int) -> OrderedDict[int, dict[int, list[set[int]]]]:
+        return self.lines[line % (self.facts.capacity_bytes // LINE // self.facts.ways)]
+
+    def sector(self, sector: int) -> list[set[int]]:
+        """[valid, dirty] bytes; the line is used now."""
+        line = sector * SECTOR // LINE
+        held = self.set_of(line)
+        if line not in held and len(held) == self.facts.ways:
+            self.clean(held.popitem(last=False)[1])
+        held[line] = held.pop(line, {})
+        return held[line].setdefault(sector, [set(), set()])
+
+    def clean(self, sectors: dict[int, list[set[int]]]) -> None:
+        self.written += sum(bool(dirty) for _, dirty in sectors.values())
+
+    def read(self, sector: int) -> bool:
+        known = self.sector(sector)
+        hit = len(known[0]) == SECTOR
+        known[0] = set(range(SECTOR))
+        return hit
+
+
+class Model:
+    """Accesses of whole thread blocks, in order of time, through an L1 an SM and one L2."""
+
+    def __init__(self, rule: CoalescingRule) -> None:
+        self.rule = rule
+        self.l1 = [Cache(L1) for _ in range(SMS)]
+        self.l2 = Cache(L2)
+        self.count: Counter[tuple[str, int]] = Counter()
+        self.free = [(0, place) for place in range(SMS * RESIDENT)]
+        self.last = -1
+
+    def run(self, batch: AccessBatch) -> None:
+        table, turn = batch.accesses, max(1, RESIDENT * WARPS // 2)
+        due: list[tuple[int, int, int]] = []
+        for block in range(batch.thread_blocks):
+            end, place = heapq.heappop(self.free)
+            self.last = max(end, self.last + 1)
+            warps = range(block * WARPS, (block + 1) * WARPS)
+            length = max(int(batch.warp_time[warp]) for warp in warps) * turn
+            heapq.heappush(self.free, (self.last + length, place))
+            for warp in warps:
+                number = batch.first_thread_block * WARPS + warp
+                due += [
+                    (self.last + int(table.time[row]) * turn, place % SMS, row)
+                    for row in np.flatnonzero(table.warp == number).tolist()
+                ]
+        for _, sm, row in sorted(due, key=lambda item: item[0]):
+            mask = int(batch.patterns.mask[table.pattern[row]])
+            offsets = batch.patterns.offsets[table.pattern[row]]
+            lanes = [int(table.address[row] + offsets[i]) for i in range(WIDTH) if mask >> i & 1]
+            self.access(int(table.pc[row]), sm, lanes)
+
+    def access(self, pc: int, sm: int, lanes: list[int]) -> None:
+        touched: dict[int, set[int]] = defaultdict(set)
+        for start in lanes:
+            for byte in range(start, start + 4):
+                touched[byte // SECTOR].add(byte % SECTOR)
+        sectors = sorted(touched)
+        kind, by_l1 = KINDS[pc], pc == 0
+        lines = sorted({sector // 4 for sector in sectors})
+        if by_l1 and self.rule is CoalescingRule.LINES:
+            sectors = [4 * line + part for line in lines for part in range(4)]
+        distinct = sum(map(len, touched.values()))
+        self.add(pc, requests=1, requested_bytes=4 * len(lanes), sectors=len(sectors))
+        by_lines = by_l1 and self.rule is CoalescingRule.LINES
+        self.add(pc, transactions=len(lines) if by_lines else len(sectors))
+        self.add(pc, ideal_sectors=-(-distinct // SECTOR))
+        if by_l1:
+            asked = sectors
+            sectors = [sector for sector in asked if not self.l1[sm].read(sector)]
+            self.add(pc, l1_reads=len(asked), l1_hits=len(asked) - len(sectors))
+        if kind != "store":
+            hits = sum(self.l2.read(sector) for sector in sectors)
+            self.add(pc, l2_reads=len(sectors), l2_read_hits=hits)
+            self.add(pc, dram_reads=len(sectors) - hits)
+        if kind != "load":
+            self.add(pc, l2_writes=len(sectors))
+            for sector in sectors:
+                self.l1[sm].set_of(sector // 4).get(sector // 4, {}).pop(sector, None)
+                held = self.l1[sm].set_of(sector // 4)
+                if sector // 4 in held:
+                    held[sector // 4].clear()
+                valid, dirty = self.l2.sector(sector)
+                self.add(pc, dram_writes=int(not dirty))
+                valid |= touched[sector]
+                dirty |= touched[sector]
+
+    def add(self, pc: int, **counts: int) -> None:
+        for name, number in counts.items():
+            self.count[name, pc] += number
+
+    def flush(self) -> None:
+        for held in self.l2.lines.values():
+            for sectors in held.values():
+                self.l2.clean(sectors)
+                for _, dirty in sectors.values():
+                    dirty.clear()
+
+    def agrees(self, found: TrafficResult) -> bool:
+        columns = found.by_instruction._asdict().items()
+        expected = {name: [self.count[name, pc] for pc in range(len(ROWS))] for name, _ in columns}
+        assert {name: column.tolist() for name, column in columns} == expected
+        return found.dram_write_transactions == self.l2.written
+
+
+def launch(seed: int, first: int, thread_blocks: int, *, distinct: bool) -> AccessBatch:
+    """Random accesses; `distinct`: each has a pattern of its own, of scattered lanes."""
+    random = np.random.default_rng(seed)
+    warps = thread_blocks * WARPS
+    count = int(random.integers(1, 12 * warps))
+    warp = np.sort(random.integers(0, warps, count))
+    time = np.sort(random.integers(0, 40, count))
+    shapes = count if distinct else 4
+    lanes = random.random((shapes, WIDTH)) < 0.8
+    lanes[:, 0] = True
+    strides = random.choice([0, 4, 8, -4, 132], (shapes, 1)) * np.arange(WIDTH)
+    scattered = 4 * random.integers(-300, 300, (shapes, WIDTH))
+    scattered[:, 0] = 0
+    bits = np.uint64(1) << np.arange(WIDTH, dtype=np.uint64)
+    patterns = PatternTable(
+        (lanes * bits).sum(axis=1, dtype=np.uint64), lanes * (scattered if distinct else strides)
+    )
+    table = AccessTable(
+        random.integers(0, len(ROWS), count).astype(np.int32),
+        (first * WARPS + warp).astype(np.int32),
+        time.astype(np.int32),
+        np.zeros(count, np.int32),
+        8192 + 4 * random.integers(0, 2048, count),
+        (np.arange(count) if distinct else random.integers(0, shapes, count)).astype(np.int32),
+    )
+    last = random.integers(40, 90, warps).astype(np.int32)
+    return AccessBatch(first, thread_blocks, table, patterns, last)
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 2**20), distinct=st.booleans(), rule=st.sampled_from(RULES))
+def test_the_traffic_is_that_of_the_model(seed: int, distinct: bool, rule: CoalescingRule) -> None:
+    batch = launch(seed, 0, 6, distinct=distinct)
+    simulator, model = TrafficSimulator(ROWS, WIDTH, WARPS, device(rule), RESIDENT), Model(rule)
+    simulator.accept(batch)
+    model.run(batch)
+    found = simulator.finish()
+    model.flush()
+    assert model.agrees(found)
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 2**20), distinct=st.booleans(), to=st.integers(4, 40))
+def test_skipped_thread_blocks_leave_the_caches_and_the_places(
+    seed: int, distinct: bool, to: int
+) -> None:
+    """What came before is counted at once, but not written back before the end."""
+    rule = CoalescingRule.SECTORS
+    simulator, model = TrafficSimulator(ROWS, WIDTH, WARPS, device(rule), RESIDENT), Model(rule)
+    for batch in (launch(seed, 0, 4, distinct=distinct), launch(seed, to, 3, distinct=False)):
+        simulator.skip_to(batch.first_thread_block)
+        simulator.accept(batch)
+        model.run(batch)
+        simulator.skip_to(batch.first_thread_block + batch.thread_blocks)
+        assert model.agrees(simulator.traffic_so_far())
+    found = simulator.finish()
+    model.flush()
+    assert model.agrees(found)
+
+
+def test_what_came_already_cannot_be_skipped() -> None:
+    on = device(CoalescingRule.SECTORS)
+    simulator = TrafficSimulator(ROWS, WIDTH, WARPS, on, RESIDENT)
+    simulator.accept(launch(1, 0, 4, distinct=False))
+    with pytest.raises(TraceFormatError, match="to thread block 3 where 4 thread blocks have come"):
+        simulator.skip_to(3)
+    simulator.finish()
+    with pytest.raises(TraceFormatError, match="cannot skip to thread block 9"):
+        simulator.skip_to(9)
+
+
+def test_more_shared_patterns_than_are_kept_change_nothing() -> None:
+    """Each pattern is used twice, so that all ask to be kept."""
+    count = KEPT_ROWS // 2 + 100
+    rule = CoalescingRule.SECTORS
+    simulator = TrafficSimulator(ROWS, WIDTH, WARPS, device(rule), RESIDENT)
+    sectors = 0
+    for number in range(5):
+        random = np.random.default_rng(number)
+        offsets = 4 * random.integers(0, 4096, (count, WIDTH))
+        offsets[:, 0] = 0
+        each = np.repeat(np.arange(count, dtype=np.int32), 2)
+        zero = np.zeros(2 * count, np.int32)
+        table = AccessTable(zero, zero + number * WARPS, zero, zero, zero.astype(np.int64), each)
+        patterns = PatternTable(np.full(count, 2**32 - 1, np.uint64), offsets)
+        simulator.accept(AccessBatch(number, 1, table, patterns, np.ones(WARPS, np.int32)))
+        sectors += 2 * sum(len(set(row)) for row in (offsets // SECTOR).tolist())
+    assert int(simulator.finish().by_instruction.sectors[0]) == sectors

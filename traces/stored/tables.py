@@ -1,0 +1,167 @@
+"""The tables of a stored trace beside its accesses, to and from Arrow, with their checks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.errors import TraceFormatError
+from kernelcast.traces.stored.header import StoredHeader
+from kernelcast.traces.trace import (
+    AccessTable,
+    PatternCounts,
+    PatternTable,
+    ThreadBlockClasses,
+    Trace,
+)
+
+__all__ = ["SideTables", "arrow_table", "check_accesses", "trace_of", "trace_tables"]
+
+_COUNT_COLUMNS = ("pc", "stage", "phase", "pattern")
+
+
+def trace_tables(trace: Trace) -> dict[str, Any]:
+    """Arrow tables by name: everything of the trace but header, accesses and paths."""
+    classes, counts = trace.classes, trace.pattern_counts
+    by_class = {
+        "warp_issues": classes.warp_issues,
+        "lane_executions": classes.lane_executions,
+    }
+    columns = {name: getattr(counts, name) for name in (*_COUNT_COLUMNS, "count")}
+    return {
+        "thread_blocks": arrow_table({"class": classes.of_thread_block}),
+        "classes": arrow_table(by_class),
+        "stages": arrow_table({"warp_issues": trace.stage_warp_issues}),
+        "warps": arrow_table({"time": trace.warp_time}),
+        "patterns": arrow_table({"mask": trace.patterns.mask, "offsets": trace.patterns.offsets}),
+        "pattern_counts": arrow_table(columns),
+    }
+
+
+def arrow_table(columns: Mapping[str, npt.NDArray[Any]]) -> Any:
+    """An Arrow table; a matrix becomes a column of lists of equal length."""
+    import pyarrow as pa
+
+    return pa.table({name: _column(values) for name, values in columns.items()})
+
+
+def _column(values: npt.NDArray[Any]) -> Any:
+    import pyarrow as pa
+
+    flat = pa.array(np.ascontiguousarray(values).reshape(-1))
+    if values.ndim == 1:
+        return flat
+    return pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
+
+
+class SideTables:
+    """Typed access to the embedded tables of `path`; TraceFormatError for what does not fit."""
+
+    def __init__(self, path: Path, tables: Mapping[str, Any]) -> None:
+        self._path = path
+        self._tables = tables
+
+    def has(self, table: str, column: str) -> bool:
+        return table in self._tables and column in self._tables[table].column_names
+
+    def vector(
+        self, table: str, column: str, dtype: type[np.generic], rows: int | None = None
+    ) -> npt.NDArray[Any]:
+        found = self._numbers(table, column, dtype)
+        if rows is not None and len(found) != rows:
+            raise self.error(f"{table}.{column} has {len(found)} rows, not {rows}")
+        return found
+
+    def matrix(
+        self, table: str, column: str, dtype: type[np.generic], width: int
+    ) -> npt.NDArray[Any]:
+        flat = self._numbers(table, column, dtype, is_list=True)
+        if len(flat) != width * self._tables[table].num_rows:
+            raise self.error(f"{table}.{column} does not have {width} numbers a row")
+        return flat.reshape(-1, width)
+
+    def error(self, message: str) -> TraceFormatError:
+        return TraceFormatError(f"{self._path}: {message}")
+
+    def _numbers(
+        self, table: str, column: str, dtype: type[np.generic], is_list: bool = False
+    ) -> npt.NDArray[Any]:
+        if not self.has(table, column):
+            raise self.error(f"{table}.{column} is missing")
+        found = self._tables[table][column].combine_chunks()
+        if is_list:
+            if not hasattr(found, "flatten"):
+                raise self.error(f"{table}.{column} is no matrix")
+            found = found.flatten()
+        if found.null_count or str(found.type) != np.dtype(dtype).name:
+            raise self.error(f"{table}.{column} is no column of {np.dtype(dtype).name}")
+        return np.require(found.to_numpy(zero_copy_only=False), requirements=("C", "W"))
+
+
+def trace_of(header: StoredHeader, rest: SideTables, accesses: AccessTable) -> Trace:
+    """The whole trace; `check_accesses` has yet to look at the references between its tables."""
+    pcs = len(header.instructions)
+    thread_blocks = math.prod(header.grid)
+    warps = thread_blocks * -(-math.prod(header.thread_block) // header.warp_width)
+    pc, stage, phase, pattern = (
+        rest.vector("pattern_counts", name, np.int32) for name in _COUNT_COLUMNS
+    )
+    count = rest.vector("pattern_counts", "count", np.int64)
+    return Trace(
+        kernel=header.kernel,
+        grid=header.grid,
+        thread_block=header.thread_block,
+        warp_width=header.warp_width,
+        resources=header.resources,
+        instructions=header.instructions,
+        classes=ThreadBlockClasses(
+            rest.vector("thread_blocks", "class", np.int32, rows=thread_blocks),
+            rest.matrix("classes", "warp_issues", np.int64, pcs),
+            rest.matrix("classes", "lane_executions", np.int64, pcs),
+        ),
+        stage_warp_issues=rest.matrix("stages", "warp_issues", np.int64, pcs),
+        warp_time=rest.vector("warps", "time", np.int32, rows=warps),
+        patterns=PatternTable(
+            rest.vector("patterns", "mask", np.uint64),
+            rest.matrix("patterns", "offsets", np.int64, header.warp_width),
+        ),
+        accesses=accesses,
+        pattern_counts=PatternCounts(pc, stage, phase, pattern, count),
+        engine=header.engine,
+        elapsed_s=header.elapsed_s,
+        pairs_agree=header.pairs_agree,
+        no_paths=header.no_paths,
+    )
+
+
+def check_accesses(path: Path, trace: Trace) -> None:
+    """TraceFormatError when a row refers to an instruction, warp, pattern, ... that is not there.
+
+    Simulators index by these numbers without looking.
+    """
+    accesses, counts = trace.accesses, trace.pattern_counts
+    pcs, patterns = len(trace.instructions), len(trace.patterns.mask)
+    stages, classes = len(trace.stage_warp_issues), len(trace.classes.warp_issues)
+    for name, column, size in (
+        ("pc", accesses.pc, pcs),
+        ("warp", accesses.warp, len(trace.warp_time)),
+        ("stage", accesses.stage, stages),
+        ("pattern", accesses.pattern, patterns),
+        ("pc of a pattern count", counts.pc, pcs),
+        ("stage of a pattern count", counts.stage, stages),
+        ("phase of a pattern count", counts.phase, 16),
+        ("pattern of a pattern count", counts.pattern, patterns),
+        ("class of a thread block", trace.classes.of_thread_block, classes),
+    ):
+        if len(column) and not 0 <= int(column.min()) <= int(column.max()) < size:
+            raise TraceFormatError(f"{path}: a {name} is not below {size}")
+    if trace.warp_width < 64 and (trace.patterns.mask >> np.uint64(trace.warp_width)).any():
+        raise TraceFormatError(f"{path}: a pattern has lanes beyond {trace.warp_width}")
+    negative = (accesses.time, trace.warp_time, counts.count, trace.classes.warp_issues)
+    if any(len(column) and int(column.min()) < 0 for column in negative):
+        raise TraceFormatError(f"{path}: a count or a time is negative")
