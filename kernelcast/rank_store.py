@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelcast.errors import KernelcastError
+from kernelcast.partial_files import ReplacedFile
 from kernelcast.rank_variations import Configuration
 from kernelcast.ranking import Outcome, Prediction, Refusal
 from kernelcast.simcore.device import Device
@@ -57,17 +58,21 @@ class RankStore:
         if cut and not whole and not cut.startswith("{"):
             raise KernelcastError(f"{self.path}:1: not a line of a sweep; name another file")
         if cut:
-            self._write(f"{whole}\n" if whole else "", "w")
+            self._keep_whole(f"{whole}\n" if whole else "")
 
     def add(self, found: Mapping[str, Outcome]) -> None:
         """Appends outcomes by their keys."""
         self.outcomes.update(found)
-        self._write("".join(f"{_line(key, item)}\n" for key, item in found.items()), "a")
-
-    def _write(self, text: str, mode: str) -> None:
         try:
-            with self.path.open(mode, encoding="utf-8") as stream:
-                stream.write(text)
+            with self.path.open("a", encoding="utf-8") as stream:
+                stream.write("".join(f"{_line(key, item)}\n" for key, item in found.items()))
+        except OSError as error:
+            raise KernelcastError(f"{self.path}: {error.strerror}") from None
+
+    def _keep_whole(self, text: str) -> None:
+        try:
+            with ReplacedFile(self.path) as stream:
+                stream.write(text.encode())
         except OSError as error:
             raise KernelcastError(f"{self.path}: {error.strerror}") from None
 

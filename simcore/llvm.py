@@ -13,7 +13,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from kernelcast.simcore.disk_cache import cache_folder, read_checked, write_checked
+from kernelcast.simcore.disk_cache import is_kept, read_checked, write_checked
 
 __all__ = [
     "NativeModule",
@@ -87,7 +87,7 @@ def compile_module(ir: str, optimization: int = 2) -> NativeModule:
 def is_compiled(ir: str, optimization: int = 2) -> bool:
     """Whether an earlier run left the object."""
     _initialize()
-    return (cache_folder() / _cache_name(ir, optimization)).is_file()
+    return is_kept(_cache_name(ir, optimization))
 
 
 def emit_object(ir: str, optimization: int = 2, triple: str | None = None) -> bytes:

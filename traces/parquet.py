@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from kernelcast.errors import TraceFormatError
+from kernelcast.partial_files import ReplacedFile
 from kernelcast.traces.embedded_tables import read_tables, write_tables
 from kernelcast.traces.stored_header import StoredHeader, header_json, read_header
 from kernelcast.traces.stored_paths import path_tables, paths_of
@@ -56,7 +57,6 @@ class TraceWriter:
         warps_per_thread_block: int,
     ) -> None:
         self._path = Path(path)
-        self._partial = self._path.with_name(f".{self._path.name}.partial")
         self._warps = warps_per_thread_block
         mnemonics = [row.mnemonic for row in instructions]
         self._mnemonics = sorted(set(mnemonics))
@@ -68,11 +68,11 @@ class TraceWriter:
         import pyarrow.parquet as pq
 
         try:
-            self._sink = self._partial.open("wb")
+            self._file = ReplacedFile(self._path)
         except OSError as error:
             raise _cannot_write(self._path, error) from None
         self._writer: Any = pq.ParquetWriter(
-            self._sink,
+            self._file.stream,
             _access_schema(),
             compression="zstd",
             use_dictionary=_REPETITIVE,
@@ -92,14 +92,13 @@ class TraceWriter:
         try:
             self._flush()
             tables = trace_tables(trace) | path_tables(trace.paths)
-            places = write_tables(self._sink, tables)
+            places = write_tables(self._file.stream, tables)
             header = header_json(StoredHeader.of(trace, repeats))
             texts = {_HEADER_KEY: header, _TABLES_KEY: places}
             checksum = str(zlib.crc32((header + places).encode()))
             self._writer.add_key_value_metadata({**texts, _CHECKSUM_KEY: checksum})
             self._writer.close()
-            self._sink.close()
-            self._partial.replace(self._path)
+            self._file.publish()
         except OSError as error:
             raise _cannot_write(self._path, error) from None
         self._is_finished = True
@@ -114,8 +113,7 @@ class TraceWriter:
             return
         with contextlib.suppress(OSError):  # the disk may be what failed
             self._writer.close()
-        self._sink.close()
-        self._partial.unlink(missing_ok=True)
+        self._file.discard()
 
     def _flush(self) -> None:
         if not self._waiting:

@@ -27,7 +27,10 @@ _INSTALL = (
 _VERSION = re.compile(r"clang version (\d+)")
 _DECLARES_BY_ITSELF = 13
 """The first version whose driver declares the built-in functions of OpenCL without being told."""
-_PLAIN_MESSAGES = ("-fno-color-diagnostics", "-fno-caret-diagnostics")
+_PLAIN_MESSAGES = (
+    *("-fno-color-diagnostics", "-fno-caret-diagnostics"),
+    "-fno-crash-diagnostics",  # which would leave files in the folder for temporary ones
+)
 _ERROR = re.compile(
     r"^(?:(?P<file>[^\n]+?):(?P<line>\d+):(?P<column>\d+): |(?:clang[^\s:]*: )?)"
     r"(?:fatal )?error: (?P<message>[^\n]*)",

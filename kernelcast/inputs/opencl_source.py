@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from kernelcast.inputs.clang import Clang, find_clang, run_clang
 from kernelcast.inputs.compile_cache import CompileCache
 from kernelcast.inputs.compiler_options import CompilerOptions, folders_in
 from kernelcast.inputs.included_files import included_files
+from kernelcast.simcore.disk_cache import scratch_folder
 
 __all__ = ["ClangTarget", "OpenclSource", "compile_opencl", "read_opencl_source"]
 
@@ -82,8 +82,8 @@ def compile_opencl(
     cache = _cache(source, options, (arguments, target.libraries), clang)
     if cache is not None and (stored := cache.read()) is not None:
         return stored
-    with tempfile.TemporaryDirectory() as folder:
-        linked = _written(Path(folder), target.libraries)
+    with scratch_folder() as folder:
+        linked = _written(folder, target.libraries)
         made = run_clang(clang, (*linked, *arguments), source.path, source.standard_input)
     if cache is not None:
         cache.write(made)

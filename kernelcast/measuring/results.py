@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ from kernelcast.measured_times import (
     read_measured,
 )
 from kernelcast.measuring.accelerator import Accelerator, MeasuringError
+from kernelcast.partial_files import ReplacedFile
 
 __all__ = ["Results", "file_name"]
 
@@ -66,9 +66,8 @@ class Results:
         """Replaces the file at once, so that an interruption leaves the old or the new one."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            partial = self.path.with_suffix(".partial")
-            partial.write_text(self.measured.to_json(), encoding="utf-8")
-            os.replace(partial, self.path)
+            with ReplacedFile(self.path) as stream:
+                stream.write(self.measured.to_json().encode())
         except OSError as error:
             raise MeasuringError(f"{self.path}: {error.strerror}") from None
 
