@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from kernelcast.simcore.textures import Surface as Surface
     from kernelcast.simcore.textures import Texture as Texture
     from kernelcast.topdown_analysis import topdown as topdown
+    from kernelcast.trust import Trust as Trust
     from kernelcast.workload import Workload as Workload
     from kernelcast.workload_file import load_workload as load_workload
 
@@ -100,6 +101,7 @@ __all__ = [
     "TensorMap",
     "Texture",
     "TritonKernel",
+    "Trust",
     "WhatIf",
     "WorkType",
     "Workload",
@@ -160,6 +162,7 @@ _HOMES = {
     "TensorMap": "kernelcast.simcore.tensor_maps",
     "Texture": "kernelcast.simcore.textures",
     "TritonKernel": "kernelcast.inputs.triton_kernel",
+    "Trust": "kernelcast.trust",
     "WhatIf": "kernelcast.architectures",
     "WorkType": "kernelcast.simcore.profile",
     "Workload": "kernelcast.workload",

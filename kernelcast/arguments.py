@@ -27,6 +27,7 @@ from kernelcast.simcore.launch import Argument, LocalBytes
 from kernelcast.simcore.lazy_buffer import LazyBuffer
 from kernelcast.sparse_matrix import MatrixSpec, check_part
 from kernelcast.toml_table import Expression, TomlTable
+from kernelcast.trust import file_of, refuse_python
 
 __all__ = ["CONTENTS_KEYS", "ArgumentSpec", "read_argument"]
 
@@ -197,7 +198,7 @@ def read_argument(table: TomlTable, folder: Path) -> ArgumentSpec:
         element=known.get(str(element)),
         shape=match["shape"],
         value=table.expression("value") if "value" in table else None,
-        contents=_read_contents(table, known.get(str(element))),
+        contents=_read_contents(table, known.get(str(element)), folder),
         where=table.where(),
         folder=folder,
         is_local=match["local"] is not None,
@@ -215,8 +216,12 @@ def _check_local(table: TomlTable, shape: str | None) -> None:
             raise WorkloadError(f"{table.where(key)}: a local array has no contents")
 
 
-def _read_contents(table: TomlTable, element: ScalarType | None) -> Contents:
+def _read_contents(table: TomlTable, element: ScalarType | None, folder: Path) -> Contents:
     generator, source = _read_source(table)
+    if generator is Generator.PYTHON:
+        refuse_python(table.trust, table.where("init"))
+    if generator is Generator.FILE:
+        file_of(table.trust, folder, source, table.where("init"))
     contents = Contents(
         generator,
         source,

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from kernelcast.errors import WorkloadError, nearest
 from kernelcast.python_functions import call, load_function
 from kernelcast.toml_table import TomlTable
+from kernelcast.trust import file_of, refuse_python
 
 __all__ = ["MATRIX_SIZES", "EllMatrix", "MatrixSpec", "check_part", "read_matrix_spec"]
 
@@ -102,6 +103,9 @@ def read_matrix_spec(table: TomlTable, folder: Path) -> MatrixSpec:
     file, function = table.text("file", ""), table.text("python", "")
     if bool(file) == bool(function):
         raise WorkloadError(f"{table.where()}: either file or python must name the matrix")
+    if function:
+        refuse_python(table.trust, table.where("python"))
+    file_of(table.trust, folder, file, table.where("file"))
     tile, part = table.integer("tile", 1), table.text("part", "all")
     if tile < 1:
         raise WorkloadError(f"{table.where('tile')} must be positive, got {tile}")

@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from kernelcast.arguments import ArgumentSpec
-from kernelcast.errors import WorkloadError
+from kernelcast.errors import InputError, WorkloadError
 from kernelcast.image_arguments import AnyArgumentSpec, read_any_argument
-from kernelcast.inputs.compiler_options import CompilerOptions
+from kernelcast.inputs.compiler_options import CompilerOptions, check_options
 from kernelcast.sparse_matrix import MATRIX_SIZES, MatrixSpec, read_matrix_spec
 from kernelcast.toml_table import TomlTable, read_toml
+from kernelcast.trust import Trust, file_of, refuse_python
 from kernelcast.workload import CheckSpec, KernelSpec, LaunchSpec, Sizes, Workload
 
 __all__ = ["load_workload"]
@@ -21,10 +22,14 @@ __all__ = ["load_workload"]
 _TEMPLATE_ARGUMENTS = "<"
 
 
-def load_workload(path: str | os.PathLike[str]) -> Workload:
-    """Reads a workload file; WorkloadError, in one line, naming the file and the line or key."""
+def load_workload(path: str | os.PathLike[str], trust: Trust = Trust.OWN) -> Workload:
+    """Reads a workload file; WorkloadError, in one line, naming the file and the line or key.
+
+    A FOREIGN one is refused if it has Python functions, files outside of its folder, or compiler
+    options that do more than change the code.
+    """
     file = Path(path)
-    document = read_toml(file)
+    document = read_toml(file, trust)
     document.allow("kernel", "sizes", "launch", "args", "check", "matrix")
     for required in ("kernel", "launch"):
         if required not in document:
@@ -49,13 +54,20 @@ def _read_kernel(table: TomlTable, folder: Path) -> KernelSpec:
     if registers is not None and registers < 1:
         raise WorkloadError(f"{table.where('registers')} must be positive, got {registers}")
     entry = table.text("entry", "")
+    where = table.where("include")
     compilation = CompilerOptions(
         architecture=table.text("arch", ""),
         options=tuple(table.texts("options")),
-        include=tuple(folder / name for name in table.texts("include")),
+        include=tuple(file_of(table.trust, folder, name, where) for name in table.texts("include")),
         names=(entry,) if _TEMPLATE_ARGUMENTS in entry else (),
+        confined_to=folder if table.trust is Trust.FOREIGN else None,
     )
-    return KernelSpec(folder / table.text("source"), entry, registers, compilation)
+    try:
+        check_options(compilation)
+    except InputError as error:
+        raise WorkloadError(f"{table.where('options')}: {error}") from None
+    source = file_of(table.trust, folder, table.text("source"), table.where("source"))
+    return KernelSpec(source, entry, registers, compilation)
 
 
 def _read_sizes(table: TomlTable, taken: Collection[str]) -> dict[str, Sizes]:
@@ -126,6 +138,7 @@ def _read_arguments(
 
 def _read_check(table: TomlTable) -> CheckSpec:
     table.allow("reference", "rtol", "atol")
+    refuse_python(table.trust, table.where("reference"))
     spec = CheckSpec(
         table.text("reference"), table.number("rtol", 0.0), table.number("atol", 0.0), table.where()
     )

@@ -126,7 +126,9 @@ def write_vendors(library: Path, folder: PrivateFolder, system: Iterable[Path]) 
     except FolderRefused as reason:
         raise BenchmarkError(f"{reason}; KERNELCAST_CACHE moves it") from None
     except OSError as error:
-        raise BenchmarkError(f"{folder.path}: {error.strerror}; KERNELCAST_CACHE moves it") from None
+        raise BenchmarkError(
+            f"{folder.path}: {error.strerror}; KERNELCAST_CACHE moves it"
+        ) from None
     return folder.path
 
 

@@ -66,7 +66,8 @@ def read_checked(name: str) -> bytes | None:
         with PrivateFolder(cache_folder()).opened() as folder:
             key, content = _key(folder), folder.read(name)
     except FolderRefused as reason:
-        return _tell(reason)
+        _tell(reason)
+        return None
     except _NO_FOLDER:
         return None
     if key is None or content is None:

@@ -91,9 +91,9 @@ class OpenFolder:
 
     def _link(self, old: str, new: str) -> bool:
         """Whether `new` is there now; not every file system has links."""
-        places = {"src_dir_fd": self._descriptor, "dst_dir_fd": self._descriptor}
+        place = self._descriptor
         try:
-            os.link(old, new, **places)
+            os.link(old, new, src_dir_fd=place, dst_dir_fd=place)
         except FileExistsError:
             return True
         except (OSError, NotImplementedError):

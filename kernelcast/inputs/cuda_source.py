@@ -9,8 +9,13 @@ from pathlib import Path
 
 from kernelcast.errors import CompilationError, InputError, SourceSpan
 from kernelcast.inputs.compile_cache import CompileCache
-from kernelcast.inputs.compiler_options import CompilerOptions, architecture_number
-from kernelcast.inputs.included_files import included_files
+from kernelcast.inputs.compiler_options import (
+    CompilerOptions,
+    architecture_number,
+    check_options,
+    folders_in,
+)
+from kernelcast.inputs.included_files import check_confined, included_files
 from kernelcast.inputs.nvrtc import NvrtcFailure, NvrtcResult, nvrtc_compile, nvrtc_version
 from kernelcast.inputs.nvrtc_library import cuda_header_folders
 
@@ -51,6 +56,10 @@ def compile_cuda(path: Path, options: CompilerOptions) -> NvrtcResult:
         source = path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    check_options(options)
+    if options.confined_to is not None:
+        folders = (*options.include, *folders_in(options.options))
+        check_confined(path, source, folders, options.confined_to)
     arguments = _arguments(path, options)
     cache = _cache(path, source, options, arguments)
     if cache is not None and (stored := _stored(cache)) is not None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from kernelcast.errors import InputError
 from kernelcast.inputs.clang import Clang, find_clang, run_clang
 from kernelcast.inputs.compile_cache import CompileCache
-from kernelcast.inputs.compiler_options import CompilerOptions, folders_in
-from kernelcast.inputs.included_files import included_files
+from kernelcast.inputs.compiler_options import CompilerOptions, check_options, folders_in
+from kernelcast.inputs.included_files import check_confined, included_files
 from kernelcast.simcore.disk_cache import scratch_folder
 
 __all__ = ["ClangTarget", "OpenclSource", "compile_opencl", "read_opencl_source"]
@@ -77,6 +77,9 @@ def compile_opencl(
     """
     if options.names:
         raise InputError(f"{source.path}: OpenCL C has no templates to name instances of")
+    check_options(options)
+    if options.confined_to is not None and source.file is not None:
+        check_confined(source.file, source.text, _folders(options), options.confined_to)
     clang = find_clang()
     arguments = _arguments(source, options, target, clang)
     cache = _cache(source, options, (arguments, target.libraries), clang)
@@ -112,14 +115,17 @@ def _cache(
     """None when nobody can tell which files the source includes."""
     if any(option.startswith(_NAMING_FILES) for option in options.options):
         return None
-    folders = (*options.include, *folders_in(options.options))
     file = source.file or Path.cwd() / "program.cl"
-    included = included_files(file, source.text, folders)
+    included = included_files(file, source.text, _folders(options))
     if included is None:
         return None
     headers = [(str(header), header.read_bytes()) for header in included]
     texts = (source.path, source.text, headers, clang.program, clang.identity)
     return CompileCache((*texts, *ingredients), "clang")
+
+
+def _folders(options: CompilerOptions) -> tuple[Path, ...]:
+    return (*options.include, *folders_in(options.options))
 
 
 def _written(folder: Path, libraries: Sequence[bytes]) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core import caching, serialize
+from numba.core import caching, compiler, serialize
 
 from kernelcast.simcore.disk_cache import is_kept, read_checked, write_checked
 
@@ -20,6 +20,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _HOME = Path(__file__).parent
 _FunctionCache: Any = caching.FunctionCache
+_CompileResult: Any = compiler.CompileResult
+_dumps: Any = serialize.dumps
+_vectorize: Any = numba.vectorize
 
 
 @cache
@@ -66,13 +69,13 @@ class _KeptCode(_FunctionCache):  # type: ignore[misc]  # numba has no types
         signature, code = pickle.loads(data)
         if signature != sig:
             return None
-        return numba.core.compiler.CompileResult._rebuild(target_context, *code)
+        return _CompileResult._rebuild(target_context, *code)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         if data.lifted or data.library.has_dynamic_globals:  # addresses of this process
             return
         name = self._file(sig, data.codegen)
-        write_checked(name, serialize.dumps((sig, data._reduce())))
+        write_checked(name, _dumps((sig, data._reduce())))
 
     def _file(self, sig: Any, codegen: Any) -> str:
         _, target, code = self._index_key(sig, codegen)
@@ -105,7 +108,7 @@ def inlined(function: Function) -> Function:
 
 def compiled_ufunc(function: Callable[..., Any], signatures: Sequence[Any]) -> Any:
     """A function of numbers as a ufunc of just these signatures, compiled or loaded at once."""
-    native = numba.vectorize(function)
+    native = _vectorize(function)
     native._dispatcher.cache = _KeptCode(function)
     for signature in signatures:
         native.add(signature)
