@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from kernelcast.errors import KernelcastError, nearest
+from kernelcast.errors import KernelcastError, LaunchError, nearest
+from kernelcast.simcore.deadline import time_limit
 from kernelcast.simcore.engine import reference
 from kernelcast.simcore.engine.host_functions import PrintedText
 from kernelcast.simcore.engine.warp_lanes import check_warp_width
@@ -89,10 +90,12 @@ def execute(
     if record_memory:
         sinks = (*sinks, collector)
     printed = PrintedText(write or sys.stdout.write)
+    limits = limits or Limits()
     try:
-        trace = ENGINES[name](
-            kernel, launch, warp_width, limits or Limits(), progress, sinks, printed
-        )
+        with time_limit(limits.seconds):
+            trace = ENGINES[name](kernel, launch, warp_width, limits, progress, sinks, printed)
+    except MemoryError:
+        raise LaunchError(f"no memory left to execute kernel {kernel.name}") from None
     finally:
         printed.flush()
     check_warpgroups(kernel, trace)

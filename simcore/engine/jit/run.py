@@ -114,7 +114,7 @@ class PreparedLaunch:
     ) -> Trace:
         """Executes every thread block; buffers are changed in place. `sinks` get the accesses."""
         started = time.monotonic()
-        job, program = self._job(limits, sinks, started, printed=printed)
+        job, program = self._job(limits, sinks, printed=printed)
         job.run(program, progress)
         counted = job.counted()
         return assemble(self._kernel, self._launch, self._width, program.source, counted, started)
@@ -123,14 +123,13 @@ class PreparedLaunch:
         self, ranges: Sequence[tuple[int, int]], limits: Limits, sinks: Sequence[AccessSink]
     ) -> None:
         """Executes the thread blocks of all ranges (first, end); nothing is counted."""
-        job, program = self._job(limits, sinks, time.monotonic(), ranges)
+        job, program = self._job(limits, sinks, ranges)
         job.run(program, None)
 
     def _job(
         self,
         limits: Limits,
         sinks: Sequence[AccessSink],
-        started: float,
         ranges: Sequence[tuple[int, int]] | None = None,
         printed: PrintedText | None = None,
     ) -> tuple[Job, _Program]:
@@ -145,7 +144,6 @@ class PreparedLaunch:
             program.source,
             limits,
             sinks,
-            started,
             host,
             ranges,
         )
