@@ -22,6 +22,7 @@ __all__ = [
     "MOST_PREFETCHED_BYTES",
     "MOST_PRINTED_CHARACTERS",
     "MOST_SHARED_BYTES",
+    "MOST_SOURCE_BYTES",
     "MOST_STRING_BYTES",
     "MOST_WARPS",
     "available_memory_bytes",
@@ -62,8 +63,12 @@ so that what it says never depends on how deep its caller is."""
 MOST_WARPS = 1 << 27
 """Of a launch that is executed, or counted by a slice: a trace has numbers of every warp."""
 
-MOST_NATIVE_INSTRUCTIONS = 50_000
-"""Of a kernel that the JIT engine compiles: LLVM takes more than a minute beyond it."""
+MOST_NATIVE_INSTRUCTIONS = 30_000
+"""Of a kernel that the JIT engine compiles: LLVM would take minutes, and gigabytes, for more. The
+reference engine runs it."""
+
+MOST_SOURCE_BYTES = 1 << 25
+"""Of a file of PTX, LLVM IR or SPIR-V: reading takes a hundred times as much memory."""
 
 _MEMORY_VARIABLE = "KERNELCAST_MEMORY"
 _SMALLEST_CHECKED = 1 << 26
