@@ -54,6 +54,9 @@ def serve() -> None:
     if memory and sys.platform != "win32":
         import resource
 
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        if hard != resource.RLIM_INFINITY:
+            memory = min(memory, hard)
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.stdout.buffer.write(emit_object(sys.stdin.buffer.read().decode(), optimization))

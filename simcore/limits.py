@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from kernelcast.errors import LaunchError
+from kernelcast.errors import InputError, LaunchError
 
 __all__ = [
     "MOST_ALIGNMENT",
@@ -27,7 +27,9 @@ __all__ = [
     "MOST_WARPS",
     "available_memory_bytes",
     "check_room",
+    "check_source",
     "check_warps",
+    "read_source",
 ]
 
 MOST_SHARED_BYTES = 227 * 1024
@@ -96,6 +98,22 @@ def check_room(needed_bytes: int, what: str) -> None:
         raise LaunchError(
             f"no memory for {what}: {_size(needed_bytes)} of {_size(room)} that are left "
             f"({_MEMORY_VARIABLE} in bytes raises the limit)"
+        )
+
+
+def read_source(path: Path) -> bytes:
+    """What a file holds; InputError when that is too much, OSError when it cannot be read."""
+    with path.open("rb") as stream:
+        content = stream.read(MOST_SOURCE_BYTES + 1)
+    check_source(len(content), str(path))
+    return content
+
+
+def check_source(size: int, path: str) -> None:
+    """InputError for a text that would take too much memory to read; `path` is its name."""
+    if size > MOST_SOURCE_BYTES:
+        raise InputError(
+            f"{path} has more than {_size(MOST_SOURCE_BYTES)}: give each kernel a file of its own"
         )
 
 
