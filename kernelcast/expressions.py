@@ -50,7 +50,7 @@ _FUNCTIONS: dict[str, Callable[..., Fraction]] = {
 def evaluate(text: str | float, names: Mapping[str, int], where: str) -> Fraction:
     """The exact value of an expression or number; WorkloadError naming `where` when it has none."""
     if isinstance(text, (int, float)):
-        return _number(text, where)
+        return _number(text, where)  # before its digits are asked for: Python has a limit, too
     return _Evaluation(names, _place(text, where)).value(_parse(text, where))
 
 
@@ -90,10 +90,12 @@ def _parse(text: str, where: str) -> ast.expr:
 
 
 def _number(value: float, where: str) -> Fraction:
+    if isinstance(value, int) and not isinstance(value, bool):
+        if value.bit_length() > _MAX_BITS:
+            raise WorkloadError(f"{where}: the number is too large")
+        return Fraction(value)
     if isinstance(value, bool) or not math.isfinite(value):
         raise WorkloadError(f"{where}: {value!r} is not a finite number")
-    if isinstance(value, int):
-        return Fraction(value)
     # The shortest decimal of a float is what its writer meant: 0.1 is a tenth.
     return Fraction(repr(value))
 

@@ -143,6 +143,11 @@ def test_expressions_that_are_too_large_are_refused_in_short(expression: str) ->
     assert len(str(caught.value)) < 300
 
 
+def test_numbers_that_are_too_large_are_refused() -> None:
+    with pytest.raises(WorkloadError, match="here: the number is too large"):
+        evaluate(1 << 40_000, {}, "here")
+
+
 def test_what_sums_need_is_allowed() -> None:
     assert evaluate("+".join(["n"] * 100), {"n": 3}, "here") == 300
     assert evaluate_integers("2**60, 0x10", {}, "here") == (1 << 60, 16)
