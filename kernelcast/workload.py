@@ -250,19 +250,6 @@ class Workload:
     ) -> CheckResult:
         """Executes one launch and compares the buffers with the workload's reference."""
         self._check_spec()
-        limits = limits or Limits()
-        with time_limit(limits.seconds):
-            return self._checked(size, limits, engine, progress, exact_sums=exact_sums)
-
-    def _checked(
-        self,
-        size: str | None,
-        limits: Limits,
-        engine: str,
-        progress: Progress | None,
-        *,
-        exact_sums: bool,
-    ) -> CheckResult:
         arguments = self.make_arguments(size)
         found = {
             spec.name: _contents(item) for spec, item in zip(self.arguments, arguments, strict=True)

@@ -16,6 +16,7 @@ from kernelcast.simcore.engine.warpgroups import check_warpgroups
 from kernelcast.simcore.engine.whole_barriers import with_whole_barriers
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Launch, Limits
+from kernelcast.simcore.limits import check_warps
 from kernelcast.traces.collector import AccessCollector
 from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
@@ -84,6 +85,7 @@ def execute(
         raise KernelcastError(f"unknown engine {engine!r}{hint}; known: {known}")
     launch.check(kernel)
     check_warp_width(kernel, warp_width)
+    check_warps(-(-launch.threads_per_thread_block // warp_width) * launch.thread_blocks)
     kernel = with_whole_barriers(kernel, launch.threads_per_thread_block)
     launch = launch.materialised()
     collector = AccessCollector()

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernelcast.errors import ExecutionError, LaunchError
-from kernelcast.simcore.deadline import deadline_in
 from kernelcast.simcore.engine.batch import Batch, GridShape
 from kernelcast.simcore.engine.clusters import with_mates
 from kernelcast.simcore.engine.host_functions import HostFunctions, PrintedText
@@ -113,7 +112,7 @@ def _record(
     with np.errstate(all="ignore"):
         batch = Batch(kernel, shape, memory, program.constants, numbers)
         batch.multiply = _multiplication()
-        watchdog = Watchdog(limits, deadline_in(limits.seconds))
+        watchdog = Watchdog(limits)
         phases = PhaseLog(batch, recorder) if has_phases(kernel) else None
         try:
             BatchRun(program, batch, memory, recorder, watchdog, host, journal, phases).run()

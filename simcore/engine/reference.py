@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import AssertionTriggered
-from kernelcast.simcore.deadline import deadline_in
 from kernelcast.simcore.engine.barriers import BarrierQueue
 from kernelcast.simcore.engine.batch import Batch, GridShape
 from kernelcast.simcore.engine.bulk_copies import BulkCopies
@@ -62,7 +61,6 @@ from kernelcast.simcore.isa.kernel import (
 from kernelcast.simcore.isa.opcodes import Context
 from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.launch import Launch, Limits
-from kernelcast.simcore.limits import check_warps
 from kernelcast.simcore.memory_spaces import LaunchMemory
 from kernelcast.simcore.resources import resource_needs
 from kernelcast.traces.stream import AccessBatch, AccessSink
@@ -92,8 +90,6 @@ def run(
     shape = GridShape(launch, warp_width)
     memory = LaunchMemory(kernel, launch)
     recorder = TraceRecorder(kernel, warp_width, shape.warps)
-    deadline = deadline_in(limits.seconds)
-    check_warps(shape.warps * launch.thread_blocks)
     program = Program(kernel)
     host = HostFunctions(kernel, memory, printed or PrintedText(sys.stdout.write))
     step = max(1, _BATCH_LANES // shape.lanes)
@@ -106,7 +102,7 @@ def run(
             count = min(step, launch.thread_blocks - first)
             numbers = np.arange(first, first + count)
             batch = Batch(kernel, shape, memory, program.constants, numbers)
-            BatchRun(program, batch, memory, recorder, Watchdog(limits, deadline), host).run()
+            BatchRun(program, batch, memory, recorder, Watchdog(limits), host).run()
             recorder.finish_batch(batch.counts)
             if progress is not None:
                 progress((first + count) / launch.thread_blocks)

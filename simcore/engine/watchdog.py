@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import LimitExceeded
-from kernelcast.simcore.deadline import Deadline
+from kernelcast.simcore.deadline import deadline_in
 from kernelcast.simcore.engine.lanes import Lanes
 from kernelcast.simcore.isa.kernel import BasicBlock
 from kernelcast.simcore.launch import Limits
@@ -34,9 +34,9 @@ class State(NamedTuple):
 class Watchdog:
     """Looks at one batch now and then."""
 
-    def __init__(self, limits: Limits, deadline: Deadline | None) -> None:
+    def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._deadline = deadline
+        self._deadline = deadline_in(limits.seconds)
         self._snapshot: State | None = None
         self._looks = 0
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from kernelcast.simcore.deadline import watched
+from kernelcast.simcore.deadline import check_time, watched
 from kernelcast.simcore.engine.jit.shapes import (
     VARYING,
     Shape,
@@ -108,6 +108,7 @@ def analyse(kernel: Kernel, facts: Facts) -> Analysis:
     places = WaitingPlaces(kernel)
     forced: set[int] = set()
     while True:
+        check_time(_WHAT)
         shapes = _shapes(kernel, facts, forced)
         is_uniform = {index: shape.is_uniform for index, shape in shapes.items()}
         pending = places.pending_with(is_uniform)
