@@ -20,11 +20,12 @@ import numpy.typing as npt
 
 from kernelcast.buffer_contents import Contents, Generator
 from kernelcast.errors import LaunchError, WorkloadError
-from kernelcast.expressions import evaluate, evaluate_integers
+from kernelcast.expressions import evaluate, evaluate_integers, shown_number
 from kernelcast.python_functions import call, load_function
 from kernelcast.simcore.isa.types import Kind, ScalarType
 from kernelcast.simcore.launch import Argument, LocalBytes
 from kernelcast.simcore.lazy_buffer import LazyBuffer
+from kernelcast.simcore.limits import MOST_DIMENSIONS
 from kernelcast.sparse_matrix import MatrixSpec, check_part
 from kernelcast.toml_table import Expression, TomlTable
 from kernelcast.trust import file_of, refuse_python
@@ -103,6 +104,10 @@ class ArgumentSpec:
         sizes = evaluate_integers(self.shape, names, f"{self.where}.type")
         if not sizes or min(sizes) < 1:
             raise WorkloadError(f"{self.where}.type: sizes must be positive, got {list(sizes)}")
+        if len(sizes) > MOST_DIMENSIONS:
+            raise WorkloadError(
+                f"{self.where}.type: {len(sizes)} dimensions, more than {MOST_DIMENSIONS}"
+            )
         return sizes
 
     def _make_scalar(self, element: ScalarType, names: Mapping[str, int]) -> np.generic:
@@ -110,9 +115,14 @@ class ArgumentSpec:
             raise WorkloadError(f"{self.where}.value is missing")
         value = evaluate(self.value, names, f"{self.where}.value")
         if element.is_float:
-            return element.dtype.type(float(value))  # type: ignore[no-any-return]
+            try:
+                return element.dtype.type(float(value))  # type: ignore[no-any-return]
+            except OverflowError:
+                raise WorkloadError(
+                    f"{self.where}.value: {element.ptx_name} cannot hold it"
+                ) from None
         if value.denominator != 1:
-            raise WorkloadError(f"{self.where}.value is {float(value):g}, not an integer")
+            raise WorkloadError(f"{self.where}.value is {shown_number(value)}, not an integer")
         number, limits = int(value), np.iinfo(element.dtype)
         lowest = -(2 ** (element.bits - 1))  # -1 is the customary spelling of an all-ones mask
         if not lowest <= number <= limits.max:

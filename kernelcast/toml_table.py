@@ -11,6 +11,7 @@ from typing import Any
 
 from kernelcast.errors import WorkloadError, nearest
 from kernelcast.key_paths import dotted, place
+from kernelcast.simcore.limits import read_source
 from kernelcast.trust import Trust
 
 __all__ = ["Expression", "TomlTable", "read_toml"]
@@ -114,13 +115,15 @@ class TomlTable:
 def read_toml(path: Path, trust: Trust = Trust.OWN) -> TomlTable:
     """WorkloadError with file and line when the file is missing or no TOML."""
     try:
-        text = path.read_bytes().decode()
+        text = read_source(path).decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a text file"
         raise WorkloadError(f"{path}: {reason}") from None
     try:
         return TomlTable(str(path), "", tomllib.loads(text), trust)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise WorkloadError(f"{path}: brackets nested too deeply") from None
+    except ValueError as error:  # of TOML, or of a number with thousands of digits
         if path.suffix in _OF_KERNELS:
             raise WorkloadError(
                 f"{path} is a kernel: a workload file beside it (.toml) says with which thread "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
@@ -129,9 +130,9 @@ def _read_arguments(
         replace(item, matrix=matrix) if isinstance(item, ArgumentSpec) else item
         for item in arguments
     )
-    names = [argument.name for argument in arguments]
-    for name in names:
-        if names.count(name) > 1:
+    counts = Counter(argument.name for argument in arguments)
+    for name, count in counts.items():
+        if count > 1:
             raise WorkloadError(f"{document.where('args')}: two arguments are called {name!r}")
     return arguments
 

@@ -20,12 +20,14 @@ from kernelcast.ptx_frontend.module_cache import (
 from kernelcast.ptx_frontend.parser import parse
 from kernelcast.ptx_frontend.source import SourceText
 from kernelcast.simcore.isa.kernel import Module
+from kernelcast.simcore.limits import check_source, read_source
 
 __all__ = ["read_module", "read_ptx"]
 
 
 def read_ptx(text: str, path: str) -> Module:
     """The kernels of a PTX text; `path` stands in messages. PtxSyntaxError when it is no PTX."""
+    check_source(len(text), path)
     source = SourceText(path, text)
     with collector_paused():
         return lower(parse(source), source)
@@ -37,7 +39,7 @@ def read_module(path: str | Path) -> Module:
     What a large file holds is kept on disk and not read twice (see `module_cache`).
     """
     try:
-        content = Path(path).read_bytes()
+        content = read_source(Path(path))
     except OSError as error:
         raise KernelcastError(f"cannot read {path}: {error.strerror or error}") from error
     if b"\0" in content.rstrip(b"\0"):

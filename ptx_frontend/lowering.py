@@ -42,6 +42,7 @@ from kernelcast.ptx_frontend.vector_registers import (
 from kernelcast.ptx_frontend.video_instructions import VIDEO_ROOTS, lower_video
 from kernelcast.ptx_frontend.warp_instructions import is_warp_operation, lower_warp_operation
 from kernelcast.ptx_frontend.wide_atomics import is_wide_atomic, lower_wide_atomic
+from kernelcast.simcore.deadline import watched
 from kernelcast.simcore.isa.kernel import (
     Atomic,
     Fence,
@@ -190,7 +191,7 @@ class _KernelLowering:
 
     def _statements(self, statements: tuple[syntax.Statement, ...]) -> None:
         self._declare_labels(statements)
-        for statement in statements:
+        for statement in watched(statements, f"reading {self._source.path}"):
             if len(self.refusals) >= _MOST_REFUSALS:
                 return
             try:

@@ -14,6 +14,7 @@ from kernelcast.simcore.images import Image, Sampler
 from kernelcast.simcore.isa.kernel import Kernel, Parameter
 from kernelcast.simcore.isa.types import Kind
 from kernelcast.simcore.lazy_buffer import LazyBuffer
+from kernelcast.simcore.limits import MOST_LOCAL_BYTES_PER_THREAD, check_room
 from kernelcast.simcore.tensor_maps import TENSOR_MAP_BYTES, TensorMap
 from kernelcast.simcore.textures import Surface, Texture
 
@@ -132,6 +133,9 @@ class Launch:
         """The same launch with an array for each lazy buffer: what a full run needs."""
         if not any(isinstance(value, LazyBuffer) for value in self.arguments):
             return self
+        lazy = {value for value in self.arguments if isinstance(value, LazyBuffer)}
+        needed = sum(value.nbytes for value in lazy if not value.is_materialised)
+        check_room(needed, "the launch's buffers")
         return replace(self, arguments=tuple(map(materialised, self.arguments)))
 
     def check(self, kernel: Kernel) -> None:
@@ -165,6 +169,11 @@ class Launch:
             raise LaunchError(
                 f"kernel {kernel.name} takes {len(kernel.parameters)} arguments "
                 f"({', '.join(_describe(p) for p in kernel.parameters)}), got {len(self.arguments)}"
+            )
+        if kernel.local_bytes > MOST_LOCAL_BYTES_PER_THREAD:
+            raise LaunchError(
+                f"kernel {kernel.name} has {kernel.local_bytes} bytes of local memory per thread: "
+                f"no GPU allows more than {MOST_LOCAL_BYTES_PER_THREAD}"
             )
         for position, pair in enumerate(zip(self.arguments, kernel.parameters, strict=True)):
             where = f"argument {position + 1} ({self.argument_name(position, pair[1])})"

@@ -13,9 +13,11 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from kernelcast.simcore.compile_process import emit_object_apart
 from kernelcast.simcore.disk_cache import is_kept, read_checked, write_checked
 
 __all__ = [
+    "LARGE_IR",
     "NativeModule",
     "compile_module",
     "emit_object",
@@ -24,6 +26,8 @@ __all__ = [
     "printed_module",
 ]
 
+LARGE_IR = 250_000
+"""Characters: compiling more takes longer than a second."""
 _ALWAYS_NEON = ("aarch64", "arm64")  # LLVM does not always list what every such host has
 _REQUIRED = {"x86_64": ("avx2", "fma", "f16c"), "aarch64": ("neon",), "arm64": ("neon",)}
 
@@ -68,13 +72,14 @@ def compile_module(ir: str, optimization: int = 2) -> NativeModule:
     """Compiles IR for this machine, or loads the object of an earlier run.
 
     `optimization` 0 to 3 as for a C compiler. Raises RuntimeError for IR that does not verify: a
-    bug of the caller.
+    bug of the caller. Large IR is compiled in another process, up to the deadline.
     """
     _initialize()
     name = _cache_name(ir, optimization)
     data = read_checked(name)
     if data is None:
-        data = emit_object(ir, optimization)
+        emit = emit_object if len(ir) < LARGE_IR else emit_object_apart
+        data = emit(ir, optimization)
         write_checked(name, data)
     empty = llvm.parse_assembly("")
     machine = _machine(None, optimization)

@@ -27,6 +27,7 @@ from kernelcast.simcore.isa.kernel import Kernel, SymbolAddress
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.launch import Argument, Launch
 from kernelcast.simcore.lazy_buffer import LazyBuffer
+from kernelcast.simcore.limits import check_room
 from kernelcast.simcore.local_arrays import placed_arguments
 from kernelcast.simcore.tensor_maps import TensorMap
 from kernelcast.simcore.textures import Surface, Texture, levels_of
@@ -265,11 +266,11 @@ class LaunchMemory:
         return address.to_bytes(8, "little")
 
     def _place_variables(self, kernel: Kernel) -> FlatMemory:
-        images: dict[str, bytearray] = {}
+        needed = sum(symbol.size for symbol in kernel.symbols.values())
+        check_room(needed, f"the variables of kernel {kernel.name}")
         constant_bytes = 0
         placed: dict[str, Buffer] = {}
         for symbol in kernel.symbols.values():
-            images[symbol.name] = bytearray(symbol.data.ljust(symbol.size, b"\0"))
             if symbol.space is AddressSpace.GLOBAL:
                 store = np.zeros(max(symbol.size, 1), np.uint8)
                 placed[symbol.name] = self.globals.allocate(symbol.name, store)
@@ -280,19 +281,19 @@ class LaunchMemory:
                 constant_bytes += symbol.size
             else:
                 self._symbols[symbol.name] = symbol.offset
-        constants = bytearray(constant_bytes)
+        constants = FlatMemory("constant memory", constant_bytes)
         for symbol in kernel.symbols.values():
-            image = images[symbol.name]
+            image = bytearray(symbol.data)  # the rest is zero already
             for position, target in symbol.relocations.items():
                 addend = int.from_bytes(image[position : position + 8], "little")
                 address = self._generic(kernel, target) + addend & (1 << 64) - 1
                 image[position : position + 8] = address.to_bytes(8, "little")
             if symbol.name in placed:
-                placed[symbol.name].bytes[: symbol.size] = np.frombuffer(bytes(image), np.uint8)
+                placed[symbol.name].bytes[: len(image)] = np.frombuffer(bytes(image), np.uint8)
             elif symbol.space is AddressSpace.CONST:
                 first = self._symbols[symbol.name]
-                constants[first : first + symbol.size] = image
-        return FlatMemory("constant memory", constant_bytes, data=bytes(constants))
+                constants.bytes[first : first + len(image)] = np.frombuffer(image, np.uint8)
+        return constants
 
     def _generic(self, kernel: Kernel, name: str) -> int:
         if name not in self._symbols:

@@ -43,6 +43,9 @@ class _Commands(TyperGroup):
         except KernelcastError as error:
             show_error(f"error: {error}")
             raise typer.Exit(BAD_INPUT) from None
+        except MemoryError:
+            show_error("error: no memory left")
+            raise typer.Exit(BAD_INPUT) from None
         except KeyboardInterrupt:
             show_error("interrupted")
             raise typer.Exit(INTERRUPTED) from None

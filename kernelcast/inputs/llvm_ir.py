@@ -14,6 +14,7 @@ from kernelcast.ptx_frontend.module_cache import (
 )
 from kernelcast.ptx_frontend.spirv import read_spirv
 from kernelcast.simcore.isa.kernel import Module
+from kernelcast.simcore.limits import read_source
 
 __all__ = ["is_bitcode", "is_spirv", "load_llvm_ir", "read_ir"]
 
@@ -36,7 +37,7 @@ def is_spirv(content: bytes) -> bool:
 def load_llvm_ir(file: Path) -> Module:
     """The kernels of a file; InputError when it cannot be read, else as `read_ir`."""
     try:
-        content = file.read_bytes()
+        content = read_source(file)
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or error}") from None
     return read_ir(content, str(file))

@@ -6,6 +6,7 @@ of `syntax`, `lowering` -> `Module`; `builtins` holds the functions of OpenCL.
 
 from __future__ import annotations
 
+from kernelcast.errors import IrSyntaxError
 from kernelcast.ptx_frontend.llvm.lowering import lower
 from kernelcast.ptx_frontend.llvm.reader import IrReader
 from kernelcast.simcore.ir_process import canonical_ir
@@ -25,4 +26,8 @@ def read_llvm(content: bytes, path: str, is_text: bool) -> Module:
     """
     if is_text:
         content = content.replace(_OLD_KERNEL_CONVENTION, _KERNEL_CONVENTION)
-    return lower(IrReader(f"{path} (LLVM IR)", canonical_ir(content, is_text, path)))
+    text = canonical_ir(content, is_text, path)
+    try:
+        return lower(IrReader(f"{path} (LLVM IR)", text))
+    except RecursionError:
+        raise IrSyntaxError(f"{path}: types or constants nested too deeply") from None

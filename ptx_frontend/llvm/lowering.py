@@ -25,6 +25,7 @@ from kernelcast.ptx_frontend.llvm.syntax import IrBlock, IrFunction, IrInstructi
 from kernelcast.ptx_frontend.llvm.variables import Variables
 from kernelcast.ptx_frontend.llvm.vectors import VECTORS
 from kernelcast.ptx_frontend.scopes import RegisterFile
+from kernelcast.simcore.deadline import check_time
 from kernelcast.simcore.isa.kernel import Kernel, Module, Operand, Parameter, Register, Symbol
 
 __all__ = ["lower"]
@@ -135,6 +136,7 @@ class _KernelLowering:
 
     def _block(self, scope: FunctionScope, block: IrBlock) -> None:
         take_phis(scope, block)
+        check_time(f"reading {self._reader.path}")
         for instruction in block.instructions:
             if instruction.opcode == "phi":
                 continue

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from kernelcast.errors import KernelcastError, nearest
+from kernelcast.errors import KernelcastError, LaunchError, nearest
+from kernelcast.simcore.deadline import time_limit
 from kernelcast.simcore.engine import reference
 from kernelcast.simcore.engine.host_functions import PrintedText
 from kernelcast.simcore.engine.warp_lanes import check_warp_width
@@ -15,6 +16,7 @@ from kernelcast.simcore.engine.warpgroups import check_warpgroups
 from kernelcast.simcore.engine.whole_barriers import with_whole_barriers
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Launch, Limits
+from kernelcast.simcore.limits import check_warps
 from kernelcast.traces.collector import AccessCollector
 from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
@@ -83,16 +85,19 @@ def execute(
         raise KernelcastError(f"unknown engine {engine!r}{hint}; known: {known}")
     launch.check(kernel)
     check_warp_width(kernel, warp_width)
+    check_warps(-(-launch.threads_per_thread_block // warp_width) * launch.thread_blocks)
     kernel = with_whole_barriers(kernel, launch.threads_per_thread_block)
     launch = launch.materialised()
     collector = AccessCollector()
     if record_memory:
         sinks = (*sinks, collector)
     printed = PrintedText(write or sys.stdout.write)
+    limits = limits or Limits()
     try:
-        trace = ENGINES[name](
-            kernel, launch, warp_width, limits or Limits(), progress, sinks, printed
-        )
+        with time_limit(limits.seconds):
+            trace = ENGINES[name](kernel, launch, warp_width, limits, progress, sinks, printed)
+    except MemoryError:
+        raise LaunchError(f"no memory left to execute kernel {kernel.name}") from None
     finally:
         printed.flush()
     check_warpgroups(kernel, trace)

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from kernelcast.errors import LimitExceeded
+from kernelcast.simcore.deadline import deadline_in
 from kernelcast.simcore.engine.clusters import neighbours
 from kernelcast.simcore.engine.host_functions import HostFunctions
 from kernelcast.simcore.engine.jit.bulk_copy_calls import reduces_in_buffers
@@ -30,6 +31,7 @@ from kernelcast.simcore.engine.jit.worker import Pause, Worker
 from kernelcast.simcore.engine.jit.worker_fault import WorkerFault
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Launch, Limits
+from kernelcast.simcore.limits import check_warps
 from kernelcast.simcore.memory_spaces import LaunchMemory
 from kernelcast.traces.stream import AccessSink
 
@@ -76,15 +78,15 @@ class Job:
         source: SourceProgram,
         limits: Limits,
         sinks: Sequence[AccessSink],
-        started: float,
         host: HostFunctions,
         ranges: Sequence[tuple[int, int]] | None = None,
     ) -> None:
         self._ranges = deque(ranges or ((0, launch.thread_blocks),))
         self._all = sum(end - first for first, end in self._ranges)
         self._limits = limits
-        self._deadline = None if limits.seconds is None else started + limits.seconds
+        self._deadline = deadline_in(limits.seconds)
         self._shape = shape = source.shape
+        check_warps(self._all * shape.warps)
         self._tally = ClassTally(launch.thread_blocks, shape.counters)
         self._times = np.zeros((launch.thread_blocks, shape.warps), np.int32)
         self._together = neighbours(launch.grid, facts.cluster or (1, 1, 1))
@@ -135,10 +137,11 @@ class Job:
             raise self._broken
         if self._faults:
             first = min(self._faults, key=lambda fault: fault.thread_block)
-            raise first.error(self._limits, timed_out=self._timed_out())
+            raise first.error(self._limits, self._deadline if self._timed_out() else None)
         if self._done < self._all and self._delivery.problem is None:
             # stopped between pieces: no thread block was in a loop
-            raise LimitExceeded(f"still running after {self._limits.seconds:g} s (--limit-seconds)")
+            assert self._deadline is not None
+            raise self._deadline.error("running")
         self._delivery.finish()
 
     def counted(self) -> Counted:
@@ -169,10 +172,10 @@ class Job:
         """Seconds to wait before the next look at the clock."""
         if self._deadline is None:
             return _POLL_S
-        return min(_POLL_S, max(1e-3, self._deadline - time.monotonic()))
+        return min(_POLL_S, max(1e-3, self._deadline.remaining_s))
 
     def _timed_out(self) -> bool:
-        return self._deadline is not None and time.monotonic() > self._deadline
+        return self._deadline is not None and self._deadline.has_passed
 
     def _stop(self) -> None:
         with self._lock:

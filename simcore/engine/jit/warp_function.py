@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from functools import reduce
 from operator import or_
 
+from kernelcast.simcore.deadline import watched
 from kernelcast.simcore.engine.jit.analysis import Analysis
 from kernelcast.simcore.engine.jit.barrier_vote_code import BarrierVoteCode
 from kernelcast.simcore.engine.jit.bulk_copy_code import BulkCopyCode
@@ -113,7 +114,7 @@ class WarpFunction:
 
     def write(self) -> None:
         """Appends the whole function to the code."""
-        for block in self._kernel.blocks:
+        for block in watched(self._kernel.blocks, "writing native code"):
             self._basic_block(block)
         self._control.dispatch()
         self._finish()

@@ -317,8 +317,8 @@ class Worker:
             )
             try:
                 table[0, lane] = self._host.call(call, table[:, lane].tolist(), caller)
-            except ExecutionError as raised:
-                self._raised = raised
+            except (ExecutionError, MemoryError) as raised:
+                self._raised = _as_execution_error(raised)
                 return 1
         return 0
 
@@ -331,8 +331,8 @@ class Worker:
         self.take_records()  # so that they keep their order
         try:
             place.perform(pc, self._get("stage"), warp, mask, operands)
-        except ExecutionError as raised:
-            self._raised = raised
+        except (ExecutionError, MemoryError) as raised:
+            self._raised = _as_execution_error(raised)
             return 1
         self._set("progress", 1)
         return 0
@@ -381,3 +381,10 @@ def _access_log(kernel: Kernel, launch: Launch, facts: LaunchFacts, source: Sour
     return AccessLog(
         facts.width, facts.warps, PcFacts(space, size, lanes), source.lane_shapes, counted
     )
+
+
+def _as_execution_error(raised: ExecutionError | MemoryError) -> ExecutionError:
+    """What no exception may say: native code cannot pass it on."""
+    if isinstance(raised, ExecutionError):
+        return raised
+    return ExecutionError("no memory left for what the kernel asks of the host")

@@ -12,6 +12,7 @@ from kernelcast.errors import (
     LimitExceeded,
     MemoryAccessError,
 )
+from kernelcast.simcore.deadline import Deadline
 from kernelcast.simcore.engine.access_faults import access_fault
 from kernelcast.simcore.engine.batch import Batch
 from kernelcast.simcore.engine.jit.counted_barrier_code import FAULT_BARRIER
@@ -56,16 +57,16 @@ class WorkerFault:
     raised: ExecutionError | None = None
     """What a function of the host had to say."""
 
-    def error(self, limits: Limits, *, timed_out: bool) -> ExecutionError:
+    def error(self, limits: Limits, passed: Deadline | None) -> ExecutionError:
         if self.raised is not None:
             return self.raised
         instruction = self.kernel.instructions[self.pc]
         span, origin = instruction.span, instruction.origin
         thread = self.batch.thread_name(self.warp * self.batch.width + self.lane)
         if self.kind == FAULT_LIMIT:
-            if timed_out:
+            if passed is not None:
                 text = (
-                    f"still running after {limits.seconds:g} s: an endless loop? (--limit-seconds)"
+                    f"still running after {passed.seconds:g} s: an endless loop? (--limit-seconds)"
                 )
             else:
                 text = (
