@@ -180,11 +180,11 @@ class MemoryAccess:
             value = frame.read(base)
             if base.bits == 64:
                 found = np.asarray(value.view(np.int64))
-                return found + address.offset if address.offset else found
+                return _moved(found, address.offset) if address.offset else found
             # A 32-bit address wraps: compilers address backwards from just below zero.
-            return np.asarray((value.astype(np.int64) + address.offset) & _WRAP)
+            return np.asarray((value.astype(np.int64) + (address.offset & _WRAP)) & _WRAP)
         first = self._memory.address_of(base) if isinstance(base, SymbolAddress) else 0
-        return np.asarray(first + address.offset, np.int64)
+        return _moved(np.asarray(first, np.int64), address.offset)
 
     def _targets(self, frame: LaneView, request: _Request, address: Addresses) -> Iterator[Target]:
         for space, within, chosen in _by_space(address, request.instruction.address.space):
@@ -269,6 +269,11 @@ class MemoryAccess:
         lane = fault.lane if some.lanes is None else int(some.lanes[fault.lane])
         name = self._batch.thread_name(lane)
         return access_fault(request.instruction, fault.address, fault.reason, name)
+
+
+def _moved(address: Addresses, offset: int) -> Addresses:
+    """`offset` bytes on, modulo 2**64; NumPy warns of that for single numbers, not for arrays."""
+    return (np.atleast_1d(address) + np.int64(offset)).reshape(address.shape)
 
 
 class _Chosen:
