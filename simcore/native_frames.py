@@ -9,6 +9,7 @@ import numpy as np
 __all__ = ["frame_bytes"]
 
 _X86_FUNCTION_ALIGNMENT = 16
+_X86_SUBTRACTION_BYTES = 3  # before the number
 _X86_PROLOGUE = re.compile(
     rb"(?:[\x50-\x57]|\x41[\x50-\x57]"  # push
     rb"|\x48\x89\xe5"  # mov rbp, rsp
@@ -34,7 +35,8 @@ def _of_x86(code: bytes) -> int:
     total = 0
     for found in _X86_PROLOGUE.finditer(code):
         # what comes before a function is padding, which may look like its first instructions
-        if any(at % _X86_FUNCTION_ALIGNMENT == 0 for at in range(found.start(), found.start(1))):
+        last = found.start(1) - _X86_SUBTRACTION_BYTES
+        if any(at % _X86_FUNCTION_ALIGNMENT == 0 for at in range(found.start(), last + 1)):
             total += int.from_bytes(found[1], "little")
     return total
 

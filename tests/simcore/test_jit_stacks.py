@@ -12,7 +12,6 @@ import pytest
 
 from kernelcast.errors import ExecutionError
 from kernelcast.simcore.engine import execute
-from kernelcast.simcore.engine.jit import native_threads
 from kernelcast.simcore.engine.jit import run as jit_run
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Launch
@@ -90,7 +89,7 @@ def test_a_process_without_room_for_a_stack_says_so(
                 raise RuntimeError("can't start new thread")
             super().start()
 
-    monkeypatch.setattr(native_threads.threading, "Thread", NoRoom)
+    monkeypatch.setattr(threading, "Thread", NoRoom)
     launch = Launch((1, 1, 1), (32, 1, 1), (np.zeros(1, np.uint32),))
     with pytest.raises(ExecutionError, match="more than this process can have"):
         execute(compile_ptx("ret;"), launch, engine="jit")

@@ -22,8 +22,8 @@ from kernelcast.simcore.engine.jit.cluster_worker import ClusterWorker
 from kernelcast.simcore.engine.jit.delivery import Delivery
 from kernelcast.simcore.engine.jit.flights import Flight, Landing, Standstill, Turns
 from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts
-from kernelcast.simcore.engine.jit.program import SourceProgram
 from kernelcast.simcore.engine.jit.native_threads import start_threads
+from kernelcast.simcore.engine.jit.program import SourceProgram
 from kernelcast.simcore.engine.jit.spin_loops import reads_clock
 from kernelcast.simcore.engine.jit.tally import ClassTally
 from kernelcast.simcore.engine.jit.tensor_memory_calls import uses_tensor_memory
