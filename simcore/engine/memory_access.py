@@ -131,7 +131,7 @@ class MemoryAccess:
         parts = [self._source(frame, source, store) for source in store.sources]
         for target in self._targets(frame, _Request(store, len(parts), position), address):
             if not target.view.flags.writeable:
-                raise MemoryAccessError("store to a read-only array", store.span)
+                raise self._read_only(frame, target, store)
             for part, value in enumerate(parts):
                 chosen = value
                 if target.chosen is not None and np.ndim(value):
@@ -150,7 +150,7 @@ class MemoryAccess:
         changed = False
         for target in self._targets(frame, _Request(atomic, 1, position), address):
             if not target.view.flags.writeable:
-                raise MemoryAccessError("store to a read-only array", atomic.span)
+                raise self._read_only(frame, target, atomic)
             chosen = slice(None) if target.chosen is None else target.chosen
             old, moved = apply_atomic(
                 target.view.view(dtype),
@@ -264,6 +264,16 @@ class MemoryAccess:
         size = request.element_bytes * request.count
         thread = self._batch.launch_lane_of(some.lanes)
         return _LOCAL_FIRST_ADDRESS + offset * self._batch.launch_lanes + thread * size
+
+    def _read_only(
+        self, frame: LaneView, target: Target, instruction: Store | Atomic
+    ) -> MemoryAccessError:
+        """Names the first lane that would write."""
+        position = 0 if target.chosen is None else int(target.chosen[0])
+        lane = position if frame.lanes is None else int(frame.lanes[position])
+        thread = self._batch.thread_name(lane)
+        message = "store to a read-only array"
+        return MemoryAccessError(message, instruction.span, thread, instruction.origin)
 
     def _fault(self, request: _Request, some: Positions, fault: OutOfBounds) -> MemoryAccessError:
         lane = fault.lane if some.lanes is None else int(some.lanes[fault.lane])
