@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-__all__ = ["BLOCKS", "Program", "WORDS", "numbers", "ptx_module"]
+__all__ = ["BLOCKS", "WORDS", "Program", "numbers", "ptx_module"]
 
 BLOCKS = 4
 WORDS = 8
@@ -87,7 +87,7 @@ ret;
 def _program(choose: random.Random, number: int) -> Program:
     steps: list[Step] = []
     lines = [f"P{number}:"]
-    for word in range(1, 1 + choose.choice((1, 1, 2, 3))):
+    for word in range(1, 1 + choose.choice((1, 1, 1, 2))):
         step, text = _step(choose, word, f"L{number}_{word}")
         steps.append(step)
         lines.append(text)
@@ -100,6 +100,8 @@ def _step(choose: random.Random, word: int, label: str) -> tuple[Step, str]:
     size, count = choose.choice((1, 2, 4, 4, 4, 8, 8)), choose.choice((1, 1, 1, 2, 4))
     if size * count > 16 or place.endswith("c"):
         count = 1
+    if place.endswith("c"):
+        size = choose.choice((4, 8))
     part, is_wide = _lane_part(choose, place, size * count)
     guard, condition = _guard(choose, is_wide=is_wide)
     text = part + _base(place, word) + condition
@@ -207,7 +209,7 @@ def _access(
         stores = choose.random() < 0.1
     elif name == "const":
         stores = False
-    if name == "c" or (name in ("shared",) and choose.random() < 0.2):
+    if name == "c" or (name == "shared" and size > 2 and choose.random() < 0.2):
         bits = 64 if size == 8 else 32
         wide = "rd" if bits == 64 else "r"
         result = f"%{wide}70"

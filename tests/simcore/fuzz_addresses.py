@@ -20,17 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from kernelcast.errors import ExecutionError
-from kernelcast.ptx_frontend import read_ptx
-from kernelcast.simcore.engine import execute, reference
-from kernelcast.simcore.engine.jit import run as jit_run
-from kernelcast.simcore.engine.jit import worker
-from kernelcast.simcore.isa.kernel import Kernel
-from kernelcast.simcore.launch import Launch, Limits
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from tests.simcore.address_programs import (
+from address_programs import (
     BLOCKS,
     SIZES,
     WORDS,
@@ -38,11 +28,21 @@ from tests.simcore.address_programs import (
     numbers,
     ptx_module,
 )
-from tests.simcore.guarded_memory import GuardedMemory
+from address_programs_ir import ir_module
+from guarded_memory import GuardedMemory
 
-__all__ = ["run"]
+from kernelcast.errors import ExecutionError
+from kernelcast.ptx_frontend import read_ptx
+from kernelcast.ptx_frontend.llvm import read_llvm
+from kernelcast.simcore.engine import execute, reference
+from kernelcast.simcore.engine.jit import run as jit_run
+from kernelcast.simcore.engine.jit import worker
+from kernelcast.simcore.isa.kernel import Kernel
+from kernelcast.simcore.launch import Launch, Limits
 
-_PROGRAMS, _LAUNCHES = 8, 50
+__all__ = ["run", "run_child"]
+
+_PROGRAMS, _LAUNCHES = 8, 100
 _MODULE = BLOCKS * _LAUNCHES
 """Kernels of a module: programs with numbers."""
 _MODULES_AT_ONCE = 4
@@ -52,13 +52,12 @@ _WARP = 32
 
 
 def run(seed: int, count: int, note: Any = None) -> Iterator[str]:
-    """What is wrong with the kernels of one module; `note` is told what runs next."""
+    """What is wrong with the kernels of one module; `note` is told what runs next.
+
+    Restores what it changes of the engines: their memory is guarded, code is optimized or not.
+    """
     choose = random.Random(seed)
-    text, programs = ptx_module(choose, _PROGRAMS)
-    module = read_ptx(text, "fuzz.ptx")
-    for reasons in module.rejected.values():
-        raise reasons[0]
-    kernel = module.kernels["k"]
+    kernel, text, programs = _module(choose)
     memory = GuardedMemory()
     limit, allocate = jit_run._LARGE_IR, worker.aligned
     jit_run._LARGE_IR = choose.choice((0, 1 << 40))  # not optimized, or at once
@@ -78,6 +77,19 @@ def run(seed: int, count: int, note: Any = None) -> Iterator[str]:
     finally:
         jit_run._LARGE_IR, worker.aligned = limit, allocate
         reference.Program = program
+
+
+def _module(choose: random.Random) -> tuple[Kernel, str, tuple[Program, ...]]:
+    """A kernel of PTX, or one in five times of LLVM IR."""
+    if choose.random() < 0.8:
+        text, programs = ptx_module(choose, _PROGRAMS)
+        module = read_ptx(text, "fuzz.ptx")
+    else:
+        text, programs = ir_module(choose, _PROGRAMS // 2)
+        module = read_llvm(text.encode(), "fuzz.ll", is_text=True)
+    for reasons in module.rejected.values():
+        raise reasons[0]
+    return module.kernels["k"], text, programs
 
 
 def _launch(
@@ -172,7 +184,7 @@ def _table(choose: random.Random, programs: tuple[Program, ...], sizes: dict[str
     table = np.zeros((BLOCKS, WORDS), np.uint64)
     for row in table:
         number = choose.randrange(len(programs))
-        row[0] = number if choose.random() < 0.9 else len(programs)
+        row[0] = number if choose.random() < 0.75 else len(programs)
         row[1:] = [numbers(choose) & _MASK for _ in range(WORDS - 1)]
         row[7] = choose.choice((4, 4, 8, numbers(choose) & _MASK))
         for step in programs[number].steps:
@@ -202,18 +214,23 @@ def _child(first: str, last: str, count: str, journal: str) -> int:
     return problems and 1
 
 
-def _run_child(first: int, last: int, count: int) -> str:
+def run_child(first: int, last: int, count: int) -> str:
+    """What is wrong with `count` kernels of each of the modules [first, last), run in a process of
+    their own; empty when nothing is."""
     with tempfile.TemporaryDirectory() as folder:
         journal = Path(folder) / "journal"
         arguments = ("--child", str(first), str(last), str(count), str(journal))
         environment = os.environ | {"XDG_CACHE_HOME": folder}
-        done = subprocess.run(
-            [sys.executable, __file__, *arguments],
-            capture_output=True,
-            text=True,
-            env=environment,
-            timeout=_SECONDS,
-        )
+        try:
+            done = subprocess.run(
+                [sys.executable, __file__, *arguments],
+                capture_output=True,
+                text=True,
+                env=environment,
+                timeout=_SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            return f"still running after {_SECONDS} s\n{journal.read_text()}"
         if done.returncode == 0:
             return ""
         if done.returncode == 1 and done.stdout:
@@ -229,7 +246,7 @@ def _main(arguments: list[str]) -> int:
     lasts = [min(first + _MODULES_AT_ONCE, seed + modules) for first in firsts]
     found = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for problem in pool.map(_run_child, firsts, lasts, [min(count, _MODULE)] * len(firsts)):
+        for problem in pool.map(run_child, firsts, lasts, [min(count, _MODULE)] * len(firsts)):
             found += bool(problem)
             sys.stdout.write(problem)
     sys.stdout.write(f"{modules * min(count, _MODULE)} kernels, {found} batches with a problem\n")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -57,9 +58,9 @@ def run_with_small_stacks(kernel: Kernel) -> None:
 def test_small_stacks_of_the_process_do_not_matter() -> None:
     program = f"""
 import sys
-sys.path.insert(0, {str(sys.path[0])!r})
+sys.path.insert(0, {str(Path(__file__).parent)!r})
 from kernelcast.ptx_frontend import read_ptx
-from tests.simcore.test_jit_stacks import _body, run_with_small_stacks
+from test_jit_stacks import _body, run_with_small_stacks
 text = '''.version 8.0\\n.target sm_75\\n.address_size 64
 .visible .entry k(.param .u64 out) {{
 .reg .b32 %r<200>; .reg .b64 %rd<9>;
