@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from address_programs import (
@@ -37,6 +38,7 @@ from kernelcast.ptx_frontend.llvm import read_llvm
 from kernelcast.simcore.engine import execute, reference
 from kernelcast.simcore.engine.jit import run as jit_run
 from kernelcast.simcore.engine.jit import worker
+from kernelcast.simcore.engine.program import Program as ReferenceProgram
 from kernelcast.simcore.isa.kernel import Kernel
 from kernelcast.simcore.launch import Launch, Limits
 
@@ -52,31 +54,27 @@ _WARP = 32
 
 
 def run(seed: int, count: int, note: Any = None) -> Iterator[str]:
-    """What is wrong with the kernels of one module; `note` is told what runs next.
-
-    Restores what it changes of the engines: their memory is guarded, code is optimized or not.
-    """
+    """What is wrong with the kernels of one module; `note` is told what runs next."""
     choose = random.Random(seed)
     kernel, text, programs = _module(choose)
     memory = GuardedMemory()
-    limit, allocate = jit_run._LARGE_IR, worker.aligned
-    jit_run._LARGE_IR = choose.choice((0, 1 << 40))  # not optimized, or at once
 
     def guarded(size: int) -> Any:
         return memory.take(max(64, size), granularity=64)
 
-    worker.aligned = guarded
-    program, reference.Program = reference.Program, lru_cache(reference.Program)
     threads = choose.choice((1, 31, 32, 32, 33, 64))
-    try:
+    with (
+        patch.object(
+            jit_run, "_LARGE_IR", choose.choice((0, 1 << 40))
+        ),  # not optimized, or at once
+        patch.object(worker, "aligned", guarded),
+        patch.object(reference, "Program", lru_cache(ReferenceProgram)),
+    ):
         for number in range(-(-count // BLOCKS)):
             if note is not None:
                 note(f"seed {seed} launch {number}\n{text}")
             for problem in _launch(choose, kernel, programs, memory, threads):
                 yield f"seed {seed} launch {number}: {problem}\n{text}"
-    finally:
-        jit_run._LARGE_IR, worker.aligned = limit, allocate
-        reference.Program = program
 
 
 def _module(choose: random.Random) -> tuple[Kernel, str, tuple[Program, ...]]:
