@@ -27,15 +27,19 @@ Compile = Callable[..., Kernel]
 ENGINES = ("reference", "jit")
 HALF = 1 << 63
 # The base lies half of the address space before `out`. Seen from the lowest of them the accesses
-# reach round the whole address space, and the one in the middle is anywhere.
+# and all lanes reach round the whole address space, and the one in the middle is anywhere.
 AROUND = (
     "ld.param.u64 %rd1, [out]; mov.u64 %rd2, 0x8000000000000000; add.s64 %rd1, %rd1, %rd2;"
+    "mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4; add.s64 %rd1, %rd1, %rd3;"
     f"ld.global.u32 %r1, [%rd1+-{HALF}]; st.global.u32 [%rd1+-9223372036854771712], %r1;"
     f"ld.global.u32 %r2, [%rd1+{HALF - 4}]; ret;"
 )
 AROUND_IR = f"""target triple = "spir64-unknown-unknown"
+declare spir_func i64 @_Z12get_local_idj(i32)
 define spir_kernel void @k(ptr addrspace(1) %out) {{
-  %base = getelementptr i8, ptr addrspace(1) %out, i64 {-HALF}
+  %lane = call spir_func i64 @_Z12get_local_idj(i32 0)
+  %mine = getelementptr i32, ptr addrspace(1) %out, i64 %lane
+  %base = getelementptr i8, ptr addrspace(1) %mine, i64 {-HALF}
   %p = getelementptr i8, ptr addrspace(1) %base, i64 {-HALF}
   %q = getelementptr i8, ptr addrspace(1) %base, i64 {-HALF + 4096}
   %r = getelementptr i8, ptr addrspace(1) %base, i64 {HALF - 4}
@@ -68,7 +72,7 @@ def test_a_group_that_reaches_round_the_address_space_is_not_good_as_a_whole(
     if language == "ir":
         kernel = read_llvm(AROUND_IR.encode(), "k.ll", is_text=True).kernels["k"]
     memory = GuardedMemory()
-    messages = _messages(kernel, lambda: (memory.take(64).view(np.uint32),))
+    messages = _messages(kernel, lambda: (memory.take(256).view(np.uint32),))
     assert len(messages) == 1
     assert "store of 4 bytes at address 0x7f0000001000" in messages.pop()
     assert memory.release()
