@@ -15,6 +15,7 @@ import llvmlite.binding as llvm
 
 from kernelcast.simcore.compile_process import emit_object_apart
 from kernelcast.simcore.disk_cache import is_kept, read_checked, write_checked
+from kernelcast.simcore.native_frames import frame_bytes
 
 __all__ = [
     "LARGE_IR",
@@ -33,10 +34,15 @@ _REQUIRED = {"x86_64": ("avx2", "fma", "f16c"), "aarch64": ("neon",), "arm64": (
 
 
 class NativeModule:
-    """Compiled functions of one module; they live as long as this object."""
+    """Compiled functions of one module; they live as long as this object.
 
-    def __init__(self, engine: Any) -> None:
+    `stack_bytes`: the stack that a call of any of them takes at most, but for small frames and
+    what they call outside of the module.
+    """
+
+    def __init__(self, engine: Any, stack_bytes: int) -> None:
         self._engine = engine
+        self.stack_bytes = stack_bytes
 
     def address(self, name: str) -> int:
         return int(self._engine.get_function_address(name))
@@ -84,9 +90,11 @@ def compile_module(ir: str, optimization: int = 2) -> NativeModule:
     empty = llvm.parse_assembly("")
     machine = _machine(None, optimization)
     engine = llvm.create_mcjit_compiler(empty, machine)
-    engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+    compiled = llvm.ObjectFileRef.from_data(data)
+    texts = [section.data() for section in compiled.sections() if section.is_text()]
+    engine.add_object_file(compiled)
     engine.finalize_object()
-    return NativeModule(engine)
+    return NativeModule(engine, sum(frame_bytes(text, _host()[0]) for text in texts))
 
 
 def is_compiled(ir: str, optimization: int = 2) -> bool:

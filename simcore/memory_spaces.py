@@ -63,13 +63,15 @@ class OutOfBounds(Exception):  # carried to the engine, which knows the line
 class FlatMemory:
     """`owners` equal pieces of `size` bytes (thread blocks' shared, threads' local memory)."""
 
-    def __init__(self, name: str, size: int, owners: int = 1, data: bytes = b"") -> None:
+    def __init__(self, name: str, size: int, owners: int = 1, data: bytes | None = None) -> None:
+        """With `data`, the contents from the start on, which kernels may only read."""
         self.name = name
         self.size = size
         self.stride = max(16, -(-size // 16) * 16)
         self.bytes = np.zeros(self.stride * owners, np.uint8)
-        if data:
+        if data is not None:
             self.bytes[: len(data)] = np.frombuffer(data, np.uint8)
+            self.bytes.flags.writeable = False
         self._views: dict[np.dtype[Any], npt.NDArray[Any]] = {}
 
     def typed(self, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -83,8 +85,9 @@ class FlatMemory:
     ) -> npt.NDArray[np.int64]:
         """Element positions (of `size` bytes) of `count` neighbours at `address` of each owner."""
         _check_alignment(address, size * count)
-        if address.size and (address.min() < 0 or address.max() + size * count > self.size):
-            outside = (address < 0) | (address + size * count > self.size)
+        last = self.size - size * count  # address + size may wrap around
+        if address.size and (address.min() < 0 or address.max() > last):
+            outside = (address < 0) | (address > last)
             lane = int(np.argmax(outside))
             raise OutOfBounds(
                 lane, int(address.flat[lane]), f"outside {self.name} of {self.size} bytes"
@@ -160,7 +163,7 @@ class GlobalMemory:
         found = []
         served = np.zeros(address.shape, np.bool_)
         for buffer in self._buffers:
-            inside = (address >= buffer.first) & (address + size * count <= buffer.end)
+            inside = (address >= buffer.first) & (address <= buffer.end - size * count)
             if inside.any():
                 found.append((buffer, np.flatnonzero(inside)))
                 served |= inside

@@ -310,12 +310,14 @@ def _parameter_place(load: Load, found: Mapping[int, Shape], facts: Facts) -> in
     address = load.address
     if address.space is not AddressSpace.PARAM:
         return None
-    if not isinstance(address.base, Register):
-        return address.offset if address.base is None else None
-    base = found.get(address.base.index)
-    if base is None or base.constant is None or not base.is_uniform:
+    place, size = address.offset, load.type.bytes * len(load.destinations)
+    if isinstance(address.base, Register):
+        base = found.get(address.base.index)
+        if base is None or base.constant is None or not base.is_uniform:
+            return None
+        place += base.constant
+    elif address.base is not None:
         return None
-    place, size = base.constant + address.offset, load.type.bytes * len(load.destinations)
     return place if 0 <= place <= facts.parameter_bytes - size and place % size == 0 else None
 
 

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +23,7 @@ from kernelcast.simcore.engine.jit.cluster_worker import ClusterWorker
 from kernelcast.simcore.engine.jit.delivery import Delivery
 from kernelcast.simcore.engine.jit.flights import Flight, Landing, Standstill, Turns
 from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts
+from kernelcast.simcore.engine.jit.native_threads import start_threads
 from kernelcast.simcore.engine.jit.program import SourceProgram
 from kernelcast.simcore.engine.jit.spin_loops import reads_clock
 from kernelcast.simcore.engine.jit.tally import ClassTally
@@ -58,10 +60,13 @@ class _Piece:
 
 class NativeLoop(Protocol):
     """`entry` is the native loop over thread blocks; `improve`, told how long the run lasts, may
-    replace it by faster code."""
+    replace it by faster code. `stack_bytes`: what either takes of a thread's stack."""
 
     @property
     def entry(self) -> Any: ...
+
+    @property
+    def stack_bytes(self) -> int: ...
 
     def improve(self, run_s: float) -> None: ...
 
@@ -119,12 +124,12 @@ class Job:
         self._stopped = False
 
     def run(self, code: NativeLoop, progress: Callable[[float], None] | None) -> None:
-        """ExecutionError when the kernel fails."""
+        """ExecutionError when the kernel fails, or takes more stack than there is."""
         self._code = code
-        threads = [threading.Thread(target=self._work, args=(n,)) for n in range(len(self._idle))]
-        for thread in threads:
-            thread.start()
+        work = [partial(self._work, n) for n in range(len(self._idle))]
+        threads: list[threading.Thread] = []
         try:
+            start_threads(work, code.stack_bytes, threads)
             self._watch(threads, progress)
         except BaseException:
             self._stop()

@@ -7,6 +7,7 @@ from itertools import count
 
 from kernelcast.simcore.engine.jit.analysis import analyse
 from kernelcast.simcore.engine.jit.atomic_code import AtomicCode
+from kernelcast.simcore.engine.jit.check_groups import access_bytes
 from kernelcast.simcore.engine.jit.counted_barrier_code import counted_barrier_functions
 from kernelcast.simcore.engine.jit.launch_facts import LaunchFacts, SpecialValues, buffer_roots
 from kernelcast.simcore.engine.jit.memory_code import MemoryCode
@@ -22,7 +23,7 @@ from kernelcast.simcore.engine.jit.warp_context import WarpContext
 from kernelcast.simcore.engine.jit.warp_function import WarpFunction
 from kernelcast.simcore.engine.jit.warp_sameness import differing_branches
 from kernelcast.simcore.isa.control_flow import reads
-from kernelcast.simcore.isa.kernel import Kernel
+from kernelcast.simcore.isa.kernel import Kernel, Load, Store
 from kernelcast.simcore.isa.native_code import NativeCode
 
 __all__ = ["SourceProgram", "generate"]
@@ -34,7 +35,8 @@ _MOST_MIXED = 63
 _METADATA = """attributes #0 = { "prefer-vector-width"="512" "min-legal-vector-width"="512" }
 !0 = !{!"branch_weights", i32 1, i32 100000}
 !1 = !{!"branch_weights", i32 100000, i32 1}"""
-_STAGING_BYTES_PER_LANE = 16
+_LEAST_STAGING_BYTES = 16
+"""Of a lane: operations across lanes keep so much there."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def generate(
     used = frozenset(r.index for i in kernel.instructions for r in reads(i))
     memory = MemoryCode(warp, analysis, registers, symbols, roots, record, atomics, only, used)
     _write_first_mask(entry, launch)
-    _write_staging(entry, launch.width)
+    _write_staging(entry, launch.width, _staging_bytes(kernel))
     watched: frozenset[int] = frozenset()
     if launch.warps > 1:
         watched = differing_branches(kernel, analysis.shapes, facts.special)
@@ -148,6 +150,7 @@ def _shape(
         mixed_offsets=_offsets_of_mixed(context),
         has_barriers=bool(context.barriers),
         access_slots=record.slots,
+        record_bytes=record.most_bytes,
         digest_offset=context.digest_offset if watched else None,
         yield_state=context.yield_state if context.yielding else None,
         opened_offset=context.opened_offset if context.is_counted else None,
@@ -197,7 +200,14 @@ def _write_first_mask(entry: NativeCode, launch: LaunchFacts) -> None:
     entry.do(f"%first.mask = select i1 {last}, {kind} {(1 << rest) - 1}, {kind} -1")
 
 
-def _write_staging(entry: NativeCode, width: int) -> None:
+def _staging_bytes(kernel: Kernel) -> int:
+    """What a lane takes to memory or from it at once."""
+    accesses = (i for i in kernel.instructions if isinstance(i, Load | Store))
+    return max((access_bytes(access) for access in accesses), default=0)
+
+
+def _write_staging(entry: NativeCode, width: int, lane_bytes: int) -> None:
     entry.do(f"%places = alloca [{width} x i64], align 64")
     for name in ("staging", "staging2"):
-        entry.do(f"%{name} = alloca [{width * _STAGING_BYTES_PER_LANE} x i8], align 64")
+        size = width * max(_LEAST_STAGING_BYTES, lane_bytes)
+        entry.do(f"%{name} = alloca [{size} x i8], align 64")

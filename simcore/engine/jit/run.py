@@ -88,8 +88,16 @@ class _Program:
             self._load(_OPTIMIZED)
 
     def _load(self, optimization: int) -> None:
-        self._modules.append(compile_module(self.source.ir, optimization))
-        self.entry = _Entry(self._modules[-1].address("run"))
+        module = compile_module(self.source.ir, optimization)
+        if self._modules and module.stack_bytes > self.stack_bytes:
+            return  # the threads that run have stacks for the first module
+        self._modules.append(module)
+        self.entry = _Entry(module.address("run"))
+
+    @property
+    def stack_bytes(self) -> int:
+        """Of one call of `entry`, whichever it is."""
+        return self._modules[0].stack_bytes
 
 
 @lru_cache(maxsize=64)

@@ -104,7 +104,7 @@ class Worker:
         self.totals = np.zeros((_FIRST_STAGES, shape.counters), np.int64)
         self.log: Any = log
         self._flush = _Flush(self._take_ring)
-        self._ring = aligned(_RING_BYTES if record_memory else 0)
+        self._ring = aligned(max(_RING_BYTES, shape.record_bytes) if record_memory else 0)
         if record_memory and log is None:
             self.log = _access_log(kernel, launch, facts, source)
         most = limits.instructions_per_warp

@@ -84,7 +84,7 @@ class WorkerFault:
             assert isinstance(instruction, Exit)
             return AssertionTriggered(instruction.reason, span, thread, origin)
         if self.kind == FAULT_READ_ONLY:
-            return MemoryAccessError("store to a read-only array", span)
+            return MemoryAccessError("store to a read-only array", span, thread, origin)
         return self._access_error(instruction, thread)
 
     def _access_error(self, instruction: Instruction, thread: str) -> MemoryAccessError:
