@@ -29,10 +29,12 @@ HALF = 1 << 63
 # The base lies half of the address space before `out`. Seen from the lowest of them the accesses
 # and all lanes reach round the whole address space, and the one in the middle is anywhere.
 AROUND = (
-    "ld.param.u64 %rd1, [out]; mov.u64 %rd2, 0x8000000000000000; add.s64 %rd4, %rd1, %rd2;"
-    "mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4; add.s64 %rd5, %rd4, %rd3;"
-    f"ld.global.u32 %r1, [%rd5+-{HALF}]; st.global.u32 [%rd5+-9223372036854771712], %r1;"
-    f"ld.global.u32 %r2, [%rd5+{HALF - 4}]; ret;"
+    "ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4;"
+    f"add.u64 %rd3, %rd1, %rd2; add.s64 %rd4, %rd3, -{HALF};"
+    + "".join(
+        f"st.global.u32 [%rd4+{far}], 7;" for far in (-HALF, 4096 - HALF, HALF - 4, 8192 - HALF)
+    )
+    + "ret;"
 )
 AROUND_IR = f"""target triple = "spir64-unknown-unknown"
 declare spir_func i64 @_Z12get_local_idj(i32)
@@ -86,7 +88,7 @@ def test_far_accesses_are_in_groups_of_their_own(compile_ptx: Compile) -> None:
         for stretch in stretches(block, lambda access: access.address.space.value == "global")
         for group in stretch.groups
     ]
-    assert groups == [[-HALF, -HALF + 4096], [HALF - 4]]
+    assert groups == [[-HALF, -HALF + 4096, -HALF + 8192], [HALF - 4]]
 
 
 @pytest.mark.parametrize("offset", [1 << 64, -HALF - 1, 1 << 70])
