@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelcast.errors import WorkloadError, nearest
+from kernelcast.input_files import MOST_TEXT_BYTES, read_input
 from kernelcast.key_paths import dotted, place
 
 __all__ = ["Expression", "TomlTable", "read_toml"]
@@ -105,7 +106,7 @@ class TomlTable:
 def read_toml(path: Path) -> TomlTable:
     """WorkloadError with file and line when the file is missing or no TOML."""
     try:
-        text = path.read_bytes().decode()
+        text = read_input(path, MOST_TEXT_BYTES).decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a text file"
         raise WorkloadError(f"{path}: {reason}") from None
@@ -121,3 +122,5 @@ def read_toml(path: Path) -> TomlTable:
         line = (found and found["line"]) or len(text.splitlines())
         message = found["what"] if found else str(error)
         raise WorkloadError(f"{path}:{line}: not TOML: {message}") from None
+    except (ValueError, RecursionError) as error:  # numbers of too many digits, tables too deep
+        raise WorkloadError(f"{path}: not TOML: {str(error).split(';')[0]}") from None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kernelcast.errors import KernelcastError, PtxSyntaxError
+from kernelcast.input_files import read_input
 from kernelcast.ptx_frontend.lowering import lower
 from kernelcast.ptx_frontend.module_cache import (
     SMALLEST_CACHED_BYTES,
@@ -37,7 +38,7 @@ def read_module(path: str | Path) -> Module:
     What a large file holds is kept on disk and not read twice (see `module_cache`).
     """
     try:
-        content = Path(path).read_bytes()
+        content = read_input(path)
     except OSError as error:
         raise KernelcastError(f"cannot read {path}: {error.strerror or error}") from error
     if b"\0" in content.rstrip(b"\0"):

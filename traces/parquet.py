@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from kernelcast.errors import TraceFormatError
+from kernelcast.input_files import open_input
 from kernelcast.traces.embedded_tables import read_tables, write_tables
 from kernelcast.traces.stored_header import StoredHeader, header_json, read_header
 from kernelcast.traces.stored_paths import path_tables, paths_of
@@ -160,7 +161,7 @@ def read_trace(path: str | os.PathLike[str]) -> StoredTrace:
 
     file = Path(path)
     try:
-        with file.open("rb") as source:
+        with open_input(file) as source:
             parquet = pq.ParquetFile(source, page_checksum_verification=True)
             metadata = parquet.metadata.metadata or {}
             header = read_header(file, metadata.get(_HEADER_KEY.encode()))

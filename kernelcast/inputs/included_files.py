@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from kernelcast.input_files import read_input
+
 __all__ = ["included_files"]
 
 _DIRECTIVE = re.compile(rb'^[ \t]*#[ \t]*include\b[ \t]*(?:(["<])([^">\n]+)[">])?', re.MULTILINE)
@@ -15,7 +17,7 @@ def included_files(source: Path, content: bytes, folders: Sequence[Path]) -> lis
     """The files that the source includes, and theirs, as far as `folders` have them.
 
     Directives count wherever they are, also those that the preprocessor would skip. None when one
-    of them names its file by a macro: then nobody but the compiler knows.
+    of them names its file by a macro, or one that cannot be read: then only the compiler knows.
     """
     found: dict[Path, None] = {}
     waiting = [(source, content)]
@@ -29,5 +31,8 @@ def included_files(source: Path, content: bytes, folders: Sequence[Path]) -> lis
             included = next((f / name for f in (*near, *folders) if (f / name).is_file()), None)
             if included is not None and included not in found:
                 found[included] = None
-                waiting.append((included, included.read_bytes()))
+                try:
+                    waiting.append((included, read_input(included)))
+                except OSError:
+                    return None
     return list(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kernelcast.errors import InputError
+from kernelcast.input_files import read_input
 from kernelcast.ptx_frontend.llvm import read_llvm
 from kernelcast.ptx_frontend.module_cache import (
     cached_ir_name,
@@ -36,7 +37,7 @@ def is_spirv(content: bytes) -> bool:
 def load_llvm_ir(file: Path) -> Module:
     """The kernels of a file; InputError when it cannot be read, else as `read_ir`."""
     try:
-        content = file.read_bytes()
+        content = read_input(file)
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or error}") from None
     return read_ir(content, str(file))
