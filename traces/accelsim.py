@@ -26,6 +26,7 @@ from kernelcast.traces.accelsim_header import AccelSimHeader, read_accelsim_head
 from kernelcast.traces.accelsim_instructions import WARP_WIDTH, InstructionReader
 from kernelcast.traces.collected_paths import CollectedPaths
 from kernelcast.traces.trace import ResourceNeeds, Trace
+from kernelcast.traces.trace_checks import check_trace
 from kernelcast.traces.warp_accesses import WarpAccesses
 from kernelcast.traces.warp_streams import WarpStreams
 
@@ -47,7 +48,7 @@ def read_accelsim_trace(path: str | os.PathLike[str]) -> Trace:
     file = Path(path)
     try:
         with open_input(file) as source, _text(file, source) as text:
-            return _KernelTrace(file, enumerate(_lines(file, text), 1)).read()
+            trace = _KernelTrace(file, enumerate(_lines(file, text), 1)).read()
     except OSError as error:
         raise TraceFormatError(f"{file}: {error.strerror or error}") from None
     except (lzma.LZMAError, EOFError) as error:
@@ -56,6 +57,8 @@ def read_accelsim_trace(path: str | os.PathLike[str]) -> Trace:
         raise TraceFormatError(f"{file} is no text") from None
     except MemoryError:
         raise TraceFormatError(f"{file}: no memory for a trace of that size") from None
+    check_trace(file, trace)
+    return trace
 
 
 def _text(file: Path, source: BinaryIO) -> TextIO:
