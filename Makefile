@@ -73,6 +73,7 @@ bench: $(VENV)/installed
 # make fuzz FUZZ=10000 for fewer than a million texts; a tenth as many modules of IR are read.
 fuzz: $(VENV)/installed-test
 	$(BIN)/python tests/ptx_frontend/fuzz_ptx.py $(or $(FUZZ),1000000)
+	$(BIN)/python tests/traces/fuzz_traces.py $$(( $(or $(FUZZ),1000000) / 1000 ))
 	$(BIN)/python tests/ptx_frontend/fuzz_ir.py $$(( $(or $(FUZZ),1000000) / 10 ))
 
 format: $(VENV)/installed-check

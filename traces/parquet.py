@@ -116,7 +116,8 @@ class TraceWriter:
             return
         with contextlib.suppress(OSError):  # the disk may be what failed
             self._writer.close()
-        self._sink.close()
+        with contextlib.suppress(OSError):
+            self._sink.close()
         self._partial.unlink(missing_ok=True)
 
     def _flush(self) -> None:

@@ -122,5 +122,5 @@ if __name__ == "__main__":
         first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
         seeds = range(first, first + int(sys.argv[1]))
         found = fuzz(record_sources(Path(name)), Path(name), seeds)
-        print(*found.escapes, dict(found.outcomes), sep="\n")
+        sys.stdout.write("\n".join([*found.escapes, str(dict(found.outcomes))]) + "\n")
         sys.exit(bool(found.escapes))
