@@ -62,9 +62,8 @@ def read_accelsim_trace(path: str | os.PathLike[str]) -> Trace:
 
 
 def _text(file: Path, source: BinaryIO) -> TextIO:
-    if file.suffix == ".xz":
-        return lzma.open(source, "rt", encoding="utf-8")
-    return io.TextIOWrapper(source, encoding="utf-8")
+    unpacked = lzma.LZMAFile(source) if file.suffix == ".xz" else source
+    return io.TextIOWrapper(unpacked, encoding="utf-8")
 
 
 def _lines(file: Path, text: TextIO) -> Iterator[str]:

@@ -18,7 +18,7 @@ __all__ = ["Forger", "forge"]
 _HEADER, _TABLES, _CHECKSUM = b"kernelcast.trace", b"kernelcast.tables", b"kernelcast.crc32"
 _NUMBERS = (-(2**63), -(2**31), -7, -1, 0, 1, 2, 3, 15, 16, 31, 33, 64, 65, 255, 1000)
 _LARGE = (2**15, 2**16, 2**24, 2**31 - 1, 2**31, 2**32, 2**40, 2**52, 2**62, 2**63 - 1)
-_JSON = (
+_JSON: tuple[Any, ...] = (
     *(None, True, -1, 0, 1, 7, 2**31, 2**63, 10**30, 0.5, -2.5, 1e308, float("nan"), float("inf")),
     *("", "x", "global", "shared", "load", "tensor", "\x1b[2J", "\n", "\ud800", "wait_group.x"),
     *("commit_group", "wait_group.99999999999", "mbarrier_wait", "div.rn.f32", "fp16"),
