@@ -62,7 +62,7 @@ def read_accelsim_trace(path: str | os.PathLike[str]) -> Trace:
 
 
 def _text(file: Path, source: BinaryIO) -> TextIO:
-    unpacked = lzma.LZMAFile(source) if file.suffix == ".xz" else source
+    unpacked = lzma.LZMAFile(source) if file.suffix == ".xz" else source  # noqa: SIM115 - the text closes it
     return io.TextIOWrapper(unpacked, encoding="utf-8")
 
 
