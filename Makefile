@@ -75,6 +75,7 @@ bench: $(VENV)/installed
 # many kernels executed whose addresses wrap around.
 fuzz: $(VENV)/installed-test
 	$(BIN)/python tests/ptx_frontend/fuzz_ptx.py $(or $(FUZZ),1000000)
+	$(BIN)/python tests/traces/fuzz_traces.py $$(( $(or $(FUZZ),1000000) / 1000 ))
 	$(BIN)/python tests/ptx_frontend/fuzz_ir.py $$(( $(or $(FUZZ),1000000) / 10 ))
 	$(BIN)/python tests/simcore/fuzz_addresses.py $$(( $(or $(FUZZ),1000000) / 10 ))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 import sys
+import tokenize
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ import numpy.typing as npt
 from kernelcast.buffer_contents import Contents, Generator
 from kernelcast.errors import LaunchError, WorkloadError
 from kernelcast.expressions import evaluate, evaluate_integers, shown_number
+from kernelcast.input_files import open_input
 from kernelcast.python_functions import call, load_function
 from kernelcast.simcore.isa.types import Kind, ScalarType
 from kernelcast.simcore.launch import Argument, LocalBytes
@@ -32,6 +34,10 @@ from kernelcast.trust import file_of, refuse_python
 
 __all__ = ["CONTENTS_KEYS", "ArgumentSpec", "read_argument"]
 
+_MOST_ELEMENT_BYTES, _SPARE_BYTES = 16, 1 << 20
+"""A file may hold elements of another type than the buffer, and has a header; but no more."""
+_OF_NUMPY_HEADERS = (OverflowError, TypeError, RecursionError, SyntaxError, tokenize.TokenError)
+"""What NumPy raises for damaged ones besides ValueError."""
 Array = npt.NDArray[Any]
 _TYPE = re.compile(
     r"^\s*(?P<local>local\s+)?(?P<element>[a-z]+\d*)\s*(?:\[(?P<shape>.*)\])?\s*$", re.DOTALL
@@ -178,10 +184,11 @@ class ArgumentSpec:
     def _read(self, path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """A NumPy file, or raw bytes of the element type."""
         try:
-            if path.suffix == ".npy":
-                return np.asarray(np.load(path, allow_pickle=False))
-            raw = np.fromfile(path, dtype)
-        except (OSError, ValueError) as error:
+            with open_input(path, _SPARE_BYTES + _MOST_ELEMENT_BYTES * math.prod(shape)) as source:
+                if path.suffix == ".npy":
+                    return np.asarray(np.lib.format.read_array(source, allow_pickle=False))
+                raw = np.fromfile(source, dtype)
+        except (OSError, ValueError, *_OF_NUMPY_HEADERS) as error:
             reason = error.strerror if isinstance(error, OSError) else "not a NumPy file"
             raise WorkloadError(f"{self.where}.init: {path}: {reason}") from None
         return raw.reshape(shape) if raw.size == np.prod(shape) else raw

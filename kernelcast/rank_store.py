@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelcast.errors import KernelcastError
+from kernelcast.input_files import read_text_input
 from kernelcast.partial_files import ReplacedFile
 from kernelcast.rank_variations import Configuration
 from kernelcast.ranking import Outcome, Prediction, Refusal
@@ -42,7 +43,7 @@ class RankStore:
 
     def __post_init__(self) -> None:
         try:
-            text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+            text = read_text_input(self.path) if self.path.exists() else ""
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not a text file"
             raise KernelcastError(f"{self.path}: {reason}") from None

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from kernelcast.errors import WorkloadError, nearest
+from kernelcast.input_files import MOST_TEXT_BYTES, read_input
 from kernelcast.key_paths import dotted, place
-from kernelcast.simcore.limits import read_source
 from kernelcast.trust import Trust
 
 __all__ = ["Expression", "TomlTable", "read_toml"]
@@ -115,7 +115,7 @@ class TomlTable:
 def read_toml(path: Path, trust: Trust = Trust.OWN) -> TomlTable:
     """WorkloadError with file and line when the file is missing or no TOML."""
     try:
-        text = read_source(path).decode()
+        text = read_input(path, MOST_TEXT_BYTES).decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a text file"
         raise WorkloadError(f"{path}: {reason}") from None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kernelcast.errors import KernelcastError, PtxSyntaxError
+from kernelcast.input_files import read_input
 from kernelcast.ptx_frontend.lowering import lower
 from kernelcast.ptx_frontend.module_cache import (
     SMALLEST_CACHED_BYTES,
@@ -20,7 +21,7 @@ from kernelcast.ptx_frontend.module_cache import (
 from kernelcast.ptx_frontend.parser import parse
 from kernelcast.ptx_frontend.source import SourceText
 from kernelcast.simcore.isa.kernel import Module
-from kernelcast.simcore.limits import check_source, read_source
+from kernelcast.simcore.limits import check_source
 
 __all__ = ["read_module", "read_ptx"]
 
@@ -39,7 +40,7 @@ def read_module(path: str | Path) -> Module:
     What a large file holds is kept on disk and not read twice (see `module_cache`).
     """
     try:
-        content = read_source(Path(path))
+        content = read_input(path)
     except OSError as error:
         raise KernelcastError(f"cannot read {path}: {error.strerror or error}") from error
     if b"\0" in content.rstrip(b"\0"):

@@ -29,7 +29,6 @@ __all__ = [
     "check_room",
     "check_source",
     "check_warps",
-    "read_source",
 ]
 
 MOST_SHARED_BYTES = 227 * 1024
@@ -99,14 +98,6 @@ def check_room(needed_bytes: int, what: str) -> None:
             f"no memory for {what}: {_size(needed_bytes)} of {_size(room)} that are left "
             f"({_MEMORY_VARIABLE} in bytes raises the limit)"
         )
-
-
-def read_source(path: Path) -> bytes:
-    """What a file holds; InputError when that is too much, OSError when it cannot be read."""
-    with path.open("rb") as stream:
-        content = stream.read(MOST_SOURCE_BYTES + 1)
-    check_source(len(content), str(path))
-    return content
 
 
 def check_source(size: int, path: str) -> None:

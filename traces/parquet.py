@@ -18,12 +18,14 @@ from typing import Any
 import numpy as np
 
 from kernelcast.errors import TraceFormatError
+from kernelcast.input_files import open_input
 from kernelcast.partial_files import ReplacedFile
 from kernelcast.traces.embedded_tables import read_tables, write_tables
 from kernelcast.traces.stored_header import StoredHeader, header_json, read_header
 from kernelcast.traces.stored_paths import path_tables, paths_of
-from kernelcast.traces.stored_tables import SideTables, check_accesses, trace_of, trace_tables
+from kernelcast.traces.stored_tables import SideTables, trace_of, trace_tables
 from kernelcast.traces.trace import AccessTable, InstructionRow, Trace
+from kernelcast.traces.trace_checks import check_trace
 
 __all__ = ["StoredTrace", "TraceWriter", "read_trace", "write_trace"]
 
@@ -158,22 +160,25 @@ def read_trace(path: str | os.PathLike[str]) -> StoredTrace:
 
     file = Path(path)
     try:
-        with file.open("rb") as source:
+        with open_input(file) as source:
             parquet = pq.ParquetFile(source, page_checksum_verification=True)
             metadata = parquet.metadata.metadata or {}
             header = read_header(file, metadata.get(_HEADER_KEY.encode()))
             _check_metadata(file, metadata)
             rest = SideTables(file, read_tables(file, source, metadata[_TABLES_KEY.encode()]))
             accesses = _read_accesses(file, parquet)
+    except MemoryError:
+        raise TraceFormatError(f"{file}: no memory for a trace of that size") from None
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.strerror:
             raise TraceFormatError(f"{file}: {error.strerror}") from None
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise TraceFormatError(f"{file} is no Parquet file, or it is damaged: {reason}") from None
     trace = trace_of(header, rest, accesses)
-    check_accesses(file, trace)
     paths = paths_of(rest, trace, is_complete=header.paths_are_complete)
-    return StoredTrace(replace(trace, paths=paths), header.repeats)
+    trace = replace(trace, paths=paths)
+    check_trace(file, trace)
+    return StoredTrace(trace, header.repeats)
 
 
 def _check_metadata(path: Path, metadata: Mapping[bytes, bytes]) -> None:
@@ -185,9 +190,10 @@ def _check_metadata(path: Path, metadata: Mapping[bytes, bytes]) -> None:
 def _read_accesses(path: Path, parquet: Any) -> AccessTable:
     schema = parquet.schema_arrow
     for name, kind in zip(_access_schema().names, _access_schema().types, strict=True):
-        if name in _COLUMNS and (name not in schema.names or schema.field(name).type != kind):
+        if name in _COLUMNS and (schema.names.count(name) != 1 or schema.field(name).type != kind):
             raise TraceFormatError(f"{path}: the column {name} of {kind} is missing")
     table = parquet.read(columns=list(_COLUMNS))
+    table.validate(full=True)
     if any(column.null_count for column in table.columns):
         raise TraceFormatError(f"{path}: an access lacks a value")
     columns = [np.require(table[name].to_numpy(), requirements=("C", "W")) for name in _COLUMNS]

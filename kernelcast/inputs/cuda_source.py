@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernelcast.errors import CompilationError, InputError, SourceSpan
+from kernelcast.input_files import read_input
 from kernelcast.inputs.compile_cache import CompileCache
 from kernelcast.inputs.compiler_options import (
     CompilerOptions,
@@ -53,7 +54,7 @@ def compile_cuda(path: Path, options: CompilerOptions) -> NvrtcResult:
     CompilationError with the first error's place; InputError when NVRTC is not installed.
     """
     try:
-        source = path.read_bytes()
+        source = read_input(path)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
     check_options(options)
@@ -93,7 +94,7 @@ def _cache(
     if included is None:
         return None
     ages = [folder.stat().st_mtime_ns for folder in cuda_header_folders()]
-    headers = [(str(file), file.read_bytes()) for file in included]
+    headers = [(str(file), read_input(file)) for file in included]
     texts = (str(path), source, tuple(arguments), options.names)
     ingredients = (*texts, nvrtc_version(), ages, headers, _STANDARD_HEADERS)
     return CompileCache(ingredients, "ptx.json")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernelcast.errors import InputError
+from kernelcast.input_files import read_input
 from kernelcast.trust import TO_ALLOW, is_within
 
 __all__ = ["check_confined", "included_files"]
@@ -52,7 +53,7 @@ def check_confined(
 
 def _contents(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return read_input(file)
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or error}") from None
 
@@ -72,7 +73,7 @@ def included_files(source: Path, content: bytes, folders: Sequence[Path]) -> lis
     """The files that the source includes, and theirs, as far as `folders` have them.
 
     Directives count wherever they are, also those that the preprocessor would skip. None when one
-    of them names its file by a macro: then nobody but the compiler knows.
+    of them names its file by a macro, or one that cannot be read: then only the compiler knows.
     """
     found: dict[Path, None] = {}
     waiting = [(source, content)]

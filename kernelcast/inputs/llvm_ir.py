@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kernelcast.errors import InputError
+from kernelcast.input_files import read_input
 from kernelcast.ptx_frontend.llvm import read_llvm
 from kernelcast.ptx_frontend.module_cache import (
     cached_ir_name,
@@ -14,7 +15,7 @@ from kernelcast.ptx_frontend.module_cache import (
 )
 from kernelcast.ptx_frontend.spirv import read_spirv
 from kernelcast.simcore.isa.kernel import Module
-from kernelcast.simcore.limits import read_source
+from kernelcast.simcore.limits import check_source
 
 __all__ = ["is_bitcode", "is_spirv", "load_llvm_ir", "read_ir"]
 
@@ -37,9 +38,10 @@ def is_spirv(content: bytes) -> bool:
 def load_llvm_ir(file: Path) -> Module:
     """The kernels of a file; InputError when it cannot be read, else as `read_ir`."""
     try:
-        content = read_source(file)
+        content = read_input(file)
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or error}") from None
+    check_source(len(content), str(file))
     return read_ir(content, str(file))
 
 

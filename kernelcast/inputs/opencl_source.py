@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernelcast.errors import InputError
+from kernelcast.input_files import read_input
 from kernelcast.inputs.clang import Clang, find_clang, run_clang
 from kernelcast.inputs.compile_cache import CompileCache
 from kernelcast.inputs.compiler_options import CompilerOptions, check_options, folders_in
@@ -63,7 +64,7 @@ _SPIR = ClangTarget("spir64-unknown-unknown")
 def read_opencl_source(file: Path) -> OpenclSource:
     """InputError when the file cannot be read."""
     try:
-        return OpenclSource(str(file), file.read_bytes(), file)
+        return OpenclSource(str(file), read_input(file), file)
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or error}") from None
 
@@ -119,7 +120,7 @@ def _cache(
     included = included_files(file, source.text, _folders(options))
     if included is None:
         return None
-    headers = [(str(header), header.read_bytes()) for header in included]
+    headers = [(str(header), read_input(header)) for header in included]
     texts = (source.path, source.text, headers, clang.program, clang.identity)
     return CompileCache((*texts, *ingredients), "clang")
 
