@@ -27,7 +27,8 @@ help:
 	@echo 'make validate  every validation at all sizes: hours; validate-small: minutes'
 	@echo 'make check   format, lint, types and import directions'
 	@echo 'make bench   time the engines beside C, Oclgrind and their targets'
-	@echo 'make fuzz    a million broken PTX texts, 100,000 modules of IR: each is read or refused'
+	@echo 'make fuzz    a million broken PTX texts, 100,000 modules of IR: each is read or refused;'
+	@echo '             100,000 kernels with wild addresses: none leaves its memory'
 	@echo 'make format  format the sources'
 	@echo 'make clean   remove the virtual environment and caches'
 
@@ -70,10 +71,13 @@ check: $(VENV)/installed-check
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/engines.py $(BENCH)
 
-# make fuzz FUZZ=10000 for fewer than a million texts; a tenth as many modules of IR are read.
+# make fuzz FUZZ=10000 for fewer than a million texts; a tenth as many modules of IR are read, and as
+# many kernels executed whose addresses wrap around.
 fuzz: $(VENV)/installed-test
 	$(BIN)/python tests/ptx_frontend/fuzz_ptx.py $(or $(FUZZ),1000000)
+	$(BIN)/python tests/traces/fuzz_traces.py $$(( $(or $(FUZZ),1000000) / 1000 ))
 	$(BIN)/python tests/ptx_frontend/fuzz_ir.py $$(( $(or $(FUZZ),1000000) / 10 ))
+	$(BIN)/python tests/simcore/fuzz_addresses.py $$(( $(or $(FUZZ),1000000) / 10 ))
 
 format: $(VENV)/installed-check
 	$(BIN)/ruff format .

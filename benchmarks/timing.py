@@ -61,7 +61,7 @@ def interleaved(calls: Mapping[str, Callable[[], object]], repeats: int) -> dict
 
 def isolated_environment(cache: Path) -> dict[str, str]:
     """This process's environment with all caches of compiled code below `cache`."""
-    folders = {"KERNELCAST_CACHE": "kernelcast", "NUMBA_CACHE_DIR": "numba", "XDG_CACHE_HOME": ""}
+    folders = {"KERNELCAST_CACHE": "kernelcast", "XDG_CACHE_HOME": ""}
     return {**os.environ, **{name: str(cache / folder) for name, folder in folders.items()}}
 
 

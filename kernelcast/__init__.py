@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from kernelcast.simcore.profile.profile import KernelProfile as KernelProfile
     from kernelcast.simcore.profile.profile import WorkType as WorkType
     from kernelcast.topdown.analysis import topdown as topdown
+    from kernelcast.trust import Trust as Trust
     from kernelcast.workload.file import load_workload as load_workload
     from kernelcast.workload.workload import Workload as Workload
 
@@ -100,6 +101,7 @@ __all__ = [
     "TensorMap",
     "Texture",
     "TritonKernel",
+    "Trust",
     "WhatIf",
     "WorkType",
     "Workload",
@@ -160,6 +162,7 @@ _HOMES = {
     "TensorMap": "kernelcast.simcore.launch.tensor_maps",
     "Texture": "kernelcast.simcore.launch.textures",
     "TritonKernel": "kernelcast.inputs.triton_kernel",
+    "Trust": "kernelcast.trust",
     "WhatIf": "kernelcast.architectures",
     "WorkType": "kernelcast.simcore.profile.profile",
     "Workload": "kernelcast.workload.workload",

@@ -32,6 +32,10 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+_LONGEST_MESSAGE = 1000
+_SHOWN_OF_A_LINE = 160
+"""Characters: a file may be one line of a hundred megabytes, and a name as long."""
+
 
 @dataclass(frozen=True, slots=True)
 class SourceSpan:
@@ -47,21 +51,30 @@ class SourceSpan:
     def place(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
 
+    @property
+    def _is_long(self) -> bool:
+        return len(self.text) > _SHOWN_OF_A_LINE
+
     def show(self) -> str:
-        """The source line with a caret under the span; empty when the text is not at hand."""
+        """The source line with a caret under the span, of a long one the part around it; empty
+        when the text is not at hand."""
         if not self.text:
             return ""
-        line = self.text.expandtabs(1)
-        caret = " " * (self.column - 1) + "^" * max(
-            1, min(self.length, len(line) - self.column + 1)
-        )
+        first = max(0, self.column - _SHOWN_OF_A_LINE // 2) if self._is_long else 0
+        line = self.text[first : first + _SHOWN_OF_A_LINE].expandtabs(1)
+        column = self.column - first
+        caret = " " * (column - 1) + "^" * max(1, min(self.length, len(line) - column + 1))
         return f"{self.line:>6} | {line}\n       | {caret}"
 
 
 class KernelcastError(Exception):
-    """Base of the tree. `message` is one line; `str()` adds what is known about the place."""
+    """Base of the tree. `message` is one line, shortened if need be; `str()` adds what is known
+    about the place."""
 
     def __init__(self, message: str) -> None:
+        if len(message) > _LONGEST_MESSAGE:
+            half = _LONGEST_MESSAGE // 2
+            message = f"{message[:half]} ... {message[-half:]}"
         super().__init__(message)
         self.message = message
 

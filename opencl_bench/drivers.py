@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from kernelcast.errors import BenchmarkError
-from kernelcast.simcore.host.disk_cache import cache_folder
+from kernelcast.simcore.host.disk_cache import cache_folder, kept_folder
+from kernelcast.simcore.host.private_folder import FolderRefused, PrivateFolder
 
 __all__ = [
     "DeviceKind",
@@ -101,11 +102,12 @@ def packaged_runtime() -> Path | None:
     return None
 
 
-def write_vendors(library: Path, folder: Path, system: Iterable[Path]) -> Path:
+def write_vendors(library: Path, folder: PrivateFolder, system: Iterable[Path]) -> Path:
     """A folder for OCL_ICD_VENDORS: an entry for `library` and copies of the system's entries.
 
     Without the copies the folder would hide the system's drivers. Entries that name a library which
-    does not exist are left out. BenchmarkError when the folder cannot be written.
+    does not exist are left out. BenchmarkError when the folder cannot be written, or others could
+    name libraries there, which the loader would load.
     """
     entries = {_RUNTIME_ENTRY: f"{library}\n"}
     for source in system:
@@ -114,16 +116,20 @@ def write_vendors(library: Path, folder: Path, system: Iterable[Path]) -> Path:
             if text:
                 entries.setdefault(entry.name, text)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.glob("*.icd"):
-            if old.name not in entries:
-                old.unlink(missing_ok=True)
-        for name, text in entries.items():
-            if not (folder / name).is_file() or (folder / name).read_text("utf-8") != text:
-                (folder / name).write_text(text, encoding="utf-8")
+        with folder.opened(create=True) as vendors:
+            for old in vendors.names():
+                if old.endswith(".icd") and old not in entries:
+                    vendors.remove(old)
+            for name, text in entries.items():
+                if vendors.read(name) != text.encode():
+                    vendors.write(name, text.encode())
+    except FolderRefused as reason:
+        raise BenchmarkError(f"{reason}; KERNELCAST_CACHE moves it") from None
     except OSError as error:
-        raise BenchmarkError(f"{folder}: {error.strerror}; KERNELCAST_CACHE moves it") from None
-    return folder
+        raise BenchmarkError(
+            f"{folder.path}: {error.strerror}; KERNELCAST_CACHE moves it"
+        ) from None
+    return folder.path
 
 
 def plain_driver_error(error: Exception) -> str:
@@ -156,7 +162,11 @@ def _offer_packaged_runtime() -> Path | None:
     folder = cache_folder() / _VENDORS
     if library is None or os.environ.get(_VENDORS_VARIABLE, str(folder)) != str(folder):
         return None
-    write_vendors(library, folder, _system_folders(os.environ))
+    try:
+        vendors = kept_folder(_VENDORS)
+    except OSError as error:
+        raise BenchmarkError(f"{error.strerror}; KERNELCAST_CACHE moves it") from None
+    write_vendors(library, vendors, _system_folders(os.environ))
     os.environ[_VENDORS_VARIABLE] = str(folder)
     return folder
 

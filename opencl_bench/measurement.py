@@ -10,6 +10,8 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.errors import BenchmarkError
+
 __all__ = [
     "NOISY_SPREAD",
     "WORK_ITEM_PREFIX",
@@ -103,10 +105,10 @@ Finding = Measurement | Curve
 
 
 def measurement(name: str, samples: Sequence[float], unit: Unit, method: str) -> Measurement:
-    """Median and spread of repetitions; ValueError without any finite sample above 0."""
+    """Median and spread of repetitions; BenchmarkError without any finite sample above 0."""
     values = np.array([value for value in samples if math.isfinite(value) and value > 0])
     if not values.size:
-        raise ValueError(f"{name}: no sample")
+        raise BenchmarkError(f"{name}: no launch took a time that the clock shows")
     low, middle, high = np.percentile(values, (25, 50, 75))
     return Measurement(
         name, float(middle), unit, float((high - low) / middle), int(values.size), method

@@ -52,7 +52,9 @@ class OpenClQueue:
         """Those of a program, by name; messages call it `what`."""
         with warnings.catch_warnings(), self.plain_errors(f"{what} does not compile"):
             warnings.simplefilter("ignore")  # a driver's remarks
-            program = self._cl.Program(self._context, text).build(options=list(options))
+            program = self._cl.Program(self._context, text)
+            # pyopencl keeps what it builds in pickles that it does not check: its driver does well
+            program.build(options=list(options), cache_dir=False)
             return {kernel.function_name: kernel for kernel in program.all_kernels()}
 
     def work_group_limit(self, kernel: Any) -> int:

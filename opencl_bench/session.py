@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+
+import numpy as np
 
 from kernelcast.errors import BenchmarkError, nearest
 from kernelcast.opencl_bench.benchmark import Benchmark, Effort
@@ -127,6 +130,15 @@ def _obstacle(facts: DeviceFacts, benchmark: Benchmark, effort: Effort, is_late:
     return ""
 
 
+def _check(findings: Sequence[Finding]) -> None:
+    """BenchmarkError for a curve with a point that is no number: of a time of zero."""
+    for finding in findings:
+        points = finding.points if isinstance(finding, Curve) else ()
+        for point in points:
+            if not (math.isfinite(point.x) and math.isfinite(point.y)):
+                raise BenchmarkError(f"{finding.name}: {point.y:g} at {point.x:g}")
+
+
 def _measured(
     target: Target,
     benchmark: Benchmark,
@@ -136,9 +148,14 @@ def _measured(
 ) -> Outcome:
     start = clock()
     try:
-        findings = tuple(benchmark.measure(target, effort))
+        with np.errstate(divide="ignore", invalid="ignore"):  # what comes of it is looked at
+            findings = tuple(benchmark.measure(target, effort))
+        _check(findings)
     except BenchmarkError as error:
         return Outcome(benchmark, State.FAILED, reason=error.message, elapsed_s=clock() - start)
+    except ArithmeticError as error:
+        reason = f"the driver or its clock reports nothing to divide by: {error}"
+        return Outcome(benchmark, State.FAILED, reason=reason, elapsed_s=clock() - start)
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
     store.put(benchmark.name, findings, date)
     return Outcome(benchmark, State.MEASURED, findings, date=date, elapsed_s=clock() - start)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kernelcast.errors import KernelcastError, PtxSyntaxError
+from kernelcast.input_files import read_input
 from kernelcast.ptx_frontend.ptx.lowering.module import lower
 from kernelcast.ptx_frontend.ptx.module_cache import (
     SMALLEST_CACHED_BYTES,
@@ -20,6 +21,7 @@ from kernelcast.ptx_frontend.ptx.module_cache import (
 )
 from kernelcast.ptx_frontend.ptx.text.parser import parse
 from kernelcast.ptx_frontend.ptx.text.source import SourceText
+from kernelcast.simcore.host.limits import check_source
 from kernelcast.simcore.isa.ir.kernel import Module
 
 __all__ = ["read_module", "read_ptx"]
@@ -27,6 +29,7 @@ __all__ = ["read_module", "read_ptx"]
 
 def read_ptx(text: str, path: str) -> Module:
     """The kernels of a PTX text; `path` stands in messages. PtxSyntaxError when it is no PTX."""
+    check_source(len(text), path)
     source = SourceText(path, text)
     with collector_paused():
         return lower(parse(source), source)
@@ -38,7 +41,7 @@ def read_module(path: str | Path) -> Module:
     What a large file holds is kept on disk and not read twice (see `module_cache`).
     """
     try:
-        content = Path(path).read_bytes()
+        content = read_input(path)
     except OSError as error:
         raise KernelcastError(f"cannot read {path}: {error.strerror or error}") from error
     if b"\0" in content.rstrip(b"\0"):

@@ -22,6 +22,7 @@ from kernelcast.cli.mix import mix
 from kernelcast.cli.profile import profile
 from kernelcast.cli.rank import rank
 from kernelcast.cli.run import run
+from kernelcast.cli.standard_streams import fill_closed_streams, output_status
 from kernelcast.cli.support import support
 from kernelcast.cli.terminal import show_error, show_line
 from kernelcast.cli.topdown import topdown
@@ -38,15 +39,35 @@ INTERRUPTED = 130
 class _Commands(TyperGroup):
     """Turns what a user caused into a message and an exit status; a defect keeps its traceback."""
 
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().make_context(*args, **kwargs)
+        except OSError as error:  # help is printed here
+            _end_if_output_failed(error)
+            raise
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
+        except OSError as error:
+            _end_if_output_failed(error)
+            raise
         except KernelcastError as error:
             show_error(f"error: {error}")
+            raise typer.Exit(BAD_INPUT) from None
+        except MemoryError:
+            show_error("error: no memory left")
             raise typer.Exit(BAD_INPUT) from None
         except KeyboardInterrupt:
             show_error("interrupted")
             raise typer.Exit(INTERRUPTED) from None
+
+
+def _end_if_output_failed(error: OSError) -> None:
+    """Other failures of the system are defects, and keep their tracebacks."""
+    status = output_status(error)
+    if status is not None:
+        raise typer.Exit(status) from None
 
 
 def _unwrapped(text: str) -> str:
@@ -94,8 +115,11 @@ def kernelcast_command(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line, by default the process's own; returns the exit status."""
+    fill_closed_streams()
+    found = 0
     try:
         app(args=None if arguments is None else list(arguments), prog_name="kernelcast")
     except SystemExit as status:
-        return status.code if isinstance(status.code, int) else BAD_INPUT
-    return 0
+        found = status.code if isinstance(status.code, int) else BAD_INPUT
+    failed = output_status()
+    return found if failed is None or found else failed

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,10 +22,17 @@ __all__ = ["show", "show_error", "show_line", "show_progress", "show_result", "s
 _WIDTH_WITHOUT_TERMINAL = 120
 
 
+class _Console(Console):
+    """Leaves a reader that has gone to the command line, instead of ending the process."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
 def show(result: RenderableType) -> None:
     """Prints a report; into a file or pipe without colours and at a fixed width."""
     width = None if sys.stdout.isatty() else _WIDTH_WITHOUT_TERMINAL
-    console = Console(width=width, highlight=False, emoji=False, markup=False)
+    console = _Console(width=width, highlight=False, emoji=False, markup=False)
     console.print(result)
 
 
@@ -49,7 +59,8 @@ def show_result(
 
 
 def show_error(message: str) -> None:
-    sys.stderr.write(f"{message}\n")
+    with contextlib.suppress(OSError):  # there is no other place to tell it
+        sys.stderr.write(f"{message}\n")
 
 
 @contextmanager

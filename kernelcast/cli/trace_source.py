@@ -8,6 +8,7 @@ from enum import Enum
 from pathlib import Path
 
 import kernelcast as kc
+from kernelcast import simcore
 from kernelcast.cli import options
 from kernelcast.cli.terminal import show_progress
 from kernelcast.errors import KernelcastError
@@ -88,6 +89,6 @@ def first_compiled(simulator: Simulator) -> str:
     # slow to import, and only wanted where something is simulated
     from kernelcast.simcore.host.compiled import is_compiled
 
-    if is_compiled(simulator.value):
+    if is_compiled(Path(simcore.__file__).parent / simulator.value):
         return ""
     return f" (first, once: compiling the {simulator.value} simulator)"

@@ -20,6 +20,8 @@ from kernelcast.ptx_frontend import read_module
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.engine import execute
+from kernelcast.simcore.host.deadline import time_limit
+from kernelcast.simcore.host.limits import MOST_SHARED_BYTES
 from kernelcast.simcore.isa.analysis.warp_dependence import depends_on_warp_width
 from kernelcast.simcore.isa.ir.kernel import Kernel, Module
 from kernelcast.simcore.launch.launch import Argument, Launch, Limits, dimensions
@@ -33,8 +35,6 @@ from kernelcast.workload.launch_sizes import LaunchSizes, as_argument
 __all__ = ["LoadedModule", "RunnableKernel"]
 
 _USUAL_WIDTH = 32
-_MAX_SHARED_BYTES = 227 * 1024
-"""Per thread block: the most of any compute capability (CUDA C Programming Guide, 9.0)."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,7 @@ class RunnableKernel:
         simulate an SM need, or says why not. With `sampling` a large launch may be
         estimated from a part of its thread blocks; its buffers stay as they are. With `exact_sums`
         matrix instructions add up all products exactly and round once, not as tensor units do.
+        The time limit of `limits` covers analysis and compilation, too.
         """
         if isinstance(args, str) or not isinstance(args, Sequence):
             raise LaunchError(f"args must be a list of arguments, got {type(args).__name__}")
@@ -107,21 +108,24 @@ class RunnableKernel:
             argument_names=tuple(argument_names),
         )
         targets = [load_device(item) if isinstance(item, str) else item for item in devices]
-        self._check(launch, targets)
-        widths = [warp_width] if warp_width is not None else _widths(targets)
         limits = limits or Limits()
-        keeps_paths = record_memory if record_paths is None else record_paths
-        samples = PathSamples.record(chosen.kernel, launch, widths, limits) if keeps_paths else None
-        found = None
-        if targets or not record_memory:
-            memories = targets if record_memory else ()
-            found = sampled_launch(
-                chosen.kernel, launch, memories, widths, limits, engine, sampling, progress
-            )
-        if found is None:
-            recorded_for = targets if record_memory else None
-            found = chosen._executed(launch, recorded_for, widths, limits, engine, progress)
-        return found if samples is None else samples.added_to(found)
+        with time_limit(limits.seconds):
+            self._check(launch, targets)
+            widths = [warp_width] if warp_width is not None else _widths(targets)
+            keeps_paths = record_memory if record_paths is None else record_paths
+            samples = None
+            if keeps_paths:
+                samples = PathSamples.record(chosen.kernel, launch, widths, limits)
+            found = None
+            if targets or not record_memory:
+                memories = targets if record_memory else ()
+                found = sampled_launch(
+                    chosen.kernel, launch, memories, widths, limits, engine, sampling, progress
+                )
+            if found is None:
+                recorded_for = targets if record_memory else None
+                found = chosen._executed(launch, recorded_for, widths, limits, engine, progress)
+            return found if samples is None else samples.added_to(found)
 
     def with_exact_sums(self) -> RunnableKernel:
         """The kernel with matrix instructions that add up exactly and round once."""
@@ -157,10 +161,10 @@ class RunnableKernel:
         """LaunchError when the launch fits no GPU, or not one of `devices`."""
         launch.check(self.kernel)
         needs = resource_needs(self.kernel, launch)
-        if needs.shared_bytes > _MAX_SHARED_BYTES:
+        if needs.shared_bytes > MOST_SHARED_BYTES:
             raise LaunchError(
                 f"{needs.shared_bytes} bytes of shared memory per thread block: no GPU allows more "
-                f"than {_MAX_SHARED_BYTES}"
+                f"than {MOST_SHARED_BYTES}"
             )
         for device in devices:
             occupancy(needs, LaunchShape(launch.grid, launch.thread_block), device)

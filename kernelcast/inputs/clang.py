@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from kernelcast.errors import CompilationError, InputError, SourceSpan
+from kernelcast.input_files import read_input
 
 __all__ = ["Clang", "find_clang", "run_clang"]
 
@@ -27,7 +28,10 @@ _INSTALL = (
 _VERSION = re.compile(r"clang version (\d+)")
 _DECLARES_BY_ITSELF = 13
 """The first version whose driver declares the built-in functions of OpenCL without being told."""
-_PLAIN_MESSAGES = ("-fno-color-diagnostics", "-fno-caret-diagnostics")
+_PLAIN_MESSAGES = (
+    *("-fno-color-diagnostics", "-fno-caret-diagnostics"),
+    "-fno-crash-diagnostics",  # which would leave files in the folder for temporary ones
+)
 _ERROR = re.compile(
     r"^(?:(?P<file>[^\n]+?):(?P<line>\d+):(?P<column>\d+): |(?:clang[^\s:]*: )?)"
     r"(?:fatal )?error: (?P<message>[^\n]*)",
@@ -124,7 +128,7 @@ def _compilation_error(log: str, path: str, source: bytes | None) -> Compilation
 def _line_of(file: str, line: int, source: bytes | None) -> str:
     """Empty where the text is not at hand."""
     try:
-        content = Path(file).read_bytes() if source is None else source
+        content = read_input(file) if source is None else source
     except OSError:
         return ""
     lines = content.decode("utf-8", "replace").split("\n")

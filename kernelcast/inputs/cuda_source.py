@@ -8,9 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernelcast.errors import CompilationError, InputError, SourceSpan
+from kernelcast.input_files import read_input
 from kernelcast.inputs.compile_cache import CompileCache
-from kernelcast.inputs.compiler_options import CompilerOptions, architecture_number
-from kernelcast.inputs.included_files import included_files
+from kernelcast.inputs.compiler_options import (
+    CompilerOptions,
+    architecture_number,
+    check_options,
+    folders_in,
+)
+from kernelcast.inputs.included_files import check_confined, included_files
 from kernelcast.inputs.nvrtc import NvrtcFailure, NvrtcResult, nvrtc_compile, nvrtc_version
 from kernelcast.inputs.nvrtc_library import cuda_header_folders
 
@@ -48,9 +54,13 @@ def compile_cuda(path: Path, options: CompilerOptions) -> NvrtcResult:
     CompilationError with the first error's place; InputError when NVRTC is not installed.
     """
     try:
-        source = path.read_bytes()
+        source = read_input(path)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    check_options(options)
+    if options.confined_to is not None:
+        folders = (*options.include, *folders_in(options.options))
+        check_confined(path, source, folders, options.confined_to)
     arguments = _arguments(path, options)
     cache = _cache(path, source, options, arguments)
     if cache is not None and (stored := _stored(cache)) is not None:
@@ -84,7 +94,7 @@ def _cache(
     if included is None:
         return None
     ages = [folder.stat().st_mtime_ns for folder in cuda_header_folders()]
-    headers = [(str(file), file.read_bytes()) for file in included]
+    headers = [(str(file), read_input(file)) for file in included]
     texts = (str(path), source, tuple(arguments), options.names)
     ingredients = (*texts, nvrtc_version(), ages, headers, _STANDARD_HEADERS)
     return CompileCache(ingredients, "ptx.json")

@@ -2,20 +2,78 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["included_files"]
+from kernelcast.errors import InputError
+from kernelcast.input_files import read_input
+from kernelcast.trust import TO_ALLOW, is_within
+
+__all__ = ["check_confined", "included_files"]
 
 _DIRECTIVE = re.compile(rb'^[ \t]*#[ \t]*include\b[ \t]*(?:(["<])([^">\n]+)[">])?', re.MULTILINE)
+
+_SPACE = rb"(?:[\s\0]|/\*.*?\*/)*"
+_READING = re.compile(
+    rb"(?:#|%:)" + _SPACE + rb"(?:(?P<reads>include_next|include|import|embed)|line|[0-9])(?![\w])"
+    rb"(?:" + _SPACE + rb"(?P<quote>[\"<])(?P<name>[^\">\n]*)[\">])?"
+    rb"|__has_(?:include|embed)",
+    re.DOTALL,
+)
+"""What may look like a directive that names a file, in comments and texts too."""
+_SPLICE = re.compile(rb"\\[ \t]*\r?\n")
+_TRIGRAPHS = ((b"??=", b"#"), (b"??/", b"\\"))
+
+
+def check_confined(
+    source: Path, content: bytes, folders: Sequence[Path], confined_to: Path
+) -> None:
+    """InputError where a foreign source, or what it includes, names a file that may be outside of
+    the folder `confined_to`. Headers that `folders` do not have are the compiler's own."""
+    checked = {source}
+    waiting = [(source, content)]
+    while waiting:
+        file, text = waiting.pop()
+        for found in _READING.finditer(_joined(text)):
+            if found["reads"] is None or found["name"] is None:
+                directive = found[0].decode("utf-8", "replace")
+                raise _outside(file, f"{directive!r} may name any file")
+            name = found["name"].decode("utf-8", "replace")
+            places = [place / name for place in (file.parent, *folders)]
+            existing = [place for place in places if os.path.exists(place)]  # no name is too long
+            if not all(is_within(place, confined_to) for place in existing or places[:1]):
+                raise _outside(file, f"{name!r} is outside of the foreign workload's folder")
+            for place in existing:
+                if place.is_file() and place not in checked:
+                    checked.add(place)
+                    waiting.append((place, _contents(place)))
+
+
+def _contents(file: Path) -> bytes:
+    try:
+        return read_input(file)
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror or error}") from None
+
+
+def _joined(text: bytes) -> bytes:
+    """As the preprocessor sees it before it looks for directives."""
+    for trigraph, meaning in _TRIGRAPHS:
+        text = text.replace(trigraph, meaning)
+    return _SPLICE.sub(b"", text)
+
+
+def _outside(file: Path, why: str) -> InputError:
+    return InputError(f"{file}: {why}{TO_ALLOW}")
 
 
 def included_files(source: Path, content: bytes, folders: Sequence[Path]) -> list[Path] | None:
     """The files that the source includes, and theirs, as far as `folders` have them.
 
     Directives count wherever they are, also those that the preprocessor would skip. None when one
-    of them names its file by a macro: then nobody but the compiler knows.
+    of them names its file by a macro, or one that cannot be read: then only the compiler knows.
     """
     found: dict[Path, None] = {}
     waiting = [(source, content)]
@@ -26,8 +84,9 @@ def included_files(source: Path, content: bytes, folders: Sequence[Path]) -> lis
                 return None
             name = directive[2].decode("utf-8", "replace")
             near = [file.parent] if directive[1] == b'"' else []
-            included = next((f / name for f in (*near, *folders) if (f / name).is_file()), None)
+            places = (folder / name for folder in (*near, *folders))
+            included = next((place for place in places if os.path.isfile(place)), None)
             if included is not None and included not in found:
                 found[included] = None
-                waiting.append((included, included.read_bytes()))
+                waiting.append((included, _contents(included)))
     return list(found)

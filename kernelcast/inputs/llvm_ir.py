@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kernelcast.errors import InputError
+from kernelcast.input_files import read_input
 from kernelcast.ptx_frontend.llvm import read_llvm
 from kernelcast.ptx_frontend.ptx.module_cache import (
     cached_ir_name,
@@ -13,6 +14,7 @@ from kernelcast.ptx_frontend.ptx.module_cache import (
     store_module,
 )
 from kernelcast.ptx_frontend.spirv import read_spirv
+from kernelcast.simcore.host.limits import check_source
 from kernelcast.simcore.isa.ir.kernel import Module
 
 __all__ = ["is_bitcode", "is_spirv", "load_llvm_ir", "read_ir"]
@@ -36,9 +38,10 @@ def is_spirv(content: bytes) -> bool:
 def load_llvm_ir(file: Path) -> Module:
     """The kernels of a file; InputError when it cannot be read, else as `read_ir`."""
     try:
-        content = file.read_bytes()
+        content = read_input(file)
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or error}") from None
+    check_source(len(content), str(file))
     return read_ir(content, str(file))
 
 

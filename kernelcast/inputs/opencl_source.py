@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from kernelcast.errors import InputError
+from kernelcast.input_files import read_input
 from kernelcast.inputs.clang import Clang, find_clang, run_clang
 from kernelcast.inputs.compile_cache import CompileCache
-from kernelcast.inputs.compiler_options import CompilerOptions, folders_in
-from kernelcast.inputs.included_files import included_files
+from kernelcast.inputs.compiler_options import CompilerOptions, check_options, folders_in
+from kernelcast.inputs.included_files import check_confined, included_files
+from kernelcast.simcore.host.disk_cache import scratch_folder
 
 __all__ = ["ClangTarget", "OpenclSource", "compile_opencl", "read_opencl_source"]
 
@@ -63,7 +64,7 @@ _SPIR = ClangTarget("spir64-unknown-unknown")
 def read_opencl_source(file: Path) -> OpenclSource:
     """InputError when the file cannot be read."""
     try:
-        return OpenclSource(str(file), file.read_bytes(), file)
+        return OpenclSource(str(file), read_input(file), file)
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or error}") from None
 
@@ -77,13 +78,16 @@ def compile_opencl(
     """
     if options.names:
         raise InputError(f"{source.path}: OpenCL C has no templates to name instances of")
+    check_options(options)
+    if options.confined_to is not None and source.file is not None:
+        check_confined(source.file, source.text, _folders(options), options.confined_to)
     clang = find_clang()
     arguments = _arguments(source, options, target, clang)
     cache = _cache(source, options, (arguments, target.libraries), clang)
     if cache is not None and (stored := cache.read()) is not None:
         return stored
-    with tempfile.TemporaryDirectory() as folder:
-        linked = _written(Path(folder), target.libraries)
+    with scratch_folder() as folder:
+        linked = _written(folder, target.libraries)
         made = run_clang(clang, (*linked, *arguments), source.path, source.standard_input)
     if cache is not None:
         cache.write(made)
@@ -112,14 +116,17 @@ def _cache(
     """None when nobody can tell which files the source includes."""
     if any(option.startswith(_NAMING_FILES) for option in options.options):
         return None
-    folders = (*options.include, *folders_in(options.options))
     file = source.file or Path.cwd() / "program.cl"
-    included = included_files(file, source.text, folders)
+    included = included_files(file, source.text, _folders(options))
     if included is None:
         return None
-    headers = [(str(header), header.read_bytes()) for header in included]
+    headers = [(str(header), read_input(header)) for header in included]
     texts = (source.path, source.text, headers, clang.program, clang.identity)
     return CompileCache((*texts, *ingredients), "clang")
+
+
+def _folders(options: CompilerOptions) -> tuple[Path, ...]:
+    return (*options.include, *folders_in(options.options))
 
 
 def _written(folder: Path, libraries: Sequence[bytes]) -> list[str]:

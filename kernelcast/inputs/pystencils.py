@@ -14,7 +14,7 @@ from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.pystencils_addresses import read_accesses
 from kernelcast.inputs.source_file import load_source
 from kernelcast.simcore.address.kernel import Access, AddressKernel, Field
-from kernelcast.simcore.host.disk_cache import cache_folder
+from kernelcast.simcore.host.disk_cache import kept_text
 from kernelcast.simcore.launch.launch import Argument
 
 __all__ = ["PystencilsKernel", "StridedArray", "from_pystencils"]
@@ -49,13 +49,11 @@ class PystencilsKernel:
     def compiled(self, arch: str = "") -> RunnableKernel:
         """The generated CUDA as PTX by NVRTC; InputError without it."""
         text = f'{_PRELUDE}extern "C" {self.source}'
-        folder = cache_folder() / "pystencils"
-        file = folder / f"{self.name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.cu"
+        digest = hashlib.sha256(text.encode()).hexdigest()[:16]
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8")
+            file = kept_text(f"pystencils-{self.name}-{digest}.cu", text)
         except OSError as error:
-            raise InputError(f"cannot write {file}: {error.strerror}") from None
+            raise InputError(f"cannot keep the CUDA of {self.name}: {error.strerror}") from None
         return load_source(file, CompilerOptions(arch))[self.name]
 
     def arguments(self, values: Mapping[str, Argument]) -> list[Argument]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kernelcast.errors import InputError
 from kernelcast.execution.runnable import LoadedModule
+from kernelcast.input_files import MOST_BYTES, open_input, read_input
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.cuda_source import compile_cuda
 from kernelcast.inputs.elf_sections import is_elf
@@ -67,14 +68,14 @@ def _opencl(file: Path, options: CompilerOptions) -> LoadedModule:
 
 def _beginning(file: Path) -> bytes:
     try:
-        with file.open("rb") as stream:
+        with open_input(file, MOST_BYTES) as stream:
             return stream.read(4)
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or error}") from None
 
 
 def _embedded(file: Path, architecture: str) -> Module:
-    found = embedded_ptx(file.read_bytes(), str(file))
+    found = embedded_ptx(read_input(file), str(file))
     chosen = _for_architecture(found, architecture)
     if not chosen:
         have = sorted({item.architecture for item in found})

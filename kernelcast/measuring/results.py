@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from kernelcast.measuring.accelerator import Accelerator, MeasuringError
+from kernelcast.partial_files import ReplacedFile
 from kernelcast.validation.measured_times import (
     Api,
     DeviceFacts,
@@ -66,9 +66,8 @@ class Results:
         """Replaces the file at once, so that an interruption leaves the old or the new one."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            partial = self.path.with_suffix(".partial")
-            partial.write_text(self.measured.to_json(), encoding="utf-8")
-            os.replace(partial, self.path)
+            with ReplacedFile(self.path) as stream:
+                stream.write(self.measured.to_json().encode())
         except OSError as error:
             raise MeasuringError(f"{self.path}: {error.strerror}") from None
 

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from kernelcast.errors import KernelcastError
+from kernelcast.input_files import read_text_input
+from kernelcast.partial_files import ReplacedFile
 from kernelcast.ranking.ranking import Outcome, Prediction, Refusal
 from kernelcast.ranking.variations import Configuration
 from kernelcast.simcore.device.device import Device
@@ -41,7 +43,7 @@ class RankStore:
 
     def __post_init__(self) -> None:
         try:
-            text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+            text = read_text_input(self.path) if self.path.exists() else ""
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not a text file"
             raise KernelcastError(f"{self.path}: {reason}") from None
@@ -57,17 +59,21 @@ class RankStore:
         if cut and not whole and not cut.startswith("{"):
             raise KernelcastError(f"{self.path}:1: not a line of a sweep; name another file")
         if cut:
-            self._write(f"{whole}\n" if whole else "", "w")
+            self._keep_whole(f"{whole}\n" if whole else "")
 
     def add(self, found: Mapping[str, Outcome]) -> None:
         """Appends outcomes by their keys."""
         self.outcomes.update(found)
-        self._write("".join(f"{_line(key, item)}\n" for key, item in found.items()), "a")
-
-    def _write(self, text: str, mode: str) -> None:
         try:
-            with self.path.open(mode, encoding="utf-8") as stream:
-                stream.write(text)
+            with self.path.open("a", encoding="utf-8") as stream:
+                stream.write("".join(f"{_line(key, item)}\n" for key, item in found.items()))
+        except OSError as error:
+            raise KernelcastError(f"{self.path}: {error.strerror}") from None
+
+    def _keep_whole(self, text: str) -> None:
+        try:
+            with ReplacedFile(self.path) as stream:
+                stream.write(text.encode())
         except OSError as error:
             raise KernelcastError(f"{self.path}: {error.strerror}") from None
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from kernelcast.errors import KernelcastError
+from kernelcast.partial_files import ReplacedFile
 from kernelcast.validation.report import ValidationReport
 
 __all__ = ["BASELINE", "accept", "moved"]
@@ -45,7 +46,8 @@ def accept(report: ValidationReport, file: Path = BASELINE) -> None:
         model: {device: round(error, _DIGITS) for device, error in devices.items()}
         for model, devices in _errors(report).items()
     }
-    file.write_text(json.dumps(table, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    with ReplacedFile(file) as stream:
+        stream.write((json.dumps(table, indent=2, sort_keys=True) + "\n").encode())
 
 
 def _errors(report: ValidationReport) -> dict[str, dict[str, float]]:

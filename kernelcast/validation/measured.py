@@ -19,6 +19,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import known_devices, load_device
 from kernelcast.simcore.launch.launch import Limits
 from kernelcast.simcore.profile.metric_names import Naming, metrics
+from kernelcast.trust import Trust, is_within
 from kernelcast.validation.comparison import CounterComparison, TimeComparison
 from kernelcast.validation.measured_times import MeasuredDevice, MeasuredRow, read_measured
 from kernelcast.validation.report import ValidationReport
@@ -39,10 +40,13 @@ def validate_measured(
     models: Sequence[str] = (),
     folder: Path = MEASURED,
     progress: Callable[[str, float], None] | None = None,
+    trust: Trust = Trust.FOREIGN,
 ) -> ValidationReport:
     """Executes every workload at the sizes that were measured. All models unless some are named.
 
-    KernelcastError when nothing was measured; a device without a device file is in the notes.
+    `trust` is of workloads that the measurements name outside of this tree: another file names
+    them, not the user. KernelcastError when nothing was measured; a device without a device file
+    is in the notes.
     """
     files = sorted(folder.glob("*.json"))
     if not files:
@@ -61,7 +65,7 @@ def validate_measured(
         elif device not in known_devices():
             notes.append(f"{file.name}: there is no device file {device}")
         else:
-            comparison = _Comparison(load_device(device), measured, models or tuple(MODELS))
+            comparison = _Comparison(load_device(device), measured, models or tuple(MODELS), trust)
             comparison.run(progress)
             times += comparison.times
             counters += comparison.counters
@@ -72,7 +76,10 @@ def validate_measured(
 class _Comparison:
     """One device's rows."""
 
-    def __init__(self, device: Device, measured: MeasuredDevice, models: Sequence[str]) -> None:
+    def __init__(
+        self, device: Device, measured: MeasuredDevice, models: Sequence[str], trust: Trust
+    ) -> None:
+        self._trust = trust
         self._device = device
         self._measured = measured
         self._models = models
@@ -101,7 +108,9 @@ class _Comparison:
 
     def _executed(self, row: MeasuredRow) -> KernelTrace:
         root = _ROOT if row.workload.startswith(_EXAMPLES) else _SUITE
-        workload = load_workload(root / f"{row.workload}.toml")
+        file = root / f"{row.workload}.toml"
+        is_ours = is_within(file, _SUITE) or is_within(file, _ROOT / _EXAMPLES)
+        workload = load_workload(file, Trust.OWN if is_ours else self._trust)
         run = partial(
             workload.run,
             row.size,

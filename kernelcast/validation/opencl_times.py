@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelcast.errors import KernelcastError
+from kernelcast.input_files import read_input
 from kernelcast.simcore.device.device import Device
 
 __all__ = ["LoopTime", "read_loop_times"]
@@ -38,10 +39,10 @@ class LoopTime:
 def read_loop_times(file: Path, device: Device) -> dict[str, LoopTime]:
     """By kernel and size. KernelcastError for another file, or times of another device."""
     try:
-        record = json.loads(file.read_text(encoding="utf-8"))
+        record = json.loads(read_input(file))
     except OSError as error:
         raise KernelcastError(f"{file}: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise KernelcastError(f"{file}: no JSON: {str(error).splitlines()[0]}") from None
     try:
         found = {row["kernel"]: _time(row) for row in _rows(record)}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 import sys
+import tokenize
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,17 +20,24 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import LaunchError, WorkloadError
+from kernelcast.input_files import open_input
+from kernelcast.simcore.host.limits import MOST_DIMENSIONS
 from kernelcast.simcore.isa.types import Kind, ScalarType
 from kernelcast.simcore.launch.launch import Argument, LocalBytes
 from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
+from kernelcast.trust import file_of, refuse_python
 from kernelcast.workload.buffer_contents import Contents, Generator
-from kernelcast.workload.expressions import evaluate, evaluate_integers
+from kernelcast.workload.expressions import evaluate, evaluate_integers, shown_number
 from kernelcast.workload.python_functions import call, load_function
 from kernelcast.workload.sparse_matrix import MatrixSpec, check_part
 from kernelcast.workload.toml_table import Expression, TomlTable
 
 __all__ = ["CONTENTS_KEYS", "ArgumentSpec", "read_argument"]
 
+_MOST_ELEMENT_BYTES, _SPARE_BYTES = 16, 1 << 20
+"""A file may hold elements of another type than the buffer, and has a header; but no more."""
+_OF_NUMPY_HEADERS = (OverflowError, TypeError, RecursionError, SyntaxError, tokenize.TokenError)
+"""What NumPy raises for damaged ones besides ValueError."""
 Array = npt.NDArray[Any]
 _TYPE = re.compile(
     r"^\s*(?P<local>local\s+)?(?P<element>[a-z]+\d*)\s*(?:\[(?P<shape>.*)\])?\s*$", re.DOTALL
@@ -102,6 +110,10 @@ class ArgumentSpec:
         sizes = evaluate_integers(self.shape, names, f"{self.where}.type")
         if not sizes or min(sizes) < 1:
             raise WorkloadError(f"{self.where}.type: sizes must be positive, got {list(sizes)}")
+        if len(sizes) > MOST_DIMENSIONS:
+            raise WorkloadError(
+                f"{self.where}.type: {len(sizes)} dimensions, more than {MOST_DIMENSIONS}"
+            )
         return sizes
 
     def _make_scalar(self, element: ScalarType, names: Mapping[str, int]) -> np.generic:
@@ -109,9 +121,14 @@ class ArgumentSpec:
             raise WorkloadError(f"{self.where}.value is missing")
         value = evaluate(self.value, names, f"{self.where}.value")
         if element.is_float:
-            return element.dtype.type(float(value))  # type: ignore[no-any-return]
+            try:
+                return element.dtype.type(float(value))  # type: ignore[no-any-return]
+            except OverflowError:
+                raise WorkloadError(
+                    f"{self.where}.value: {element.ptx_name} cannot hold it"
+                ) from None
         if value.denominator != 1:
-            raise WorkloadError(f"{self.where}.value is {float(value):g}, not an integer")
+            raise WorkloadError(f"{self.where}.value is {shown_number(value)}, not an integer")
         number, limits = int(value), np.iinfo(element.dtype)
         lowest = -(2 ** (element.bits - 1))  # -1 is the customary spelling of an all-ones mask
         if not lowest <= number <= limits.max:
@@ -167,10 +184,11 @@ class ArgumentSpec:
     def _read(self, path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """A NumPy file, or raw bytes of the element type."""
         try:
-            if path.suffix == ".npy":
-                return np.asarray(np.load(path, allow_pickle=False))
-            raw = np.fromfile(path, dtype)
-        except (OSError, ValueError) as error:
+            with open_input(path, _SPARE_BYTES + _MOST_ELEMENT_BYTES * math.prod(shape)) as source:
+                if path.suffix == ".npy":
+                    return np.asarray(np.lib.format.read_array(source, allow_pickle=False))
+                raw = np.fromfile(source, dtype)
+        except (OSError, ValueError, *_OF_NUMPY_HEADERS) as error:
             reason = error.strerror if isinstance(error, OSError) else "not a NumPy file"
             raise WorkloadError(f"{self.where}.init: {path}: {reason}") from None
         return raw.reshape(shape) if raw.size == np.prod(shape) else raw
@@ -197,7 +215,7 @@ def read_argument(table: TomlTable, folder: Path) -> ArgumentSpec:
         element=known.get(str(element)),
         shape=match["shape"],
         value=table.expression("value") if "value" in table else None,
-        contents=_read_contents(table, known.get(str(element))),
+        contents=_read_contents(table, known.get(str(element)), folder),
         where=table.where(),
         folder=folder,
         is_local=match["local"] is not None,
@@ -215,8 +233,12 @@ def _check_local(table: TomlTable, shape: str | None) -> None:
             raise WorkloadError(f"{table.where(key)}: a local array has no contents")
 
 
-def _read_contents(table: TomlTable, element: ScalarType | None) -> Contents:
+def _read_contents(table: TomlTable, element: ScalarType | None, folder: Path) -> Contents:
     generator, source = _read_source(table)
+    if generator is Generator.PYTHON:
+        refuse_python(table.trust, table.where("init"))
+    if generator is Generator.FILE:
+        file_of(table.trust, folder, source, table.where("init"))
     contents = Contents(
         generator,
         source,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from kernelcast.errors import WorkloadError
-from kernelcast.inputs.compiler_options import CompilerOptions
+from kernelcast.errors import InputError, WorkloadError
+from kernelcast.inputs.compiler_options import CompilerOptions, check_options
+from kernelcast.trust import Trust, file_of, refuse_python
 from kernelcast.workload.arguments import ArgumentSpec
 from kernelcast.workload.image_arguments import AnyArgumentSpec, read_any_argument
 from kernelcast.workload.sparse_matrix import MATRIX_SIZES, MatrixSpec, read_matrix_spec
@@ -21,10 +23,14 @@ __all__ = ["load_workload"]
 _TEMPLATE_ARGUMENTS = "<"
 
 
-def load_workload(path: str | os.PathLike[str]) -> Workload:
-    """Reads a workload file; WorkloadError, in one line, naming the file and the line or key."""
+def load_workload(path: str | os.PathLike[str], trust: Trust = Trust.OWN) -> Workload:
+    """Reads a workload file; WorkloadError, in one line, naming the file and the line or key.
+
+    A FOREIGN one is refused if it has Python functions, files outside of its folder, or compiler
+    options that do more than change the code.
+    """
     file = Path(path)
-    document = read_toml(file)
+    document = read_toml(file, trust)
     document.allow("kernel", "sizes", "launch", "args", "check", "matrix")
     for required in ("kernel", "launch"):
         if required not in document:
@@ -49,13 +55,20 @@ def _read_kernel(table: TomlTable, folder: Path) -> KernelSpec:
     if registers is not None and registers < 1:
         raise WorkloadError(f"{table.where('registers')} must be positive, got {registers}")
     entry = table.text("entry", "")
+    where = table.where("include")
     compilation = CompilerOptions(
         architecture=table.text("arch", ""),
         options=tuple(table.texts("options")),
-        include=tuple(folder / name for name in table.texts("include")),
+        include=tuple(file_of(table.trust, folder, name, where) for name in table.texts("include")),
         names=(entry,) if _TEMPLATE_ARGUMENTS in entry else (),
+        confined_to=folder if table.trust is Trust.FOREIGN else None,
     )
-    return KernelSpec(folder / table.text("source"), entry, registers, compilation)
+    try:
+        check_options(compilation)
+    except InputError as error:
+        raise WorkloadError(f"{table.where('options')}: {error}") from None
+    source = file_of(table.trust, folder, table.text("source"), table.where("source"))
+    return KernelSpec(source, entry, registers, compilation)
 
 
 def _read_sizes(table: TomlTable, taken: Collection[str]) -> dict[str, Sizes]:
@@ -117,15 +130,16 @@ def _read_arguments(
         replace(item, matrix=matrix) if isinstance(item, ArgumentSpec) else item
         for item in arguments
     )
-    names = [argument.name for argument in arguments]
-    for name in names:
-        if names.count(name) > 1:
+    counts = Counter(argument.name for argument in arguments)
+    for name, count in counts.items():
+        if count > 1:
             raise WorkloadError(f"{document.where('args')}: two arguments are called {name!r}")
     return arguments
 
 
 def _read_check(table: TomlTable) -> CheckSpec:
     table.allow("reference", "rtol", "atol")
+    refuse_python(table.trust, table.where("reference"))
     spec = CheckSpec(
         table.text("reference"), table.number("rtol", 0.0), table.number("atol", 0.0), table.where()
     )

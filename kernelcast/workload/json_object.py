@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelcast.errors import MetricsError, nearest
+from kernelcast.input_files import read_input
 from kernelcast.workload.key_paths import dotted, place
 
 __all__ = ["JsonObject", "read_json"]
@@ -18,7 +19,7 @@ __all__ = ["JsonObject", "read_json"]
 def read_json(file: Path) -> JsonObject:
     """The object that a file holds; MetricsError, in one line, when it holds none."""
     try:
-        record = json.loads(file.read_text(encoding="utf-8"))
+        record = json.loads(read_input(file))
     except OSError as error:
         raise MetricsError(f"{file}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:

@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import WorkloadError, nearest
+from kernelcast.trust import file_of, refuse_python
+from kernelcast.workload.matrix_market import read_matrix_market
 from kernelcast.workload.python_functions import call, load_function
 from kernelcast.workload.toml_table import TomlTable
 
@@ -25,6 +27,9 @@ MATRIX_SIZES = ("rows", "nonzeros", "tile_rows", "slots", "pitch")
 _PITCH_UNIT = 64
 """Columns of ELLPACK begin at multiples of so many elements, where every device coalesces."""
 _KEPT = 4
+_COLUMN_BYTES, _VALUE_BYTES = 4, 8
+_MOST_BYTES = 1 << 31
+"""Of a matrix in ELLPACK."""
 
 Array = npt.NDArray[Any]
 
@@ -86,14 +91,14 @@ class MatrixSpec:
         if self.function:
             where = f"{self.where}.python"
             return call(load_function(self.folder, self.function, where), where, dict(sizes))
-        from scipy.io import mmread
-
         path = self.folder / self.file
         try:
-            return mmread(path)
-        except (OSError, ValueError, OverflowError) as error:
-            reason = str(error) if path.is_file() else "no such file"
-            raise WorkloadError(f"{self.where}.file: {path}: {reason}") from None
+            return read_matrix_market(path)
+        except OSError as error:
+            reason = error.strerror or str(error)
+        except ValueError as error:
+            reason = str(error).split(";")[0]  # NumPy goes on with advice to programmers
+        raise WorkloadError(f"{self.where}.file: {path}: {reason}")
 
 
 def read_matrix_spec(table: TomlTable, folder: Path) -> MatrixSpec:
@@ -102,6 +107,9 @@ def read_matrix_spec(table: TomlTable, folder: Path) -> MatrixSpec:
     file, function = table.text("file", ""), table.text("python", "")
     if bool(file) == bool(function):
         raise WorkloadError(f"{table.where()}: either file or python must name the matrix")
+    if function:
+        refuse_python(table.trust, table.where("python"))
+    file_of(table.trust, folder, file, table.where("file"))
     tile, part = table.integer("tile", 1), table.text("part", "all")
     if tile < 1:
         raise WorkloadError(f"{table.where('tile')} must be positive, got {tile}")
@@ -127,17 +135,25 @@ def _stored(spec: MatrixSpec, sizes: tuple[tuple[str, int], ...], _changed: int)
         matrix = sparse.csr_matrix(spec.read(dict(sizes)))
     except (TypeError, ValueError) as error:
         raise WorkloadError(f"{spec.where}: not a matrix: {error}") from None
+    except MemoryError:
+        raise WorkloadError(f"{spec.where}: no memory for the matrix") from None
     if not matrix.nnz:
         raise WorkloadError(f"{spec.where}: the matrix of {matrix.shape} has no elements")
     if matrix.dtype.kind == "c":
         if not spec.takes_real_part:
             raise WorkloadError(f'{spec.where}: the matrix is complex; part = "real" takes a part')
         matrix = matrix.real
-    return _ell(matrix, spec.tile)
+    try:
+        return _ell(matrix, spec.tile)
+    except MemoryError:
+        raise WorkloadError(f"{spec.where}: no memory for the matrix in ELLPACK") from None
 
 
 def _ell(matrix: Any, tile: int) -> EllMatrix:
-    """From a SciPy matrix in compressed rows; columns ascend within each row of tiles."""
+    """From a SciPy matrix in compressed rows; columns ascend within each row of tiles.
+
+    MemoryError, before any is taken, when a few long rows would fill it with padding.
+    """
     from scipy import sparse
 
     rows, nonzeros = matrix.shape[0], int(matrix.nnz)
@@ -151,6 +167,8 @@ def _ell(matrix: Any, tile: int) -> EllMatrix:
     slot = np.arange(len(row)) - np.repeat(tiles.indptr[:-1], lengths)
     longest = max(tiles.shape) // tile
     slots, pitch = int(lengths.max()), -(-longest // _PITCH_UNIT) * _PITCH_UNIT
+    if slots * pitch * (_COLUMN_BYTES + _VALUE_BYTES * tile * tile) > _MOST_BYTES:
+        raise MemoryError
     columns = np.full((slots, pitch), -1, np.int32)
     values = np.zeros((slots, tile, tile, pitch))
     columns[slot, row] = tiles.indices

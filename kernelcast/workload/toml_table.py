@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from kernelcast.errors import WorkloadError, nearest
+from kernelcast.input_files import MOST_TEXT_BYTES, read_input
+from kernelcast.trust import Trust
 from kernelcast.workload.key_paths import dotted, place
 
 __all__ = ["Expression", "TomlTable", "read_toml"]
@@ -25,11 +27,15 @@ _POSITION = re.compile(r"^(?P<what>.*) \(at (?:line (?P<line>\d+), column \d+|en
 
 @dataclass(frozen=True, slots=True)
 class TomlTable:
-    """One table of a TOML file; `key` is its dotted name, empty for the whole file."""
+    """One table of a TOML file; `key` is its dotted name, empty for the whole file.
+
+    `trust` says what the file may have done.
+    """
 
     file: str
     key: str
     entries: dict[str, Any]
+    trust: Trust = Trust.OWN
 
     def where(self, name: str = "") -> str:
         """`file: kernel.source`, the start of every message."""
@@ -81,7 +87,10 @@ class TomlTable:
     def table(self, name: str) -> TomlTable:
         """The sub-table; an absent one is empty."""
         return TomlTable(
-            self.file, dotted(self.key, name), self._typed(name, {}, (dict,), "a table")
+            self.file,
+            dotted(self.key, name),
+            self._typed(name, {}, (dict,), "a table"),
+            self.trust,
         )
 
     def tables(self, name: str) -> Iterator[TomlTable]:
@@ -89,7 +98,8 @@ class TomlTable:
         for index, item in enumerate(self._typed(name, [], (list,), "an array of tables")):
             if not isinstance(item, dict):
                 raise WorkloadError(f"{self.where(name)} must be an array of tables: [[{name}]]")
-            yield TomlTable(self.file, f"{dotted(self.key, name)}[{item.get('name', index)}]", item)
+            key = f"{dotted(self.key, name)}[{item.get('name', index)}]"
+            yield TomlTable(self.file, key, item, self.trust)
 
     def _typed(self, name: str, default: Any, types: Collection[type], description: str) -> Any:
         if name not in self.entries:
@@ -102,16 +112,18 @@ class TomlTable:
         return value
 
 
-def read_toml(path: Path) -> TomlTable:
+def read_toml(path: Path, trust: Trust = Trust.OWN) -> TomlTable:
     """WorkloadError with file and line when the file is missing or no TOML."""
     try:
-        text = path.read_bytes().decode()
+        text = read_input(path, MOST_TEXT_BYTES).decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a text file"
         raise WorkloadError(f"{path}: {reason}") from None
     try:
-        return TomlTable(str(path), "", tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+        return TomlTable(str(path), "", tomllib.loads(text), trust)
+    except RecursionError:
+        raise WorkloadError(f"{path}: brackets nested too deeply") from None
+    except ValueError as error:  # of TOML, or of a number with thousands of digits
         if path.suffix in _OF_KERNELS:
             raise WorkloadError(
                 f"{path} is a kernel: a workload file beside it (.toml) says with which thread "

@@ -17,6 +17,7 @@ from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.execution.sampling import Sampling
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.source_file import load_source
+from kernelcast.simcore.host.deadline import time_limit
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Argument, Launch, Limits, dimensions
 from kernelcast.simcore.launch.tensor_maps import TensorMap
@@ -195,29 +196,31 @@ class Workload:
 
         Warps are as wide as those of `devices`, or as `warp_width` says; by default 32 threads.
         LaunchError, before it runs, when the launch does not fit one of `devices`. `exact_sums` as
-        `RunnableKernel.run` has it.
+        `RunnableKernel.run` has it. The time limit of `limits` covers all, from reading the kernel.
         """
-        names = self._names(size)
-        kernel = self.load_kernel()
-        self._check_widths(kernel.kernel)
-        trace = kernel.run(
-            grid=self._grid(names),
-            block=self._thread_block(names),
-            args=self._made_when_used(names) if arguments is None else arguments,
-            shared_bytes=self._shared_bytes(names),
-            cluster=self._cluster(names),
-            registers=registers or self.kernel.registers,
-            devices=devices,
-            argument_names=[argument.name for argument in self.arguments],
-            warp_width=warp_width,
-            limits=limits,
-            engine=engine,
-            progress=progress,
-            record_memory=record_memory,
-            record_paths=record_paths,
-            sampling=sampling,
-            exact_sums=exact_sums,
-        )
+        limits = limits or Limits()
+        with time_limit(limits.seconds):
+            names = self._names(size)
+            kernel = self.load_kernel()
+            self._check_widths(kernel.kernel)
+            trace = kernel.run(
+                grid=self._grid(names),
+                block=self._thread_block(names),
+                args=self._made_when_used(names) if arguments is None else arguments,
+                shared_bytes=self._shared_bytes(names),
+                cluster=self._cluster(names),
+                registers=registers or self.kernel.registers,
+                devices=devices,
+                argument_names=[argument.name for argument in self.arguments],
+                warp_width=warp_width,
+                limits=limits,
+                engine=engine,
+                progress=progress,
+                record_memory=record_memory,
+                record_paths=record_paths,
+                sampling=sampling,
+                exact_sums=exact_sums,
+            )
         return trace.repeated(self.launch.repeats)
 
     def refusal(self, device: Device, size: str | None = None, registers: int | None = None) -> str:

@@ -210,8 +210,8 @@ def _stride_words(facts: DeviceFacts) -> int:
 def _first_guess(facts: DeviceFacts, effort: Effort, items: int, accesses: int) -> int:
     """Iterations if each compute unit made an access in two clocks (32 a clock on a GPU)."""
     a_clock = 0.5 if facts.is_cpu else 32.0
-    seconds = items * accesses / (facts.compute_units * a_clock * facts.clock_hz)
-    return int(EFFORTS[effort].launch_s / seconds)
+    rate = facts.compute_units * a_clock * facts.clock_hz
+    return int(EFFORTS[effort].launch_s * rate / (items * accesses))
 
 
 LOCAL_MEMORY_BENCHMARKS = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -9,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.errors import BenchmarkError
 from kernelcast.opencl_bench.benchmark import Effort
 
 __all__ = ["EFFORTS", "Seconds", "TimeBudget", "long_enough"]
@@ -43,6 +45,8 @@ def long_enough(
     seconds = run(iterations, budget.repeats)
     for _ in range(3):
         shortest = float(np.median(seconds))
+        if not math.isfinite(shortest):
+            raise BenchmarkError(f"{iterations} iterations took {shortest} s")
         if shortest >= _ENOUGH * budget.launch_s or iterations >= _MOST_ITERATIONS:
             break
         factor = budget.launch_s / max(shortest, budget.launch_s * 1e-3)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
@@ -34,8 +32,10 @@ from kernelcast.opencl_bench.device_file.sections import (
 )
 from kernelcast.opencl_bench.session import Session
 from kernelcast.opencl_bench.target import Feature
+from kernelcast.partial_files import ReplacedFile
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.host.disk_cache import scratch_folder
 
 __all__ = ["device_file_text", "measured_device", "missing_for_device", "write_device_file"]
 
@@ -74,31 +74,26 @@ def write_device_file(session: Session, path: Path) -> Device:
     BenchmarkError for missing measurements, a contradiction, or a folder that cannot be written.
     """
     text = device_file_text(session)
+    with scratch_folder() as folder:
+        draft = folder / path.name
+        draft.write_text(text, encoding="utf-8")
+        try:
+            load_device(draft)
+        except DeviceFileError as error:
+            reason = error.message.removeprefix(f"{draft}: ")
+            raise BenchmarkError(f"the measurements contradict each other: {reason}") from None
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".toml")
+        with ReplacedFile(path) as stream:
+            stream.write(text.encode())
     except OSError as error:
         raise BenchmarkError(f"{path}: {error.strerror}") from None
-    draft = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        load_device(draft)
-        draft.chmod(0o644)
-        draft.replace(path)
-    except DeviceFileError as error:
-        reason = error.message.removeprefix(f"{draft}: ")
-        raise BenchmarkError(f"the measurements contradict each other: {reason}") from None
-    except OSError as error:
-        raise BenchmarkError(f"{path}: {error.strerror}") from None
-    finally:
-        draft.unlink(missing_ok=True)
     return load_device(path)
 
 
 def measured_device(session: Session) -> Device:
     """The device that the file would describe; raises as `write_device_file`."""
-    with tempfile.TemporaryDirectory() as folder:
-        return write_device_file(session, Path(folder) / "measured.toml")
+    with scratch_folder() as folder:
+        return write_device_file(session, folder / "measured.toml")
 
 
 def _lines(basis: DeviceBasis) -> Iterator[str]:

@@ -7,6 +7,7 @@ and `ptx_frontend.images`.
 
 from __future__ import annotations
 
+from kernelcast.errors import IrSyntaxError
 from kernelcast.ptx_frontend.llvm.lowering.module import lower
 from kernelcast.ptx_frontend.llvm.text.reader import IrReader
 from kernelcast.simcore.host.ir_process import canonical_ir
@@ -26,4 +27,8 @@ def read_llvm(content: bytes, path: str, is_text: bool) -> Module:
     """
     if is_text:
         content = content.replace(_OLD_KERNEL_CONVENTION, _KERNEL_CONVENTION)
-    return lower(IrReader(f"{path} (LLVM IR)", canonical_ir(content, is_text, path)))
+    text = canonical_ir(content, is_text, path)
+    try:
+        return lower(IrReader(f"{path} (LLVM IR)", text))
+    except RecursionError:
+        raise IrSyntaxError(f"{path}: types or constants nested too deeply") from None

@@ -12,6 +12,7 @@ from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from kernelcast.errors import DeviceFileError, UnknownDevice, nearest
+from kernelcast.input_files import MOST_TEXT_BYTES, read_text_input
 from kernelcast.simcore.device.checks import (
     QUANTITIES,
     Observation,
@@ -141,12 +142,12 @@ def _read_shipped(name: str) -> Device:
 
 def _open(path: Path) -> _Reader:
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(read_text_input(path, MOST_TEXT_BYTES))
     except OSError as error:
         raise DeviceFileError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise DeviceFileError(f"{path}: is not UTF-8 text") from error
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise DeviceFileError(f"{path}: is not TOML: {error}") from error
     return _Reader(str(path), table)
 

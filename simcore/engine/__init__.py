@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from kernelcast.errors import KernelcastError, nearest
+from kernelcast.errors import KernelcastError, LaunchError, nearest
 from kernelcast.simcore.engine.reference import run as reference
 from kernelcast.simcore.engine.reference.warp_lanes import check_warp_width
 from kernelcast.simcore.engine.reference.warpgroups import check_warpgroups
 from kernelcast.simcore.engine.reference.whole_barriers import with_whole_barriers
 from kernelcast.simcore.engine.rules.host_functions import PrintedText
+from kernelcast.simcore.host.deadline import time_limit
+from kernelcast.simcore.host.limits import check_warps
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
 from kernelcast.traces.collector import AccessCollector
@@ -87,16 +89,19 @@ def execute(
         raise KernelcastError(f"unknown engine {engine!r}{hint}; known: {known}")
     launch.check(kernel)
     check_warp_width(kernel, warp_width)
+    check_warps(-(-launch.threads_per_thread_block // warp_width) * launch.thread_blocks)
     kernel = with_whole_barriers(kernel, launch.threads_per_thread_block)
     launch = launch.materialised()
     collector = AccessCollector()
     if record_memory:
         sinks = (*sinks, collector)
     printed = PrintedText(write or sys.stdout.write)
+    limits = limits or Limits()
     try:
-        trace = ENGINES[name](
-            kernel, launch, warp_width, limits or Limits(), progress, sinks, printed
-        )
+        with time_limit(limits.seconds):
+            trace = ENGINES[name](kernel, launch, warp_width, limits, progress, sinks, printed)
+    except MemoryError:
+        raise LaunchError(f"no memory left to execute kernel {kernel.name}") from None
     finally:
         printed.flush()
     check_warpgroups(kernel, trace)

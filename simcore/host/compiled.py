@@ -3,48 +3,92 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Callable
+import pickle
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import caching, compiler, serialize
 
-__all__ = ["compiled", "inlined", "is_compiled"]
+from kernelcast.simcore.host.disk_cache import is_kept, read_checked, write_checked
+
+__all__ = ["compiled", "compiled_ufunc", "inlined", "is_compiled"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-
-_HOST = Path(__file__).parent
+_HOST = Path(__file__).resolve().parent
 _SIMCORE = _HOST.parent
+_FunctionCache: Any = caching.FunctionCache
+_CompileResult: Any = compiler.CompileResult
+_dumps: Any = serialize.dumps
+_vectorize: Any = numba.vectorize
 
 
 def _room(source: Path) -> Path:
-    """The folder of simcore that a source belongs to: what is called there may change its code."""
-    file = source.resolve()
-    if not file.is_relative_to(_SIMCORE.resolve()):
+    """The folder of simcore that a source belongs to: whatever is there may change its code."""
+    if not source.is_relative_to(_SIMCORE):
         return source.parent
-    return _SIMCORE / file.relative_to(_SIMCORE.resolve()).parts[0]
+    return _SIMCORE / source.relative_to(_SIMCORE).parts[0]
 
 
 @cache
-def _cache_folder(package: Path) -> Path:
-    """A folder for machine code that is named after all sources of `package` and of this one.
+def _sources(room: Path) -> str:
+    """The start of names of machine code: a digest of all sources of `room` and of `host`.
 
     numba notices a changed function but not a changed callee or constant in another file, so
     machine code made from other sources must never be found again.
     """
     digest = hashlib.sha256(numba.__version__.encode())
-    for folder in dict.fromkeys((_HOST, package)):
+    for folder in dict.fromkeys((_HOST, room)):
         for source in sorted(folder.rglob("*.py")):
             digest.update(source.read_bytes())
-    return package / "__pycache__" / f"compiled-{digest.hexdigest()[:16]}"
+    return f"compiled-{digest.hexdigest()[:16]}-"
 
 
-def is_compiled(room: str = "memory") -> bool:
-    """Whether an earlier run left machine code of a folder of simcore, such as `timing`."""
-    return any(_cache_folder(_SIMCORE / room).rglob("*.nbc"))
+def is_compiled(room: Path | None = None) -> bool:
+    """Whether an earlier run left machine code of the folder, by default the memory simulator."""
+    return is_kept(_sources((room or _SIMCORE / "memory").resolve()))
+
+
+class _KeptCode(_FunctionCache):  # type: ignore[misc]  # numba has no types
+    """numba's cache of one function, in kernelcast's: numba's own decodes whatever it finds."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._py_func = function
+        room = _room(Path(function.__code__.co_filename).resolve())
+        self._start = f"{_sources(room)}{function.__qualname__.rpartition('.')[2]}"
+        self._place = f"{function.__module__}.{function.__qualname__}"
+
+    @property
+    def cache_path(self) -> str:
+        return ""
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        target_context.refresh()
+        name = self._file(sig, target_context.codegen())
+        data = read_checked(name)
+        if data is None:
+            return None
+        signature, code = pickle.loads(data)
+        if signature != sig:
+            return None
+        return _CompileResult._rebuild(target_context, *code)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        if data.lifted or data.library.has_dynamic_globals:  # addresses of this process
+            return
+        name = self._file(sig, data.codegen)
+        write_checked(name, _dumps((sig, data._reduce())))
+
+    def _file(self, sig: Any, codegen: Any) -> str:
+        _, target, code = self._index_key(sig, codegen)
+        parts = repr((self._place, str(sig), target, code))
+        return f"{self._start}-{hashlib.sha256(parts.encode()).hexdigest()[:32]}.nbc"
 
 
 def compiled(function: Function) -> Function:
@@ -54,28 +98,11 @@ def compiled(function: Function) -> Function:
     (`_nrt`), and with calls inlined, which would else copy the descriptors of a dozen arrays, the
     simulator is four times as fast. Division by zero is not checked.
     """
-    settings: Any = numba.config
-    configured = settings.CACHE_DIR
-    if not configured:
-        settings.CACHE_DIR = str(_cache_folder(_room(Path(function.__code__.co_filename))))
-    try:
-        options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-        options |= {"forceinline": True, "_nrt": False}
-        native = numba.njit(cache=True, **options)(function)
-    finally:
-        settings.CACHE_DIR = configured
-    _name_by_process(native)
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    options |= {"forceinline": True, "_nrt": False}
+    native = numba.njit(**options)(function)
+    native._cache = _KeptCode(function)
     return cast(Function, native)
-
-
-def _name_by_process(native: Any) -> None:
-    """Puts the process into the names of files of machine code.
-
-    numba numbers them by signature: of two processes that compile for the first time at once, one
-    would find under its number what the other made of another signature.
-    """
-    file = native._cache._cache_file
-    file._data_name_pattern = file._data_name_pattern.replace("{", f"{os.getpid()}.{{", 1)
 
 
 def inlined(function: Function) -> Function:
@@ -85,3 +112,13 @@ def inlined(function: Function) -> Function:
     options |= {"forceinline": True, "_nrt": False}
     options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return cast(Function, numba.njit(**options)(function))
+
+
+def compiled_ufunc(function: Callable[..., Any], signatures: Sequence[Any]) -> Any:
+    """A function of numbers as a ufunc of just these signatures, compiled or loaded at once."""
+    native = _vectorize(function)
+    native._dispatcher.cache = _KeptCode(function)
+    for signature in signatures:
+        native.add(signature)
+    native.disable_compile()
+    return native

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import IO
 
 from kernelcast.errors import InputError, IrSyntaxError, SourceSpan
+from kernelcast.simcore.host.deadline import check_time, deadline_in
 
 __all__ = ["canonical_ir", "serve"]
 
@@ -52,7 +53,9 @@ def canonical_ir(content: bytes, is_text: bool, path: str) -> str:
     with _lock:
         process = _running()
         seconds = _SECONDS + len(content) // _BYTES_PER_SECOND
-        timer = threading.Timer(_PATIENCE * seconds, process.kill)
+        deadline = deadline_in(_PATIENCE * seconds)
+        assert deadline is not None
+        timer = threading.Timer(deadline.remaining_s, process.kill)
         timer.start()
         try:
             assert process.stdin is not None
@@ -61,6 +64,7 @@ def canonical_ir(content: bytes, is_text: bool, path: str) -> str:
             kind, answer = _read(process.stdout)
         except (OSError, EOFError):
             _end()
+            check_time(f"reading {path}")
             raise IrSyntaxError(f"not LLVM IR: {path}: LLVM stopped while it read it") from None
         finally:
             timer.cancel()
@@ -127,6 +131,9 @@ def _limit(content_bytes: int) -> None:
         seconds = _SECONDS + content_bytes // _BYTES_PER_SECOND
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         memory = _MEMORY_BYTES + _MEMORY_OF_A_BYTE * content_bytes
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        if hard != resource.RLIM_INFINITY:
+            memory = min(memory, hard)
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 

@@ -13,9 +13,12 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from kernelcast.simcore.host.disk_cache import cache_folder, read_checked, write_checked
+from kernelcast.simcore.host.compile_process import emit_object_apart
+from kernelcast.simcore.host.disk_cache import is_kept, read_checked, write_checked
+from kernelcast.simcore.host.native_frames import frame_bytes
 
 __all__ = [
+    "LARGE_IR",
     "NativeModule",
     "compile_module",
     "emit_object",
@@ -24,15 +27,22 @@ __all__ = [
     "printed_module",
 ]
 
+LARGE_IR = 250_000
+"""Characters: compiling more takes longer than a second."""
 _ALWAYS_NEON = ("aarch64", "arm64")  # LLVM does not always list what every such host has
 _REQUIRED = {"x86_64": ("avx2", "fma", "f16c"), "aarch64": ("neon",), "arm64": ("neon",)}
 
 
 class NativeModule:
-    """Compiled functions of one module; they live as long as this object."""
+    """Compiled functions of one module; they live as long as this object.
 
-    def __init__(self, engine: Any) -> None:
+    `stack_bytes`: the stack that a call of any of them takes at most, but for small frames and
+    what they call outside of the module.
+    """
+
+    def __init__(self, engine: Any, stack_bytes: int) -> None:
         self._engine = engine
+        self.stack_bytes = stack_bytes
 
     def address(self, name: str) -> int:
         return int(self._engine.get_function_address(name))
@@ -68,26 +78,29 @@ def compile_module(ir: str, optimization: int = 2) -> NativeModule:
     """Compiles IR for this machine, or loads the object of an earlier run.
 
     `optimization` 0 to 3 as for a C compiler. Raises RuntimeError for IR that does not verify: a
-    bug of the caller.
+    bug of the caller. Large IR is compiled in another process, up to the deadline.
     """
     _initialize()
     name = _cache_name(ir, optimization)
     data = read_checked(name)
     if data is None:
-        data = emit_object(ir, optimization)
+        emit = emit_object if len(ir) < LARGE_IR else emit_object_apart
+        data = emit(ir, optimization)
         write_checked(name, data)
     empty = llvm.parse_assembly("")
     machine = _machine(None, optimization)
     engine = llvm.create_mcjit_compiler(empty, machine)
-    engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+    compiled = llvm.ObjectFileRef.from_data(data)
+    texts = [section.data() for section in compiled.sections() if section.is_text()]
+    engine.add_object_file(compiled)
     engine.finalize_object()
-    return NativeModule(engine)
+    return NativeModule(engine, sum(frame_bytes(text, _host()[0]) for text in texts))
 
 
 def is_compiled(ir: str, optimization: int = 2) -> bool:
     """Whether an earlier run left the object."""
     _initialize()
-    return (cache_folder() / _cache_name(ir, optimization)).is_file()
+    return is_kept(_cache_name(ir, optimization))
 
 
 def emit_object(ir: str, optimization: int = 2, triple: str | None = None) -> bytes:

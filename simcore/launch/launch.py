@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import LaunchError
+from kernelcast.simcore.host.limits import MOST_LOCAL_BYTES_PER_THREAD, check_room
 from kernelcast.simcore.isa.ir.kernel import Kernel, Parameter
 from kernelcast.simcore.isa.types import Kind
 from kernelcast.simcore.launch.images import Image, Sampler
@@ -132,6 +133,9 @@ class Launch:
         """The same launch with an array for each lazy buffer: what a full run needs."""
         if not any(isinstance(value, LazyBuffer) for value in self.arguments):
             return self
+        lazy = {value for value in self.arguments if isinstance(value, LazyBuffer)}
+        needed = sum(value.nbytes for value in lazy if not value.is_materialised)
+        check_room(needed, "the launch's buffers")
         return replace(self, arguments=tuple(map(materialised, self.arguments)))
 
     def check(self, kernel: Kernel) -> None:
@@ -165,6 +169,11 @@ class Launch:
             raise LaunchError(
                 f"kernel {kernel.name} takes {len(kernel.parameters)} arguments "
                 f"({', '.join(_describe(p) for p in kernel.parameters)}), got {len(self.arguments)}"
+            )
+        if kernel.local_bytes > MOST_LOCAL_BYTES_PER_THREAD:
+            raise LaunchError(
+                f"kernel {kernel.name} has {kernel.local_bytes} bytes of local memory per thread: "
+                f"no GPU allows more than {MOST_LOCAL_BYTES_PER_THREAD}"
             )
         for position, pair in enumerate(zip(self.arguments, kernel.parameters, strict=True)):
             where = f"argument {position + 1} ({self.argument_name(position, pair[1])})"

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import LaunchError
+from kernelcast.simcore.host.limits import check_room
 
 __all__ = ["ELEMENTS_PER_CHUNK", "Fill", "LazyBuffer"]
 
@@ -81,6 +82,7 @@ class LazyBuffer:
         return min(ELEMENTS_PER_CHUNK, self.size - chunk * ELEMENTS_PER_CHUNK)
 
     def _made(self) -> Array:
+        check_room(self.nbytes, f"a buffer of shape {self.shape}")
         try:
             array = np.zeros(self.size, self.dtype)
         except (MemoryError, ValueError, OverflowError):

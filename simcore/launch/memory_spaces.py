@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import LaunchError
+from kernelcast.simcore.host.limits import check_room
 from kernelcast.simcore.isa.address_windows import WINDOWS
 from kernelcast.simcore.isa.ir.kernel import Kernel, SymbolAddress
 from kernelcast.simcore.isa.types import AddressSpace
@@ -62,13 +63,15 @@ class OutOfBounds(Exception):  # carried to the engine, which knows the line
 class FlatMemory:
     """`owners` equal pieces of `size` bytes (thread blocks' shared, threads' local memory)."""
 
-    def __init__(self, name: str, size: int, owners: int = 1, data: bytes = b"") -> None:
+    def __init__(self, name: str, size: int, owners: int = 1, data: bytes | None = None) -> None:
+        """With `data`, the contents from the start on, which kernels may only read."""
         self.name = name
         self.size = size
         self.stride = max(16, -(-size // 16) * 16)
         self.bytes = np.zeros(self.stride * owners, np.uint8)
-        if data:
+        if data is not None:
             self.bytes[: len(data)] = np.frombuffer(data, np.uint8)
+            self.bytes.flags.writeable = False
         self._views: dict[np.dtype[Any], npt.NDArray[Any]] = {}
 
     def typed(self, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -82,8 +85,9 @@ class FlatMemory:
     ) -> npt.NDArray[np.int64]:
         """Element positions (of `size` bytes) of `count` neighbours at `address` of each owner."""
         _check_alignment(address, size * count)
-        if address.size and (address.min() < 0 or address.max() + size * count > self.size):
-            outside = (address < 0) | (address + size * count > self.size)
+        last = self.size - size * count  # address + size may wrap around
+        if address.size and (address.min() < 0 or address.max() > last):
+            outside = (address < 0) | (address > last)
             lane = int(np.argmax(outside))
             raise OutOfBounds(
                 lane, int(address.flat[lane]), f"outside {self.name} of {self.size} bytes"
@@ -159,7 +163,7 @@ class GlobalMemory:
         found = []
         served = np.zeros(address.shape, np.bool_)
         for buffer in self._buffers:
-            inside = (address >= buffer.first) & (address + size * count <= buffer.end)
+            inside = (address >= buffer.first) & (address <= buffer.end - size * count)
             if inside.any():
                 found.append((buffer, np.flatnonzero(inside)))
                 served |= inside
@@ -265,11 +269,11 @@ class LaunchMemory:
         return address.to_bytes(8, "little")
 
     def _place_variables(self, kernel: Kernel) -> FlatMemory:
-        images: dict[str, bytearray] = {}
+        needed = sum(symbol.size for symbol in kernel.symbols.values())
+        check_room(needed, f"the variables of kernel {kernel.name}")
         constant_bytes = 0
         placed: dict[str, Buffer] = {}
         for symbol in kernel.symbols.values():
-            images[symbol.name] = bytearray(symbol.data.ljust(symbol.size, b"\0"))
             if symbol.space is AddressSpace.GLOBAL:
                 store = np.zeros(max(symbol.size, 1), np.uint8)
                 placed[symbol.name] = self.globals.allocate(symbol.name, store)
@@ -280,19 +284,19 @@ class LaunchMemory:
                 constant_bytes += symbol.size
             else:
                 self._symbols[symbol.name] = symbol.offset
-        constants = bytearray(constant_bytes)
+        constants = FlatMemory("constant memory", constant_bytes)
         for symbol in kernel.symbols.values():
-            image = images[symbol.name]
+            image = bytearray(symbol.data)  # the rest is zero already
             for position, target in symbol.relocations.items():
                 addend = int.from_bytes(image[position : position + 8], "little")
                 address = self._generic(kernel, target) + addend & (1 << 64) - 1
                 image[position : position + 8] = address.to_bytes(8, "little")
             if symbol.name in placed:
-                placed[symbol.name].bytes[: symbol.size] = np.frombuffer(bytes(image), np.uint8)
+                placed[symbol.name].bytes[: len(image)] = np.frombuffer(bytes(image), np.uint8)
             elif symbol.space is AddressSpace.CONST:
                 first = self._symbols[symbol.name]
-                constants[first : first + symbol.size] = image
-        return FlatMemory("constant memory", constant_bytes, data=bytes(constants))
+                constants.bytes[first : first + len(image)] = np.frombuffer(image, np.uint8)
+        return constants
 
     def _generic(self, kernel: Kernel, name: str) -> int:
         if name not in self._symbols:

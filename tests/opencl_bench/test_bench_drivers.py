@@ -20,6 +20,7 @@ from kernelcast.opencl_bench.drivers import (
     plain_driver_error,
     write_vendors,
 )
+from kernelcast.simcore.host.private_folder import PrivateFolder
 
 LIBRARY = Path("/opt/runtime/libintelocl.so")
 ICD_FILE = "kernelcast-intel.icd"
@@ -68,7 +69,9 @@ def test_vendors_hold_copies_of_living_entries(tmp_path: Path) -> None:
     (system / "pocl.icd").write_text("libpocl.so.2\n", encoding="utf-8")
     (system / "dead.icd").write_text("/nowhere/libgone.so\n", encoding="utf-8")
     (system / "notes.txt").write_text("no entry", encoding="utf-8")
-    folder = write_vendors(LIBRARY, tmp_path / "vendors", [system, tmp_path / "missing"])
+    folder = write_vendors(
+        LIBRARY, PrivateFolder(tmp_path / "vendors"), [system, tmp_path / "missing"]
+    )
     assert {file.name: file.read_text("utf-8") for file in folder.iterdir()} == {
         ICD_FILE: f"{LIBRARY}\n",
         "pocl.icd": "libpocl.so.2\n",
@@ -77,14 +80,21 @@ def test_vendors_hold_copies_of_living_entries(tmp_path: Path) -> None:
 
 def test_entries_of_removed_drivers_go(tmp_path: Path) -> None:
     (tmp_path / "removed.icd").write_text("libold.so\n", encoding="utf-8")
-    write_vendors(LIBRARY, tmp_path, [])
+    write_vendors(LIBRARY, PrivateFolder(tmp_path), [])
     assert [file.name for file in tmp_path.iterdir()] == [ICD_FILE]
 
 
 def test_vendors_in_a_folder_that_cannot_be(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(BenchmarkError, match="KERNELCAST_CACHE moves it"):
-        write_vendors(LIBRARY, tmp_path / "file" / "vendors", [])
+        write_vendors(LIBRARY, PrivateFolder(tmp_path / "file" / "vendors"), [])
+
+
+def test_vendors_where_others_write_are_refused(tmp_path: Path) -> None:
+    """The loader runs whatever library stands there."""
+    tmp_path.chmod(0o777)
+    with pytest.raises(BenchmarkError, match="others can write to"):
+        write_vendors(LIBRARY, PrivateFolder(tmp_path), [])
 
 
 @pytest.fixture

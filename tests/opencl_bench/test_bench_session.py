@@ -271,3 +271,31 @@ def test_settled_and_ramping() -> None:
 def test_events_that_can_be_believed(event: float, resolution: float, usable: bool) -> None:
     host = np.full(5, 1e-3)
     assert are_events_usable(np.full(5, event), host, resolution) is usable
+
+
+def _no_time(target: Target, effort: Effort) -> Sequence[Finding]:
+    return [measurement("throughput", [0.0, 0.0], Unit.OPERATIONS_PER_S, "synthetic")]
+
+
+def _by_zero(target: Target, effort: Effort) -> Sequence[Finding]:
+    return [measurement("throughput", [1 / len("")], Unit.OPERATIONS_PER_S, "synthetic")]
+
+
+def _endless(target: Target, effort: Effort) -> Sequence[Finding]:
+    return [replace(CURVE, points=(CurvePoint(1.0, float("inf"), 0.0),))]
+
+
+@pytest.mark.parametrize(
+    ("measure", "reason"),
+    [
+        (_no_time, "throughput: no launch took a time that the clock shows"),
+        (_by_zero, "nothing to divide by"),
+        (_endless, "rate_over_size: inf at 1"),
+    ],
+)
+def test_a_clock_that_stands_still_fails_one_benchmark(
+    measure: Callable[[Target, Effort], Sequence[Finding]], reason: str
+) -> None:
+    session = run_session(_target(), (Benchmark("still", "no time", measure), GOOD), Effort.QUICK)
+    assert _states(session) == [State.FAILED, State.MEASURED]
+    assert reason in session.outcomes[0].reason

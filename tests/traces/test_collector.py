@@ -219,7 +219,7 @@ def test_what_is_stored_while_a_launch_runs_is_what_would_be_collected(tmp_path:
             ints(np.zeros(THREAD_BLOCKS)), np.array([[18]]), np.array([[18 * WIDTH]])
         ),
         stage_warp_issues=np.array([[18 * THREAD_BLOCKS]]),
-        warp_time=ints(np.full(WARPS * THREAD_BLOCKS, 9)),
+        warp_time=ints(np.full(WARPS * THREAD_BLOCKS, 1000)),
         patterns=PatternTable.empty(WIDTH),
         accesses=AccessTable.empty(),
         pattern_counts=PatternCounts.empty(),

@@ -237,9 +237,10 @@ def test_missing_files_and_folders_are_refused(tmp_path: Path) -> None:
     [
         ("pc", 2, "pc is not below 2"),
         ("pattern", 2, "pattern is not below 2"),
-        ("stage", -1, "stage is not below 2"),
+        ("stage", -1, "stage is below 0"),
         ("warp", 6, "warp is not below 6"),
-        ("time", -1, "negative"),
+        ("time", -1, "time is below 0"),
+        ("time", 9, "an access comes after the end of its warp"),
     ],
 )
 def test_accesses_to_what_is_not_there_are_refused(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,8 +13,11 @@ from kernelcast.errors import TraceFormatError
 __all__ = ["AccelSimHeader", "read_accelsim_header"]
 
 _OLDEST_VERSION = 3
-_DIMENSIONS = re.compile(r"\(\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\)$")
-_MAX_WARPS = 2**31 - 1
+_DIMENSIONS = re.compile(r"\(\s*(\d{1,10})\s*,\s*(\d{1,10})\s*,\s*(\d{1,10})\s*\)$")
+_MOST_DIGITS = 10
+_MOST_WARPS = 1 << 26
+_MOST_THREADS = 1024
+"""Of a thread block on any GPU."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,10 @@ def read_accelsim_header(
         shared_window=reader.address("shmem base_addr"),
         local_window=reader.address("local mem base_addr"),
     )
-    if header.thread_blocks * header.warps_per_thread_block(width) > _MAX_WARPS:
-        raise reader.error("grid dim", "the launch has 2^31 warps or more")
+    if math.prod(header.thread_block) > _MOST_THREADS:
+        raise reader.error("block dim", f"no GPU has thread blocks above {_MOST_THREADS} threads")
+    if header.thread_blocks * header.warps_per_thread_block(width) > _MOST_WARPS:
+        raise reader.error("grid dim", f"the launch has more than {_MOST_WARPS} warps")
     return header
 
 
@@ -81,8 +87,8 @@ class _Values:
         if default is not None and key not in self._values:
             return default
         text = self.text(key)
-        if not text.isascii() or not text.isdigit():
-            raise self.error(key, f"{text!r} is no number")
+        if not text.isascii() or not text.isdigit() or len(text) > _MOST_DIGITS:
+            raise self.error(key, f"{text[:60]!r} is no number")
         return int(text)
 
     def address(self, key: str) -> int | None:

@@ -7,6 +7,7 @@ instructions, so counts need no native counting rules.
 
 from __future__ import annotations
 
+import io
 import itertools
 import lzma
 import math
@@ -15,15 +16,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 import numpy as np
 
 from kernelcast.errors import TraceFormatError
+from kernelcast.input_files import open_input
 from kernelcast.traces.accelsim.header import AccelSimHeader, read_accelsim_header
 from kernelcast.traces.accelsim.instructions import WARP_WIDTH, InstructionReader
 from kernelcast.traces.collected_paths import CollectedPaths
 from kernelcast.traces.trace import ResourceNeeds, Trace
+from kernelcast.traces.trace_checks import check_trace
 from kernelcast.traces.warp_accesses import WarpAccesses
 from kernelcast.traces.warp_streams import WarpStreams
 
@@ -31,10 +34,11 @@ __all__ = ["ACCELSIM_SUFFIXES", "read_accelsim_trace"]
 
 ACCELSIM_SUFFIXES = (".traceg", ".traceg.xz")
 _ENGINE = "accel-sim"
+_LONGEST_LINE = 1 << 16
 _BEGIN, _END = "#BEGIN_TB", "#END_TB"
-_PLACE = re.compile(r"thread block = (\d+),(\d+),(\d+)$")
-_WARP = re.compile(r"warp = (\d+)$")
-_INSTRUCTIONS = re.compile(r"insts = (\d+)$")
+_PLACE = re.compile(r"thread block = (\d{1,10}),(\d{1,10}),(\d{1,10})$")
+_WARP = re.compile(r"warp = (\d{1,10})$")
+_INSTRUCTIONS = re.compile(r"insts = (\d{1,10})$")
 
 Lines = Iterator[tuple[int, str]]
 
@@ -43,20 +47,31 @@ def read_accelsim_trace(path: str | os.PathLike[str]) -> Trace:
     """Line by line; TraceFormatError, with file and line, for what is not such a trace."""
     file = Path(path)
     try:
-        with _open(file) as source:
-            return _KernelTrace(file, enumerate(source, 1)).read()
+        with open_input(file) as source, _text(file, source) as text:
+            trace = _KernelTrace(file, enumerate(_lines(file, text), 1)).read()
     except OSError as error:
         raise TraceFormatError(f"{file}: {error.strerror or error}") from None
     except (lzma.LZMAError, EOFError) as error:
         raise TraceFormatError(f"{file}: damaged xz file: {error}") from None
     except UnicodeDecodeError:
         raise TraceFormatError(f"{file} is no text") from None
+    except MemoryError:
+        raise TraceFormatError(f"{file}: no memory for a trace of that size") from None
+    check_trace(file, trace)
+    return trace
 
 
-def _open(file: Path) -> TextIO:
-    if file.suffix == ".xz":
-        return lzma.open(file, "rt", encoding="utf-8")
-    return file.open(encoding="utf-8")
+def _text(file: Path, source: BinaryIO) -> TextIO:
+    unpacked = lzma.LZMAFile(source) if file.suffix == ".xz" else source  # noqa: SIM115 - the text closes it
+    return io.TextIOWrapper(unpacked, encoding="utf-8")
+
+
+def _lines(file: Path, text: TextIO) -> Iterator[str]:
+    """A small compressed file may hold a line that fills the memory."""
+    while line := text.readline(_LONGEST_LINE):
+        if len(line) == _LONGEST_LINE:
+            raise TraceFormatError(f"{file}: a line of {_LONGEST_LINE} letters or more")
+        yield line
 
 
 class _KernelTrace:

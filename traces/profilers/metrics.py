@@ -7,9 +7,9 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from kernelcast.errors import MetricsError
+from kernelcast.input_files import read_input
 from kernelcast.traces.profilers import ncu, nvprof, rocprof
 from kernelcast.traces.profilers.decimal_commas import has_decimal_comma, with_decimal_points
 from kernelcast.traces.profilers.metric_cells import read_number
@@ -82,7 +82,7 @@ def read_metrics(path: str | os.PathLike[str]) -> MetricTable:
     """
     name = os.fspath(path)
     try:
-        text = _decoded(Path(path).read_bytes())
+        text = _decoded(read_input(path))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise MetricsError(f"{name}: {reason}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,15 +35,23 @@ def read_tables(path: Path, source: BinaryIO, places: bytes) -> dict[str, Any]:
     import pyarrow as pa
 
     tables = {}
+    end = source.seek(0, os.SEEK_END)
     for name, (offset, size, crc32) in _places(path, places).items():
+        if offset + size > end:
+            raise _damaged(path, name)
         source.seek(offset)
         content = source.read(size)
         if len(content) != size or zlib.crc32(content) != crc32:
-            raise TraceFormatError(
-                f"{path}: the table {name!r} is damaged, or another program rewrote the file"
-            )
+            raise _damaged(path, name)
         tables[name] = pa.ipc.open_stream(content).read_all()
+        tables[name].validate(full=True)
     return tables
+
+
+def _damaged(path: Path, name: str) -> TraceFormatError:
+    return TraceFormatError(
+        f"{path}: the table {name!r} is damaged, or another program rewrote the file"
+    )
 
 
 def _places(path: Path, text: bytes) -> dict[str, tuple[int, int, int]]:
@@ -52,7 +61,7 @@ def _places(path: Path, text: bytes) -> dict[str, tuple[int, int, int]]:
             str(name): (place["offset"], place["bytes"], place["crc32"])
             for name, place in found.items()
         }
-    except (ValueError, AttributeError, TypeError, KeyError):
+    except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
         places = {}
     numbers = [number for place in places.values() for number in place]
     if not numbers or any(type(number) is not int or number < 0 for number in numbers):

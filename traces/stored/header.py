@@ -16,6 +16,9 @@ __all__ = ["FORMAT_VERSION", "StoredHeader", "header_json", "read_header"]
 
 FORMAT_VERSION = 2
 _SIZES = 3
+_LARGEST = (1 << 31) - 1
+"""Of sizes and of launches."""
+_MOST_OF_REASON = 120
 _ABSENT: Mapping[str, Any] = {
     "is_source": True,
     "is_part": False,
@@ -81,7 +84,7 @@ def read_header(path: Path, text: bytes | None) -> StoredHeader:
     try:
         found = json.loads(text)
         version = found["version"]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise TraceFormatError(f"{path}: the header cannot be read") from None
     if type(version) is not int or version < 1:
         raise TraceFormatError(f"{path}: {version!r} is no version of the format")
@@ -92,16 +95,17 @@ def read_header(path: Path, text: bytes | None) -> StoredHeader:
         )
     try:
         return _header(found)
-    except (ValueError, TypeError, KeyError) as error:
-        raise TraceFormatError(f"{path}: the header cannot be read: {error}") from None
+    except KeyError as error:
+        raise TraceFormatError(f"{path}: the header lacks {error}") from None
+    except (ValueError, TypeError) as error:
+        reason = ascii(str(error))[1:-1][:_MOST_OF_REASON]
+        raise TraceFormatError(f"{path}: the header cannot be read: {reason}") from None
 
 
 def _header(found: Mapping[str, Any]) -> StoredHeader:
     instructions = tuple(_build(InstructionRow, _row(row)) for row in found["instructions"])
     if not instructions or any(row.pc != pc for pc, row in enumerate(instructions)):
         raise ValueError("instructions are not numbered by pc")
-    if any(not 0 <= row.merged_into < len(instructions) for row in instructions):
-        raise ValueError("an instruction merges into none of the kernel")
     elapsed = found["elapsed_s"]
     if type(elapsed) not in (int, float) or not math.isfinite(elapsed):
         raise ValueError(f"elapsed_s is {elapsed!r}")
@@ -162,7 +166,7 @@ def _text(found: Mapping[str, Any], name: str) -> str:
 
 
 def _positive(value: Any, name: str) -> int:
-    if type(value) is not int or value < 1:
+    if type(value) is not int or not 1 <= value <= _LARGEST:
         raise ValueError(f"{name} is {value!r}")
     return value
 

@@ -18,11 +18,14 @@ from typing import Any
 import numpy as np
 
 from kernelcast.errors import TraceFormatError
+from kernelcast.input_files import open_input
+from kernelcast.partial_files import ReplacedFile
 from kernelcast.traces.stored.embedded_tables import read_tables, write_tables
 from kernelcast.traces.stored.header import StoredHeader, header_json, read_header
 from kernelcast.traces.stored.paths import path_tables, paths_of
-from kernelcast.traces.stored.tables import SideTables, check_accesses, trace_of, trace_tables
+from kernelcast.traces.stored.tables import SideTables, trace_of, trace_tables
 from kernelcast.traces.trace import AccessTable, InstructionRow, Trace
+from kernelcast.traces.trace_checks import check_trace
 
 __all__ = ["StoredTrace", "TraceWriter", "read_trace", "write_trace"]
 
@@ -56,7 +59,6 @@ class TraceWriter:
         warps_per_thread_block: int,
     ) -> None:
         self._path = Path(path)
-        self._partial = self._path.with_name(f".{self._path.name}.partial")
         self._warps = warps_per_thread_block
         mnemonics = [row.mnemonic for row in instructions]
         self._mnemonics = sorted(set(mnemonics))
@@ -68,11 +70,11 @@ class TraceWriter:
         import pyarrow.parquet as pq
 
         try:
-            self._sink = self._partial.open("wb")
+            self._file = ReplacedFile(self._path)
         except OSError as error:
             raise _cannot_write(self._path, error) from None
         self._writer: Any = pq.ParquetWriter(
-            self._sink,
+            self._file.stream,
             _access_schema(),
             compression="zstd",
             use_dictionary=_REPETITIVE,
@@ -92,14 +94,13 @@ class TraceWriter:
         try:
             self._flush()
             tables = trace_tables(trace) | path_tables(trace.paths)
-            places = write_tables(self._sink, tables)
+            places = write_tables(self._file.stream, tables)
             header = header_json(StoredHeader.of(trace, repeats))
             texts = {_HEADER_KEY: header, _TABLES_KEY: places}
             checksum = str(zlib.crc32((header + places).encode()))
             self._writer.add_key_value_metadata({**texts, _CHECKSUM_KEY: checksum})
             self._writer.close()
-            self._sink.close()
-            self._partial.replace(self._path)
+            self._file.publish()
         except OSError as error:
             raise _cannot_write(self._path, error) from None
         self._is_finished = True
@@ -114,8 +115,7 @@ class TraceWriter:
             return
         with contextlib.suppress(OSError):  # the disk may be what failed
             self._writer.close()
-        self._sink.close()
-        self._partial.unlink(missing_ok=True)
+        self._file.discard()
 
     def _flush(self) -> None:
         if not self._waiting:
@@ -160,22 +160,25 @@ def read_trace(path: str | os.PathLike[str]) -> StoredTrace:
 
     file = Path(path)
     try:
-        with file.open("rb") as source:
+        with open_input(file) as source:
             parquet = pq.ParquetFile(source, page_checksum_verification=True)
             metadata = parquet.metadata.metadata or {}
             header = read_header(file, metadata.get(_HEADER_KEY.encode()))
             _check_metadata(file, metadata)
             rest = SideTables(file, read_tables(file, source, metadata[_TABLES_KEY.encode()]))
             accesses = _read_accesses(file, parquet)
+    except MemoryError:
+        raise TraceFormatError(f"{file}: no memory for a trace of that size") from None
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.strerror:
             raise TraceFormatError(f"{file}: {error.strerror}") from None
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise TraceFormatError(f"{file} is no Parquet file, or it is damaged: {reason}") from None
     trace = trace_of(header, rest, accesses)
-    check_accesses(file, trace)
     paths = paths_of(rest, trace, is_complete=header.paths_are_complete)
-    return StoredTrace(replace(trace, paths=paths), header.repeats)
+    trace = replace(trace, paths=paths)
+    check_trace(file, trace)
+    return StoredTrace(trace, header.repeats)
 
 
 def _check_metadata(path: Path, metadata: Mapping[bytes, bytes]) -> None:
@@ -187,9 +190,10 @@ def _check_metadata(path: Path, metadata: Mapping[bytes, bytes]) -> None:
 def _read_accesses(path: Path, parquet: Any) -> AccessTable:
     schema = parquet.schema_arrow
     for name, kind in zip(_access_schema().names, _access_schema().types, strict=True):
-        if name in _COLUMNS and (name not in schema.names or schema.field(name).type != kind):
+        if name in _COLUMNS and (schema.names.count(name) != 1 or schema.field(name).type != kind):
             raise TraceFormatError(f"{path}: the column {name} of {kind} is missing")
     table = parquet.read(columns=list(_COLUMNS))
+    table.validate(full=True)
     if any(column.null_count for column in table.columns):
         raise TraceFormatError(f"{path}: an access lacks a value")
     columns = [np.require(table[name].to_numpy(), requirements=("C", "W")) for name in _COLUMNS]

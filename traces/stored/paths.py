@@ -9,7 +9,7 @@ import numpy as np
 from kernelcast.traces.phase_table import PhaseTable
 from kernelcast.traces.stored.tables import SideTables, arrow_table
 from kernelcast.traces.trace import PatternTable, Trace
-from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
+from kernelcast.traces.warp_paths import WarpPaths
 
 __all__ = ["path_tables", "paths_of"]
 
@@ -42,13 +42,13 @@ def path_tables(paths: WarpPaths | None) -> dict[str, Any]:
 
 
 def paths_of(rest: SideTables, trace: Trace, *, is_complete: bool) -> WarpPaths | None:
-    """The paths of `trace`; TraceFormatError when they do not fit it."""
+    """The paths of `trace`; TraceFormatError for columns that are missing or too short."""
     if not rest.has(_EVENTS, "pc"):
         return None
     thread_blocks = rest.vector(_THREAD_BLOCKS, "number", np.int64)
     warps = trace.warps_per_thread_block
     pc = rest.vector(_EVENTS, "pc", np.int32)
-    found = WarpPaths(
+    return WarpPaths(
         thread_blocks=thread_blocks,
         warps_per_thread_block=warps,
         start=rest.vector(_WARPS, "start", np.int64, rows=warps * len(thread_blocks) + 1),
@@ -63,8 +63,6 @@ def paths_of(rest: SideTables, trace: Trace, *, is_complete: bool) -> WarpPaths 
         is_complete=is_complete,
         phases=_phases(rest),
     )
-    _check(rest, trace, found)
-    return found
 
 
 def _phases(rest: SideTables) -> PhaseTable:
@@ -78,23 +76,3 @@ def _phases(rest: SideTables) -> PhaseTable:
         rest.vector(_PHASES, "is_wait", np.uint8, rows=len(event)).astype(np.bool_),
         rest.vector(_BARRIERS, "thread_block", np.int32),
     )
-
-
-def _check(rest: SideTables, trace: Trace, paths: WarpPaths) -> None:
-    """Simulators index by these numbers without looking."""
-    for name, column, first, end in (
-        ("thread block of a path", paths.thread_blocks, 0, trace.thread_blocks),
-        ("pc of a path", paths.pc, 0, len(trace.instructions)),
-        ("number of lanes of a path", paths.lanes, 0, trace.warp_width + 1),
-        ("pattern of a path", paths.pattern, NO_PATTERN, len(paths.patterns.mask)),
-        ("event of a phase", paths.phases.event, 0, len(paths.pc)),
-        ("barrier of a phase", paths.phases.barrier, 0, len(paths.phases.thread_block)),
-        ("thread block of a barrier", paths.phases.thread_block, 0, len(paths.thread_blocks)),
-    ):
-        if len(column) and not first <= int(column.min()) <= int(column.max()) < end:
-            raise rest.error(f"a {name} is not below {end}")
-    start = paths.start
-    if start[0] != 0 or start[-1] != len(paths.pc) or (np.diff(start) < 0).any():
-        raise rest.error("the paths do not begin where others end")
-    if trace.warp_width < 64 and (paths.patterns.mask >> np.uint64(trace.warp_width)).any():
-        raise rest.error(f"a pattern of a path has lanes beyond {trace.warp_width}")

@@ -20,7 +20,7 @@ from kernelcast.traces.trace import (
     Trace,
 )
 
-__all__ = ["SideTables", "arrow_table", "check_accesses", "trace_of", "trace_tables"]
+__all__ = ["SideTables", "arrow_table", "trace_of", "trace_tables"]
 
 _COUNT_COLUMNS = ("pc", "stage", "phase", "pattern")
 
@@ -67,7 +67,7 @@ class SideTables:
         self._tables = tables
 
     def has(self, table: str, column: str) -> bool:
-        return table in self._tables and column in self._tables[table].column_names
+        return table in self._tables and self._tables[table].column_names.count(column) == 1
 
     def vector(
         self, table: str, column: str, dtype: type[np.generic], rows: int | None = None
@@ -91,11 +91,13 @@ class SideTables:
     def _numbers(
         self, table: str, column: str, dtype: type[np.generic], is_list: bool = False
     ) -> npt.NDArray[Any]:
+        import pyarrow as pa
+
         if not self.has(table, column):
             raise self.error(f"{table}.{column} is missing")
         found = self._tables[table][column].combine_chunks()
         if is_list:
-            if not hasattr(found, "flatten"):
+            if not pa.types.is_fixed_size_list(found.type):
                 raise self.error(f"{table}.{column} is no matrix")
             found = found.flatten()
         if found.null_count or str(found.type) != np.dtype(dtype).name:
@@ -104,7 +106,7 @@ class SideTables:
 
 
 def trace_of(header: StoredHeader, rest: SideTables, accesses: AccessTable) -> Trace:
-    """The whole trace; `check_accesses` has yet to look at the references between its tables."""
+    """The whole trace; `check_trace` has yet to look at the references between its tables."""
     pcs = len(header.instructions)
     thread_blocks = math.prod(header.grid)
     warps = thread_blocks * -(-math.prod(header.thread_block) // header.warp_width)
@@ -137,31 +139,3 @@ def trace_of(header: StoredHeader, rest: SideTables, accesses: AccessTable) -> T
         pairs_agree=header.pairs_agree,
         no_paths=header.no_paths,
     )
-
-
-def check_accesses(path: Path, trace: Trace) -> None:
-    """TraceFormatError when a row refers to an instruction, warp, pattern, ... that is not there.
-
-    Simulators index by these numbers without looking.
-    """
-    accesses, counts = trace.accesses, trace.pattern_counts
-    pcs, patterns = len(trace.instructions), len(trace.patterns.mask)
-    stages, classes = len(trace.stage_warp_issues), len(trace.classes.warp_issues)
-    for name, column, size in (
-        ("pc", accesses.pc, pcs),
-        ("warp", accesses.warp, len(trace.warp_time)),
-        ("stage", accesses.stage, stages),
-        ("pattern", accesses.pattern, patterns),
-        ("pc of a pattern count", counts.pc, pcs),
-        ("stage of a pattern count", counts.stage, stages),
-        ("phase of a pattern count", counts.phase, 16),
-        ("pattern of a pattern count", counts.pattern, patterns),
-        ("class of a thread block", trace.classes.of_thread_block, classes),
-    ):
-        if len(column) and not 0 <= int(column.min()) <= int(column.max()) < size:
-            raise TraceFormatError(f"{path}: a {name} is not below {size}")
-    if trace.warp_width < 64 and (trace.patterns.mask >> np.uint64(trace.warp_width)).any():
-        raise TraceFormatError(f"{path}: a pattern has lanes beyond {trace.warp_width}")
-    negative = (accesses.time, trace.warp_time, counts.count, trace.classes.warp_issues)
-    if any(len(column) and int(column.min()) < 0 for column in negative):
-        raise TraceFormatError(f"{path}: a count or a time is negative")

@@ -96,6 +96,14 @@ _Measured: TypeAlias = Annotated[
         rich_help_panel=_OF_OPENCL,
     ),
 ]
+_Trust: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="Of measured: workloads outside of the source tree, which measurements name, may run "
+        "Python and pass any option to compilers (docs/trust.md).",
+    ),
+]
 _Markdown: TypeAlias = Annotated[
     bool, typer.Option("--markdown", help="Print Markdown.", rich_help_panel=_OUTPUT)
 ]
@@ -125,6 +133,7 @@ def validate(
     jobs: _Jobs = None,
     opencl_device: _OpenClDevice = None,
     measured: _Measured = None,
+    trust: _Trust = False,
     json: options.Json = False,
     csv: options.Csv = False,
     markdown: _Markdown = False,
@@ -162,6 +171,7 @@ def validate(
         has_models=bool(model),
         of_opencl={"--opencl-device": opencl_device, "--measured": measured},
         accept=accept,
+        trust=trust,
     )
     devices, models = device or (), model or ()
     match suite:
@@ -174,7 +184,7 @@ def validate(
         case Suite.VOLUMES:
             show_volumes(devices, models, output)
         case _:
-            _validate_times(suite, models, output, accept=accept)
+            _validate_times(suite, models, output, accept=accept, trust=trust)
 
 
 def _check_options(
@@ -185,8 +195,11 @@ def _check_options(
     has_models: bool,
     of_opencl: Mapping[str, object],
     accept: bool,
+    trust: bool,
 ) -> None:
     """KernelcastError for an option of another suite."""
+    if trust and suite is not Suite.MEASURED:
+        raise KernelcastError("--trust is of measured: nothing else names workloads of others")
     for name, value in of_opencl.items():
         if value is not None and suite is not Suite.OPENCL:
             raise KernelcastError(f"{name} is of opencl")
@@ -202,10 +215,10 @@ def _check_options(
 
 
 def _validate_times(
-    suite: Suite, models: Sequence[str], output: ValidationOutput, *, accept: bool
+    suite: Suite, models: Sequence[str], output: ValidationOutput, *, accept: bool, trust: bool
 ) -> None:
     """Of thesis, papers and measured."""
-    report = _report(suite, models)
+    report = _report(suite, models, trust=trust)
     explained, problems = _judged(report, models, accept=accept)
     output.show(
         f"kernelcast: {suite.value}",
@@ -217,7 +230,7 @@ def _validate_times(
     output.end_with(problems)
 
 
-def _report(suite: Suite, models: Sequence[str]) -> ValidationReport:
+def _report(suite: Suite, models: Sequence[str], *, trust: bool) -> ValidationReport:
     from kernelcast.models import get_model
 
     for name in models:
@@ -228,9 +241,11 @@ def _report(suite: Suite, models: Sequence[str]) -> ValidationReport:
 
             return validate_papers(models, progress=progress)
         if suite is Suite.MEASURED:
+            from kernelcast.trust import Trust
             from kernelcast.validation.measured import validate_measured
 
-            return validate_measured(models, progress=progress)
+            chosen = Trust.OWN if trust else Trust.FOREIGN
+            return validate_measured(models, progress=progress, trust=chosen)
         from kernelcast.validation.thesis import validate_thesis
 
         return validate_thesis(models, progress=progress)

@@ -11,6 +11,7 @@ import typer
 
 from kernelcast.cli.terminal import show_error, show_line, show_result
 from kernelcast.errors import KernelcastError
+from kernelcast.partial_files import ReplacedFile
 from kernelcast.report.data_table import DataTable, as_html, as_markdown, as_text
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class ValidationOutput:
         if self.html is not None:
             picture = validation_svg(report) if report is not None and has_points else ""
             try:
-                self.html.write_text(as_html(title, tables, picture), encoding="utf-8")
+                with ReplacedFile(self.html) as stream:
+                    stream.write(as_html(title, tables, picture).encode())
             except OSError as error:
                 raise KernelcastError(f"{self.html}: {error.strerror}") from None

@@ -9,6 +9,7 @@ from kernelcast.errors import KernelcastError
 from kernelcast.models.estimate import Estimate
 from kernelcast.models.model import dominant_work_type
 from kernelcast.models.tensor_work import tensor_rate
+from kernelcast.partial_files import ReplacedFile
 from kernelcast.report.plots.labels import PointLabel, place_labels
 from kernelcast.report.plots.level_roofs import draw_level_roofs, level_roofs
 from kernelcast.report.plots.quadrant_split import COLORS, quadrant_split_plot
@@ -94,7 +95,8 @@ def save(figure: Figure, path: str | Path) -> None:
     target = Path(path)
     check_target(target)
     try:
-        figure.savefig(target, facecolor="white")
+        with ReplacedFile(target) as stream:
+            figure.savefig(stream, format=target.suffix.lower()[1:], facecolor="white")
     except OSError as error:
         raise KernelcastError(f"{target}: {error.strerror}") from None
 

@@ -25,6 +25,7 @@ from kernelcast.ptx_frontend.llvm.text.reader import IrReader
 from kernelcast.ptx_frontend.llvm.text.syntax import IrBlock, IrFunction, IrInstruction, IrModule
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.ptx.lowering.scopes import RegisterFile
+from kernelcast.simcore.host.deadline import check_time
 from kernelcast.simcore.isa.ir.kernel import Kernel, Module, Operand, Parameter, Register, Symbol
 
 __all__ = ["lower"]
@@ -135,6 +136,7 @@ class _KernelLowering:
 
     def _block(self, scope: FunctionScope, block: IrBlock) -> None:
         take_phis(scope, block)
+        check_time(f"reading {self._reader.path}")
         for instruction in block.instructions:
             if instruction.opcode == "phi":
                 continue

@@ -17,6 +17,7 @@ from kernelcast.ptx_frontend.llvm.text.syntax import (
 )
 from kernelcast.ptx_frontend.llvm.text.tokens import TokenKind, tokens_of, unquoted
 from kernelcast.ptx_frontend.llvm.text.types import IrType, VoidType, align_of
+from kernelcast.simcore.host.deadline import watched
 
 __all__ = ["IrReader"]
 
@@ -62,7 +63,7 @@ class IrReader:
             elif match := _NODE.match(line):
                 metadata[match[1]] = match[2]
         self._refuse_narrow_pointers()
-        for number, line in enumerate(self._lines, 1):
+        for number, line in watched(enumerate(self._lines, 1), f"reading {self.path}"):
             if line.startswith("@") and (variable := self._global(number, line)):
                 globals_[variable.name] = variable
             elif line.startswith("define ") and (function := self._function(number, line)):

@@ -42,6 +42,7 @@ from kernelcast.ptx_frontend.ptx.text import syntax
 from kernelcast.ptx_frontend.ptx.text.source import SourceText
 from kernelcast.ptx_frontend.ptx.textures.objects import takes_object
 from kernelcast.ptx_frontend.ptx.textures.roots import TEXTURES, lower_texture_instruction
+from kernelcast.simcore.host.deadline import watched
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     Fence,
@@ -190,7 +191,7 @@ class _KernelLowering:
 
     def _statements(self, statements: tuple[syntax.Statement, ...]) -> None:
         self._declare_labels(statements)
-        for statement in statements:
+        for statement in watched(statements, f"reading {self._source.path}"):
             if len(self.refusals) >= _MOST_REFUSALS:
                 return
             try:

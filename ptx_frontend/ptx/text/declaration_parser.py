@@ -18,6 +18,7 @@ from kernelcast.ptx_frontend.ptx.text.syntax import (
     SymbolReference,
     VariableDeclaration,
 )
+from kernelcast.simcore.host.limits import MOST_ALIGNMENT
 
 __all__ = [
     "LINKAGES",
@@ -140,8 +141,18 @@ def _variable(tokens: Tokens, linkage: str) -> VariableDeclaration:
 def _attribute(tokens: Tokens, align: int | None) -> int | None:
     """Steps over `.align n` or `.attribute(...)`; the alignment that holds afterwards."""
     if tokens.take() == ".align":
-        return tokens.integer("an alignment")
+        return _alignment(tokens)
     tokens.skip_past(")", "after '.attribute'")
+    return align
+
+
+def _alignment(tokens: Tokens) -> int:
+    at = tokens.offset
+    align = tokens.integer("an alignment")
+    if align & (align - 1) or not 1 <= align <= MOST_ALIGNMENT:
+        raise tokens.source.error(
+            f"an alignment must be a power of two up to {MOST_ALIGNMENT}, got {align}", at
+        )
     return align
 
 

@@ -10,11 +10,13 @@ all that it holds and a `.loc` with its attributes are one directive each.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import accumulate, compress
 from typing import TypeAlias
 
 from kernelcast.errors import PtxSyntaxError
 from kernelcast.ptx_frontend.ptx.text.source import SourceText
+from kernelcast.simcore.host.deadline import check_time
 
 __all__ = ["END", "STATEMENT", "Tokens", "is_name", "is_whole_directive"]
 
@@ -55,6 +57,8 @@ StatementTexts: TypeAlias = tuple[str, str | None, str, str, *tuple[str | None, 
 _STRIDE = _TOKEN_OR_STATEMENT.groups + 1
 _MNEMONIC = 3  # the column of a split that is empty for all but statements
 _LONGEST_NUMBER = 1000
+_PIECE = 1 << 20
+"""Characters between two looks at the clock."""
 _NAME_STARTS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$%")
 
 
@@ -65,6 +69,19 @@ def is_name(token: str) -> bool:
 def is_whole_directive(token: str) -> bool:
     """Whether a directive came as one token with all that belongs to it."""
     return token[:1] == "." and (" " in token or "\t" in token)
+
+
+def _pieces(text: str) -> Iterator[tuple[int, str]]:
+    """The text in pieces of whole lines, with the offset of each. No token but a comment and a
+    section goes over the end of a line, and a section may as well come in parts."""
+    start = 0
+    while len(text) - start > _PIECE and "/*" not in text:
+        end = text.find("\n", start + _PIECE) + 1
+        if not end:
+            break
+        yield start, text[start:end]
+        start = end
+    yield start, text[start:]
 
 
 class Tokens:
@@ -78,32 +95,38 @@ class Tokens:
     def __init__(self, source: SourceText, whole_statements: bool = False) -> None:
         self.source = source
         self.index = 0
-        self._split(whole_statements)
+        self.texts: list[str] = []
+        self.offsets: list[int] = []
+        self.statements: list[StatementTexts] = []
+        for start, piece in _pieces(source.text):
+            check_time(f"reading {source.path}")
+            self._split(piece, start, whole_statements)
         self.texts.append(END)
         self.offsets.append(len(source.text))
 
-    def _split(self, whole_statements: bool) -> None:
+    def _split(self, text: str, start: int, whole_statements: bool) -> None:
+        """Adds the tokens of `text`, which begins at offset `start`."""
         stride = _STRIDE if whole_statements else 2
         pattern = _TOKEN_OR_STATEMENT if whole_statements else _TOKEN
-        pieces = pattern.split(self.source.text)
+        pieces = pattern.split(text)
         texts = pieces[1::stride]
         lengths = [0] * (2 * len(texts) + 1)
         lengths[0::2] = map(len, pieces[0::stride])
         lengths[1::2] = map(len, texts)
+        lengths[0] += start
         offsets = list(accumulate(lengths))[0::2]
         self._refuse_oddities(texts, offsets)
         # Comments go; a statement may begin with `@` too, but not with two of them.
         keep = [text[0] not in "/@" or text[:2] not in ("//", "/*", "@@") for text in texts]
-        self.offsets = list(compress(offsets, keep))
-        self.statements: list[StatementTexts] = []
+        self.offsets += compress(offsets, keep)
         if whole_statements:
             columns = [pieces[column::stride] for column in range(1, stride)]
-            self.statements = list(compress(zip(*columns, strict=True), keep))
+            self.statements += compress(zip(*columns, strict=True), keep)
             texts = [
                 text if mnemonic is None else STATEMENT
                 for text, mnemonic in zip(texts, columns[_MNEMONIC - 1], strict=True)
             ]
-        self.texts = list(compress(texts, keep))
+        self.texts += compress(texts, keep)
 
     def _refuse_oddities(self, texts: list[str], offsets: list[int]) -> None:
         """Numbers that take long to convert, and a comment that swallows the rest of the text."""

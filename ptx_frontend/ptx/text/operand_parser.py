@@ -86,10 +86,12 @@ class OperandParser:
         at = tokens.offset
         start = tokens.index
         value = constant_expression(tokens)
-        if isinstance(value, Integer) and tokens.index == start + 1:
-            self._single[tokens.texts[start]] = value
         if not isinstance(value, Integer):
             raise tokens.source.error("an address offset must be an integer", at)
+        if not -(1 << 63) <= value.value < 1 << 64:
+            raise tokens.source.error(f"the address offset {value.value} does not fit 64 bits", at)
+        if tokens.index == start + 1:
+            self._single[tokens.texts[start]] = value
         return value.value
 
     def _address(self) -> Operand:

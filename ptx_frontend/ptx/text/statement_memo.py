@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from kernelcast.ptx_frontend.ptx.text.lexer import END, Tokens
+from kernelcast.ptx_frontend.ptx.text.literals import number
 from kernelcast.ptx_frontend.ptx.text.operand_parser import OperandParser
 from kernelcast.ptx_frontend.ptx.text.source import SourceText
 from kernelcast.ptx_frontend.ptx.text.syntax import (
@@ -67,6 +68,8 @@ class StatementMemo:
             return NameOperand(text)
         if match := _ADDRESS.fullmatch(text):
             return AddressOperand(match[1], int(match[2] or 0))
+        if text[0].isdigit() and (value := number(text)) is not None:
+            return value
         if text[0] == "{":
             names = [name.strip(" \t") for name in text[1:-1].split(",")]
             if all(map(_NAME.fullmatch, names)):

@@ -31,12 +31,14 @@ from kernelcast.ptx_frontend.ptx.text.syntax import (
     Scope,
     Statement,
 )
+from kernelcast.simcore.host.deadline import check_time
 
 __all__ = ["StatementParser"]
 
 _DIRECTIVES = (".reg", ".loc", ".pragma", ".section", *(f".{space}" for space in SPACES))
 _LOCATION_NUMBERS = re.compile(r"\d+")
 _DEEPEST_SCOPE = 100
+_STATEMENTS_PER_LOOK = 1024
 
 
 class StatementParser:
@@ -55,6 +57,8 @@ class StatementParser:
         statements: list[Statement] = []
         while True:
             text = tokens.texts[tokens.index]
+            if not len(statements) % _STATEMENTS_PER_LOOK:
+                check_time(f"reading {tokens.source.path}")
             if text is STATEMENT:
                 statements.append(self._memo.instruction())
             elif is_name(text):

@@ -131,7 +131,7 @@ class MemoryAccess:
         parts = [self._source(frame, source, store) for source in store.sources]
         for target in self._targets(frame, _Request(store, len(parts), position), address):
             if not target.view.flags.writeable:
-                raise MemoryAccessError("store to a read-only array", store.span)
+                raise self._read_only(frame, target, store)
             for part, value in enumerate(parts):
                 chosen = value
                 if target.chosen is not None and np.ndim(value):
@@ -150,7 +150,7 @@ class MemoryAccess:
         changed = False
         for target in self._targets(frame, _Request(atomic, 1, position), address):
             if not target.view.flags.writeable:
-                raise MemoryAccessError("store to a read-only array", atomic.span)
+                raise self._read_only(frame, target, atomic)
             chosen = slice(None) if target.chosen is None else target.chosen
             old, moved = apply_atomic(
                 target.view.view(dtype),
@@ -180,11 +180,11 @@ class MemoryAccess:
             value = frame.read(base)
             if base.bits == 64:
                 found = np.asarray(value.view(np.int64))
-                return found + address.offset if address.offset else found
+                return _moved(found, address.offset) if address.offset else found
             # A 32-bit address wraps: compilers address backwards from just below zero.
-            return np.asarray((value.astype(np.int64) + address.offset) & _WRAP)
+            return np.asarray((value.astype(np.int64) + (address.offset & _WRAP)) & _WRAP)
         first = self._memory.address_of(base) if isinstance(base, SymbolAddress) else 0
-        return np.asarray(first + address.offset, np.int64)
+        return _moved(np.asarray(first, np.int64), address.offset)
 
     def _targets(self, frame: LaneView, request: _Request, address: Addresses) -> Iterator[Target]:
         for space, within, chosen in _by_space(address, request.instruction.address.space):
@@ -265,10 +265,25 @@ class MemoryAccess:
         thread = self._batch.launch_lane_of(some.lanes)
         return _LOCAL_FIRST_ADDRESS + offset * self._batch.launch_lanes + thread * size
 
+    def _read_only(
+        self, frame: LaneView, target: Target, instruction: Store | Atomic
+    ) -> MemoryAccessError:
+        """Names the first lane that would write."""
+        position = 0 if target.chosen is None else int(target.chosen[0])
+        lane = position if frame.lanes is None else int(frame.lanes[position])
+        thread = self._batch.thread_name(lane)
+        message = "store to a read-only array"
+        return MemoryAccessError(message, instruction.span, thread, instruction.origin)
+
     def _fault(self, request: _Request, some: Positions, fault: OutOfBounds) -> MemoryAccessError:
         lane = fault.lane if some.lanes is None else int(some.lanes[fault.lane])
         name = self._batch.thread_name(lane)
         return access_fault(request.instruction, fault.address, fault.reason, name)
+
+
+def _moved(address: Addresses, offset: int) -> Addresses:
+    """`offset` bytes on, modulo 2**64; NumPy warns of that for single numbers, not for arrays."""
+    return (np.atleast_1d(address) + np.int64(offset)).reshape(address.shape)
 
 
 class _Chosen:

@@ -102,7 +102,7 @@ def run(
             count = min(step, launch.thread_blocks - first)
             numbers = np.arange(first, first + count)
             batch = Batch(kernel, shape, memory, program.constants, numbers)
-            BatchRun(program, batch, memory, recorder, Watchdog(limits, started), host).run()
+            BatchRun(program, batch, memory, recorder, Watchdog(limits), host).run()
             recorder.finish_batch(batch.counts)
             if progress is not None:
                 progress((first + count) / launch.thread_blocks)

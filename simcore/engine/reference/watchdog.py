@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
@@ -11,6 +10,7 @@ import numpy.typing as npt
 
 from kernelcast.errors import LimitExceeded
 from kernelcast.simcore.engine.reference.lanes import Lanes
+from kernelcast.simcore.host.deadline import deadline_in
 from kernelcast.simcore.isa.ir.kernel import BasicBlock
 from kernelcast.simcore.launch.launch import Limits
 
@@ -32,11 +32,11 @@ class State(NamedTuple):
 
 
 class Watchdog:
-    """Looks at one batch now and then. `started` is the run's time on the monotonic clock."""
+    """Looks at one batch now and then."""
 
-    def __init__(self, limits: Limits, started: float) -> None:
+    def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._deadline = None if limits.seconds is None else started + limits.seconds
+        self._deadline = deadline_in(limits.seconds)
         self._snapshot: State | None = None
         self._looks = 0
 
@@ -51,9 +51,9 @@ class Watchdog:
                 first.span,
                 origin=first.origin,
             )
-        if self._deadline is not None and time.monotonic() > self._deadline:
+        if self._deadline is not None and self._deadline.has_passed:
             raise LimitExceeded(
-                f"still running after {self._limits.seconds:g} s: an endless loop? "
+                f"still running after {self._deadline.seconds:g} s: an endless loop? "
                 "(--limit-seconds)",
                 first.span,
                 origin=first.origin,

@@ -10,8 +10,14 @@ import numpy.typing as npt
 
 from kernelcast.errors import LaunchError
 from kernelcast.simcore.engine.rules.tensor_boxes import swizzled, tensor_box
+from kernelcast.simcore.host.limits import MOST_PREFETCHED_BYTES, MOST_SHARED_BYTES
 from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
-from kernelcast.simcore.isa.ir.bulk_operations import CHUNK_BYTES, BulkOperand, BulkOperation
+from kernelcast.simcore.isa.ir.bulk_operations import (
+    CHUNK_BYTES,
+    BulkDirection,
+    BulkOperand,
+    BulkOperation,
+)
 from kernelcast.simcore.isa.opcodes.guarded_arithmetic import OUTSIDE_NAN
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 from kernelcast.simcore.launch.memory_spaces import LaunchMemory
@@ -78,10 +84,10 @@ def bulk_elements(
     """LaunchError says why there are none."""
     if operation.dimensions:
         return _of_tensor(request, operation, memory)
-    return _of_run(request, operation)
+    return _of_run(request, operation, memory)
 
 
-def _of_run(request: BulkRequest, operation: BulkOperation) -> BulkElements:
+def _of_run(request: BulkRequest, operation: BulkOperation, memory: LaunchMemory) -> BulkElements:
     """A run of bytes, in pieces of 16 or of the elements that are reduced."""
     source = request.value(BulkOperand.SOURCE)
     destination = request.values.get(BulkOperand.DESTINATION, [0])[0]
@@ -89,6 +95,7 @@ def _of_run(request: BulkRequest, operation: BulkOperation) -> BulkElements:
     for what, number in (("source", source), ("destination", destination), ("size", size)):
         if number % CHUNK_BYTES:
             raise LaunchError(f"{what} {number:#x} is no multiple of {CHUNK_BYTES}")
+    _check_size(size, operation, memory)
     mask = request.values.get(BulkOperand.BYTE_MASK)
     width = CHUNK_BYTES if operation.element is None else operation.element.bytes
     if mask is not None:
@@ -104,6 +111,18 @@ def _of_run(request: BulkRequest, operation: BulkOperation) -> BulkElements:
         np.ones(len(distance), np.bool_) if mask is None else _chosen(distance, mask[0]),
         np.zeros(width, np.uint8),
     )
+
+
+def _check_size(size: int, operation: BulkOperation, memory: LaunchMemory) -> None:
+    """Before anything is made for each element: sizes have 32 bits."""
+    most, where = MOST_SHARED_BYTES, "shared memory"
+    if operation.direction is BulkDirection.PREFETCH:
+        most, where = MOST_PREFETCHED_BYTES, "a prefetch"
+        largest = max((buffer.size for buffer in memory.globals.buffers), default=0)
+        if largest < most:
+            most, where = largest, "any buffer"
+    if size > most:
+        raise LaunchError(f"{size} bytes are more than the {most} of {where}")
 
 
 def _chosen(distance: Ints, mask: int) -> npt.NDArray[np.bool_]:

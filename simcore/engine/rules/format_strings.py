@@ -11,6 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kernelcast.simcore.host.limits import MOST_FIELD_WIDTH
+
 __all__ = ["formatted"]
 
 _CONVERSION = re.compile(
@@ -50,7 +52,7 @@ def formatted(
 ) -> tuple[str, int]:
     """The text, and how many arguments it took; `read` gets (address, size), `string` an address.
 
-    What is no conversion of C stays as it is.
+    ValueError for a conversion of too many characters. What is no conversion of C stays as it is.
     """
     arguments = _Arguments(address, read)
     text = _CONVERSION.sub(lambda found: _converted(found, arguments, string), template)
@@ -67,6 +69,9 @@ def _converted(found: re.Match[str], arguments: _Arguments, string: Callable[[in
     if precision == "*":
         asked = arguments.integer(4, signed=True)
         precision = str(asked) if asked >= 0 else None
+    for size in (width, precision or ""):
+        if size and abs(int(size)) > MOST_FIELD_WIDTH:
+            raise ValueError(f"a conversion of {size} characters, more than {MOST_FIELD_WIDTH}")
     dot = "" if precision is None else f".{precision or 0}"
     form, length = f"%{flags}{width}{dot}", found["length"] or ""
     if found["elements"] and kind not in "csp":

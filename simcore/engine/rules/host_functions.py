@@ -10,8 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.errors import AssertionTriggered, ExecutionError, MemoryAccessError
+from kernelcast.errors import (
+    AssertionTriggered,
+    ExecutionError,
+    LimitExceeded,
+    MemoryAccessError,
+)
 from kernelcast.simcore.engine.rules.format_strings import formatted
+from kernelcast.simcore.host.limits import MOST_PRINTED_CHARACTERS, MOST_STRING_BYTES
 from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.ir.kernel import HEAP, HostCall, HostFunction, Kernel, SymbolAddress
 from kernelcast.simcore.isa.types import AddressSpace
@@ -31,10 +37,12 @@ class PrintedText:
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
         self._pieces: list[tuple[tuple[int, int, int], str]] = []
+        self.characters = 0
 
     def add(self, place: tuple[int, int, int], text: str) -> None:
         """`place`: thread block, stage and warp."""
         self._pieces.append((place, text))
+        self.characters += len(text)
 
     def flush(self) -> None:
         """Writes everything and forgets it."""
@@ -107,9 +115,19 @@ class HostFunctions:
             return self._read(call, address, size, caller)
 
         template = self._string(call, arguments[0], caller)
-        text, count = formatted(
-            template, arguments[1], read, lambda at: self._string(call, at, caller)
-        )
+        try:
+            text, count = formatted(
+                template, arguments[1], read, lambda at: self._string(call, at, caller)
+            )
+        except ValueError as error:
+            raise ExecutionError(f"printf: {error}", call.span, caller.name, call.origin) from None
+        if self._printed.characters + len(text) > MOST_PRINTED_CHARACTERS:
+            raise LimitExceeded(
+                f"the launch prints more than {MOST_PRINTED_CHARACTERS:,} characters",
+                call.span,
+                caller.name,
+                call.origin,
+            )
         self._printed.add((caller.thread_block, caller.stage, caller.warp), text)
         return count
 
@@ -136,10 +154,19 @@ class HostFunctions:
 
     def _string(self, call: HostCall, address: int, caller: Caller) -> str:
         """The text up to the byte 0 at a generic address."""
-        found = b""
-        while b"\0" not in found:
-            found += self._read(call, address + len(found), _CHUNK, caller, at_least=1)
-        return found.split(b"\0")[0].decode("utf-8", "replace")
+        found = bytearray()
+        while len(found) <= MOST_STRING_BYTES:
+            piece = self._read(call, address + len(found), _CHUNK, caller, at_least=1)
+            text, end, _ = piece.partition(b"\0")
+            found += text
+            if end:
+                return found.decode("utf-8", "replace")
+        raise ExecutionError(
+            f"{call.function.value} reads a text of more than {MOST_STRING_BYTES} bytes",
+            call.span,
+            caller.name,
+            call.origin,
+        )
 
     def _read(
         self, call: HostCall, address: int, size: int, caller: Caller, at_least: int | None = None

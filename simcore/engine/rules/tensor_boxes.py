@@ -5,12 +5,15 @@ PTX ISA 9.0, "Tensor": tiled and im2col modes, bounding boxes, traversal strides
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.errors import LaunchError
+from kernelcast.simcore.host.limits import MOST_SHARED_BYTES
 from kernelcast.simcore.isa.ir.bulk_operations import TensorMode
 from kernelcast.simcore.launch.tensor_maps import DescribedTensor, Swizzle
 
@@ -41,12 +44,21 @@ def tensor_box(
             positions = _columns(tensor, coordinates, offsets)
         case TensorMode.ROWS:
             positions = _rows(tensor, coordinates)
+    _check_size(positions, tensor.element.size)
     address = np.full(1, tensor.address, np.int64)
     inside = np.ones(1, np.bool_)
     for position, size, stride in zip(positions, tensor.sizes, tensor.strides, strict=True):
         address = address + position * stride
         inside = inside & (position >= 0) & (position < size)
     return TensorBox(address.reshape(-1), np.broadcast_to(inside, address.shape).reshape(-1))
+
+
+def _check_size(positions: Sequence[Ints], element_bytes: int) -> None:
+    """LaunchError for more than shared memory can hold: a box has up to 256^5 elements."""
+    shapes = [position.shape for position in positions]
+    size = element_bytes * math.prod(np.broadcast_shapes(*shapes))
+    if size > MOST_SHARED_BYTES:
+        raise LaunchError(f"a box of {size} bytes: shared memory has {MOST_SHARED_BYTES} at most")
 
 
 def _tile(tensor: DescribedTensor, coordinates: Sequence[int]) -> list[Ints]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 
+from kernelcast.simcore.host.deadline import watched
+from kernelcast.simcore.isa.analysis.control_flow import reads
 from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.ir.kernel import (
     Compute,
@@ -25,15 +28,20 @@ _ANYTHING = 64
 def known_alignment(kernel: Kernel) -> dict[int, int]:
     """Register index -> n such that 2**n provably divides its value in every lane, always."""
     found = {register.index: _ANYTHING for register in kernel.registers}
-    changed = True
-    while changed:
-        changed = False
-        for instruction in kernel.instructions:
+    readers: dict[int, list[Instruction]] = defaultdict(list)
+    for instruction in kernel.instructions:
+        if isinstance(instruction, Compute):  # the others' powers depend on no register
+            for register in reads(instruction):
+                readers[register.index].append(instruction)
+    for first in watched(kernel.instructions, "looking for alignments"):
+        pending = [first]
+        while pending:
+            instruction = pending.pop()
             power = _power_of(kernel, instruction, found)
             for register in definitions(instruction):
                 if power < found[register.index]:
                     found[register.index] = power
-                    changed = True
+                    pending += readers[register.index]
     return found
 
 

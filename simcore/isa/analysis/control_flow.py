@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import overload
 
+from kernelcast.simcore.host.deadline import check_time, watched
 from kernelcast.simcore.isa.analysis.flow_graph import immediate_dominators
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.analysis.loop_nests import order_basic_blocks
@@ -46,6 +48,9 @@ __all__ = [
 ]
 
 _WORD_BITS = 32
+_WORD = 64
+_STEPS_PER_LOOK = 1024
+_WHAT = "looking for live registers"
 
 
 def post_dominators(successors: Sequence[Sequence[int]]) -> tuple[int | None, ...]:
@@ -177,7 +182,7 @@ def max_live_registers(kernel: Kernel) -> int:
     none."""
     words = {register.index: _words(register) for register in kernel.registers}
     most = 0
-    for block, out in zip(kernel.blocks, _live_out_bits(kernel), strict=True):
+    for block, out in watched(zip(kernel.blocks, _live_out_bits(kernel), strict=True), _WHAT):
         live = set(members(out))
         count = sum(words[index] for index in live)
         for instruction in (block.terminator, *reversed(block.body)):
@@ -203,16 +208,34 @@ def _words(register: Register) -> int:
 
 def members(bits: int) -> Iterator[int]:
     """The positions of the bits that are set, rising."""
-    while bits:
-        lowest = bits & -bits
-        yield lowest.bit_length() - 1
-        bits ^= lowest
+    # word by word: to work on all bits for each that is set takes time with their square
+    for place, word in enumerate(_words_of(bits)):
+        while word:
+            lowest = word & -word
+            yield place * _WORD + lowest.bit_length() - 1
+            word ^= lowest
+
+
+def _words_of(bits: int) -> Iterator[int]:
+    count = -(-bits.bit_length() // _WORD)
+    return iter(struct.unpack(f"<{count}Q", bits.to_bytes(count * _WORD // 8, "little")))
+
+
+def _bits_of(places: set[int]) -> int:
+    """A number with those bits set."""
+    if not places:
+        return 0
+    found = bytearray((max(places) >> 3) + 1)
+    for place in places:
+        found[place >> 3] |= 1 << (place & 7)
+    return int.from_bytes(found, "little")
 
 
 def _live_out_bits(kernel: Kernel) -> list[int]:
     """Live registers at the end of each basic block, one bit per register index."""
     return live_at_ends(
-        [_flow(block) for block in kernel.blocks], [block.successors for block in kernel.blocks]
+        [_flow(block) for block in watched(kernel.blocks, _WHAT)],
+        [block.successors for block in kernel.blocks],
     )
 
 
@@ -227,8 +250,12 @@ def live_at_ends(
             predecessors[successor].append(index)
     out = [0] * len(flows)
     pending = list(range(len(flows)))
+    steps = 0
     while pending:
         index = pending.pop()
+        steps += 1
+        if not steps % _STEPS_PER_LOOK:
+            check_time(_WHAT)
         out[index] = 0
         for successor in successors[index]:
             out[index] |= live_in[successor]
@@ -247,12 +274,13 @@ def _flow(block: BasicBlock) -> tuple[int, int]:
 def flow(instructions: Iterable[Instruction]) -> tuple[int, int]:
     """Registers that a basic block reads before it writes them, and those that it overwrites; one
     bit per register index."""
-    used = killed = 0
+    used: set[int] = set()
+    killed: set[int] = set()
     for instruction in instructions:
         for register in reads(instruction):
-            if not killed >> register.index & 1:
-                used |= 1 << register.index
+            if register.index not in killed:
+                used.add(register.index)
         if instruction.guard is None:
             for register in writes(instruction):
-                killed |= 1 << register.index
-    return used, killed
+                killed.add(register.index)
+    return _bits_of(used), _bits_of(killed)

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from kernelcast.simcore.host.deadline import watched
 from kernelcast.simcore.isa.analysis.control_flow import reads
 from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.ir.kernel import (
@@ -33,6 +34,7 @@ from kernelcast.simcore.isa.types import AddressSpace
 
 __all__ = ["Slice", "address_slice", "control_slice"]
 
+_WHAT = "slicing the kernel"
 _CLOCKS = (Special.CLOCK, Special.CLOCK64, Special.GLOBALTIMER)
 _FIXED_SPACES = (AddressSpace.PARAM, AddressSpace.CONST)
 """What the host sets before the launch and no thread can write."""
@@ -88,7 +90,7 @@ def _address_roots(kernel: Kernel) -> Iterator[Register]:
 def _backward(kernel: Kernel, roots: Iterable[Register]) -> Slice:
     """All definitions of `roots`, of what these read, and so on."""
     writers: dict[int, list[Instruction]] = defaultdict(list)
-    for block in kernel.blocks:
+    for block in watched(kernel.blocks, _WHAT):
         for instruction in block.body:
             for register in definitions(instruction):
                 writers[register.index].append(instruction)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 
-from kernelcast.simcore.isa.analysis.control_flow import live_in
+from kernelcast.simcore.host.deadline import watched
+from kernelcast.simcore.isa.analysis.control_flow import live_in, reads
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     BarrierResult,
@@ -71,18 +72,22 @@ def _constants(kernel: Kernel, uniform: frozenset[Special]) -> frozenset[int]:
     unset = live_in(kernel)[0]
     writes = Counter(r.index for i in kernel.instructions for r in definitions(i))
     found: set[int] = set()
-    grew = True
-    while grew:
-        grew = False
-        for instruction in kernel.instructions:
+    waiting: dict[int, list[Instruction]] = defaultdict(list)  # by a register that they read
+    for first in watched(kernel.instructions, "looking for constants"):
+        pending = [first]
+        while pending:
+            instruction = pending.pop()
             targets = [r.index for r in definitions(instruction)]
-            if not targets or set(targets) <= found or instruction.guard is not None:
+            if not targets or instruction.guard is not None:
                 continue
-            if all(writes[t] == 1 and t not in unset for t in targets) and _is_constant(
-                instruction, found, uniform
-            ):
+            if any(writes[t] != 1 or t in unset for t in targets):
+                continue
+            missing = next((r.index for r in reads(instruction) if r.index not in found), None)
+            if missing is not None:
+                waiting[missing].append(instruction)
+            elif _is_constant(instruction, found, uniform):
                 found.update(targets)
-                grew = True
+                pending += [later for target in targets for later in waiting.pop(target, ())]
     return frozenset(found)
 
 

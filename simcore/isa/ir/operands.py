@@ -22,6 +22,15 @@ __all__ = [
 ]
 
 
+_ADDRESS_BITS = 64
+
+
+def _wrapped(offset: int) -> int:
+    """A signed number of 64 bits."""
+    half = 1 << (_ADDRESS_BITS - 1)
+    return ((offset + half) & ((1 << _ADDRESS_BITS) - 1)) - half
+
+
 @dataclass(frozen=True, slots=True)
 class Register:
     """A per-thread register: `index` is unique in its kernel, `bits` is 1, 16, 32 or 64."""
@@ -99,6 +108,9 @@ class SymbolAddress:
     symbol: str
     offset: int = 0
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "offset", _wrapped(self.offset))
+
 
 HEAP = "%heap"
 """The variable that `malloc` takes memory from, in kernels that call it."""
@@ -119,8 +131,14 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """[base + offset] in bytes; base is a register, a variable, or absent for PARAM offsets."""
+    """[base + offset] in bytes; base is a register, a variable, or absent for PARAM offsets.
+
+    The offset counts modulo 2**64, as addresses do, and is kept signed.
+    """
 
     space: AddressSpace
     base: Register | SymbolAddress | None
     offset: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "offset", _wrapped(self.offset))

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import float32, float64, vectorize
+from numba import float32, float64
 from numba.extending import intrinsic
+
+from kernelcast.simcore.host.compiled import compiled_ufunc
 
 __all__ = ["fused_multiply_add"]
 
@@ -32,10 +34,9 @@ def _one_lane(a: Any, b: Any, c: Any) -> Any:
     return _fma_intrinsic(a, b, c)
 
 
-_compile: Any = vectorize
-_wide: Callable[[Array, Array, Array], Array] = _compile(
-    [float32(float32, float32, float32), float64(float64, float64, float64)], cache=True
-)(_one_lane)
+_wide: Callable[[Array, Array, Array], Array] = compiled_ufunc(
+    _one_lane, [float32(float32, float32, float32), float64(float64, float64, float64)]
+)
 
 
 def fused_multiply_add(a: Array, b: Array, c: Array) -> Array:

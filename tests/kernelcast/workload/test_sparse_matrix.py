@@ -110,7 +110,7 @@ def test_the_real_part_of_a_complex_matrix_is_asked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (None, "a.mtx: no such file"),
+        (None, "a.mtx: No such file"),
         ("1 2 3\n", "matrix.file: .*a.mtx: "),
         ("%%MatrixMarket matrix coordinate real general\n2 2 1\n7 1 1\n", "a.mtx: "),
         ("%%MatrixMarket matrix coordinate real general\n2 2 0\n", "has no elements"),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import io
+import pickle
 import time
 from collections.abc import Callable
 from dataclasses import fields
@@ -16,6 +20,7 @@ from kernelcast.inputs import llvm_ir
 from kernelcast.inputs.llvm_ir import read_ir
 from kernelcast.ptx_frontend import read_module, read_ptx
 from kernelcast.ptx_frontend.ptx import module_cache
+from kernelcast.simcore.host.disk_cache import write_checked
 from kernelcast.simcore.isa.ir.kernel import Module
 
 DATA = Path(__file__).parents[1] / "data"
@@ -87,7 +92,7 @@ def test_the_name_depends_on_text_path_and_sources(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("cut", [0, 10, 40, 1000, -1])
 def test_damaged_files_are_as_good_as_none(large: Path, folder: Path, cut: int) -> None:
     expected = read_module(large)
-    (file,) = folder.iterdir()
+    (file,) = folder.glob("*.module")
     file.write_bytes(file.read_bytes()[:cut])
     check_equal(read_module(large), expected)
     content = bytearray(file.read_bytes())
@@ -95,6 +100,53 @@ def test_damaged_files_are_as_good_as_none(large: Path, folder: Path, cut: int) 
     file.write_bytes(content)
     assert module_cache.load_module(file.name) is None
     check_equal(read_module(large), expected)
+
+
+class Planted:
+    """Leaves a file behind when it is decoded."""
+
+    def __init__(self, trace: Path) -> None:
+        self.trace = trace
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Path.touch, (self.trace,)
+
+
+@pytest.mark.parametrize("digest", ["none", "unkeyed", "of another key"])
+def test_a_planted_pickle_is_never_decoded(folder: Path, tmp_path: Path, digest: str) -> None:
+    """It lies in our own folder: copied there by somebody who does not have the key."""
+    write_checked("other", b"")  # makes the key
+    harm = pickle.dumps(Planted(tmp_path / "harm"))
+    pickle.loads(harm)
+    (tmp_path / "harm").unlink()
+    another = hmac.new(bytes(32), b"x\0" + harm, hashlib.sha256).digest()
+    heads = {"none": b"", "unkeyed": hashlib.sha256(harm).digest(), "of another key": another}
+    (folder / "x").write_bytes(heads[digest] + harm)
+    (folder / "x").chmod(0o600)
+    assert module_cache.load_module("x") is None
+    assert not (tmp_path / "harm").exists()
+
+
+def test_what_is_no_part_of_a_module_is_never_called(tmp_path: Path) -> None:
+    """Not even from a file that this user's programs wrote."""
+    write_checked("x", pickle.dumps(Planted(tmp_path / "harm")))
+    assert module_cache.load_module("x") is None
+    assert not (tmp_path / "harm").exists()
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("kernelcast.simcore.host.private_folder", "os.system"),
+        ("kernelcast.simcore.host.private_folder", "OpenFolder"),
+        ("kernelcast.simcore.host.disk_cache", "write_checked"),
+        ("numpy", "fromfile"),
+        ("builtins", "eval"),
+    ],
+)
+def test_other_names_are_not_found(module: str, name: str) -> None:
+    with pytest.raises((pickle.UnpicklingError, AttributeError)):
+        module_cache._Unpickler(io.BytesIO()).find_class(module, name)
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(

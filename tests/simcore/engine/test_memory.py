@@ -293,3 +293,12 @@ def test_parameters_by_address(run_ptx: Run) -> None:
     st.global.u32 [%rd1], %r5; ret;"""
     run_ptx(body, "u64 out, u32 n", [out, 77], block=1)
     assert out[0] == 77
+
+
+def test_a_faulting_part_of_an_asynchronous_copy_is_no_texel(run_ptx: Run) -> None:
+    body = """
+        ld.param.u64 %rd1, [out]; mov.u32 %r1, tile; add.u32 %r1, %r1, 99999;
+        cp.async.ca.shared.global [%r1], [%rd1], 16; cp.async.wait_all; ret;
+    """
+    with pytest.raises(MemoryAccessError, match="store of 16 bytes at address"):
+        run_ptx(body, "u64 out", [np.zeros(4, np.uint32)], module=".shared .align 16 .b8 tile[64];")

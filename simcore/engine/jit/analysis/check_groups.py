@@ -28,6 +28,8 @@ Step = tuple[int, Instruction]
 """An instruction after its position in the basic block."""
 
 _FEWEST_ACCESSES = 2
+_MOST_REACH = 1 << 40
+"""In bytes: more than a region has, and far from where sums of 64 bits wrap around."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,21 @@ def _groups(
         written.update(register.index for register in definitions(instruction))
     if sum(map(len, found.values())) < _FEWEST_ACCESSES:
         return (), 0
-    return tuple(CheckGroup(tuple(accesses)) for accesses in found.values()), end
+    groups = (CheckGroup(near) for accesses in found.values() for near in _neighbours(accesses))
+    return tuple(groups), end
+
+
+def _neighbours(accesses: Sequence[Load | Store]) -> list[tuple[Load | Store, ...]]:
+    """The accesses in sets that one region may hold, each in the order of the program."""
+    offsets = sorted({access.address.offset for access in accesses})
+    starts = [offsets[0]]
+    for offset in offsets:
+        if offset - starts[-1] > _MOST_REACH:
+            starts.append(offset)
+    found: dict[int, list[Load | Store]] = {start: [] for start in starts}
+    for access in accesses:
+        found[max(s for s in starts if s <= access.address.offset)].append(access)
+    return [tuple(near) for near in found.values()]
 
 
 def _key(access: Load | Store) -> tuple[AddressSpace, Register | str, int, int]:

@@ -15,6 +15,7 @@ class ThreadBlockShape:
     `yield_state`: its state for lanes that yielded, None when there are no spin loops; `opened` and
     `numbers`: where a context holds the lanes whose counted barriers have opened and the number of
     each lane's barrier, None when there are no such barriers;
+    `record_bytes`: what a basic block may record at most;
     `access_slots`: counters a stage of accesses that are not recorded; `digest_offset`: where a
     context holds the digest of the warp's branches, None when all warps branch alike.
     """
@@ -30,6 +31,7 @@ class ThreadBlockShape:
     mixed_offsets: tuple[int, ...]
     has_barriers: bool
     access_slots: int
+    record_bytes: int
     digest_offset: int | None
     yield_state: int | None
     opened_offset: int | None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kernelcast.simcore.engine.reference.counted_barriers import has_counted_barriers
+from kernelcast.simcore.host.deadline import watched
 from kernelcast.simcore.isa.analysis.cluster_addresses import has_cluster_barriers
 from kernelcast.simcore.isa.analysis.spin_loops import meeting_blocks, spin_loops
 from kernelcast.simcore.isa.ir.kernel import BarrierSync, Branch, Kernel, Register
@@ -67,7 +68,7 @@ class WaitingPlaces:
                 found[low].add(high)
                 work.append((low, high))
 
-        for block in self._kernel.blocks:
+        for block in watched(self._kernel.blocks, "analysing the kernel"):
             end = block.terminator
             if isinstance(end, Branch) and not is_uniform[end.guard.register.index]:
                 part(end.target, end.otherwise)

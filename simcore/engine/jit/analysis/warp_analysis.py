@@ -8,8 +8,10 @@ others write it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from kernelcast.simcore.engine.jit.analysis.shapes import (
     VARYING,
@@ -21,7 +23,8 @@ from kernelcast.simcore.engine.jit.analysis.shapes import (
     uniform,
 )
 from kernelcast.simcore.engine.jit.analysis.waiting_places import WaitingPlaces
-from kernelcast.simcore.isa.analysis.control_flow import live_in
+from kernelcast.simcore.host.deadline import check_time, watched
+from kernelcast.simcore.isa.analysis.control_flow import live_in, reads
 from kernelcast.simcore.isa.analysis.uniformity import definitions, launch_constants
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
@@ -46,6 +49,8 @@ from kernelcast.simcore.isa.opcodes.warp import GROUP
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = ["Analysis", "Facts", "across_lanes_shape", "analyse"]
+
+_WHAT = "analysing the kernel"
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,7 @@ def analyse(kernel: Kernel, facts: Facts) -> Analysis:
     places = WaitingPlaces(kernel)
     forced: set[int] = set()
     while True:
+        check_time(_WHAT)
         shapes = _shapes(kernel, facts, forced)
         is_uniform = {index: shape.is_uniform for index, shape in shapes.items()}
         pending = places.pending_with(is_uniform)
@@ -141,18 +147,22 @@ def _warp_constants(kernel: Kernel, constants: frozenset[int]) -> frozenset[int]
         for register in definitions(instruction):
             writes[register.index] = writes.get(register.index, 0) + 1
     found = set(constants)
-    grew = True
-    while grew:
-        grew = False
-        for instruction in kernel.instructions:
+    waiting: dict[int, list[Compute]] = defaultdict(list)  # by a register that they read
+    for first in watched(kernel.instructions, _WHAT):
+        pending = [first]
+        while pending:
+            instruction = pending.pop()
             if not isinstance(instruction, Compute) or instruction.guard is not None:
                 continue
             targets = {r.index for r in definitions(instruction)}
             if targets <= found or any(writes[t] > 1 or t in unset for t in targets):
                 continue
-            if all(_is_fixed(source, found) for source in instruction.sources):
+            missing = next((r.index for r in reads(instruction) if r.index not in found), None)
+            if missing is not None:
+                waiting[missing].append(instruction)
+            elif all(_is_fixed(source, found) for source in instruction.sources):
                 found |= targets
-                grew = True
+                pending += [later for target in targets for later in waiting.pop(target, ())]
     return frozenset(found)
 
 
@@ -172,22 +182,37 @@ def _shapes(kernel: Kernel, facts: Facts, forced: set[int]) -> dict[int, Shape]:
     for index in entry_live:
         zero = immediate_shape(Immediate(0), by_index[index].bits, facts.width)
         found[index] = zero.guessed() if index in forced else zero
-    changed = True
-    while changed:
-        changed = False
-        for instruction in kernel.instructions:
-            for register, shape in _results(instruction, found, facts):
-                new = joined(found.get(register.index), shape)
-                if instruction.guard is not None:
-                    new = _guarded(new, instruction.guard, found, facts.width)
-                if register.index in forced:
-                    new = new.guessed()
-                if new != found.get(register.index):
-                    found[register.index] = new
-                    changed = True
+    readers: dict[int, list[int]] = defaultdict(list)
+    for place, instruction in enumerate(kernel.instructions):
+        for register in reads(instruction):
+            readers[register.index].append(place)
+    # the first in the source comes first, so that most are looked at after what they read
+    pending = list(range(len(kernel.instructions)))
+    is_pending = [True] * len(pending)
+    for place in watched(_popped(pending), _WHAT):
+        is_pending[place] = False
+        instruction = kernel.instructions[place]
+        for register, shape in _results(instruction, found, facts):
+            new = joined(found.get(register.index), shape)
+            if instruction.guard is not None:
+                new = _guarded(new, instruction.guard, found, facts.width)
+            if register.index in forced:
+                new = new.guessed()
+            if new != found.get(register.index):
+                found[register.index] = new
+                for reader in readers[register.index]:
+                    if not is_pending[reader]:
+                        is_pending[reader] = True
+                        heappush(pending, reader)
     for register in kernel.registers:
         found.setdefault(register.index, uniform(facts.width))
     return found | {index: found[index].guessed() for index in forced}
+
+
+def _popped(pending: list[int]) -> Iterator[int]:
+    """The numbers of a heap, the lowest first, while any are left."""
+    while pending:
+        yield heappop(pending)
 
 
 def _guarded(new: Shape, guard: Guard, found: Mapping[int, Shape], width: int) -> Shape:
@@ -285,12 +310,14 @@ def _parameter_place(load: Load, found: Mapping[int, Shape], facts: Facts) -> in
     address = load.address
     if address.space is not AddressSpace.PARAM:
         return None
-    if not isinstance(address.base, Register):
-        return address.offset if address.base is None else None
-    base = found.get(address.base.index)
-    if base is None or base.constant is None or not base.is_uniform:
+    place, size = address.offset, load.type.bytes * len(load.destinations)
+    if isinstance(address.base, Register):
+        base = found.get(address.base.index)
+        if base is None or base.constant is None or not base.is_uniform:
+            return None
+        place += base.constant
+    elif address.base is not None:
         return None
-    place, size = base.constant + address.offset, load.type.bytes * len(load.destinations)
     return place if 0 <= place <= facts.parameter_bytes - size and place % size == 0 else None
 
 

@@ -31,6 +31,7 @@ from kernelcast.simcore.engine.jit.codegen.spins import SpinCode
 from kernelcast.simcore.engine.jit.codegen.warp_code import FULL, WarpCode
 from kernelcast.simcore.engine.jit.codegen.warp_context import WarpContext
 from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
+from kernelcast.simcore.host.deadline import watched
 from kernelcast.simcore.isa.analysis.control_flow import reads
 from kernelcast.simcore.isa.analysis.spin_loops import is_ordering, meeting_blocks, spin_loops
 from kernelcast.simcore.isa.analysis.uniformity import definitions
@@ -113,7 +114,7 @@ class WarpFunction:
 
     def write(self) -> None:
         """Appends the whole function to the code."""
-        for block in self._kernel.blocks:
+        for block in watched(self._kernel.blocks, "writing native code"):
             self._basic_block(block)
         self._control.dispatch()
         self._finish()

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,6 +21,7 @@ from kernelcast.simcore.engine.jit.runtime.bulk_copy_calls import reduces_in_buf
 from kernelcast.simcore.engine.jit.runtime.cluster_place import ClusterPlace
 from kernelcast.simcore.engine.jit.runtime.cluster_worker import ClusterWorker
 from kernelcast.simcore.engine.jit.runtime.flights import Flight, Landing, Standstill, Turns
+from kernelcast.simcore.engine.jit.runtime.native_threads import start_threads
 from kernelcast.simcore.engine.jit.runtime.program import SourceProgram
 from kernelcast.simcore.engine.jit.runtime.tensor_memory_calls import uses_tensor_memory
 from kernelcast.simcore.engine.jit.runtime.trace_assembly import Counted
@@ -27,6 +29,8 @@ from kernelcast.simcore.engine.jit.runtime.worker import Pause, Worker
 from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault
 from kernelcast.simcore.engine.reference.clusters import neighbours
 from kernelcast.simcore.engine.rules.host_functions import HostFunctions
+from kernelcast.simcore.host.deadline import deadline_in
+from kernelcast.simcore.host.limits import check_warps
 from kernelcast.simcore.isa.analysis.spin_loops import reads_clock
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
@@ -56,10 +60,13 @@ class _Piece:
 
 class NativeLoop(Protocol):
     """`entry` is the native loop over thread blocks; `improve`, told how long the run lasts, may
-    replace it by faster code."""
+    replace it by faster code. `stack_bytes`: what either takes of a thread's stack."""
 
     @property
     def entry(self) -> Any: ...
+
+    @property
+    def stack_bytes(self) -> int: ...
 
     def improve(self, run_s: float) -> None: ...
 
@@ -76,15 +83,15 @@ class Job:
         source: SourceProgram,
         limits: Limits,
         sinks: Sequence[AccessSink],
-        started: float,
         host: HostFunctions,
         ranges: Sequence[tuple[int, int]] | None = None,
     ) -> None:
         self._ranges = deque(ranges or ((0, launch.thread_blocks),))
         self._all = sum(end - first for first, end in self._ranges)
         self._limits = limits
-        self._deadline = None if limits.seconds is None else started + limits.seconds
+        self._deadline = deadline_in(limits.seconds)
         self._shape = shape = source.shape
+        check_warps(self._all * shape.warps)
         self._tally = ClassTally(launch.thread_blocks, shape.counters)
         self._times = np.zeros((launch.thread_blocks, shape.warps), np.int32)
         self._together = neighbours(launch.grid, facts.cluster or (1, 1, 1))
@@ -117,12 +124,12 @@ class Job:
         self._stopped = False
 
     def run(self, code: NativeLoop, progress: Callable[[float], None] | None) -> None:
-        """ExecutionError when the kernel fails."""
+        """ExecutionError when the kernel fails, or takes more stack than there is."""
         self._code = code
-        threads = [threading.Thread(target=self._work, args=(n,)) for n in range(len(self._idle))]
-        for thread in threads:
-            thread.start()
+        work = [partial(self._work, n) for n in range(len(self._idle))]
+        threads: list[threading.Thread] = []
         try:
+            start_threads(work, code.stack_bytes, threads)
             self._watch(threads, progress)
         except BaseException:
             self._stop()
@@ -135,10 +142,11 @@ class Job:
             raise self._broken
         if self._faults:
             first = min(self._faults, key=lambda fault: fault.thread_block)
-            raise first.error(self._limits, timed_out=self._timed_out())
+            raise first.error(self._limits, self._deadline if self._timed_out() else None)
         if self._done < self._all and self._delivery.problem is None:
             # stopped between pieces: no thread block was in a loop
-            raise LimitExceeded(f"still running after {self._limits.seconds:g} s (--limit-seconds)")
+            assert self._deadline is not None
+            raise self._deadline.error("running")
         self._delivery.finish()
 
     def counted(self) -> Counted:
@@ -169,10 +177,10 @@ class Job:
         """Seconds to wait before the next look at the clock."""
         if self._deadline is None:
             return _POLL_S
-        return min(_POLL_S, max(1e-3, self._deadline - time.monotonic()))
+        return min(_POLL_S, max(1e-3, self._deadline.remaining_s))
 
     def _timed_out(self) -> bool:
-        return self._deadline is not None and time.monotonic() > self._deadline
+        return self._deadline is not None and self._deadline.has_passed
 
     def _stop(self) -> None:
         with self._lock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import count
 
+from kernelcast.simcore.engine.jit.analysis.check_groups import access_bytes
 from kernelcast.simcore.engine.jit.analysis.sliced_kernel import sliced
 from kernelcast.simcore.engine.jit.analysis.thread_block_shape import ThreadBlockShape
 from kernelcast.simcore.engine.jit.analysis.uniform_branches import differing_branches
@@ -26,7 +27,7 @@ from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
 from kernelcast.simcore.engine.jit.codegen.warp_context import WarpContext
 from kernelcast.simcore.engine.jit.codegen.warp_function import WarpFunction
 from kernelcast.simcore.isa.analysis.control_flow import reads
-from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.isa.ir.kernel import Kernel, Load, Store
 from kernelcast.simcore.isa.numerics.lane_code import NativeCode
 
 __all__ = ["SourceProgram", "generate"]
@@ -38,7 +39,8 @@ _MOST_MIXED = 63
 _METADATA = """attributes #0 = { "prefer-vector-width"="512" "min-legal-vector-width"="512" }
 !0 = !{!"branch_weights", i32 1, i32 100000}
 !1 = !{!"branch_weights", i32 100000, i32 1}"""
-_STAGING_BYTES_PER_LANE = 16
+_LEAST_STAGING_BYTES = 16
+"""Of a lane: operations across lanes keep so much there."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def generate(
     used = frozenset(r.index for i in kernel.instructions for r in reads(i))
     memory = MemoryCode(warp, analysis, registers, symbols, roots, record, atomics, only, used)
     _write_first_mask(entry, launch)
-    _write_staging(entry, launch.width)
+    _write_staging(entry, launch.width, _staging_bytes(kernel))
     watched: frozenset[int] = frozenset()
     if launch.warps > 1:
         watched = differing_branches(kernel, analysis.shapes, facts.special)
@@ -152,6 +154,7 @@ def _shape(
         mixed_offsets=_offsets_of_mixed(context),
         has_barriers=bool(context.barriers),
         access_slots=record.slots,
+        record_bytes=record.most_bytes,
         digest_offset=context.digest_offset if watched else None,
         yield_state=context.yield_state if context.yielding else None,
         opened_offset=context.opened_offset if context.is_counted else None,
@@ -201,7 +204,14 @@ def _write_first_mask(entry: NativeCode, launch: LaunchFacts) -> None:
     entry.do(f"%first.mask = select i1 {last}, {kind} {(1 << rest) - 1}, {kind} -1")
 
 
-def _write_staging(entry: NativeCode, width: int) -> None:
+def _staging_bytes(kernel: Kernel) -> int:
+    """What a lane takes to memory or from it at once."""
+    accesses = (i for i in kernel.instructions if isinstance(i, Load | Store))
+    return max((access_bytes(access) for access in accesses), default=0)
+
+
+def _write_staging(entry: NativeCode, width: int, lane_bytes: int) -> None:
     entry.do(f"%places = alloca [{width} x i64], align 64")
     for name in ("staging", "staging2"):
-        entry.do(f"%{name} = alloca [{width * _STAGING_BYTES_PER_LANE} x i8], align 64")
+        size = width * max(_LEAST_STAGING_BYTES, lane_bytes)
+        entry.do(f"%{name} = alloca [{size} x i8], align 64")

@@ -7,14 +7,18 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from contextlib import suppress
+from contextvars import copy_context
+from functools import lru_cache, partial
 
+from kernelcast.errors import LimitExceeded
 from kernelcast.simcore.engine.jit.codegen.launch_facts import LaunchFacts, launch_facts
 from kernelcast.simcore.engine.jit.runtime.job import Job
 from kernelcast.simcore.engine.jit.runtime.program import SourceProgram, generate
 from kernelcast.simcore.engine.jit.runtime.trace_assembly import assemble
 from kernelcast.simcore.engine.rules.host_functions import HostFunctions, PrintedText
-from kernelcast.simcore.host.llvm import NativeModule, compile_module, is_compiled
+from kernelcast.simcore.host.limits import MOST_NATIVE_INSTRUCTIONS
+from kernelcast.simcore.host.llvm import LARGE_IR, NativeModule, compile_module, is_compiled
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
@@ -26,8 +30,6 @@ from kernelcast.traces.trace import Trace
 __all__ = ["PreparedLaunch", "can_run", "run"]
 
 
-_LARGE_IR = 250_000
-"""Characters: compiling more takes longer than a second."""
 _OPTIMIZING_S_PER_CHARACTER = 6e-6
 _OPTIMIZED = 2
 _Entry = ctypes.CFUNCTYPE(
@@ -43,10 +45,13 @@ _Entry = ctypes.CFUNCTYPE(
 
 @once_per_kernel
 def can_run(kernel: Kernel) -> bool:
-    """False for what only the reference engine does: barriers that threads may go round."""
+    """False for what only the reference engine does: barriers that threads may go round, and
+    kernels that LLVM would take too long for."""
     from kernelcast.simcore.engine.reference.bypasses import ways_round
     from kernelcast.simcore.engine.reference.counted_barriers import has_counted_barriers
 
+    if len(kernel.instructions) > MOST_NATIVE_INSTRUCTIONS:
+        return False
     # nobody has to come to a barrier that counts who does
     return has_counted_barriers(kernel) or not ways_round(kernel)
 
@@ -60,7 +65,7 @@ class _Program:
     def __init__(self, source: SourceProgram) -> None:
         self.source = source
         self._modules: list[NativeModule] = []  # all of them: workers may still run the first one
-        self._is_final = len(source.ir) < _LARGE_IR or is_compiled(source.ir)
+        self._is_final = len(source.ir) < LARGE_IR or is_compiled(source.ir)
         self._load(_OPTIMIZED if self._is_final else 0)
         self._improvement: threading.Thread | None = None
         self._lock = threading.Lock()
@@ -73,12 +78,26 @@ class _Program:
         with self._lock:
             is_worth_it = run_s > _OPTIMIZING_S_PER_CHARACTER * len(self.source.ir)
             if is_worth_it and not self._is_final and self._improvement is None:
-                self._improvement = threading.Thread(target=self._load, args=(_OPTIMIZED,))
+                # the deadline of this run holds there, too
+                target = partial(copy_context().run, self._improve)
+                self._improvement = threading.Thread(target=target)
                 self._improvement.start()
 
+    def _improve(self) -> None:
+        with suppress(LimitExceeded):  # what runs already goes on
+            self._load(_OPTIMIZED)
+
     def _load(self, optimization: int) -> None:
-        self._modules.append(compile_module(self.source.ir, optimization))
-        self.entry = _Entry(self._modules[-1].address("run"))
+        module = compile_module(self.source.ir, optimization)
+        if self._modules and module.stack_bytes > self.stack_bytes:
+            return  # the threads that run have stacks for the first module
+        self._modules.append(module)
+        self.entry = _Entry(module.address("run"))
+
+    @property
+    def stack_bytes(self) -> int:
+        """Of one call of `entry`, whichever it is."""
+        return self._modules[0].stack_bytes
 
 
 @lru_cache(maxsize=64)
@@ -114,7 +133,7 @@ class PreparedLaunch:
     ) -> Trace:
         """Executes every thread block; buffers are changed in place. `sinks` get the accesses."""
         started = time.monotonic()
-        job, program = self._job(limits, sinks, started, printed=printed)
+        job, program = self._job(limits, sinks, printed=printed)
         job.run(program, progress)
         counted = job.counted()
         return assemble(self._kernel, self._launch, self._width, program.source, counted, started)
@@ -123,14 +142,13 @@ class PreparedLaunch:
         self, ranges: Sequence[tuple[int, int]], limits: Limits, sinks: Sequence[AccessSink]
     ) -> None:
         """Executes the thread blocks of all ranges (first, end); nothing is counted."""
-        job, program = self._job(limits, sinks, time.monotonic(), ranges)
+        job, program = self._job(limits, sinks, ranges)
         job.run(program, None)
 
     def _job(
         self,
         limits: Limits,
         sinks: Sequence[AccessSink],
-        started: float,
         ranges: Sequence[tuple[int, int]] | None = None,
         printed: PrintedText | None = None,
     ) -> tuple[Job, _Program]:
@@ -145,7 +163,6 @@ class PreparedLaunch:
             program.source,
             limits,
             sinks,
-            started,
             host,
             ranges,
         )

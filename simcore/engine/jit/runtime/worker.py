@@ -104,7 +104,7 @@ class Worker:
         self.totals = np.zeros((_FIRST_STAGES, shape.counters), np.int64)
         self.log: Any = log
         self._flush = _Flush(self._take_ring)
-        self._ring = aligned(_RING_BYTES if record_memory else 0)
+        self._ring = aligned(max(_RING_BYTES, shape.record_bytes) if record_memory else 0)
         if record_memory and log is None:
             self.log = _access_log(kernel, launch, facts, source)
         most = limits.instructions_per_warp
@@ -317,8 +317,8 @@ class Worker:
             )
             try:
                 table[0, lane] = self._host.call(call, table[:, lane].tolist(), caller)
-            except ExecutionError as raised:
-                self._raised = raised
+            except (ExecutionError, MemoryError) as raised:
+                self._raised = _as_execution_error(raised)
                 return 1
         return 0
 
@@ -331,8 +331,8 @@ class Worker:
         self.take_records()  # so that they keep their order
         try:
             place.perform(pc, self._get("stage"), warp, mask, operands)
-        except ExecutionError as raised:
-            self._raised = raised
+        except (ExecutionError, MemoryError) as raised:
+            self._raised = _as_execution_error(raised)
             return 1
         self._set("progress", 1)
         return 0
@@ -381,3 +381,10 @@ def _access_log(kernel: Kernel, launch: Launch, facts: LaunchFacts, source: Sour
     return AccessLog(
         facts.width, facts.warps, PcFacts(space, size, lanes), source.lane_shapes, counted
     )
+
+
+def _as_execution_error(raised: ExecutionError | MemoryError) -> ExecutionError:
+    """What no exception may say: native code cannot pass it on."""
+    if isinstance(raised, ExecutionError):
+        return raised
+    return ExecutionError("no memory left for what the kernel asks of the host")

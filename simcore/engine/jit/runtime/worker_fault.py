@@ -19,6 +19,7 @@ from kernelcast.simcore.engine.jit.codegen.warp_function import FAULT_LIMIT, FAU
 from kernelcast.simcore.engine.reference.batch import Batch
 from kernelcast.simcore.engine.reference.warp_lanes import missing_members
 from kernelcast.simcore.engine.rules.access_faults import access_fault
+from kernelcast.simcore.host.deadline import Deadline
 from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
@@ -56,16 +57,16 @@ class WorkerFault:
     raised: ExecutionError | None = None
     """What a function of the host had to say."""
 
-    def error(self, limits: Limits, *, timed_out: bool) -> ExecutionError:
+    def error(self, limits: Limits, passed: Deadline | None) -> ExecutionError:
         if self.raised is not None:
             return self.raised
         instruction = self.kernel.instructions[self.pc]
         span, origin = instruction.span, instruction.origin
         thread = self.batch.thread_name(self.warp * self.batch.width + self.lane)
         if self.kind == FAULT_LIMIT:
-            if timed_out:
+            if passed is not None:
                 text = (
-                    f"still running after {limits.seconds:g} s: an endless loop? (--limit-seconds)"
+                    f"still running after {passed.seconds:g} s: an endless loop? (--limit-seconds)"
                 )
             else:
                 text = (
@@ -83,7 +84,7 @@ class WorkerFault:
             assert isinstance(instruction, Exit)
             return AssertionTriggered(instruction.reason, span, thread, origin)
         if self.kind == FAULT_READ_ONLY:
-            return MemoryAccessError("store to a read-only array", span)
+            return MemoryAccessError("store to a read-only array", span, thread, origin)
         return self._access_error(instruction, thread)
 
     def _access_error(self, instruction: Instruction, thread: str) -> MemoryAccessError:

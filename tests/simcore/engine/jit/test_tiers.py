@@ -88,7 +88,7 @@ def test_small_kernels_are_optimized_at_once(compiled: list[int]) -> None:
 def test_large_kernels_improve_while_they_run(
     compiled: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jit_run, "_LARGE_IR", 0)
+    monkeypatch.setattr(jit_run, "LARGE_IR", 0)
     monkeypatch.setattr(jit_run, "_OPTIMIZING_S_PER_CHARACTER", 0.0)
     code = kernel()
     run(code)
@@ -103,7 +103,7 @@ def test_large_kernels_improve_while_they_run(
 def test_short_runs_of_large_kernels_compile_once(
     compiled: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jit_run, "_LARGE_IR", 0)
+    monkeypatch.setattr(jit_run, "LARGE_IR", 0)
     monkeypatch.setattr(jit_run, "_OPTIMIZING_S_PER_CHARACTER", 1.0)
     run(kernel())
     assert compiled == [0]
@@ -119,7 +119,7 @@ def test_runs_that_wait_for_a_processor_are_not_long(
         sleep=time.sleep,
     )
     monkeypatch.setattr(job, "time", clock)
-    monkeypatch.setattr(jit_run, "_LARGE_IR", 0)
+    monkeypatch.setattr(jit_run, "LARGE_IR", 0)
     monkeypatch.setattr(jit_run, "_OPTIMIZING_S_PER_CHARACTER", 1e-3)
     run(kernel())
     assert compiled == [0]
@@ -129,6 +129,6 @@ def test_what_an_earlier_process_optimized_is_taken_at_once(
     compiled: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(kernel())
-    monkeypatch.setattr(jit_run, "_LARGE_IR", 0)
+    monkeypatch.setattr(jit_run, "LARGE_IR", 0)
     run(kernel())
     assert compiled == [2, 2]

@@ -93,8 +93,10 @@ class Regions:
     def limit(self, region: Region, size: str, bytes_: int, alignment: int) -> str:
         """How many aligned distances from the region's start leave room for `bytes_`.
 
-        `bytes_` is `alignment` or more.
+        `bytes_` is `alignment` or more. None do where they reach round the whole address space.
         """
+        if bytes_ - alignment >= 1 << 63:  # more than any region has, and maybe than 64 bits hold
+            return "0"
         key = (region.key + size, bytes_, alignment)
         known = self._limits.get(key)
         if known is None:

@@ -40,6 +40,8 @@ Value = tuple[str, ScalarType, Shape]
 """A result: scalar base or vector, the type that it was read as, its shape."""
 
 _VARYING = Shape(None)
+_LONG = 64
+_ADDRESS_MASK = (1 << _LONG) - 1
 _PATTERNED = (AddressSpace.GLOBAL, AddressSpace.SHARED, AddressSpace.CONST)
 
 
@@ -328,27 +330,28 @@ class MemoryCode:
             first = address.offset
             if isinstance(address.base, SymbolAddress):
                 first += self._symbols[address.base.symbol] + address.base.offset
-            return Lanes(str(first), zero)
+            return Lanes(str(first & _ADDRESS_MASK), zero)
         base, bits = address.base, address.base.bits
         shape = self._analysis.shape(base)
-        value = self._registers.bits_of(base)
-        if not shape.is_varying:
-            moved = code.op(f"add i{bits} {value}, {address.offset}") if address.offset else value
+        value, offset = self._registers.bits_of(base), address.offset & ((1 << bits) - 1)
+        if not shape.is_varying and not _is_scattered(shape, bits):
+            moved = code.op(f"add i{bits} {value}, {offset}") if offset else value
             if bits == 64:
                 return Lanes(moved, shape.offsets)
             if shape.is_uniform:
                 return Lanes(code.op(f"zext i{bits} {moved} to i64"), zero)
             # 32-bit addresses wrap, and lanes that are not active may lie on the other side of 0:
-            # as no space has 2 GB, the sign tells on which
+            # as no space has 2 GB and lanes are no farther apart, the sign tells on which
             assert shape.offsets is not None
             low = min(shape.offsets)
             least = code.op(f"add i{bits} {moved}, {low}") if low else moved
             wide = code.op(f"sext i{bits} {least} to i64")
             return Lanes(wide, tuple(offset - low for offset in shape.offsets))
         vector = self._warp.vector
-        if address.offset:
-            vector_offset = vector.splat(f"i{bits}", address.offset)
-            value = vector.binary("add", f"i{bits}", value, vector_offset)
+        if not shape.is_varying:
+            value, shape = self._registers.spread(value, shape, bits), _VARYING
+        if offset:
+            value = vector.binary("add", f"i{bits}", value, vector.splat(f"i{bits}", offset))
         likely = shape.offsets if address.space in _PATTERNED else None
         return Lanes(vector.cast("zext", f"i{bits}", value, "i64"), None, likely)
 
@@ -388,3 +391,9 @@ class MemoryCode:
             place = code.op(f"add i64 {place}, {part}")
             values.append(code.op(f"extractelement {kind} {whole}, i64 {place}"))
         return values
+
+
+def _is_scattered(shape: Shape, bits: int) -> bool:
+    """Whether lanes of a short address are so far apart that some may wrap around."""
+    assert shape.offsets is not None
+    return bits < _LONG and max(shape.offsets) - min(shape.offsets) >= 1 << (bits - 1)

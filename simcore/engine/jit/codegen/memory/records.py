@@ -46,6 +46,8 @@ class RecordCode:
         self._time = "0"
         self.lane_shapes: list[tuple[int, ...]] = []
         self.counted: list[CountedAccess] = []
+        self.most_bytes = 0
+        """Of the records of one basic block: the ring holds them all."""
 
     @property
     def is_enabled(self) -> bool:
@@ -66,6 +68,7 @@ class RecordCode:
         )
         if accesses:
             words = accesses * (RECORD_WORDS + self._warp.width)
+            self.most_bytes = max(self.most_bytes, 8 * words)
             self._warp.scalar.do(f"call void @make_room(ptr %w, i64 {8 * words})")
 
     def counts_all(self, space: AddressSpace, lanes: Lanes, mask: str) -> bool:

@@ -1,0 +1,42 @@
+"""Threads with stacks for native code, whatever the process gives to others."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+from kernelcast.errors import ExecutionError
+
+__all__ = ["start_threads"]
+
+_OWN_BYTES = 1 << 23
+"""For small frames, and for Python that native code calls: what Linux gives to a thread."""
+_MOST_BYTES = 1 << 30
+_UNIT_BYTES = 1 << 16
+_LOCK = threading.Lock()
+
+
+def start_threads(
+    work: Sequence[Callable[[], None]], frame_bytes: int, started: list[threading.Thread]
+) -> None:
+    """One thread for each, added to `started`. `frame_bytes`: what native code takes of a stack.
+
+    ExecutionError where a stack would be too large for this process.
+    """
+    size = -(-(_OWN_BYTES + frame_bytes) // _UNIT_BYTES) * _UNIT_BYTES
+    problem = f"a warp of this kernel takes {frame_bytes:,} bytes of stack as native code"
+    if size > _MOST_BYTES:
+        raise ExecutionError(
+            f"{problem}, more than {_MOST_BYTES - _OWN_BYTES:,}: try --engine reference"
+        )
+    for task in work:
+        thread = threading.Thread(target=task)
+        with _LOCK:  # the size is the same for all threads of the process
+            before = threading.stack_size(size)
+            try:
+                thread.start()
+            except RuntimeError:
+                raise ExecutionError(f"{problem}, more than this process can have") from None
+            finally:
+                threading.stack_size(before)
+        started.append(thread)
