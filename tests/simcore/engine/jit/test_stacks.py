@@ -49,7 +49,7 @@ def run_with_small_stacks(kernel: Kernel) -> None:
     """As a program whose own threads have 128 KiB."""
     out = np.arange(1, 33, dtype=np.uint32)
     threading.stack_size(1 << 17)
-    jit_run.LARGE_IR = 0  # nothing is optimized
+    vars(jit_run)["LARGE_IR"] = 0  # nothing is optimized
     execute(kernel, Launch((1, 1, 1), (32, 1, 1), (out,)), engine="jit")
     assert out.tolist() == _expected(32)
     assert threading.stack_size() == 1 << 17
