@@ -12,7 +12,6 @@ from kernelcast.cli.options import counted
 from kernelcast.defaults import DEFAULT_MODEL
 
 __all__ = [
-    "ComputationProportion",
     "Devices",
     "Kernel",
     "Measured",
@@ -50,13 +49,6 @@ Variant: TypeAlias = Annotated[
         help="Another reading of the model's paper: `strict` of mpd-cpd, `paper` of "
         "component-throughput.",
         metavar="V",
-    ),
-]
-ComputationProportion: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        help="P of mpd-cpd, from 0 to 1. Default: what the executed instructions give.",
-        metavar="P",
     ),
 ]
 ReferenceTime: TypeAlias = Annotated[
