@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -46,19 +46,13 @@ class OwnOptions:
         ]
 
     @classmethod
-    def of(cls, given: Mapping[str, object]) -> OwnOptions:
+    def of(cls, given: Mapping[str, Any]) -> OwnOptions:
         """From the values of `parameters`. KernelcastError for what is no NAME=VALUE, and for an
         option that is given in both ways."""
-        texts = given[_ANY]
-        values = dict(assignments(texts if isinstance(texts, list) else [], "--model-option"))
-        found: dict[str, float | str] = {
-            name.replace("-", "_"): value for name, value in values.items()
-        }
-        for option in built_in_options():
-            value = given[option.name]
-            if value is None:
-                continue
-            if option.name in found:
-                raise KernelcastError(f"--model-option: {option.name} is given twice")
-            found[option.name] = option.read(value)
-        return cls(found)
+        named = {name: value for name, value in given.items() if name != _ANY and value is not None}
+        for name, text in assignments(given[_ANY] or (), "--model-option").items():
+            option = name.replace("-", "_")
+            if option in named:
+                raise KernelcastError(f"--model-option: {option} is given twice")
+            named[option] = text
+        return cls(named)

@@ -83,18 +83,19 @@ def bundled(command: Callable[..., None]) -> Callable[..., None]:
     signature = inspect.signature(command, eval_str=True)
     kinds = {name: parameter.annotation for name, parameter in signature.parameters.items()}
     bundles = {name: kind for name, kind in kinds.items() if kind in _BUNDLES}
+    parts = {name: _options(kind) for name, kind in bundles.items()}
 
     @wraps(command)
     def run(**given: object) -> None:
         for name, kind in bundles.items():
-            values = {item.name: given.pop(item.name) for item in _options(kind)}
+            values = {item.name: given.pop(item.name) for item in parts[name]}
             given[name] = OwnOptions.of(values) if kind is OwnOptions else kind(**values)
         command(**given)
 
     flat = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for name, original in signature.parameters.items()
-        for parameter in (_options(bundles[name]) if name in bundles else (original,))
+        for parameter in parts.get(name, [original])
     ]
     run.__signature__ = signature.replace(parameters=flat)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
