@@ -28,6 +28,7 @@ __all__ = [
     "Model",
     "ModelOptions",
     "built_in_options",
+    "built_in_variants",
     "check_options",
     "check_variant",
     "get_model",
@@ -144,6 +145,12 @@ def variants(name: str) -> tuple[str, ...]:
 def model_options(name: str) -> dict[str, ModelOption[Any]]:
     """The options that the model has and others have not, by name. UnknownModel as `get_model`."""
     return {option.name: option for option in declaration(get_model(name)).options}
+
+
+def built_in_variants() -> dict[str, tuple[str, ...]]:
+    """The variants of the models that come with kernelcast and have some, by model."""
+    found = {name: declaration(model).variants for name, model in _BUILT_IN.items()}
+    return {name: readings for name, readings in found.items() if readings}
 
 
 def built_in_options() -> tuple[ModelOption[Any], ...]:

@@ -10,6 +10,7 @@ import typer
 import kernelcast as kc
 from kernelcast.cli.options import counted
 from kernelcast.defaults import DEFAULT_MODEL
+from kernelcast.models import built_in_variants
 
 __all__ = [
     "Devices",
@@ -46,8 +47,13 @@ WorkType: TypeAlias = Annotated[
 Variant: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="Another reading of the model's paper: `strict` of mpd-cpd, `paper` of "
-        "component-throughput.",
+        help="Another reading of the model's paper: "
+        + ", ".join(
+            f"`{reading}` of {model}"
+            for model, readings in built_in_variants().items()
+            for reading in readings
+        )
+        + ".",
         metavar="V",
     ),
 ]
