@@ -17,13 +17,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from kernelcast.models.warpspeed.volumes.bound_kernel import BoundKernel
+from kernelcast.models.warpspeed.volumes.hit_rate_fit import HitRatePoint, fit_hit_rate
+from kernelcast.models.warpspeed.volumes.l1_reuse import l1_reuse
+from kernelcast.models.warpspeed.volumes.thread_blocks import thread_block_classes
+from kernelcast.models.warpspeed.volumes.volumes import volumes
+from kernelcast.models.warpspeed.warpspeed_facts import WARPSPEED
 from kernelcast.simcore.address.access_stream import access_batches, instruction_rows
 from kernelcast.simcore.address.kernel import AddressKernel, Field
-from kernelcast.simcore.address.volumes.bound_kernel import BoundKernel
-from kernelcast.simcore.address.volumes.hit_rate_fit import HitRatePoint, fit_hit_rate
-from kernelcast.simcore.address.volumes.l1_reuse import l1_reuse
-from kernelcast.simcore.address.volumes.thread_blocks import thread_block_classes
-from kernelcast.simcore.address.volumes.volumes import volumes
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.memory.stream import TrafficSimulator
@@ -106,11 +107,11 @@ def layer_points(policy: str, layer: str) -> Iterator[HitRatePoint]:
 def store_points(policy: str) -> Iterator[HitRatePoint]:
     """Sectors of which rows of thread blocks write a part each, one row after the other."""
     whole = load_device(L2_DEVICES["stores"]).changed({"l2.replacement": policy})
-    assert whole.warpspeed is not None
-    device = replace(
-        whole.changed({"architecture.sm_count": SMS, "l2.capacity_bytes": L2_BYTES}),
-        warpspeed=replace(whole.warpspeed, l2_effective_bytes=L2_BYTES),
-    )
+    facts = whole.section(WARPSPEED)
+    assert facts is not None
+    device = whole.changed(
+        {"architecture.sm_count": SMS, "l2.capacity_bytes": L2_BYTES}
+    ).with_section(WARPSPEED, replace(facts, l2_effective_bytes=L2_BYTES))
     for width in TRANSPOSED:
         kernel = transposition(width)
         estimated = volumes(kernel, device)

@@ -6,7 +6,10 @@ The public names, imported when first used: `import kernelcast` itself loads not
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+from kernelcast.simcore.device.section import offer_sections
 
 if TYPE_CHECKING:
     from kernelcast.address.extraction import address_kernel as address_kernel
@@ -187,6 +190,14 @@ _HOMES = {
     "topdown": "kernelcast.topdown.analysis",
     "whatif": "kernelcast.architectures",
 }
+
+
+def _sections_of_models() -> Mapping[str, Any]:
+    sections: Mapping[str, Any] = importlib.import_module("kernelcast.models").SECTIONS
+    return sections
+
+
+offer_sections(_sections_of_models)
 
 
 def __getattr__(name: str) -> Any:

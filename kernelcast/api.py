@@ -12,6 +12,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from kernelcast.defaults import DEFAULT_MODEL, default_model, why_not_default
 from kernelcast.errors import KernelcastError, TraceFormatError, nearest
@@ -19,7 +20,7 @@ from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.runnable import LoadedModule
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.source_file import load_source
-from kernelcast.models import ModelOptions, get_model, utilization_factor
+from kernelcast.models import ModelOptions, check_options, get_model, utilization_factor
 from kernelcast.models.estimate import Estimate
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.device.device import Device
@@ -94,7 +95,7 @@ def estimate(
     *,
     utilization: float | None = None,
     variant: str | None = None,
-    computation_proportion: float | None = None,
+    **own: Any,
 ) -> Estimate:
     """The model's time for the profile's own device, or for another `device`.
 
@@ -105,8 +106,10 @@ def estimate(
     together; the estimate is then corrected by E_util = measured / predicted there (Konstantinidis
     thesis, eq 5.13). `utilization` gives that factor directly. `work_type` overrides which
     operations count as useful; `variant` names another reading of the model's paper
-    (`kernelcast.models.variants`), `computation_proportion` replaces P of `mpd-cpd`. Raises
-    ModelNotApplicable when the model has nothing to say, KernelcastError for what is no profile.
+    (`kernelcast.models.variants`), `own` are options that only this model has
+    (`kernelcast.models.model_options`): `computation_proportion` replaces P of `mpd-cpd`. Raises
+    ModelNotApplicable when the model has nothing to say or no such option, KernelcastError for what
+    is no profile.
     """
     if not isinstance(profile, KernelProfile):
         raise KernelcastError(
@@ -125,9 +128,11 @@ def estimate(
             name,
             work_type=work_type,
             variant=variant,
-            computation_proportion=computation_proportion,
+            **own,
         )
-    options = ModelOptions(_work_type(work_type), utilization, variant, computation_proportion)
+    given = {option: value for option, value in own.items() if value is not None}
+    check_options((name,), given)
+    options = ModelOptions(_work_type(work_type), utilization, variant, given)
     found = get_model(name)(profile, chosen, options)
     if model is None:
         return replace(found, assumptions=(*why_not_default(chosen), *found.assumptions))
@@ -142,7 +147,7 @@ def reference_utilization(
     work_type: WorkType | str | None = None,
     *,
     variant: str | None = None,
-    computation_proportion: float | None = None,
+    **own: Any,
 ) -> float:
     """E_util of the Konstantinidis thesis, eq 5.13: measured over predicted time.
 
@@ -155,7 +160,7 @@ def reference_utilization(
         device,
         work_type=work_type,
         variant=variant,
-        computation_proportion=computation_proportion,
+        **own,
     )
     return utilization_factor(predicted.time_s, measured_s)
 

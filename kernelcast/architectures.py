@@ -281,6 +281,7 @@ def _memory_key(device: Device) -> Device:
         peak=PeakThroughput(1.0, 1.0),
         measured=None,
         timing=None,
+        sections={},
     )
 
 

@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import update_wrapper
+from typing import Any, Protocol, TypeVar
 
 from kernelcast.errors import KernelcastError, ModelNotApplicable, nearest
 from kernelcast.models.estimate import Estimate
+from kernelcast.models.option import ModelOption
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.section import Section
 from kernelcast.simcore.profile.profile import KernelProfile, LaunchValidity, WorkType
 
-__all__ = ["Model", "ModelOptions", "check_variant", "dominant_work_type", "launch_validity"]
+__all__ = [
+    "DeclaredModel",
+    "Model",
+    "ModelOptions",
+    "Recording",
+    "check_variant",
+    "declaration",
+    "declared",
+    "dominant_work_type",
+    "launch_validity",
+]
+
+Value = TypeVar("Value", bound=int | float | str)
 
 _MIN_THREADS = 64
 _MIN_THREAD_BLOCKS = 90
 _MIN_LAUNCH_S = 0.5e-3
+
+
+class Recording(Enum):
+    """What an execution must record for a model beside counts and memory accesses."""
+
+    PATHS = "paths of warps"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,29 +47,30 @@ class ModelOptions:
 
     `utilization` is E_util of the Konstantinidis thesis, eq 5.13: a factor on the time, measured
     over predicted on a reference device. `variant` names another reading of the model's paper, one
-    of the model's own `variants`; None is the model's usual reading. `computation_proportion` is P
-    of Luo and Suda, 0 to 1, in the place of what the kernel's instructions give.
+    of the model's own `variants`; None is the model's usual reading. `own` has the values of the
+    options that the model declares, by name; `value` gives them their types.
     """
 
     work_type: WorkType | None = None
     utilization: float | None = None
     variant: str | None = None
-    computation_proportion: float | None = None
+    own: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         factor = self.utilization
         if factor is not None and not (math.isfinite(factor) and factor > 0):
             raise KernelcastError(f"the utilization factor must be positive, got {factor}")
-        share = self.computation_proportion
-        if share is not None and not 0 <= share <= 1:
-            raise KernelcastError(f"a proportion lies between 0 and 1, got {share}")
+
+    def value(self, option: ModelOption[Value]) -> Value | None:
+        """None where it is not given; KernelcastError, in one line, for a value that is wrong."""
+        given = self.own.get(option.name)
+        return None if given is None else option.read(given)
 
 
 class Model(Protocol):
     """Raises ModelNotApplicable, in one line, where it has nothing to say.
 
-    A model may have two attributes besides: `needs_paths`, whether it looks at paths of warps,
-    and `variants`, the names of its other readings.
+    `declared` says what a model needs and offers besides; a plain function is a model as well.
     """
 
     def __call__(
@@ -54,9 +78,57 @@ class Model(Protocol):
     ) -> Estimate: ...
 
 
+class DeclaredModel:
+    """A model with all that only it knows.
+
+    `needs` is what an execution must record for it, `variants` are the names of its other readings,
+    `options` are its own, `sections` those of a device file that it reads.
+    """
+
+    def __init__(
+        self,
+        estimate: Model,
+        needs: frozenset[Recording] = frozenset(),
+        variants: tuple[str, ...] = (),
+        options: tuple[ModelOption[Any], ...] = (),
+        sections: tuple[Section[Any], ...] = (),
+    ) -> None:
+        self._estimate = estimate
+        self.needs = needs
+        self.variants = variants
+        self.options = options
+        self.sections = sections
+        update_wrapper(self, estimate)
+
+    def __call__(self, profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
+        return self._estimate(profile, device, options)
+
+
+def declared(
+    *,
+    needs: Iterable[Recording] = (),
+    variants: Iterable[str] = (),
+    options: Iterable[ModelOption[Any]] = (),
+    sections: Iterable[Section[Any]] = (),
+) -> Callable[[Model], DeclaredModel]:
+    """Makes a function a model that says so; see `DeclaredModel`."""
+
+    def declare(estimate: Model) -> DeclaredModel:
+        return DeclaredModel(
+            estimate, frozenset(needs), tuple(variants), tuple(options), tuple(sections)
+        )
+
+    return declare
+
+
+def declaration(model: Model) -> DeclaredModel:
+    """What a model declares: nothing, where it is a plain function."""
+    return model if isinstance(model, DeclaredModel) else DeclaredModel(model)
+
+
 def check_variant(name: str, model: Model, variant: str | None) -> None:
     """ModelNotApplicable, with the names that there are, where the model has no such variant."""
-    known: tuple[str, ...] = getattr(model, "variants", ())
+    known = declaration(model).variants
     if variant is None or variant in known:
         return
     if not known:

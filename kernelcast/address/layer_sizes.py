@@ -24,6 +24,12 @@ from kernelcast.errors import (
     WorkloadError,
     nearest,
 )
+from kernelcast.models.warpspeed.volumes.layer_condition import (
+    LayerAxis,
+    critical_extent,
+    layer_conditions,
+)
+from kernelcast.models.warpspeed.volumes.volumes import volumes
 from kernelcast.ranking.variations import (
     Configuration,
     ShapeLimits,
@@ -33,12 +39,6 @@ from kernelcast.ranking.variations import (
 )
 from kernelcast.simcore.address.expression import AXES
 from kernelcast.simcore.address.kernel import AddressKernel
-from kernelcast.simcore.address.volumes.layer_condition import (
-    LayerAxis,
-    critical_extent,
-    layer_conditions,
-)
-from kernelcast.simcore.address.volumes.volumes import volumes
 from kernelcast.simcore.device.device import Device
 from kernelcast.workload.file import load_workload
 from kernelcast.workload.workload import Workload

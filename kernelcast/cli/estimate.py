@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 from rich.console import Group, RenderableType
 
 import kernelcast as kc
 from kernelcast.cli import estimate_options, options
+from kernelcast.cli.model_options import OwnOptions
 from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
 from kernelcast.cli.plot import QUADRANT_SPLIT_MODEL, check_plot, write_plot
 from kernelcast.cli.terminal import show_progress
 from kernelcast.cli.trace_source import Simulator, first_compiled
 from kernelcast.defaults import default_model
 from kernelcast.errors import KernelcastError
-from kernelcast.models import ModelOptions, check_variant, get_model, needs_paths
+from kernelcast.models import (
+    check_options,
+    check_variant,
+    get_model,
+    model_options,
+    needs_paths,
+)
 from kernelcast.progress import Progress
 from kernelcast.report import records, text
 
 __all__ = ["EstimateRequest", "ProfileSource", "estimate"]
 
+_NONE = OwnOptions()
 ProfileSource: TypeAlias = Callable[[kc.Device], kc.KernelProfile]
 """The profile of the kernel on a device; the same for all when it was measured."""
 
@@ -31,7 +39,8 @@ ProfileSource: TypeAlias = Callable[[kc.Device], kc.KernelProfile]
 class EstimateRequest:
     """Which estimates are wanted, by default those of each device's default model.
 
-    `reference_time_s` was measured on `reference`; the rest as for `kernelcast.estimate`.
+    `reference_time_s` was measured on `reference`; `own` are options that some of the models have;
+    the rest as for `kernelcast.estimate`.
     """
 
     devices: Sequence[kc.Device]
@@ -40,13 +49,17 @@ class EstimateRequest:
     reference: kc.Device
     reference_time_s: float | None
     variant: str | None = None
-    computation_proportion: float | None = None
+    own: Mapping[str, float | str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The models, the default ones among them."""
+        return tuple(self.models or dict.fromkeys(map(default_model, self.devices)))
 
     @property
     def needs_paths(self) -> bool:
         """Whether one of the models simulates warps."""
-        models = self.models or {default_model(device) for device in self.devices}
-        return any(map(needs_paths, models))
+        return any(map(needs_paths, self.names))
 
     @property
     def profiled(self) -> list[kc.Device]:
@@ -59,7 +72,7 @@ class EstimateRequest:
         """KernelcastError for what can be refused before a kernel is executed."""
         for model in self.models:
             check_variant(model, get_model(model), self.variant)
-        ModelOptions(computation_proportion=self.computation_proportion)
+        check_options(self.names, self.own)
         time_s = self.reference_time_s
         if time_s is not None and not (math.isfinite(time_s) and time_s > 0):
             raise KernelcastError(f"--reference-time must be a positive time, got {time_s:g} s")
@@ -83,8 +96,7 @@ class EstimateRequest:
             for model in self.models or (None,)
             for device, profile in zip(self.devices, profiles, strict=True)
         ]
-        names = {model or default_model(device) for model, device, _ in wanted}
-        factors = {name: self._utilization(source, name) for name in names}
+        factors = {name: self._utilization(source, name) for name in self.names}
         found = []
         for model, device, profile in wanted:
             factor = factors[model or default_model(device)]
@@ -96,7 +108,7 @@ class EstimateRequest:
                     work_type=self.work_type,
                     utilization=factor,
                     variant=self.variant,
-                    computation_proportion=self.computation_proportion,
+                    **self._own(model or default_model(device)),
                 )
             )
             progress(len(found) / len(wanted))
@@ -112,8 +124,13 @@ class EstimateRequest:
             self.reference,
             self.work_type,
             variant=self.variant,
-            computation_proportion=self.computation_proportion,
+            **self._own(model),
         )
+
+    def _own(self, model: str) -> dict[str, Any]:
+        """Those of the options that the model has."""
+        known = model_options(model)
+        return {name: value for name, value in self.own.items() if name in known}
 
 
 @bundled
@@ -123,7 +140,7 @@ def estimate(
     model: estimate_options.Models = None,
     work_type: estimate_options.WorkType = None,
     variant: estimate_options.Variant = None,
-    computation_proportion: estimate_options.ComputationProportion = None,
+    own: OwnOptions = _NONE,
     reference_time: estimate_options.ReferenceTime = None,
     measured_on: estimate_options.MeasuredOn = None,
     measured: estimate_options.Measured = None,
@@ -155,7 +172,7 @@ def estimate(
         reference,
         reference_time,
         variant,
-        computation_proportion,
+        own.values,
     )
     request.check()
     if plot is not None:

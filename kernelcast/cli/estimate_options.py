@@ -10,9 +10,9 @@ import typer
 import kernelcast as kc
 from kernelcast.cli.options import counted
 from kernelcast.defaults import DEFAULT_MODEL
+from kernelcast.models import built_in_variants
 
 __all__ = [
-    "ComputationProportion",
     "Devices",
     "Kernel",
     "Measured",
@@ -47,16 +47,14 @@ WorkType: TypeAlias = Annotated[
 Variant: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="Another reading of the model's paper: `strict` of mpd-cpd, `paper` of "
-        "component-throughput.",
+        help="Another reading of the model's paper: "
+        + ", ".join(
+            f"`{reading}` of {model}"
+            for model, readings in built_in_variants().items()
+            for reading in readings
+        )
+        + ".",
         metavar="V",
-    ),
-]
-ComputationProportion: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        help="P of mpd-cpd, from 0 to 1. Default: what the executed instructions give.",
-        metavar="P",
     ),
 ]
 ReferenceTime: TypeAlias = Annotated[

@@ -11,6 +11,7 @@ from typing import Any, get_type_hints
 from rich.console import RenderableType
 
 from kernelcast.cli import options
+from kernelcast.cli.model_options import OwnOptions
 from kernelcast.cli.terminal import show_result
 from kernelcast.cli.trace_source import Execution
 from kernelcast.execution.sampling import Sampling
@@ -74,7 +75,7 @@ class OutputOptions:
         show_result(json=self.json, csv=self.csv, record=record, rows=rows, report=report)
 
 
-_BUNDLES = (ExecutionOptions, OutputOptions)
+_BUNDLES = (ExecutionOptions, OutputOptions, OwnOptions)
 
 
 def bundled(command: Callable[..., None]) -> Callable[..., None]:
@@ -82,17 +83,19 @@ def bundled(command: Callable[..., None]) -> Callable[..., None]:
     signature = inspect.signature(command, eval_str=True)
     kinds = {name: parameter.annotation for name, parameter in signature.parameters.items()}
     bundles = {name: kind for name, kind in kinds.items() if kind in _BUNDLES}
+    parts = {name: _options(kind) for name, kind in bundles.items()}
 
     @wraps(command)
     def run(**given: object) -> None:
         for name, kind in bundles.items():
-            given[name] = kind(**{item.name: given.pop(item.name) for item in fields(kind)})
+            values = {item.name: given.pop(item.name) for item in parts[name]}
+            given[name] = OwnOptions.of(values) if kind is OwnOptions else kind(**values)
         command(**given)
 
     flat = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for name, original in signature.parameters.items()
-        for parameter in (_options(bundles[name]) if name in bundles else (original,))
+        for parameter in parts.get(name, [original])
     ]
     run.__signature__ = signature.replace(parameters=flat)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
@@ -100,6 +103,8 @@ def bundled(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _options(bundle: type[Any]) -> list[inspect.Parameter]:
+    if bundle is OwnOptions:
+        return OwnOptions.parameters()
     hints = get_type_hints(bundle, include_extras=True)
     return [
         inspect.Parameter(

@@ -30,6 +30,7 @@ __all__ = [
     "Size",
     "WorkloadOrTrace",
     "WorkloadPath",
+    "assignments",
     "check_sources",
     "counted",
     "limits",
@@ -162,3 +163,16 @@ def check_sources(
         if value is not None:
             source = "--metrics" if is_executed else "a workload file"
             raise KernelcastError(f"{name} goes with {source} only")
+
+
+def assignments(given: Sequence[str], option: str) -> dict[str, str]:
+    """KernelcastError for what is no NAME=VALUE, and for a name that is given twice."""
+    found: dict[str, str] = {}
+    for item in given:
+        name, equals, value = (part.strip() for part in item.partition("="))
+        if not equals or not name or not value:
+            raise KernelcastError(f"{option} takes NAME=VALUE, got {item!r}")
+        if name in found:
+            raise KernelcastError(f"{option}: {name} is given twice")
+        found[name] = value
+    return found

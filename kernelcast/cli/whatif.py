@@ -74,7 +74,8 @@ def whatif(
     from kernelcast.architectures import architectures, compare_architectures
 
     targets = options.named_devices(device)
-    made, swept = _assignments(changes or (), "--set"), _assignments(sweep or (), "--sweep")
+    made = options.assignments(changes or (), "--set")
+    swept = options.assignments(sweep or (), "--sweep")
     if not made and not swept:
         raise KernelcastError("name a change with --set NAME=VALUE or --sweep NAME=V1,V2")
     values = {name: _values(name, text) for name, text in swept.items()}
@@ -115,19 +116,6 @@ class _Source:
         if kc.is_trace_file(self.file):
             return self.execution.trace(self.file)
         return replace(self.execution, warp_width=warp_width).trace(self.file)
-
-
-def _assignments(given: Sequence[str], option: str) -> dict[str, str]:
-    """KernelcastError for what is no NAME=VALUE, and for a name that is given twice."""
-    found: dict[str, str] = {}
-    for item in given:
-        name, equals, value = (part.strip() for part in item.partition("="))
-        if not equals or not name or not value:
-            raise KernelcastError(f"{option} takes NAME=VALUE, got {item!r}")
-        if name in found:
-            raise KernelcastError(f"{option}: {name} is given twice")
-        found[name] = value
-    return found
 
 
 def _values(name: str, text: str) -> list[str]:

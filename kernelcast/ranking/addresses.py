@@ -9,12 +9,12 @@ from time import process_time
 from kernelcast.address.extraction import address_kernel
 from kernelcast.errors import KernelcastError
 from kernelcast.models.warpspeed.model import warpspeed_estimate
+from kernelcast.models.warpspeed.volumes.bound_kernel import BoundKernel
+from kernelcast.models.warpspeed.volumes.volumes import Volumes, volumes
 from kernelcast.ranking.execution import check_results, with_thread_block, workload_fingerprint
 from kernelcast.ranking.ranking import Outcome, Prediction, Refusal
 from kernelcast.ranking.variations import NO_FOLDING, Configuration, Shape
 from kernelcast.simcore.address.kernel import AddressKernel
-from kernelcast.simcore.address.volumes.bound_kernel import BoundKernel
-from kernelcast.simcore.address.volumes.volumes import Volumes, volumes
 from kernelcast.simcore.device.device import Device
 from kernelcast.workload.workload import Workload
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 
 from kernelcast.report.text import exact_number, titled_table
+from kernelcast.simcore.device.named_facts import device_facts
+from kernelcast.simcore.device.section import section_named
 from kernelcast.simcore.isa.tensor_types import TensorType
 
 if TYPE_CHECKING:
@@ -27,14 +29,6 @@ _UNITS = (
     ("_efficiency", "share"),
     (".lanes", "threads/cycle"),
     *((f"tensor.{type_.value}", "multiply-adds/cycle") for type_ in TensorType),
-    ("parallel_degree.a", "warps"),
-    ("parallel_degree.b", "warps"),
-    ("parallel_degree.c", "share"),
-    ("parallel_degree.d", "warps"),
-    ("parallel_degree.m", "warps"),
-    ("_hit_rate.a", "share"),
-    ("_hit_rate.b", "1"),
-    ("_hit_rate.steepness", "1"),
     ("_hz", "Hz"),
     ("_s", "s"),
 )
@@ -49,9 +43,9 @@ Rows = list[Sequence[object]]
 def device_rows(device: Device, observations: Observations = ()) -> Rows:
     """Every value under its dotted name, then observations as `observed.<quantity>`."""
     rows: Rows = [_HEADER]
+    facts = device_facts(device)
     for key, where in device.provenance.items():
-        value = _value(device, key)
-        rows.append((key, value, _unit(key), where.source.value, where.reference))
+        rows.append((key, facts[key], _unit(key), where.source.value, where.reference))
     for item in observations:
         where = item.provenance
         key = f"observed.{item.quantity}"
@@ -109,14 +103,8 @@ def _curve_record(name: str, curve: MeasuredCurve) -> Record:
     }
 
 
-def _value(device: Device, key: str) -> Any:
-    """The value that a dotted provenance key such as `l2.capacity_bytes` names."""
-    value: Any = device
-    for part in key.split("."):
-        value = getattr(value, part)
-    return getattr(value, "value", value)
-
-
 def _unit(key: str) -> str:
     """The unit that a name ends with; empty for counts and texts."""
-    return next((unit for end, unit in _UNITS if key.endswith(end)), "")
+    section = section_named(key.partition(".")[0])
+    units = (*section.units.items(), *_UNITS) if section else _UNITS
+    return next((unit for end, unit in units if key.endswith(end)), "")

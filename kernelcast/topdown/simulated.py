@@ -32,16 +32,17 @@ def simulated_topdown(profile: KernelProfile, device: Device) -> ApplicationTopD
 
     ModelNotApplicable without paths, saying why, or without timing facts of the device.
     """
-    if profile.timed is None:
+    timed = profile.timed
+    if timed is None:
         why = profile.not_timed or "the paths of its warps were not recorded"
         raise ModelNotApplicable(f"kernel {profile.kernel} cannot be simulated: {why}")
-    timing = launch_timing(profile.timed, device)
+    timing = launch_timing(timed, device)
     active = 1.0 if profile.divergence is None else profile.divergence
     stalls = {why: cycles for why, cycles in timing.warp_stalls.items() if why not in _NO_WARP}
     slots = IssueSlots(timing.full_cycles, timing.issued, timing.issued, active, stalls)
     result = topdown_from_stalls(profile.kernel, device, slots)
     kernel = KernelTopDown(profile.kernel, (Invocation(result),))
-    lines = hot_lines(profile.timed.instructions, timing.warp_cycles)
+    lines = hot_lines(timed.instructions, timing.warp_cycles)
     return ApplicationTopDown((kernel,), (*_ASSUMPTIONS, *_without_warp(timing)), lines)
 
 

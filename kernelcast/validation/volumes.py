@@ -12,8 +12,9 @@ from itertools import combinations
 
 from kernelcast.errors import KernelcastError
 from kernelcast.models.warpspeed.model import warpspeed_estimate
+from kernelcast.models.warpspeed.volumes.volumes import Volumes, volumes
+from kernelcast.models.warpspeed.warpspeed_facts import WARPSPEED
 from kernelcast.progress import StageProgress
-from kernelcast.simcore.address.volumes.volumes import Volumes, volumes
 from kernelcast.simcore.device.file import load_device
 from kernelcast.validation.simulated_volumes import SimulatedVolumes, simulated_volumes
 from kernelcast.validation.warpspeed_twins import Configuration, Folding, Twin
@@ -194,7 +195,7 @@ def validate_volumes(
     """Every configuration on the devices, by default on DEVICES; some minutes."""
     names = devices or DEVICES
     for name in names:
-        if load_device(name).warpspeed is None:
+        if load_device(name).section(WARPSPEED) is None:
             raise KernelcastError(f"device {name} has no section [warpspeed]")
     todo = [(name, item) for name in names for item in CONFIGURATIONS]
     found = []

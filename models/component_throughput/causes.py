@@ -16,9 +16,9 @@ from kernelcast.models.component_throughput.curves import (
     shared_bandwidth,
     wavefront_bytes,
 )
+from kernelcast.models.component_throughput.stage_profile import InstructionType
 from kernelcast.models.component_throughput.times import Component, LaunchWork, StageTime, time_of
 from kernelcast.simcore.device.device import Device
-from kernelcast.simcore.profile.stage_profile import InstructionType
 from kernelcast.units import format_seconds
 
 __all__ = ["Cause", "causes", "next_bottleneck"]

@@ -10,10 +10,11 @@ import math
 from dataclasses import dataclass
 
 from kernelcast.errors import ModelNotApplicable
+from kernelcast.models.component_throughput.component_facts import COMPONENTS
+from kernelcast.models.component_throughput.stage_profile import InstructionType
 from kernelcast.simcore.device.device import Device, MeasuredCurve
-from kernelcast.simcore.profile.global_bandwidth import GlobalBandwidth
-from kernelcast.simcore.profile.saturation import Saturation, saturation_of
-from kernelcast.simcore.profile.stage_profile import InstructionType
+from kernelcast.simcore.device.global_bandwidth import GlobalBandwidth
+from kernelcast.simcore.device.saturation import Saturation, saturation_of
 
 __all__ = [
     "INSTRUCTION_CURVE",
@@ -59,7 +60,7 @@ class ThroughputOverWarps:
 
 def lanes(device: Device, kind: InstructionType) -> float:
     """Functional units of an SM for one type of instruction, in threads a cycle."""
-    facts, timing = device.components, device.timing
+    facts, timing = device.section(COMPONENTS), device.timing
     match kind:
         case InstructionType.I:
             return float(facts.type_1_lanes if facts else device.sm.fp32_lanes)
@@ -132,7 +133,8 @@ def global_bandwidth(device: Device) -> GlobalBandwidth:
     The clusters are SMs that share a way to memory, all of them where that is not known.
     """
     sms = device.architecture.sm_count
-    together = device.components.sms_per_memory_pipeline if device.components else sms
+    facts = device.section(COMPONENTS)
+    together = facts.sms_per_memory_pipeline if facts else sms
     latency_s, peak = 0.0, device.dram.bandwidth_bytes_per_s
     if device.timing is not None:
         latency_s = device.seconds(device.timing.dram_latency_cycles)

@@ -17,11 +17,14 @@ from itertools import groupby
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models.component_throughput.causes import Cause, causes, next_bottleneck
+from kernelcast.models.component_throughput.component_facts import COMPONENTS
 from kernelcast.models.component_throughput.curves import (
     global_bandwidth,
     instruction_throughput,
     shared_bandwidth,
 )
+from kernelcast.models.component_throughput.stage_profile import InstructionType, StageProfile
+from kernelcast.models.component_throughput.stages_from_trace import stage_profiles
 from kernelcast.models.component_throughput.times import (
     Component,
     LaunchWork,
@@ -30,11 +33,10 @@ from kernelcast.models.component_throughput.times import (
     time_of,
 )
 from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
-from kernelcast.models.model import ModelOptions, check_variant, launch_validity
+from kernelcast.models.model import ModelOptions, check_variant, declared, launch_validity
 from kernelcast.models.tensor_work import refuse_tensor_work
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.profile import KernelProfile
-from kernelcast.simcore.profile.stage_profile import InstructionType, StageProfile
 from kernelcast.units import format_seconds
 
 __all__ = ["NAME", "PAPER", "component_throughput", "launch_stage_times"]
@@ -49,6 +51,7 @@ _BASIS = (
 )
 
 
+@declared(variants=(PAPER,), sections=(COMPONENTS,))
 def component_throughput(profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
     """ModelNotApplicable without launch and occupancy, and for what the device cannot run."""
     work = _work(profile, options)
@@ -77,9 +80,6 @@ def component_throughput(profile: KernelProfile, device: Device, options: ModelO
     )
 
 
-component_throughput.variants = (PAPER,)  # type: ignore[attr-defined]
-
-
 def launch_stage_times(
     profile: KernelProfile, device: Device, options: ModelOptions
 ) -> tuple[StageTime, ...]:
@@ -95,12 +95,13 @@ def _work(profile: KernelProfile, options: ModelOptions) -> LaunchWork:
         raise ModelNotApplicable(
             f"{NAME} needs grid, thread block and resident warps, which the profile does not tell"
         )
-    if not profile.stages and whole_warps:
+    stages = profile.derived(stage_profiles) or ()
+    if not stages and whole_warps:
         raise ModelNotApplicable(
             f"{NAME}'s variant {PAPER} needs barrier stages, which the profile does not tell apart"
         )
     return LaunchWork(
-        stages=profile.stages or (_single_stage(profile),),
+        stages=stages or (_single_stage(profile),),
         thread_blocks=profile.launch.thread_blocks,
         threads=profile.launch.threads_per_thread_block,
         thread_blocks_per_sm=profile.occupancy.thread_blocks_per_sm,
@@ -280,9 +281,9 @@ def _rates(times: Sequence[StageTime], work: LaunchWork, device: Device) -> Iter
 def _assumptions(profile: KernelProfile, device: Device) -> Iterator[str]:
     yield f"instructions: {instruction_throughput(device, InstructionType.II).basis}"
     yield f"shared memory: {shared_bandwidth(device).basis}"
-    if device.components is None:
+    if device.section(COMPONENTS) is None:
         yield "functional units by type from the peaks, all SMs share the memory alike (assumed)"
-    if not profile.stages:
+    if not profile.derived(stage_profiles):
         yield "the profile does not tell barrier stages apart: all components overlap"
     if profile.device != device.name:
         yield f"occupancy and transactions are those of {profile.device}"

@@ -12,8 +12,8 @@ from kernelcast.models.component_throughput.curves import (
     shared_bandwidth,
     wavefront_bytes,
 )
+from kernelcast.models.component_throughput.stage_profile import InstructionType, StageProfile
 from kernelcast.simcore.device.device import Device
-from kernelcast.simcore.profile.stage_profile import InstructionType, StageProfile
 
 __all__ = ["Component", "LaunchWork", "StageTime", "stage_times", "time_of"]
 

@@ -18,7 +18,7 @@ from kernelcast.models.interval.advice import advice
 from kernelcast.models.interval.bound import interval_bound
 from kernelcast.models.interval.shares import Group, Share, time_shares
 from kernelcast.models.interval.spread import SPREAD, ends
-from kernelcast.models.model import ModelOptions, launch_validity
+from kernelcast.models.model import ModelOptions, Recording, declared, launch_validity
 from kernelcast.models.tensor_work import check_tensor_units
 from kernelcast.simcore.device.device import Device, TimingFacts
 from kernelcast.simcore.profile.profile import KernelProfile
@@ -35,6 +35,7 @@ _BASIS = f"simulated again with {SPREAD}"
 _MOST_CAUSES = 4
 
 
+@declared(needs={Recording.PATHS})
 def interval(profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
     """ModelNotApplicable for devices without timing facts."""
     if device.timing is None:
@@ -43,12 +44,10 @@ def interval(profile: KernelProfile, device: Device, options: ModelOptions) -> E
         )
     check_tensor_units(profile, device)
     factor = profile.repeats * (1.0 if options.utilization is None else options.utilization)
-    if profile.timed is None:
+    timed = profile.timed
+    if timed is None:
         return interval_bound(profile, device, factor)
-    return _simulated(profile, profile.timed, device, factor)
-
-
-interval.needs_paths = True  # type: ignore[attr-defined]
+    return _simulated(profile, timed, device, factor)
 
 
 def _simulated(

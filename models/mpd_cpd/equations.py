@@ -15,7 +15,7 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.device.ptx_costs import ParallelDegreeFacts
+from kernelcast.models.mpd_cpd.ptx_costs import ParallelDegreeFacts
 
 __all__ = [
     "Floats",

@@ -12,18 +12,27 @@ from dataclasses import replace
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
-from kernelcast.models.model import ModelOptions, check_variant, launch_validity
-from kernelcast.models.mpd_cpd.equations import PeriodType, Reading
-from kernelcast.models.mpd_cpd.wave import Wave, WavePart
-from kernelcast.models.tensor_work import refuse_tensor_work
-from kernelcast.simcore.device.derived_ptx_costs import MEASURED_ON, ptx_costs
-from kernelcast.simcore.device.device import Device
-from kernelcast.simcore.profile.calculate_periods import (
+from kernelcast.models.model import (
+    ModelOptions,
+    Recording,
+    check_variant,
+    declared,
+    launch_validity,
+)
+from kernelcast.models.mpd_cpd.calculate_periods import (
     InstructionStream,
     calculate_periods,
     computation_proportion,
     executions,
 )
+from kernelcast.models.mpd_cpd.derived_ptx_costs import MEASURED_ON, ptx_costs
+from kernelcast.models.mpd_cpd.equations import PeriodType, Reading
+from kernelcast.models.mpd_cpd.instruction_stream import instruction_stream
+from kernelcast.models.mpd_cpd.ptx_costs import PTX_COSTS
+from kernelcast.models.mpd_cpd.wave import Wave, WavePart
+from kernelcast.models.option import ModelOption
+from kernelcast.models.tensor_work import refuse_tensor_work
+from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.profile import KernelProfile
 
 __all__ = ["NAME", "mpd_cpd"]
@@ -50,6 +59,21 @@ _MEANINGS = {
 }
 
 
+COMPUTATION_PROPORTION = ModelOption(
+    "computation_proportion",
+    float,
+    "P of mpd-cpd, from 0 to 1. Default: what the executed instructions give.",
+    lambda share: "" if 0 <= share <= 1 else f"a proportion lies between 0 and 1, got {share}",
+    symbol="P",
+)
+
+
+@declared(
+    needs={Recording.PATHS},
+    variants=(Reading.STRICT.value,),
+    options=(COMPUTATION_PROPORTION,),
+    sections=(PTX_COSTS,),
+)
 def mpd_cpd(profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
     """ModelNotApplicable without paths of warps, and for devices without costs of instructions."""
     check_variant(NAME, mpd_cpd, options.variant)
@@ -60,12 +84,12 @@ def mpd_cpd(profile: KernelProfile, device: Device, options: ModelOptions) -> Es
             f"{NAME} needs costs of PTX instructions, and {device.name} has neither [ptx_costs] "
             "nor the [timing] from which they could be derived"
         )
-    stream = profile.stream
+    stream = profile.derived(instruction_stream)
     if stream is None:
         raise ModelNotApplicable(
             f"{NAME} walks along the paths of warps: {profile.not_timed or 'none were recorded'}"
         )
-    given = options.computation_proportion
+    given = options.value(COMPUTATION_PROPORTION)
     counted = computation_proportion(executions(stream), costs)
     wave = Wave(
         periods=calculate_periods(stream, costs),
@@ -78,10 +102,6 @@ def mpd_cpd(profile: KernelProfile, device: Device, options: ModelOptions) -> Es
     if not wave.total_clocks:
         raise ModelNotApplicable(f"no warp of kernel {profile.kernel} executes anything")
     return _estimate(profile, stream, wave, options)
-
-
-mpd_cpd.needs_paths = True  # type: ignore[attr-defined]
-mpd_cpd.variants = (Reading.STRICT.value,)  # type: ignore[attr-defined]
 
 
 def _active_warps(stream: InstructionStream, device: Device) -> int:
@@ -197,12 +217,12 @@ def _assumptions(
 ) -> tuple[str, ...]:
     device, recorded = wave.device, len(stream.paths.thread_blocks)
     found = [f"{recorded} recorded thread blocks stand for {stream.thread_blocks}"]
-    if device.ptx_costs is None:
+    if device.section(PTX_COSTS) is None:
         found.append(
             f"costs of instructions are assumed: those of the {MEASURED_ON}, scaled by the "
             f"latencies of {device.name}"
         )
-    if options.computation_proportion is not None:
+    if options.value(COMPUTATION_PROPORTION) is not None:
         found.append("P is as given, not as counted")
     if not stream.paths.is_complete:
         found.append(f"the paths hold {stream.path_share:.0%} of what their thread blocks execute")

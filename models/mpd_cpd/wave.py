@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kernelcast.models.mpd_cpd.calculate_periods import CalculatePeriods
 from kernelcast.models.mpd_cpd.equations import (
     Floats,
     PeriodClocks,
@@ -20,9 +21,8 @@ from kernelcast.models.mpd_cpd.equations import (
     saturated_degree_slope,
     warp_bandwidth,
 )
+from kernelcast.models.mpd_cpd.ptx_costs import PtxCostFacts
 from kernelcast.simcore.device.device import Device
-from kernelcast.simcore.device.ptx_costs import PtxCostFacts
-from kernelcast.simcore.profile.calculate_periods import CalculatePeriods
 
 __all__ = ["Wave", "WavePart"]
 

@@ -13,12 +13,19 @@ import numpy as np
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
-from kernelcast.models.model import ModelOptions, dominant_work_type, launch_validity
+from kernelcast.models.model import (
+    ModelOptions,
+    Recording,
+    declared,
+    dominant_work_type,
+    launch_validity,
+)
 from kernelcast.models.roofline.ceilings import flops
 from kernelcast.models.tensor_work import refuse_tensor_work
+from kernelcast.models.warpspeed.volumes.volumes import Volumes
+from kernelcast.models.warpspeed.volumes.wavefronts import RequestRules
+from kernelcast.models.warpspeed.warpspeed_facts import WARPSPEED
 from kernelcast.simcore.address.kernel import AddressKernel
-from kernelcast.simcore.address.volumes.volumes import Volumes
-from kernelcast.simcore.address.volumes.wavefronts import RequestRules
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.profile import KernelProfile, LaunchValidity, WorkType
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline
@@ -105,6 +112,7 @@ def warpspeed_estimate(volumes: Volumes, kernel: AddressKernel, device: Device) 
     return _estimate(kernel.name, device, limiters, 1.0, parameters, told)
 
 
+@declared(needs={Recording.PATHS}, sections=(WARPSPEED,))
 def warpspeed(profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
     """The same limiters with the volumes that were simulated or measured. Passes of L1 are those
     of the paths of warps; without them the sectors that warps ask for fill lines.
@@ -136,9 +144,6 @@ def warpspeed(profile: KernelProfile, device: Device, options: ModelOptions) -> 
     )
     told = _Told(profile.repeats, assumptions, lambda time_s: launch_validity(profile, time_s))
     return _estimate(profile.kernel, device, limiters, profile.repeats * factor, (), told)
-
-
-warpspeed.needs_paths = True  # type: ignore[attr-defined]
 
 
 def _limiters(
@@ -178,14 +183,15 @@ def _l1_cycles(profile: KernelProfile, device: Device) -> float | None:
     traffic = profile.traffic
     if traffic.global_load_requests is None or traffic.global_load_sectors is None:
         return None
-    rules = RequestRules.of(device, device.warpspeed)
+    rules = RequestRules.of(device, device.section(WARPSPEED))
     requests = traffic.global_load_requests + (traffic.global_store_requests or 0.0)
-    if profile.timed is not None:
-        pc = profile.timed.paths.pc
-        chosen = np.array([item is Pipeline.GLOBAL for item in profile.timed.pipeline])[pc]
+    timed = profile.timed
+    if timed is not None:
+        pc = timed.paths.pc
+        chosen = np.array([item is Pipeline.GLOBAL for item in timed.pipeline])[pc]
         if chosen.any():
-            moved_bytes = profile.timed.paths.lanes * profile.timed.levels.bytes_per_lane[pc]
-            cycles = rules.cycles(profile.timed.wavefronts[chosen], moved_bytes[chosen])
+            moved_bytes = timed.paths.lanes * timed.levels.bytes_per_lane[pc]
+            cycles = rules.cycles(timed.wavefronts[chosen], moved_bytes[chosen])
             return requests * float(cycles.mean())
     sectors = traffic.global_load_sectors + (traffic.global_store_sectors or 0.0)
     moved = np.array(sectors * traffic.sector_bytes)

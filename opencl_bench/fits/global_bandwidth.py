@@ -9,7 +9,7 @@ import numpy as np
 
 from kernelcast.opencl_bench.fits.detection import Floats, root_mean_square
 from kernelcast.opencl_bench.fits.linear_cost import fit_linear_cost
-from kernelcast.simcore.profile.global_bandwidth import GlobalBandwidth
+from kernelcast.simcore.device.global_bandwidth import GlobalBandwidth
 
 __all__ = ["BandwidthPoint", "GlobalBandwidth", "fit_global_bandwidth"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kernelcast.opencl_bench.fits.detection import Floats
-from kernelcast.simcore.profile.saturation import Saturation, fit_saturation
+from kernelcast.simcore.device.saturation import Saturation, fit_saturation
 
 __all__ = ["RooflineFit", "Saturation", "fit_roofline", "fit_saturation"]
 

@@ -1,5 +1,5 @@
-"""Kernels as address expressions, and data volumes without a run (docs/rank.md).
+"""Kernels as address expressions, without a run (docs/rank.md).
 
-`expression` and `kernel` are the language, `extraction` reads it off code, `volumes` counts sectors
-at each level of the memory. Imports `isa`, `launch`, `device` and `profile`.
+`expression` and `kernel` are the language, `extraction` reads it off code, `boxes` and
+`address_sets` count what is touched. Imports `isa`, `launch`, `device` and `profile`.
 """

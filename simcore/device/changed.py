@@ -17,12 +17,14 @@ from kernelcast.simcore.device.named_facts import (
 from kernelcast.simcore.device.rescaling import (
     ABSENT,
     RULES,
+    DependentFact,
     Facts,
     Scalar,
     ceiling_factor,
     curve_factor,
     follow,
 )
+from kernelcast.simcore.device.section import section_named
 from kernelcast.units import parse_si
 
 __all__ = [
@@ -76,7 +78,7 @@ def changed_device(device: Device, changes: Changes) -> Device:
     explicit = _explicit(device, old, changes)
     if not explicit:
         return device
-    new = _present(follow(old, explicit))
+    new = _present(follow(old, explicit, _rules(device)))
     label = _label(device, changes)
     table = device_table(new, lambda name: _provenance(name, device, old, new, explicit))
     table["title"] = f"{device.title}, changed"
@@ -95,7 +97,7 @@ def followed_facts(device: Device, changes: Changes) -> tuple[FollowedFact, ...]
     """What `changed_device` rescales or limits besides what `changes` say."""
     old = device_facts(device)
     explicit = _explicit(device, old, changes)
-    new = follow(old, explicit)
+    new = follow(old, explicit, _rules(device))
     return tuple(
         FollowedFact(name, old[name], value)
         for name, value in new.items()
@@ -113,6 +115,12 @@ def typed_changes(device: Device, changes: Changes) -> dict[str, Scalar]:
         given: _typed(given, value, old.get(_known(device, old, given)))
         for given, value in changes.items()
     }
+
+
+def _rules(device: Device) -> tuple[DependentFact, ...]:
+    """Also those of the models whose sections the device has."""
+    sections = (section_named(name) for name in device.sections)
+    return (*RULES, *(rule for section in sections if section for rule in section.rules))
 
 
 def _explicit(device: Device, old: Facts, changes: Changes) -> dict[str, Scalar]:
@@ -133,11 +141,10 @@ def _explicit(device: Device, old: Facts, changes: Changes) -> dict[str, Scalar]
 
 def _known(device: Device, old: Facts, given: str) -> str:
     name = ALIASES.get(given, given)
-    sections = optional_sections(device)
     absent = absent_facts(device)
-    if name in old or name in absent or name.partition(".")[0] in sections:
+    if name in old or name in absent or name in _sections(old):
         return name
-    if name in _sections(old):
+    if name.partition(".")[0] in optional_sections(device):
         return name
     known = [*old, *absent, *(alias for alias, fact in ALIASES.items() if fact in old)]
     raise DeviceFileError(f"{device.name}: no fact {given!r}{nearest(given, known)}")
@@ -191,7 +198,7 @@ def _provenance(name: str, device: Device, old: Facts, new: Facts, explicit: Fac
         return before
     causes = [
         source
-        for rule in RULES
+        for rule in _rules(device)
         if rule.name == name
         for source in rule.sources
         if new.get(source) != old.get(source)

@@ -7,13 +7,12 @@ values (`device.l2.capacity_bytes`); where a value comes from is in `device.prov
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import Any
 
-from kernelcast.simcore.device.component_facts import ComponentFacts
-from kernelcast.simcore.device.ptx_costs import PtxCostFacts
+from kernelcast.simcore.device.section import Facts, Section
 from kernelcast.simcore.device.tensor_facts import TensorFacts
-from kernelcast.simcore.device.warpspeed_facts import WarpspeedFacts
 
 __all__ = [
     "SEGMENT_RULES",
@@ -274,9 +273,8 @@ class Device:
     measured: MeasuredThroughput | None
     timing: TimingFacts | None = None
     segments: SegmentFacts | None = None
-    ptx_costs: PtxCostFacts | None = None
-    components: ComponentFacts | None = None
-    warpspeed: WarpspeedFacts | None = None
+    sections: Mapping[str, Any] = field(hash=False, default_factory=dict)
+    """What only a model knows to read, by the names of sections; `section` gives it its type."""
     tensor: TensorFacts | None = None
     provenance: Mapping[str, Provenance] = field(compare=False, repr=False, default_factory=dict)
     early_release: bool = False
@@ -288,6 +286,16 @@ class Device:
 
     ceilings: Mapping[str, float] = field(compare=False, repr=False, default_factory=dict)
     """The highest figure of each bandwidth and rate of `[observed]`, by its name there."""
+
+    def section(self, section: Section[Facts]) -> Facts | None:
+        """What the file says in a section that belongs to a model; None where it has none."""
+        found: Facts | None = self.sections.get(section.name)
+        return found
+
+    def with_section(self, section: Section[Facts], facts: Facts | None) -> Device:
+        """The device with other facts in that section, or without it."""
+        others = {name: value for name, value in self.sections.items() if name != section.name}
+        return replace(self, sections=others if facts is None else {**others, section.name: facts})
 
     def is_fitted_on(self, point: str) -> bool:
         """Whether a value of the file was chosen by the point: it says nothing of the errors."""

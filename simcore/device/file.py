@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
 
-from kernelcast.errors import DeviceFileError, UnknownDevice, nearest
+from kernelcast.errors import DeviceFileError, UnknownDevice, UnknownModel, nearest
 from kernelcast.input_files import MOST_TEXT_BYTES, read_text_input
 from kernelcast.simcore.device.checks import (
     QUANTITIES,
@@ -19,7 +19,6 @@ from kernelcast.simcore.device.checks import (
     contradictions,
     is_quantity,
 )
-from kernelcast.simcore.device.component_facts import ComponentFacts
 from kernelcast.simcore.device.curves import read_curves
 from kernelcast.simcore.device.device import (
     ArchitectureFacts,
@@ -37,9 +36,8 @@ from kernelcast.simcore.device.device import (
     Source,
     TimingFacts,
 )
-from kernelcast.simcore.device.ptx_costs import PtxCostFacts
+from kernelcast.simcore.device.section import Facts, Section, section_named, section_names
 from kernelcast.simcore.device.tensor_facts import TensorFacts
-from kernelcast.simcore.device.warpspeed_facts import WarpspeedFacts
 
 __all__ = ["known_devices", "load_device", "load_observations", "read_device"]
 
@@ -57,11 +55,9 @@ _SECTIONS: dict[str, type] = {
     "measured": MeasuredThroughput,
     "timing": TimingFacts,
     "segments": SegmentFacts,
-    "ptx_costs": PtxCostFacts,
-    "components": ComponentFacts,
-    "warpspeed": WarpspeedFacts,
     "tensor": TensorFacts,
 }
+"""Those that no model owns."""
 _TOP_LEVEL = ("title", "coalescing", "early_release", "fitted_on", "observed", "curves")
 _ENTRY_KEYS = ("value", "source", "ref")
 
@@ -71,14 +67,6 @@ _MAY_BE_ZERO = frozenset(
         "peak.fp64_flops_per_s",
         "measured.fp64_ops_per_s",
         "timing.store_retire_cycles",
-        "components.type_4_lanes",
-        "warpspeed.l1_data_banks",
-        "warpspeed.l1_bank_bytes",
-        "warpspeed.far_distance_bytes",
-        "ptx_costs.parallel_degree.a",
-        "ptx_costs.parallel_degree.b",
-        "ptx_costs.parallel_degree.c",
-        "ptx_costs.parallel_degree.d",
     )
 )
 _RATE_SUFFIXES = ("_bytes_per_s", "_ops_per_s")
@@ -89,7 +77,6 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 }
 """Closed sets of names; replacement policies are an open set that the cache simulator checks."""
 
-Section = TypeVar("Section")
 Member = TypeVar("Member", bound=Enum)
 
 
@@ -161,7 +148,7 @@ class _Reader:
     provenance: dict[str, Provenance] = field(default_factory=dict)
 
     def device(self, name: str) -> Device:
-        self._reject_unknown(self.table, (*_TOP_LEVEL, *_SECTIONS), "")
+        of_models = self._of_models  # refuses unknown names before anything else
         title = self.table.get("title")
         if not isinstance(title, str) or not title:
             raise self._error("title", "must be a text")
@@ -182,9 +169,7 @@ class _Reader:
             measured=self._optional_section("measured", MeasuredThroughput),
             timing=self._optional_section("timing", TimingFacts),
             segments=self._optional_section("segments", SegmentFacts),
-            ptx_costs=self._optional_section("ptx_costs", PtxCostFacts),
-            components=self._optional_section("components", ComponentFacts),
-            warpspeed=self._optional_section("warpspeed", WarpspeedFacts),
+            sections={key: self._section(key, item.facts) for key, item in of_models.items()},
             tensor=self._optional_section("tensor", TensorFacts),
             provenance=self.provenance,
             early_release=self._flag("early_release"),
@@ -227,14 +212,31 @@ class _Reader:
             raise self._error("fitted_on", "must be a list of texts")
         return tuple(found)
 
-    def _optional_section(self, name: str, kind: Callable[..., Section]) -> Section | None:
+    @cached_property
+    def _of_models(self) -> dict[str, Section[Any]]:
+        """The sections of the file that belong to models, by name; DeviceFileError for keys that no
+        model has either."""
+        known = (*_TOP_LEVEL, *_SECTIONS)
+        return {name: self._of_model(name) for name in self.table if name not in known}
+
+    def _of_model(self, name: str) -> Section[Any]:
+        try:
+            found = section_named(name)
+            if found is None:
+                self._reject_unknown((name,), (*_TOP_LEVEL, *_SECTIONS, *section_names()), "")
+        except UnknownModel as error:
+            raise self._error(name, f"is unknown, and {error}") from None
+        assert found is not None
+        return found
+
+    def _optional_section(self, name: str, kind: type[Facts]) -> Facts | None:
         return self._section(name, kind) if name in self.table else None
 
-    def _section(self, name: str, kind: Callable[..., Section]) -> Section:
+    def _section(self, name: str, kind: type[Facts]) -> Facts:
         entries = self.table.get(name)
         if entries is None:
             raise self._error(name, "section is missing")
-        return kind(**self._values(name, entries, _SECTIONS[name]))
+        return kind(**self._values(name, entries, kind))
 
     def _values(self, name: str, entries: Any, facts: type) -> dict[str, Any]:
         """The value of each field of `facts` that has no default or is given; a field that is a
@@ -291,10 +293,15 @@ class _Reader:
             if not value:
                 raise self._error(key, "must not be empty")
         elif isinstance(value, int | float) and not isinstance(value, bool):
-            at_least_zero = key in _MAY_BE_ZERO and value == 0
+            at_least_zero = value == 0 and self._may_be_zero(key)
             if not (0 < value < float("inf") or at_least_zero):
                 raise self._error(key, f"must be positive and finite, got {value!r}")
         return value
+
+    def _may_be_zero(self, key: str) -> bool:
+        section, _, name = key.partition(".")
+        of_model = self._of_models.get(section)
+        return key in _MAY_BE_ZERO if of_model is None else name in of_model.may_be_zero
 
     def _member(self, key: str, kind: type[Member], value: Any) -> Member:
         known = [member.value for member in kind]
@@ -302,7 +309,7 @@ class _Reader:
             raise self._error(key, f"must be one of {', '.join(known)}, got {value!r}")
         return kind(value)
 
-    def _reject_unknown(self, found: Mapping[str, Any], known: Any, prefix: str) -> None:
+    def _reject_unknown(self, found: Iterable[str], known: Any, prefix: str) -> None:
         for key in found:
             if key not in known:
                 raise self._error(f"{prefix}{key}", f"is unknown{nearest(key, known)}")
@@ -310,6 +317,9 @@ class _Reader:
     def _check(self, device: Device, observations: Sequence[Observation]) -> None:
         for key, message in contradictions(device, observations):
             raise self._error(key, message)
+        for name, section in self._of_models.items():
+            for key, message in section.contradictions(device, device.sections[name]):
+                raise self._error(f"{name}.{key}", message)
 
     def _error(self, key: str, message: str) -> DeviceFileError:
         return DeviceFileError(f"{self.file}: {key}: {message}")

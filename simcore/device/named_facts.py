@@ -9,6 +9,7 @@ from typing import Any
 
 from kernelcast.simcore.device.device import Device, Provenance
 from kernelcast.simcore.device.rescaling import Facts, Scalar
+from kernelcast.simcore.device.section import section_names
 
 __all__ = ["absent_facts", "device_facts", "device_table", "optional_sections"]
 
@@ -22,10 +23,19 @@ def device_facts(device: Device) -> dict[str, Scalar]:
     """
     return {
         name: value
-        for item in fields(device)
-        if item.name not in _NOT_FACTS
-        for name, value in _facts(item.name, getattr(device, item.name))
+        for part, facts in _parts(device)
+        if part not in _NOT_FACTS
+        for name, value in _facts(part, facts)
     }
+
+
+def _parts(device: Device) -> Iterator[tuple[str, Any]]:
+    """The device's fields by name, models' sections as if they were fields."""
+    for item in fields(device):
+        if item.name == "sections":
+            yield from device.sections.items()
+        else:
+            yield item.name, getattr(device, item.name)
 
 
 def _facts(name: str, value: Any) -> Iterator[tuple[str, Scalar]]:
@@ -40,19 +50,16 @@ def _facts(name: str, value: Any) -> Iterator[tuple[str, Scalar]]:
 
 def optional_sections(device: Device) -> tuple[str, ...]:
     """Sections that a device of its kind may have, and this one has not."""
-    return tuple(
-        item.name
-        for item in fields(device)
-        if item.name not in _NOT_FACTS and getattr(device, item.name) is None
-    )
+    own = (name for name, value in _parts(device) if name not in _NOT_FACTS and value is None)
+    return (*own, *(name for name in section_names() if name not in device.sections))
 
 
 def absent_facts(device: Device) -> tuple[str, ...]:
     """Facts that a section may have, and this device's has not."""
     return tuple(
-        f"{section.name}.{item.name}"
-        for section in fields(device)
-        if is_dataclass(facts := getattr(device, section.name))
+        f"{part}.{item.name}"
+        for part, facts in _parts(device)
+        if is_dataclass(facts)
         for item in fields(facts)
         if getattr(facts, item.name) is None
     )

@@ -6,7 +6,7 @@ Facts go by their dotted names (`sm.max_warps`). docs/whatif.md shows the table 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
@@ -197,12 +197,6 @@ RULES: tuple[DependentFact, ...] = (
         reason="the way from L2 to DRAM takes as many nanoseconds as before",
     ),
     DependentFact(
-        "ptx_costs.access_cycles",
-        How.SCALES,
-        (_CLOCK,),
-        reason="an access of the memory takes as many nanoseconds as before",
-    ),
-    DependentFact(
         "tensor.peak_clock_hz",
         How.SCALES,
         (_CLOCK,),
@@ -215,7 +209,8 @@ RULES: tuple[DependentFact, ...] = (
         reason="the vendor's figure is that of all SMs",
     ),
 )
-"""In this order: the sources of a rule are settled by rules before it."""
+"""In this order: the sources of a rule are settled by rules before it. Those of models' sections
+come behind (`Section.rules`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,14 +262,16 @@ def curve_factor(name: str, y_unit: str, old: Facts, new: Facts) -> tuple[float,
     return 1.0, ()
 
 
-def follow(old: Facts, explicit: Facts) -> dict[str, Scalar]:
-    """All facts after the changes `explicit`, which win over every rule.
+def follow(
+    old: Facts, explicit: Facts, rules: Sequence[DependentFact] = RULES
+) -> dict[str, Scalar]:
+    """All facts after the changes `explicit`, which win over every one of the `rules`.
 
     A fact that follows is worked out from `old` and from what its sources have become, so that the
     order of the changes does not matter. Nothing follows from a fact that is taken away.
     """
     new = {**old, **explicit}
-    for rule in RULES:
+    for rule in rules:
         if rule.name in explicit or any(
             new.get(name, ABSENT) == ABSENT for name in (rule.name, *rule.sources)
         ):

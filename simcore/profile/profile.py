@@ -7,16 +7,15 @@ are kept apart by name. A quantity that the origin cannot know is None, never 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from kernelcast.simcore.profile.stage_profile import StageProfile
+from kernelcast.simcore.profile.derived import DerivedInputs, ProfileSource, Value
 
 if TYPE_CHECKING:
     from kernelcast.simcore.device.device import Device
-    from kernelcast.simcore.profile.calculate_periods import InstructionStream
     from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 
 __all__ = [
@@ -251,16 +250,26 @@ class KernelProfile:
     divergence: float | None = None
     """Mean share of active lanes per issued warp instruction, 0 to 1."""
     barrier_stages: int | None = None
-    stages: tuple[StageProfile, ...] = field(default=(), repr=False)
-    """The stages in which something happens; empty where the origin does not tell them apart."""
     mix: tuple[MixRow, ...] = ()
     hot_spots: tuple[HotSpot, ...] = ()
     assumptions: tuple[str, ...] = field(default=())
     target: Device | None = field(default=None, repr=False, compare=False)
     """The device itself, when it is at hand: a device file of the user's is not found by name."""
-    timed: TimedKernel | None = field(default=None, repr=False, compare=False)
-    """What simulating an SM takes, where paths of warps were recorded."""
-    stream: InstructionStream | None = field(default=None, repr=False, compare=False)
-    """The instructions of recorded warps as PTX has them, where paths of warps were recorded."""
+    inputs: DerivedInputs = field(default_factory=DerivedInputs, repr=False, compare=False)
+    """What `derived` makes, and has made."""
     not_timed: str = field(default="", repr=False, compare=False)
     """Half a sentence why there are no paths although they were wanted."""
+
+    def derived(self, make: Callable[[ProfileSource], Value]) -> Value | None:
+        """What `make` makes of trace, device and memory, once, when it is first asked for; None
+        where the origin is a profiler's file. So a model has inputs that no other one needs."""
+        return self.inputs.of(make)
+
+    @property
+    def timed(self) -> TimedKernel | None:
+        """What simulating an SM takes; None without paths of warps, timing facts of the device or
+        tensor units that the kernel needs."""
+        # Imports the compiled simulators, which profiles that come from files do without.
+        from kernelcast.simcore.profile.timed import timed_warps
+
+        return self.derived(timed_warps)

@@ -8,17 +8,15 @@ from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.tensor_facts import missing_tensor_units
 from kernelcast.simcore.memory.device_memory import MemoryResult, simulate_memory
+from kernelcast.simcore.profile.derived import DerivedInputs, ProfileSource
 from kernelcast.simcore.profile.instruction_counts import (
     divergence,
     instruction_counts,
     instruction_mix,
 )
-from kernelcast.simcore.profile.instruction_stream import instruction_stream
 from kernelcast.simcore.profile.memory_profile import hot_spots, memory_traffic, shared_memory_use
 from kernelcast.simcore.profile.occupancy import held_share, occupancy
 from kernelcast.simcore.profile.profile import KernelProfile, LaunchShape, Occupancy
-from kernelcast.simcore.profile.stages_from_trace import stage_profiles
-from kernelcast.simcore.timing.kernel.from_trace import timed_kernel
 from kernelcast.traces.trace import Trace
 
 if TYPE_CHECKING:
@@ -60,16 +58,10 @@ def profile(
         warp_width=device.architecture.warp_width,
         divergence=divergence(trace),
         barrier_stages=len(trace.stage_warp_issues),
-        stages=stage_profiles(trace, device, memory),
         mix=instruction_mix(trace),
         hot_spots=hot_spots(trace, traffic, wavefronts),
         assumptions=_assumptions(device, resident, memory.sample),
-        timed=None
-        if trace.paths is None or device.timing is None or lacks_units
-        else timed_kernel(trace, device, memory),
-        stream=None
-        if trace.paths is None
-        else instruction_stream(trace, device, memory.thread_blocks_per_sm),
+        inputs=DerivedInputs(ProfileSource(trace, device, memory)),
         not_timed=lacks_units or trace.no_paths,
     )
 

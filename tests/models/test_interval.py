@@ -7,13 +7,14 @@ from dataclasses import replace
 import pytest
 
 from kernelcast.errors import ModelNotApplicable
-from kernelcast.models import ModelOptions, get_model
+from kernelcast.models import ModelOptions, get_model, needs_paths
 from kernelcast.models.estimate import Estimate, Term
 from kernelcast.models.interval.advice import REMEDIES
 from kernelcast.models.interval.model import interval
 from kernelcast.models.interval.shares import SHARES
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.profile.derived import DerivedInputs
 from kernelcast.simcore.profile.profile import (
     InstructionCounts,
     KernelProfile,
@@ -22,6 +23,7 @@ from kernelcast.simcore.profile.profile import (
     Occupancy,
     OccupancyLimiter,
 )
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
@@ -61,7 +63,11 @@ STREAM = micro_kernel(
 
 
 def run(kernel: TimedKernel | None, device: Device = DEVICE, **options: float) -> Estimate:
-    return interval(replace(PROFILE, timed=kernel), device, ModelOptions(**options))  # type: ignore[arg-type]
+    return interval(timed(kernel), device, ModelOptions(**options))  # type: ignore[arg-type]
+
+
+def timed(kernel: TimedKernel | None) -> KernelProfile:
+    return replace(PROFILE, inputs=DerivedInputs(given={timed_warps: kernel}))
 
 
 def leaves(term: Term) -> list[Term]:
@@ -122,7 +128,7 @@ def test_advice_is_ranked_by_what_a_simulation_gains() -> None:
 
 def test_repeats_and_utilization_scale_the_time() -> None:
     once = run(STREAM)
-    thrice = interval(replace(PROFILE, timed=STREAM, repeats=3), DEVICE, ModelOptions())
+    thrice = interval(replace(timed(STREAM), repeats=3), DEVICE, ModelOptions())
     assert thrice.time_s == pytest.approx(3 * once.time_s)
     assert run(STREAM, utilization=1.5).time_s == pytest.approx(1.5 * once.time_s)
 
@@ -209,9 +215,8 @@ def test_it_refuses_what_it_cannot_know() -> None:
 
 
 def test_it_is_in_the_registry_and_asks_for_paths() -> None:
-    model = get_model("interval")
-    assert model is interval
-    assert getattr(model, "needs_paths", False)
+    assert get_model("interval") is interval
+    assert needs_paths("interval")
 
 
 def test_shares_of_units_are_rated_as_nvprof_does() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kernelcast.models.mpd_cpd.equations import computation_parallel_degree
+from kernelcast.models.mpd_cpd.ptx_costs import LISTED_OPERATIONS, ParallelDegreeFacts, PtxCostFacts
 from kernelcast.opencl_bench.benchmark import Benchmark, Effort
 from kernelcast.opencl_bench.device_file.basis import DeviceBasis
 from kernelcast.opencl_bench.device_file.entry import section_lines
@@ -18,7 +19,6 @@ from kernelcast.opencl_bench.measurement import Curve, CurvePoint, Finding, Meas
 from kernelcast.opencl_bench.parallel_degree import degree_curve_name, share_name
 from kernelcast.opencl_bench.session import Outcome, Session, State
 from kernelcast.opencl_bench.target import DeviceFacts
-from kernelcast.simcore.device.ptx_costs import LISTED_OPERATIONS, ParallelDegreeFacts, PtxCostFacts
 
 CLOCK = 1.242e9
 GTX_260 = ParallelDegree(3.0, 11.0, 0.5, 80.0, max_warps=32)

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from kernelcast.cli import app
 from kernelcast.errors import KernelcastError
+from kernelcast.models.warpspeed.warpspeed_facts import WARPSPEED
 from kernelcast.report.volumes import volumes_record, volumes_rows, volumes_tables
 from kernelcast.validation.volumes import (
     CONFIGURATIONS,
@@ -125,7 +126,7 @@ def test_report_has_every_volume(simple: VolumeComparison) -> None:
 def test_devices_without_facts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     from kernelcast.simcore.device.file import load_device
 
-    bare = replace(load_device("gtx-480"), warpspeed=None)
+    bare = load_device("gtx-480").with_section(WARPSPEED, None)
     monkeypatch.setattr("kernelcast.validation.volumes.load_device", lambda name: bare)
     with pytest.raises(KernelcastError, match=r"no section \[warpspeed\]"):
         validate_volumes(["gtx-480"])

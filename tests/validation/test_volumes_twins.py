@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kernelcast.errors import LaunchError
-from kernelcast.simcore.address.volumes.volumes import volumes
+from kernelcast.models.warpspeed.volumes.volumes import volumes
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.memory.cache import CacheState, fetch, open_line

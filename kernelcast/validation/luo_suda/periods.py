@@ -9,14 +9,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from kernelcast.models.mpd_cpd.equations import PeriodType, Reading, period_clocks, period_types
-from kernelcast.models.mpd_cpd.wave import Wave
-from kernelcast.simcore.profile.calculate_periods import (
+from kernelcast.models.mpd_cpd.calculate_periods import (
     ACCESS,
     CalculatePeriods,
     PtxOperation,
     computation_proportion,
 )
+from kernelcast.models.mpd_cpd.equations import PeriodType, Reading, period_clocks, period_types
+from kernelcast.models.mpd_cpd.ptx_costs import PTX_COSTS
+from kernelcast.models.mpd_cpd.wave import Wave
 from kernelcast.validation.luo_suda.proportions import LUO_SUDA, paper_gpu, printed_proportions
 from kernelcast.validation.paper_figures import PaperFigure, Subject
 
@@ -68,7 +69,7 @@ def period_figures() -> Iterator[PaperFigure]:
         number = made.kind.value
         yield subject.same(f"type of period {number}", number, kind)
         yield subject.same(f"T of period {number}", made.clocks, clocks, unit="clocks")
-    costs = paper_gpu().ptx_costs
+    costs = paper_gpu().section(PTX_COSTS)
     assert costs is not None
     yield Subject(LUO_SUDA, "made by hand", "3.4").near(
         "P of a histogram", _HISTOGRAM_P, computation_proportion(_HISTOGRAM, costs), percent=0.001
@@ -94,8 +95,9 @@ def clocks_of_same_work(proportion: float, warps: int, reading: Reading) -> floa
     """Of as much work as one warp's, when `warps` are resident: periods of two loads each, and
     computation in the proportion P."""
     device = paper_gpu()
-    assert device.ptx_costs is not None
-    access = _LOADS * device.ptx_costs.access_cycles
+    costs = device.section(PTX_COSTS)
+    assert costs is not None
+    access = _LOADS * costs.access_cycles
     periods = CalculatePeriods(
         start=np.array([0, _LONG]),
         computation_clocks=np.full(_LONG, access * proportion / (1 - proportion)),
@@ -103,7 +105,7 @@ def clocks_of_same_work(proportion: float, warps: int, reading: Reading) -> floa
         bytes_per_thread=np.full(_LONG, _LOADS * _WORD_BYTES),
         transactions=np.full(_LONG, _LOADS * _TRANSACTIONS),
     )
-    wave = Wave(periods, proportion, warps, device, device.ptx_costs, reading)
+    wave = Wave(periods, proportion, warps, device, costs, reading)
     return wave.total_clocks / warps
 
 

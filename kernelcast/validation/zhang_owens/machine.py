@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from kernelcast.models.component_throughput.curves import lanes
+from kernelcast.models.component_throughput.stage_profile import InstructionType
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.saturation import fit_saturation
 from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.simcore.profile.profile import LaunchShape, Occupancy, OccupancyLimiter
-from kernelcast.simcore.profile.saturation import fit_saturation
-from kernelcast.simcore.profile.stage_profile import InstructionType
 from kernelcast.traces.trace import ResourceNeeds
 from kernelcast.validation.paper_figures import PaperFigure, Subject
 from kernelcast.validation.zhang_owens.case_studies import (

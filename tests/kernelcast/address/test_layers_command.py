@@ -13,7 +13,7 @@ import pytest
 from kernelcast.address.layer_sizes import layer_table, scaled_kernel
 from kernelcast.cli import main
 from kernelcast.errors import KernelcastError
-from kernelcast.simcore.address.volumes.layer_condition import LayerAxis
+from kernelcast.models.warpspeed.volumes.layer_condition import LayerAxis
 from kernelcast.simcore.device.file import load_device
 
 STAR = (

@@ -17,6 +17,7 @@ import pytest
 import kernelcast as kc
 import kernelcast.models
 from kernelcast.models import MODELS, ModelOptions, get_model
+from kernelcast.models.model import Recording, declared
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples"
@@ -66,8 +67,6 @@ def test_estimate_equals_the_python_api(output: Output) -> None:
 class Watching:
     """A model that simulates: it keeps the profiles that it gets."""
 
-    needs_paths = True
-
     def __init__(self) -> None:
         self.seen: list[kc.KernelProfile] = []
 
@@ -82,7 +81,8 @@ def test_estimate_records_the_paths_that_a_model_needs(
     output: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = Watching()
-    known = {"watching": model, "roofline": get_model("roofline")}
+    watching = declared(needs={Recording.PATHS})(model)
+    known = {"watching": watching, "roofline": get_model("roofline")}
     monkeypatch.setattr(kernelcast.models, "_BUILT_IN", known)
     output("estimate", *SMALL_SAXPY, "--device", "gtx-480", "--model", "watching")
     assert [profile.timed is not None for profile in model.seen] == [True]

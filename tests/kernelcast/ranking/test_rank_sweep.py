@@ -13,6 +13,7 @@ import kernelcast as kc
 from kernelcast.address.file import load_address_kernel
 from kernelcast.errors import KernelcastError, LaunchError, ModelNotApplicable, WorkloadError
 from kernelcast.models.warpspeed.model import warpspeed_estimate
+from kernelcast.models.warpspeed.volumes.volumes import volumes
 from kernelcast.ranking.addresses import AddressedKernel
 from kernelcast.ranking.execution import with_thread_block
 from kernelcast.ranking.ranking import Outcome
@@ -20,7 +21,6 @@ from kernelcast.ranking.store import RankStore
 from kernelcast.ranking.sweep import rank_configurations
 from kernelcast.ranking.variations import Configuration, ShapeLimits, configurations, read_shapes
 from kernelcast.simcore.address.kernel import AddressKernel
-from kernelcast.simcore.address.volumes.volumes import volumes
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 

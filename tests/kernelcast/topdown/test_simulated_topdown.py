@@ -11,7 +11,9 @@ import pytest
 from kernelcast.models.topdown import ApplicationTopDown
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.profile.derived import DerivedInputs
 from kernelcast.simcore.profile.profile import KernelProfile
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
@@ -34,7 +36,8 @@ def recorded() -> KernelProfile:
 
 
 def analysed(kernel: TimedKernel, device: Device) -> ApplicationTopDown:
-    return simulated_topdown(replace(recorded(), timed=kernel), device)
+    inputs = DerivedInputs(given={timed_warps: kernel})
+    return simulated_topdown(replace(recorded(), inputs=inputs), device)
 
 
 def test_lost_slots_are_divided_as_warps_wait() -> None:

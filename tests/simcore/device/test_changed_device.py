@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kernelcast.errors import DeviceFileError
+from kernelcast.models import SECTIONS
 from kernelcast.simcore.device.changed import (
     ABSENT,
     ALIASES,
@@ -30,6 +31,7 @@ from kernelcast.simcore.device.file import known_devices, load_device
 from kernelcast.simcore.device.named_facts import device_facts
 from kernelcast.simcore.device.rescaling import CEILINGS, CURVES, RULES, Scalar
 
+ALL_RULES = (*RULES, *(rule for section in SECTIONS.values() for rule in section.rules))
 GTX_480 = load_device("gtx-480")
 
 
@@ -232,7 +234,7 @@ def test_an_optional_section_can_go_and_come() -> None:
 def test_aliases_and_rules_name_facts_of_some_device() -> None:
     known = {name for device in known_devices() for name in device_facts(load_device(device))}
     assert set(ALIASES.values()) <= known
-    for rule in RULES:
+    for rule in ALL_RULES:
         assert {rule.name, *rule.sources, *rule.when} <= known
     for curve in CURVES:
         assert set(curve.factors) <= known
@@ -242,8 +244,8 @@ def test_aliases_and_rules_name_facts_of_some_device() -> None:
 def test_sources_of_rules_are_settled_before() -> None:
     """No rule changes a fact that a rule above it has read already, but for pairs of names."""
     pairs = {"sm.max_threads", "sm.max_warps", "timing.fp32.lanes", "timing.fp64.lanes"}
-    for number, rule in enumerate(RULES):
-        later = {other.name for other in RULES[number + 1 :]} - {rule.name} - pairs
+    for number, rule in enumerate(ALL_RULES):
+        later = {other.name for other in ALL_RULES[number + 1 :]} - {rule.name} - pairs
         assert not later & set(rule.sources), rule.name
 
 
@@ -274,7 +276,7 @@ def test_curves_of_throughputs_scale_too() -> None:
 
 def test_the_documentation_lists_every_rule_and_alias() -> None:
     lines = (Path(__file__).parents[3] / "docs" / "whatif.md").read_text("utf-8").splitlines()
-    for rule in RULES:
+    for rule in ALL_RULES:
         (row,) = [
             line
             for line in lines

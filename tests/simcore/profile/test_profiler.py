@@ -20,6 +20,7 @@ from kernelcast.simcore.profile.profile import (
 )
 from kernelcast.simcore.profile.profiler import profile
 from kernelcast.traces.trace import Trace
+from kernelcast.traces.warp_paths import WarpPaths
 
 RunPtx = Callable[..., Trace]
 
@@ -154,6 +155,24 @@ def test_hot_spots_name_line_and_waste(run_ptx: RunPtx) -> None:
     for spot in spots:
         assert (spot.requests, spot.transactions, spot.ideal_transactions) == (8, 256, 32)
         assert spot.place.startswith("test.ptx:")
+
+
+def test_what_only_models_need_waits_until_one_asks(
+    saxpy: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def timed(trace: Trace, *_: object) -> str:
+        asked.append(trace.kernel)
+        return "timed"
+
+    monkeypatch.setattr("kernelcast.simcore.profile.timed.timed_kernel", timed)
+    paths = WarpPaths.__new__(WarpPaths)  # that there are some is all that counts
+    found = profile(replace(saxpy, paths=paths), load_device("gtx-480"))
+    assert not asked
+    assert str(found.timed) == str(replace(found, repeats=2).timed) == "timed"
+    assert asked == [saxpy.kernel]
+    assert profile(saxpy, load_device("gtx-480")).timed is None
 
 
 def test_traces_must_be_of_the_device_width(run_ptx: RunPtx) -> None:

@@ -1,0 +1,47 @@
+"""What is made of a simulated launch only when a model asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from kernelcast.simcore.device.device import Device
+    from kernelcast.simcore.memory.device_memory import MemoryResult
+    from kernelcast.traces.trace import Trace
+
+__all__ = ["DerivedInputs", "ProfileSource", "Value"]
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class ProfileSource:
+    """What a simulated profile is made of: the launch, and what it did to the device's memory."""
+
+    trace: Trace
+    device: Device
+    memory: MemoryResult
+
+
+class DerivedInputs:
+    """The inputs that models' functions make of a source, each made once.
+
+    Without a source there are none but those that are `given`, by the functions that make them.
+    """
+
+    def __init__(
+        self,
+        source: ProfileSource | None = None,
+        given: Mapping[Callable[[ProfileSource], Any], Any] | None = None,
+    ) -> None:
+        self._source = source
+        self._made = dict(given or {})
+
+    def of(self, make: Callable[[ProfileSource], Value]) -> Value | None:
+        """None without a source."""
+        if make not in self._made and self._source is not None:
+            self._made[make] = make(self._source)
+        found: Value | None = self._made.get(make)
+        return found

@@ -1,0 +1,23 @@
+"""Trace x Device -> TimedKernel, for the models that simulate an SM."""
+
+from __future__ import annotations
+
+from kernelcast.simcore.device.tensor_facts import missing_tensor_units
+from kernelcast.simcore.profile.derived import ProfileSource
+from kernelcast.simcore.profile.instruction_counts import instruction_counts
+from kernelcast.simcore.timing.kernel.from_trace import timed_kernel
+from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
+
+__all__ = ["timed_warps"]
+
+
+def timed_warps(source: ProfileSource) -> TimedKernel | None:
+    """None without paths of warps, without timing facts, and without tensor units for what the
+    kernel computes."""
+    trace, device = source.trace, source.device
+    if trace.paths is None or device.timing is None:
+        return None
+    operations = instruction_counts(trace).tensor_operations
+    if missing_tensor_units(operations or (), device):
+        return None
+    return timed_kernel(trace, device, source.memory)
