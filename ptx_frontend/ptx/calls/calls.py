@@ -201,10 +201,7 @@ def host_call(
     if results and built_in.result is not None:
         destination = results[0].piece(0, built_in.result.bytes)
     return HostCall(
-        pc=site.pc,
-        mnemonic=site.mnemonic,
-        span=site.span,
-        origin=site.origin,
+        **site.place(),
         guard=None,
         function=built_in.function,
         destination=destination,
