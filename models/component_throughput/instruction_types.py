@@ -12,9 +12,10 @@ import numpy.typing as npt
 from kernelcast.models.component_throughput.component_facts import COMPONENTS
 from kernelcast.models.component_throughput.stage_profile import InstructionType
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.isa.opcodes.columns import Detour
 from kernelcast.simcore.isa.types import Unit
 from kernelcast.simcore.memory.device_memory import MemoryResult
-from kernelcast.simcore.timing.kernel.pipelines import pipelines
+from kernelcast.simcore.timing.kernel.pipelines import detour, pipelines
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline
 from kernelcast.traces.trace import InstructionRow
 
@@ -74,7 +75,7 @@ def instruction_weights(pipeline: Pipeline, device: Device) -> float:
 
 
 def _type(row: InstructionRow, pipeline: Pipeline) -> InstructionType:
-    if pipeline is Pipeline.FP32 and row.opcode.split(".")[0] in ("mul", "FMUL"):
+    if pipeline is Pipeline.FP32 and detour(row) is Detour.PRODUCT:
         return InstructionType.I
     return _BY_PIPELINE.get(pipeline, InstructionType.II)
 

@@ -73,8 +73,8 @@ class Reading:
             if not isinstance(linear, bool):
                 added = call.select(32, linear, added, value)
             code.move(total, added)
-        code.compute("add.u32", corner, corner, Immediate(1))
-        code.branch(code.result("setp.lt.u32", 1, corner, most), head, after)
+        code.assign("add.u32", corner, corner, Immediate(1))
+        code.branch(code.compute("setp.lt.u32", 1, corner, most), head, after)
         code.place(after)
         return sums
 
@@ -119,7 +119,7 @@ class Reading:
         held = tuple(code.in_register(value, 32) for value in values)
         flag = self.image.field(DescriptorField.IS_SRGB)
         convert, after = code.new_block(), code.new_block()
-        code.branch(code.result("setp.ne.u32", 1, flag, Immediate(0)), convert, after)
+        code.branch(code.compute("setp.ne.u32", 1, flag, Immediate(0)), convert, after)
         code.place(convert)
         for register in held[:_COLOURS]:
             slope = call.compute("mul.f32", 32, register, single(1 / _SRGB_SLOPE))

@@ -40,7 +40,7 @@ def level_of_gradients(
 def level_image(call: ImageCode, image: DescribedImage, level: Operand) -> DescribedImage:
     """The level of that number, which there must be."""
     step = Immediate(DESCRIPTOR_BYTES)
-    handle = call.code.result("mad.wide.u32", 64, level, step, image.handle)
+    handle = call.code.compute("mad.wide.u32", 64, level, step, image.handle)
     return replace(image, handle=handle)
 
 
@@ -56,7 +56,7 @@ def read_levels(
     level = call.compute("max.f32", 32, level, image.field(DescriptorField.LEAST_LEVEL))
     level = call.compute("min.f32", 32, level, image.field(DescriptorField.LARGEST_LEVEL))
     flag = image.field(DescriptorField.IS_LEVEL_LINEAR)
-    is_linear = code.result("setp.ne.u32", 1, flag, Immediate(0))
+    is_linear = code.compute("setp.ne.u32", 1, flag, Immediate(0))
     rounding = call.select(32, is_linear, single(0.0), single(0.5))
     below = call.compute("cvt.rmi.f32.f32", 32, call.compute("add.f32", 32, level, rounding))
     first = call.compute("cvt.rzi.u32.f32", 32, below)

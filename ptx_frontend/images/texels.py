@@ -45,7 +45,7 @@ def texel_address(call: ImageCode, image: DescribedImage, places: Sequence[Opera
     if image.kind.axes > image.kind.dimensions or image.kind.dimensions > 2:
         steps.append(DescriptorField.SLICE_PITCH)
     for number, field in zip(places, steps, strict=True):
-        address = call.code.result("mad.wide.s32", 64, number, image.field(field), address)
+        address = call.code.compute("mad.wide.s32", 64, number, image.field(field), address)
     return address
 
 
@@ -80,7 +80,7 @@ def _unless(call: ImageCode, size: Register, wanted: int, number: int) -> int | 
     if number == len(_SIZES) - 1:
         return None
     code, here, following = call.code, call.code.new_block(), call.code.new_block()
-    is_it = code.result("setp.eq.u32", 1, size, Immediate(wanted))
+    is_it = code.compute("setp.eq.u32", 1, size, Immediate(wanted))
     code.branch(is_it, here, following)
     code.place(here)
     return following
@@ -96,7 +96,7 @@ def store_texel(call: ImageCode, image: DescribedImage, address: Register, texel
             code.store(ScalarType.B64, place, (texel.low, texel.high)[: wanted // 8])
         else:
             bits = max(8 * wanted, 16)
-            narrow = code.result(f"cvt.u{bits}.u64", bits, texel.low)
+            narrow = code.compute(f"cvt.u{bits}.u64", bits, texel.low)
             code.store(ScalarType.named(f"u{8 * wanted}"), place, (narrow,))
         code.go(done)
         if following is not None:

@@ -84,7 +84,7 @@ def _written(
             lambda old: call.compute(form, element.bits, old, value),
         )
     old = call.code.register(element.bits)
-    call.code.atomic(operation, type_, address, old, *sources)
+    call.code.atomic(operation, type_, address, *sources, destination=old)
     return old
 
 

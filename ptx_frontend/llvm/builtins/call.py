@@ -112,7 +112,7 @@ class BuiltinCall:
 
     def compute(self, mnemonic: str, bits: int, *sources: Operand) -> Operand:
         """What the instruction gives, in a new register of so many bits."""
-        return self.code.result(mnemonic, bits, *sources)
+        return self.code.compute(mnemonic, bits, *sources)
 
     def select(self, bits: int, condition: Operand, yes: Operand, no: Operand) -> Operand:
         """`yes` where the predicate holds, else `no`."""

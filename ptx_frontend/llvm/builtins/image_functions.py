@@ -57,7 +57,7 @@ def _read(element: ScalarType, is_half: bool = False) -> Handler:
 def _begun(call: BuiltinCall) -> DescribedImage:
     """The image of a call, whose one instruction is written; what follows is part of it."""
     image = image_argument(call)
-    handle = call.code.result("image.b64", 64, image.handle)
+    handle = call.code.compute("image.b64", 64, image.handle)
     call.code.begin_parts()
     return DescribedImage(call.code, handle, image.kind, image.is_depth, image.is_read_only)
 

@@ -77,12 +77,12 @@ class Combination:
         """An argument as it is combined."""
         call, type_, wide = self.call, self.type, self.wide
         if self.operation.startswith("logical"):
-            is_set = call.code.result(f"setp.ne.u{wide.bits}", 1, value, Immediate(0))
-            return call.code.result(
+            is_set = call.code.compute(f"setp.ne.u{wide.bits}", 1, value, Immediate(0))
+            return call.code.compute(
                 f"selp.b{wide.bits}", wide.bits, Immediate(1), Immediate(0), is_set
             )
         if wide is not type_:
-            return call.code.result(f"cvt.{wide.ptx_name}.{type_.ptx_name}", wide.bits, value)
+            return call.code.compute(f"cvt.{wide.ptx_name}.{type_.ptx_name}", wide.bits, value)
         return call.code.in_register(value, wide.bits)
 
     def narrowed(self, value: Operand) -> Operand:
@@ -101,7 +101,7 @@ class Combination:
             mnemonic = f"{name}.{type_.ptx_name}"
         else:
             mnemonic = f"{'mul.lo' if name == 'mul' else name}.u{type_.bits}"
-        return self.call.code.result(mnemonic, type_.bits, first, second)
+        return self.call.code.compute(mnemonic, type_.bits, first, second)
 
 
 def special(call: BuiltinCall, which: Special) -> Register:
@@ -117,35 +117,35 @@ def lane_number(call: BuiltinCall) -> Register:
 def linear_threads(call: BuiltinCall) -> Register:
     """The size of the work-group, 32 bits."""
     x, y, z = (special(call, which) for which in (Special.NTID_X, Special.NTID_Y, Special.NTID_Z))
-    plane = call.code.result("mul.lo.u32", 32, x, y)
-    return call.code.result("mul.lo.u32", 32, plane, z)
+    plane = call.code.compute("mul.lo.u32", 32, x, y)
+    return call.code.compute("mul.lo.u32", 32, plane, z)
 
 
 def last_lane(call: BuiltinCall) -> Register:
     """The highest lane of the sub-group that is a work-item: the last sub-group may be smaller."""
     code, width = call.code, special(call, Special.WARP_WIDTH)
-    first = code.result("mul.lo.u32", 32, special(call, Special.WARPID), width)
-    left = code.result("sub.u32", 32, linear_threads(call), first)
-    size = code.result("min.u32", 32, left, width)
-    return code.result("sub.u32", 32, size, Immediate(1))
+    first = code.compute("mul.lo.u32", 32, special(call, Special.WARPID), width)
+    left = code.compute("sub.u32", 32, linear_threads(call), first)
+    size = code.compute("min.u32", 32, left, width)
+    return code.compute("sub.u32", 32, size, Immediate(1))
 
 
 def read_lane(call: BuiltinCall, value: Operand, bits: int, lane: Operand) -> Register:
     """The value of a lane, modulo the width of warps; `bits` are those of its register."""
     code = call.code
     if bits == 16:
-        wide = code.result("cvt.u32.u16", 32, value)
-        return code.result("cvt.u16.u32", 16, read_lane(call, wide, 32, lane))
+        wide = code.compute("cvt.u32.u16", 32, value)
+        return code.compute("cvt.u16.u32", 16, read_lane(call, wide, 32, lane))
     found = code.register(bits)
     type_ = ScalarType.named(f"b{bits}")
-    code.warp_operation(WARP_OPCODES["lane.read"], type_, (found,), value, lane)
+    code.exchange(WARP_OPCODES["lane.read"], (found,), (value, lane), type_=type_)
     return found
 
 
 def ballot(call: BuiltinCall, predicate: Operand) -> tuple[Register, Register]:
     """The lanes where the predicate holds: lanes 0 to 31, and 32 to 63."""
     low, high = call.code.register(32), call.code.register(32)
-    call.code.warp_operation(WARP_OPCODES["lane.ballot"], ScalarType.B32, (low, high), predicate)
+    call.code.exchange(WARP_OPCODES["lane.ballot"], (low, high), (predicate,))
     return low, high
 
 
@@ -158,13 +158,13 @@ def inclusive_scan(combination: Combination, value: Register) -> Register:
     for distance in _DISTANCES:
         if distance >= _NARROWEST_WARP:
             following = code.new_block()
-            is_wider = code.result("setp.gt.u32", 1, width, Immediate(distance))
+            is_wider = code.compute("setp.gt.u32", 1, width, Immediate(distance))
             code.branch(is_wider, following, done)
             code.place(following)
-        source = code.result("sub.u32", 32, lane, Immediate(distance))
+        source = code.compute("sub.u32", 32, lane, Immediate(distance))
         both = combination.of(read_lane(call, result, bits, source), result)
-        has_it = code.result("setp.ge.u32", 1, lane, Immediate(distance))
-        code.compute(f"selp.b{bits}", result, both, result, has_it)
+        has_it = code.compute("setp.ge.u32", 1, lane, Immediate(distance))
+        code.assign(f"selp.b{bits}", result, both, result, has_it)
     code.place(done)
     return result
 
@@ -173,10 +173,10 @@ def exclusive(combination: Combination, scanned: Register) -> Register:
     """From the inclusive scan; the first lane gets the identity."""
     call, code, bits = combination.call, combination.call.code, combination.wide.bits
     lane = lane_number(call)
-    before = code.result("sub.u32", 32, lane, Immediate(1))
+    before = code.compute("sub.u32", 32, lane, Immediate(1))
     found = read_lane(call, scanned, bits, before)
-    is_first = code.result("setp.eq.u32", 1, lane, Immediate(0))
-    return code.result(f"selp.b{bits}", bits, combination.identity, found, is_first)
+    is_first = code.compute("setp.eq.u32", 1, lane, Immediate(0))
+    return code.compute(f"selp.b{bits}", bits, combination.identity, found, is_first)
 
 
 def sequential_scan(
@@ -195,15 +195,15 @@ def sequential_scan(
     takes = bit_of(call, (low, high), other)
     if scan is not Scan.REDUCE:
         relation = "le" if scan is Scan.INCLUSIVE else "lt"
-        is_before = code.result(f"setp.{relation}.u32", 1, other, lane)
-        takes = code.result("and.pred", 1, takes, is_before)
+        is_before = code.compute(f"setp.{relation}.u32", 1, other, lane)
+        takes = code.compute("and.pred", 1, takes, is_before)
     if cluster is not None:
-        differ = code.result("xor.b32", 32, other, lane)
-        is_near = code.result("setp.lt.u32", 1, differ, cluster)
-        takes = code.result("and.pred", 1, takes, is_near)
-    code.compute(f"selp.b{bits}", result, combination.of(result, read), result, takes)
-    code.compute("add.u32", other, other, Immediate(1))
-    code.branch(code.result("setp.lt.u32", 1, other, width), head, done)
+        differ = code.compute("xor.b32", 32, other, lane)
+        is_near = code.compute("setp.lt.u32", 1, differ, cluster)
+        takes = code.compute("and.pred", 1, takes, is_near)
+    code.assign(f"selp.b{bits}", result, combination.of(result, read), result, takes)
+    code.assign("add.u32", other, other, Immediate(1))
+    code.branch(code.compute("setp.lt.u32", 1, other, width), head, done)
     code.place(done)
     return result
 
@@ -211,29 +211,29 @@ def sequential_scan(
 def bit_of(call: BuiltinCall, words: tuple[Operand, Operand], number: Operand) -> Register:
     """Whether bit `number` of two words is set."""
     code = call.code
-    is_high = code.result("setp.ge.u32", 1, number, Immediate(32))
-    word = code.result("selp.b32", 32, words[1], words[0], is_high)
-    within = code.result("and.b32", 32, number, Immediate(31))
-    moved = code.result("shr.u32", 32, word, within)
-    bit = code.result("and.b32", 32, moved, Immediate(1))
-    return code.result("setp.ne.u32", 1, bit, Immediate(0))
+    is_high = code.compute("setp.ge.u32", 1, number, Immediate(32))
+    word = code.compute("selp.b32", 32, words[1], words[0], is_high)
+    within = code.compute("and.b32", 32, number, Immediate(31))
+    moved = code.compute("shr.u32", 32, word, within)
+    bit = code.compute("and.b32", 32, moved, Immediate(1))
+    return code.compute("setp.ne.u32", 1, bit, Immediate(0))
 
 
 def lowest_bit(call: BuiltinCall, words: tuple[Operand, Operand]) -> Register:
     """The number of the lowest bit of two words."""
     code = call.code
-    turned = [code.result("brev.b32", 32, word) for word in words]
-    low, high = (code.result("clz.b32", 32, word) for word in turned)
-    above = code.result("add.u32", 32, high, Immediate(32))
-    is_low = code.result("setp.ne.u32", 1, words[0], Immediate(0))
-    return code.result("selp.b32", 32, low, above, is_low)
+    turned = [code.compute("brev.b32", 32, word) for word in words]
+    low, high = (code.compute("clz.b32", 32, word) for word in turned)
+    above = code.compute("add.u32", 32, high, Immediate(32))
+    is_low = code.compute("setp.ne.u32", 1, words[0], Immediate(0))
+    return code.compute("selp.b32", 32, low, above, is_low)
 
 
 def highest_bit(call: BuiltinCall, words: tuple[Operand, Operand]) -> Register:
     """The number of the highest bit of two words."""
     code = call.code
-    low, high = (code.result("clz.b32", 32, word) for word in words)
-    below = code.result("sub.u32", 32, Immediate(31), low)
-    above = code.result("sub.u32", 32, Immediate(63), high)
-    is_high = code.result("setp.ne.u32", 1, words[1], Immediate(0))
-    return code.result("selp.b32", 32, above, below, is_high)
+    low, high = (code.compute("clz.b32", 32, word) for word in words)
+    below = code.compute("sub.u32", 32, Immediate(31), low)
+    above = code.compute("sub.u32", 32, Immediate(63), high)
+    is_high = code.compute("setp.ne.u32", 1, words[1], Immediate(0))
+    return code.compute("selp.b32", 32, above, below, is_high)

@@ -163,7 +163,7 @@ def _two_results(
     if name == "sincos" and type_ is ScalarType.F32:
         return computed(call, "sin", type_, *operands), computed(call, "cos", type_, *operands)
     results = call.code.register(type_.bits), call.code.register(bits)
-    call.code.compute_all(f"opencl.{name}.{type_.ptx_name}", results, *operands)
+    call.code.assign_all(f"opencl.{name}.{type_.ptx_name}", results, *operands)
     return results
 
 

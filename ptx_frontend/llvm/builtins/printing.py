@@ -81,4 +81,4 @@ def _generic(call: BuiltinCall, pointer: Value) -> Register:
     address = call.code.in_register(pointer.parts[0], 64)
     if space in (AddressSpace.GLOBAL, AddressSpace.GENERIC):
         return address
-    return call.code.result(f"cvta.{space.value}.u64", 64, address)
+    return call.code.compute(f"cvta.{space.value}.u64", 64, address)

@@ -145,10 +145,10 @@ def _within_cluster(call: BuiltinCall, number: Operand) -> Operand:
     """The lane `number` further in the cluster, from whose end it goes on at its beginning."""
     size = call.site.arguments[2].parts[0]
     code, lane = call.code, lane_number(call)
-    mask = code.result("sub.u32", 32, size, Immediate(1))
-    rotated = code.result("and.b32", 32, code.result("add.u32", 32, lane, number), mask)
-    outside = code.result("and.b32", 32, lane, code.result("not.b32", 32, mask))
-    return code.result("or.b32", 32, outside, rotated)
+    mask = code.compute("sub.u32", 32, size, Immediate(1))
+    rotated = code.compute("and.b32", 32, code.compute("add.u32", 32, lane, number), mask)
+    outside = code.compute("and.b32", 32, lane, code.compute("not.b32", 32, mask))
+    return code.compute("or.b32", 32, outside, rotated)
 
 
 def _intel_shuffle(is_down: bool) -> Handler:

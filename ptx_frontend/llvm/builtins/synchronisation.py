@@ -48,12 +48,12 @@ def _linear_thread(call: BuiltinCall) -> tuple[Register, Register]:
     """The number of the thread in its work-group, and how many there are, 64 bits each."""
     x, y, z = (_special(call, which) for which in _THREAD)
     nx, ny, nz = (_special(call, which) for which in _THREADS)
-    row = call.code.result("mad.lo.u32", 32, z, ny, y)
-    number = call.code.result("mad.lo.u32", 32, row, nx, x)
-    plane = call.code.result("mul.lo.u32", 32, nx, ny)
-    count = call.code.result("mul.lo.u32", 32, plane, nz)
+    row = call.code.compute("mad.lo.u32", 32, z, ny, y)
+    number = call.code.compute("mad.lo.u32", 32, row, nx, x)
+    plane = call.code.compute("mul.lo.u32", 32, nx, ny)
+    count = call.code.compute("mul.lo.u32", 32, plane, nz)
     code = call.code
-    return code.result("cvt.u64.u32", 64, number), code.result("cvt.u64.u32", 64, count)
+    return code.compute("cvt.u64.u32", 64, number), code.compute("cvt.u64.u32", 64, count)
 
 
 def _copy(call: BuiltinCall) -> Value:
@@ -87,11 +87,11 @@ def _share(
     code.move(index, first)
     head, body, after = code.new_block(), code.new_block(), code.new_block()
     code.place(head)
-    is_left = code.result("setp.lt.u64", 1, index, code.in_register(count, 64))
+    is_left = code.compute("setp.lt.u64", 1, index, code.in_register(count, 64))
     code.branch(is_left, body, after)
     code.place(body)
     _copy_element(call, places, steps, index)
-    code.compute("add.u64", index, index, threads)
+    code.assign("add.u64", index, index, threads)
     code.jump(head)
     code.place(after)
 
@@ -107,10 +107,10 @@ def _copy_element(
     stored = 4 if count == 3 else count
     addresses = []
     for place, step in zip(places, steps, strict=True):
-        number = call.code.result("mul.lo.u64", 64, index, step)
+        number = call.code.compute("mul.lo.u64", 64, index, step)
         size = Immediate(stored * element.bytes)
         base = call.code.in_register(place.address, 64)
-        addresses.append(call.code.result("mad.lo.u64", 64, number, size, base))
+        addresses.append(call.code.compute("mad.lo.u64", 64, number, size, base))
     bits = max(element.bits, 16)
     type_ = ScalarType.named(f"b{element.bits}")
     for part in range(stored):
@@ -135,7 +135,7 @@ def _vote(reduction: str) -> Handler:
     def lower(call: BuiltinCall) -> Value:
         call.expect(1)
         code, argument = call.code, call.site.arguments[0].parts[0]
-        predicate = code.result("setp.ne.u32", 1, argument, Immediate(0))
+        predicate = code.compute("setp.ne.u32", 1, argument, Immediate(0))
         found = code.vote(predicate, reduction)
         return call.value(call.select(32, found, Immediate(1), Immediate(0)))
 

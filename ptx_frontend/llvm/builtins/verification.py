@@ -191,14 +191,14 @@ def _thread_number(code: Code, axes: str) -> Register:
     number = special(Special.CTAID_X)
     for axis in axes:
         size, place = Special[f"NTID_{axis}"], Special[f"TID_{axis}"]
-        number = code.result("mad.lo.u32", 32, number, special(size), special(place))
-    return code.result("cvt.u64.u32", 64, number)
+        number = code.compute("mad.lo.u32", 32, number, special(size), special(place))
+    return code.compute("cvt.u64.u32", 64, number)
 
 
 def _place(code: Code, offset: int, thread: Register, stride: int) -> Register:
     base = code.register(64)
     code.load(ScalarType.U64, Address(AddressSpace.PARAM, None, offset), (base,))
-    return code.result("mad.lo.u64", 64, thread, Immediate(stride), base)
+    return code.compute("mad.lo.u64", 64, thread, Immediate(stride), base)
 
 
 def _argument(code: Code, operand: Array | Memory, offset: int, thread: Register) -> Value:

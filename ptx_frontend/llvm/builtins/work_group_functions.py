@@ -46,7 +46,7 @@ def _scratch(call: BuiltinCall) -> SymbolAddress:
 def _slot(call: BuiltinCall, number: Operand) -> Register:
     """The address of the place of a sub-group."""
     base = call.code.in_register(_scratch(call), 64)
-    return call.code.result("mad.wide.u32", 64, number, Immediate(_SLOT_BYTES), base)
+    return call.code.compute("mad.wide.u32", 64, number, Immediate(_SLOT_BYTES), base)
 
 
 def _store(call: BuiltinCall, type_: ScalarType, place: Operand, value: Operand) -> None:
@@ -82,9 +82,9 @@ def _broadcast(call: BuiltinCall) -> Value:
         own: Operand = special(call, which)
         bits = 64 if _is_wide(call) else 32
         if bits == 64:
-            own = code.result("cvt.u64.u32", 64, own)
-        same = code.result(f"setp.eq.u{bits}", 1, own, wanted)
-        chosen = same if chosen is None else code.result("and.pred", 1, chosen, same)
+            own = code.compute("cvt.u64.u32", 64, own)
+        same = code.compute(f"setp.eq.u{bits}", 1, own, wanted)
+        chosen = same if chosen is None else code.compute("and.pred", 1, chosen, same)
     assert chosen is not None
     _, after = _where(call, chosen)
     _store(call, type_, _scratch(call), value)
@@ -126,7 +126,7 @@ def _collective(scan: Scan, operation: str) -> Handler:
 def _leave_total(combination: Combination, scanned: Register) -> None:
     """The last work-item of each sub-group stores what that amounts to."""
     call, code = combination.call, combination.call.code
-    is_last = code.result("setp.eq.u32", 1, lane_number(call), last_lane(call))
+    is_last = code.compute("setp.eq.u32", 1, lane_number(call), last_lane(call))
     _, after = _where(call, is_last)
     _store(call, combination.wide, _slot(call, special(call, Special.WARPID)), scanned)
     code.place(after)
@@ -141,11 +141,11 @@ def _totals(combination: Combination, count: Register) -> Register:
     code.move(number, Immediate(0))
     head, body, after = code.new_block(), code.new_block(), code.new_block()
     code.place(head)
-    code.branch(code.result("setp.lt.u32", 1, number, count), body, after)
+    code.branch(code.compute("setp.lt.u32", 1, number, count), body, after)
     code.place(body)
     total = _load(call, type_, _slot(call, number))
     code.move(result, combination.of(result, total))
-    code.compute("add.u32", number, number, Immediate(1))
+    code.assign("add.u32", number, number, Immediate(1))
     code.jump(head)
     code.place(after)
     return result

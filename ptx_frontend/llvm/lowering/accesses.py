@@ -87,7 +87,7 @@ def store_value(code: Code, value: Value, place: MemoryPlace, counts_as: str = "
                 code.begin(counts_as)
             distance = access.offset + number * access.piece
             at = place.address(code, distance) if number else address
-            code.store(type_, at, piece, place.is_volatile)
+            code.store(type_, at, piece, volatile=place.is_volatile)
 
 
 def _check(type_: IrType, leaves: Sequence[tuple[_Part, int]]) -> None:
@@ -140,19 +140,19 @@ def _load(
     is_truth = part is ScalarIrType.I1
     width = 16 if is_truth else register_bits(part)
     loaded = tuple(code.register(width) for _ in range(count))
-    code.load(_memory_type(part), address, loaded, volatile)
+    code.load(_memory_type(part), address, loaded, volatile=volatile)
     return tuple(_truth(code, register) for register in loaded) if is_truth else loaded
 
 
 def _truth(code: Code, loaded: Register) -> Register:
-    lowest = code.result("and.b16", 16, loaded, Immediate(1))
-    return code.result("setp.ne.u16", 1, lowest, Immediate(0))
+    lowest = code.compute("and.b16", 16, loaded, Immediate(1))
+    return code.compute("setp.ne.u16", 1, lowest, Immediate(0))
 
 
 def _storable(code: Code, part: _Part, source: Operand) -> Operand:
     if part is not ScalarIrType.I1:
         return source
-    return code.result("selp.b16", 16, Immediate(1), Immediate(0), source)
+    return code.compute("selp.b16", 16, Immediate(1), Immediate(0), source)
 
 
 def _load_pieces(code: Code, part: _Part, address: Address, size: int) -> Register:
@@ -165,12 +165,12 @@ def _load_pieces(code: Code, part: _Part, address: Address, size: int) -> Regist
         wide = code.register(max(16, bits))
         code.load(type_, at, (wide,))
         if wide.bits != width:
-            wide = code.result(f"cvt.u{width}.u{wide.bits}", width, wide)
+            wide = code.compute(f"cvt.u{width}.u{wide.bits}", width, wide)
         if joined is None:
             joined = wide
         else:
-            moved = code.result(f"shl.b{width}", width, wide, Immediate(number * bits))
-            joined = code.result(f"or.b{width}", width, joined, moved)
+            moved = code.compute(f"shl.b{width}", width, wide, Immediate(number * bits))
+            joined = code.compute(f"or.b{width}", width, joined, moved)
     assert joined is not None
     return joined
 
@@ -183,8 +183,8 @@ def _cut(code: Code, part: _Part, source: Operand, size: int) -> list[tuple[Oper
     for number in range(_bytes(part) // size):
         piece = source
         if number:
-            piece = code.result(f"shr.u{width}", width, source, Immediate(number * bits))
+            piece = code.compute(f"shr.u{width}", width, source, Immediate(number * bits))
         if narrow != width:
-            piece = code.result(f"cvt.u{narrow}.u{width}", narrow, piece)
+            piece = code.compute(f"cvt.u{narrow}.u{width}", narrow, piece)
         pieces.append((piece,))
     return pieces

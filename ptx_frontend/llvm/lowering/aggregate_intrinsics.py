@@ -80,7 +80,7 @@ def _reduced(site: CallSite, name: str) -> Value:
         parts = [signed_operand(site.code, part, result) for part in parts]
     total = site.code.in_register(parts[0], bits)
     for part in parts[1:]:
-        total = site.code.result(mnemonic, bits, total, part)
+        total = site.code.compute(mnemonic, bits, total, part)
     return Value(result, (masked(site.code, total, result),))
 
 
@@ -100,16 +100,16 @@ def _unsigned_sum(
     code: Code, type_: ScalarIrType, first: Operand, second: Operand
 ) -> tuple[Register, Register]:
     bits = type_.register_bits
-    made = masked(code, code.result(f"add.u{bits}", bits, first, second), type_)
-    return made, code.result(f"setp.lt.u{bits}", 1, made, first)
+    made = masked(code, code.compute(f"add.u{bits}", bits, first, second), type_)
+    return made, code.compute(f"setp.lt.u{bits}", 1, made, first)
 
 
 def _unsigned_difference(
     code: Code, type_: ScalarIrType, first: Operand, second: Operand
 ) -> tuple[Register, Register]:
     bits = type_.register_bits
-    made = masked(code, code.result(f"sub.u{bits}", bits, first, second), type_)
-    return made, code.result(f"setp.lt.u{bits}", 1, first, second)
+    made = masked(code, code.compute(f"sub.u{bits}", bits, first, second), type_)
+    return made, code.compute(f"setp.lt.u{bits}", 1, first, second)
 
 
 def _signed_by(mnemonic: str) -> _Overflow:
@@ -120,12 +120,12 @@ def _signed_by(mnemonic: str) -> _Overflow:
     ) -> tuple[Register, Register]:
         bits = type_.register_bits
         a, b = (signed_operand(code, part, type_) for part in (first, second))
-        made = code.result(f"{mnemonic}.s{bits}", bits, a, b)
+        made = code.compute(f"{mnemonic}.s{bits}", bits, a, b)
         cut = signed_operand(code, masked(code, made, type_), type_)
-        differs = code.result(f"xor.b{bits}", bits, a, cut)
-        other = code.result(f"xor.b{bits}", bits, b, cut if mnemonic == "add" else a)
-        both = code.result(f"and.b{bits}", bits, differs, other)
-        return masked(code, made, type_), code.result(f"setp.lt.s{bits}", 1, both, Immediate(0))
+        differs = code.compute(f"xor.b{bits}", bits, a, cut)
+        other = code.compute(f"xor.b{bits}", bits, b, cut if mnemonic == "add" else a)
+        both = code.compute(f"and.b{bits}", bits, differs, other)
+        return masked(code, made, type_), code.compute(f"setp.lt.s{bits}", 1, both, Immediate(0))
 
     return lower
 
@@ -140,16 +140,16 @@ def _product(kind: str) -> _Overflow:
         a, b = first, second
         if kind == "s":
             a, b = (signed_operand(code, part, type_) for part in (first, second))
-        low = code.result(f"mul.lo.{kind}{bits}", bits, a, b)
+        low = code.compute(f"mul.lo.{kind}{bits}", bits, a, b)
         made = masked(code, low, type_)
         if type_ is ScalarIrType.I8:
             exact = signed_operand(code, made, type_) if kind == "s" else made
-            return made, code.result("setp.ne.u16", 1, low, exact)
-        high = code.result(f"mul.hi.{kind}{bits}", bits, a, b)
+            return made, code.compute("setp.ne.u16", 1, low, exact)
+        high = code.compute(f"mul.hi.{kind}{bits}", bits, a, b)
         sign: Operand = Immediate(0)
         if kind == "s":
-            sign = code.result(f"shr.s{bits}", bits, low, Immediate(bits - 1))
-        return made, code.result(f"setp.ne.u{bits}", 1, high, sign)
+            sign = code.compute(f"shr.s{bits}", bits, low, Immediate(bits - 1))
+        return made, code.compute(f"setp.ne.u{bits}", 1, high, sign)
 
     return lower
 
@@ -178,9 +178,9 @@ def _ordered(site: CallSite, kind: str) -> Value:
         a, b = first, second
         if kind == "s":
             a, b = (signed_operand(code, part, source) for part in (first, second))
-        above = code.result(f"setp.gt.{kind}{bits}", 1, a, b)
-        below = code.result(f"setp.lt.{kind}{bits}", 1, a, b)
+        above = code.compute(f"setp.gt.{kind}{bits}", 1, a, b)
+        below = code.compute(f"setp.lt.{kind}{bits}", 1, a, b)
         least = Immediate((1 << target.bits) - 1)
-        found = code.result(f"selp.b{wide}", wide, Immediate(1), Immediate(0), above)
-        parts.append(code.result(f"selp.b{wide}", wide, least, found, below))
+        found = code.compute(f"selp.b{wide}", wide, Immediate(1), Immediate(0), above)
+        parts.append(code.compute(f"selp.b{wide}", wide, least, found, below))
     return Value(site.result, tuple(parts))

@@ -77,7 +77,7 @@ def masked(code: Code, part: Register, type_: ScalarIrType | PointerType) -> Reg
     """The same with the upper half of a byte's register cleared."""
     if type_ is not ScalarIrType.I8:
         return part
-    return code.result("and.b16", 16, part, Immediate(0xFF))
+    return code.compute("and.b16", 16, part, Immediate(0xFF))
 
 
 def signed_operand(code: Code, part: Operand, type_: ScalarIrType) -> Operand:
@@ -86,7 +86,7 @@ def signed_operand(code: Code, part: Operand, type_: ScalarIrType) -> Operand:
         return part
     if isinstance(part, Immediate):
         return Immediate(part.bits | (0xFF00 if part.bits & 0x80 else 0))
-    return code.result("cvt.s16.s8", 16, part)
+    return code.compute("cvt.s16.s8", 16, part)
 
 
 def _binary(site: Site) -> None:
@@ -114,16 +114,16 @@ def _integer(
 ) -> Register:
     bits = type_.register_bits
     if opcode in _PLAIN:
-        made = code.result(f"{_PLAIN[opcode]}{bits}", bits, first, second)
+        made = code.compute(f"{_PLAIN[opcode]}{bits}", bits, first, second)
     elif opcode in _LOGIC:
-        return code.result(f"{opcode}.b{bits}", bits, first, second)
+        return code.compute(f"{opcode}.b{bits}", bits, first, second)
     elif opcode in _SIGNED:
         signed = [signed_operand(code, part, type_) for part in (first, second)]
-        made = code.result(f"{_SIGNED[opcode]}{bits}", bits, *signed)
+        made = code.compute(f"{_SIGNED[opcode]}{bits}", bits, *signed)
     elif opcode in _SHIFTS:
         if opcode == "ashr":
             first = signed_operand(code, first, type_)
-        made = code.result(f"{_SHIFTS[opcode]}{bits}", bits, first, _amount(code, second, type_))
+        made = code.compute(f"{_SHIFTS[opcode]}{bits}", bits, first, _amount(code, second, type_))
     else:
         raise IrProblem(f"{opcode} of type {type_} is not supported")
     return masked(code, made, type_)
@@ -135,13 +135,13 @@ def _amount(code: Code, amount: Operand, type_: ScalarIrType) -> Operand:
         return Immediate(min(amount.bits, type_.bits))
     if type_.register_bits == 32:
         return amount
-    return code.result(f"cvt.u32.u{type_.register_bits}", 32, amount)
+    return code.compute(f"cvt.u32.u{type_.register_bits}", 32, amount)
 
 
 def _bit(code: Code, opcode: str, type_: ScalarIrType, first: Operand, second: Operand) -> Register:
     if opcode not in _ON_BITS:
         raise IrProblem(f"{opcode} of type {type_} is not supported")
-    return code.result(f"{_ON_BITS[opcode]}.pred", 1, first, second)
+    return code.compute(f"{_ON_BITS[opcode]}.pred", 1, first, second)
 
 
 def _float(
@@ -152,19 +152,19 @@ def _float(
     mnemonic = _FLOATS[opcode]
     if type_ is ScalarIrType.HALF and opcode in ("fdiv", "frem"):
         # the single-precision quotient has more than twice the bits: rounding it again is exact
-        wide = [code.result("cvt.f32.f16", 32, part) for part in (first, second)]
-        return code.result("cvt.rn.f16.f32", 16, code.result(f"{mnemonic}.f32", 32, *wide))
-    return code.result(f"{mnemonic}.f{type_.bits}", type_.bits, first, second)
+        wide = [code.compute("cvt.f32.f16", 32, part) for part in (first, second)]
+        return code.compute("cvt.rn.f16.f32", 16, code.compute(f"{mnemonic}.f32", 32, *wide))
+    return code.compute(f"{mnemonic}.f{type_.bits}", type_.bits, first, second)
 
 
 def minimum(code: Code, name: str, type_: ScalarIrType, *operands: Operand) -> Register:
     """`min` or `max` of two floats that gives NaN where one of them is."""
     bits = type_.bits
     if type_ is not ScalarIrType.DOUBLE:
-        return code.result(f"{name}.NaN.f{bits}", bits, *operands)
-    found = code.result(f"{name}.f64", bits, *operands)
-    is_nan = code.result("setp.nan.f64", 1, *operands)
-    return code.result("selp.b64", bits, Immediate(_QUIET_NAN), found, is_nan)
+        return code.compute(f"{name}.NaN.f{bits}", bits, *operands)
+    found = code.compute(f"{name}.f64", bits, *operands)
+    is_nan = code.compute("setp.nan.f64", 1, *operands)
+    return code.compute("selp.b64", bits, Immediate(_QUIET_NAN), found, is_nan)
 
 
 def _negation(site: Site) -> None:
@@ -176,7 +176,7 @@ def _negation(site: Site) -> None:
     bits = element.bits
     sign = Immediate(1 << (bits - 1))
     site.result(
-        value.type, tuple(site.code.result(f"xor.b{bits}", bits, x, sign) for x in value.parts)
+        value.type, tuple(site.code.compute(f"xor.b{bits}", bits, x, sign) for x in value.parts)
     )
 
 
@@ -208,20 +208,20 @@ def compare(
 ) -> Register:
     """The truth of a predicate of `icmp` or `fcmp`."""
     if isinstance(type_, PointerType):
-        return code.result(f"setp.{_integer_predicate(predicate)}64", 1, first, second)
+        return code.compute(f"setp.{_integer_predicate(predicate)}64", 1, first, second)
     if type_.is_float:
         if predicate in ("true", "false"):
-            return code.result("mov.pred", 1, Immediate(int(predicate == "true")))
+            return code.compute("mov.pred", 1, Immediate(int(predicate == "true")))
         if predicate not in _FLOAT_PREDICATES:
             raise IrProblem(f"no comparison fcmp {predicate}", False)
-        return code.result(f"setp.{_FLOAT_PREDICATES[predicate]}.f{type_.bits}", 1, first, second)
+        return code.compute(f"setp.{_FLOAT_PREDICATES[predicate]}.f{type_.bits}", 1, first, second)
     if type_ is ScalarIrType.I1:
         return _compare_bits(code, predicate, first, second)
     mnemonic = _integer_predicate(predicate)
     if mnemonic.endswith("s"):
         first = signed_operand(code, first, type_)
         second = signed_operand(code, second, type_)
-    return code.result(f"setp.{mnemonic}{type_.register_bits}", 1, first, second)
+    return code.compute(f"setp.{mnemonic}{type_.register_bits}", 1, first, second)
 
 
 def _integer_predicate(predicate: str) -> str:
@@ -232,13 +232,13 @@ def _integer_predicate(predicate: str) -> str:
 
 def _compare_bits(code: Code, predicate: str, first: Operand, second: Operand) -> Register:
     if predicate in ("eq", "ne"):
-        differ = code.result("xor.pred", 1, first, second)
-        return differ if predicate == "ne" else code.result("not.pred", 1, differ)
+        differ = code.compute("xor.pred", 1, first, second)
+        return differ if predicate == "ne" else code.compute("not.pred", 1, differ)
     if predicate not in _BIT_PREDICATES:
         raise IrProblem(f"no comparison icmp {predicate}", False)
     inverts_first, joined = _BIT_PREDICATES[predicate]
-    inverted = code.result("not.pred", 1, first if inverts_first else second)
-    return code.result(f"{joined}.pred", 1, inverted, second if inverts_first else first)
+    inverted = code.compute("not.pred", 1, first if inverts_first else second)
+    return code.compute(f"{joined}.pred", 1, inverted, second if inverts_first else first)
 
 
 def _selection(site: Site) -> None:
@@ -254,7 +254,7 @@ def _selection(site: Site) -> None:
     ):
         bits = 64 if isinstance(part, PointerType) else part.register_bits
         kind = "pred" if bits == 1 else f"b{bits}"
-        parts.append(site.code.result(f"selp.{kind}", bits, a, b, predicate))
+        parts.append(site.code.compute(f"selp.{kind}", bits, a, b, predicate))
     site.result(first.type, tuple(parts))
 
 

@@ -53,8 +53,8 @@ def retried(
     code.load(raw, address, (old,), volatile=True)
     again, done = code.new_block(), code.new_block()
     code.place(again)
-    code.atomic("cas", raw, address, seen, old, new(old))
-    is_done = code.result(f"setp.eq.u{width}", 1, seen, old)
+    code.atomic("cas", raw, address, old, new(old), destination=seen)
+    is_done = code.compute(f"setp.eq.u{width}", 1, seen, old)
     code.move(old, seen)
     code.branch(is_done, done, again)
     code.place(done)
@@ -82,7 +82,7 @@ def _update(site: Site) -> None:
     elif name in _RETRIED_FLOATS and type_.is_float:
         form = f"{_RETRIED_FLOATS[name]}.f{type_.bits}"
         old = retried(
-            site.code, address, type_, lambda old: site.code.result(form, type_.bits, old, number)
+            site.code, address, type_, lambda old: site.code.compute(form, type_.bits, old, number)
         )
     elif name in _RETRIED_NANS and type_.is_float:
         form = _RETRIED_NANS[name]
@@ -106,11 +106,11 @@ def _direct(
     if (kind == "f") != type_.is_float and name != "xchg":
         raise IrProblem(f"atomicrmw {name} of type {type_} is not supported")
     if name == "sub":
-        number = masked(code, code.result(f"neg.s{width}", width, number), type_)
+        number = masked(code, code.compute(f"neg.s{width}", width, number), type_)
     elif name == "fsub":
-        number = code.result(f"neg.f{bits}", bits, number)
+        number = code.compute(f"neg.f{bits}", bits, number)
     old = code.register(width)
-    code.atomic(operation, ScalarType.named(f"{kind}{bits}"), address, old, number)
+    code.atomic(operation, ScalarType.named(f"{kind}{bits}"), address, number, destination=old)
     return masked(code, old, type_) if kind == "s" else old
 
 
@@ -119,14 +119,14 @@ def _combined(
 ) -> Operand:
     width = type_.register_bits
     if name == "nand":
-        both = code.result(f"and.b{width}", width, old, number)
-        return masked(code, code.result(f"not.b{width}", width, both), type_)
+        both = code.compute(f"and.b{width}", width, old, number)
+        return masked(code, code.compute(f"not.b{width}", width, both), type_)
     if name == "usub_sat":
-        larger = code.result(f"max.u{width}", width, old, number)
-        return code.result(f"sub.u{width}", width, larger, number)
-    less = code.result(f"sub.u{width}", width, old, number)
-    is_enough = code.result(f"setp.ge.u{width}", 1, old, number)
-    return code.result(f"selp.b{width}", width, less, old, is_enough)
+        larger = code.compute(f"max.u{width}", width, old, number)
+        return code.compute(f"sub.u{width}", width, larger, number)
+    less = code.compute(f"sub.u{width}", width, old, number)
+    is_enough = code.compute(f"setp.ge.u{width}", 1, old, number)
+    return code.compute(f"selp.b{width}", width, less, old, is_enough)
 
 
 def _exchange(site: Site) -> None:
@@ -138,8 +138,8 @@ def _exchange(site: Site) -> None:
     old = code.register(width)
     address = code.address(space_of(pointer.type), pointer.parts[0])
     raw = ScalarType.named(f"b{type_.bits}")
-    code.atomic("cas", raw, address, old, expected.parts[0], new.parts[0])
-    same = code.result(f"setp.eq.u{width}", 1, old, expected.parts[0])
+    code.atomic("cas", raw, address, expected.parts[0], new.parts[0], destination=old)
+    same = code.compute(f"setp.eq.u{width}", 1, old, expected.parts[0])
     site.result(StructType((new.type, ScalarIrType.I1)), (old, same))
 
 

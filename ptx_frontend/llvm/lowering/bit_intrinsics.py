@@ -18,7 +18,7 @@ def _wide(code: Code, type_: ScalarIrType, part: Operand) -> tuple[int, Operand]
     """The width that counting instructions have, and the number zero-extended to it."""
     if type_.bits >= 32:
         return type_.bits, part
-    return 32, code.result("cvt.u32.u16", 32, part)
+    return 32, code.compute("cvt.u32.u16", 32, part)
 
 
 def _narrow(code: Code, type_: ScalarIrType, number: Register) -> Register:
@@ -26,19 +26,19 @@ def _narrow(code: Code, type_: ScalarIrType, number: Register) -> Register:
     bits = type_.register_bits
     if number.bits == bits:
         return number
-    return code.result(f"cvt.u{bits}.u{number.bits}", bits, number)
+    return code.compute(f"cvt.u{bits}.u{number.bits}", bits, number)
 
 
 def _population(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
     bits, part = _wide(code, type_, operands[0])
-    return _narrow(code, type_, code.result(f"popc.b{bits}", 32, part))
+    return _narrow(code, type_, code.compute(f"popc.b{bits}", 32, part))
 
 
 def _leading(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
     bits, part = _wide(code, type_, operands[0])
-    count = code.result(f"clz.b{bits}", 32, part)
+    count = code.compute(f"clz.b{bits}", 32, part)
     if bits != type_.bits:
-        count = code.result("sub.u32", 32, count, Immediate(bits - type_.bits))
+        count = code.compute("sub.u32", 32, count, Immediate(bits - type_.bits))
     return _narrow(code, type_, count)
 
 
@@ -46,16 +46,16 @@ def _trailing(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) ->
     """A bit above the number ends the count of a narrow one that is zero."""
     bits, part = _wide(code, type_, operands[0])
     if bits != type_.bits:
-        part = code.result("or.b32", 32, part, Immediate(1 << type_.bits))
-    turned = code.result(f"brev.b{bits}", bits, part)
-    return _narrow(code, type_, code.result(f"clz.b{bits}", 32, turned))
+        part = code.compute("or.b32", 32, part, Immediate(1 << type_.bits))
+    turned = code.compute(f"brev.b{bits}", bits, part)
+    return _narrow(code, type_, code.compute(f"clz.b{bits}", 32, turned))
 
 
 def _reversed(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
     bits, part = _wide(code, type_, operands[0])
-    turned = code.result(f"brev.b{bits}", bits, part)
+    turned = code.compute(f"brev.b{bits}", bits, part)
     if bits != type_.bits:
-        turned = code.result("shr.u32", 32, turned, Immediate(bits - type_.bits))
+        turned = code.compute("shr.u32", 32, turned, Immediate(bits - type_.bits))
     return _narrow(code, type_, turned)
 
 
@@ -65,11 +65,11 @@ def _bytes_reversed(code: Code, type_: ScalarIrType, operands: tuple[Operand, ..
     for index in range(bits // 8):
         byte = part
         if index:
-            byte = code.result(f"shr.u{bits}", bits, byte, Immediate(8 * index))
-        byte = code.result(f"and.b{bits}", bits, byte, Immediate(0xFF))
+            byte = code.compute(f"shr.u{bits}", bits, byte, Immediate(8 * index))
+        byte = code.compute(f"and.b{bits}", bits, byte, Immediate(0xFF))
         shift = bits - 8 - 8 * index
-        moved = code.result(f"shl.b{bits}", bits, byte, Immediate(shift))
-        result = moved if result is None else code.result(f"or.b{bits}", bits, result, moved)
+        moved = code.compute(f"shl.b{bits}", bits, byte, Immediate(shift))
+        result = moved if result is None else code.compute(f"or.b{bits}", bits, result, moved)
     assert result is not None
     return result
 
@@ -80,14 +80,14 @@ def _funnel(to_left: bool) -> _Part:
     def lower(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
         upper, under, amount = operands
         bits, width = type_.register_bits, type_.bits
-        shift = code.result(f"and.b{bits}", bits, amount, Immediate(width - 1))
+        shift = code.compute(f"and.b{bits}", bits, amount, Immediate(width - 1))
         if bits != 32:
-            shift = code.result(f"cvt.u32.u{bits}", 32, shift)
-        rest = code.result("sub.u32", 32, Immediate(width), shift)
+            shift = code.compute(f"cvt.u32.u{bits}", 32, shift)
+        rest = code.compute("sub.u32", 32, Immediate(width), shift)
         left, right = (shift, rest) if to_left else (rest, shift)
-        high = code.result(f"shl.b{bits}", bits, upper, left)
-        low = code.result(f"shr.u{bits}", bits, under, right)
-        return masked(code, code.result(f"or.b{bits}", bits, high, low), type_)
+        high = code.compute(f"shl.b{bits}", bits, upper, left)
+        low = code.compute(f"shr.u{bits}", bits, under, right)
+        return masked(code, code.compute(f"or.b{bits}", bits, high, low), type_)
 
     return lower
 
@@ -99,11 +99,11 @@ def _saturating(operation: str, is_signed: bool) -> _Part:
             return _saturated_signed(code, operation, type_, operands)
         first, second = operands
         if operation == "sub":
-            larger = code.result(f"max.u{bits}", bits, first, second)
-            return code.result(f"sub.u{bits}", bits, larger, second)
-        room = code.result(f"sub.u{bits}", bits, Immediate((1 << type_.bits) - 1), first)
-        least = code.result(f"min.u{bits}", bits, room, second)
-        return code.result(f"add.u{bits}", bits, first, least)
+            larger = code.compute(f"max.u{bits}", bits, first, second)
+            return code.compute(f"sub.u{bits}", bits, larger, second)
+        room = code.compute(f"sub.u{bits}", bits, Immediate((1 << type_.bits) - 1), first)
+        least = code.compute(f"min.u{bits}", bits, room, second)
+        return code.compute(f"add.u{bits}", bits, first, least)
 
     return lower
 
@@ -117,21 +117,21 @@ def _saturated_signed(
     bottom = (1 << bits) - top - 1
     first, second = (signed_operand(code, x, type_) for x in operands)
     zero = Immediate(0)
-    least = code.result(f"min.s{bits}", bits, first, zero)
-    most = code.result(f"max.s{bits}", bits, first, zero)
+    least = code.compute(f"min.s{bits}", bits, first, zero)
+    most = code.compute(f"max.s{bits}", bits, first, zero)
     if operation == "add":
-        low = code.result(f"sub.s{bits}", bits, Immediate(bottom), least)
-        high = code.result(f"sub.s{bits}", bits, Immediate(top), most)
+        low = code.compute(f"sub.s{bits}", bits, Immediate(bottom), least)
+        high = code.compute(f"sub.s{bits}", bits, Immediate(top), most)
     else:
         # first - second <= top with second >= first - top; the other bound alike
         ones = Immediate((1 << bits) - 1)
-        raised = code.result(f"max.s{bits}", bits, first, ones)
-        lowered = code.result(f"min.s{bits}", bits, first, ones)
-        low = code.result(f"sub.s{bits}", bits, raised, Immediate(top))
-        high = code.result(f"sub.s{bits}", bits, lowered, Immediate(bottom))
-    clamped = code.result(f"max.s{bits}", bits, second, low)
-    clamped = code.result(f"min.s{bits}", bits, clamped, high)
-    made = code.result(f"{operation}.s{bits}", bits, first, clamped)
+        raised = code.compute(f"max.s{bits}", bits, first, ones)
+        lowered = code.compute(f"min.s{bits}", bits, first, ones)
+        low = code.compute(f"sub.s{bits}", bits, raised, Immediate(top))
+        high = code.compute(f"sub.s{bits}", bits, lowered, Immediate(bottom))
+    clamped = code.compute(f"max.s{bits}", bits, second, low)
+    clamped = code.compute(f"min.s{bits}", bits, clamped, high)
+    made = code.compute(f"{operation}.s{bits}", bits, first, clamped)
     return masked(code, made, type_)
 
 

@@ -2,45 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from kernelcast.errors import SourceSpan, UnsupportedInstruction
+from kernelcast.errors import SourceSpan
+from kernelcast.ptx_frontend.instruction_writer import Counted, InstructionWriter
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import IMPLICIT_PC, BasicBlockBuilder
-from kernelcast.ptx_frontend.ptx.text.mnemonics import ComputeForm, compute_form
 from kernelcast.simcore.isa.ir.kernel import (
     Address,
-    Atomic,
     BarrierResult,
     BarrierSync,
     BarrierVote,
     Branch,
-    Compute,
     Exit,
-    Fence,
     Guard,
     HostCall,
     HostFunction,
     Immediate,
     Jump,
-    Load,
     Operand,
     Register,
     SpecialRegister,
-    Store,
     SymbolAddress,
-    WarpOperation,
 )
-from kernelcast.simcore.isa.opcodes.warp import WarpOpcode
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = ["Code"]
 
 
-class Code:
+class Code(InstructionWriter):
     """The writer of a kernel. Between `begin` and `finish` the first instruction that is written
     counts as that of the source, under its name; all others are added.
-
-    `compute` and its kin take our mnemonics, for instance `add.f32`; see `mnemonics.compute_form`.
     """
 
     def __init__(self, builder: BasicBlockBuilder) -> None:
@@ -71,44 +60,12 @@ class Code:
             self.move(self.register(32), Immediate(0))
             self._mnemonic = ""
 
-    def register(self, bits: int) -> Register:
-        """A new register of 1, 16, 32 or 64 bits."""
-        return self.builder.temporary(bits)
-
-    def compute(self, mnemonic: str, destination: Register, *sources: Operand) -> None:
-        self.compute_all(mnemonic, (destination,), *sources)
-
-    def compute_all(
-        self, mnemonic: str, destinations: tuple[Register | None, ...], *sources: Operand
-    ) -> None:
-        """For instructions with several results; None for one that is not wanted."""
-        form = compute_form(mnemonic)
-        if not isinstance(form, ComputeForm):
-            raise UnsupportedInstruction(form.reason, self.span)
-        self.builder.append(
-            Compute(
-                **self._shared(mnemonic),
-                opcode=form.opcode,
-                type=form.type,
-                source_type=form.source_type,
-                destinations=destinations,
-                sources=sources,
-                modifiers=form.modifiers,
-            )
-        )
-
-    def result(self, mnemonic: str, bits: int, *sources: Operand) -> Register:
-        """What `mnemonic` gives, in a new register."""
-        destination = self.register(bits)
-        self.compute(mnemonic, destination, *sources)
-        return destination
-
     def move(self, destination: Register, source: Operand) -> None:
         """A copy; that of a special register has 32 bits."""
         kind = "pred" if destination.bits == 1 else f"b{destination.bits}"
         if isinstance(source, SpecialRegister):
             kind = "u32"
-        self.compute(f"mov.{kind}", destination, source)
+        self.assign(f"mov.{kind}", destination, source)
 
     def in_register(self, operand: Operand, bits: int) -> Register:
         """The operand itself, or a copy of a constant."""
@@ -128,88 +85,6 @@ class Code:
             return Address(space, None, pointer.bits + offset)
         return Address(space, self.in_register(pointer, 64), offset)
 
-    def load(
-        self,
-        type_: ScalarType,
-        address: Address,
-        destinations: tuple[Register | None, ...],
-        volatile: bool = False,
-        cache: str = "",
-        guard: Guard | None = None,
-    ) -> None:
-        """Neighbouring elements, at most 4; the address must be a multiple of their total size."""
-        self.builder.append(
-            Load(
-                **self._shared(f"ld.{address.space.value}.{type_.ptx_name}"),
-                type=type_,
-                address=address,
-                destinations=destinations,
-                volatile=volatile,
-                cache=cache,
-                guard=guard,
-            )
-        )
-
-    def store(
-        self,
-        type_: ScalarType,
-        address: Address,
-        sources: tuple[Operand, ...],
-        volatile: bool = False,
-    ) -> None:
-        """As `load`."""
-        self.builder.append(
-            Store(
-                **self._shared(f"st.{address.space.value}.{type_.ptx_name}"),
-                type=type_,
-                address=address,
-                sources=sources,
-                volatile=volatile,
-            )
-        )
-
-    def atomic(
-        self,
-        operation: str,
-        type_: ScalarType,
-        address: Address,
-        destination: Register | None,
-        *sources: Operand,
-    ) -> None:
-        """`operation` as PTX's atom has it: add, min, max, and, or, xor, exch, cas."""
-        self.builder.append(
-            Atomic(
-                **self._shared(f"atom.{operation}.{type_.ptx_name}"),
-                operation=operation,
-                type=type_,
-                address=address,
-                destination=destination,
-                sources=sources,
-            )
-        )
-
-    def fence(self) -> None:
-        self.builder.append(Fence(**self._shared("fence")))
-
-    def warp_operation(
-        self,
-        opcode: WarpOpcode,
-        type_: ScalarType,
-        destinations: tuple[Register | None, ...],
-        *sources: Operand,
-        members: Operand | None = None,
-    ) -> None:
-        self.builder.append(
-            WarpOperation(
-                **self._shared(opcode.name),
-                opcode=opcode,
-                type=type_,
-                destinations=destinations,
-                sources=sources,
-                members=members,
-            )
-        )
-
     def host_call(
         self,
         function: HostFunction,
@@ -219,7 +94,7 @@ class Code:
     ) -> None:
         self.builder.append(
             HostCall(
-                **self._shared(function.value),
+                **self.counted(function.value),
                 function=function,
                 destination=destination,
                 sources=sources,
@@ -230,18 +105,18 @@ class Code:
     def barrier(self) -> None:
         """Waits for every thread of the thread block; what follows is a new basic block."""
         following = self.builder.new()
-        sync = BarrierSync(**self._shared("bar.sync"), barrier=0, target=following)
+        sync = BarrierSync(**self.counted("bar.sync"), barrier=0, target=following)
         self.builder.end_and_continue(sync, following)
 
     def vote(self, predicate: Register, reduction: str) -> Register:
         """A barrier, and in a new register `and` or `or` of the predicates of all threads."""
         found = self.register(1)
         self.builder.append(
-            BarrierVote(**self._shared("bar.red"), predicate=predicate, negated=False)
+            BarrierVote(**self.counted("bar.red"), predicate=predicate, negated=False)
         )
         self.barrier()
         self.builder.append(
-            BarrierResult(**self._shared("bar.red"), reduction=reduction, destination=found)
+            BarrierResult(**self.counted("bar.red"), reduction=reduction, destination=found)
         )
         return found
 
@@ -253,7 +128,7 @@ class Code:
         self.builder.place(block)
 
     def jump(self, target: int) -> None:
-        self.builder.end(Jump(**self._shared("bra"), target=target))
+        self.builder.end(Jump(**self.counted("bra"), target=target))
 
     def go(self, target: int) -> None:
         """A jump that neither the source nor native code has: a way of the lowering alone."""
@@ -271,28 +146,27 @@ class Code:
         """To `target` where the predicate is true, else to `otherwise`."""
         guard = Guard(predicate, negated=False)
         self.builder.end(
-            Branch(**self._shared("bra"), guard=guard, target=target, otherwise=otherwise)
+            Branch(**self.counted("bra"), guard=guard, target=target, otherwise=otherwise)
         )
 
     def exit(self) -> None:
         """The thread is done."""
-        self.builder.end(Exit(**self._shared("exit")))
+        self.builder.end(Exit(**self.counted("exit")))
 
     def trap(self, reason: str) -> None:
         """The thread fails."""
-        self.builder.end(Exit(**self._shared("trap"), trap=True, reason=reason))
+        self.builder.end(Exit(**self.counted("trap"), trap=True, reason=reason))
 
-    def _shared(self, mnemonic: str) -> dict[str, Any]:
-        """The fields that all instructions have."""
-        place = {"span": self.span, "origin": self.origin}
-        if not self._mnemonic:
-            return {
-                **place,
-                "pc": self.builder.added_pc(),
-                "mnemonic": mnemonic,
-                "is_added": not self._writes_parts,
-                "is_part": self._writes_parts,
-            }
+    def counted(self, mnemonic: str, *, is_main: bool = False) -> Counted:
+        """The first after `begin` is that of the source, without a word."""
         counted, self._mnemonic = self._mnemonic, ""
-        self._pc += 1
-        return {**place, "pc": self._pc - 1, "mnemonic": counted}
+        if counted:
+            self._pc += 1
+        return Counted(
+            pc=self._pc - 1 if counted else self.builder.added_pc(),
+            mnemonic=counted or mnemonic,
+            span=self.span,
+            origin=self.origin,
+            is_added=not counted and not self._writes_parts,
+            is_part=not counted and self._writes_parts,
+        )

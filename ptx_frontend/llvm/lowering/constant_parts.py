@@ -64,12 +64,12 @@ def extended(site: Site, opcode: str, part: Register) -> Register:
     wide = scope.sums.get(key)
     if wide is None:
         kind = "s" if opcode == "sext" else "u"
-        wide = scope.sums[key] = code.result(f"mul.wide.{kind}32", 64, base, Immediate(1))
+        wide = scope.sums[key] = code.compute(f"mul.wide.{kind}32", 64, base, Immediate(1))
     else:
         code.move(code.register(64), wide)  # this instruction of the source, which is done already
     if not constant:
         return wide
-    moved = code.result("add.s64", 64, wide, Immediate(constant & _WORD_MASK))
+    moved = code.compute("add.s64", 64, wide, Immediate(constant & _WORD_MASK))
     scope.constant_parts.wide[moved] = wide, constant
     return moved
 

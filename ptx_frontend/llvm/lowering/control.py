@@ -162,9 +162,9 @@ def _switch(site: Site) -> None:
         code.begin("switch")
     for number, (constant, label) in enumerate(cases):
         if bits == 1:
-            same = code.result("xor.pred", 1, tested, Immediate(1 - constant))
+            same = code.compute("xor.pred", 1, tested, Immediate(1 - constant))
         else:
-            same = code.result(f"setp.eq.u{bits}", 1, tested, Immediate(constant))
+            same = code.compute(f"setp.eq.u{bits}", 1, tested, Immediate(constant))
         following = code.new_block()
         if not number:
             code.begin("switch")

@@ -115,8 +115,8 @@ def to_words(
             words.append(wide)
             filled = 0
         else:
-            moved = code.result("shl.b64", _WORD, wide, Immediate(filled))
-            words[-1] = code.result("or.b64", _WORD, words[-1], moved)
+            moved = code.compute("shl.b64", _WORD, wide, Immediate(filled))
+            words[-1] = code.compute("or.b64", _WORD, words[-1], moved)
         filled += bits
     return words
 
@@ -133,7 +133,7 @@ def from_words(
             raise IrProblem("a bitcast to another size", False)
         part = words[word]
         if shift:
-            part = code.result("shr.u64", _WORD, part, Immediate(shift))
+            part = code.compute("shr.u64", _WORD, part, Immediate(shift))
         position += _bits(type_)
         parts.append(_narrowed(code, part, type_))
     return tuple(parts)

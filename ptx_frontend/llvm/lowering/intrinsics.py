@@ -108,14 +108,14 @@ def _by_elements(site: CallSite, lower: _Part) -> Value:
 
 
 def _fused(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
-    return code.result(f"fma.rn.f{type_.bits}", type_.bits, *operands)
+    return code.compute(f"fma.rn.f{type_.bits}", type_.bits, *operands)
 
 
 def _float_binary(mnemonic: str) -> _Part:
     def lower(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
         if mnemonic.endswith(_NAN):
             return minimum(code, mnemonic.removesuffix(_NAN), type_, *operands)
-        return code.result(f"{mnemonic}.f{type_.bits}", type_.bits, *operands)
+        return code.compute(f"{mnemonic}.f{type_.bits}", type_.bits, *operands)
 
     return lower
 
@@ -125,7 +125,7 @@ def _integer_binary(mnemonic: str, kind: str) -> _Part:
         bits = type_.register_bits
         if kind == "s":
             operands = tuple(signed_operand(code, x, type_) for x in operands)
-        made = code.result(f"{mnemonic}.{kind}{bits}", bits, *operands)
+        made = code.compute(f"{mnemonic}.{kind}{bits}", bits, *operands)
         return masked(code, made, type_)
 
     return lower
@@ -134,7 +134,7 @@ def _integer_binary(mnemonic: str, kind: str) -> _Part:
 def _rounding(modifier: str) -> _Part:
     def lower(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
         spelt = f"f{type_.bits}"
-        return code.result(f"cvt.{modifier}.{spelt}.{spelt}", type_.bits, operands[0])
+        return code.compute(f"cvt.{modifier}.{spelt}.{spelt}", type_.bits, operands[0])
 
     return lower
 
@@ -142,24 +142,24 @@ def _rounding(modifier: str) -> _Part:
 def _magnitude(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
     bits = type_.bits
     mask = Immediate((1 << (bits - 1)) - 1)
-    return code.result(f"and.b{bits}", bits, operands[0], mask)
+    return code.compute(f"and.b{bits}", bits, operands[0], mask)
 
 
 def _with_sign(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
     bits = type_.bits
     sign = Immediate(1 << (bits - 1))
     number = _magnitude(code, type_, operands)
-    signs = code.result(f"and.b{bits}", bits, operands[1], sign)
-    return code.result(f"or.b{bits}", bits, number, signs)
+    signs = code.compute(f"and.b{bits}", bits, operands[1], sign)
+    return code.compute(f"or.b{bits}", bits, number, signs)
 
 
 def _root_of(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
-    return code.result(f"sqrt.rn.f{type_.bits}", type_.bits, operands[0])
+    return code.compute(f"sqrt.rn.f{type_.bits}", type_.bits, operands[0])
 
 
 def _absolute(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
     bits = type_.register_bits
-    made = code.result(f"abs.s{bits}", bits, signed_operand(code, operands[0], type_))
+    made = code.compute(f"abs.s{bits}", bits, signed_operand(code, operands[0], type_))
     return masked(code, made, type_)
 
 

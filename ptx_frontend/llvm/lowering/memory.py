@@ -105,7 +105,7 @@ def _element_pointers(site: Site, type_: IrType) -> None:
             elif distance := scale(signed(number, kind.bits)):
                 step = Immediate(distance & (1 << 64) - 1)
                 base = site.code.in_register(address, 64)
-                address = site.code.result("add.s64", 64, base, step)
+                address = site.code.compute("add.s64", 64, base, step)
         made.append(address)
     site.result(VectorType(pointer, count), tuple(made))
 
@@ -149,17 +149,17 @@ def _new_sum(
     code = site.code
     base = code.in_register(pointer, 64)
     if type_ is ScalarIrType.I32 and scale < _WIDEST_FACTOR:
-        return code.result("mad.wide.s32", 64, number, Immediate(scale), base)
+        return code.compute("mad.wide.s32", 64, number, Immediate(scale), base)
     if type_ is ScalarIrType.I1:
         ones = Immediate((1 << 64) - 1)
-        wide: Operand = code.result("selp.b64", 64, ones, Immediate(0), number)
+        wide: Operand = code.compute("selp.b64", 64, ones, Immediate(0), number)
     elif type_ is ScalarIrType.I64:
         wide = number
     else:
-        wide = code.result(f"cvt.s64.s{type_.bits}", 64, number)
+        wide = code.compute(f"cvt.s64.s{type_.bits}", 64, number)
     if scale == 1:
-        return code.result("add.s64", 64, base, wide)
-    return code.result("mad.lo.s64", 64, wide, Immediate(scale), base)
+        return code.compute("add.s64", 64, base, wide)
+    return code.compute("mad.lo.s64", 64, wide, Immediate(scale), base)
 
 
 def _alignment(cursor: Cursor, type_: IrType) -> int:

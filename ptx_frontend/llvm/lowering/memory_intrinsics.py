@@ -82,7 +82,7 @@ def _comparable(
     one, other = (
         code.in_register(pointer, 64)
         if space is AddressSpace.GENERIC
-        else code.result(f"cvta.{space.value}.u64", 64, code.in_register(pointer, 64))
+        else code.compute(f"cvta.{space.value}.u64", 64, code.in_register(pointer, 64))
         for space, pointer in (first, second)
     )
     return one, other
@@ -93,7 +93,7 @@ def _either_way(
 ) -> None:
     """Upwards where the target lies below the source, else downwards."""
     up, down, after = (code.new_block() for _ in range(3))
-    code.branch(code.result("setp.le.u64", 1, *places), up, down)
+    code.branch(code.compute("setp.le.u64", 1, *places), up, down)
     code.place(up)
     _upwards(code, end, unit, copy)
     code.jump(after)
@@ -142,20 +142,20 @@ def _written_out(length: Operand, align: int) -> list[tuple[int, int]] | None:
 
 def _moved(code: Code, space: AddressSpace, pointer: Operand, offset: Register) -> Address:
     base = code.in_register(pointer, 64)
-    return Address(space, code.result("add.s64", 64, base, offset), 0)
+    return Address(space, code.compute("add.s64", 64, base, offset), 0)
 
 
 def _long(code: Code, length: Operand) -> Register:
     """The length in 64 bits."""
     if isinstance(length, Register) and length.bits != 64:
-        return code.result(f"cvt.u64.u{length.bits}", 64, length)
+        return code.compute(f"cvt.u64.u{length.bits}", 64, length)
     return code.in_register(length, 64)
 
 
 def _whole(code: Code, end: Register, unit: int) -> Register:
     """The end without what is less than a unit."""
     mask = Immediate((1 << 64) - unit)
-    return code.result("and.b64", 64, end, mask) if unit > 1 else end
+    return code.compute("and.b64", 64, end, mask) if unit > 1 else end
 
 
 def _upwards(code: Code, end: Register, unit: int, body: _Body) -> None:
@@ -170,10 +170,10 @@ def _upwards(code: Code, end: Register, unit: int, body: _Body) -> None:
 def _loop_up(code: Code, offset: Register, end: Operand, step: int, body: _Body) -> None:
     head, inside, after = (code.new_block() for _ in range(3))
     code.place(head)
-    code.branch(code.result("setp.lt.u64", 1, offset, end), inside, after)
+    code.branch(code.compute("setp.lt.u64", 1, offset, end), inside, after)
     code.place(inside)
     body(offset, step)
-    code.compute("add.u64", offset, offset, Immediate(step))
+    code.assign("add.u64", offset, offset, Immediate(step))
     code.jump(head)
     code.place(after)
 
@@ -184,9 +184,9 @@ def _loop_down(code: Code, start: Register, end: Operand, step: int, body: _Body
     code.move(offset, start)
     head, inside, after = (code.new_block() for _ in range(3))
     code.place(head)
-    code.branch(code.result("setp.gt.u64", 1, offset, end), inside, after)
+    code.branch(code.compute("setp.gt.u64", 1, offset, end), inside, after)
     code.place(inside)
-    code.compute("sub.u64", offset, offset, Immediate(step))
+    code.assign("sub.u64", offset, offset, Immediate(step))
     body(offset, step)
     code.jump(head)
     code.place(after)

@@ -18,12 +18,12 @@ Conversion = Callable[[Code, Operand, ScalarIrType, ScalarIrType], Operand]
 def truncate(code: Code, part: Operand, source: ScalarIrType, target: ScalarIrType) -> Operand:
     bits = source.register_bits
     if target is ScalarIrType.I1:
-        lowest = code.result(f"and.b{bits}", bits, part, Immediate(1))
-        return code.result(f"setp.ne.u{bits}", 1, lowest, Immediate(0))
+        lowest = code.compute(f"and.b{bits}", bits, part, Immediate(1))
+        return code.compute(f"setp.ne.u{bits}", 1, lowest, Immediate(0))
     narrow = target.register_bits
     made = part
     if narrow != bits:
-        made = code.result(f"cvt.u{narrow}.u{bits}", narrow, part)
+        made = code.compute(f"cvt.u{narrow}.u{bits}", narrow, part)
     return masked(code, code.in_register(made, narrow), target)
 
 
@@ -34,22 +34,22 @@ def truncate(code: Code, part: Operand, source: ScalarIrType, target: ScalarIrTy
 def zero_extend(code: Code, part: Operand, source: ScalarIrType, target: ScalarIrType) -> Operand:
     bits, wide = source.register_bits, target.register_bits
     if source is ScalarIrType.I1:
-        return code.result(f"selp.b{wide}", wide, Immediate(1), Immediate(0), part)
+        return code.compute(f"selp.b{wide}", wide, Immediate(1), Immediate(0), part)
     if bits == wide:
-        return code.result(f"mov.b{wide}", wide, part)
+        return code.compute(f"mov.b{wide}", wide, part)
     if (bits, wide) == (32, 64):
-        return code.result("mul.wide.u32", 64, part, Immediate(1))
-    return code.result(f"cvt.u{wide}.u{bits}", wide, part)
+        return code.compute("mul.wide.u32", 64, part, Immediate(1))
+    return code.compute(f"cvt.u{wide}.u{bits}", wide, part)
 
 
 def sign_extend(code: Code, part: Operand, source: ScalarIrType, target: ScalarIrType) -> Operand:
     wide = target.register_bits
     if source is ScalarIrType.I1:
         ones = Immediate((1 << target.bits) - 1)
-        return code.result(f"selp.b{wide}", wide, ones, Immediate(0), part)
+        return code.compute(f"selp.b{wide}", wide, ones, Immediate(0), part)
     if (source.bits, wide) == (32, 64):
-        return code.result("mul.wide.s32", 64, part, Immediate(1))
-    return code.result(f"cvt.s{wide}.s{source.bits}", wide, part)
+        return code.compute("mul.wide.s32", 64, part, Immediate(1))
+    return code.compute(f"cvt.s{wide}.s{source.bits}", wide, part)
 
 
 def float_to_float(
@@ -57,7 +57,7 @@ def float_to_float(
 ) -> Operand:
     rounding = ".rn" if target.bits < source.bits else ""
     mnemonic = f"cvt{rounding}.f{target.bits}.f{source.bits}"
-    return code.result(mnemonic, target.bits, part)
+    return code.compute(mnemonic, target.bits, part)
 
 
 def _float_to_integer(kind: str) -> Conversion:
@@ -65,7 +65,7 @@ def _float_to_integer(kind: str) -> Conversion:
         if target is ScalarIrType.I1:
             raise IrProblem(f"a conversion from {source} to {target} is not supported")
         bits = target.register_bits
-        made = code.result(f"cvt.rzi.{kind}{bits}.f{source.bits}", bits, part)
+        made = code.compute(f"cvt.rzi.{kind}{bits}.f{source.bits}", bits, part)
         return masked(code, made, target)
 
     return convert
@@ -75,12 +75,12 @@ def _integer_to_float(kind: str) -> Conversion:
     def convert(code: Code, part: Operand, source: ScalarIrType, target: ScalarIrType) -> Operand:
         if source is ScalarIrType.I1:
             number = Immediate(0xFFFFFFFF if kind == "s" else 1)
-            part = code.result("selp.b32", 32, number, Immediate(0), part)
+            part = code.compute("selp.b32", 32, number, Immediate(0), part)
             source = ScalarIrType.I32
         if kind == "s":
             part = signed_operand(code, part, source)
         bits = source.register_bits
-        return code.result(f"cvt.rn.f{target.bits}.{kind}{bits}", target.bits, part)
+        return code.compute(f"cvt.rn.f{target.bits}.{kind}{bits}", target.bits, part)
 
     return convert
 

@@ -54,14 +54,14 @@ def load_packed(
     for offset, size in _pieces(integer.bytes, place.align):
         piece = code.register(max(16, 8 * size))
         kind = ScalarType.named(f"u{8 * size}")
-        code.load(kind, place.address(code, offset), (piece,), place.is_volatile)
+        code.load(kind, place.address(code, offset), (piece,), volatile=place.is_volatile)
         wide = piece
         if size < _WORD_BYTES:
-            wide = code.result(f"cvt.u64.u{8 * size}", _WORD, piece)
+            wide = code.compute(f"cvt.u64.u{8 * size}", _WORD, piece)
         shift = 8 * (offset % _WORD_BYTES)
         if shift:
-            moved = code.result("shl.b64", _WORD, wide, Immediate(shift))
-            words[-1] = code.result("or.b64", _WORD, words[-1], moved)
+            moved = code.compute("shl.b64", _WORD, wide, Immediate(shift))
+            words[-1] = code.compute("or.b64", _WORD, words[-1], moved)
         else:
             words.append(wide)
     parts = masked_words(code, words, integer)
@@ -78,16 +78,16 @@ def store_packed(code: Code, value: Value, place: MemoryPlace, counts_as: str) -
         piece = words[offset // _WORD_BYTES]
         shift = 8 * (offset % _WORD_BYTES)
         if shift:
-            piece = code.result("shr.u64", _WORD, piece, Immediate(shift))
+            piece = code.compute("shr.u64", _WORD, piece, Immediate(shift))
         if size < _WORD_BYTES:
             width = max(16, 8 * size)
-            piece = code.result(f"cvt.u{width}.u64", width, piece)
+            piece = code.compute(f"cvt.u{width}.u64", width, piece)
         pieces.append((offset, size, piece))
     if counts_as:
         code.begin(counts_as)
     for offset, size, piece in pieces:
         kind = ScalarType.named(f"u{8 * size}")
-        code.store(kind, place.address(code, offset), (piece,), place.is_volatile)
+        code.store(kind, place.address(code, offset), (piece,), volatile=place.is_volatile)
 
 
 def _integer(type_: IrType) -> IntegerIrType:
@@ -112,17 +112,17 @@ def _truths(code: Code, count: int, words: Sequence[Operand]) -> tuple[Operand, 
     found = []
     for number in range(count):
         mask = Immediate(1 << number % _WORD)
-        bit = code.result("and.b64", _WORD, words[number // _WORD], mask)
-        found.append(code.result("setp.ne.u64", 1, bit, Immediate(0)))
+        bit = code.compute("and.b64", _WORD, words[number // _WORD], mask)
+        found.append(code.compute("setp.ne.u64", 1, bit, Immediate(0)))
     return tuple(found)
 
 
 def _gathered(code: Code, truths: Sequence[Operand]) -> tuple[Operand, ...]:
     words: list[Register] = []
     for number, truth in enumerate(truths):
-        bit = code.result("selp.b64", _WORD, Immediate(1 << number % _WORD), Immediate(0), truth)
+        bit = code.compute("selp.b64", _WORD, Immediate(1 << number % _WORD), Immediate(0), truth)
         if number % _WORD:
-            words[-1] = code.result("or.b64", _WORD, words[-1], bit)
+            words[-1] = code.compute("or.b64", _WORD, words[-1], bit)
         else:
             words.append(bit)
     return tuple(words)

@@ -46,7 +46,7 @@ class KernelScope:
             mnemonic = f"cvta.to.{wanted.value}.u64"
         else:
             raise IrProblem(f"a conversion from {source} to {target} is not supported")
-        return self.code.result(mnemonic, 64, self.code.in_register(pointer, 64))
+        return self.code.compute(mnemonic, 64, self.code.in_register(pointer, 64))
 
 
 def space_of(pointer: IrType) -> AddressSpace:
@@ -124,7 +124,7 @@ class FunctionScope:
 
     def _sum(self, pointer: Pointer) -> Value:
         offset = Immediate(pointer.offset & _ADDRESS_MASK)
-        return Value(pointer.type, (self.code.result("add.s64", 64, pointer.base, offset),))
+        return Value(pointer.type, (self.code.compute("add.s64", 64, pointer.base, offset),))
 
     def define_pointer(self, name: str, pointer: Pointer) -> None:
         """Gives a name an address."""

@@ -58,9 +58,9 @@ def _chosen(
 ) -> Register:
     """`element` where the position is `number`, else the other."""
     width = register_bits(parts_of(index)[0])
-    is_here = site.code.result(f"setp.eq.u{width}", 1, position, Immediate(number))
+    is_here = site.code.compute(f"setp.eq.u{width}", 1, position, Immediate(number))
     kind = "pred" if bits == 1 else f"b{bits}"
-    return site.code.result(f"selp.{kind}", bits, element, otherwise, is_here)
+    return site.code.compute(f"selp.{kind}", bits, element, otherwise, is_here)
 
 
 def _shuffle(site: Site) -> None:

@@ -49,7 +49,7 @@ def masked_words(code: Code, words: Words, type_: IntegerIrType) -> tuple[Operan
         if isinstance(top, Immediate):
             top = Immediate(top.bits & mask)
         else:
-            top = code.result("and.b64", _WORD, top, Immediate(mask))
+            top = code.compute("and.b64", _WORD, top, Immediate(mask))
     return (*lower, top)
 
 
@@ -58,7 +58,7 @@ def sign_extended(code: Code, words: Words, type_: IntegerIrType) -> tuple[Opera
     *lower, top = words
     if type_.top_bits < _WORD:
         shift = Immediate(_WORD - type_.top_bits)
-        top = code.result("shr.s64", _WORD, code.result("shl.b64", _WORD, top, shift), shift)
+        top = code.compute("shr.s64", _WORD, code.compute("shl.b64", _WORD, top, shift), shift)
     return (*lower, top)
 
 
@@ -66,7 +66,7 @@ def extended_words(code: Code, words: Words, count: int, is_signed: bool) -> tup
     """`count` words of a number whose last word has its sign already."""
     fill: Operand = Immediate(0)
     if is_signed and len(words) < count:
-        fill = code.result("shr.s64", _WORD, words[-1], Immediate(_WORD - 1))
+        fill = code.compute("shr.s64", _WORD, words[-1], Immediate(_WORD - 1))
     return (*words, *(fill,) * (count - len(words)))
 
 
@@ -76,14 +76,14 @@ def combined_words(
     """The value of an instruction on two integers; IrProblem for quotients of two words."""
     if opcode in _LOGIC:
         pairs = zip(first, second, strict=True)
-        return tuple(code.result(f"{opcode}.b64", _WORD, *pair) for pair in pairs)
+        return tuple(code.compute(f"{opcode}.b64", _WORD, *pair) for pair in pairs)
     if opcode in _SIGNED:
         first = sign_extended(code, first, type_)
         if opcode != "ashr":
             second = sign_extended(code, second, type_)
     if type_.words == 1:
         other = _amount(code, second[0]) if opcode in _SHIFTS else second[0]
-        made: Words = (code.result(_ONE_WORD[opcode], _WORD, first[0], other),)
+        made: Words = (code.compute(_ONE_WORD[opcode], _WORD, first[0], other),)
     elif opcode in _SHIFTS:
         made = _shifted(code, opcode, first, _amount(code, second[0]))
     elif opcode in _TWO_WORDS:
@@ -97,28 +97,28 @@ def _amount(code: Code, word: Operand) -> Operand:
     """By how much to shift, in 32 bits; too large an amount has no meaning."""
     if isinstance(word, Immediate):
         return Immediate(min(word.bits, 2 * _WORD))
-    return code.result("cvt.u32.u64", 32, word)
+    return code.compute("cvt.u32.u64", 32, word)
 
 
 def _sum(code: Code, first: Words, second: Words) -> Words:
-    low = code.result("add.u64", _WORD, first[0], second[0])
-    carry = _as_number(code, code.result("setp.lt.u64", 1, low, first[0]))
-    high = code.result("add.u64", _WORD, first[1], second[1])
-    return low, code.result("add.u64", _WORD, high, carry)
+    low = code.compute("add.u64", _WORD, first[0], second[0])
+    carry = _as_number(code, code.compute("setp.lt.u64", 1, low, first[0]))
+    high = code.compute("add.u64", _WORD, first[1], second[1])
+    return low, code.compute("add.u64", _WORD, high, carry)
 
 
 def _difference(code: Code, first: Words, second: Words) -> Words:
-    low = code.result("sub.u64", _WORD, first[0], second[0])
-    borrow = _as_number(code, code.result("setp.lt.u64", 1, first[0], second[0]))
-    high = code.result("sub.u64", _WORD, first[1], second[1])
-    return low, code.result("sub.u64", _WORD, high, borrow)
+    low = code.compute("sub.u64", _WORD, first[0], second[0])
+    borrow = _as_number(code, code.compute("setp.lt.u64", 1, first[0], second[0]))
+    high = code.compute("sub.u64", _WORD, first[1], second[1])
+    return low, code.compute("sub.u64", _WORD, high, borrow)
 
 
 def _product(code: Code, first: Words, second: Words) -> Words:
-    low = code.result("mul.lo.u64", _WORD, first[0], second[0])
-    high = code.result("mul.hi.u64", _WORD, first[0], second[0])
-    high = code.result("mad.lo.u64", _WORD, first[0], second[1], high)
-    return low, code.result("mad.lo.u64", _WORD, first[1], second[0], high)
+    low = code.compute("mul.lo.u64", _WORD, first[0], second[0])
+    high = code.compute("mul.hi.u64", _WORD, first[0], second[0])
+    high = code.compute("mad.lo.u64", _WORD, first[0], second[1], high)
+    return low, code.compute("mad.lo.u64", _WORD, first[1], second[0], high)
 
 
 _TWO_WORDS: dict[str, Callable[[Code, Words, Words], Words]] = {
@@ -129,28 +129,28 @@ _TWO_WORDS: dict[str, Callable[[Code, Words, Words], Words]] = {
 
 
 def _as_number(code: Code, predicate: Register) -> Register:
-    return code.result("selp.b64", _WORD, Immediate(1), Immediate(0), predicate)
+    return code.compute("selp.b64", _WORD, Immediate(1), Immediate(0), predicate)
 
 
 def _shifted(code: Code, opcode: str, words: Words, amount: Operand) -> Words:
     """Shifts by 64 bits and more, negative amounts among them, leave nothing of a word."""
     low, high = words
-    rest = code.result("sub.u32", 32, Immediate(_WORD), amount)
-    beyond = code.result("sub.u32", 32, amount, Immediate(_WORD))
+    rest = code.compute("sub.u32", 32, Immediate(_WORD), amount)
+    beyond = code.compute("sub.u32", 32, amount, Immediate(_WORD))
     if opcode == "shl":
-        crossing = code.result("shr.u64", _WORD, low, rest)
-        far = code.result("shl.b64", _WORD, low, beyond)
-        near = code.result("shl.b64", _WORD, high, amount)
-        joined = code.result("or.b64", _WORD, code.result("or.b64", _WORD, near, crossing), far)
-        return code.result("shl.b64", _WORD, low, amount), joined
-    crossing = code.result("shl.b64", _WORD, high, rest)
-    near = code.result("shr.u64", _WORD, low, amount)
-    joined = code.result("or.b64", _WORD, near, crossing)
+        crossing = code.compute("shr.u64", _WORD, low, rest)
+        far = code.compute("shl.b64", _WORD, low, beyond)
+        near = code.compute("shl.b64", _WORD, high, amount)
+        joined = code.compute("or.b64", _WORD, code.compute("or.b64", _WORD, near, crossing), far)
+        return code.compute("shl.b64", _WORD, low, amount), joined
+    crossing = code.compute("shl.b64", _WORD, high, rest)
+    near = code.compute("shr.u64", _WORD, low, amount)
+    joined = code.compute("or.b64", _WORD, near, crossing)
     form = "shr.s64" if opcode == "ashr" else "shr.u64"
-    far = code.result(form, _WORD, high, beyond)
-    is_near = code.result("setp.lt.u32", 1, amount, Immediate(_WORD))
-    chosen = code.result("selp.b64", _WORD, joined, far, is_near)
-    return chosen, code.result(form, _WORD, high, amount)
+    far = code.compute(form, _WORD, high, beyond)
+    is_near = code.compute("setp.lt.u32", 1, amount, Immediate(_WORD))
+    chosen = code.compute("selp.b64", _WORD, joined, far, is_near)
+    return chosen, code.compute(form, _WORD, high, amount)
 
 
 def compared_words(
@@ -164,11 +164,11 @@ def compared_words(
         raise IrProblem(f"no comparison icmp {predicate}", False)
     if kind == "s":
         first, second = (sign_extended(code, words, type_) for words in (first, second))
-    top = code.result(f"setp.{relation}.{kind}64", 1, first[-1], second[-1])
+    top = code.compute(f"setp.{relation}.{kind}64", 1, first[-1], second[-1])
     if type_.words == 1:
         return top
-    low = code.result(f"setp.{relation}.u64", 1, first[0], second[0])
+    low = code.compute(f"setp.{relation}.u64", 1, first[0], second[0])
     if relation in ("eq", "ne"):
-        return code.result("and.pred" if relation == "eq" else "or.pred", 1, top, low)
-    differ = code.result("setp.ne.u64", 1, first[1], second[1])
-    return code.result("selp.pred", 1, top, low, differ)
+        return code.compute("and.pred" if relation == "eq" else "or.pred", 1, top, low)
+    differ = code.compute("setp.ne.u64", 1, first[1], second[1])
+    return code.compute("selp.pred", 1, top, low, differ)

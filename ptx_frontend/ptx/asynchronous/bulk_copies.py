@@ -93,12 +93,7 @@ def lower_bulk_copy(site: Site, builder: BasicBlockBuilder) -> None:
         is_main = side is BulkSide.COPY
         builder.append(
             BulkCopy(
-                pc=site.pc if is_main else builder.added_pc(),
-                mnemonic=site.mnemonic,
-                span=site.span,
-                origin=site.origin,
-                guard=site.guard,
-                is_part=not is_main,
+                **code.fields(site.mnemonic, is_main=is_main),
                 operation=form.operation,
                 side=side,
                 operands=tuple(gathered.kinds),

@@ -106,7 +106,7 @@ def _map_address(code: InstructionParts) -> None:
     if bits == 64:
         named = code.compute("cvt.u64.u32", 64, named)
     if destination is not None:
-        code.compute_main(f"or.b{bits}", destination, offset, named)
+        code.assign(f"or.b{bits}", destination, offset, named, is_main=True)
 
 
 def _rank(code: InstructionParts) -> None:
@@ -120,7 +120,7 @@ def _rank(code: InstructionParts) -> None:
     named = code.compute("sub.u32", 32, above, Immediate(1))
     own = code.compute("mov.u32", 32, SpecialRegister(Special.CLUSTER_CTARANK))
     if destination is not None:
-        code.compute_main("selp.b32", destination, own, named, is_own)
+        code.assign("selp.b32", destination, own, named, is_own, is_main=True)
 
 
 def _named_rank(code: InstructionParts, address: Operand, bits: int) -> Register:
@@ -144,7 +144,7 @@ def _is_own(code: InstructionParts) -> None:
     none = code.compute("setp.eq.u32", 1, named, Immediate(0))
     is_own = code.compute("or.pred", 1, none, code.compute("setp.eq.u32", 1, named, own))
     if destination is not None:
-        code.compute_main("and.pred", destination, is_shared, is_own)
+        code.assign("and.pred", destination, is_shared, is_own, is_main=True)
 
 
 def _barrier(site: Site, builder: BasicBlockBuilder) -> None:
@@ -156,11 +156,7 @@ def _barrier(site: Site, builder: BasicBlockBuilder) -> None:
     if half in _ARRIVALS:
         builder.append(
             ClusterArrive(
-                pc=site.pc,
-                mnemonic=site.mnemonic,
-                span=site.span,
-                origin=site.origin,
-                guard=site.guard,
+                **site.fields(),
             )
         )
         return
@@ -168,10 +164,7 @@ def _barrier(site: Site, builder: BasicBlockBuilder) -> None:
     go_round(site, builder, following)
     builder.end_and_continue(
         BarrierSync(
-            pc=site.pc,
-            mnemonic=site.mnemonic,
-            span=site.span,
-            origin=site.origin,
+            **site.place(),
             barrier=-1,
             target=following,
             is_cluster=True,
@@ -241,4 +234,4 @@ def _policy(code: InstructionParts) -> None:
         raise site.refused()
     destination = site.destination(site.operands[0], 0, ScalarType.B64)
     if destination is not None:
-        code.compute_main("mov.b64", destination, Immediate(0))
+        code.assign("mov.b64", destination, Immediate(0), is_main=True)

@@ -126,7 +126,7 @@ def _limited(code: InstructionParts, copy: _Copy, limit: Operand) -> None:
     """Zeros stand for the bytes from `limit` on."""
     words = _new_words(code, copy)
     for word in words:
-        code.assign(word, "mov.b32", Immediate(0))
+        code.assign("mov.b32", word, Immediate(0))
     whole = code.compute("setp.ge.u32", 1, limit, Immediate(copy.size))
     code.under(whole).load(_WORD, copy.source, words, is_main=True, cache=copy.cache)
     some = code.compute("setp.ne.u32", 1, limit, Immediate(0))
@@ -151,7 +151,7 @@ def _partial(code: InstructionParts, copy: _Copy, limit: Operand, words: list[Re
     last = code.compute("mov.b32", 32, Immediate(0))
     for position in range(_WORD.bytes - 1):
         byte = code.builder.temporary(32)
-        code.assign(byte, "mov.b32", Immediate(0))
+        code.assign("mov.b32", byte, Immediate(0))
         bytes_below = code.compute("sub.u32", 32, limit, first)
         inside = code.compute("setp.gt.u32", 1, bytes_below, Immediate(position))
         place = Address(AddressSpace.GLOBAL, base, position)
@@ -161,4 +161,4 @@ def _partial(code: InstructionParts, copy: _Copy, limit: Operand, words: list[Re
     for number, word in enumerate(words):
         is_here = code.compute("setp.eq.u32", 1, first, Immediate(number * _WORD.bytes))
         mine = code.compute("selp.b32", 32, last, Immediate(0), is_here)
-        code.assign(word, "or.b32", word, mine)
+        code.assign("or.b32", word, word, mine)

@@ -104,7 +104,7 @@ def _was_cancelled(code: InstructionParts) -> None:
     low = site.source(halves(site, 1)[0], 1, ScalarType.B64)
     word = code.compute("and.b64", 64, low, Immediate((1 << 32) - 1))
     if destination is not None:
-        code.compute_main("setp.ne.u64", destination, word, Immediate(0))
+        code.assign("setp.ne.u64", destination, word, Immediate(0), is_main=True)
 
 
 def _first_place(code: InstructionParts, axis: int | None = None) -> None:
@@ -125,9 +125,9 @@ def _first_place(code: InstructionParts, axis: int | None = None) -> None:
         destination = site.destination(item, 0, ScalarType.B32)
         moved = code.compute("shr.u64", 64, half, Immediate(shift))
         if destination is not None and number == 0:
-            code.compute_main("cvt.u32.u64", destination, moved)
+            code.assign("cvt.u32.u64", destination, moved, is_main=True)
         elif destination is not None:
-            code.assign(destination, "cvt.u32.u64", moved)
+            code.assign("cvt.u32.u64", destination, moved)
 
 
 def lower_bulk_store(site: Site, builder: BasicBlockBuilder) -> None:
@@ -151,7 +151,7 @@ def lower_bulk_store(site: Site, builder: BasicBlockBuilder) -> None:
 
     def zero(_left: Register) -> None:
         code.store(word, Address(start.space, place, 0), (Immediate(0),))
-        code.assign(place, "add.u64", place, Immediate(word.bytes))
+        code.assign("add.u64", place, place, Immediate(word.bytes))
 
     _count_down(code, code.compute("mov.b64", 64, size), word.bytes, zero, following)
 
@@ -168,6 +168,6 @@ def _count_down(
     builder.place(top)
     code.skip_unless(code.compute(f"setp.ne.u{left.bits}", 1, left, Immediate(0)), following)
     body(left)
-    code.assign(left, f"sub.u{left.bits}", left, Immediate(step))
+    code.assign(f"sub.u{left.bits}", left, left, Immediate(step))
     builder.end(Jump(pc=IMPLICIT_PC, mnemonic="", span=code.site.span, target=top))
     builder.place(following)

@@ -168,7 +168,7 @@ def _look(code: InstructionParts, *, by_parity: bool) -> None:
         before = code.compute("mov.b64", 64, state)
     differs = code.compute("xor.b64", 64, word, before)
     phase = code.compute("and.b64", 64, differs, Immediate(1 << mbarrier_words.PHASE_SHIFT))
-    code.assign(done, "setp.ne.u64", phase, Immediate(0))
+    code.assign("setp.ne.u64", done, phase, Immediate(0))
 
 
 def _pending_count(code: InstructionParts) -> None:
@@ -179,4 +179,4 @@ def _pending_count(code: InstructionParts) -> None:
     low = code.compute("cvt.u32.u64", 32, state)
     count = site.destination(site.operands[0], 0, ScalarType.U32)
     if count is not None:
-        code.compute_main("and.b32", count, low, Immediate(mbarrier_words.PENDING_MASK))
+        code.assign("and.b32", count, low, Immediate(mbarrier_words.PENDING_MASK), is_main=True)

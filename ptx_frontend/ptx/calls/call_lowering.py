@@ -87,7 +87,7 @@ class CallLowering:
         place = self._names.file.new(variable.name, 64)
         span = self._names.source.span(variable.at, len(variable.name))
         code = AddedCode(self._builder, span, None)
-        code.compute("add.s64", place, self.stack.pointer(), Immediate(offset))
+        code.assign("add.s64", place, self.stack.pointer(), Immediate(offset))
         self._names.on_stack[variable] = place
 
     def enter(self, site: Site) -> syntax.Function | None:
@@ -331,6 +331,4 @@ def _formal(type_: ScalarType) -> VariableDeclaration:
 
 
 def _jump(site: Site, target: int) -> Jump:
-    return Jump(
-        pc=site.pc, mnemonic=site.mnemonic, span=site.span, origin=site.origin, target=target
-    )
+    return Jump(**site.place(), target=target)

@@ -239,7 +239,7 @@ class CallStack:
     def _move_pointer(self, code: AddedCode, link: _Link, direction: int) -> None:
         distance = direction * align_up(link.caller.bytes, _STACK_ALIGNMENT)
         step = Immediate(distance & (1 << 64) - 1)
-        code.compute("add.s64", self.pointer(), self.pointer(), step)
+        code.assign("add.s64", self.pointer(), self.pointer(), step)
 
     def _write_dispatch(self, called: CalledFunction) -> None:
         """Back to the call that led here."""
@@ -256,7 +256,9 @@ class CallStack:
             at, "local", "b8", register.name, _STACK_BYTES, _STACK_ALIGNMENT
         )
         code = AddedCode(self._builder, self._builder.start, None)
-        self._builder.begin_with(code.computed("mov.u64", register, SymbolAddress(register.name)))
+        self._builder.begin_with(
+            code.computed("mov.u64", (register,), SymbolAddress(register.name))
+        )
 
 
 def _moves(

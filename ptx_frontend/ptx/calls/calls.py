@@ -120,15 +120,11 @@ def parsed_call(site: Site) -> Call:
 
 
 def move(
-    site: Site, pc: int, type_: ScalarType, destination: Register | None, source: Operand
+    site: Site, ahead: int, type_: ScalarType, destination: Register | None, source: Operand
 ) -> Compute:
-    """Copies the bits of `type_`; the destination may be wider."""
+    """Copies the bits of `type_`, after `ahead` others; the destination may be wider."""
     return Compute(
-        pc=pc,
-        mnemonic=site.mnemonic,
-        span=site.span,
-        origin=site.origin,
-        guard=site.guard,
+        **site.fields(ahead),
         opcode=OPCODES["mov"],
         type=type_,
         source_type=type_,
@@ -160,7 +156,7 @@ def lower_parameter_access(site: Site, buffer: ParameterBuffer, offset: int) -> 
     for position, item in enumerate(elements(site, 1, access)):
         source = site.source(item, 1, access.type, wider=True)
         register = buffer.piece(offset + position * access.type.bytes, access.type.bytes)
-        moves.append(move(site, site.pc + position, access.type, register, source))
+        moves.append(move(site, position, access.type, register, source))
     return moves
 
 
@@ -171,17 +167,12 @@ def _loads(site: Site, access: Access, buffer: ParameterBuffer, offset: int) -> 
         if not parts:
             raise site.unsupported("a parameter that was stored in pieces of another size")
         destination = site.destination(item, 0, type_, wider=True)
-        pc = site.pc + position
         if len(parts) == 1:
-            yield move(site, pc, type_, destination, parts[0])
+            yield move(site, position, type_, destination, parts[0])
             continue
         whole = ScalarType.named(f"b{type_.bits}")
         yield Compute(
-            pc=pc,
-            mnemonic=site.mnemonic,
-            span=site.span,
-            origin=site.origin,
-            guard=site.guard,
+            **site.fields(position),
             opcode=OPCODES[f"mov.pack{len(parts)}"],
             type=whole,
             source_type=whole,
@@ -201,10 +192,7 @@ def host_call(
     if results and built_in.result is not None:
         destination = results[0].piece(0, built_in.result.bytes)
     return HostCall(
-        pc=site.pc,
-        mnemonic=site.mnemonic,
-        span=site.span,
-        origin=site.origin,
+        **site.place(),
         guard=None,
         function=built_in.function,
         destination=destination,

@@ -33,10 +33,10 @@ def lower_stack(site: Site, builder: BasicBlockBuilder, stack: CallStack) -> Non
     site.expect_operands(1)
     if root == "stacksave":
         destination = site.destination(site.operands[0], 0, type_)
-        builder.append(move(site, site.pc, type_, destination, top))
+        builder.append(move(site, 0, type_, destination, top))
         return
     saved = site.source(site.operands[0], 0, type_)
-    builder.append(move(site, site.pc, type_, top, saved))
+    builder.append(move(site, 0, type_, top, saved))
 
 
 def _allocate(site: Site, code: AddedCode, type_: ScalarType, top: Register) -> Operand:
@@ -51,15 +51,15 @@ def _allocate(site: Site, code: AddedCode, type_: ScalarType, top: Register) -> 
             raise site.error("an alignment is a power of two", 2)
         alignment = max(given.bits, _ALIGNMENT)
     name = f"u{top.bits}"
-    code.compute(f"add.{name}", top, top, Immediate(alignment - 1))
-    code.compute(f"and.b{top.bits}", top, top, Immediate(-alignment & (1 << top.bits) - 1))
+    code.assign(f"add.{name}", top, top, Immediate(alignment - 1))
+    code.assign(f"and.b{top.bits}", top, top, Immediate(-alignment & (1 << top.bits) - 1))
     destination = site.destination(site.operands[0], 0, type_)
-    code.builder.append(move(site, site.pc, type_, destination, top))
+    code.builder.append(move(site, 0, type_, destination, top))
     if type_.bits != top.bits:
         wide = code.builder.temporary(top.bits)
-        code.compute(f"cvt.{name}.{type_.ptx_name}", wide, size)
+        code.assign(f"cvt.{name}.{type_.ptx_name}", wide, size)
         size = wide
-    code.compute(f"add.{name}", top, top, size)
+    code.assign(f"add.{name}", top, top, size)
     return size
 
 

@@ -79,10 +79,7 @@ def _reduce(site: Site, builder: BasicBlockBuilder, required: tuple[int, int, in
     builder.end_and_continue(barrier, after)
     builder.append(
         BarrierResult(
-            pc=site.pc + 2,
-            mnemonic=site.mnemonic,
-            span=site.span,
-            origin=site.origin,
+            **site.place(2),
             reduction=name,
             destination=site.destination(site.operands[0], 0, type_),
         )
@@ -106,10 +103,7 @@ def _voted(site: Site) -> tuple[Register, bool]:
 def _vote(site: Site) -> BarrierVote:
     predicate, negated = _voted(site)
     return BarrierVote(
-        pc=site.pc,
-        mnemonic=site.mnemonic,
-        span=site.span,
-        origin=site.origin,
+        **site.place(),
         predicate=predicate,
         negated=negated,
     )
@@ -131,10 +125,7 @@ def _sync(
         count = _thread_count(site, first + 1, required)
     is_fixed = isinstance(number, Immediate)
     return BarrierSync(
-        pc=site.pc + is_reduction,
-        mnemonic=site.mnemonic,
-        span=site.span,
-        origin=site.origin,
+        **site.place(is_reduction),
         barrier=number.bits if isinstance(number, Immediate) else -1,
         target=target,
         number=None if is_fixed else number,
@@ -144,11 +135,7 @@ def _sync(
 
 def _arrive(site: Site) -> BarrierArrive:
     return BarrierArrive(
-        pc=site.pc,
-        mnemonic=site.mnemonic,
-        span=site.span,
-        origin=site.origin,
-        guard=site.guard,
+        **site.fields(),
         number=_number(site, 0),
         count=site.source(site.operands[1], 1, ScalarType.U32),
     )

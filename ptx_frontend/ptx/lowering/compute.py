@@ -49,11 +49,7 @@ def lower_compute(site: Site) -> list[Compute]:
     if carried:
         sources.append(site.names.carry())
     compute = Compute(
-        pc=site.pc + len(inversions),
-        mnemonic=site.mnemonic,
-        span=site.span,
-        origin=site.origin,
-        guard=site.guard,
+        **site.fields(len(inversions)),
         opcode=form.opcode,
         type=form.type,
         source_type=form.source_type,

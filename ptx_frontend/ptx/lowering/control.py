@@ -43,9 +43,7 @@ def _go(site: Site, builder: BasicBlockBuilder, target: int) -> None:
 
 
 def _jump(site: Site, builder: BasicBlockBuilder, target: int) -> None:
-    jump = Jump(
-        pc=site.pc, mnemonic=site.mnemonic, span=site.span, origin=site.origin, target=target
-    )
+    jump = Jump(**site.place(), target=target)
     builder.end(jump)
 
 
@@ -54,15 +52,7 @@ def _leave(site: Site, builder: BasicBlockBuilder, target: int) -> None:
     assert site.guard is not None
     following = builder.new()
     builder.end_and_continue(
-        Branch(
-            pc=site.pc,
-            mnemonic=site.mnemonic,
-            span=site.span,
-            origin=site.origin,
-            guard=site.guard,
-            target=target,
-            otherwise=following,
-        ),
+        Branch(**site.place(), guard=site.guard, target=target, otherwise=following),
         following,
     )
 
@@ -81,10 +71,7 @@ def _exit(site: Site, builder: BasicBlockBuilder, _required: tuple[int, int, int
         return
     builder.end(
         Exit(
-            pc=site.pc,
-            mnemonic=site.mnemonic,
-            span=site.span,
-            origin=site.origin,
+            **site.place(),
             trap=is_trap,
             reason=reason,
         )

@@ -33,9 +33,9 @@ def lower_grid_workspace(site: Site, builder: BasicBlockBuilder) -> None:
     site.names.used.setdefault(GRID, _DECLARATION)
     code = AddedCode(builder, site.span, site.origin)
     address = builder.temporary(2 * _HALF_BITS)
-    code.compute("mov.u64", address, SymbolAddress(GRID))
+    code.assign("mov.u64", address, SymbolAddress(GRID))
     operand = site.operands[1]
     if isinstance(operand, NameOperand) and operand.name == _HIGH:
-        code.compute("shr.u64", address, address, Immediate(_HALF_BITS))
+        code.assign("shr.u64", address, address, Immediate(_HALF_BITS))
     destination = site.destination(site.operands[0], 0, ScalarType.B32)
     builder.append(move(site, site.pc, ScalarType.B32, destination, address))

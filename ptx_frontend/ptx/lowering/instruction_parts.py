@@ -2,48 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypedDict
 
-from kernelcast.errors import SourceSpan
+from kernelcast.ptx_frontend.instruction_writer import Counted, Fields, InstructionWriter
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import IMPLICIT_PC, BasicBlockBuilder
 from kernelcast.ptx_frontend.ptx.lowering.operands import Site
-from kernelcast.ptx_frontend.ptx.text.mnemonics import ComputeForm, compute_form
 from kernelcast.simcore.isa.ir.kernel import (
     Address,
-    Atomic,
     Branch,
-    Compute,
-    Fence,
     Guard,
     Immediate,
-    Load,
     Operand,
     Register,
-    Store,
-    WarpOperation,
 )
-from kernelcast.simcore.isa.opcodes.table import OPCODES
-from kernelcast.simcore.isa.opcodes.warp import WarpOpcode
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = ["InstructionParts", "shared_address", "shifted"]
 
 
-class _Shared(TypedDict):
-    """Fields of every instruction."""
-
-    pc: int
-    mnemonic: str
-    span: SourceSpan
-    origin: SourceSpan | None
-    guard: Guard | None
-    is_part: bool
-
-
 @dataclass(frozen=True, slots=True)
-class InstructionParts:
+class InstructionParts(InstructionWriter):
     """Writes into the builder. With `is_main` an access is the instruction itself, which counts;
     all else is part of it. `guard` is that of the source, unless something went round before."""
 
@@ -70,149 +48,15 @@ class InstructionParts:
             held = self.compute("not.pred", 1, held)
         return replace(self, guard=Guard(self.compute("and.pred", 1, held, condition), False))
 
-    def compute(self, mnemonic: str, bits: int, *sources: Operand) -> Register:
-        """What the instruction gives, in a new register of so many bits."""
-        destination = self.builder.temporary(bits)
-        self.assign(destination, mnemonic, *sources)
-        return destination
-
-    def assign(self, destination: Register, mnemonic: str, *sources: Operand) -> None:
-        """The same, into a register that is there already."""
-        self._compute(self.builder.added_pc(), mnemonic, _form(mnemonic), (destination,), sources)
-
-    def compute_main(self, mnemonic: str, destination: Register, *sources: Operand) -> None:
-        """The instruction itself, which does what `mnemonic` says."""
-        self._compute(self.site.pc, self.site.mnemonic, _form(mnemonic), (destination,), sources)
-
     def pack(self, destination: Register, low: Operand, high: Operand) -> None:
         """Two halves side by side."""
-        self._compute(
-            self.builder.added_pc(), "mov.b32", _packing("mov.pack2"), (destination,), (low, high)
-        )
+        self.assign_all("mov.b32", (destination,), low, high, shape="pack2")
 
     def unpack(self, source: Operand) -> tuple[Register, Register]:
         """The lower and the upper half of 32 bits."""
-        halves = self.builder.temporary(16), self.builder.temporary(16)
-        self._compute(
-            self.builder.added_pc(), "mov.b32", _packing("mov.unpack2"), halves, (source,)
-        )
+        halves = self.register(16), self.register(16)
+        self.assign_all("mov.b32", halves, source, shape="unpack2")
         return halves
-
-    def _compute(
-        self,
-        pc: int,
-        shown: str,
-        form: ComputeForm,
-        destinations: tuple[Register, ...],
-        sources: tuple[Operand, ...],
-    ) -> None:
-        self.builder.append(
-            Compute(
-                pc=pc,
-                mnemonic=shown,
-                span=self.site.span,
-                origin=self.site.origin,
-                guard=self.guard,
-                is_part=pc != self.site.pc,
-                opcode=form.opcode,
-                type=form.type,
-                source_type=form.source_type,
-                destinations=destinations,
-                sources=sources,
-                modifiers=form.modifiers,
-            )
-        )
-
-    def load(
-        self,
-        type_: ScalarType,
-        address: Address,
-        destinations: Sequence[Register | None],
-        *,
-        is_main: bool = False,
-        cache: str = "",
-        volatile: bool = False,
-    ) -> None:
-        self.builder.append(
-            Load(
-                **self._shared(is_main),
-                type=type_,
-                address=address,
-                destinations=tuple(destinations),
-                cache=cache,
-                volatile=volatile,
-            )
-        )
-
-    def store(
-        self,
-        type_: ScalarType,
-        address: Address,
-        sources: Sequence[Operand],
-        *,
-        is_main: bool = False,
-    ) -> None:
-        self.builder.append(
-            Store(
-                **self._shared(is_main),
-                type=type_,
-                address=address,
-                sources=tuple(sources),
-            )
-        )
-
-    def atomic(
-        self,
-        operation: str,
-        type_: ScalarType,
-        address: Address,
-        *sources: Operand,
-        destination: Register | None = None,
-        is_main: bool = False,
-    ) -> None:
-        self.builder.append(
-            Atomic(
-                **self._shared(is_main),
-                operation=operation,
-                type=type_,
-                address=address,
-                destination=destination,
-                sources=sources,
-            )
-        )
-
-    def exchange(
-        self,
-        opcode: WarpOpcode,
-        destinations: Sequence[Register | None],
-        sources: Sequence[Operand],
-        *,
-        is_main: bool = False,
-    ) -> None:
-        """All lanes of the source's guard give and take 32 bits at once."""
-        self.builder.append(
-            WarpOperation(
-                **self._shared(is_main),
-                opcode=opcode,
-                type=ScalarType.B32,
-                destinations=tuple(destinations),
-                sources=tuple(sources),
-                members=None,
-            )
-        )
-
-    def fence(self, groups_left: int | None = None) -> None:
-        """The instruction itself, where nothing happens that a thread could see."""
-        self.builder.append(
-            Fence(
-                pc=self.site.pc,
-                mnemonic=self.site.mnemonic,
-                span=self.site.span,
-                origin=self.site.origin,
-                guard=self.guard,
-                groups_left=groups_left,
-            )
-        )
 
     def skip_unless(self, predicate: Register, following: int) -> None:
         """Lanes where the predicate does not hold go on at the basic block `following`."""
@@ -243,25 +87,22 @@ class InstructionParts:
             return self.compute("mov.b64", 64, _number(address.offset, 64))
         return self.compute("add.u64", 64, base, _number(address.offset, 64))
 
-    def _shared(self, is_main: bool) -> _Shared:
-        return _Shared(
+    def counted(self, mnemonic: str, *, is_main: bool = False) -> Counted:
+        return Counted(
             pc=self.site.pc if is_main else self.builder.added_pc(),
-            mnemonic=self.site.mnemonic,
+            mnemonic=self.site.mnemonic if is_main else mnemonic,
             span=self.site.span,
             origin=self.site.origin,
-            guard=self.guard,
+            is_added=False,
             is_part=not is_main,
         )
 
+    def fields(self, mnemonic: str, *, is_main: bool = False) -> Fields:
+        return Fields(**self.counted(mnemonic, is_main=is_main), guard=self.guard)
 
-def _form(mnemonic: str) -> ComputeForm:
-    form = compute_form(mnemonic)
-    assert isinstance(form, ComputeForm)
-    return form
-
-
-def _packing(name: str) -> ComputeForm:
-    return ComputeForm(OPCODES[name], ScalarType.B32, ScalarType.B32, frozenset(), (), ())
+    def spelled(self, mnemonic: str) -> str:
+        """Accesses of the parts have the name of the whole."""
+        return self.site.mnemonic
 
 
 def shifted(address: Address, distance: int) -> Address:

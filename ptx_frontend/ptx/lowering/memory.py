@@ -135,11 +135,7 @@ def lower_load(site: Site, access: Access | None = None) -> Load:
             raise site.error(f"{site.mnemonic!r} cannot discard its only result", 0)
         destinations.append(site.destination(item, 0, access.type, wider=True))
     return Load(
-        pc=site.pc,
-        mnemonic=site.mnemonic,
-        span=site.span,
-        origin=site.origin,
-        guard=site.guard,
+        **site.fields(),
         type=access.type,
         address=site.address(1, access.space, count * access.type.bytes),
         destinations=tuple(destinations),
@@ -158,11 +154,7 @@ def lower_store(site: Site, access: Access | None = None) -> Store:
     items = elements(site, 1, access)
     sources: list[Operand] = [site.source(item, 1, access.type, wider=True) for item in items]
     return Store(
-        pc=site.pc,
-        mnemonic=site.mnemonic,
-        span=site.span,
-        origin=site.origin,
-        guard=site.guard,
+        **site.fields(),
         type=access.type,
         address=site.address(0, access.space, len(items) * access.type.bytes),
         sources=tuple(sources),
@@ -223,11 +215,7 @@ def _atomic(
     first = 0 if destination is None else 1
     address = site.address(first, access.space, access.type.bytes)
     return Atomic(
-        pc=site.pc,
-        mnemonic=site.mnemonic,
-        span=site.span,
-        origin=site.origin,
-        guard=site.guard,
+        **site.fields(),
         operation=access.operation,
         type=access.type,
         address=replace(address, offset=address.offset + offset),
@@ -249,6 +237,4 @@ def lower_hint(site: Site) -> Fence:
     site.expect_operands(*counts)
     if len(site.operands) == 2 and site.operands[1] != syntax.Integer(HINT_BYTES):
         raise site.error(f"{site.mnemonic!r} is for {HINT_BYTES} bytes", 1)
-    return Fence(
-        pc=site.pc, mnemonic=site.mnemonic, span=site.span, origin=site.origin, guard=site.guard
-    )
+    return Fence(**site.fields())

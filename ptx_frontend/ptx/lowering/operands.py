@@ -6,6 +6,7 @@ import struct
 from dataclasses import dataclass
 
 from kernelcast.errors import PtxSyntaxError, SourceSpan, UnsupportedInstruction
+from kernelcast.ptx_frontend.instruction_writer import GuardedPlace, Place
 from kernelcast.ptx_frontend.ptx.lowering.names import SPECIALS, Names, special_register_bits
 from kernelcast.ptx_frontend.ptx.text import syntax
 from kernelcast.ptx_frontend.ptx.text.mnemonics import Refusal
@@ -45,6 +46,14 @@ class Site:
     @property
     def operands(self) -> tuple[syntax.Operand, ...]:
         return self.statement.operands
+
+    def place(self, ahead: int = 0) -> Place:
+        """What an instruction of this statement has; `ahead` others come before it."""
+        return Place(pc=self.pc + ahead, mnemonic=self.mnemonic, span=self.span, origin=self.origin)
+
+    def fields(self, ahead: int = 0) -> GuardedPlace:
+        """The same for one under the guard of the statement."""
+        return GuardedPlace(**self.place(ahead), guard=self.guard)
 
     def unsupported(self, reason: str) -> UnsupportedInstruction:
         return UnsupportedInstruction(reason, self.span)

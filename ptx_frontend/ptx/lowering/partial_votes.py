@@ -45,7 +45,7 @@ def lower_partial_votes(
     site.names.used.setdefault(_VOTES, _DECLARATION)
     code = InstructionParts(site, builder, None)
     held = builder.temporary(_WORD.bits)
-    code.compute_main("selp.u32", held, Immediate(1), Immediate(0), predicate)
+    code.assign("selp.u32", held, Immediate(1), Immediate(0), predicate, is_main=True)
     place = _place(code, barrier)
     _add(code, place, held, Immediate(1))
     _pass(builder, barrier)
@@ -96,8 +96,8 @@ def _result(
     held, everybody = sums
     match reduction:
         case "popc":
-            code.compute_main("mov.u32", destination, held)
+            code.assign("mov.u32", destination, held, is_main=True)
         case "and":
-            code.compute_main("setp.eq.u32", destination, held, everybody)
+            code.assign("setp.eq.u32", destination, held, everybody, is_main=True)
         case _:
-            code.compute_main("setp.ne.u32", destination, held, Immediate(0))
+            code.assign("setp.ne.u32", destination, held, Immediate(0), is_main=True)

@@ -63,17 +63,17 @@ def lower_special_move(site: Site, builder: BasicBlockBuilder) -> None:
 def _move(code: InstructionParts, name: str, destination: Register) -> None:
     if name == _IN_CLUSTER:
         size = code.compute("mov.u32", 32, SpecialRegister(Special.CLUSTER_NCTARANK))
-        code.compute_main("setp.ne.u32", destination, size, Immediate(1))
+        code.assign("setp.ne.u32", destination, size, Immediate(1), is_main=True)
     elif name == _AGGREGATE:
-        code.compute_main("mov.u32", destination, SpecialRegister(Special.TOTAL_SMEM_SIZE))
+        code.assign("mov.u32", destination, SpecialRegister(Special.TOTAL_SMEM_SIZE), is_main=True)
     elif (half := _HALVES.get(name)) is not None:
         whole, shift = half
         value = code.compute("mov.u64", 64, SpecialRegister(whole))
         if shift:
             value = code.compute("shr.u64", 64, value, Immediate(shift))
-        code.compute_main("cvt.u32.u64", destination, value)
+        code.assign("cvt.u32.u64", destination, value, is_main=True)
     else:
-        code.compute_main(f"mov.b{destination.bits}", destination, Immediate(0))
+        code.assign(f"mov.b{destination.bits}", destination, Immediate(0), is_main=True)
 
 
 def _read(site: Site) -> str:

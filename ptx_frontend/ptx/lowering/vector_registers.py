@@ -76,9 +76,9 @@ def lower_vector_move(site: Site, builder: BasicBlockBuilder) -> None:
         if target is None:
             continue
         if is_first:
-            code.compute_main(move, target, source)
+            code.assign(move, target, source, is_main=True)
         else:
-            code.assign(target, move, source)
+            code.assign(move, target, source)
         is_first = False
 
 

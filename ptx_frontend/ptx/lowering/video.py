@@ -91,11 +91,7 @@ def lower_video(site: Site) -> list[Compute]:
         site.source(operand, index, word) for index, operand in enumerate(operands[1:], start=1)
     ]
     compute = Compute(
-        pc=site.pc,
-        mnemonic=site.mnemonic,
-        span=site.span,
-        origin=site.origin,
-        guard=site.guard,
+        **site.fields(),
         opcode=OPCODES[form.root],
         type=word,
         source_type=word,

@@ -80,11 +80,7 @@ def lower_warp_operation(site: Site) -> list[Compute | WarpOperation]:
         for index, type_ in enumerate(sources, start=has_result)
     )
     operation = WarpOperation(
-        pc=site.pc + len(inversions),
-        mnemonic=site.mnemonic,
-        span=site.span,
-        origin=site.origin,
-        guard=site.guard,
+        **site.fields(len(inversions)),
         opcode=form.opcode,
         type=form.type,
         destinations=_destinations(site, results) if has_result else (),

@@ -58,7 +58,7 @@ def lower_wide_atomic(site: Site, builder: BasicBlockBuilder) -> None:
         for half, value in zip(halves(site, 0), old, strict=True):
             target = site.destination(half, 0, _HALF)
             if target is not None:
-                turn.code.assign(target, "mov.b64", value)
+                turn.code.assign("mov.b64", target, value)
     builder.place(following)
 
 

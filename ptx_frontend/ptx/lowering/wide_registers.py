@@ -37,11 +37,7 @@ def lower_wide_move(site: Site) -> list[Compute]:
         if destination is not None:
             moves.append(
                 Compute(
-                    pc=site.pc + len(moves),
-                    mnemonic=site.mnemonic,
-                    span=site.span,
-                    origin=site.origin,
-                    guard=site.guard,
+                    **site.fields(len(moves)),
                     opcode=form.opcode,
                     type=_HALF,
                     source_type=_HALF,

@@ -68,11 +68,7 @@ def _lower(
     opcode = matrix_opcode(operation)
     builder.append(
         WarpOperation(
-            pc=site.pc,
-            mnemonic=site.mnemonic,
-            span=site.span,
-            origin=site.origin,
-            guard=site.guard,
+            **site.fields(),
             opcode=opcode,
             type=ScalarType.B32,
             destinations=fragment_destinations(site, 0, opcode.results),

@@ -93,10 +93,7 @@ def _append(
     site = code.site
     code.builder.append(
         TensorMemoryOperation(
-            pc=site.pc,
-            mnemonic=site.mnemonic,
-            span=site.span,
-            origin=site.origin,
+            **site.place(),
             guard=code.guard,
             operation=action,
             destinations=tuple(destinations),
@@ -180,7 +177,7 @@ def _load_and_reduce(code: InstructionParts) -> None:
         total = code.compute(found.opcode, 32, total, register)
     result = site.destination(site.operands[1], 1, ScalarType.B32)
     if result is not None:
-        code.assign(result, found.opcode, total, held[-1])
+        code.assign(found.opcode, result, total, held[-1])
 
 
 def _commit(code: InstructionParts, parts: list[str]) -> None:

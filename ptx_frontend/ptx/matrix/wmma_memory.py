@@ -128,7 +128,7 @@ class _Access:
         for index, copy in enumerate(registers[count:]):
             source = registers[index % count]
             if isinstance(copy, Register) and isinstance(source, Register):
-                self._code.assign(copy, f"mov.b{copy.bits}", source)
+                self._code.assign(f"mov.b{copy.bits}", copy, source)
 
     def _move(self, place: Address, registers: tuple[Operand | None, ...]) -> None:
         type_ = ScalarType.B64 if self._register_bytes == 8 else ScalarType.B32

@@ -172,7 +172,7 @@ def _form(
     if _mixes_packing(entry, types):
         names_of_types = ".".join(type_.ptx_name for type_ in types)
         return Refusal.of(mnemonic, f"{entry.name!r} of types .{names_of_types}")
-    wrong = illegal_modifiers(entry.name, types[0], types[-1], left)
+    wrong = illegal_modifiers(entry, types[0], types[-1], left)
     if wrong:
         return Refusal.of(mnemonic, wrong)
     modifiers = frozenset(left) & entry.modifiers

@@ -60,7 +60,7 @@ class TextureCode:
 
     def compute(self, mnemonic: str, bits: int, *sources: kernel.Operand) -> Register:
         """What the instruction gives, in a new register of so many bits."""
-        return self.code.result(mnemonic, bits, *sources)
+        return self.code.compute(mnemonic, bits, *sources)
 
     def select(
         self, bits: int, condition: kernel.Operand, yes: kernel.Operand, no: kernel.Operand
@@ -89,10 +89,7 @@ class TextureCode:
         site = self.site
         self.code.builder.append(
             Compute(
-                pc=site.pc,
-                mnemonic=site.mnemonic,
-                span=site.span,
-                origin=site.origin,
+                **site.place(),
                 opcode=OPCODES[opcode],
                 type=ScalarType.B64,
                 source_type=ScalarType.B64,

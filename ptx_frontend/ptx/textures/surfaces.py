@@ -140,7 +140,7 @@ class _Access:
             code.place(here)
         place = Address(AddressSpace.GLOBAL, self.address, 0)
         if form.root == "sured":
-            code.atomic(form.operation, self._reduced(form.type), place, None, *values)
+            code.atomic(form.operation, self._reduced(form.type), place, *values)
         elif form.is_formatted:
             store_texel(self.code, self.image, self.address, self._converted(values))
         else:

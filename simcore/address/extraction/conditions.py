@@ -19,6 +19,7 @@ from kernelcast.simcore.address.extraction.values import (
     truth,
 )
 from kernelcast.simcore.isa.ir.kernel import Compute
+from kernelcast.simcore.isa.opcodes.columns import Algebra, Order
 from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["compared", "logical", "refused"]
@@ -39,42 +40,37 @@ def _bits_of(value: AddressExpression, of: ScalarType) -> AddressExpression:
 
 def compared(instruction: Compute, sources: Sequence[Value], launch: LaunchValues) -> Condition:
     """The first destination of `setp`."""
-    _, relation, *boolean = instruction.opcode.name.split(".")
+    rule = instruction.opcode.comparison
+    assert rule is not None
     opaque = next((value for value in sources if isinstance(value, Opaque)), None)
-    if opaque is not None and not boolean:
+    if opaque is not None and rule.boolean is None:
         return opaque.plain()
     a, b, *others = sources
     if not isinstance(a, AddressExpression) or not isinstance(b, AddressExpression):
         return opaque or refused(instruction)
-    if not instruction.type.is_integer:
+    if not instruction.type.is_integer or rule.order is None:
         return refused(instruction)
-    holds = _relation(relation, a, b, instruction.type, launch)
-    if holds is None:
-        return refused(instruction)
-    if boolean and others and not isinstance(others[0], AddressExpression):
-        return _combined(boolean[0], holds, others[0])
+    holds = _relation(rule.order, a, b, instruction.type, launch)
+    if rule.boolean is not None and not isinstance(others[0], AddressExpression):
+        return _combined(rule.boolean, holds, others[0])
     return holds
 
 
-_FROM_UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
+_OPPOSITE = {Order.GREATER: Order.LESS_OR_EQUAL, Order.GREATER_OR_EQUAL: Order.LESS}
 
 
 def _relation(
-    name: str, a: AddressExpression, b: AddressExpression, of: ScalarType, launch: LaunchValues
-) -> Condition | None:
-    relation = _FROM_UNSIGNED.get(name, name)
-    if relation in ("eq", "ne"):
-        kind = Relation.EQUAL if relation == "eq" else Relation.UNEQUAL
+    order: Order, a: AddressExpression, b: AddressExpression, of: ScalarType, launch: LaunchValues
+) -> Condition:
+    if order in (Order.EQUAL, Order.UNEQUAL):
+        kind = Relation.EQUAL if order is Order.EQUAL else Relation.UNEQUAL
         return _decided(Comparison(a - b, kind), launch)
-    if relation not in ("lt", "le", "gt", "ge"):
-        return None
-    if relation in ("gt", "ge"):  # a > b is not a <= b
-        opposite = _relation("le" if relation == "gt" else "lt", a, b, of, launch)
-        return None if opposite is None else negated(opposite)
+    if order in _OPPOSITE:  # a > b is not a <= b
+        return negated(_relation(_OPPOSITE[order], a, b, of, launch))
     is_unsigned = not of.is_signed
     if is_unsigned:
         a, b = _bits_of(a, of), _bits_of(b, of)
-    holds: Condition = below(a, b) if relation == "lt" else below(a, b + 1)
+    holds: Condition = below(a, b) if order is Order.LESS else below(a, b + 1)
     if is_unsigned:  # 0 <= a too, where a may be negative as a signed number
         negative = below(a, constant(0))
         if launch.truth(negative) is not False:
@@ -97,25 +93,27 @@ def _decided(condition: Condition, launch: LaunchValues) -> Condition:
     return condition
 
 
-def _combined(boolean: str, a: Condition, b: Condition) -> Condition:
-    if boolean == "and":
+def _combined(boolean: Algebra, a: Condition, b: Condition) -> Condition:
+    if boolean is Algebra.AND:
         return all_of((a, b))
-    if boolean == "or":
+    if boolean is Algebra.OR:
         return any_of((a, b))
     return any_of((all_of((a, negated(b))), all_of((negated(a), b))))
 
 
 def logical(instruction: Compute, sources: Sequence[Value], launch: LaunchValues) -> Value:
     """Predicates, and the choice of a value by one."""
-    name = instruction.opcode.name
-    if name == "selp":
-        return _chosen(instruction, sources, launch)
     conditions = [value for value in sources if not isinstance(value, AddressExpression)]
-    if name in ("and", "or", "xor") and len(conditions) == 2:
-        return _combined(name, *conditions)
-    if name == "not" and conditions:
-        return negated(conditions[0])
-    return conditions[0] if name == "mov" and conditions else refused(instruction)
+    match instruction.opcode.algebra:
+        case Algebra.CHOICE:
+            return _chosen(instruction, sources, launch)
+        case Algebra.AND | Algebra.OR | Algebra.XOR as boolean if len(conditions) == 2:
+            return _combined(boolean, *conditions)
+        case Algebra.NOT if conditions:
+            return negated(conditions[0])
+        case Algebra.COPY if conditions:
+            return conditions[0]
+    return refused(instruction)
 
 
 def _chosen(instruction: Compute, sources: Sequence[Value], launch: LaunchValues) -> Value:

@@ -20,27 +20,29 @@ from kernelcast.simcore.address.extraction.values import (
     negated,
 )
 from kernelcast.simcore.isa.ir.kernel import Compute
+from kernelcast.simcore.isa.opcodes.columns import Algebra
 from kernelcast.simcore.isa.opcodes.table import Context
 from kernelcast.simcore.isa.types import ScalarType
 
-__all__ = ["computed", "in_numbers"]
+__all__ = ["ADDRESS_RULES", "computed", "in_numbers"]
 
 Expressions: TypeAlias = Sequence[AddressExpression]
 Rule = Callable[[Compute, Expressions, LaunchValues], Value | None]
 
 _FEWEST_INDEX_BITS = 32
 """An index of unknown range is taken to fit into that many bits."""
+_WIDE = (Algebra.WIDE_PRODUCT, Algebra.WIDE_PRODUCT_SUM)
 
 
 def computed(instruction: Compute, sources: Sequence[Value], launch: LaunchValues) -> list[Value]:
     """The values of the destinations, in their order."""
     count = len(instruction.destinations)
-    name = instruction.opcode.name
-    if name.startswith("setp."):
+    algebra = instruction.opcode.algebra
+    if algebra is Algebra.COMPARISON:
         holds = compared(instruction, sources, launch)
         both: list[Value] = [holds, negated(holds) if len(sources) < 3 else holds]
         return both[:count]
-    if instruction.type is ScalarType.PRED or name == "selp":
+    if instruction.type is ScalarType.PRED or algebra is Algebra.CHOICE:
         return [logical(instruction, sources, launch)] * count
     opaque = next((value for value in sources if isinstance(value, Opaque)), None)
     if opaque is not None:
@@ -49,7 +51,7 @@ def computed(instruction: Compute, sources: Sequence[Value], launch: LaunchValue
     is_integer = instruction.type.is_integer and instruction.source_type.is_integer
     if len(expressions) < len(sources) or not is_integer:
         return [refused(instruction)] * count
-    rule = _RULES.get(name)
+    rule = ADDRESS_RULES[algebra]
     found = rule(instruction, expressions, launch) if rule and not instruction.modifiers else None
     if found is not None:
         return [_in_range(instruction, found)]
@@ -94,7 +96,7 @@ def _in_range(instruction: Compute, value: Value) -> Value:
     """Numbers as signed ones of their width; coefficients beyond it stand for no address."""
     if not isinstance(value, AddressExpression):
         return value
-    bits = instruction.type.bits * (2 if instruction.opcode.name.endswith(".wide") else 1)
+    bits = instruction.type.bits * (2 if instruction.opcode.algebra in _WIDE else 1)
     number = value.as_constant
     if number is not None:
         return constant(signed(number, bits))
@@ -109,6 +111,14 @@ def _wide(value: AddressExpression, of: ScalarType, launch: LaunchValues) -> Add
         return value
     is_negative = launch.truth(below(value, constant(0)))
     return value + (1 << of.bits) if is_negative else value
+
+
+def _multiply(_: Compute, s: Expressions, __: LaunchValues) -> AddressExpression:
+    return s[0] * s[1]
+
+
+def _multiply_add(_: Compute, s: Expressions, __: LaunchValues) -> AddressExpression:
+    return s[0] * s[1] + s[2]
 
 
 def _multiply_wide(i: Compute, s: Expressions, launch: LaunchValues) -> AddressExpression:
@@ -207,33 +217,36 @@ def _extreme(i: Compute, s: Expressions, launch: LaunchValues) -> Value | None:
     if is_less is None:
         return None
     launch.rely_on_ranges(s[0] - s[1])
-    return s[0] if is_less == (i.opcode.name == "min") else s[1]
+    return s[0] if is_less == (i.opcode.algebra is Algebra.MINIMUM) else s[1]
 
 
-_RULES: Mapping[str, Rule] = {
-    "add": lambda _, s, __: s[0] + s[1],
-    "sub": lambda _, s, __: s[0] - s[1],
-    "neg": lambda _, s, __: -s[0],
-    "not": lambda _, s, __: -s[0] - 1,
-    "mul.lo": lambda _, s, __: s[0] * s[1],
-    "mad.lo": lambda _, s, __: s[0] * s[1] + s[2],
-    "mul24.lo": lambda _, s, __: s[0] * s[1],
-    "mad24.lo": lambda _, s, __: s[0] * s[1] + s[2],
-    "mul.wide": _multiply_wide,
-    "mad.wide": lambda i, s, launch: _multiply_wide(i, s, launch) + s[2],
-    "shl": _shift_left,
-    "shr": _shift_right,
-    "div": _divide,
-    "rem": _remainder,
-    "and": _and,
-    "or": _or,
-    "min": _extreme,
-    "max": _extreme,
-    "mov": lambda _, s, __: s[0],
-    "cvt": _convert,
-    **{
-        f"cvta.{way}{space}": lambda _, s, __: s[0]
-        for way in ("", "to.")
-        for space in ("global", "shared", "local", "const", "param", "shared::cta")
-    },
+ADDRESS_RULES: Mapping[Algebra, Rule | None] = {
+    Algebra.SUM: lambda _, s, __: s[0] + s[1],
+    Algebra.DIFFERENCE: lambda _, s, __: s[0] - s[1],
+    Algebra.NEGATION: lambda _, s, __: -s[0],
+    Algebra.MAGNITUDE: None,
+    Algebra.PRODUCT: _multiply,
+    Algebra.PRODUCT_SUM: _multiply_add,
+    Algebra.SHORT_PRODUCT: _multiply,
+    Algebra.SHORT_PRODUCT_SUM: _multiply_add,
+    Algebra.WIDE_PRODUCT: _multiply_wide,
+    Algebra.WIDE_PRODUCT_SUM: lambda i, s, launch: _multiply_wide(i, s, launch) + s[2],
+    Algebra.QUOTIENT: _divide,
+    Algebra.REMAINDER: _remainder,
+    Algebra.MINIMUM: _extreme,
+    Algebra.MAXIMUM: _extreme,
+    Algebra.AND: _and,
+    Algebra.OR: _or,
+    Algebra.XOR: None,
+    Algebra.NOT: lambda _, s, __: -s[0] - 1,
+    Algebra.SHIFT_LEFT: _shift_left,
+    Algebra.SHIFT_RIGHT: _shift_right,
+    Algebra.COPY: lambda _, s, __: s[0],
+    Algebra.CONVERSION: _convert,
+    Algebra.WINDOW: lambda _, s, __: s[0],
+    Algebra.COMPARISON: None,
+    Algebra.CHOICE: None,
+    Algebra.OTHER: None,
 }
+"""None: by the opcode's own meaning where all operands are numbers. Comparisons and choices have
+their rules in `conditions`."""

@@ -17,9 +17,10 @@ from kernelcast.simcore.isa.ir.kernel import (
     Register,
     SymbolAddress,
 )
+from kernelcast.simcore.isa.opcodes.columns import Algebra
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["known_alignment"]
+__all__ = ["ALIGNMENT_RULES", "known_alignment"]
 
 # An exponent that stands for "divisible by everything": the value zero.
 _ANYTHING = 64
@@ -48,7 +49,7 @@ def known_alignment(kernel: Kernel) -> dict[int, int]:
 def _power_of(kernel: Kernel, instruction: Instruction, known: Mapping[int, int]) -> int:
     if not isinstance(instruction, Compute):
         return 0
-    rule = _RULES.get(instruction.opcode.name)
+    rule = ALIGNMENT_RULES[instruction.opcode.algebra]
     is_integer = instruction.type.is_integer and instruction.source_type.is_integer
     if rule is None or not is_integer:
         return 0
@@ -85,15 +86,40 @@ def _least(powers: list[int], _: Compute) -> int:
     return min(powers)
 
 
-_RULES: dict[str, Rule] = {
-    **dict.fromkeys(("add", "sub", "min", "max", "or", "xor", "neg", "abs", "mov"), _least),
-    **dict.fromkeys(("cvt", "cvta.to.shared", "cvta.to.global", "cvta.shared"), _least),
-    "cvta.global": _least,
-    "mul.lo": lambda powers, _: powers[0] + powers[1],
-    "mul.wide": lambda powers, _: powers[0] + powers[1],
-    "mad.lo": lambda powers, _: min(powers[0] + powers[1], powers[2]),
-    "mad.wide": lambda powers, _: min(powers[0] + powers[1], powers[2]),
-    "and": lambda powers, _: max(powers),
-    "shl": _shift_left,
-    "selp": lambda powers, _: min(powers[:2]),
+def _of_product(powers: list[int], _: Compute) -> int:
+    return powers[0] + powers[1]
+
+
+def _of_product_sum(powers: list[int], _: Compute) -> int:
+    return min(powers[0] + powers[1], powers[2])
+
+
+ALIGNMENT_RULES: Mapping[Algebra, Rule | None] = {
+    Algebra.SUM: _least,
+    Algebra.DIFFERENCE: _least,
+    Algebra.NEGATION: _least,
+    Algebra.MAGNITUDE: _least,
+    Algebra.PRODUCT: _of_product,
+    Algebra.PRODUCT_SUM: _of_product_sum,
+    Algebra.SHORT_PRODUCT: None,
+    Algebra.SHORT_PRODUCT_SUM: None,
+    Algebra.WIDE_PRODUCT: _of_product,
+    Algebra.WIDE_PRODUCT_SUM: _of_product_sum,
+    Algebra.QUOTIENT: None,
+    Algebra.REMAINDER: None,
+    Algebra.MINIMUM: _least,
+    Algebra.MAXIMUM: _least,
+    Algebra.AND: lambda powers, _: max(powers),
+    Algebra.OR: _least,
+    Algebra.XOR: _least,
+    Algebra.NOT: None,
+    Algebra.SHIFT_LEFT: _shift_left,
+    Algebra.SHIFT_RIGHT: None,
+    Algebra.COPY: _least,
+    Algebra.CONVERSION: _least,
+    Algebra.WINDOW: _least,
+    Algebra.COMPARISON: None,
+    Algebra.CHOICE: lambda powers, _: min(powers[:2]),
+    Algebra.OTHER: None,
 }
+"""What is known of the result; None: nothing."""

@@ -36,13 +36,13 @@ from kernelcast.simcore.isa.ir.kernel import (
     Store,
     SymbolAddress,
 )
+from kernelcast.simcore.isa.opcodes.columns import Expansion
 from kernelcast.simcore.isa.types import AddressSpace, Kind
 
 __all__ = ["NativeCounting", "native_counting"]
 
 _WIDEST_ACCESS_BYTES = 16
 _MERGED_SPACES = (AddressSpace.SHARED, AddressSpace.GLOBAL)
-_FOLDED = ("mov", "mov.pack2", "mov.pack4", "mov.unpack2", "mov.unpack4")
 
 BaseKey: TypeAlias = tuple[object, ...]
 
@@ -85,7 +85,7 @@ def _is_operand(instruction: Instruction) -> bool:
     """Parameters are operands from the constant bank, and pointers are generic."""
     if isinstance(instruction, Load):
         return instruction.address.space is AddressSpace.PARAM
-    return isinstance(instruction, Compute) and instruction.opcode.name.startswith("cvta.")
+    return isinstance(instruction, Compute) and instruction.opcode.expansion is Expansion.OPERAND
 
 
 def _is_folded(instruction: Instruction) -> bool:
@@ -94,8 +94,8 @@ def _is_folded(instruction: Instruction) -> bool:
     if not isinstance(instruction, Compute):
         return False
     # Reading a special register is an instruction of its own (S2R); other moves are renaming.
-    is_renaming = not isinstance(instruction.sources[0], SpecialRegister)
-    return instruction.opcode.name in _FOLDED and is_renaming
+    is_special = isinstance(instruction.sources[0], SpecialRegister)
+    return instruction.opcode.expansion is Expansion.RENAMING and not is_special
 
 
 def _is_half_copied(instruction: Instruction, full: frozenset[int]) -> bool:

@@ -35,6 +35,7 @@ from kernelcast.simcore.isa.ir.kernel import (
 )
 from kernelcast.simcore.isa.ir.mbarrier_words import MBARRIER_WAIT, is_mbarrier_look
 from kernelcast.simcore.isa.matrix.tensor_memory import TensorProduct
+from kernelcast.simcore.isa.opcodes.columns import Expansion
 from kernelcast.simcore.isa.opcodes.table import Context
 from kernelcast.simcore.isa.types import Unit
 from kernelcast.traces.trace import InstructionRow
@@ -44,9 +45,8 @@ __all__ = ["COMMIT_GROUP", "WAIT_GROUP", "basic_block_of_each_pc", "instruction_
 COMMIT_GROUP, WAIT_GROUP = "commit_group", "wait_group"
 """What opcodes of rows are called, the latter with the number of groups that are not waited for."""
 _NOWHERE = SourceSpan("", 0)
-_APPROXIMATE = ("rsqrt", "sin", "cos", "ex2", "lg2")
-_SEQUENCES = frozenset(("div", "rem", "rcp", "sqrt", *_APPROXIMATE))
-"""What is one instruction here and several in native code."""
+_USUAL_ACCURACY = {Expansion.ROUNDED: "rn", Expansion.APPROXIMATED: "approx"}
+"""Of what is one instruction here and several in native code."""
 
 
 @once_per_kernel
@@ -108,13 +108,15 @@ def _operand_kind(instruction: Instruction) -> str:
 
 def _sequence(instruction: Instruction) -> str:
     """A divisor that is known takes no division: compilers have replaced it before."""
-    if not isinstance(instruction, Compute) or instruction.opcode.name not in _SEQUENCES:
+    if not isinstance(instruction, Compute):
+        return ""
+    usual = _USUAL_ACCURACY.get(instruction.opcode.expansion)
+    if usual is None:
         return ""
     name, type_ = instruction.opcode.name, instruction.type.ptx_name
     if instruction.type.is_integer:
         return "" if isinstance(instruction.sources[1], Immediate) else f"{name}.{type_}"
     found = instruction.modifiers
-    usual = "approx" if name in _APPROXIMATE else "rn"
     accuracy = next((item for item in ("approx", "full") if item in found), usual)
     flush = ".ftz" if accuracy != "rn" and "ftz" in found else ""
     return f"{name}.{accuracy}{flush}.{type_}"

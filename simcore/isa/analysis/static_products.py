@@ -11,12 +11,14 @@ from kernelcast.simcore.isa.ir.kernel import (
     Immediate,
     Instruction,
     Kernel,
+    Operand,
     Register,
     TensorMemoryOperation,
 )
 from kernelcast.simcore.isa.matrix.instruction_descriptors import described_product
 from kernelcast.simcore.isa.matrix.products import MatrixProduct
 from kernelcast.simcore.isa.matrix.tensor_memory import TensorMemoryFault, TensorProduct
+from kernelcast.simcore.isa.opcodes.columns import Algebra
 
 __all__ = ["static_product"]
 
@@ -50,10 +52,15 @@ def _constants(kernel: Kernel) -> Mapping[int, int]:
         for register in writes(instruction):
             if register.index in found:
                 several.add(register.index)
-            is_move = isinstance(instruction, Compute) and instruction.opcode.name == "mov"
-            source = instruction.sources[0] if isinstance(instruction, Compute) else None
-            if is_move and isinstance(source, Immediate):
+            source = _copied(instruction)
+            if isinstance(source, Immediate):
                 found[register.index] = source.bits
             else:
                 several.add(register.index)
     return {index: word for index, word in found.items() if index not in several}
+
+
+def _copied(instruction: Instruction) -> Operand | None:
+    if isinstance(instruction, Compute) and instruction.opcode.algebra is Algebra.COPY:
+        return instruction.sources[0]
+    return None

@@ -6,6 +6,8 @@ an address in shared memory, for instance, which source code may compute in 64 b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kernelcast.simcore.isa.analysis.control_flow import reads
 from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.ir.kernel import (
@@ -18,18 +20,49 @@ from kernelcast.simcore.isa.ir.kernel import (
     Register,
     Store,
 )
+from kernelcast.simcore.isa.opcodes.columns import Algebra
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["is_extension", "is_truncation", "registers_read", "registers_read_in_full"]
+__all__ = [
+    "LOWER_OPERANDS",
+    "is_extension",
+    "is_truncation",
+    "registers_read",
+    "registers_read_in_full",
+]
 
 _NARROW_SPACES = (AddressSpace.SHARED, AddressSpace.LOCAL)
 """Memory whose addresses have 32 bits."""
-_LOWER_FROM_LOWER = frozenset(
-    ("add", "sub", "mul.lo", "mad.lo", "and", "or", "xor", "not", "neg", "mov")
-)
-"""The lower half of their result depends on the lower halves of their operands alone."""
-_FIRST_OPERANDS = {"shl": 1, "selp": 2}
-"""The same of so many first operands; the others have 32 bits or one."""
+LOWER_OPERANDS: Mapping[Algebra, int] = {
+    Algebra.SUM: 2,
+    Algebra.DIFFERENCE: 2,
+    Algebra.NEGATION: 1,
+    Algebra.MAGNITUDE: 0,
+    Algebra.PRODUCT: 2,
+    Algebra.PRODUCT_SUM: 3,
+    Algebra.SHORT_PRODUCT: 0,
+    Algebra.SHORT_PRODUCT_SUM: 0,
+    Algebra.WIDE_PRODUCT: 0,
+    Algebra.WIDE_PRODUCT_SUM: 0,
+    Algebra.QUOTIENT: 0,
+    Algebra.REMAINDER: 0,
+    Algebra.MINIMUM: 0,
+    Algebra.MAXIMUM: 0,
+    Algebra.AND: 2,
+    Algebra.OR: 2,
+    Algebra.XOR: 2,
+    Algebra.NOT: 1,
+    Algebra.SHIFT_LEFT: 1,
+    Algebra.SHIFT_RIGHT: 0,
+    Algebra.COPY: 1,
+    Algebra.CONVERSION: 0,
+    Algebra.WINDOW: 0,
+    Algebra.COMPARISON: 0,
+    Algebra.CHOICE: 2,
+    Algebra.OTHER: 0,
+}
+"""Of how many first operands the lower half of the result depends on the lower halves alone; the
+other operands of these have 32 bits or one."""
 
 
 def registers_read_in_full(kernel: Kernel) -> frozenset[int]:
@@ -84,12 +117,9 @@ def _narrow_base(access: Load | Store | Atomic) -> set[int]:
 
 def _passed_on(instruction: Compute) -> set[int]:
     """Operands of which a result that is itself not read in full needs the lower half only."""
-    name = instruction.opcode.name
     if instruction.type.bits != 64 or instruction.type.is_float or instruction.modifiers:
         return set()
-    count = _FIRST_OPERANDS.get(name, 0)
-    if name in _LOWER_FROM_LOWER:
-        count = len(instruction.sources)
+    count = LOWER_OPERANDS[instruction.opcode.algebra]
     return {x.index for x in instruction.sources[:count] if isinstance(x, Register)}
 
 
@@ -102,7 +132,7 @@ def is_truncation(instruction: Compute) -> bool:
 
 def is_extension(instruction: Compute) -> bool:
     """From 32 to 64 bits, as a conversion or as a product with 1."""
-    if instruction.opcode.name == "mul.wide":
+    if instruction.opcode.algebra is Algebra.WIDE_PRODUCT:
         return instruction.type.bits == 32 and instruction.sources[1] == Immediate(1)
     return _is_plain_conversion(instruction) and (
         instruction.source_type.bits == 32 and instruction.type.bits == 64
@@ -111,7 +141,7 @@ def is_extension(instruction: Compute) -> bool:
 
 def _is_plain_conversion(instruction: Compute) -> bool:
     return (
-        instruction.opcode.name == "cvt"
+        instruction.opcode.algebra is Algebra.CONVERSION
         and not instruction.modifiers
         and instruction.type.is_integer
         and instruction.source_type.is_integer

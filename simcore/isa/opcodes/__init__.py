@@ -1,7 +1,7 @@
 """The opcode table: one entry an opcode, with its types, its unit and its meaning in NumPy.
 
-`table` holds the registry; each family of opcodes is a module, whose twin in `llvm` says the same
-as LLVM IR. Imports `numerics` and the scalar types.
+`table` holds the registry, `columns` what an entry may say for other rooms; each family of opcodes
+is a module, whose twin in `llvm` says the same as LLVM IR. Imports `numerics` and the scalar types.
 """
 
 # importing a family enters its opcodes in the table

@@ -11,6 +11,8 @@ from functools import partial, reduce
 
 import numpy as np
 
+from kernelcast.simcore.isa.opcodes import ptx_forms
+from kernelcast.simcore.isa.opcodes.columns import Algebra, Columns, Detour, Expansion
 from kernelcast.simcore.isa.opcodes.llvm import arithmetic as native
 from kernelcast.simcore.isa.opcodes.rounding import (
     FLUSH,
@@ -50,8 +52,8 @@ def _one(like: Array) -> Array:
     "add",
     "t=tt",
     (*INTEGERS, *SHORT_PAIRS, *REALS),
-    flops=1,
     modifiers=_ROUNDED,
+    columns=Columns(flops=1, algebra=Algebra.SUM, forms=ptx_forms.SUM),
     native=native.emit_add,
 )
 @with_float_modes
@@ -64,7 +66,14 @@ def _add(context: Context, a: Array, b: Array) -> Array:
     return np.add(a, b)
 
 
-@opcode("sub", "t=tt", INTEGERS + REALS, flops=1, modifiers=_ROUNDED, native=native.emit_sub)
+@opcode(
+    "sub",
+    "t=tt",
+    INTEGERS + REALS,
+    modifiers=_ROUNDED,
+    columns=Columns(flops=1, algebra=Algebra.DIFFERENCE, forms=ptx_forms.SUM),
+    native=native.emit_sub,
+)
 @with_float_modes
 def _sub(context: Context, a: Array, b: Array) -> Array:
     mode = directed_mode(context)
@@ -81,7 +90,14 @@ def _clamped(wide: Array, context: Context) -> Array:
     return np.clip(wide, limits.min, limits.max).astype(context.type.dtype)
 
 
-@opcode("mul", "t=tt", REALS, flops=1, modifiers=_ROUNDED, native=native.emit_mul)
+@opcode(
+    "mul",
+    "t=tt",
+    REALS,
+    modifiers=_ROUNDED,
+    columns=Columns(flops=1, detour=Detour.PRODUCT, forms=ptx_forms.PRODUCT),
+    native=native.emit_mul,
+)
 @with_float_modes
 def _mul(context: Context, a: Array, b: Array) -> Array:
     mode = directed_mode(context)
@@ -92,8 +108,22 @@ def _mul(context: Context, a: Array, b: Array) -> Array:
     return np.multiply(a, b)
 
 
-@opcode("fma", "t=ttt", REALS, flops=2, modifiers=(*_ROUNDED, "relu"), native=native.emit_fma)
-@opcode("mad", "t=ttt", WIDE_FLOATS, flops=2, modifiers=_ROUNDED, native=native.emit_fma)
+@opcode(
+    "fma",
+    "t=ttt",
+    REALS,
+    modifiers=(*_ROUNDED, "relu"),
+    columns=Columns(flops=2, forms=ptx_forms.FUSED),
+    native=native.emit_fma,
+)
+@opcode(
+    "mad",
+    "t=ttt",
+    WIDE_FLOATS,
+    modifiers=_ROUNDED,
+    columns=Columns(flops=2, forms=ptx_forms.PRODUCT_SUM),
+    native=native.emit_fma,
+)
 @with_float_modes
 def _fma(context: Context, a: Array, b: Array, c: Array) -> Array:
     return multiply_add(a, b, c, rounding_mode(context))
@@ -103,8 +133,14 @@ def _fma(context: Context, a: Array, b: Array, c: Array) -> Array:
     "div",
     "t=tt",
     (*INTEGERS, *WIDE_FLOATS),
-    flops=1,
     modifiers=("approx", "full", *ROUNDINGS, "ftz"),
+    columns=Columns(
+        flops=1,
+        algebra=Algebra.QUOTIENT,
+        expansion=Expansion.ROUNDED,
+        detour=Detour.QUOTIENT,
+        forms=ptx_forms.QUOTIENT,
+    ),
     native=native.emit_div,
 )
 @with_float_modes
@@ -115,7 +151,13 @@ def _div(context: Context, a: Array, b: Array) -> Array:
     return _quotient_and_remainder(context, a, b)[0]
 
 
-@opcode("rem", "t=tt", INTEGERS, native=native.emit_rem)
+@opcode(
+    "rem",
+    "t=tt",
+    INTEGERS,
+    columns=Columns(algebra=Algebra.REMAINDER, expansion=Expansion.ROUNDED),
+    native=native.emit_rem,
+)
 def _rem(context: Context, a: Array, b: Array) -> Array:
     return _quotient_and_remainder(context, a, b)[1]
 
@@ -136,13 +178,27 @@ def _quotient_and_remainder(context: Context, a: Array, b: Array) -> tuple[Array
     return quotient, remainder
 
 
-@opcode("neg", "t=t", SIGNED + FLOATS + HALVES, modifiers=FLUSH, native=native.emit_neg)
+@opcode(
+    "neg",
+    "t=t",
+    SIGNED + FLOATS + HALVES,
+    modifiers=FLUSH,
+    columns=Columns(algebra=Algebra.NEGATION, forms=ptx_forms.FLUSHED),
+    native=native.emit_neg,
+)
 @with_float_modes
 def _neg(_context: Context, a: Array) -> Array:
     return np.negative(a)
 
 
-@opcode("abs", "t=t", SIGNED + FLOATS + HALVES, modifiers=FLUSH, native=native.emit_abs)
+@opcode(
+    "abs",
+    "t=t",
+    SIGNED + FLOATS + HALVES,
+    modifiers=FLUSH,
+    columns=Columns(algebra=Algebra.MAGNITUDE, forms=ptx_forms.FLUSHED),
+    native=native.emit_abs,
+)
 @with_float_modes
 def _abs(_context: Context, a: Array) -> Array:
     return np.abs(a)
@@ -171,11 +227,27 @@ def _larger(context: Context, a: Array, b: Array) -> Array:
     return np.where(zeros, np.where(np.signbit(a), b, a), chosen) if zeros.any() else chosen
 
 
-def _register_extremum(name: str, choose: Callable[[Context, Array, Array], Array]) -> None:
+def _register_extremum(
+    name: str, algebra: Algebra, choose: Callable[[Context, Array, Array], Array]
+) -> None:
     emission = native.extremum_emission(name)
 
-    @opcode(name, "t=tt", _ORDERED, modifiers=_EXTREMUM_MODES, native=emission)
-    @opcode(f"{name}.three", "t=ttt", (ScalarType.F32,), modifiers=_EXTREMUM_MODES, native=emission)
+    @opcode(
+        name,
+        "t=tt",
+        _ORDERED,
+        modifiers=_EXTREMUM_MODES,
+        columns=Columns(algebra=algebra, forms=ptx_forms.EXTREMUM),
+        native=emission,
+    )
+    @opcode(
+        f"{name}.three",
+        "t=ttt",
+        (ScalarType.F32,),
+        modifiers=_EXTREMUM_MODES,
+        columns=Columns(forms=ptx_forms.EXTREMUM_OF_THREE),
+        native=emission,
+    )
     @with_float_modes
     def _extremum(context: Context, *operands: Array) -> Array:
         """Of magnitudes with `.abs`; `.xorsign` gives a number the sign of the product."""
@@ -188,8 +260,8 @@ def _register_extremum(name: str, choose: Callable[[Context, Array, Array], Arra
         return np.where(np.isnan(chosen), chosen, signed)
 
 
-_register_extremum("min", _smaller)
-_register_extremum("max", _larger)
+_register_extremum("min", Algebra.MINIMUM, _smaller)
+_register_extremum("max", Algebra.MAXIMUM, _larger)
 
 
 @opcode("sad", "t=ttt", INTEGERS, native=native.emit_sad)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelcast.simcore.isa.opcodes.columns import Columns, Detour
 from kernelcast.simcore.isa.opcodes.llvm import bits as native
 from kernelcast.simcore.isa.opcodes.rounding import Array
 from kernelcast.simcore.isa.opcodes.table import Context, opcode
@@ -16,25 +17,27 @@ __all__ = ["reversed_bits"]
 
 _DOT = (ScalarType.S32, ScalarType.U32)
 _NOT_FOUND = np.uint32(0xFFFFFFFF)
+_SEARCH = Columns(detour=Detour.BIT_SEARCH)
+_PRODUCT = Columns(detour=Detour.PRODUCT)
 
 
-@opcode("popc", "u=t", WORD_BITS, native=native.emit_popc)
+@opcode("popc", "u=t", WORD_BITS, columns=_SEARCH, native=native.emit_popc)
 def _popc(_context: Context, a: Array) -> Array:
     return np.bitwise_count(a).astype(np.uint32)
 
 
-@opcode("clz", "u=t", WORD_BITS, native=native.emit_clz)
+@opcode("clz", "u=t", WORD_BITS, columns=_SEARCH, native=native.emit_clz)
 def _clz(context: Context, a: Array) -> Array:
     return (np.uint32(context.type.bits) - _bit_length(a)).astype(np.uint32)
 
 
-@opcode("bfind", "u=t", WORDS, native=native.emit_bfind)
+@opcode("bfind", "u=t", WORDS, columns=_SEARCH, native=native.emit_bfind)
 def _bfind(_context: Context, a: Array) -> Array:
     """Position of the highest bit that differs from the sign; all ones when there is none."""
     return _bit_length(_magnitude_bits(a)) - np.uint32(1)
 
 
-@opcode("bfind.shiftamt", "u=t", WORDS, native=native.emit_bfind_shiftamt)
+@opcode("bfind.shiftamt", "u=t", WORDS, columns=_SEARCH, native=native.emit_bfind_shiftamt)
 def _bfind_shiftamt(context: Context, a: Array) -> Array:
     """How far left to shift to bring that bit to the top."""
     length = _bit_length(_magnitude_bits(a))
@@ -167,7 +170,15 @@ for _mode, _rows in _FIXED_PERMUTATIONS.items():
     _register_permutation(_mode, _rows)
 
 
-@opcode("dp4a", "t=tst", _DOT, sources=_DOT, unit=Unit.INTEGER, native=native.emit_dp4a)
+@opcode(
+    "dp4a",
+    "t=tst",
+    _DOT,
+    sources=_DOT,
+    unit=Unit.INTEGER,
+    columns=_PRODUCT,
+    native=native.emit_dp4a,
+)
 def _dp4a(context: Context, a: Array, b: Array, c: Array) -> Array:
     """c plus the dot product of the four bytes of a and b, each with the sign of its type."""
     total = np.asarray(c).view(np.int32)
@@ -182,6 +193,7 @@ def _register_dp2a(half: str, first_byte: int) -> None:
         "t=tst",
         _DOT,
         sources=_DOT,
+        columns=_PRODUCT,
         native=native.dp2a_emission(first_byte),
     )
     def _dp2a(context: Context, a: Array, b: Array, c: Array) -> Array:

@@ -8,6 +8,7 @@ from functools import wraps
 import numpy as np
 
 from kernelcast.simcore.isa.numerics.packed import elements, joined, of_elements, single
+from kernelcast.simcore.isa.opcodes.columns import Algebra, Columns, ComparisonRule, Order
 from kernelcast.simcore.isa.opcodes.llvm import comparison as native
 from kernelcast.simcore.isa.opcodes.rounding import FLUSH, Array, flush, with_float_modes
 from kernelcast.simcore.isa.opcodes.table import Context, Meaning, opcode, unit_of
@@ -59,6 +60,16 @@ def _integer_or_ordered_ne(a: Array, b: Array) -> Array:
 
 COMPARISONS["ne"] = (_integer_or_ordered_ne, VALUES + HALVES)
 
+_ORDERS: dict[str, Order | None] = {
+    "eq": Order.EQUAL,
+    "ne": Order.UNEQUAL,
+    **dict.fromkeys(("lt", "lo"), Order.LESS),
+    **dict.fromkeys(("le", "ls"), Order.LESS_OR_EQUAL),
+    **dict.fromkeys(("gt", "hi"), Order.GREATER),
+    **dict.fromkeys(("ge", "hs"), Order.GREATER_OR_EQUAL),
+    **dict.fromkeys(("equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"), None),
+}
+
 _SET_RESULTS = (
     *(ScalarType.U16, ScalarType.S16, ScalarType.U32, ScalarType.S32),
     *(ScalarType.F32, ScalarType.F16, *HALVES),
@@ -90,9 +101,16 @@ def _register_setp(
 ) -> None:
     full_name = f"setp.{name}.{boolean}" if boolean else f"setp.{name}"
     signature = "pp=ttp" if boolean else "pp=tt"
-    emission = native.setp_emission(name, boolean)
+    rule = ComparisonRule(_ORDERS[name], Algebra(boolean) if boolean else None)
 
-    @opcode(full_name, signature, types, modifiers=FLUSH, native=emission)
+    @opcode(
+        full_name,
+        signature,
+        types,
+        modifiers=FLUSH,
+        columns=Columns(algebra=Algebra.COMPARISON, comparison=rule),
+        native=native.setp_emission(name, boolean),
+    )
     @_predicate_of_each_half
     @with_float_modes
     def _setp(_context: Context, a: Array, b: Array, *c: Array) -> tuple[Array, Array]:
@@ -155,7 +173,14 @@ for _name, (_compare, _types) in COMPARISONS.items():
         _register_set(_name, _compare, _boolean)
 
 
-@opcode("selp", "t=ttp", (ScalarType.PRED, *VALUES), unit=Unit.MOVE, native=native.emit_selp)
+@opcode(
+    "selp",
+    "t=ttp",
+    (ScalarType.PRED, *VALUES),
+    unit=Unit.MOVE,
+    columns=Columns(algebra=Algebra.CHOICE),
+    native=native.emit_selp,
+)
 def _selp(_context: Context, a: Array, b: Array, chooses_a: Array) -> Array:
     return np.where(chooses_a, a, b)
 

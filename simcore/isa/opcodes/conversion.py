@@ -8,6 +8,8 @@ import numpy as np
 
 from kernelcast.simcore.isa.numerics.alternate_formats import from_alternate, to_alternate
 from kernelcast.simcore.isa.numerics.packed import TO_ODD, elements, joined, of_elements
+from kernelcast.simcore.isa.opcodes import ptx_forms
+from kernelcast.simcore.isa.opcodes.columns import Algebra, Columns
 from kernelcast.simcore.isa.opcodes.llvm import conversion as native
 from kernelcast.simcore.isa.opcodes.llvm.conversion import alternate_mode
 from kernelcast.simcore.isa.opcodes.rounding import (
@@ -49,6 +51,7 @@ _MODIFIERS = (*ROUNDINGS, "rna", *_TO_INTEGRAL, *FLUSH_SATURATE, "relu", _FINITE
     sources=_NUMBERS,
     unit=Unit.CONVERSION,
     modifiers=_MODIFIERS,
+    columns=Columns(algebra=Algebra.CONVERSION, forms=ptx_forms.CONVERSION),
     native=native.emit_cvt,
 )
 def _cvt(context: Context, a: Array) -> Array:
@@ -89,6 +92,7 @@ def _limited(context: Context, result: Array) -> Array:
     sources=(ScalarType.F32,),
     unit=Unit.CONVERSION,
     modifiers=_MODIFIERS,
+    columns=Columns(forms=ptx_forms.PACKING),
     native=native.emit_cvt_pair,
 )
 def _cvt_pair(context: Context, upper: Array, lower: Array) -> Array:
@@ -103,6 +107,7 @@ def _cvt_pair(context: Context, upper: Array, lower: Array) -> Array:
     sources=_PAIRS,
     unit=Unit.CONVERSION,
     modifiers=_MODIFIERS,
+    columns=Columns(forms=ptx_forms.PACKING),
     native=native.emit_cvt_packed,
 )
 def _cvt_packed(context: Context, a: Array) -> Array:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kernelcast.simcore.isa.numerics.packed import Array
+from kernelcast.simcore.isa.opcodes.columns import Columns, Detour
 from kernelcast.simcore.isa.opcodes.llvm import extended_precision as native
 from kernelcast.simcore.isa.opcodes.multiplication import high_product
 from kernelcast.simcore.isa.opcodes.table import Context, Meaning, opcode
@@ -21,6 +22,8 @@ __all__: list[str] = []
 
 _SHORTS = (ScalarType.U16, ScalarType.S16)
 """They take a carry and never give one."""
+_SUM = Columns()
+_PRODUCT_SUM = Columns(detour=Detour.PRODUCT)
 
 
 def _sum(a: Array, b: Array, *carry: Array) -> tuple[Array, Array]:
@@ -73,21 +76,23 @@ def _multiplied(product: Meaning) -> Meaning:
     return meaning
 
 
-def _register(name: str, operands: str, meaning: Meaning, with_carry: str) -> None:
+def _register(
+    name: str, operands: str, meaning: Meaning, with_carry: str, columns: Columns = _SUM
+) -> None:
     """`name` gives the carry (`.cc`), `with_carry` takes it, and with `.cc` does both."""
     emission = native.EMISSIONS[name]
-    opcode(f"{name}.cc", f"tc={operands}", WORDS, native=emission)(meaning)
-    opcode(f"{with_carry}.cc", f"tc={operands}c", WORDS, native=emission)(meaning)
+    opcode(f"{name}.cc", f"tc={operands}", WORDS, columns=columns, native=emission)(meaning)
+    opcode(f"{with_carry}.cc", f"tc={operands}c", WORDS, columns=columns, native=emission)(meaning)
 
     def without_flag(context: Context, *values: Array) -> Array:
         result: Array = meaning(context, *values)[0]
         return result
 
-    types = (*WORDS, *_SHORTS)
-    opcode(with_carry, f"t={operands}c", types, native=native.first_of(emission))(without_flag)
+    types, first = (*WORDS, *_SHORTS), native.first_of(emission)
+    opcode(with_carry, f"t={operands}c", types, columns=columns, native=first)(without_flag)
 
 
 _register("add", "tt", _added(_sum), "addc")
 _register("sub", "tt", _added(_difference), "subc")
-_register("mad.lo", "ttt", _multiplied(_low_product), "madc.lo")
-_register("mad.hi", "ttt", _multiplied(high_product), "madc.hi")
+_register("mad.lo", "ttt", _multiplied(_low_product), "madc.lo", _PRODUCT_SUM)
+_register("mad.hi", "ttt", _multiplied(high_product), "madc.hi", _PRODUCT_SUM)

@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from kernelcast.simcore.isa.numerics.lane_code import NativeCode
 from kernelcast.simcore.isa.numerics.packed import element_by_element
+from kernelcast.simcore.isa.opcodes import ptx_forms
+from kernelcast.simcore.isa.opcodes.columns import Columns
 from kernelcast.simcore.isa.opcodes.llvm.packed import element_by_element as emit_by_element
 from kernelcast.simcore.isa.opcodes.rounding import ROUNDINGS
 from kernelcast.simcore.isa.opcodes.table import OPCODES, Context, opcode
@@ -47,8 +49,8 @@ def _emit(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
     "fma.oob",
     "t=ttt",
     (ScalarType.F16, *HALVES),
-    flops=2,
     modifiers=(*ROUNDINGS, "sat", "relu"),
+    columns=Columns(flops=2, forms=ptx_forms.GUARDED),
     native=_emit,
 )
 @element_by_element

@@ -10,6 +10,8 @@ import numpy as np
 
 from kernelcast.simcore.isa.numerics.lane_code import NativeCode
 from kernelcast.simcore.isa.numerics.packed import Array
+from kernelcast.simcore.isa.opcodes import ptx_forms
+from kernelcast.simcore.isa.opcodes.columns import Columns
 from kernelcast.simcore.isa.opcodes.table import Context, Emission, opcode
 from kernelcast.simcore.isa.types import ScalarType, Unit
 
@@ -52,6 +54,7 @@ def _register(name: str, is_signed: bool, bits: int) -> None:
         (ScalarType.S32,),
         unit=Unit.CONVERSION,
         modifiers=("sat",),
+        columns=Columns(forms=ptx_forms.INTEGER_PACKING),
         native=_emission(is_signed, bits),
     )
     def _pack(_context: Context, a: Array, b: Array, *above: Array) -> Array:

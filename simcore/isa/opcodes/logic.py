@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kernelcast.simcore.isa.opcodes.columns import Algebra, Columns
 from kernelcast.simcore.isa.opcodes.llvm import logic as native
 from kernelcast.simcore.isa.opcodes.rounding import Array
 from kernelcast.simcore.isa.opcodes.table import Context, opcode
@@ -21,22 +22,50 @@ def _logic_unit(context: Context) -> Unit:
     return Unit.MOVE if context.type is ScalarType.PRED else Unit.INTEGER
 
 
-@opcode("and", "t=tt", _LOGIC, unit=_logic_unit, native=native.emit_and)
+@opcode(
+    "and",
+    "t=tt",
+    _LOGIC,
+    unit=_logic_unit,
+    columns=Columns(algebra=Algebra.AND),
+    native=native.emit_and,
+)
 def _and(_context: Context, a: Array, b: Array) -> Array:
     return np.bitwise_and(a, b)
 
 
-@opcode("or", "t=tt", _LOGIC, unit=_logic_unit, native=native.emit_or)
+@opcode(
+    "or",
+    "t=tt",
+    _LOGIC,
+    unit=_logic_unit,
+    columns=Columns(algebra=Algebra.OR),
+    native=native.emit_or,
+)
 def _or(_context: Context, a: Array, b: Array) -> Array:
     return np.bitwise_or(a, b)
 
 
-@opcode("xor", "t=tt", _LOGIC, unit=_logic_unit, native=native.emit_xor)
+@opcode(
+    "xor",
+    "t=tt",
+    _LOGIC,
+    unit=_logic_unit,
+    columns=Columns(algebra=Algebra.XOR),
+    native=native.emit_xor,
+)
 def _xor(_context: Context, a: Array, b: Array) -> Array:
     return np.bitwise_xor(a, b)
 
 
-@opcode("not", "t=t", _LOGIC, unit=_logic_unit, native=native.emit_not)
+@opcode(
+    "not",
+    "t=t",
+    _LOGIC,
+    unit=_logic_unit,
+    columns=Columns(algebra=Algebra.NOT),
+    native=native.emit_not,
+)
 def _not(_context: Context, a: Array) -> Array:
     return np.invert(a)
 
@@ -79,12 +108,18 @@ _register_lop3_with("and", np.logical_and)
 _register_lop3_with("or", np.logical_or)
 
 
-@opcode("shl", "t=tu", BITS, native=native.emit_shl)
+@opcode("shl", "t=tu", BITS, columns=Columns(algebra=Algebra.SHIFT_LEFT), native=native.emit_shl)
 def _shl(context: Context, a: Array, amount: Array) -> Array:
     return np.left_shift(a, _amount(context, amount))
 
 
-@opcode("shr", "t=tu", BITS + INTEGERS, native=native.emit_shr)
+@opcode(
+    "shr",
+    "t=tu",
+    BITS + INTEGERS,
+    columns=Columns(algebra=Algebra.SHIFT_RIGHT),
+    native=native.emit_shr,
+)
 def _shr(context: Context, a: Array, amount: Array) -> Array:
     """Signed types shift the sign in."""
     return np.right_shift(a, _amount(context, amount))

@@ -9,6 +9,8 @@ import numpy as np
 
 from kernelcast.simcore.isa.numerics.lane_code import NativeCode
 from kernelcast.simcore.isa.numerics.packed import Array, single
+from kernelcast.simcore.isa.opcodes import ptx_forms
+from kernelcast.simcore.isa.opcodes.columns import Columns, PtxForms
 from kernelcast.simcore.isa.opcodes.llvm.alternate_formats import (
     from_alternate as emit_from_alternate,
 )
@@ -38,7 +40,7 @@ def _emit_widened(code: NativeCode, context: Context, value: str) -> str:
     return code.cast("fpext", "half", value, "float")
 
 
-def _register(root: str, signature: str, flops: int) -> None:
+def _register(root: str, signature: str, flops: int, forms: PtxForms) -> None:
     """The entry of `root` for f32, after the operands of type `s` are widened."""
     entry, narrow = OPCODES[root], signature.split("=")[1].count("s")
 
@@ -53,8 +55,8 @@ def _register(root: str, signature: str, flops: int) -> None:
         signature,
         (ScalarType.F32,),
         sources=_SOURCES,
-        flops=flops,
         modifiers=_MODIFIERS,
+        columns=Columns(flops=flops, forms=forms),
         native=emit,
     )
     def _mixed(context: Context, *operands: Array) -> Array:
@@ -63,6 +65,6 @@ def _register(root: str, signature: str, flops: int) -> None:
         return result
 
 
-_register("add", "t=st", 1)
-_register("sub", "t=st", 1)
-_register("fma", "t=sst", 2)
+_register("add", "t=st", 1, ptx_forms.MIXED_SUM)
+_register("sub", "t=st", 1, ptx_forms.MIXED_SUM)
+_register("fma", "t=sst", 2, ptx_forms.MIXED_FUSED)

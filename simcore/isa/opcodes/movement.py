@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
+from kernelcast.simcore.isa.opcodes.columns import Algebra, Columns, Expansion
 from kernelcast.simcore.isa.opcodes.llvm import movement as native
 from kernelcast.simcore.isa.opcodes.rounding import Array
 from kernelcast.simcore.isa.opcodes.table import Context, opcode
@@ -13,11 +14,21 @@ from kernelcast.simcore.isa.types import AddressSpace, ScalarType, Unit
 
 __all__: list[str] = []
 
+_ADDRESS = (ScalarType.U64,)
 _PAIRS = (ScalarType.B16, ScalarType.B32, ScalarType.B64)
 _QUADS = (ScalarType.B32, ScalarType.B64)
+_RENAMING = Columns(expansion=Expansion.RENAMING)
+_WINDOW = Columns(algebra=Algebra.WINDOW, expansion=Expansion.OPERAND)
 
 
-@opcode("mov", "t=t", (ScalarType.PRED, *VALUES), unit=Unit.MOVE, native=native.emit_mov)
+@opcode(
+    "mov",
+    "t=t",
+    (ScalarType.PRED, *VALUES),
+    unit=Unit.MOVE,
+    columns=Columns(algebra=Algebra.COPY, expansion=Expansion.RENAMING),
+    native=native.emit_mov,
+)
 def _mov(_context: Context, a: Array) -> Array:
     return a
 
@@ -28,8 +39,8 @@ def _image(_context: Context, a: Array) -> Array:
     return a
 
 
-@opcode("mov.pack2", "t=hh", _PAIRS, unit=Unit.MOVE, native=native.emit_pack)
-@opcode("mov.pack4", "t=qqqq", _QUADS, unit=Unit.MOVE, native=native.emit_pack)
+@opcode("mov.pack2", "t=hh", _PAIRS, unit=Unit.MOVE, columns=_RENAMING, native=native.emit_pack)
+@opcode("mov.pack4", "t=qqqq", _QUADS, unit=Unit.MOVE, columns=_RENAMING, native=native.emit_pack)
 def _pack(context: Context, *parts: Array) -> Array:
     """The first part is the least significant."""
     dtype, width = context.type.dtype, context.type.bits // len(parts)
@@ -39,12 +50,26 @@ def _pack(context: Context, *parts: Array) -> Array:
     return result
 
 
-@opcode("mov.unpack2", "hh=t", _PAIRS, unit=Unit.MOVE, native=native.unpack_emission(2))
+@opcode(
+    "mov.unpack2",
+    "hh=t",
+    _PAIRS,
+    unit=Unit.MOVE,
+    columns=_RENAMING,
+    native=native.unpack_emission(2),
+)
 def _unpack2(context: Context, a: Array) -> tuple[Array, ...]:
     return _unpack(context, a, 2)
 
 
-@opcode("mov.unpack4", "qqqq=t", _QUADS, unit=Unit.MOVE, native=native.unpack_emission(4))
+@opcode(
+    "mov.unpack4",
+    "qqqq=t",
+    _QUADS,
+    unit=Unit.MOVE,
+    columns=_RENAMING,
+    native=native.unpack_emission(4),
+)
 def _unpack4(context: Context, a: Array) -> tuple[Array, ...]:
     return _unpack(context, a, 4)
 
@@ -62,15 +87,17 @@ def _register_cvta(name: str, window: int) -> None:
     windows = (window,) if window else tuple(WINDOWS.values())
     is_inside = native.isspacep_emission(windows, WINDOW_BYTES, inside=bool(window))
 
-    @opcode(f"cvta.{name}", "t=t", (ScalarType.U64,), unit=Unit.MOVE, native=to_generic)
+    @opcode(f"cvta.{name}", "t=t", _ADDRESS, unit=Unit.MOVE, columns=_WINDOW, native=to_generic)
     def _cvta(_context: Context, a: Array) -> Array:
         return np.add(a, offset)
 
-    @opcode(f"cvta.to.{name}", "t=t", (ScalarType.U64,), unit=Unit.MOVE, native=from_generic)
+    @opcode(
+        f"cvta.to.{name}", "t=t", _ADDRESS, unit=Unit.MOVE, columns=_WINDOW, native=from_generic
+    )
     def _cvta_to(_context: Context, a: Array) -> Array:
         return np.subtract(a, offset)
 
-    @opcode(f"isspacep.{name}", "p=t", (ScalarType.U64,), unit=Unit.INTEGER, native=is_inside)
+    @opcode(f"isspacep.{name}", "p=t", _ADDRESS, unit=Unit.INTEGER, native=is_inside)
     def _isspacep(_context: Context, a: Array) -> Array:
         if not window:
             return _is_global(a)

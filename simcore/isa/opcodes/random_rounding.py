@@ -14,6 +14,8 @@ import numpy as np
 
 from kernelcast.simcore.isa.numerics.narrow_formats import NARROW, to_narrow
 from kernelcast.simcore.isa.numerics.packed import BF16_NAN, Array, joined
+from kernelcast.simcore.isa.opcodes import ptx_forms
+from kernelcast.simcore.isa.opcodes.columns import Columns
 from kernelcast.simcore.isa.opcodes.llvm import random_rounding as native
 from kernelcast.simcore.isa.opcodes.rounding import rectified
 from kernelcast.simcore.isa.opcodes.table import Context, opcode
@@ -64,7 +66,13 @@ def _rounded(context: Context, value: Array, random: Array, width: int) -> Array
     return np.where(code - sign == infinity, sign | np.uint16(largest), code).astype(np.uint16)
 
 
-@_of_f32("cvt.pair.rs", "t=ssu", _PAIRS, native=native.emit_pair)
+@_of_f32(
+    "cvt.pair.rs",
+    "t=ssu",
+    _PAIRS,
+    columns=Columns(forms=ptx_forms.RANDOM_PAIR),
+    native=native.emit_pair,
+)
 def _pair(context: Context, upper: Array, lower: Array, random: Array) -> Array:
     width = native.pair_width(context)
     mask = np.uint32((1 << width) - 1)
@@ -76,7 +84,13 @@ def _pair(context: Context, upper: Array, lower: Array, random: Array) -> Array:
     return joined([low, high], context.type)
 
 
-@_of_f32("cvt.four.rs", "t=ssssu", _FOURS, native=native.emit_four)
+@_of_f32(
+    "cvt.four.rs",
+    "t=ssssu",
+    _FOURS,
+    columns=Columns(forms=ptx_forms.RANDOM_FOUR),
+    native=native.emit_four,
+)
 def _four(context: Context, *operands: Array) -> Array:
     """The first is the uppermost."""
     *values, random = operands

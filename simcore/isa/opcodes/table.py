@@ -2,8 +2,9 @@
 
 An entry says what an opcode is called, what its operands are, which unit executes it, how many
 floating-point operations it counts and what it computes. The reference engine calls `compute` on
-NumPy arrays; compilers, mixes and models read the other columns. The entries live in the files of
-their families (`arithmetic`, `logic`, `conversion`, ...), imported by `simcore.isa`.
+NumPy arrays; compilers, mixes and models read the other columns, those of `columns` among them. The
+entries live in the files of their families (`arithmetic`, `logic`, `conversion`, ...), imported by
+`simcore.isa`.
 
 Loads, stores, atomics, barriers and branches are no entries: they are a closed set that the
 engines handle (`simcore.isa.ir.kernel`).
@@ -12,10 +13,11 @@ engines handle (`simcore.isa.ir.kernel`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
+from kernelcast.simcore.isa.opcodes.columns import Columns
 from kernelcast.simcore.isa.types import ScalarType, Unit
 
 __all__ = ["OPCODES", "Context", "Emission", "Meaning", "Opcode", "opcode", "unit_of"]
@@ -47,22 +49,20 @@ operand may lead to undefined behaviour or poison: lanes that do not take part h
 
 
 @dataclass(frozen=True, slots=True)
-class Opcode:
+class Opcode(Columns):
     """One entry of the table.
 
     `signature` is "results=operands", a letter each: `t` the instruction type, `s` the source type
     (of `cvt`, `set`, ...), `w` the doubled type, `p` a predicate, `u` u32, `b` the bits of t, `h`
     and `q` bits of half and a quarter of its width, `c` the carry flag, which the source does not
-    write. `types` are the instruction types that the entry takes; `flops` are counted per lane and
-    element when that type is a floating-point one (`flops_of`).
-    `modifiers` lists the value-changing modifiers that it honours.
+    write. `types` are the instruction types that the entry takes. `modifiers` lists the
+    value-changing modifiers that it honours.
     """
 
     name: str
     signature: str
     types: frozenset[ScalarType]
     unit: Callable[[Context], Unit]
-    flops: int
     compute: Meaning
     modifiers: frozenset[str]
     emit: Emission
@@ -115,15 +115,18 @@ def unit_of(context: Context) -> Unit:
     return Unit.INTEGER
 
 
+_USUAL = Columns()
+
+
 def opcode(
     name: str,
     signature: str,
     types: Iterable[ScalarType],
     *,
     unit: Unit | Callable[[Context], Unit] = unit_of,
-    flops: int = 0,
     modifiers: Iterable[str] = (),
     sources: Iterable[ScalarType] = (),
+    columns: Columns = _USUAL,
     native: Emission,
 ) -> Callable[[Meaning], Meaning]:
     """Registers an entry; a second one of the same name is an error at import."""
@@ -137,11 +140,11 @@ def opcode(
             signature,
             frozenset(types),
             chosen,
-            flops,
             compute,
             frozenset(modifiers),
             native,
             frozenset(sources),
+            **{column.name: getattr(columns, column.name) for column in fields(Columns)},
         )
         return compute
 

@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kernelcast.simcore.isa.opcodes import ptx_forms
+from kernelcast.simcore.isa.opcodes.columns import Columns, Detour, Expansion, PtxForms
 from kernelcast.simcore.isa.opcodes.llvm import transcendental as native
 from kernelcast.simcore.isa.opcodes.rounding import (
     FLUSH,
@@ -33,14 +35,32 @@ def _unit(context: Context) -> Unit:
     return Unit.SPECIAL_FUNCTION if "approx" in context.modifiers else unit_of(context)
 
 
-@opcode("rcp", "t=t", WIDE_FLOATS, unit=_unit, modifiers=_ACCURACIES, native=native.emit_rcp)
+def _inverse(flops: int, forms: PtxForms) -> Columns:
+    return Columns(flops=flops, expansion=Expansion.ROUNDED, detour=Detour.QUOTIENT, forms=forms)
+
+
+@opcode(
+    "rcp",
+    "t=t",
+    WIDE_FLOATS,
+    unit=_unit,
+    modifiers=_ACCURACIES,
+    columns=_inverse(0, ptx_forms.RECIPROCAL),
+    native=native.emit_rcp,
+)
 @with_float_modes
 def _rcp(context: Context, a: Array) -> Array:
     return divide(np.ones((), a.dtype), a, directed_mode(context))
 
 
 @opcode(
-    "sqrt", "t=t", WIDE_FLOATS, unit=_unit, flops=1, modifiers=_ACCURACIES, native=native.emit_sqrt
+    "sqrt",
+    "t=t",
+    WIDE_FLOATS,
+    unit=_unit,
+    modifiers=_ACCURACIES,
+    columns=_inverse(1, ptx_forms.ROOT),
+    native=native.emit_sqrt,
 )
 @with_float_modes
 def _sqrt(context: Context, a: Array) -> Array:
@@ -51,17 +71,26 @@ def _rsqrt(a: Array) -> Array:
     return np.reciprocal(np.sqrt(a))
 
 
-_FUNCTIONS: dict[str, tuple[Callable[[Array], Array], tuple[ScalarType, ...]]] = {
-    "rsqrt": (_rsqrt, WIDE_FLOATS),
-    "sin": (np.sin, (ScalarType.F32,)),
-    "cos": (np.cos, (ScalarType.F32,)),
-    "ex2": (np.exp2, (ScalarType.F16, ScalarType.F32, *HALVES)),
-    "lg2": (np.log2, (ScalarType.F32,)),
-    "tanh": (np.tanh, (ScalarType.F16, ScalarType.F32, *HALVES)),
+_Function = tuple[Callable[[Array], Array], tuple[ScalarType, ...], Columns]
+
+
+def _series(forms: PtxForms) -> Columns:
+    return Columns(expansion=Expansion.APPROXIMATED, forms=forms)
+
+
+_APPROXIMATED = _series(ptx_forms.APPROXIMATED)
+_FUNCTIONS: dict[str, _Function] = {
+    "rsqrt": (_rsqrt, WIDE_FLOATS, _series(ptx_forms.INVERSE_ROOT)),
+    "sin": (np.sin, (ScalarType.F32,), _APPROXIMATED),
+    "cos": (np.cos, (ScalarType.F32,), _APPROXIMATED),
+    "ex2": (np.exp2, (ScalarType.F16, ScalarType.F32, *HALVES), _series(ptx_forms.POWER)),
+    "lg2": (np.log2, (ScalarType.F32,), _APPROXIMATED),
+    "tanh": (np.tanh, (ScalarType.F16, ScalarType.F32, *HALVES), Columns(forms=ptx_forms.TANGENT)),
 }
 
 
-def _register(name: str, function: Callable[[Array], Array], types: tuple[ScalarType, ...]) -> None:
+def _register(name: str) -> None:
+    function, types, columns = _FUNCTIONS[name]
     emission = native.function_emission(native.FUNCTIONS[name])
 
     @opcode(
@@ -70,6 +99,7 @@ def _register(name: str, function: Callable[[Array], Array], types: tuple[Scalar
         types,
         unit=Unit.SPECIAL_FUNCTION,
         modifiers=("approx", *FLUSH),
+        columns=columns,
         native=emission,
     )
     @with_float_modes
@@ -77,5 +107,5 @@ def _register(name: str, function: Callable[[Array], Array], types: tuple[Scalar
         return function(a.astype(np.float64)).astype(context.type.dtype)
 
 
-for _name, (_function, _types) in _FUNCTIONS.items():
-    _register(_name, _function, _types)
+for _name in _FUNCTIONS:
+    _register(_name)

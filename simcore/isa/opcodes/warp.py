@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.isa.numerics.float_order import FloatOrder
+from kernelcast.simcore.isa.opcodes.columns import Detour
 from kernelcast.simcore.isa.opcodes.llvm import warp as native
 from kernelcast.simcore.isa.opcodes.llvm.warp import GROUP, WarpEmission, shuffle_source
 from kernelcast.simcore.isa.types import ScalarType, Unit
@@ -59,6 +60,7 @@ class WarpOpcode:
     """Floating-point operations per lane."""
     warps: int = 1
     """How many warps, side by side and whole, execute it together."""
+    detour: Detour = Detour.NONE
 
     def result_types(self, type_: ScalarType) -> tuple[ScalarType, ...]:
         return tuple(own or type_ for own in self.results)
@@ -89,9 +91,10 @@ def _enter(
     unit: Unit = Unit.INTEGER,
     is_common: bool = True,
     is_whole: bool = False,
+    detour: Detour = Detour.NONE,
 ) -> None:
     _TABLE[name] = WarpOpcode(
-        name, results, sources, types, unit, is_common, compute, emit, is_whole
+        name, results, sources, types, unit, is_common, compute, emit, is_whole, detour=detour
     )
 
 
@@ -197,6 +200,7 @@ for _mode in ("up", "down", "bfly", "idx"):
         native.shuffle_emission(_mode),
         unit=Unit.LOAD_STORE,
         is_common=False,
+        detour=Detour.EXCHANGE,
     )
 _PREDICATE = frozenset((_PRED,))
 _enter("vote.all", (_PRED,), (_PRED,), _PREDICATE, _vote_all, native.emit_vote_all)

@@ -11,12 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.isa.opcodes.columns import Detour
+from kernelcast.simcore.isa.opcodes.table import OPCODES
+from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
 from kernelcast.simcore.isa.types import AddressSpace, Unit
 from kernelcast.simcore.memory.device_memory import MemoryResult
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline
 from kernelcast.traces.trace import InstructionRow
 
-__all__ = ["BULK_COPY", "COMMITS", "device_pipelines", "pipelines"]
+__all__ = ["BULK_COPY", "COMMITS", "DETOURS", "detour", "device_pipelines", "pipelines"]
 
 _BY_UNIT: Mapping[str, Pipeline] = {
     Unit.FP16.value: Pipeline.HALF,
@@ -49,25 +52,22 @@ _GROUPING = frozenset(
     ("cp", "wgmma", "tcgen05", "setmaxnreg", "griddepcontrol", "createpolicy", "LDGDEPBAR")
 )
 """First parts of names that stand among fences and order no memory: they take an issue slot."""
-_OTHER_PIPELINE: Mapping[Pipeline, Mapping[str, Sequence[str]]] = {
-    Pipeline.INTEGER_MULTIPLY: {
-        Unit.INTEGER.value: (
-            *("mul", "mad", "madc", "mul24", "mad24", "dp4a", "dp2a"),
-            *("IMAD", "IMADSP", "IMUL", "XMAD", "VMAD", "IDP", "IDP4A"),
-        )
+DETOURS: Mapping[Detour, Mapping[str, Pipeline]] = {
+    Detour.NONE: {},
+    Detour.PRODUCT: {Unit.INTEGER.value: Pipeline.INTEGER_MULTIPLY},
+    Detour.QUOTIENT: {Unit.FP32.value: Pipeline.SPECIAL_FUNCTION},
+    Detour.BIT_SEARCH: {Unit.INTEGER.value: Pipeline.SPECIAL_FUNCTION},
+    Detour.EXCHANGE: {
+        Unit.LOAD_STORE.value: Pipeline.SHUFFLE,
+        Unit.MOVE.value: Pipeline.SHUFFLE,
     },
-    Pipeline.SPECIAL_FUNCTION: {
-        Unit.FP32.value: ("rcp", "sqrt", "div"),
-        Unit.INTEGER.value: ("popc", "clz", "bfind", "POPC", "FLO"),
-    },
-    Pipeline.SHUFFLE: {Unit.LOAD_STORE.value: ("shfl",), Unit.MOVE.value: ("SHFL",)},
 }
-"""By pipeline and unit: the first parts of opcodes."""
-_BY_OPCODE: Mapping[tuple[str, str], Pipeline] = {
-    (unit, opcode): pipeline
-    for pipeline, by_unit in _OTHER_PIPELINE.items()
-    for unit, opcodes in by_unit.items()
-    for opcode in opcodes
+"""By unit."""
+_OF_SASS: Mapping[str, Detour] = {
+    **dict.fromkeys(("IMAD", "IMADSP", "IMUL", "XMAD", "VMAD", "IDP", "IDP4A"), Detour.PRODUCT),
+    "FMUL": Detour.PRODUCT,
+    **dict.fromkeys(("POPC", "FLO"), Detour.BIT_SEARCH),
+    "SHFL": Detour.EXCHANGE,
 }
 
 
@@ -119,5 +119,13 @@ def _pipeline(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline
         return Pipeline.WAIT
     if row.kind in _BY_KIND and row.opcode not in _WITHOUT_WAITING:
         return _BY_KIND[row.kind]
-    key = row.unit, row.opcode.split(".")[0]
-    return _BY_OPCODE.get(key) or _BY_UNIT.get(row.unit, Pipeline.INTEGER)
+    usual = _BY_UNIT.get(row.unit, Pipeline.INTEGER)
+    return DETOURS[detour(row)].get(row.unit, usual)
+
+
+def detour(row: InstructionRow) -> Detour:
+    """Of an opcode of the table, or of SASS; none for what is neither."""
+    entry = OPCODES.get(row.opcode) or WARP_OPCODES.get(row.opcode)
+    if entry is not None:
+        return entry.detour
+    return _OF_SASS.get(row.opcode.split(".")[0], Detour.NONE)

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from kernelcast.simcore.isa.ir.kernel import Compute, Immediate
+from kernelcast.simcore.isa.opcodes.columns import Algebra
 
-__all__ = ["Shape", "apply_rule", "constant_shape", "joined", "resized", "uniform"]
+__all__ = ["SHAPE_RULES", "Shape", "apply_rule", "constant_shape", "joined", "resized", "uniform"]
 
 Bounds: TypeAlias = tuple[int, int]
 
@@ -143,7 +144,7 @@ def _multiply(a: Shape, b: Shape, bits: int) -> Shape:
         a, b = b, a
     if a.offsets is None or b.offsets is None:
         return VARYING
-    bounds, power = _product(_near(a, bits), _near(b, bits)), a.power + b.power
+    bounds, power = _bounds_of_product(_near(a, bits), _near(b, bits)), a.power + b.power
     if b.constant is None or not b.is_uniform:
         if any(a.offsets) or any(b.offsets):
             return VARYING
@@ -154,7 +155,7 @@ def _multiply(a: Shape, b: Shape, bits: int) -> Shape:
     return _wrapped(Shape(offsets, constant, bounds, power), bits, a)
 
 
-def _product(a: Bounds | None, b: Bounds | None) -> Bounds | None:
+def _bounds_of_product(a: Bounds | None, b: Bounds | None) -> Bounds | None:
     if a is None or b is None:
         return None
     corners = [x * y for x in a for y in b]
@@ -231,30 +232,45 @@ def _shift_amount_is_fixed(instruction: Compute, s: list[Shape]) -> Shape:
     return _shift_right(s[0], s[1])
 
 
-_RULES: Mapping[str, Rule] = {
-    "add": lambda i, s: VARYING if i.modifiers else _add(s[0], s[1], _bits(i)),
-    "sub": lambda i, s: VARYING if i.modifiers else _add(s[0], s[1], _bits(i), -1),
-    "mul.lo": lambda i, s: _multiply(s[0], s[1], _bits(i)),
-    "mad.lo": lambda i, s: _add(_multiply(s[0], s[1], _bits(i)), s[2], _bits(i)),
-    "mul.wide": _multiply_wide,
-    "mad.wide": lambda i, s: _add(_multiply_wide(i, s), s[2], 2 * _bits(i)),
-    "shl": lambda i, s: _shift_left(s[0], s[1], _bits(i)),
-    "shr": _shift_amount_is_fixed,
-    "and": lambda i, s: _mask(s[0], s[1]),
-    "mov": lambda _, s: s[0],
-    "cvt": _convert,
-    **{
-        f"cvta.{way}{space}": lambda _, s: replace(s[0], constant=None, bounds=None, power=0)
-        for way in ("", "to.")
-        for space in ("global", "shared", "local", "const", "param", "shared::cta")
-    },
+def _product(instruction: Compute, s: list[Shape]) -> Shape:
+    return _multiply(s[0], s[1], _bits(instruction))
+
+
+SHAPE_RULES: Mapping[Algebra, Rule | None] = {
+    Algebra.SUM: lambda i, s: VARYING if i.modifiers else _add(s[0], s[1], _bits(i)),
+    Algebra.DIFFERENCE: lambda i, s: VARYING if i.modifiers else _add(s[0], s[1], _bits(i), -1),
+    Algebra.NEGATION: None,
+    Algebra.MAGNITUDE: None,
+    Algebra.PRODUCT: _product,
+    Algebra.PRODUCT_SUM: lambda i, s: _add(_product(i, s), s[2], _bits(i)),
+    Algebra.SHORT_PRODUCT: None,
+    Algebra.SHORT_PRODUCT_SUM: None,
+    Algebra.WIDE_PRODUCT: _multiply_wide,
+    Algebra.WIDE_PRODUCT_SUM: lambda i, s: _add(_multiply_wide(i, s), s[2], 2 * _bits(i)),
+    Algebra.QUOTIENT: None,
+    Algebra.REMAINDER: None,
+    Algebra.MINIMUM: None,
+    Algebra.MAXIMUM: None,
+    Algebra.AND: lambda i, s: _mask(s[0], s[1]),
+    Algebra.OR: None,
+    Algebra.XOR: None,
+    Algebra.NOT: None,
+    Algebra.SHIFT_LEFT: lambda i, s: _shift_left(s[0], s[1], _bits(i)),
+    Algebra.SHIFT_RIGHT: _shift_amount_is_fixed,
+    Algebra.COPY: lambda _, s: s[0],
+    Algebra.CONVERSION: _convert,
+    Algebra.WINDOW: lambda _, s: replace(s[0], constant=None, bounds=None, power=0),
+    Algebra.COMPARISON: None,
+    Algebra.CHOICE: None,
+    Algebra.OTHER: None,
 }
+"""None: uniform where all operands are, else varying."""
 
 
 def apply_rule(instruction: Compute, sources: list[Shape], width: int) -> Shape:
     """The shape of a one-result instruction's result, in the width of its result type."""
     is_integer = instruction.type.is_integer and instruction.source_type.is_integer
-    rule = _RULES.get(instruction.opcode.name) if is_integer else None
+    rule = SHAPE_RULES[instruction.opcode.algebra] if is_integer else None
     if rule is not None:
         found = rule(instruction, sources)
         if any(shape.is_guess for shape in sources):

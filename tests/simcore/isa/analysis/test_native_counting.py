@@ -74,6 +74,16 @@ def test_four_neighbours_at_an_aligned_place_are_one_access(compile_ptx: Compile
     assert sum(row.mnemonic == "ld.shared.f32" for row in instruction_rows(kernel)) == 4
 
 
+@pytest.mark.parametrize("space", ["shared", "shared::cta"])
+def test_a_way_through_generic_addresses_keeps_the_alignment(
+    compile_ptx: Compile, space: str
+) -> None:
+    body = f""".shared .align 16 .b8 tile[64]; mov.u64 %rd1, tile;
+    cvta.{space}.u64 %rd2, %rd1; cvta.to.{space}.u64 %rd3, %rd2;
+    ld.shared.f32 %f1, [%rd3]; ld.shared.f32 %f2, [%rd3+4]; ret;"""
+    assert loads(compile_ptx(body)) == 1
+
+
 @pytest.mark.parametrize(
     ("shift", "expected"),
     [(4, 1), (3, 2), (2, 4)],
