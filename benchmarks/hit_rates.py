@@ -16,14 +16,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from access_stream import access_batches, instruction_rows
+from hit_rate_fit import HitRatePoint, fit_hit_rate
 
-from kernelcast.simcore.address.access_stream import access_batches, instruction_rows
 from kernelcast.simcore.address.kernel import AddressKernel, Field
 from kernelcast.simcore.address.volumes.bound_kernel import BoundKernel
-from kernelcast.simcore.address.volumes.hit_rate_fit import HitRatePoint, fit_hit_rate
 from kernelcast.simcore.address.volumes.l1_reuse import l1_reuse
 from kernelcast.simcore.address.volumes.thread_blocks import thread_block_classes
 from kernelcast.simcore.address.volumes.volumes import volumes
+from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.memory.stream import TrafficSimulator
@@ -90,7 +91,7 @@ def l1_point(case: Configuration, device: Device) -> HitRatePoint:
 
 def layer_points(policy: str, layer: str) -> Iterator[HitRatePoint]:
     """Of the planes or rows that waves share with the layer before them."""
-    device = load_device(L2_DEVICES["layers"]).changed({"l2.replacement": policy})
+    device = changed_device(load_device(L2_DEVICES["layers"]), {"l2.replacement": policy})
     for case in PLANES if layer == "z" else ROWS:
         estimated = volumes(case.address_kernel(), device)
         part = estimated.per_work
@@ -105,10 +106,10 @@ def layer_points(policy: str, layer: str) -> Iterator[HitRatePoint]:
 
 def store_points(policy: str) -> Iterator[HitRatePoint]:
     """Sectors of which rows of thread blocks write a part each, one row after the other."""
-    whole = load_device(L2_DEVICES["stores"]).changed({"l2.replacement": policy})
+    whole = changed_device(load_device(L2_DEVICES["stores"]), {"l2.replacement": policy})
     assert whole.warpspeed is not None
     device = replace(
-        whole.changed({"architecture.sm_count": SMS, "l2.capacity_bytes": L2_BYTES}),
+        changed_device(whole, {"architecture.sm_count": SMS, "l2.capacity_bytes": L2_BYTES}),
         warpspeed=replace(whole.warpspeed, l2_effective_bytes=L2_BYTES),
     )
     for width in TRANSPOSED:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from kernelcast.ranking.launches import rank as rank
     from kernelcast.ranking.ranking import Ranking as Ranking
     from kernelcast.simcore.address.kernel import AddressKernel as AddressKernel
+    from kernelcast.simcore.device.changed import changed_device as changed_device
     from kernelcast.simcore.device.device import Device as Device
     from kernelcast.simcore.isa.ir.image_formats import ChannelOrder as ChannelOrder
     from kernelcast.simcore.isa.ir.image_formats import ChannelType as ChannelType
@@ -105,6 +106,7 @@ __all__ = [
     "Workload",
     "__version__",
     "address_kernel",
+    "changed_device",
     "device",
     "devices",
     "estimate",
@@ -164,6 +166,7 @@ _HOMES = {
     "WorkType": "kernelcast.simcore.profile.profile",
     "Workload": "kernelcast.workload.workload",
     "address_kernel": "kernelcast.address.extraction",
+    "changed_device": "kernelcast.simcore.device.changed",
     "device": "kernelcast.api",
     "devices": "kernelcast.api",
     "estimate": "kernelcast.api",

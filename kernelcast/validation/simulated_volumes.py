@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import LaunchError
+from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.engine.jit.runtime.sliced_launch import SlicedLaunch
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
@@ -64,7 +65,7 @@ def effective_device(device: Device) -> Device:
     """With the L2 capacity that data may take before it is lost, where that is known to be less."""
     if device.warpspeed is None:
         return device
-    return device.changed({"l2.capacity_bytes": device.warpspeed.l2_effective_bytes})
+    return changed_device(device, {"l2.capacity_bytes": device.warpspeed.l2_effective_bytes})
 
 
 def simulated_volumes(configuration: Configuration, device: Device) -> SimulatedVolumes:

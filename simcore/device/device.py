@@ -6,7 +6,7 @@ values (`device.l2.capacity_bytes`); where a value comes from is in `device.prov
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -293,15 +293,14 @@ class Device:
         """Whether a value of the file was chosen by the point: it says nothing of the errors."""
         return point in self.fitted_on
 
-    def changed(self, changes: Mapping[str, int | float | str | bool]) -> Device:
-        """The device with facts changed, by their dotted names, and what depends on them rescaled.
-
-        `device.changed({"sm.max_thread_blocks": 16})`; see docs/whatif.md. DeviceFileError, in one
-        line, for unknown names and for what no GPU can be.
-        """
-        from kernelcast.simcore.device.changed import changed_device  # which imports this module
-
-        return changed_device(self, changes)
+    def missing_tensor_units(self, type_names: Iterable[str]) -> str:
+        """Half a sentence about the first type that it cannot execute; empty if it can all."""
+        for name in type_names:
+            if self.tensor is None:
+                return f"{self.name} has no tensor units for its {name} operations"
+            if self.tensor.multiply_adds_per_cycle(name) is None:
+                return f"the tensor units of {self.name} have no {name} operations"
+        return ""
 
     @property
     def running_clock_hz(self) -> float:

@@ -21,6 +21,7 @@ from scipy import stats
 
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.models.topdown import TopDown, topdown_from_counters, weighted_mean
+from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline
@@ -80,7 +81,7 @@ def profiled(device: str) -> Device:
     """At the clock at which the profiler of the thesis measures it."""
     found = load_device(device)
     clock = BASE_CLOCK_HZ.get(device)
-    return found.changed({"architecture.clock_hz": clock}) if clock else found
+    return changed_device(found, {"architecture.clock_hz": clock}) if clock else found
 
 
 @cache

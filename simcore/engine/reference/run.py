@@ -63,8 +63,9 @@ from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.launch.launch import Launch, Limits
 from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 from kernelcast.simcore.launch.resources import resource_needs
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stream import AccessBatch, AccessSink
-from kernelcast.traces.trace import AccessTable, PatternCounts, PatternTable, Trace
+from kernelcast.traces.trace import AccessTable, PatternCounts, Trace
 
 __all__ = ["BatchRun", "run"]
 

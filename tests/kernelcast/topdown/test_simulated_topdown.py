@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from micro_kernel import Step, micro_kernel
 
 from kernelcast.models.topdown import ApplicationTopDown
 from kernelcast.simcore.device.device import Device
@@ -15,7 +16,6 @@ from kernelcast.simcore.profile.profile import KernelProfile
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from kernelcast.simcore.timing.launch.micro_kernel import Step, micro_kernel
 from kernelcast.topdown.simulated import simulated_topdown
 from kernelcast.workload.file import load_workload
 

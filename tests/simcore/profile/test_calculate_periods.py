@@ -19,7 +19,7 @@ from kernelcast.simcore.profile.calculate_periods import (
     executions,
 )
 from kernelcast.simcore.profile.instruction_stream import instruction_stream
-from kernelcast.traces.trace import PatternTable
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
 
 DEVICE = load_device("gtx-260")

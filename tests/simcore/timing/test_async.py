@@ -13,7 +13,8 @@ from kernelcast.simcore.timing.kernel.mbarrier_waits import without_tries
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
-from kernelcast.traces.trace import InstructionRow, PatternTable
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import InstructionRow
 from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
 
 DEVICE = load_device("a100-80gb")

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 import pytest
+from micro_kernel import Step, micro_kernel
 
 import kernelcast as kc
 from kernelcast.simcore.device.file import load_device
@@ -15,7 +16,6 @@ from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
-from kernelcast.simcore.timing.launch.micro_kernel import Step, micro_kernel
 from kernelcast.traces.phase_table import PhaseTable
 
 DEVICE = load_device("h100-sxm")

@@ -25,7 +25,8 @@ from kernelcast.simcore.memory.l1_passes import data_passes
 from kernelcast.simcore.memory.native_accesses import NativeAccesses
 from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from kernelcast.traces.trace import PatternCounts, PatternTable
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import PatternCounts
 
 DATA = Path(__file__).parents[1] / "data"
 HEAD = """.version 8.0

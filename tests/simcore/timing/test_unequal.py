@@ -8,7 +8,7 @@ import pytest
 import kernelcast as kc
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
 from kernelcast.simcore.timing.launch.unequal_shares import unequal_shares
-from kernelcast.traces.trace import PatternTable
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.warp_paths import WarpPaths
 
 LONG, SHORT = 2000, 20
