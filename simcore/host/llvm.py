@@ -1,5 +1,4 @@
-"""Native code from textual LLVM IR, and IR as this LLVM prints it: the only module that imports
-llvmlite.
+"""Native code from textual LLVM IR, and IR as this LLVM prints it: the module that drives LLVM.
 
 Objects are kept on disk under a hash of everything that they depend on: the IR, the host's CPU and
 features, the optimization level and the version of LLVM.

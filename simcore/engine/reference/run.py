@@ -93,9 +93,7 @@ def run(
     recorder = TraceRecorder(kernel, warp_width, shape.warps)
     program = Program(kernel)
     host = HostFunctions(kernel, memory, printed or PrintedText(sys.stdout.write))
-    step = max(1, _BATCH_LANES // shape.lanes)
-    if GRID in kernel.symbols:
-        step = launch.thread_blocks
+    step = launch.thread_blocks if GRID in kernel.symbols else _BATCH_LANES // shape.lanes
     together = neighbours(launch.grid, launch.cluster_of(kernel))
     step = max(together, step // together * together)
     with np.errstate(all="ignore"):
