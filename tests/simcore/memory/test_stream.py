@@ -117,7 +117,7 @@ def counts(result: TrafficResult) -> list[list[int]]:
     thread_blocks=st.integers(1, 24),
     cuts=st.sets(st.integers(1, 23)),
     width=st.sampled_from([8, 16, 32, 64]),
-    replacement=st.sampled_from(["lru", "random"]),
+    replacement=st.sampled_from(["lru", "random", "fifo", "plru"]),
     rule=st.sampled_from(CoalescingRule),
     at_once=st.sampled_from([1, 10, 1 << 14]),
 )
