@@ -75,7 +75,7 @@ def shipped_modules() -> dict[str, Path]:
 
 def names_in(file: Path) -> set[str]:
     """Dotted names that a source imports, and those that it names in texts, as tables do."""
-    found = set()
+    found: set[str] = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         match node:
             case ast.Import():

@@ -30,26 +30,23 @@ class Policy(Protocol):
     `clock` is one word of the cache that counts what a policy counts, `random` its dice.
     """
 
-    @property
-    def NAME(self) -> str:  # noqa: N802 - a constant of the module
-        """How device files call it."""
+    NAME: str
+    """How device files call it."""
+    MOST_WAYS: int
+    """Of two policies of one name the first is taken that has room for the ways of a set."""
 
-    @property
-    def MOST_WAYS(self) -> int:  # noqa: N802
-        """Of two policies of one name the first is taken that has room for the ways of a set."""
-
-    @staticmethod
-    def cold(ways: int, stride: int, sets: int) -> Ints:
+    def cold(self, ways: int, stride: int, sets: int) -> Ints:
         """`recency` of a cache of empty sets."""
 
-    @staticmethod
-    def touch(recency: Ints, first: int, stride: int, ways: int, way: int, clock: Ints) -> None:
+    def touch(
+        self, recency: Ints, first: int, stride: int, ways: int, way: int, clock: Ints
+    ) -> None:
         """A line that was there, in `way`, has been used."""
 
-    @staticmethod
-    def insert(recency: Ints, first: int, stride: int, ways: int, way: int, clock: Ints) -> None:
+    def insert(
+        self, recency: Ints, first: int, stride: int, ways: int, way: int, clock: Ints
+    ) -> None:
         """A new line has come into `way`."""
 
-    @staticmethod
-    def victim(recency: Ints, first: int, stride: int, ways: int, random: Words) -> int:
+    def victim(self, recency: Ints, first: int, stride: int, ways: int, random: Words) -> int:
         """The way of a full set whose line goes."""
