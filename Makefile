@@ -74,10 +74,10 @@ bench: $(VENV)/installed
 # make fuzz FUZZ=10000 for fewer than a million texts; a tenth as many modules of IR are read, and as
 # many kernels executed whose addresses wrap around.
 fuzz: $(VENV)/installed-test
-	$(BIN)/python tests/ptx_frontend/fuzz_ptx.py $(or $(FUZZ),1000000)
-	$(BIN)/python tests/traces/fuzz_traces.py $$(( $(or $(FUZZ),1000000) / 1000 ))
-	$(BIN)/python tests/ptx_frontend/fuzz_ir.py $$(( $(or $(FUZZ),1000000) / 10 ))
-	$(BIN)/python tests/simcore/fuzz_addresses.py $$(( $(or $(FUZZ),1000000) / 10 ))
+	$(BIN)/python -m tests.ptx_frontend.fuzz_ptx $(or $(FUZZ),1000000)
+	$(BIN)/python -m tests.ptx_frontend.fuzz_ir $$(( $(or $(FUZZ),1000000) / 10 ))
+	$(BIN)/python -m tests.traces.fuzz_traces $$(( $(or $(FUZZ),1000000) / 1000 ))
+	$(BIN)/python -m tests.simcore.fuzz_addresses $$(( $(or $(FUZZ),1000000) / 10 ))
 
 format: $(VENV)/installed-check
 	$(BIN)/ruff format .

@@ -16,15 +16,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from access_stream import access_batches, instruction_rows
+from hit_rate_fit import HitRatePoint, fit_hit_rate
 
 from kernelcast.models.warpspeed.volumes.bound_kernel import BoundKernel
-from kernelcast.models.warpspeed.volumes.hit_rate_fit import HitRatePoint, fit_hit_rate
 from kernelcast.models.warpspeed.volumes.l1_reuse import l1_reuse
 from kernelcast.models.warpspeed.volumes.thread_blocks import thread_block_classes
 from kernelcast.models.warpspeed.volumes.volumes import volumes
 from kernelcast.models.warpspeed.warpspeed_facts import WARPSPEED
-from kernelcast.simcore.address.access_stream import access_batches, instruction_rows
 from kernelcast.simcore.address.kernel import AddressKernel, Field
+from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.memory.stream import TrafficSimulator
@@ -91,7 +92,7 @@ def l1_point(case: Configuration, device: Device) -> HitRatePoint:
 
 def layer_points(policy: str, layer: str) -> Iterator[HitRatePoint]:
     """Of the planes or rows that waves share with the layer before them."""
-    device = load_device(L2_DEVICES["layers"]).changed({"l2.replacement": policy})
+    device = changed_device(load_device(L2_DEVICES["layers"]), {"l2.replacement": policy})
     for case in PLANES if layer == "z" else ROWS:
         estimated = volumes(case.address_kernel(), device)
         part = estimated.per_work
@@ -106,12 +107,13 @@ def layer_points(policy: str, layer: str) -> Iterator[HitRatePoint]:
 
 def store_points(policy: str) -> Iterator[HitRatePoint]:
     """Sectors of which rows of thread blocks write a part each, one row after the other."""
-    whole = load_device(L2_DEVICES["stores"]).changed({"l2.replacement": policy})
+    whole = changed_device(load_device(L2_DEVICES["stores"]), {"l2.replacement": policy})
     facts = whole.section(WARPSPEED)
     assert facts is not None
-    device = whole.changed(
-        {"architecture.sm_count": SMS, "l2.capacity_bytes": L2_BYTES}
-    ).with_section(WARPSPEED, replace(facts, l2_effective_bytes=L2_BYTES))
+    changes = {"architecture.sm_count": SMS, "l2.capacity_bytes": L2_BYTES}
+    device = changed_device(whole, changes).with_section(
+        WARPSPEED, replace(facts, l2_effective_bytes=L2_BYTES)
+    )
     for width in TRANSPOSED:
         kernel = transposition(width)
         estimated = volumes(kernel, device)

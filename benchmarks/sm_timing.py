@@ -11,13 +11,13 @@ import sys
 import time
 from collections.abc import Mapping
 
+from micro_kernel import Step, micro_kernel
 from targets import Target, target_table
 from timing import geometric_mean, table
 
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from kernelcast.simcore.timing.launch.micro_kernel import Step, micro_kernel
 
 DEVICE = "a100-80gb"
 _TARGET = 20.0

@@ -1,6 +1,7 @@
 """How fast will this kernel run on a GPU that I do not have, and why?
 
-The public names, imported when first used: `import kernelcast` itself loads nothing heavy.
+The public names, imported when first used: `import kernelcast` itself loads nothing heavy. `api` is
+the place to begin.
 """
 
 from __future__ import annotations

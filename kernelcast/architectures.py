@@ -16,7 +16,12 @@ from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.memory_simulation import SimulatedDevice
 from kernelcast.models import MODELS, get_model, needs_paths
 from kernelcast.models.estimate import Estimate
-from kernelcast.simcore.device.changed import FollowedFact, followed_facts, typed_changes
+from kernelcast.simcore.device.changed import (
+    FollowedFact,
+    changed_device,
+    followed_facts,
+    typed_changes,
+)
 from kernelcast.simcore.device.device import Device, PeakThroughput
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.device.rescaling import Scalar
@@ -181,7 +186,7 @@ def architectures(
         if made:
             shown = typed_changes(device, made)
             followed = followed_facts(device, made)
-            found.append(Architecture(device.name, device.changed(made), shown, followed))
+            found.append(Architecture(device.name, changed_device(device, made), shown, followed))
     return tuple(found)
 
 

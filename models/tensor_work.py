@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.simcore.device.device import Device
-from kernelcast.simcore.device.tensor_facts import missing_tensor_units
 from kernelcast.simcore.profile.profile import KernelProfile
 
 __all__ = ["check_tensor_units", "refuse_tensor_work", "tensor_peaks", "tensor_rate"]
@@ -14,7 +13,7 @@ __all__ = ["check_tensor_units", "refuse_tensor_work", "tensor_peaks", "tensor_r
 
 def check_tensor_units(profile: KernelProfile, device: Device) -> None:
     """ModelNotApplicable where the device cannot execute the kernel's tensor operations."""
-    missing = missing_tensor_units(profile.instructions.tensor_operations or (), device)
+    missing = device.missing_tensor_units(profile.instructions.tensor_operations or ())
     if missing:
         raise ModelNotApplicable(missing)
 

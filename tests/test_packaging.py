@@ -1,7 +1,8 @@
-"""The package list, the folders and the links agree; shipped data are packaged."""
+"""The package list, the folders and the links agree; what is shipped is used and no test."""
 
 from __future__ import annotations
 
+import ast
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -56,3 +57,51 @@ def test_source_distribution_holds_what_git_holds() -> None:
     manifest = (ROOT / "MANIFEST.in").read_text(encoding="utf-8")
     for folder in ("tests", "examples", "docs", "validation", "benchmarks"):
         assert f"graft {folder}" in manifest
+
+
+def shipped_modules() -> dict[str, Path]:
+    """Every module that a wheel would hold, by its import name."""
+    table = setuptools_table()
+    found = {}
+    for package in table["packages"]:
+        top = max(
+            (key for key in table["package-dir"] if f"{package}.".startswith(f"{key}.")), key=len
+        )
+        inner = package.removeprefix(top).strip(".").replace(".", "/")
+        for file in (ROOT / table["package-dir"][top] / inner).glob("*.py"):
+            found[f"{package}.{file.stem}"] = file
+    return found
+
+
+def names_in(file: Path) -> set[str]:
+    """Dotted names that a source imports, and those that it names in texts, as tables do."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import():
+                found.update(name.name for name in node.names)
+            case ast.ImportFrom():
+                found.add(node.module or "")
+                found.update(f"{node.module}.{name.name}" for name in node.names)
+            case ast.Constant(value=str() as text):
+                found.add(text)
+    return found
+
+
+def test_a_wheel_holds_nothing_that_only_tests_use() -> None:
+    """Each module is imported by another, by a script that users run, or is where Python begins."""
+    shipped = shipped_modules()
+    assert len(shipped) > 600
+    scripts = [*(ROOT / "validation").glob("*.py"), *(ROOT / "examples").rglob("*.py")]
+    used = set().union(*(names_in(file) for file in (*shipped.values(), *scripts)))
+    entries = {"kernelcast.__main__"}
+    assert not [
+        name
+        for name, file in shipped.items()
+        if file.stem != "__init__" and name not in used and name not in entries
+    ]
+
+
+def test_no_test_is_shipped() -> None:
+    words = ("test_", "conftest", "oracle", "micro_kernel")
+    assert not [name for name in shipped_modules() if name.rpartition(".")[2].startswith(words)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.traces.trace import PatternTable
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.warp_paths import MOST_EVENTS, NO_PATTERN, WarpPaths, sampled_thread_blocks
 
 __all__ = ["CollectedPaths"]

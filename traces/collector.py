@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from kernelcast.errors import TraceFormatError
 from kernelcast.traces.pattern_numbers import PatternNumbers
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.pattern_tally import PatternTally
 from kernelcast.traces.stream import AccessBatch
-from kernelcast.traces.trace import AccessTable, PatternCounts, PatternTable
+from kernelcast.traces.trace import AccessTable, PatternCounts
 
 __all__ = ["AccessCollector", "BatchOrder", "by_thread_block"]
 

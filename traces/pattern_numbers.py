@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from kernelcast.errors import TraceFormatError
 from kernelcast.traces.key_numbers import KeyNumbers
-from kernelcast.traces.trace import PatternTable
+from kernelcast.traces.pattern_table import PatternTable
 
 __all__ = ["PatternNumbers"]
 

@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.traces.pattern_numbers import PatternNumbers
-from kernelcast.traces.trace import PatternCounts, PatternTable
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import PatternCounts
 
 __all__ = ["PatternTally"]
 

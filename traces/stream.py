@@ -8,7 +8,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.traces.trace import AccessTable, PatternCounts, PatternTable
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import AccessTable, PatternCounts
 
 __all__ = ["AccessBatch", "AccessSink"]
 

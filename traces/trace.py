@@ -9,19 +9,17 @@ patterns, so an access is a small row: who, when, where, which pattern.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from kernelcast.traces.warp_paths import WarpPaths
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.warp_paths import WarpPaths
 
 __all__ = [
     "AccessTable",
     "InstructionRow",
     "PatternCounts",
-    "PatternTable",
     "ResourceNeeds",
     "ThreadBlockClasses",
     "Trace",
@@ -111,22 +109,6 @@ class ThreadBlockClasses:
         """Warp issues and lane executions of the whole grid, shape (instructions,) each."""
         sizes = np.bincount(self.of_thread_block, minlength=len(self.warp_issues))
         return sizes @ self.warp_issues, sizes @ self.lane_executions
-
-
-@dataclass(frozen=True)
-class PatternTable:
-    """Shapes of warp accesses: bit i of `mask` is lane i; `offsets` in bytes, 0 where inactive.
-
-    `mask` shape (patterns,), `offsets` shape (patterns, warp_width), relative to the first active
-    lane.
-    """
-
-    mask: npt.NDArray[np.uint64]
-    offsets: Ints
-
-    @classmethod
-    def empty(cls, warp_width: int) -> PatternTable:
-        return cls(np.empty(0, np.uint64), np.empty((0, warp_width), np.int64))
 
 
 @dataclass(frozen=True)

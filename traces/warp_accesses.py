@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.traces.trace import AccessTable, PatternCounts, PatternTable
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import AccessTable, PatternCounts
 
 __all__ = ["WarpAccesses"]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.phase_table import PhaseTable
-from kernelcast.traces.trace import PatternTable
 
 __all__ = ["GOLDEN", "MOST_EVENTS", "NO_PATTERN", "WarpPaths", "sampled_thread_blocks"]
 

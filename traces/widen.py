@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from kernelcast.errors import TraceFormatError
 from kernelcast.traces.pattern_numbers import PatternNumbers
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.pattern_tally import PatternTally
-from kernelcast.traces.trace import AccessTable, PatternTable, Trace
+from kernelcast.traces.trace import AccessTable, Trace
 
 __all__ = ["widened"]
 

@@ -4,8 +4,10 @@ object or an executable."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from kernelcast.errors import InputError
 from kernelcast.execution.runnable import LoadedModule
@@ -20,13 +22,10 @@ from kernelcast.inputs.opencl_source import compile_opencl, read_opencl_source
 from kernelcast.ptx_frontend import read_module, read_ptx
 from kernelcast.simcore.isa.ir.kernel import Kernel, Module
 
-__all__ = ["COMPILED_SUFFIXES", "IR_SUFFIXES", "load_source"]
+__all__ = ["COMPILED_SUFFIXES", "READERS", "Reader", "load_source"]
 
-CUDA_SUFFIXES = (".cu", ".cuh")
-OPENCL_SUFFIXES = (".cl", ".ocl")
-COMPILED_SUFFIXES = (*CUDA_SUFFIXES, *OPENCL_SUFFIXES)
-"""Of texts that compiler options apply to."""
-IR_SUFFIXES = (".ll", ".bc", ".spv")
+Reader: TypeAlias = Callable[[Path, CompilerOptions], LoadedModule]
+"""The kernels of a file: InputError when it holds none or the options do not apply to it."""
 
 
 def load_source(
@@ -38,24 +37,13 @@ def load_source(
     InputError when the file holds no kernels or `options` do not apply to it; CompilationError
     when a compiler refuses a source; PtxSyntaxError when the PTX is none.
     """
-    file, options = Path(path), options or CompilerOptions()
-    if file.suffix in CUDA_SUFFIXES:
-        made = compile_cuda(file, options)
-        return LoadedModule(read_ptx(made.ptx, f"{file} (PTX)"), made.names)
-    if file.suffix in OPENCL_SUFFIXES:
-        return _opencl(file, options)
-    if options.options or options.include or options.names:
-        raise InputError(f"{file}: compiler options and names are for CUDA C++ and OpenCL C")
-    content = _beginning(file)
-    if is_elf(content) or is_fat_binary(content):
-        return LoadedModule(_embedded(file, options.architecture))
-    if file.suffix in IR_SUFFIXES or is_bitcode(content) or is_spirv(content):
-        if options.architecture:
-            raise InputError(f"{file}: it is LLVM IR or SPIR-V, for no architecture")
-        return LoadedModule(load_llvm_ir(file))
-    if options.architecture:
-        raise InputError(f"{file}: it is PTX already, for the architecture that it names")
-    return LoadedModule(read_module(file))
+    file = Path(path)
+    return READERS.get(file.suffix, _by_content)(file, options or CompilerOptions())
+
+
+def _cuda(file: Path, options: CompilerOptions) -> LoadedModule:
+    made = compile_cuda(file, options)
+    return LoadedModule(read_ptx(made.ptx, f"{file} (PTX)"), made.names)
 
 
 def _opencl(file: Path, options: CompilerOptions) -> LoadedModule:
@@ -64,6 +52,38 @@ def _opencl(file: Path, options: CompilerOptions) -> LoadedModule:
         ptx = read_ptx(compile_opencl_to_ptx(source, options), f"{file} (PTX)")
         return LoadedModule(with_names_of_builtins(ptx))
     return LoadedModule(read_ir(compile_opencl(source, options), str(file)))
+
+
+def _by_content(file: Path, options: CompilerOptions, *, is_ir: bool = False) -> LoadedModule:
+    """Executables and fat binaries, LLVM IR and SPIR-V by their first bytes, else PTX."""
+    if options.options or options.include or options.names:
+        raise InputError(f"{file}: compiler options and names are for CUDA C++ and OpenCL C")
+    content = _beginning(file)
+    if is_elf(content) or is_fat_binary(content):
+        return LoadedModule(_embedded(file, options.architecture))
+    if is_ir or is_bitcode(content) or is_spirv(content):
+        if options.architecture:
+            raise InputError(f"{file}: it is LLVM IR or SPIR-V, for no architecture")
+        return LoadedModule(load_llvm_ir(file))
+    if options.architecture:
+        raise InputError(f"{file}: it is PTX already, for the architecture that it names")
+    return LoadedModule(read_module(file))
+
+
+_ir: Reader = partial(_by_content, is_ir=True)
+
+READERS: dict[str, Reader] = {
+    ".cu": _cuda,
+    ".cuh": _cuda,
+    ".cl": _opencl,
+    ".ocl": _opencl,
+    ".ll": _ir,
+    ".bc": _ir,
+    ".spv": _ir,
+}
+"""By the suffix of a file; files of any other are known by what they begin with."""
+COMPILED_SUFFIXES = tuple(suffix for suffix in READERS if READERS[suffix] in (_cuda, _opencl))
+"""Of texts that compiler options apply to."""
 
 
 def _beginning(file: Path) -> bytes:

@@ -12,6 +12,7 @@ from kernelcast.models.topdown import (
 )
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.profile import KernelProfile
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.launch.hot_lines import hot_lines
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
@@ -32,7 +33,7 @@ def simulated_topdown(profile: KernelProfile, device: Device) -> ApplicationTopD
 
     ModelNotApplicable without paths, saying why, or without timing facts of the device.
     """
-    timed = profile.timed
+    timed = profile.derived(timed_warps)
     if timed is None:
         why = profile.not_timed or "the paths of its warps were not recorded"
         raise ModelNotApplicable(f"kernel {profile.kernel} cannot be simulated: {why}")

@@ -9,6 +9,7 @@ from kernelcast.errors import ModelNotApplicable
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.models import MODELS
 from kernelcast.models.estimate import Estimate
+from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.device.named_facts import device_facts
@@ -64,7 +65,7 @@ def estimates_by_model(
 def _exactness_figures(trace: KernelTrace, models: Sequence[str]) -> Iterator[PaperFigure]:
     before, wanted = load_device(_BEFORE), load_device(_WANTED)
     changes = differing_facts(before, wanted)
-    made = estimates_by_model(trace, before.changed(changes), models)
+    made = estimates_by_model(trace, changed_device(before, changes), models)
     others = estimates_by_model(trace, wanted, models)
     subject = Subject(CHANGED_GPUS, f"{_BEFORE} as {_WANTED}", trace.data.kernel)
     yield subject.same(
@@ -89,7 +90,7 @@ def _elasticity_figures(
     subject = Subject(CHANGED_GPUS, f"{_BEFORE}, {len(before)} models", trace.data.kernel)
     for fact, factor in _FACTS.items():
         after = estimates_by_model(
-            trace, device.changed({fact: factor * float(facts[fact])}), models
+            trace, changed_device(device, {fact: factor * float(facts[fact])}), models
         )
         gains = [before[model].time_s / after[model].time_s for model in before]
         yield subject.judged(

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from kernelcast.errors import LaunchError
 from kernelcast.models.warpspeed.warpspeed_facts import WARPSPEED
+from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.engine.jit.runtime.sliced_launch import SlicedLaunch
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
@@ -66,7 +67,7 @@ def effective_device(device: Device) -> Device:
     facts = device.section(WARPSPEED)
     if facts is None:
         return device
-    return device.changed({"l2.capacity_bytes": facts.l2_effective_bytes})
+    return changed_device(device, {"l2.capacity_bytes": facts.l2_effective_bytes})
 
 
 def simulated_volumes(configuration: Configuration, device: Device) -> SimulatedVolumes:

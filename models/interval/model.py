@@ -22,6 +22,7 @@ from kernelcast.models.model import ModelOptions, Recording, declared, launch_va
 from kernelcast.models.tensor_work import check_tensor_units
 from kernelcast.simcore.device.device import Device, TimingFacts
 from kernelcast.simcore.profile.profile import KernelProfile
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.mbarrier_waits import MBARRIER_WAIT
 from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 
@@ -44,7 +45,7 @@ def interval(profile: KernelProfile, device: Device, options: ModelOptions) -> E
         )
     check_tensor_units(profile, device)
     factor = profile.repeats * (1.0 if options.utilization is None else options.utilization)
-    timed = profile.timed
+    timed = profile.derived(timed_warps)
     if timed is None:
         return interval_bound(profile, device, factor)
     return _simulated(profile, timed, device, factor)

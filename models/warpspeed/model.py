@@ -28,6 +28,7 @@ from kernelcast.models.warpspeed.warpspeed_facts import WARPSPEED
 from kernelcast.simcore.address.kernel import AddressKernel
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.profile import KernelProfile, LaunchValidity, WorkType
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline
 from kernelcast.units import format_seconds
 
@@ -185,7 +186,7 @@ def _l1_cycles(profile: KernelProfile, device: Device) -> float | None:
         return None
     rules = RequestRules.of(device, device.section(WARPSPEED))
     requests = traffic.global_load_requests + (traffic.global_store_requests or 0.0)
-    timed = profile.timed
+    timed = profile.derived(timed_warps)
     if timed is not None:
         pc = timed.paths.pc
         chosen = np.array([item is Pipeline.GLOBAL for item in timed.pipeline])[pc]

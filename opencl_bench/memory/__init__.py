@@ -1,5 +1,7 @@
 """The memory benchmarks, and what each finds (bandwidths in bytes/s; an L marks a curve).
 
+Each is a module and a row here. Imports `opencl_bench`; no other top-level folder.
+
 =================  =================================================================================
 global_bandwidth   global_read_bandwidth, global_write_bandwidth, global_copy_bandwidth,
                    global_triad_bandwidth, the same of plain work-items (CPU only),

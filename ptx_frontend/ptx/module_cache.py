@@ -24,9 +24,7 @@ from typing import Any
 import numpy as np
 
 import kernelcast.errors
-import kernelcast.ptx_frontend
 import kernelcast.simcore
-import kernelcast.simcore.isa
 from kernelcast.errors import SourceSpan
 from kernelcast.simcore.host.disk_cache import read_checked, write_checked
 from kernelcast.simcore.isa.ir import kernel
@@ -46,6 +44,7 @@ __all__ = [
 SMALLEST_CACHED_BYTES = 100_000
 """Below it, reading PTX takes a tenth of a second at most."""
 
+_FRONT_ENDS = Path(__file__).parents[1]
 _SIMCORE = Path(kernelcast.simcore.__file__).parent
 _IR_READERS = (_SIMCORE / "host" / "ir_process.py", _SIMCORE / "host" / "llvm.py")
 """What stands between a file of LLVM IR and the front end."""
@@ -105,10 +104,9 @@ def collector_paused() -> Iterator[None]:
 
 def _source_files() -> list[Path]:
     files = [Path(kernelcast.errors.__file__), *_IR_READERS]
-    for package in (kernelcast.ptx_frontend, kernelcast.simcore.isa):
-        for folder in package.__path__:
-            for pattern in ("*.py", "*.csv"):
-                files.extend(sorted(Path(folder).rglob(pattern)))
+    for folder in (_FRONT_ENDS, _SIMCORE / "isa"):
+        for pattern in ("*.py", "*.csv"):
+            files.extend(sorted(folder.rglob(pattern)))
     return files
 
 

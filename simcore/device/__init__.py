@@ -5,3 +5,8 @@ how models add sections of their own, and `changed` makes another GPU of one. `s
 `global_bandwidth` are here because the benchmark fits them and a model evaluates them. Imports the
 scalar types of `isa` and nothing else of simcore.
 """
+
+from kernelcast.simcore.device.changed import changed_device
+from kernelcast.simcore.device.device import offer_changes
+
+offer_changes(changed_device)

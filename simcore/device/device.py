@@ -6,7 +6,7 @@ values (`device.l2.capacity_bytes`); where a value comes from is in `device.prov
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -32,6 +32,7 @@ __all__ = [
     "SmFacts",
     "Source",
     "TimingFacts",
+    "offer_changes",
 ]
 
 
@@ -297,19 +298,26 @@ class Device:
         others = {name: value for name, value in self.sections.items() if name != section.name}
         return replace(self, sections=others if facts is None else {**others, section.name: facts})
 
+    def changed(self, changes: Mapping[str, int | float | str | bool]) -> Device:
+        """The GPU with some facts changed and what depends on them rescaled (docs/whatif.md).
+
+        `changes` by dotted names, `{"sm.registers": 65536}`; DeviceFileError, in one line, for
+        unknown names and for a device that its checks refuse.
+        """
+        return _changes[0](self, changes)
+
     def is_fitted_on(self, point: str) -> bool:
         """Whether a value of the file was chosen by the point: it says nothing of the errors."""
         return point in self.fitted_on
 
-    def changed(self, changes: Mapping[str, int | float | str | bool]) -> Device:
-        """The device with facts changed, by their dotted names, and what depends on them rescaled.
-
-        `device.changed({"sm.max_thread_blocks": 16})`; see docs/whatif.md. DeviceFileError, in one
-        line, for unknown names and for what no GPU can be.
-        """
-        from kernelcast.simcore.device.changed import changed_device  # which imports this module
-
-        return changed_device(self, changes)
+    def missing_tensor_units(self, type_names: Iterable[str]) -> str:
+        """Half a sentence about the first type that it cannot execute; empty if it can all."""
+        for name in type_names:
+            if self.tensor is None:
+                return f"{self.name} has no tensor units for its {name} operations"
+            if self.tensor.multiply_adds_per_cycle(name) is None:
+                return f"the tensor units of {self.name} have no {name} operations"
+        return ""
 
     @property
     def running_clock_hz(self) -> float:
@@ -341,3 +349,11 @@ class Device:
         return tuple(
             key for key, where in self.provenance.items() if where.source is Source.ASSUMED
         )
+
+
+_changes: list[Callable[[Device, Mapping[str, int | float | str | bool]], Device]] = []
+
+
+def offer_changes(change: Callable[[Device, Mapping[str, Any]], Device]) -> None:
+    """Says what `Device.changed` does: that reads device files, which hold devices."""
+    _changes[:] = [change]

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from kernelcast.simcore.device.rescaling import DependentFact
-
-if TYPE_CHECKING:
-    from kernelcast.simcore.device.device import Device
 
 __all__ = ["Facts", "Section", "offer_sections", "section_named", "section_names"]
 
@@ -21,7 +18,7 @@ Facts = TypeVar("Facts")
 Sections = Mapping[str, "Section[Any]"]
 
 
-def _nothing(_device: Device, _facts: object) -> Iterable[tuple[str, str]]:
+def _nothing(_device: object, _facts: object) -> Iterable[tuple[str, str]]:
     return ()
 
 
@@ -32,7 +29,8 @@ class Section(Generic[Facts]):
 
     All names are dotted, without that of the section: `may_be_zero` are numbers that need not be
     positive, `units` those of names by how they end, where the end itself does not tell.
-    `contradictions` yields what no GPU can be, a name and a sentence each. `rules` say how facts of
+    `contradictions` of a device and its facts
+    yields what no GPU can be, a name and a sentence each. `rules` say how facts of
     the section, by their full names, follow other facts of a changed device (docs/whatif.md).
     """
 
@@ -41,7 +39,7 @@ class Section(Generic[Facts]):
     may_be_zero: frozenset[str] = frozenset()
     units: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[DependentFact, ...] = ()
-    contradictions: Callable[[Device, Facts], Iterable[tuple[str, str]]] = _nothing
+    contradictions: Callable[[Any, Facts], Iterable[tuple[str, str]]] = _nothing
 
     def is_named(self, key: str) -> bool:
         """Whether the dotted name of a fact begins with the section's."""

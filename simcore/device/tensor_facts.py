@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kernelcast.simcore.isa.tensor_types import SPARSE, TensorType
 
-if TYPE_CHECKING:
-    from kernelcast.simcore.device.device import Device
-
-__all__ = ["TensorFacts", "missing_tensor_units"]
+__all__ = ["TensorFacts"]
 
 _PLAIN_SUMS = {
     TensorType.FP16: TensorType.FP16_FP16,
@@ -75,13 +70,3 @@ class TensorFacts:
         slow = self.multiply_adds_per_cycle(held_back.value)
         whole = self.multiply_adds_per_cycle(_PLAIN_SUMS[type_].value)
         return rate * max(1.0, whole / slow) if slow and whole else rate
-
-
-def missing_tensor_units(type_names: Iterable[str], device: Device) -> str:
-    """Half a sentence about the first type that the device cannot execute; empty if it can all."""
-    for name in type_names:
-        if device.tensor is None:
-            return f"{device.name} has no tensor units for its {name} operations"
-        if device.tensor.multiply_adds_per_cycle(name) is None:
-            return f"the tensor units of {device.name} have no {name} operations"
-    return ""

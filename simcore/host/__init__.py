@@ -1,5 +1,5 @@
 """The CPU that kernelcast itself runs on: LLVM, numba, child processes, files that are kept.
 
-`llvm` and `branch_hints` are the modules that import llvmlite, `compiled` the one that calls numba.
+`llvm` drives LLVM, `compiled` numba; `branch_hints` and `noinline` tell it what Python cannot say.
 Imports nothing else of simcore.
 """

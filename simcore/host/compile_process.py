@@ -14,11 +14,11 @@ from kernelcast.errors import LimitExceeded
 from kernelcast.simcore.host.deadline import deadline_in
 from kernelcast.simcore.host.limits import available_memory_bytes
 
-__all__ = ["emit_object_apart", "serve"]
+__all__ = ["emit_object_apart"]
 
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
-    "from kernelcast.simcore.host.compile_process import serve; serve()"
+    "from kernelcast.simcore.host.llvm import serve; serve()"
 )
 
 
@@ -44,19 +44,3 @@ def emit_object_apart(ir: str, optimization: int) -> bytes:
             "the reference engine may run it (--engine reference)"
         )
     return found
-
-
-def serve() -> None:
-    """The other process: a module on its standard input, the object on its standard output."""
-    from kernelcast.simcore.host.llvm import emit_object  # the process that asks has it already
-
-    optimization, memory = int(sys.argv[2]), int(sys.argv[3])
-    if memory and sys.platform != "win32":
-        import resource
-
-        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-        if hard != resource.RLIM_INFINITY:
-            memory = min(memory, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    sys.stdout.buffer.write(emit_object(sys.stdin.buffer.read().decode(), optimization))

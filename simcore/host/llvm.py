@@ -1,5 +1,4 @@
-"""Native code from textual LLVM IR, and IR as this LLVM prints it: the only module that imports
-llvmlite.
+"""Native code from textual LLVM IR, and IR as this LLVM prints it: the module that drives LLVM.
 
 Objects are kept on disk under a hash of everything that they depend on: the IR, the host's CPU and
 features, the optimization level and the version of LLVM.
@@ -8,6 +7,7 @@ features, the optimization level and the version of LLVM.
 from __future__ import annotations
 
 import hashlib
+import sys
 from functools import cache
 from typing import Any
 
@@ -25,6 +25,7 @@ __all__ = [
     "host_supports_vectors",
     "is_compiled",
     "printed_module",
+    "serve",
 ]
 
 LARGE_IR = 250_000
@@ -151,3 +152,17 @@ def _cache_name(ir: str, optimization: int) -> str:
     digest = hashlib.sha256(ir.encode())
     digest.update(repr((_host(), optimization, llvm.llvm_version_info)).encode())
     return f"{digest.hexdigest()}.o"
+
+
+def serve() -> None:
+    """Compiles the module on standard input to an object on standard output."""
+    optimization, memory = int(sys.argv[2]), int(sys.argv[3])
+    if memory and sys.platform != "win32":
+        import resource
+
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        if hard != resource.RLIM_INFINITY:
+            memory = min(memory, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    sys.stdout.buffer.write(emit_object(sys.stdin.buffer.read().decode(), optimization))

@@ -20,7 +20,8 @@ from kernelcast.simcore.memory.bitmask import ONE, ZERO, low_bits
 from kernelcast.simcore.memory.coalescer import coalesce_into, sector_room
 from kernelcast.simcore.memory.native_accesses import NativeAccesses
 from kernelcast.simcore.memory.way_search import trailing_zeros
-from kernelcast.traces.trace import PatternCounts, PatternTable
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import PatternCounts
 
 __all__ = ["Wavefronts", "banked_wavefronts", "constant_wavefronts", "shared_wavefronts"]
 

@@ -16,15 +16,15 @@ from kernelcast.simcore.device.device import CacheFacts
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.bitmask import ZERO, count_bits, count_groups, low_bits
 from kernelcast.simcore.memory.coalescer import MAX_SECTOR_BYTES
-from kernelcast.simcore.memory.replacement import (
-    MAX_WAYS,
+from kernelcast.simcore.memory.replacement.policies import (
     POLICIES,
-    RANDOM_SEED,
-    choose_way,
-    first_recency,
-    policy,
-    use_way,
+    cold_recency,
+    insert,
+    policy_number,
+    touch,
+    victim,
 )
+from kernelcast.simcore.memory.replacement.role import MAX_WAYS, RANDOM_SEED
 from kernelcast.simcore.memory.way_search import (
     NOT_FOUND,
     WAYS_AT_ONCE,
@@ -58,9 +58,9 @@ class CacheState(NamedTuple):
     """`instances` equal caches; a set is instance * sets + index, a slot is set * stride + way.
 
     Arrays of shape (slots,): `tags` (line numbers), `valid` and `dirty` (sector bit masks).
-    `recency`: see replacement.py. Each set has `stride` slots, of which the first `ways`
-    are used. `written_bytes`, shape (slots * sectors_per_line,), or empty where nothing stays
-    dirty: byte masks of the dirty sectors that are not valid.
+    `recency`: what the policy knows of past uses. Each set has `stride` slots, of which the first
+    `ways` are used. `written_bytes`, shape (slots * sectors_per_line,), or empty where nothing
+    stays dirty: byte masks of the dirty sectors that are not valid.
     Sectors come from below in aligned groups of `fetch_sectors`, and go back in such groups.
     `reciprocal` is 2^64 / sets, rounded up; `set_mask` is sets - 1 for a power of two, else
     negative.
@@ -102,7 +102,7 @@ def empty_cache(
     stride = -(-ways // WAYS_AT_ONCE) * WAYS_AT_ONCE
     slots = instances * sets * stride
     sectors_per_line = facts.line_bytes // sector_bytes
-    chosen = policy(facts.replacement, ways)
+    chosen = policy_number(facts.replacement, ways)
     return CacheState(
         sectors_per_line,
         sectors_per_line.bit_length() - 1,
@@ -116,7 +116,7 @@ def empty_cache(
         sector_bytes,
         fetch_bytes // sector_bytes,
         np.tile(np.where(np.arange(stride) < ways, _EMPTY, _UNUSED), instances * sets),
-        first_recency(chosen, ways, stride, instances * sets),
+        cold_recency(chosen, ways, stride, instances * sets),
         np.zeros(slots, np.uint32),
         np.zeros(slots, np.uint32),
         np.zeros(slots * sectors_per_line if keeps_dirty else 0, np.uint64),
@@ -218,16 +218,16 @@ def _write_back(cache: CacheState, slot: np.uint64) -> None:
 
 @compiled
 def _admit(cache: CacheState, first: int, line: int) -> int:
-    """The slot that an absent line takes; the line that had it is written back."""
+    """The way that an absent line takes; the line that had it is written back."""
     if cache.tags[np.uint64(first + cache.ways - 1)] == _EMPTY:  # ways fill in order, for good
         way = way_of(cache.tags, first, cache.stride, _EMPTY)
     else:
-        way = choose_way(cache.policy, cache.recency, first, cache.stride, cache.ways, cache.random)
+        way = victim(cache.policy, cache.recency, first, cache.stride, cache.ways, cache.random)
     slot = np.uint64(first + way)
     _write_back(cache, slot)
     cache.tags[slot] = line
     cache.valid[slot] = 0
-    return first + way
+    return int(way)
 
 
 @compiled
@@ -235,11 +235,12 @@ def open_line(cache: CacheState, instance: int, line: int) -> int:
     """The slot of the line, used just now; a line that was absent comes in without sectors."""
     first = _first_slot(cache, instance, line)
     way = way_of(cache.tags, first, cache.stride, line)
-    slot = first + way
     if way == NOT_FOUND:
-        slot = _admit(cache, first, line)
-    use_way(cache.policy, cache.recency, first, cache.stride, slot - first, cache.clock)
-    return slot
+        way = _admit(cache, first, line)
+        insert(cache.policy, cache.recency, first, cache.stride, cache.ways, way, cache.clock)
+    else:
+        touch(cache.policy, cache.recency, first, cache.stride, cache.ways, way, cache.clock)
+    return first + way
 
 
 @compiled

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
+from kernelcast.simcore.memory.sampled_traffic import SampledTraffic
 from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import InstructionRow, Trace
-
-if TYPE_CHECKING:
-    from kernelcast.simcore.sampling.extrapolation import SampledTraffic
 
 __all__ = ["DeviceMemory", "MemoryResult", "simulate_memory"]
 

@@ -22,7 +22,8 @@ from kernelcast.simcore.memory.native_accesses import NativeAccesses
 from kernelcast.simcore.memory.segments import makes_segments
 from kernelcast.simcore.memory.transactions import transactions_of
 from kernelcast.simcore.memory.way_search import trailing_zeros
-from kernelcast.traces.trace import PatternCounts, PatternTable
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import PatternCounts
 
 __all__ = ["data_passes", "has_banked_l1", "tag_passes"]
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.walk import Patterns
-from kernelcast.traces.trace import PatternTable
+from kernelcast.traces.pattern_table import PatternTable
 
 __all__ = ["KEPT_ROWS", "SINGLE_USE", "PatternRows"]
 

@@ -23,7 +23,8 @@ from kernelcast.simcore.memory.walk import (
     SM,
     Patterns,
 )
-from kernelcast.traces.trace import AccessTable, PatternTable
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import AccessTable
 
 __all__ = ["PendingAccesses", "rows_by_warp"]
 

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.banks import Wavefronts
 from kernelcast.simcore.memory.native_accesses import NativeAccesses
-from kernelcast.traces.trace import PatternCounts, PatternTable
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import PatternCounts
 
 __all__ = ["StageWavefronts"]
 

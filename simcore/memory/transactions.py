@@ -17,7 +17,7 @@ from kernelcast.simcore.memory.segments import (
     segment_rule,
     segments_of,
 )
-from kernelcast.traces.trace import PatternTable
+from kernelcast.traces.pattern_table import PatternTable
 
 __all__ = ["AccessTransactions", "transactions_of"]
 

@@ -16,7 +16,6 @@ from kernelcast.simcore.profile.derived import DerivedInputs, ProfileSource, Val
 
 if TYPE_CHECKING:
     from kernelcast.simcore.device.device import Device
-    from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 
 __all__ = [
     "HotSpot",
@@ -264,12 +263,3 @@ class KernelProfile:
         """What `make` makes of trace, device and memory, once, when it is first asked for; None
         where the origin is a profiler's file. So a model has inputs that no other one needs."""
         return self.inputs.of(make)
-
-    @property
-    def timed(self) -> TimedKernel | None:
-        """What simulating an SM takes; None without paths of warps, timing facts of the device or
-        tensor units that the kernel needs."""
-        # Imports the compiled simulators, which profiles that come from files do without.
-        from kernelcast.simcore.profile.timed import timed_warps
-
-        return self.derived(timed_warps)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import Device
-from kernelcast.simcore.device.tensor_facts import missing_tensor_units
 from kernelcast.simcore.memory.device_memory import MemoryResult, simulate_memory
 from kernelcast.simcore.profile.derived import DerivedInputs, ProfileSource
 from kernelcast.simcore.profile.instruction_counts import (
@@ -20,7 +19,7 @@ from kernelcast.simcore.profile.profile import KernelProfile, LaunchShape, Occup
 from kernelcast.traces.trace import Trace
 
 if TYPE_CHECKING:
-    from kernelcast.simcore.sampling.extrapolation import SampledCount, SampledTraffic
+    from kernelcast.simcore.memory.sampled_traffic import SampledCount, SampledTraffic
 
 __all__ = ["profile"]
 
@@ -44,7 +43,7 @@ def profile(
         memory = simulate_memory(trace, device, resident.thread_blocks_per_sm)
     traffic, wavefronts = memory.traffic, memory.wavefronts
     counts = instruction_counts(trace)
-    lacks_units = missing_tensor_units(counts.tensor_operations or (), device)
+    lacks_units = device.missing_tensor_units(counts.tensor_operations or ())
     return KernelProfile(
         kernel=trace.kernel,
         device=device.name,

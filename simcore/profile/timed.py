@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kernelcast.simcore.device.tensor_facts import missing_tensor_units
 from kernelcast.simcore.profile.derived import ProfileSource
 from kernelcast.simcore.profile.instruction_counts import instruction_counts
 from kernelcast.simcore.timing.kernel.from_trace import timed_kernel
@@ -18,6 +17,6 @@ def timed_warps(source: ProfileSource) -> TimedKernel | None:
     if trace.paths is None or device.timing is None:
         return None
     operations = instruction_counts(trace).tensor_operations
-    if missing_tensor_units(operations or (), device):
+    if device.missing_tensor_units(operations or ()):
         return None
     return timed_kernel(trace, device, source.memory)

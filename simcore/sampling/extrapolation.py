@@ -17,10 +17,11 @@ from scipy.special import stdtrit
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.levels import Counters
+from kernelcast.simcore.memory.sampled_traffic import SampledCount, SampledTraffic
 from kernelcast.simcore.sampling.plan import Role, SamplePlan
 from kernelcast.traces.trace import ThreadBlockClasses
 
-__all__ = ["SampledCount", "SampledTraffic", "extrapolate"]
+__all__ = ["extrapolate"]
 
 _CONFIDENCE = 0.95
 _STATELESS = ("requests", "requested_bytes", "sectors", "ideal_sectors")
@@ -28,33 +29,6 @@ _STATELESS = ("requests", "requested_bytes", "sectors", "ideal_sectors")
 
 Ints = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class SampledCount:
-    """An estimated count with its standard error; `low` to `high` holds it with 95 % confidence."""
-
-    value: float
-    standard_error: float
-    low: float
-    high: float
-
-    @property
-    def relative_standard_error(self) -> float:
-        return self.standard_error / self.value if self.value else 0.0
-
-
-@dataclass(frozen=True)
-class SampledTraffic:
-    """`traffic` of the whole launch; `share` of the thread blocks that were simulated.
-
-    DRAM transactions are those of `traffic`, the final write-back included.
-    """
-
-    traffic: TrafficResult
-    dram_reads: SampledCount
-    dram_writes: SampledCount
-    share: float
 
 
 @dataclass(frozen=True)

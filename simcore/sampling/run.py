@@ -7,7 +7,8 @@ from typing import Protocol
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.levels import Counters
-from kernelcast.simcore.sampling.extrapolation import SampledTraffic, extrapolate
+from kernelcast.simcore.memory.sampled_traffic import SampledTraffic
+from kernelcast.simcore.sampling.extrapolation import extrapolate
 from kernelcast.simcore.sampling.plan import SamplePlan
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import ThreadBlockClasses

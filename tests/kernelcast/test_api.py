@@ -13,6 +13,7 @@ import kernelcast as kc
 from kernelcast.errors import KernelcastError, LaunchError, UnsupportedInstruction
 from kernelcast.execution.instruction_mix import MixIsa, instruction_mix
 from kernelcast.models import MODELS
+from kernelcast.simcore.profile.timed import timed_warps
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -204,5 +205,5 @@ def test_the_default_model_follows_from_what_the_device_file_has(trace: kc.Kerne
 
 def test_paths_are_no_hindrance_to_devices_without_timing_facts(trace: kc.KernelTrace) -> None:
     profile = trace.profile(replace(kc.device("gtx-480"), timing=None))
-    assert profile.timed is None
+    assert profile.derived(timed_warps) is None
     assert kc.estimate(profile, model="quantitative-roofline").time_s > 0

@@ -15,6 +15,7 @@ from kernelcast.cli import main
 from kernelcast.errors import LaunchError
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.execution.sampling import Sampling
+from kernelcast.simcore.profile.timed import timed_warps
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GPU = "gtx-1060-6gb"
@@ -63,7 +64,7 @@ def test_a_launch_of_a_billion_threads_is_counted_exactly_and_needs_no_buffers(
 def test_paths_of_a_billion_threads_need_no_buffers(tmp_path: Path) -> None:
     workload = kc.load_workload(saxpy_workload(tmp_path, 10**9))
     trace = workload.run(devices=[GPU], sampling=Sampling.AUTO, record_paths=True)
-    timed = trace.profile(GPU).timed
+    timed = trace.profile(GPU).derived(timed_warps)
     assert timed is not None
     issues = trace.data.classes.warp_issues[0].sum()
     assert len(timed.paths.pc) == len(timed.paths.thread_blocks) * issues

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from micro_kernel import Step, micro_kernel
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models import ModelOptions, get_model, needs_paths
@@ -28,7 +29,6 @@ from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from kernelcast.simcore.timing.launch.micro_kernel import Step, micro_kernel
 
 DEVICE = load_device("v100-pcie")
 COUNTS = InstructionCounts(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from micro_kernel import Step, micro_kernel
+
 from kernelcast.models.interval.advice import advice
 from kernelcast.models.interval.shares import time_shares
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from kernelcast.simcore.timing.launch.micro_kernel import Step, micro_kernel
 from kernelcast.traces.trace import InstructionRow
 
 DEVICE = load_device("v100-pcie")

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import kernelcast as kc
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models import MODELS
+from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import known_devices, load_device
 from kernelcast.simcore.device.named_facts import device_facts
@@ -252,7 +253,7 @@ def test_more_of_the_same_work_takes_no_less_time(loop: LoopKernel, name: str, a
 def faster(device: Device, *facts: str) -> Device:
     """With twice as much of each."""
     known = device_facts(device)
-    return device.changed({fact: 2 * float(known[fact]) for fact in facts})
+    return changed_device(device, {fact: 2 * float(known[fact]) for fact in facts})
 
 
 def twice_as_fast(device: Device) -> Device:
@@ -260,7 +261,9 @@ def twice_as_fast(device: Device) -> Device:
     follow the clock, is kept in cycles."""
     known = device_facts(device)
     clocked = {fact: 2 * float(known[fact]) for fact in (CLOCK, DRAM)}
-    return device.changed({**clocked, **{fact: known[fact] for fact in LATENCY if fact in known}})
+    return changed_device(
+        device, {**clocked, **{fact: known[fact] for fact in LATENCY if fact in known}}
+    )
 
 
 def of_whole_warps(loop: LoopKernel, device: Device) -> LoopKernel:
@@ -368,7 +371,7 @@ def test_elasticities_have_the_right_sign(name: str) -> None:
     for fact, kernel, factor in ELASTICITIES:
         loop = replace(KERNELS[kernel], shared_stride=device.shared.banks)  # the worst conflicts
         before = loop_times(loop, device)
-        made = device.changed({fact: factor * float(device_facts(device)[fact])})
+        made = changed_device(device, {fact: factor * float(device_facts(device)[fact])})
         after = loop_times(loop, made)
         for model in MODELS:
             assert after[model] <= before[model] * (1 + ROUNDING), (fact, model)

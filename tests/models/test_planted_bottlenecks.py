@@ -11,6 +11,7 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.models.estimate import Estimate
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
 
@@ -171,7 +172,7 @@ def test_full_warps_take_as_many_instructions_as_their_lanes_fill() -> None:
         kernel = kc.load_ptx(text)["k"]
         words = [np.zeros(THREADS, np.float32)] * 2
         trace = kernel.run(grid=1, block=THREADS, args=words, devices=[device])
-        timed = trace.profile(device).timed
+        timed = trace.profile(device).derived(timed_warps)
         assert timed is not None
         counts[bit] = [
             launch_timing(timed, device, frozenset(without)).instructions

@@ -1,6 +1,7 @@
 """Damaged LLVM IR and SPIR-V: reading one gives a module or a KernelcastError, and takes no time.
 
-As a script, `fuzz_ir.py COUNT [SEED]` reads COUNT of them on all cores and shows what escaped.
+`python -m tests.ptx_frontend.fuzz_ir COUNT [SEED]` reads COUNT of them on all cores and shows what
+escaped.
 """
 
 from __future__ import annotations
@@ -19,11 +20,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from multiprocessing import get_context
 
-from ir_seeds import TEXTS, bitcode_seeds, spirv_seeds
-
 from kernelcast.errors import KernelcastError
 from kernelcast.ptx_frontend.llvm import read_llvm
 from kernelcast.ptx_frontend.spirv import read_spirv
+from tests.ptx_frontend.ir_seeds import TEXTS, bitcode_seeds, spirv_seeds
 
 __all__ = ["Escape", "Fuzzer", "Mutant", "Outcome", "Report", "outcome_of", "run", "run_parallel"]
 

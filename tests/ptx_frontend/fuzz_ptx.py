@@ -1,6 +1,7 @@
 """Random texts near PTX: reading one gives a module or a KernelcastError, and takes no time.
 
-As a script, `fuzz_ptx.py COUNT [SEED]` reads COUNT of them on all cores and shows what escaped.
+`python -m tests.ptx_frontend.fuzz_ptx COUNT [SEED]` reads COUNT of them on all cores and shows what
+escaped.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ from functools import cache
 from pathlib import Path
 
 import llvmlite.binding as llvm
-from spirv_assembly import assemble, kernel_text
+
+from tests.ptx_frontend.spirv_assembly import assemble, kernel_text
 
 __all__ = ["TEXTS", "bitcode_seeds", "spirv_seeds"]
 

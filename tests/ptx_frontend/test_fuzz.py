@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 import tracemalloc
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,25 +10,18 @@ from kernelcast.errors import KernelcastError, PtxSyntaxError
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.ptx_frontend.ptx.text.parser import parse
 from kernelcast.ptx_frontend.ptx.text.source import SourceText
+from tests.ptx_frontend import fuzz_ptx as fuzz
 
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
 TEXTS = 10_000
 
 
-@pytest.fixture(scope="module")
-def fuzz() -> Iterator[Any]:
-    folder = str(Path(__file__).parent)
-    sys.path.insert(0, folder)
-    yield importlib.import_module("fuzz_ptx")
-    sys.path.remove(folder)
-
-
-def test_random_texts_are_read_or_refused(fuzz: Any) -> None:
+def test_random_texts_are_read_or_refused() -> None:
     escapes = fuzz.run(TEXTS, seed=20)
     assert not escapes, f"{escapes[0].reason}\n{escapes[0].text}"
 
 
-def test_the_fuzzer_reaches_kernels_and_refusals(fuzz: Any) -> None:
+def test_the_fuzzer_reaches_kernels_and_refusals() -> None:
     """A fuzzer whose texts all fail at the first token would find nothing."""
     fuzzer = fuzz.Fuzzer(1)
     ends = {"kernel": 0, "refused": 0, "syntax": 0}
@@ -48,7 +36,7 @@ def test_the_fuzzer_reaches_kernels_and_refusals(fuzz: Any) -> None:
     assert min(ends.values()) > 10, ends
 
 
-def test_an_escape_is_caught(fuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_escape_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_text: str, _path: str) -> None:
         raise IndexError("broken")
 
@@ -57,7 +45,7 @@ def test_an_escape_is_caught(fuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert "IndexError: broken" in escape.reason
 
 
-def test_both_paths_lead_to_one_tree(fuzz: Any) -> None:
+def test_both_paths_lead_to_one_tree() -> None:
     fuzzer = fuzz.Fuzzer(2)
     for _ in range(2000):
         text = fuzzer.text()

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from kernelcast.simcore.host.ir_process import canonical_ir
+from tests.ptx_frontend import fuzz_ir as fuzz
+from tests.ptx_frontend import ir_seeds
 
 MUTANTS = 10_000
 PROCESSES = 2
 
 
-@pytest.fixture(scope="module")
-def fuzz() -> Iterator[Any]:
-    folder = str(Path(__file__).parent)
-    sys.path.insert(0, folder)
-    yield importlib.import_module("fuzz_ir")
-    sys.path.remove(folder)
-
-
-def test_seeds_are_sound(fuzz: Any) -> None:
+def test_seeds_are_sound() -> None:
     """A fuzzer of broken seeds would find nothing."""
-    texts = [fuzz.Mutant(fuzz.Form.TEXT, text.encode()) for text in fuzz.TEXTS]
-    bitcode = [fuzz.Mutant(fuzz.Form.BITCODE, content) for content in fuzz.bitcode_seeds()]
-    spirv = [fuzz.Mutant(fuzz.Form.SPIRV, content) for content in fuzz.spirv_seeds()]
+    texts = [fuzz.Mutant(fuzz.Form.TEXT, text.encode()) for text in ir_seeds.TEXTS]
+    bitcode = [fuzz.Mutant(fuzz.Form.BITCODE, content) for content in ir_seeds.bitcode_seeds()]
+    spirv = [fuzz.Mutant(fuzz.Form.SPIRV, content) for content in ir_seeds.spirv_seeds()]
     for mutant in (*texts, *bitcode, *spirv):
         assert fuzz.outcome_of(mutant) is fuzz.Outcome.KERNELS, mutant
 
 
-def test_damaged_modules_are_read_or_refused(fuzz: Any) -> None:
+def test_damaged_modules_are_read_or_refused() -> None:
     """In processes of their own, so that a crash would end one of them and not the tests."""
     report = fuzz.run_parallel(MUTANTS, seed=40, processes=PROCESSES)
     for escape in report.escapes.values():
@@ -44,7 +32,7 @@ def test_damaged_modules_are_read_or_refused(fuzz: Any) -> None:
             assert report.outcomes[form, outcome] > MUTANTS / 100, (form, outcome)
 
 
-def test_a_huge_parameter_is_refused(fuzz: Any) -> None:
+def test_a_huge_parameter_is_refused() -> None:
     """A copy of it would be an instruction for every element."""
     parameter = "ptr byval([99999999 x i8]) align 1 %p"
     text = f"define spir_kernel void @k({parameter}) {{\n  ret void\n}}\n"
@@ -52,14 +40,14 @@ def test_a_huge_parameter_is_refused(fuzz: Any) -> None:
     assert fuzz.outcome_of(mutant) is fuzz.Outcome.REJECTED
 
 
-def test_the_same_seed_makes_the_same_modules(fuzz: Any) -> None:
+def test_the_same_seed_makes_the_same_modules() -> None:
     first, again, other = fuzz.Fuzzer(1), fuzz.Fuzzer(1), fuzz.Fuzzer(2)
     made = [first.mutant() for _ in range(20)]
     assert made == [again.mutant() for _ in range(20)]
     assert made != [other.mutant() for _ in range(20)]
 
 
-def test_an_escape_is_caught(fuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_escape_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_arguments: object) -> None:
         raise IndexError("broken")
 
@@ -69,9 +57,9 @@ def test_an_escape_is_caught(fuzz: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert "IndexError: broken" in escape.reason
 
 
-def test_the_process_that_reads_goes_on_after_a_crash(fuzz: Any) -> None:
+def test_the_process_that_reads_goes_on_after_a_crash() -> None:
     """Each module of damaged bitcode is read by a copy of it."""
-    for content in fuzz.bitcode_seeds():
+    for content in ir_seeds.bitcode_seeds():
         broken = bytearray(content)
         broken[len(broken) // 2 :] = b"\xff" * (len(broken) - len(broken) // 2)
         fuzz.outcome_of(fuzz.Mutant(fuzz.Form.BITCODE, bytes(broken)))

@@ -14,8 +14,8 @@ from kernelcast.simcore.host.llvm import compile_module
 from kernelcast.simcore.isa.numerics.lane_code import NativeCode
 from kernelcast.simcore.isa.numerics.packed import elements
 from kernelcast.simcore.isa.opcodes.table import OPCODES, Context
-from kernelcast.simcore.isa.opcodes.verification import comparable_bits, operand_arrays
 from kernelcast.simcore.isa.types import Kind, ScalarType
+from tests.simcore.isa.opcodes.verification import comparable_bits, operand_arrays
 
 APPROXIMATIONS = ("sin", "cos", "ex2", "lg2", "tanh")
 INTEGRAL = ("rni", "rzi", "rmi", "rpi")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 
+from micro_kernel import Step, micro_kernel
+
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
-from kernelcast.simcore.timing.launch.micro_kernel import Step, micro_kernel
 
 DEVICES = {
     name: load_device(name) for name in ("v100-pcie", "gtx-480", "tesla-k20c", "mi210", "a100-80gb")

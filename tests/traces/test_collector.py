@@ -1,4 +1,4 @@
-"""Batches of a launch, collected or stored: the tables of the whole launch, however it was cut."""
+"""Batches of a launch, collected: the tables of the whole launch, however it was cut."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,17 +17,11 @@ from kernelcast.errors import TraceFormatError
 from kernelcast.traces.collector import AccessCollector
 from kernelcast.traces.key_numbers import KeyNumbers
 from kernelcast.traces.pattern_numbers import PatternNumbers
-from kernelcast.traces.stored.parquet import TraceWriter, read_trace
-from kernelcast.traces.stored.stream import StoringSink
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import (
     AccessTable,
-    InstructionRow,
     PatternCounts,
-    PatternTable,
-    ResourceNeeds,
-    ThreadBlockClasses,
-    Trace,
 )
 
 WIDTH, WARPS, THREAD_BLOCKS = 8, 2, 60
@@ -202,41 +195,3 @@ def test_many_keys_are_numbered_as_a_dictionary_would() -> None:
         keys = random.integers(0, 20_000, 9_000) << 9  # so that slots collide
         expected = [known.setdefault(key, len(known)) for key in keys.tolist()]
         np.testing.assert_array_equal(numbers.of(keys)[0], expected)
-
-
-def test_what_is_stored_while_a_launch_runs_is_what_would_be_collected(tmp_path: Path) -> None:
-    batches = launch([3, 50])
-    rows = (InstructionRow(0, "ld.global", "ld.global.f32", "load/store", 0, "load", 0, "global", 4,
-                           merged_into=0),)  # fmt: skip
-    trace = Trace(
-        kernel="k",
-        grid=(THREAD_BLOCKS, 1, 1),
-        thread_block=(WARPS * WIDTH, 1, 1),
-        warp_width=WIDTH,
-        resources=ResourceNeeds(4, 0),
-        instructions=rows,
-        classes=ThreadBlockClasses(
-            ints(np.zeros(THREAD_BLOCKS)), np.array([[18]]), np.array([[18 * WIDTH]])
-        ),
-        stage_warp_issues=np.array([[18 * THREAD_BLOCKS]]),
-        warp_time=ints(np.full(WARPS * THREAD_BLOCKS, 1000)),
-        patterns=PatternTable.empty(WIDTH),
-        accesses=AccessTable.empty(),
-        pattern_counts=PatternCounts.empty(),
-        engine="jit",
-        elapsed_s=1.0,
-        has_memory=False,
-    )
-    path = tmp_path / "t.parquet"
-    with TraceWriter(path, rows, WARPS) as writer:
-        sink = StoringSink(writer)
-        for batch in batches:
-            sink.accept(batch)
-        sink.finish(trace, repeats=3)
-    stored, collector = read_trace(path), collected(batches)
-    patterns, accesses = collector.tables()
-    assert stored.repeats == 3
-    assert stored.trace.has_memory
-    assert_equal(stored.trace.accesses, accesses)
-    assert_equal(stored.trace.patterns, patterns)
-    assert_equal(stored.trace.pattern_counts, collector.pattern_counts())

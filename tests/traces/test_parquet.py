@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kernelcast.errors import TraceFormatError
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stored import header as stored_header
 from kernelcast.traces.stored import parquet
 from kernelcast.traces.stored.parquet import TraceWriter, read_trace, write_trace
@@ -20,7 +21,6 @@ from kernelcast.traces.trace import (
     AccessTable,
     InstructionRow,
     PatternCounts,
-    PatternTable,
     ResourceNeeds,
     ThreadBlockClasses,
     Trace,

@@ -14,11 +14,12 @@ import pytest
 from kernelcast.errors import TraceFormatError
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.phase_table import PhaseTable
 from kernelcast.traces.stored import header as stored_header
 from kernelcast.traces.stored import parquet
 from kernelcast.traces.stored.parquet import read_trace, write_trace
-from kernelcast.traces.trace import PatternTable, Trace
+from kernelcast.traces.trace import Trace
 from kernelcast.traces.warp_paths import WarpPaths
 
 BODY = """

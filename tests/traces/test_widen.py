@@ -14,7 +14,8 @@ from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.engine import execute
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
-from kernelcast.traces.trace import PatternTable, Trace
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import Trace
 from kernelcast.traces.widen import widened
 
 Compile = Callable[..., Kernel]

@@ -12,6 +12,7 @@ from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.models.topdown import Part, TopDown
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.profile.profile import KernelProfile
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.stall_reasons import ISSUED, NOT_SELECTED, SELECTED
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
 from kernelcast.topdown.simulated import simulated_topdown
@@ -81,10 +82,10 @@ def check_identities(found: TopDown, timing: LaunchTiming, active_share: float) 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != DEPENDENT])
 def test_slots_and_parts_add_up(name: str, device: str) -> None:
     profile = profile_of(name, device)
-    assert profile.timed is not None, profile.not_timed
+    assert profile.derived(timed_warps) is not None, profile.not_timed
     active_share = 1.0 if profile.divergence is None else profile.divergence
     target = load_device(device)
-    timing = launch_timing(profile.timed, target)
+    timing = launch_timing(profile.derived(timed_warps), target)
     found = simulated_topdown(profile, target).total
     check_slots(timing, active_share)
     check_warps(timing)
@@ -94,5 +95,5 @@ def test_slots_and_parts_add_up(name: str, device: str) -> None:
 
 def test_thread_blocks_that_depend_on_each_other_are_refused_with_the_reason() -> None:
     profile = profile_of(DEPENDENT, DEVICES[0])
-    assert profile.timed is None
+    assert profile.derived(timed_warps) is None
     assert "depend on each other" in profile.not_timed

@@ -21,8 +21,10 @@ from scipy import stats
 
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.models.topdown import TopDown, topdown_from_counters, weighted_mean
+from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
 from kernelcast.topdown.simulated import simulated_topdown
@@ -80,7 +82,7 @@ def profiled(device: str) -> Device:
     """At the clock at which the profiler of the thesis measures it."""
     found = load_device(device)
     clock = BASE_CLOCK_HZ.get(device)
-    return found.changed({"architecture.clock_hz": clock}) if clock else found
+    return changed_device(found, {"architecture.clock_hz": clock}) if clock else found
 
 
 @cache
@@ -95,9 +97,9 @@ def simulated(name: str, device: str) -> tuple[TopDown, float]:
     """And the seconds of a launch."""
     target = profiled(device)
     profile = executed(name).profile(target)
-    assert profile.timed is not None, profile.not_timed
+    assert profile.derived(timed_warps) is not None, profile.not_timed
     found = simulated_topdown(profile, target).total
-    return found, launch_timing(profile.timed, target).seconds
+    return found, launch_timing(profile.derived(timed_warps), target).seconds
 
 
 @cache
@@ -192,9 +194,9 @@ def test_nearest_neighbours_retires_less_than_srad_at_the_clock_of_the_gpu() -> 
                 SIZES.get(name, "full"), devices=[device], record_paths=True
             )
             profile = trace.profile(device)
-            assert profile.timed is not None, profile.not_timed
+            assert profile.derived(timed_warps) is not None, profile.not_timed
             results.append(simulated_topdown(profile, device).total)
-            times.append(launches * launch_timing(profile.timed, device).seconds)
+            times.append(launches * launch_timing(profile.derived(timed_warps), device).seconds)
         retire[application] = weighted_mean(application, results, times)["Retire"].percent
     assert retire["nn"] < 0.9 * retire["srad_v2"]
 
@@ -280,9 +282,10 @@ def test_cycles_are_those_measured_on_turing(name: str, bound: float) -> None:
 def test_a_texture_fetch_accesses_its_texel_only() -> None:
     """What its parts read of the texture's description is in the hardware, not in memory."""
     profile = executed("rodinia/kmeans_assign").profile(profiled(TURING))
-    assert profile.timed is not None
-    issued = Counter(profile.timed.pipeline[pc] for pc in profile.timed.paths.pc.tolist())
-    fetches = [row.pc for row in profile.timed.instructions if row.unit == "texture"]
-    stores = [row.pc for row in profile.timed.instructions if row.kind == "store"]
-    reached = np.isin(profile.timed.paths.pc, fetches + stores).sum()
+    timed = profile.derived(timed_warps)
+    assert timed is not None
+    issued = Counter(timed.pipeline[pc] for pc in timed.paths.pc.tolist())
+    fetches = [row.pc for row in timed.instructions if row.unit == "texture"]
+    stores = [row.pc for row in timed.instructions if row.kind == "store"]
+    reached = np.isin(timed.paths.pc, fetches + stores).sum()
     assert issued[Pipeline.GLOBAL] == reached

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.phase_table import PhaseTable
 from kernelcast.traces.stored.tables import SideTables, arrow_table
-from kernelcast.traces.trace import PatternTable, Trace
+from kernelcast.traces.trace import Trace
 from kernelcast.traces.warp_paths import WarpPaths
 
 __all__ = ["path_tables", "paths_of"]

@@ -11,14 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import TraceFormatError
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stored.header import StoredHeader
-from kernelcast.traces.trace import (
-    AccessTable,
-    PatternCounts,
-    PatternTable,
-    ThreadBlockClasses,
-    Trace,
-)
+from kernelcast.traces.trace import AccessTable, PatternCounts, ThreadBlockClasses, Trace
 
 __all__ = ["SideTables", "arrow_table", "trace_of", "trace_tables"]
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from kernelcast.models.component_throughput.curves import lanes
 from kernelcast.models.component_throughput.stage_profile import InstructionType
+from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.saturation import fit_saturation
 from kernelcast.simcore.profile.occupancy import occupancy
@@ -86,7 +87,7 @@ _CURVES = {"instr_throughput": ("instructions", "Ginstr/s"), "shared_bw": ("shar
 def _peak_figures() -> Iterator[PaperFigure]:
     printed = printed_numbers()
     subject = Subject(ZHANG_OWENS, "peaks at 1.48 GHz", "4.1 to 4.3")
-    found = peaks(paper_gpu().changed({"architecture.clock_hz": _PRINTED_CLOCK_HZ}))
+    found = peaks(changed_device(paper_gpu(), {"architecture.clock_hz": _PRINTED_CLOCK_HZ}))
     for name, (figure, unit, points) in _PEAKS.items():
         yield subject.near(figure, printed[name], found[name], points=points, unit=unit)
     # 2.484 GHz x 512 bit / 8 is 158.98: the paper rounds it to tens
@@ -98,7 +99,7 @@ def _occupancy_figures() -> Iterator[PaperFigure]:
     """The paper divides shared memory by what a thread block asks for; the GPU gives it out in
     units of 512 bytes."""
     device = paper_gpu()
-    by_words = device.changed({"sm.shared_allocation_bytes": device.shared.bank_bytes})
+    by_words = changed_device(device, {"sm.shared_allocation_bytes": device.shared.bank_bytes})
     for row in printed_table("table_2_matmul_occupancy"):
         side = row["sub_matrix"]
         subject = Subject(ZHANG_OWENS, f"occupancy of {side}", "Table 2")

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from kernelcast.api import estimate
 from kernelcast.models.component_throughput.model import NAME
+from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.rescaling import Scalar
 from kernelcast.simcore.profile.profile import Occupancy, OccupancyLimiter
 from kernelcast.validation.paper_figures import PaperFigure, Subject
@@ -40,13 +41,13 @@ _SUGGESTED_GAIN = 1.03
 
 def matrix_multiply(size: str = "full") -> dict[int, CaseStudy]:
     """By the side of the sub-matrix; the memories of the suggested GPUs are simulated too."""
-    suggested = [paper_gpu().changed(item) for item in (MORE_THREAD_BLOCKS, MORE_RESOURCES)]
+    suggested = [changed_device(paper_gpu(), item) for item in (MORE_THREAD_BLOCKS, MORE_RESOURCES)]
     return {side: case_study(f"matmul_{side}", size, suggested) for side in _SIDES}
 
 
 def on_suggested_gpu(study: CaseStudy, changes: Mapping[str, Scalar]) -> tuple[float, Occupancy]:
     """The speed-up that the changes bring, and the occupancy with them."""
-    device = paper_gpu().changed(changes)
+    device = changed_device(paper_gpu(), changes)
     profile = study.trace.profile(device)
     assert profile.occupancy is not None
     return study.estimate.time_s / estimate(profile, NAME, device).time_s, profile.occupancy

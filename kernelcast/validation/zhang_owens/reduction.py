@@ -15,6 +15,7 @@ from kernelcast.architectures import whatif
 from kernelcast.models.component_throughput.curves import shared_bandwidth
 from kernelcast.models.component_throughput.model import NAME
 from kernelcast.models.component_throughput.times import Component, StageTime
+from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.banks import banked_wavefronts
 from kernelcast.simcore.memory.native_accesses import native_accesses
@@ -110,7 +111,7 @@ def _series_figures(plain: CaseStudy, padded: CaseStudy) -> Iterator[PaperFigure
     traces = {"cyclic_reduction": plain.trace, "cyclic_reduction_padded": padded.trace}
     for row in printed_table("conflict_series"):
         banks = int(row["banks"])
-        device = paper_gpu().changed({"sm.shared_banks": banks})
+        device = changed_device(paper_gpu(), {"sm.shared_banks": banks})
         found = conflict_series(traces[row["kernel"]].data, device)
         access, instructions = _ACCESSES[row["access"]]
         subject = Subject(ZHANG_OWENS, _KERNELS[row["kernel"]], "5.2, derived")
@@ -186,7 +187,7 @@ def _speed_figures(plain: CaseStudy, padded: CaseStudy) -> Iterator[PaperFigure]
 
 
 def _excess_wavefronts(study: CaseStudy, changes: Mapping[str, int]) -> float:
-    use = study.trace.profile(paper_gpu().changed(changes)).shared
+    use = study.trace.profile(changed_device(paper_gpu(), changes)).shared
     assert use is not None
     assert use.ideal_wavefronts is not None
     return (use.load_wavefronts + use.store_wavefronts) / use.ideal_wavefronts

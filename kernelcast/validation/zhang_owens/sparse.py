@@ -14,6 +14,7 @@ from kernelcast.architectures import whatif
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.models.component_throughput.model import NAME
 from kernelcast.models.component_throughput.times import Component
+from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.device import CoalescingRule, Device
 from kernelcast.simcore.memory.device_memory import simulate_memory
 from kernelcast.simcore.profile.occupancy import occupancy
@@ -65,15 +66,15 @@ def sparse_trace(form: str, *, is_texture: bool = False, size: str = "full") -> 
 
 
 def gpu_with_segments(rule: CoalescingRule, smallest_bytes: int) -> Device:
-    return paper_gpu().changed(
-        {"coalescing": rule.value, "segments.min_segment_bytes": smallest_bytes}
+    return changed_device(
+        paper_gpu(), {"coalescing": rule.value, "segments.min_segment_bytes": smallest_bytes}
     )
 
 
 def gpu_with_textures() -> Device:
     """With read-only loads as texture fetches."""
-    return paper_gpu().changed(
-        {"l1.caches_read_only_loads": True, "l2.caches_read_only_loads": True}
+    return changed_device(
+        paper_gpu(), {"l1.caches_read_only_loads": True, "l2.caches_read_only_loads": True}
     )
 
 

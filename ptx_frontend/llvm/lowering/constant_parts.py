@@ -7,30 +7,18 @@ instead, all neighbours of `a[i]` have one base address and differ in the offset
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from kernelcast.ptx_frontend.llvm.lowering.scope import Site
 from kernelcast.ptx_frontend.llvm.text.types import ScalarIrType
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 
-if TYPE_CHECKING:
-    from kernelcast.ptx_frontend.llvm.lowering.scope import Site
-
-__all__ = ["ConstantParts", "constant_part", "extended", "note_addition"]
+__all__ = ["constant_part", "extended", "note_addition"]
 
 _WORD_MASK = (1 << 64) - 1
 _NEEDED = {"sext": "nsw", "zext": "nuw"}
 """What says that the sum of the extended terms is the extended sum."""
 _KEY_SCALE = 0
 """No index has it: extensions are known by it among the sums of a basic block."""
-
-
-@dataclass(frozen=True, slots=True)
-class ConstantParts:
-    """Registers as sums: `narrow` of 32 bits with what is said of them, `wide` of 64 bits."""
-
-    narrow: dict[Register, tuple[Register, int, frozenset[str]]] = field(default_factory=dict)
-    wide: dict[Register, tuple[Register, int]] = field(default_factory=dict)
 
 
 def note_addition(

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from kernelcast.errors import SourceSpan
 from kernelcast.ptx_frontend.llvm.lowering.call_site import Value, register_bits
 from kernelcast.ptx_frontend.llvm.lowering.code import Code
-from kernelcast.ptx_frontend.llvm.lowering.constant_parts import ConstantParts
 from kernelcast.ptx_frontend.llvm.lowering.variables import Variables
 from kernelcast.ptx_frontend.llvm.text.constants import MOST_PARTS, ConstantReader
 from kernelcast.ptx_frontend.llvm.text.cursor import Cursor, IrProblem
@@ -19,7 +18,7 @@ from kernelcast.ptx_frontend.llvm.text.types import IrType, PointerType, VoidTyp
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register, SymbolAddress
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["FunctionScope", "KernelScope", "Phi", "Pointer", "Site", "space_of"]
+__all__ = ["ConstantParts", "FunctionScope", "KernelScope", "Phi", "Pointer", "Site", "space_of"]
 
 _ADDRESS_MASK = (1 << 64) - 1
 
@@ -75,6 +74,14 @@ class Phi:
 
     instruction: IrInstruction
     value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantParts:
+    """Registers as sums: `narrow` of 32 bits with what is said of them, `wide` of 64 bits."""
+
+    narrow: dict[Register, tuple[Register, int, frozenset[str]]] = field(default_factory=dict)
+    wide: dict[Register, tuple[Register, int]] = field(default_factory=dict)
 
 
 @dataclass

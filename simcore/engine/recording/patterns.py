@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.traces.trace import PatternTable
+from kernelcast.traces.pattern_table import PatternTable
 
 __all__ = ["LaneGroups", "PatternPool", "WarpRows", "warp_rows"]
 

@@ -15,12 +15,8 @@ import numpy.typing as npt
 from kernelcast.simcore.engine.recording.patterns import PatternPool, WarpRows
 from kernelcast.simcore.isa.analysis.instruction_rows import basic_block_of_each_pc
 from kernelcast.simcore.isa.ir.kernel import Kernel
-from kernelcast.traces.trace import (
-    AccessTable,
-    PatternCounts,
-    PatternTable,
-    ThreadBlockClasses,
-)
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import AccessTable, PatternCounts, ThreadBlockClasses
 
 __all__ = ["BatchCounts", "Recorder", "TraceRecorder"]
 

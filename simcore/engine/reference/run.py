@@ -63,8 +63,9 @@ from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.launch.launch import Launch, Limits
 from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 from kernelcast.simcore.launch.resources import resource_needs
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stream import AccessBatch, AccessSink
-from kernelcast.traces.trace import AccessTable, PatternCounts, PatternTable, Trace
+from kernelcast.traces.trace import AccessTable, PatternCounts, Trace
 
 __all__ = ["BatchRun", "run"]
 
@@ -92,9 +93,7 @@ def run(
     recorder = TraceRecorder(kernel, warp_width, shape.warps)
     program = Program(kernel)
     host = HostFunctions(kernel, memory, printed or PrintedText(sys.stdout.write))
-    step = max(1, _BATCH_LANES // shape.lanes)
-    if GRID in kernel.symbols:
-        step = launch.thread_blocks
+    step = launch.thread_blocks if GRID in kernel.symbols else _BATCH_LANES // shape.lanes
     together = neighbours(launch.grid, launch.cluster_of(kernel))
     step = max(together, step // together * together)
     with np.errstate(all="ignore"):

@@ -12,9 +12,9 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from kernelcast.simcore.isa.numerics.fused import fma
 from kernelcast.simcore.isa.numerics.lane_code import NativeCode
 from kernelcast.simcore.isa.numerics.libm import call_libm, emit_libm
-from kernelcast.simcore.isa.opcodes.rounding import fma
 
 __all__ = ["ArrayArithmetic", "Double", "Formula", "NativeArithmetic", "Truth", "constant"]
 

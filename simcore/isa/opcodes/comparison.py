@@ -7,8 +7,9 @@ from functools import wraps
 
 import numpy as np
 
-from kernelcast.simcore.isa.numerics.packed import elements, joined, of_elements, single
+from kernelcast.simcore.isa.numerics.packed import elements, joined, single
 from kernelcast.simcore.isa.opcodes.columns import Algebra, Columns, ComparisonRule, Order
+from kernelcast.simcore.isa.opcodes.element_types import of_elements
 from kernelcast.simcore.isa.opcodes.llvm import comparison as native
 from kernelcast.simcore.isa.opcodes.rounding import FLUSH, Array, flush, with_float_modes
 from kernelcast.simcore.isa.opcodes.table import Context, Meaning, opcode, unit_of

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from kernelcast.simcore.isa.numerics.alternate_formats import from_alternate, to_alternate
-from kernelcast.simcore.isa.numerics.packed import TO_ODD, elements, joined, of_elements
+from kernelcast.simcore.isa.numerics.packed import TO_ODD, elements, joined
 from kernelcast.simcore.isa.opcodes import ptx_forms
 from kernelcast.simcore.isa.opcodes.columns import Algebra, Columns
+from kernelcast.simcore.isa.opcodes.element_types import of_elements
 from kernelcast.simcore.isa.opcodes.llvm import conversion as native
 from kernelcast.simcore.isa.opcodes.llvm.conversion import alternate_mode
 from kernelcast.simcore.isa.opcodes.rounding import (

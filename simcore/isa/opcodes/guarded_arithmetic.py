@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.isa.numerics.lane_code import NativeCode
-from kernelcast.simcore.isa.numerics.packed import element_by_element
 from kernelcast.simcore.isa.opcodes import ptx_forms
 from kernelcast.simcore.isa.opcodes.columns import Columns
+from kernelcast.simcore.isa.opcodes.element_types import element_by_element
 from kernelcast.simcore.isa.opcodes.llvm.packed import element_by_element as emit_by_element
 from kernelcast.simcore.isa.opcodes.rounding import ROUNDINGS
 from kernelcast.simcore.isa.opcodes.table import OPCODES, Context, opcode

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.isa.numerics.packed import TO_ODD, element_by_element, in_single_precision
+from kernelcast.simcore.isa.numerics.fused import fma
+from kernelcast.simcore.isa.numerics.packed import TO_ODD
+from kernelcast.simcore.isa.opcodes.element_types import element_by_element, in_single_precision
 from kernelcast.simcore.isa.opcodes.table import Context, Meaning
 
 __all__ = [
@@ -26,7 +28,6 @@ __all__ = [
     "divide",
     "exact_sign",
     "flush",
-    "fma",
     "multiply_add",
     "rectified",
     "rounding_mode",
@@ -58,14 +59,6 @@ def directed_mode(context: Context) -> str:
 def rounding_mode(context: Context) -> str:
     """`directed_mode`, or rounding to odd where another rounding follows."""
     return TO_ODD if TO_ODD in context.modifiers else directed_mode(context)
-
-
-def fma(a: Array, b: Array, c: Array) -> Array:
-    """a*b + c, rounded once to nearest even."""
-    # numba takes half a second to import: only kernels that execute an fma pay for it
-    from kernelcast.simcore.isa.numerics.fused import fused_multiply_add
-
-    return fused_multiply_add(a, b, c)
 
 
 def multiply_add(a: Array, b: Array, c: Array, mode: str) -> Array:

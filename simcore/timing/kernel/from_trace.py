@@ -22,7 +22,8 @@ from kernelcast.simcore.timing.kernel.pipelines import BULK_COPY, device_pipelin
 from kernelcast.simcore.timing.kernel.shared_returns import shared_returns
 from kernelcast.simcore.timing.kernel.tensor_cycles import tensor_cycles
 from kernelcast.simcore.timing.kernel.timed_kernel import MemoryLevels, Pipeline, TimedKernel
-from kernelcast.traces.trace import InstructionRow, PatternCounts, PatternTable, Trace
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import InstructionRow, PatternCounts, Trace
 from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
 
 __all__ = ["timed_kernel"]

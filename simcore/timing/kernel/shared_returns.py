@@ -7,8 +7,9 @@ import numpy.typing as npt
 
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.native_accesses import NativeAccesses
-from kernelcast.simcore.timing.walk.sm_program import timing_facts
-from kernelcast.traces.trace import PatternCounts, PatternTable
+from kernelcast.simcore.timing.kernel.timed_kernel import timing_facts
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import PatternCounts
 
 __all__ = ["shared_returns"]
 

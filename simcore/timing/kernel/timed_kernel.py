@@ -8,10 +8,11 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.device.device import Device, TimingFacts
 from kernelcast.traces.trace import InstructionRow
 from kernelcast.traces.warp_paths import WarpPaths
 
-__all__ = ["MemoryLevels", "Pipeline", "TimedKernel"]
+__all__ = ["MemoryLevels", "Pipeline", "TimedKernel", "timing_facts"]
 
 
 class Pipeline(Enum):
@@ -112,3 +113,8 @@ class TimedKernel:
                 for number, pc in enumerate(source.tolist())
             ),
         )
+
+
+def timing_facts(device: Device) -> TimingFacts:
+    assert device.timing is not None, "the caller refuses devices without timing facts"
+    return device.timing

@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.device.device import Device
-from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
+from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel, timing_facts
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming
 from kernelcast.simcore.timing.walk.sm_machine import sm_machine
-from kernelcast.simcore.timing.walk.sm_program import timing_facts
 
 __all__ = ["Resource", "nvprof_ratings", "utilization"]
 

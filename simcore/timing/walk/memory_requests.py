@@ -12,8 +12,9 @@ import math
 import numpy as np
 
 from kernelcast.simcore.host.compiled import inlined
-from kernelcast.simcore.timing.kernel.stall_reasons import REASON_BITS, StallReason
+from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.walk.missed_lines import missed_lines
+from kernelcast.simcore.timing.walk.packed_words import pack
 from kernelcast.simcore.timing.walk.sm_machine import Machine
 from kernelcast.simcore.timing.walk.sm_program import (
     L2_MISSES,
@@ -27,6 +28,7 @@ from kernelcast.simcore.timing.walk.sm_program import (
     Program,
     word,
 )
+from kernelcast.simcore.timing.walk.sm_reads import warp_number, warp_position
 from kernelcast.simcore.timing.walk.sm_state import (
     DISPATCHED,
     DRAM_CREDIT,
@@ -38,8 +40,6 @@ from kernelcast.simcore.timing.walk.sm_state import (
     L2_SINCE,
     LOAD_QUEUE,
     LOADS,
-    NUMBER,
-    POSITION,
     REQUEST_READY,
     REQUEST_SECTORS,
     RESIDENT_FIRST,
@@ -50,7 +50,6 @@ from kernelcast.simcore.timing.walk.sm_state import (
     SmState,
     common_pipe,
     request_word,
-    warp_word,
 )
 from kernelcast.simcore.timing.walk.warp_account import close_pipe
 
@@ -131,8 +130,8 @@ def _take_dram(machine: Machine, state: SmState, arrives: float, sectors: float)
 def _misses(program: Program, state: SmState, warp: int, row: int) -> tuple[float, float]:
     """Sectors of this request that go past L1, and those of them that L2 misses."""
     past_l1, past_l2 = missed_lines(
-        state.warp[warp_word(warp, NUMBER)],
-        program.event_turn[np.uint64(state.warp[warp_word(warp, POSITION)])],
+        warp_number(state, warp),
+        program.event_turn[np.uint64(warp_position(state, warp))],
         program.traffic[word(row, MISSED_LINES)],
         program.traffic[word(row, L2_MISSES)],
         program.traffic[word(row, TURN_AT_L1)],
@@ -209,7 +208,7 @@ def load(
                 state.counts[LOAD_QUEUE] = max(state.counts[LOAD_QUEUE], math.ceil(min(l2, dram)))
                 state.clocks[LOADS] -= _drop(state, _RING_L2 if l2 <= dram else _RING_DRAM)
     _open_pipes(machine, state, at)
-    return (math.ceil(ready) << REASON_BITS) | level
+    return pack(math.ceil(ready), level)
 
 
 @inlined
@@ -221,7 +220,7 @@ def copy_in_bulk(
     past_l1, past_l2 = _misses(program, state, warp, row)
     if past_l1 == 0.0:
         soonest: int = at + machine.l2_latency
-        return (soonest << REASON_BITS) | _L2
+        return pack(soonest, _L2)
     begins = _take_l2(machine, state, float(at), past_l1)
     ready, level = state.clocks[L2_FREE] + machine.l2_latency, _L2
     if past_l2 > 0.0:
@@ -229,7 +228,7 @@ def copy_in_bulk(
         last = max(state.clocks[DRAM_FREE], state.clocks[L2_FREE])
         ready, level = last + machine.dram_latency, _DRAM
     cycle: int = math.ceil(ready)
-    return (cycle << REASON_BITS) | level
+    return pack(cycle, level)
 
 
 @inlined

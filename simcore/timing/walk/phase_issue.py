@@ -13,8 +13,9 @@ import numpy as np
 
 from kernelcast.simcore.host.compiled import compiled, inlined
 from kernelcast.simcore.host.noinline import outlined
-from kernelcast.simcore.timing.kernel.stall_reasons import REASON_BITS, REASON_MASK, StallReason
+from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.walk.memory_requests import copy_in_bulk
+from kernelcast.simcore.timing.walk.packed_words import cycle_of, pack, reason_of
 from kernelcast.simcore.timing.walk.phase_cells import CELL_WORDS, LEFT, LIST_HEAD, PHASE_READY
 from kernelcast.simcore.timing.walk.phase_waits import NOT_YET, end_phases, phases_ended
 from kernelcast.simcore.timing.walk.pipe_use import access_shared
@@ -29,20 +30,21 @@ from kernelcast.simcore.timing.walk.sm_program import (
     Program,
     word,
 )
+from kernelcast.simcore.timing.walk.sm_reads import (
+    scheduler_wake,
+    warp_pipe,
+    warp_place,
+    warp_position,
+    warp_scheduler,
+    warp_waits,
+)
 from kernelcast.simcore.timing.walk.sm_state import (
     LAST_CYCLE,
     NEVER,
-    PIPE,
-    PLACE_AND_SCHEDULER,
-    POSITION,
     READY,
-    SCHEDULER_BITS,
-    SCHEDULER_MASK,
     WAITS,
-    WAKE,
     WHY,
     SmState,
-    scheduler_word,
     warp_word,
 )
 from kernelcast.simcore.timing.walk.warp_account import count_wait
@@ -50,7 +52,6 @@ from kernelcast.simcore.timing.walk.warp_progress import (
     ENDED,
     advance,
     meet_or_end,
-    pack,
     retire,
     send,
     wake,
@@ -68,8 +69,8 @@ _EXECUTION = StallReason.EXECUTION_DEPENDENCY.code
 @inlined
 def _hold(state: SmState, warp: int, ended: int, waits: int) -> None:
     """Lets a warp wait until its phases have `ended`, packed."""
-    state.warp[warp_word(warp, READY)] = ended >> REASON_BITS
-    state.warp[warp_word(warp, WHY)] = ended & REASON_MASK
+    state.warp[warp_word(warp, READY)] = cycle_of(ended)
+    state.warp[warp_word(warp, WHY)] = reason_of(ended)
     state.warp[warp_word(warp, WAITS)] = waits if ended == NOT_YET else 0
 
 
@@ -78,22 +79,22 @@ def _go_on(
     program: Program, machine: Machine, state: SmState, warp: int, ended: int, now: int
 ) -> None:
     """Sends a warp on whose phases have ended."""
-    if state.warp[warp_word(warp, WAITS)] == _AWAITING:
+    if warp_waits(state, warp) == _AWAITING:
         _hold(state, warp, ended, 0)
-        scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
-        wake(machine, state, scheduler, warp, ended >> REASON_BITS)
+        scheduler = warp_scheduler(state, warp)
+        wake(machine, state, scheduler, warp, cycle_of(ended))
         return
     count_wait(machine, state, warp, now)
     state.warp[warp_word(warp, WAITS)] = 0
-    opens = pack((ended >> REASON_BITS) + machine.barrier_latency, _BARRIER)
-    send(program, machine, state, warp, state.warp[warp_word(warp, POSITION)] + 1, opens)
+    opens = pack((cycle_of(ended)) + machine.barrier_latency, _BARRIER)
+    send(program, machine, state, warp, warp_position(state, warp) + 1, opens)
 
 
 @outlined
 def _send_on(program: Program, machine: Machine, state: SmState, place: int, now: int) -> None:
     """Sends on all warps of a thread block whose phases have ended."""
     for warp in range(place * program.warps, (place + 1) * program.warps):
-        if state.warp[warp_word(warp, WAITS)] >= _AWAITING:
+        if warp_waits(state, warp) >= _AWAITING:
             ended = phases_ended(program, state, warp)
             if ended != NOT_YET:
                 _go_on(program, machine, state, warp, ended, now)
@@ -104,8 +105,8 @@ def _take_part(
     program: Program, machine: Machine, state: SmState, warp: int, done: int, now: int
 ) -> None:
     """Counts an event, `done` then, in its phases."""
-    place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
-    at = program.event_phases[np.uint64(state.warp[warp_word(warp, POSITION)])]
+    place = warp_place(state, warp)
+    at = program.event_phases[np.uint64(warp_position(state, warp))]
     is_over = False
     for entry in range(at + LIST_HEAD, at + LIST_HEAD + program.phase_lists[np.uint64(at)]):
         number = program.phase_lists[np.uint64(entry)]
@@ -150,15 +151,15 @@ def issue_with_phases(
     """Issues an instruction with phases; when the one behind it, or a look again, has its operands,
     or ENDED where that is not known or there is none."""
     if kind in (ARRIVE, AWAIT):
-        pipe = state.warp[warp_word(warp, PIPE)]
+        pipe = warp_pipe(state, warp)
         came = access_shared(program, machine, state, pipe, row, now)
         write_registers(program, state, warp * program.registers, row, came)
     earliest = pack(now, _EXECUTION)
     if kind == AWAIT:
         ended = phases_ended(program, state, warp)
-        if ended >> REASON_BITS > now:
+        if cycle_of(ended) > now:
             _hold(state, warp, ended, _AWAITING)
-            return ENDED if ended == NOT_YET else ended >> REASON_BITS
+            return ENDED if ended == NOT_YET else cycle_of(ended)
     else:
         done = _done(program, machine, state, warp, row, kind, now)
         _take_part(program, machine, state, warp, done, now)
@@ -168,14 +169,14 @@ def issue_with_phases(
             _hold(state, warp, ended, _MEETING)
             return ENDED
         if ended > 0:
-            opens = pack((ended >> REASON_BITS) + machine.barrier_latency, _BARRIER)
+            opens = pack((cycle_of(ended)) + machine.barrier_latency, _BARRIER)
             earliest = max(earliest, opens)
-    position = state.warp[warp_word(warp, POSITION)] + 1
+    position = warp_position(state, warp) + 1
     following = advance(program, machine, state, scheduler, warp, position, earliest)
     if following != ENDED:
         return following
     retire(machine, state, warp)
-    place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+    place = warp_place(state, warp)
     meet_or_end(program, machine, state, place, now, now + machine.issue_cycles)
     return ENDED
 
@@ -185,13 +186,13 @@ def let_one_go(program: Program, machine: Machine, state: SmState) -> bool:
     """When nobody can issue any more because warps wait for one another, as parts of a warp on ways
     of their own may: ends the phases of the first of them. Whether there was one."""
     for scheduler in range(machine.schedulers):
-        if state.scheduler[scheduler_word(scheduler, WAKE)] < NEVER:
+        if scheduler_wake(state, scheduler) < NEVER:
             return False
     now = state.counts[LAST_CYCLE]
     for warp in range(len(state.registers) // program.registers):
-        if state.warp[warp_word(warp, WAITS)] >= _AWAITING:
+        if warp_waits(state, warp) >= _AWAITING:
             end_phases(program, state, warp, pack(now, _BARRIER))
-            place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+            place = warp_place(state, warp)
             _send_on(program, machine, state, place, now)
             return True
     return False

@@ -8,13 +8,10 @@ from kernelcast.simcore.host.noinline import outlined
 from kernelcast.simcore.timing.kernel.stall_reasons import REASON_BITS, StallReason
 from kernelcast.simcore.timing.walk.phase_cells import CELL_WORDS, LEFT, LIST_HEAD, PHASE_READY
 from kernelcast.simcore.timing.walk.sm_program import Program
+from kernelcast.simcore.timing.walk.sm_reads import warp_place, warp_position
 from kernelcast.simcore.timing.walk.sm_state import (
     NEVER,
-    PLACE_AND_SCHEDULER,
-    POSITION,
-    SCHEDULER_BITS,
     SmState,
-    warp_word,
 )
 
 __all__ = ["NOT_YET", "begin_phases", "end_phases", "phases_ended"]
@@ -37,8 +34,8 @@ def begin_phases(program: Program, state: SmState, place: int, recorded: int) ->
 def phases_ended(program: Program, state: SmState, warp: int) -> int:
     """When all phases have ended that the warp's next event waits for, packed; NOT_YET while one
     lacks events."""
-    place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
-    at = program.event_phases[np.uint64(state.warp[warp_word(warp, POSITION)])]
+    place = warp_place(state, warp)
+    at = program.event_phases[np.uint64(warp_position(state, warp))]
     first = at + LIST_HEAD + program.phase_lists[np.uint64(at)]
     ended = 0
     for entry in range(first, first + program.phase_lists[np.uint64(at + 1)]):
@@ -53,8 +50,8 @@ def phases_ended(program: Program, state: SmState, warp: int) -> int:
 @outlined
 def end_phases(program: Program, state: SmState, warp: int, ended: int) -> None:
     """Has all phases end then, packed, that the warp's next event waits for."""
-    place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
-    at = program.event_phases[np.uint64(state.warp[warp_word(warp, POSITION)])]
+    place = warp_place(state, warp)
+    at = program.event_phases[np.uint64(warp_position(state, warp))]
     first = at + LIST_HEAD + program.phase_lists[np.uint64(at)]
     for entry in range(first, first + program.phase_lists[np.uint64(at + 1)]):
         number = program.phase_lists[np.uint64(entry)]

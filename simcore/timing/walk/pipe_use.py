@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from kernelcast.simcore.host.compiled import inlined
-from kernelcast.simcore.timing.kernel.stall_reasons import REASON_BITS, StallReason
+from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
+from kernelcast.simcore.timing.walk.packed_words import pack
 from kernelcast.simcore.timing.walk.sm_machine import Machine
 from kernelcast.simcore.timing.walk.sm_program import PASSES, Program, word
 from kernelcast.simcore.timing.walk.sm_state import CLOSED, OPENS, SmState, pipe_word
@@ -39,4 +40,4 @@ def access_shared(
     cycles = program.traffic[word(row, PASSES)] * machine.shared_cycles
     begins = use_pipe(machine, state, pipe, at, cycles) + max(cycles - 1.0, 0.0)
     ends: int = math.ceil(begins) + machine.shared_latency
-    return (ends << REASON_BITS) | _SHARED
+    return pack(ends, _SHARED)

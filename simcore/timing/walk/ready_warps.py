@@ -10,26 +10,26 @@ from numba.extending import intrinsic
 
 from kernelcast.simcore.host.branch_hints import seldom
 from kernelcast.simcore.host.compiled import inlined
+from kernelcast.simcore.timing.walk.packed_words import entry_cycle, entry_warp, ring_entry
 from kernelcast.simcore.timing.walk.sm_program import KINDS
+from kernelcast.simcore.timing.walk.sm_reads import (
+    pipe_opens,
+    slots_of_kind,
+    warp_bit,
+    warp_counted,
+    warp_kind,
+    warp_pipe,
+)
 from kernelcast.simcore.timing.walk.sm_state import (
-    BIT,
     BY_KIND,
-    COUNTED,
     END_OF_RING,
     HEAD,
-    NEXT_KIND,
-    OPENS,
     PENDING,
-    PIPE,
     PRESENT,
     RING_WORDS,
     TAIL,
-    WARP_BITS,
-    WARP_MASK,
     SmState,
-    pipe_word,
     scheduler_word,
-    warp_word,
 )
 from kernelcast.simcore.timing.walk.warp_account import begin_wait_for_pipe
 
@@ -66,8 +66,8 @@ def lowest(bits: int) -> int:
 def list_ready(state: SmState, scheduler: int, warp: int, begins: int) -> None:
     """Enters a warp that has its operands, and waits for its pipe from cycle `begins` on."""
     begin_wait_for_pipe(state, warp, begins)
-    kind = state.warp[warp_word(warp, NEXT_KIND)]
-    bit = state.warp[warp_word(warp, BIT)]
+    kind = warp_kind(state, warp)
+    bit = warp_bit(state, warp)
     state.scheduler[scheduler_word(scheduler, BY_KIND + kind)] |= bit
     state.scheduler[scheduler_word(scheduler, PRESENT)] |= 1 << kind
 
@@ -82,7 +82,7 @@ def _pending(scheduler: int, at: int) -> np.uint64:
 def list_pending(state: SmState, scheduler: int, warp: int, ready: int) -> None:
     """Enters a warp that has its operands at cycle `ready`. The ring is kept in order by moving the
     entries on the shorter side; END_OF_RING is behind the last one."""
-    table, entry = state.scheduler, ready << WARP_BITS | warp
+    table, entry = state.scheduler, ring_entry(ready, warp)
     head, tail = table[scheduler_word(scheduler, HEAD)], table[scheduler_word(scheduler, TAIL)]
     if entry < table[_pending(scheduler, (head + tail) >> 1)]:
         at = head - 1
@@ -110,15 +110,15 @@ def move_ready(state: SmState, scheduler: int, now: int) -> None:
     table = state.scheduler
     head = table[scheduler_word(scheduler, HEAD)]
     entry = table[_pending(scheduler, head)]
-    if entry >> WARP_BITS > now:
+    if entry_cycle(entry) > now:
         return
     while True:
-        warp = entry & WARP_MASK
-        begins = max(entry >> WARP_BITS, state.warp[warp_word(warp, COUNTED)])
+        warp = entry_warp(entry)
+        begins = max(entry_cycle(entry), warp_counted(state, warp))
         list_ready(state, scheduler, warp, begins)
         head += 1
         entry = table[_pending(scheduler, head)]
-        if entry >> WARP_BITS > now:
+        if entry_cycle(entry) > now:
             break
     table[scheduler_word(scheduler, HEAD)] = head
 
@@ -127,7 +127,7 @@ def move_ready(state: SmState, scheduler: int, now: int) -> None:
 def soonest_ready(state: SmState, scheduler: int) -> int:
     """When the first pending warp has its operands."""
     head = state.scheduler[scheduler_word(scheduler, HEAD)]
-    ready: int = state.scheduler[_pending(scheduler, head)] >> WARP_BITS
+    ready: int = entry_cycle(state.scheduler[_pending(scheduler, head)])
     return ready
 
 
@@ -138,11 +138,10 @@ def soonest_pending(state: SmState, scheduler: int, soonest: int, tied: int) -> 
     table = state.scheduler
     at = table[scheduler_word(scheduler, HEAD)]
     entry = table[_pending(scheduler, at)]
-    while seldom(entry >> WARP_BITS <= soonest):
-        warp = entry & WARP_MASK
-        pipe_opens = state.pipe[pipe_word(state.warp[warp_word(warp, PIPE)], OPENS)]
-        opens = max(entry >> WARP_BITS, pipe_opens)
-        bit = state.warp[warp_word(warp, BIT)]
+    while seldom(entry_cycle(entry) <= soonest):
+        warp = entry_warp(entry)
+        opens = max(entry_cycle(entry), pipe_opens(state, warp_pipe(state, warp)))
+        bit = warp_bit(state, warp)
         if opens < soonest:
             soonest, tied = opens, bit
         elif opens == soonest:
@@ -155,8 +154,8 @@ def soonest_pending(state: SmState, scheduler: int, soonest: int, tied: int) -> 
 @inlined
 def unlist_warp(state: SmState, scheduler: int, warp: int, kind: int) -> None:
     """Takes out a warp that is ready, as it issues an instruction of that kind."""
-    bit = state.warp[warp_word(warp, BIT)]
-    left = state.scheduler[scheduler_word(scheduler, BY_KIND + kind)] & ~bit
+    bit = warp_bit(state, warp)
+    left = slots_of_kind(state, scheduler, kind) & ~bit
     state.scheduler[scheduler_word(scheduler, BY_KIND + kind)] = left
     if left == 0:
         state.scheduler[scheduler_word(scheduler, PRESENT)] &= ~(1 << kind)
@@ -167,7 +166,7 @@ def close_gap(state: SmState, scheduler: int, slot: int) -> None:
     """Moves the bits above a slot that is free down by one."""
     below = (1 << slot) - 1
     for kind in range(KINDS):
-        bits = state.scheduler[scheduler_word(scheduler, BY_KIND + kind)]
+        bits = slots_of_kind(state, scheduler, kind)
         # An arithmetic shift brings in copies of the highest bit.
         above = (bits >> 1) & ((1 << 63) - 1)
         state.scheduler[scheduler_word(scheduler, BY_KIND + kind)] = (bits & below) | (

@@ -11,27 +11,29 @@ from kernelcast.simcore.host.branch_hints import seldom
 from kernelcast.simcore.host.compiled import inlined
 from kernelcast.simcore.timing.walk.ready_warps import lowest, soonest_pending, soonest_ready
 from kernelcast.simcore.timing.walk.sm_machine import Machine
+from kernelcast.simcore.timing.walk.sm_reads import (
+    pipe_of_kind,
+    pipe_opens,
+    scheduler_due,
+    scheduler_first_ready,
+    scheduler_kinds,
+    scheduler_last,
+    scheduler_tied,
+    slots_of_kind,
+    warp_in_order,
+    warp_kind,
+    warp_pipe,
+    warp_ready,
+)
 from kernelcast.simcore.timing.walk.sm_state import (
-    BY_KIND,
     CANDIDATE,
-    DUE,
     FIRST_READY,
-    LAST,
     NEVER,
-    NEXT_KIND,
-    OPENS,
-    ORDER,
-    PIPE,
-    PIPES,
-    PRESENT,
-    READY,
     SINCE,
     TIED,
     WAKE,
     SmState,
-    pipe_word,
     scheduler_word,
-    warp_word,
 )
 from kernelcast.simcore.timing.walk.stall_account import aligned
 
@@ -43,9 +45,9 @@ NO_WARP = -1
 @inlined
 def can_issue(state: SmState, warp: int, now: int) -> bool:
     """Whether the warp's operands and its pipe are both ready."""
-    if state.warp[warp_word(warp, READY)] > now:
+    if warp_ready(state, warp) > now:
         return False
-    is_open: bool = state.pipe[pipe_word(state.warp[warp_word(warp, PIPE)], OPENS)] <= now
+    is_open: bool = pipe_opens(state, warp_pipe(state, warp)) <= now
     return is_open
 
 
@@ -55,12 +57,12 @@ def choose(state: SmState, scheduler: int, now: int) -> tuple[int, int, int]:
     warp that could issue then has had its operands. Those ready by now have been moved."""
     table = state.scheduler
     able, soonest, tied = 0, NEVER, 0
-    kinds = table[scheduler_word(scheduler, PRESENT)]
+    kinds = scheduler_kinds(state, scheduler)
     while seldom(kinds != 0):
         kind = lowest(kinds)
         kinds &= kinds - 1
-        opens = state.pipe[pipe_word(table[scheduler_word(scheduler, PIPES + kind)], OPENS)]
-        waiting = table[scheduler_word(scheduler, BY_KIND + kind)]
+        opens = pipe_opens(state, pipe_of_kind(state, scheduler, kind))
+        waiting = slots_of_kind(state, scheduler, kind)
         # Without branches, which would be foreseen as often as not.
         is_open = opens <= now
         able |= waiting if is_open else 0
@@ -69,21 +71,21 @@ def choose(state: SmState, scheduler: int, now: int) -> tuple[int, int, int]:
         tied = (0 if opens < soonest else tied) | (waiting if opens <= soonest else 0)
         soonest = min(soonest, opens)
     if able != 0:
-        last = able & table[scheduler_word(scheduler, LAST)]
+        last = able & scheduler_last(state, scheduler)
         slot = lowest(last if last != 0 else able)
-        return table[scheduler_word(scheduler, ORDER + slot)], now, now
+        return warp_in_order(state, scheduler, slot), now, now
     wait_for_pipe = tied
     soonest, tied = soonest_pending(state, scheduler, soonest, tied)
     if tied == 0:
         return NO_WARP, NEVER, NEVER
-    warp = table[scheduler_word(scheduler, ORDER + lowest(tied))]
-    if tied & wait_for_pipe != 0 and now == table[scheduler_word(scheduler, DUE)]:
+    warp = warp_in_order(state, scheduler, lowest(tied))
+    if tied & wait_for_pipe != 0 and now == scheduler_due(state, scheduler):
         # Slots before this cycle are accounted: it matters no more which warp came first.
         return warp, soonest, now
-    if table[scheduler_word(scheduler, TIED)] != tied:
+    if scheduler_tied(state, scheduler) != tied:
         table[scheduler_word(scheduler, TIED)] = tied
         table[scheduler_word(scheduler, FIRST_READY)] = _first_ready(state, scheduler, tied)
-    return warp, soonest, table[scheduler_word(scheduler, FIRST_READY)]
+    return warp, soonest, scheduler_first_ready(state, scheduler)
 
 
 @inlined
@@ -94,11 +96,11 @@ def look_ahead(machine: Machine, state: SmState, scheduler: int, after: int) -> 
     It is the choice of one among pipes of its own. What is pending for another pipe may be issued
     later than it seems, never sooner.
     """
-    present = state.scheduler[scheduler_word(scheduler, PRESENT)]
+    present = scheduler_kinds(state, scheduler)
     if present & ~machine.own_kinds != 0 or soonest_ready(state, scheduler) <= after:
         return
     warp, opens, since = choose(state, scheduler, after)
-    if since == after and machine.own_kinds >> state.warp[warp_word(warp, NEXT_KIND)] & 1 != 0:
+    if since == after and machine.own_kinds >> warp_kind(state, warp) & 1 != 0:
         expect(machine, state, scheduler, warp, opens, since)
 
 
@@ -117,7 +119,7 @@ def _first_ready(state: SmState, scheduler: int, slots: int) -> int:
     """When the first warp of these slots had its operands."""
     since = NEVER
     while seldom(slots != 0):
-        warp = state.scheduler[scheduler_word(scheduler, ORDER + lowest(slots))]
+        warp = warp_in_order(state, scheduler, lowest(slots))
         slots &= slots - 1
-        since = min(since, state.warp[warp_word(warp, READY)])
+        since = min(since, warp_ready(state, warp))
     return since

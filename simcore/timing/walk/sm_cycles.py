@@ -9,6 +9,7 @@ from kernelcast.simcore.host.compiled import compiled, inlined
 from kernelcast.simcore.host.noinline import outlined
 from kernelcast.simcore.timing.kernel.stall_reasons import ISSUED, StallReason
 from kernelcast.simcore.timing.walk.memory_requests import load, store
+from kernelcast.simcore.timing.walk.packed_words import pack
 from kernelcast.simcore.timing.walk.phase_issue import issue_with_phases
 from kernelcast.simcore.timing.walk.pipe_use import access_shared, use_pipe
 from kernelcast.simcore.timing.walk.ready_warps import (
@@ -42,31 +43,37 @@ from kernelcast.simcore.timing.walk.sm_program import (
     kind_word,
     word,
 )
+from kernelcast.simcore.timing.walk.sm_reads import (
+    scheduler_candidate,
+    scheduler_count,
+    scheduler_due,
+    scheduler_since,
+    scheduler_wake,
+    warp_bit,
+    warp_counted,
+    warp_in_order,
+    warp_kind,
+    warp_pipe,
+    warp_place,
+    warp_position,
+    warp_ready,
+    warp_reason,
+    warp_row,
+)
 from kernelcast.simcore.timing.walk.sm_state import (
     ACKNOWLEDGED,
     ARRIVED,
-    BIT,
     CANDIDATE,
     COMPLETED,
-    COUNT,
-    COUNTED,
     DISPATCHED,
     DUE,
     LAST,
     LAST_CYCLE,
     NEVER,
-    NEXT_KIND,
-    NEXT_ROW,
     NOW,
-    ORDER,
-    PIPE,
-    PLACE_AND_SCHEDULER,
-    POSITION,
     READY,
     RESIDENT,
     RESIDENT_FIRST,
-    SCHEDULER_BITS,
-    SINCE,
     STORED,
     TIED,
     TURN,
@@ -96,7 +103,6 @@ from kernelcast.simcore.timing.walk.warp_progress import (
     advance,
     meet_or_end,
     note_residence,
-    pack,
     retire,
     start_thread_block,
     write_registers,
@@ -116,7 +122,7 @@ def _result(
     """Runs an instruction with a result; when that is ready, packed."""
     if kind > STORE:
         return pack(now, _EXECUTION)
-    pipe = state.warp[warp_word(warp, PIPE)]
+    pipe = warp_pipe(state, warp)
     if kind < TENSOR:
         use_pipe(machine, state, pipe, now, machine.units[kind_word(kind, UNIT_CYCLES)])
         return pack(now + machine.kinds[kind_word(kind, LATENCY)], _EXECUTION)
@@ -130,7 +136,7 @@ def _result(
         return load(program, machine, state, warp, row, passes, now)
     if kind == STORE:
         stored = store(program, machine, state, warp, row, passes, now)
-        place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+        place = warp_place(state, warp)
         state.place[word(place, STORED)] = max(state.place[word(place, STORED)], stored)
         state.warp[warp_word(warp, ACKNOWLEDGED)] = stored
         return pack(now, _EXECUTION)
@@ -163,21 +169,19 @@ def _issue(
     ready = _result(program, machine, state, warp, row, kind, now)
     write_registers(program, state, warp * program.registers, row, ready)
     if seldom(kind == BARRIER) and machine.waits_at_barriers:
-        (
-            state.warp[warp_word(warp, READY)],
-            state.warp[warp_word(warp, WHY)],
-            state.warp[warp_word(warp, WAITS)],
-        ) = NEVER, _BARRIER, 1
-        place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+        state.warp[warp_word(warp, READY)] = NEVER
+        state.warp[warp_word(warp, WHY)] = _BARRIER
+        state.warp[warp_word(warp, WAITS)] = 1
+        place = warp_place(state, warp)
         state.place[word(place, ARRIVED)] += 1
     else:
-        position = state.warp[warp_word(warp, POSITION)] + 1
+        position = warp_position(state, warp) + 1
         earliest = _earliest_next(machine, kind, now)
         following = advance(program, machine, state, scheduler, warp, position, earliest)
         if not seldom(following == ENDED):
             return following
         retire(machine, state, warp)
-        place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+        place = warp_place(state, warp)
     meet_or_end(program, machine, state, place, now, now + machine.issue_cycles)
     return ENDED
 
@@ -199,7 +203,7 @@ def _issue_together(
 
     Slots that are left over wait for what the next instruction waits for.
     """
-    state.scheduler[scheduler_word(scheduler, LAST)] = state.warp[warp_word(warp, BIT)]
+    state.scheduler[scheduler_word(scheduler, LAST)] = warp_bit(state, warp)
     state.scheduler[scheduler_word(scheduler, TIED)] = 0
     unlist_warp(state, scheduler, warp, kind)
     left = machine.issues
@@ -209,7 +213,7 @@ def _issue_together(
         left -= 1
         if not seldom(left > 0) or ready == ENDED or not can_issue(state, warp, now):
             break
-        row, kind = state.warp[warp_word(warp, NEXT_ROW)], state.warp[warp_word(warp, NEXT_KIND)]
+        row, kind = warp_row(state, warp), warp_kind(state, warp)
         account = account_row(state, row)
     if not seldom(ready == ENDED):
         after = now + machine.issue_cycles
@@ -229,10 +233,10 @@ def _leave_slots(
     operands at cycle `ready`."""
     reason = _EXECUTION
     if ready != ENDED:
-        row = state.warp[warp_word(warp, NEXT_ROW)]
-        reason = state.warp[warp_word(warp, WHY)]
+        row = warp_row(state, warp)
+        reason = warp_reason(state, warp)
         if ready <= now:
-            reason = pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)])
+            reason = pipe_reason(machine, state, warp_kind(state, warp))
     credit(state, account_row(state, row), reason, left)
 
 
@@ -241,16 +245,16 @@ def _serve(program: Program, machine: Machine, state: SmState, scheduler: int) -
     """Issues at the present cycle, or finds out when the scheduler can."""
     now = state.counts[NOW]
     move_ready(state, scheduler, now)
-    warp = state.scheduler[scheduler_word(scheduler, CANDIDATE)]
-    since = state.scheduler[scheduler_word(scheduler, SINCE)]
+    warp = scheduler_candidate(state, scheduler)
+    since = scheduler_since(state, scheduler)
     if warp < 0 or not can_issue(state, warp, now):
         warp, opens, since = choose(state, scheduler, now)
         if opens > now:
             expect(machine, state, scheduler, warp, opens, since)
             return
-    row, kind = state.warp[warp_word(warp, NEXT_ROW)], state.warp[warp_word(warp, NEXT_KIND)]
+    row, kind = warp_row(state, warp), warp_kind(state, warp)
     account, reason = account_row(state, row), pipe_reason(machine, state, kind)
-    due = state.scheduler[scheduler_word(scheduler, DUE)]
+    due = scheduler_due(state, scheduler)
     if due < now:
         lose_slots(machine, state, warp, account, reason, since, due, now)
     count_issue(machine, state, warp, account, reason, now)
@@ -276,11 +280,11 @@ def _begin(program: Program, machine: Machine, state: SmState) -> None:
 def _count_warps(machine: Machine, state: SmState, scheduler: int, until: int) -> None:
     """Counts what the scheduler's warps have done up to a cycle."""
     move_ready(state, scheduler, until)
-    for at in range(state.scheduler[scheduler_word(scheduler, COUNT)]):
-        warp = state.scheduler[scheduler_word(scheduler, ORDER + at)]
+    for at in range(scheduler_count(state, scheduler)):
+        warp = warp_in_order(state, scheduler, at)
         count_wait(machine, state, warp, until)
-        ready = state.warp[warp_word(warp, READY)]
-        begin_wait_for_pipe(state, warp, max(ready, state.warp[warp_word(warp, COUNTED)]))
+        ready = warp_ready(state, warp)
+        begin_wait_for_pipe(state, warp, max(ready, warp_counted(state, warp)))
 
 
 @outlined
@@ -290,26 +294,26 @@ def _settle(program: Program, machine: Machine, state: SmState) -> int:
     for scheduler in range(machine.schedulers):
         _count_warps(machine, state, scheduler, until)
         warp, _, since = choose(state, scheduler, until)
-        if warp < 0 and state.scheduler[scheduler_word(scheduler, COUNT)] > 0:
-            warp = state.scheduler[scheduler_word(scheduler, ORDER)]
-        due = state.scheduler[scheduler_word(scheduler, DUE)]
+        if warp < 0 and scheduler_count(state, scheduler) > 0:
+            warp = warp_in_order(state, scheduler, 0)
+        due = scheduler_due(state, scheduler)
         if due < until and warp < 0:
             lose_idle_slots(program, machine, state, due, until)
         elif due < until:
-            account = account_row(state, state.warp[warp_word(warp, NEXT_ROW)])
-            reason = pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)])
+            account = account_row(state, warp_row(state, warp))
+            reason = pipe_reason(machine, state, warp_kind(state, warp))
             lose_slots(machine, state, warp, account, reason, since, due, until)
         state.scheduler[scheduler_word(scheduler, DUE)] = until
         state.scheduler[scheduler_word(scheduler, WAKE)] = max(
-            state.scheduler[scheduler_word(scheduler, WAKE)],
-            state.scheduler[scheduler_word(scheduler, DUE)],
+            scheduler_wake(state, scheduler),
+            scheduler_due(state, scheduler),
         )
     return until
 
 
 @inlined
 def _wake(state: SmState, scheduler: int) -> int:
-    wake: int = state.scheduler[scheduler_word(scheduler, WAKE)]
+    wake: int = scheduler_wake(state, scheduler)
     return wake
 
 
@@ -342,7 +346,7 @@ def _still_to_come(machine: Machine, state: SmState, scheduler: int, turn: int, 
     served = (scheduler - turn) % machine.schedulers
     for other in range(machine.schedulers):
         comes = (other - turn) % machine.schedulers
-        if comes > served and state.scheduler[scheduler_word(other, WAKE)] == now:
+        if comes > served and scheduler_wake(state, other) == now:
             those |= 1 << other
     return those
 

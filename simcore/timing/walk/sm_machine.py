@@ -12,7 +12,7 @@ import numpy.typing as npt
 from kernelcast.simcore.device.device import Device, TimingFacts
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.stall_reasons import REASON_BITS, StallReason
-from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
+from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel, timing_facts
 from kernelcast.simcore.timing.walk.sm_program import (
     AFTER,
     ARRIVE,
@@ -36,7 +36,6 @@ from kernelcast.simcore.timing.walk.sm_program import (
     TENSOR,
     UNITS,
     UNLIMITED,
-    timing_facts,
 )
 
 __all__ = ["Machine", "sm_machine"]

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.device.device import Device, TimingFacts
+from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.compiled import inlined
 from kernelcast.simcore.timing.kernel.component import Component
-from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
+from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel, timing_facts
 from kernelcast.simcore.timing.walk.missed_lines import event_turns, miss_columns
 from kernelcast.simcore.timing.walk.phase_cells import phase_cells
 from kernelcast.traces.warp_paths import WarpPaths
@@ -65,7 +65,6 @@ __all__ = [
     "kind_word",
     "records",
     "sm_program",
-    "timing_facts",
     "word",
 ]
 
@@ -290,8 +289,3 @@ def _passes(kernel: TimedKernel, kinds: npt.NDArray[np.int8], l1_wavefront_bytes
     moved_bytes = kernel.paths.lanes * kernel.levels.bytes_per_lane[pc]
     is_global = (kinds[pc] == LOAD) | (kinds[pc] == STORE)
     return np.maximum(kernel.wavefronts, np.where(is_global, moved_bytes / l1_wavefront_bytes, 0))
-
-
-def timing_facts(device: Device) -> TimingFacts:
-    assert device.timing is not None, "the caller refuses devices without timing facts"
-    return device.timing

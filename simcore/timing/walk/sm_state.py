@@ -96,8 +96,6 @@ __all__ = [
     "TURN",
     "WAITS",
     "WAKE",
-    "WARP_BITS",
-    "WARP_MASK",
     "WARP_WORDS",
     "WHY",
     "WOKEN",
@@ -154,8 +152,6 @@ RING_WORDS = 2 * SLOTS
 ORDER = PENDING + RING_WORDS
 SCHEDULER_WORDS = ORDER + SLOTS
 END_OF_RING = (1 << 63) - 1
-WARP_BITS = 12
-WARP_MASK = (1 << WARP_BITS) - 1
 LIVE, ARRIVED, BEGINS, STORED, FIRST = range(5)
 FETCHED, LINE_READY = range(2)
 REQUEST_READY, REQUEST_SECTORS, REQUEST_WORDS = range(3)
@@ -191,9 +187,9 @@ class SmState(NamedTuple):
     CANDIDATE to issue next at cycle WAKE, SINCE when one has had operands; slots up to DUE are
     accounted; of the slots TIED that can issue first, the FIRST_READY cycle, 0 where nobody has
     looked. From BY_KIND on bits by slot: the warps whose instruction of that kind has its operands;
-    PRESENT are the kinds that have any. The others, but those at barriers, are PENDING: READY <<
-    WARP_BITS | warp in order from HEAD to TAIL, a ring with END_OF_RING behind them. From PIPES on
-    the pipe of each kind.
+    PRESENT are the kinds that have any. The others, but those at barriers, are PENDING:
+    a ring of entries (`packed_words`) in order from HEAD to TAIL, END_OF_RING behind them. From
+    PIPES on the pipe of each kind.
     `place` of a thread block: LIVE warps, ARRIVED at a barrier, BEGINS when it was dispatched,
     FIRST cycle of its warps, STORED when its stores are acknowledged. Of a pipe: when it is `free`;
     in `pipe` the cycle in which it OPENS, and CLOSED, cycles before that in which it was not open.

@@ -16,6 +16,7 @@ from kernelcast.simcore.timing.walk.sm_program import (
     kind_word,
     word,
 )
+from kernelcast.simcore.timing.walk.sm_reads import pipe_opens, warp_place, warp_ready, warp_reason
 from kernelcast.simcore.timing.walk.sm_state import (
     BEGINS,
     DRAM_FREE,
@@ -24,16 +25,9 @@ from kernelcast.simcore.timing.walk.sm_state import (
     L1_FREE,
     L2_FREE,
     L2_SINCE,
-    OPENS,
-    PLACE_AND_SCHEDULER,
-    READY,
-    SCHEDULER_BITS,
-    WHY,
     SmState,
     account_word,
     common_pipe,
-    pipe_word,
-    warp_word,
 )
 
 __all__ = ["account_row", "aligned", "credit", "lose_idle_slots", "lose_slots", "pipe_reason"]
@@ -90,7 +84,7 @@ def pipe_reason(machine: Machine, state: SmState, kind: int) -> int:
     """Which pipe, or which queue in front of it, keeps instructions of that kind back."""
     reason: int = machine.kinds[kind_word(kind, PIPE_REASON)]
     if seldom(reason == _L1_PIPE):
-        is_queue = state.pipe[pipe_word(common_pipe(machine, kind), OPENS)] > state.clocks[L1_FREE]
+        is_queue = pipe_opens(state, common_pipe(machine, kind)) > state.clocks[L1_FREE]
         return _REQUESTS_LATENCY if is_queue else _L1_PIPE
     return reason
 
@@ -169,15 +163,13 @@ def _lose_before_operands(
 ) -> int:
     """Attributes the slots before a warp had its operands, or another at cycle `since`; the end of
     these slots."""
-    why = state.warp[warp_word(warp, WHY)]
-    ready = min(state.warp[warp_word(warp, READY)], since)
+    why = warp_reason(state, warp)
+    ready = min(warp_ready(state, warp), since)
     ready = min(max(aligned(machine, ready), due), until)
     if seldom(why == _LAUNCH):
         begins = aligned(
             machine,
-            state.place[
-                word(state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS, BEGINS)
-            ],
+            state.place[word(warp_place(state, warp), BEGINS)],
         )
         begins = min(max(begins, due), ready)
         _credit_cycles(machine, state, account, _IDLE, due, begins)

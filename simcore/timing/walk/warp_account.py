@@ -12,22 +12,26 @@ from kernelcast.simcore.host.compiled import inlined
 from kernelcast.simcore.timing.kernel.stall_reasons import NOT_SELECTED, SELECTED, StallReason
 from kernelcast.simcore.timing.walk.sm_machine import Machine
 from kernelcast.simcore.timing.walk.sm_program import word
+from kernelcast.simcore.timing.walk.sm_reads import (
+    pipe_opens,
+    warp_acknowledged,
+    warp_closed_before,
+    warp_counted,
+    warp_kind,
+    warp_pipe,
+    warp_place,
+    warp_ready,
+    warp_reason,
+    warp_row,
+)
 from kernelcast.simcore.timing.walk.sm_state import (
-    ACKNOWLEDGED,
     CLOSED,
     CLOSED_BEFORE,
     COUNTED,
     FIRST,
-    NEXT_KIND,
-    NEXT_ROW,
     OPENS,
-    PIPE,
-    PLACE_AND_SCHEDULER,
-    READY,
     RESIDENCE,
-    SCHEDULER_BITS,
     STATES,
-    WHY,
     SmState,
     account_word,
     pipe_word,
@@ -48,7 +52,7 @@ def _count(state: SmState, account: int, what: int, cycles: int) -> None:
 @inlined
 def _closed_until(state: SmState, pipe: int, cycle: int) -> int:
     """Cycles in which the pipe was closed, up to one that no later issue has followed."""
-    still: int = max(0, state.pipe[pipe_word(pipe, OPENS)] - cycle)
+    still: int = max(0, pipe_opens(state, pipe) - cycle)
     closed: int = state.pipe[pipe_word(pipe, CLOSED)] - still
     return closed
 
@@ -56,7 +60,7 @@ def _closed_until(state: SmState, pipe: int, cycle: int) -> int:
 @inlined
 def close_pipe(state: SmState, pipe: int, next_issue: int, opens: int) -> None:
     """Keeps a pipe closed up to cycle `opens`; the next issue would have been at `next_issue`."""
-    before = max(state.pipe[pipe_word(pipe, OPENS)], next_issue)
+    before = max(pipe_opens(state, pipe), next_issue)
     state.pipe[pipe_word(pipe, CLOSED)] += max(0, opens - before)
     state.pipe[pipe_word(pipe, OPENS)] = opens
 
@@ -64,20 +68,20 @@ def close_pipe(state: SmState, pipe: int, next_issue: int, opens: int) -> None:
 @inlined
 def begin_wait_for_pipe(state: SmState, warp: int, begins: int) -> None:
     """Notes how long the pipe has been closed when the warp has its operands."""
-    pipe = state.warp[warp_word(warp, PIPE)]
+    pipe = warp_pipe(state, warp)
     state.warp[warp_word(warp, CLOSED_BEFORE)] = _closed_until(state, pipe, begins)
 
 
 @inlined
 def count_wait(machine: Machine, state: SmState, warp: int, until: int) -> None:
     """Counts what the warp has done from its last issue up to a cycle."""
-    due = state.warp[warp_word(warp, COUNTED)]
+    due = warp_counted(state, warp)
     if due < until:
         state.warp[warp_word(warp, COUNTED)] = until
-        account = account_row(state, state.warp[warp_word(warp, NEXT_ROW)])
-        pipe = pipe_reason(machine, state, state.warp[warp_word(warp, NEXT_KIND)])
-        closed = _closed_until(state, state.warp[warp_word(warp, PIPE)], until)
-        ready = min(aligned(machine, state.warp[warp_word(warp, READY)]), until)
+        account = account_row(state, warp_row(state, warp))
+        pipe = pipe_reason(machine, state, warp_kind(state, warp))
+        closed = _closed_until(state, warp_pipe(state, warp), until)
+        ready = min(aligned(machine, warp_ready(state, warp)), until)
         _count_states(state, warp, account, pipe, closed, due, ready, until)
 
 
@@ -96,11 +100,11 @@ def _count_states(
     then `pipe` is the reason while its pipe is shut, which has been `closed` for so many cycles of
     all."""
     if ready > due:
-        _count(state, account, state.warp[warp_word(warp, WHY)], ready - due)
+        _count(state, account, warp_reason(state, warp), ready - due)
         due = ready
     if due == until:
         return
-    closed = min(max(0, closed - state.warp[warp_word(warp, CLOSED_BEFORE)]), until - due)
+    closed = min(max(0, closed - warp_closed_before(state, warp)), until - due)
     if closed > 0:
         _count(state, account, pipe, closed)
     _count(state, account, NOT_SELECTED, until - due - closed)
@@ -112,10 +116,10 @@ def count_issue(
 ) -> None:
     """Counts a warp's wait for the issue of cycle `now`, and that issue, in one row; `pipe` is the
     reason of waits for its pipe."""
-    due = state.warp[warp_word(warp, COUNTED)]
+    due = warp_counted(state, warp)
     if due < now:
-        closed = state.pipe[pipe_word(state.warp[warp_word(warp, PIPE)], CLOSED)]
-        ready = aligned(machine, state.warp[warp_word(warp, READY)])
+        closed = state.pipe[pipe_word(warp_pipe(state, warp), CLOSED)]
+        ready = aligned(machine, warp_ready(state, warp))
         _count_states(state, warp, account, pipe, closed, due, ready, now)
     if seldom(machine.issues > 1):  # else it is known from the slots that were used
         _count(state, account, SELECTED, machine.issue_cycles)
@@ -125,11 +129,11 @@ def count_issue(
 @inlined
 def end_residence(machine: Machine, state: SmState, warp: int) -> None:
     """After the last issue the warp stays until its stores are acknowledged."""
-    ends = state.warp[warp_word(warp, COUNTED)]
-    drained = state.warp[warp_word(warp, ACKNOWLEDGED)]
+    ends = warp_counted(state, warp)
+    drained = warp_acknowledged(state, warp)
     if drained > ends:
-        account = account_row(state, state.warp[warp_word(warp, NEXT_ROW)])
+        account = account_row(state, warp_row(state, warp))
         _count(state, account, _DRAIN, drained - ends)
         ends = drained
-    place = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS
+    place = warp_place(state, warp)
     state.counts[RESIDENCE] += ends - state.place[word(place, FIRST)]

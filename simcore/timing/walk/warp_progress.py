@@ -7,7 +7,8 @@ import numpy as np
 from kernelcast.simcore.host.branch_hints import seldom
 from kernelcast.simcore.host.compiled import inlined
 from kernelcast.simcore.host.noinline import outlined
-from kernelcast.simcore.timing.kernel.stall_reasons import REASON_BITS, REASON_MASK, StallReason
+from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
+from kernelcast.simcore.timing.walk.packed_words import cycle_of, pack, reason_of
 from kernelcast.simcore.timing.walk.phase_waits import begin_phases
 from kernelcast.simcore.timing.walk.ready_warps import close_gap, list_pending, list_ready, lowest
 from kernelcast.simcore.timing.walk.sm_machine import Machine
@@ -22,6 +23,22 @@ from kernelcast.simcore.timing.walk.sm_program import (
     Program,
     word,
 )
+from kernelcast.simcore.timing.walk.sm_reads import (
+    pipe_of_kind,
+    scheduler_candidate,
+    scheduler_count,
+    scheduler_due,
+    scheduler_wake,
+    warp_bit,
+    warp_counted,
+    warp_end,
+    warp_in_order,
+    warp_line,
+    warp_place,
+    warp_position,
+    warp_scheduler,
+    warp_waits,
+)
 from kernelcast.simcore.timing.walk.sm_state import (
     ACKNOWLEDGED,
     ARRIVED,
@@ -32,7 +49,6 @@ from kernelcast.simcore.timing.walk.sm_state import (
     COUNT,
     COUNTED,
     DISPATCHED,
-    DUE,
     END,
     FETCHED,
     FETCHES,
@@ -48,14 +64,10 @@ from kernelcast.simcore.timing.walk.sm_state import (
     NUMBER,
     ORDER,
     PIPE,
-    PIPES,
-    PLACE_AND_SCHEDULER,
     POSITION,
     READY,
     RESIDENT,
     RESIDENT_FIRST,
-    SCHEDULER_BITS,
-    SCHEDULER_MASK,
     STORED,
     TIED,
     TOTAL,
@@ -75,7 +87,6 @@ __all__ = [
     "advance",
     "meet_or_end",
     "note_residence",
-    "pack",
     "retire",
     "send",
     "start_thread_block",
@@ -92,25 +103,19 @@ _LAUNCH = StallReason.THREAD_BLOCK_LAUNCH.code
 
 
 @inlined
-def pack(cycle: int, reason: int) -> int:
-    """A cycle and what is waited for until then, comparable by the cycle."""
-    return (cycle << REASON_BITS) | reason
-
-
-@inlined
 def _fetched(
     program: Program, machine: Machine, state: SmState, warp: int, row: int, to: int
 ) -> int:
     """When the line of code of `row` is there. The cache replaces the one that it fetched first."""
     line = program.code[word(row, FETCH_LINE)]
-    if state.warp[warp_word(warp, LINE)] == line:
+    if warp_line(state, warp) == line:
         return to
     state.warp[warp_word(warp, LINE)] = line
     fetches = state.counts[FETCHES]
     if fetches - state.lines[word(line, FETCHED)] >= machine.fetch_lines:
         state.counts[FETCHES] = fetches + 1
         state.lines[word(line, FETCHED)] = fetches + 1
-        state.lines[word(line, LINE_READY)] = (to >> REASON_BITS) + machine.fetch_latency
+        state.lines[word(line, LINE_READY)] = (cycle_of(to)) + machine.fetch_latency
     return max(to, pack(state.lines[word(line, LINE_READY)], _FETCH))
 
 
@@ -154,7 +159,7 @@ def advance(
 
     Folded instructions on the way only hand on when their operands are ready.
     """
-    end = state.warp[warp_word(warp, END)]
+    end = warp_end(state, warp)
     registers = warp * program.registers
     while True:
         if seldom(position == end):
@@ -173,18 +178,18 @@ def advance(
         ready = _fetched(program, machine, state, warp, row, ready)
     state.warp[warp_word(warp, NEXT_ROW)] = row
     state.warp[warp_word(warp, NEXT_KIND)] = kind
-    state.warp[warp_word(warp, READY)] = ready >> REASON_BITS
-    state.warp[warp_word(warp, WHY)] = ready & REASON_MASK
-    state.warp[warp_word(warp, PIPE)] = state.scheduler[scheduler_word(scheduler, PIPES + kind)]
-    return ready >> REASON_BITS
+    state.warp[warp_word(warp, READY)] = cycle_of(ready)
+    state.warp[warp_word(warp, WHY)] = reason_of(ready)
+    state.warp[warp_word(warp, PIPE)] = pipe_of_kind(state, scheduler, kind)
+    return cycle_of(ready)
 
 
 @inlined
 def _look_again(state: SmState, scheduler: int) -> None:
     """Drops what a scheduler has chosen already at its issue of the present cycle, as its warps are
     others now: it chooses at the end of the issue."""
-    due = state.scheduler[scheduler_word(scheduler, DUE)]
-    has_chosen = state.scheduler[scheduler_word(scheduler, CANDIDATE)] >= 0
+    due = scheduler_due(state, scheduler)
+    has_chosen = scheduler_candidate(state, scheduler) >= 0
     if has_chosen and due == state.counts[LAST_CYCLE]:
         state.scheduler[scheduler_word(scheduler, CANDIDATE)] = -1
         state.scheduler[scheduler_word(scheduler, WAKE)] = due
@@ -194,11 +199,11 @@ def _look_again(state: SmState, scheduler: int) -> None:
 def retire(machine: Machine, state: SmState, warp: int) -> None:
     """Takes a warp out of its scheduler's order."""
     end_residence(machine, state, warp)
-    scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
+    scheduler = warp_scheduler(state, warp)
     _look_again(state, scheduler)
-    slot = lowest(state.warp[warp_word(warp, BIT)])
-    for at in range(slot, state.scheduler[scheduler_word(scheduler, COUNT)] - 1):
-        younger = state.scheduler[scheduler_word(scheduler, ORDER + at + 1)]
+    slot = lowest(warp_bit(state, warp))
+    for at in range(slot, scheduler_count(state, scheduler) - 1):
+        younger = warp_in_order(state, scheduler, at + 1)
         state.scheduler[scheduler_word(scheduler, ORDER + at)] = younger
         state.warp[warp_word(younger, BIT)] = 1 << at
     close_gap(state, scheduler, slot)
@@ -206,7 +211,7 @@ def retire(machine: Machine, state: SmState, warp: int) -> None:
     state.scheduler[scheduler_word(scheduler, CANDIDATE)] = -1
     state.scheduler[scheduler_word(scheduler, LAST)] = 0
     state.scheduler[scheduler_word(scheduler, TIED)] = 0
-    state.place[word(state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS, LIVE)] -= 1
+    state.place[word(warp_place(state, warp), LIVE)] -= 1
 
 
 @inlined
@@ -214,7 +219,7 @@ def send(
     program: Program, machine: Machine, state: SmState, warp: int, position: int, earliest: int
 ) -> None:
     """Lets a warp that its scheduler does not expect go on from `position`, or retires it."""
-    scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
+    scheduler = warp_scheduler(state, warp)
     ready = advance(program, machine, state, scheduler, warp, position, earliest)
     if ready == ENDED:
         retire(machine, state, warp)
@@ -226,13 +231,11 @@ def send(
 def wake(machine: Machine, state: SmState, scheduler: int, warp: int, ready: int) -> None:
     """Lists a warp that its scheduler does not expect, with its operands at cycle `ready`."""
     _look_again(state, scheduler)
-    at = aligned(machine, max(ready, state.scheduler[scheduler_word(scheduler, DUE)]))
+    at = aligned(machine, max(ready, scheduler_due(state, scheduler)))
     state.counts[WOKEN] = min(state.counts[WOKEN], at)
-    state.scheduler[scheduler_word(scheduler, WAKE)] = min(
-        state.scheduler[scheduler_word(scheduler, WAKE)], at
-    )
+    state.scheduler[scheduler_word(scheduler, WAKE)] = min(scheduler_wake(state, scheduler), at)
     if ready <= 0:
-        list_ready(state, scheduler, warp, state.warp[warp_word(warp, COUNTED)])
+        list_ready(state, scheduler, warp, warp_counted(state, warp))
     else:
         list_pending(state, scheduler, warp, ready)
 
@@ -277,8 +280,8 @@ def start_thread_block(
             state.warp[warp_word(warp, ACKNOWLEDGED)] = 0
             for register in range(warp * program.registers, (warp + 1) * program.registers):
                 state.registers[np.uint64(register)] = 0
-            scheduler = state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK
-            slot = state.scheduler[scheduler_word(scheduler, COUNT)]
+            scheduler = warp_scheduler(state, warp)
+            slot = scheduler_count(state, scheduler)
             state.scheduler[scheduler_word(scheduler, ORDER + slot)] = warp
             state.warp[warp_word(warp, BIT)] = 1 << slot
             state.scheduler[scheduler_word(scheduler, COUNT)] += 1
@@ -298,10 +301,10 @@ def _open_barrier(program: Program, machine: Machine, state: SmState, place: int
     state.place[word(place, ARRIVED)] = 0
     opens = pack(now + machine.barrier_latency, _BARRIER)
     for warp in range(place * program.warps, (place + 1) * program.warps):
-        if state.warp[warp_word(warp, WAITS)] == 1:
+        if warp_waits(state, warp) == 1:
             count_wait(machine, state, warp, now)
             state.warp[warp_word(warp, WAITS)] = 0
-            position = state.warp[warp_word(warp, POSITION)] + 1
+            position = warp_position(state, warp) + 1
             send(program, machine, state, warp, position, opens)
 
 

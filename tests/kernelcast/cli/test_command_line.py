@@ -18,6 +18,7 @@ import kernelcast as kc
 import kernelcast.models
 from kernelcast.models import MODELS, ModelOptions, get_model
 from kernelcast.models.model import Recording, declared
+from kernelcast.simcore.profile.timed import timed_warps
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples"
@@ -85,7 +86,7 @@ def test_estimate_records_the_paths_that_a_model_needs(
     known = {"watching": watching, "roofline": get_model("roofline")}
     monkeypatch.setattr(kernelcast.models, "_BUILT_IN", known)
     output("estimate", *SMALL_SAXPY, "--device", "gtx-480", "--model", "watching")
-    assert [profile.timed is not None for profile in model.seen] == [True]
+    assert [profile.derived(timed_warps) is not None for profile in model.seen] == [True]
 
 
 def test_estimate_explains_itself(output: Output) -> None:

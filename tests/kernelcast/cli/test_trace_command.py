@@ -14,6 +14,7 @@ import pytest
 import kernelcast as kc
 from kernelcast.cli import main
 from kernelcast.errors import KernelcastError
+from kernelcast.simcore.profile.timed import timed_warps
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 DONE = 0
@@ -99,9 +100,9 @@ def test_profiles_are_equal_as_objects(stored: Callable[..., str], tmp_path: Pat
 
 def test_stored_traces_know_the_paths_of_warps(stored: Callable[..., str]) -> None:
     """As the same execution gives them."""
-    found = kc.load_trace(stored("reduction")).profile("gtx-480").timed
+    found = kc.load_trace(stored("reduction")).profile("gtx-480").derived(timed_warps)
     run = kc.load_workload(workload("reduction")).run("small", record_paths=True)
-    expected = run.profile("gtx-480").timed
+    expected = run.profile("gtx-480").derived(timed_warps)
     assert found is not None
     assert expected is not None
     assert np.array_equal(found.paths.pc, expected.paths.pc)

@@ -15,6 +15,7 @@ import pytest
 import kernelcast as kc
 from kernelcast.models import MODELS
 from kernelcast.report.plots.whatif import whatif_plot
+from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.named_facts import device_facts
 from kernelcast.simcore.profile.occupancy import held_share, occupancy
 from kernelcast.simcore.profile.profile import LaunchShape, OccupancyLimiter
@@ -108,7 +109,7 @@ def test_rows_are_the_unchanged_device_then_every_combination(sgemm: kc.KernelTr
 
 def test_a_row_says_what_kc_estimate_says_of_the_changed_device(sgemm: kc.KernelTrace) -> None:
     changes: Changes = {"architecture.clock_hz": 1e9, "l1": "none", "coalescing": "sectors"}
-    device = kc.device("gtx-480").changed(changes)
+    device = changed_device(kc.device("gtx-480"), changes)
     found = kc.whatif(sgemm, "gtx-480", changes, models=["interval"])
     expected = kc.estimate(sgemm.profile(device), "interval", device)
     assert found.rows[1].estimate.terms == expected.terms
@@ -145,7 +146,7 @@ def test_a_changed_width_of_warps_executes_again() -> None:
     )
     assert len(found.rows) == 3
     source = kc.load_workload(REDUCTION).run("small", warp_width=16, record_paths=True)
-    narrow = kc.device("gtx-480").changed({"sm.warp_size": 16})
+    narrow = changed_device(kc.device("gtx-480"), {"sm.warp_size": 16})
     again = kc.estimate(source.profile(narrow), "interval", narrow)
     assert found.rows[1].estimate.time_s == again.time_s
 
@@ -153,7 +154,9 @@ def test_a_changed_width_of_warps_executes_again() -> None:
 def test_memories_are_simulated_again(sgemm: kc.KernelTrace) -> None:
     """An L2 of one set and no L1 lose what the caches of the GPU keep."""
     device = kc.device("gtx-480")
-    small = device.changed({"l2.capacity_bytes": 16 * 1024, "l1": "none", "coalescing": "sectors"})
+    small = changed_device(
+        device, {"l2.capacity_bytes": 16 * 1024, "l1": "none", "coalescing": "sectors"}
+    )
     traffic = sgemm.profile(small).traffic.dram_bytes
     assert traffic > sgemm.profile(device).traffic.dram_bytes
 
@@ -168,7 +171,7 @@ def test_early_release_shares_what_finished_warps_held() -> None:
     assert share == pytest.approx(times.mean() / times.max())
     assert 0.4 < share < 0.6
     device = kc.device("gtx-480")
-    early = device.changed({"sm.early_release": True, "sm.max_blocks": 48})
+    early = changed_device(device, {"sm.early_release": True, "sm.max_blocks": 48})
     before = trace.profile(device).occupancy
     after = trace.profile(early).occupancy
     assert before is not None
@@ -182,7 +185,7 @@ def test_a_workload_with_early_release_is_executed_with_its_accesses() -> None:
     workload = kc.load_workload(REDUCTION)
     found = kc.whatif(workload, "gtx-480", {"sm.early_release": "yes"}, size="small")
     trace = workload.run("small", record_paths=True)
-    device = kc.device("gtx-480").changed({"sm.early_release": True})
+    device = changed_device(kc.device("gtx-480"), {"sm.early_release": True})
     for row in found.rows[1::2]:
         assert row.estimate == kc.estimate(trace.profile(device), row.estimate.model, device)
 

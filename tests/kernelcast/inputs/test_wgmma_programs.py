@@ -8,6 +8,7 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
 
@@ -211,8 +212,9 @@ def test_specialised_warpgroups_wait_for_copies_and_for_one_another(
     profile = trace.profile("h100-sxm")
     found = kc.estimate(profile, "interval")
     assert not [text for text in found.assumptions if "mbarrier" in text or "cluster" in text]
-    assert profile.timed is not None
-    timing = launch_timing(profile.timed, load_device("h100-sxm"), is_exact=True)
+    timed = profile.derived(timed_warps)
+    assert timed is not None
+    timing = launch_timing(timed, load_device("h100-sxm"), is_exact=True)
     assert DEVICE_TIMING is not None
     assert timing.cycles > 2 * DEVICE_TIMING.dram_latency_cycles
     assert timing.warp_stalls[StallReason.DRAM_LATENCY] > DEVICE_TIMING.dram_latency_cycles

@@ -12,6 +12,7 @@ from kernelcast.errors import KernelcastError
 from kernelcast.ranking.ranking import Outcome, Prediction, Refusal, make_ranking
 from kernelcast.ranking.store import RankStore, outcome_key
 from kernelcast.ranking.variations import Configuration
+from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.file import load_device
 
 
@@ -115,7 +116,7 @@ def test_lines_are_json_objects(tmp_path: Path) -> None:
 
 def test_keys_tell_kernels_configurations_and_devices_apart() -> None:
     device = load_device("a100-40gb")
-    changed = device.changed({"l2.capacity_bytes": 2 * device.l2.capacity_bytes})
+    changed = changed_device(device, {"l2.capacity_bytes": 2 * device.l2.capacity_bytes})
     keys = {
         outcome_key("k", configuration(1), device),
         outcome_key("other", configuration(1), device),

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from micro_kernel import Step, micro_kernel
 
 from kernelcast.models.topdown import ApplicationTopDown
 from kernelcast.simcore.device.device import Device
@@ -17,7 +18,6 @@ from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from kernelcast.simcore.timing.launch.micro_kernel import Step, micro_kernel
 from kernelcast.topdown.simulated import simulated_topdown
 from kernelcast.workload.file import load_workload
 
@@ -73,8 +73,12 @@ def test_slots_without_a_warp_are_no_part_but_told() -> None:
 
 def test_hot_lines_are_shares_of_the_cycles_of_warps() -> None:
     profile = recorded()
-    assert profile.timed is not None
+    timed = profile.derived(timed_warps)
+    assert timed is not None
     device = load_device(TURING)
-    timing, lines = launch_timing(profile.timed, device), simulated_topdown(profile, device)
+    timing, lines = (
+        launch_timing(timed, device),
+        simulated_topdown(profile, device),
+    )
     stalled = sum(timing.warp_stalls.values()) / timing.resident_warp_cycles
     assert sum(line.percent for line in lines.hot_lines) == pytest.approx(100 * stalled, rel=0.05)

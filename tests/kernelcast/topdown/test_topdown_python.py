@@ -10,6 +10,7 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.errors import KernelcastError, MetricsError, ModelNotApplicable
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
 
 DATA = Path(__file__).parents[1] / "data" / "topdown"
@@ -26,8 +27,9 @@ def test_a_trace_is_divided_on_a_device(trace: kc.KernelTrace) -> None:
     """The retired part is what the simulation issued, with the active lanes that were counted."""
     found = kc.topdown(trace, GPU)
     profile = trace.profile(GPU)
-    assert profile.timed is not None
-    timing = launch_timing(profile.timed, kc.device(GPU))
+    timed = profile.derived(timed_warps)
+    assert timed is not None
+    timing = launch_timing(timed, kc.device(GPU))
     retired = timing.issued / timing.full_cycles * (profile.divergence or 1.0)
     assert found.total["Retire"].ipc == pytest.approx(retired)
     assert found.total.ipc_max == 4.0

@@ -14,6 +14,7 @@ import pytest
 from kernelcast.cli import main
 from kernelcast.report.data_table import as_markdown
 from kernelcast.report.paper_figures import figure_record, figure_tables
+from kernelcast.simcore.device.changed import changed_device
 from kernelcast.validation import papers
 from kernelcast.validation.paper_figures import PaperFigure, Subject
 from kernelcast.validation.papers import paper_figures
@@ -125,7 +126,7 @@ def test_figures_of_the_machine_are_those_of_section_4_and_table_2() -> None:
     """Peaks: 8 x 1.48 x 30 / 32 and so on. Occupancies: 16384 over registers and bytes."""
     figures = tuple(machine_figures())
     assert all(item.is_met for item in figures)
-    found = peaks(paper_gpu().changed({"architecture.clock_hz": 1.48e9}))
+    found = peaks(changed_device(paper_gpu(), {"architecture.clock_hz": 1.48e9}))
     assert found["peak_mad_instr"] == pytest.approx(8 * 1.48 * 30 / 32)
     assert found["peak_gflops"] == pytest.approx(8 * 1.48 * 30 * 2)
     assert found["peak_shared_bw"] == pytest.approx(1.48 * 8 * 30 * 4)

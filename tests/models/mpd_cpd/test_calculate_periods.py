@@ -19,7 +19,7 @@ from kernelcast.models.mpd_cpd.calculate_periods import (
 from kernelcast.models.mpd_cpd.derived_ptx_costs import ptx_costs
 from kernelcast.models.mpd_cpd.instruction_stream import instruction_stream
 from kernelcast.simcore.device.file import load_device
-from kernelcast.traces.trace import PatternTable
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
 
 DEVICE = load_device("gtx-260")

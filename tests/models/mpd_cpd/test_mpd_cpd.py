@@ -34,7 +34,7 @@ from kernelcast.simcore.profile.profile import (
     LaunchShape,
     MemoryTraffic,
 )
-from kernelcast.traces.trace import PatternTable
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
 
 DEVICE = load_device("gtx-260")

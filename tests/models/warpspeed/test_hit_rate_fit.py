@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
+from hit_rate_fit import HitRatePoint, fit_hit_rate
 
 from kernelcast.errors import KernelcastError
-from kernelcast.models.warpspeed.volumes.hit_rate_fit import HitRatePoint, fit_hit_rate
 from kernelcast.models.warpspeed.warpspeed_facts import HitRateFacts
 
 CURVE = HitRateFacts(1.0, 0.003, 4.0)

@@ -6,11 +6,11 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from access_stream import access_batches
+from access_stream import instruction_rows as stream_rows
 
 from kernelcast.models.warpspeed.model import warpspeed_estimate
 from kernelcast.models.warpspeed.volumes.volumes import Volumes, volumes
-from kernelcast.simcore.address.access_stream import access_batches
-from kernelcast.simcore.address.access_stream import instruction_rows as stream_rows
 from kernelcast.simcore.address.kernel import Access, AddressKernel, Field
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows

@@ -6,9 +6,9 @@ import itertools
 
 import numpy as np
 import pytest
+from access_stream import access_batches, instruction_rows
 
 from kernelcast.errors import KernelcastError
-from kernelcast.simcore.address.access_stream import access_batches, instruction_rows
 from kernelcast.simcore.address.expression_sources import address_expression
 from kernelcast.simcore.address.kernel import Access, AddressKernel, Field, LoopVariable
 

@@ -9,7 +9,7 @@ import pytest
 from kernelcast.errors import DeviceFileError, UnknownDevice
 from kernelcast.simcore.device.device import CacheFacts, CoalescingRule, Source
 from kernelcast.simcore.device.file import known_devices, load_device
-from kernelcast.simcore.memory.replacement import POLICIES
+from kernelcast.simcore.memory.replacement.policies import POLICIES
 
 SHIPPED = Path(__file__).parents[3] / "simcore" / "devices"
 

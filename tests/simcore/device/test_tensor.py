@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kernelcast.errors import DeviceFileError
+from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.checks import Observation, contradictions
 from kernelcast.simcore.device.device import Provenance, Source
 from kernelcast.simcore.device.file import known_devices, load_device, load_observations
@@ -143,20 +144,20 @@ def test_published_throughputs_lie_below_the_peaks() -> None:
 def test_clocks_change_units_with_the_device(name: str) -> None:
     """What-if: the vendor's figure follows its clock, so that the changed device passes."""
     device = load_device(name)
-    changed = device.changed({"architecture.clock_hz": 1.3 * device.architecture.clock_hz})
+    changed = changed_device(device, {"architecture.clock_hz": 1.3 * device.architecture.clock_hz})
     assert changed.tensor is not None
     assert device.tensor is not None
     assert changed.tensor.fp16 == device.tensor.fp16
-    more = device.changed({"architecture.sm_count": 2 * device.architecture.sm_count})
+    more = changed_device(device, {"architecture.sm_count": 2 * device.architecture.sm_count})
     assert more.tensor is not None
 
 
 def test_rates_can_be_changed() -> None:
-    changed = load_device("rtx-4090").changed({"tensor.fp16": 512.0, "tensor.bf16": 512.0})
+    changed = changed_device(load_device("rtx-4090"), {"tensor.fp16": 512.0, "tensor.bf16": 512.0})
     assert changed.tensor is not None
     assert changed.tensor.flow_per_cycle("fp16") == 512
     with pytest.raises(DeviceFileError, match=r"tensor\.latency_cycles: is missing"):
-        load_device("gtx-480").changed({"tensor.fp16": 512.0})
+        changed_device(load_device("gtx-480"), {"tensor.fp16": 512.0})
 
 
 def test_facts_need_no_rates() -> None:

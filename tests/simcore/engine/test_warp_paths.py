@@ -19,7 +19,8 @@ from kernelcast.simcore.engine.path_sample import PathSample, record_paths
 from kernelcast.simcore.isa.ir.kernel import GRID, Kernel, Symbol
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.launch.launch import Launch, LazyBuffer, Limits
-from kernelcast.traces.trace import PatternTable, Trace
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import Trace
 from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths, sampled_thread_blocks
 
 Compile = Callable[..., Kernel]

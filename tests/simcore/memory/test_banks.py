@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from kernelcast.simcore.device.device import ConstantFacts, SharedMemoryFacts
 from kernelcast.simcore.memory.banks import Wavefronts, constant_wavefronts, shared_wavefronts
 from kernelcast.simcore.memory.native_accesses import NativeAccesses
-from kernelcast.traces.trace import PatternCounts, PatternTable
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import PatternCounts
 
 WARP = np.arange(32, dtype=np.int64)
 ALL = 2**32 - 1

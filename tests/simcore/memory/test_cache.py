@@ -78,6 +78,86 @@ def test_lru_reads_miss_where_an_ordered_dictionary_misses(
         assert read(cache, line, wanted) == oracle.read(line, wanted)
 
 
+class FifoOracle(LruOracle):
+    """A line keeps the place that it came into, however often it is read."""
+
+    def read(self, line: int, wanted: int) -> int:
+        lines = self.sets[line % len(self.sets)]
+        if line not in lines and len(lines) == self.ways:
+            lines.popitem(last=False)
+        held = lines.get(line, 0)
+        lines[line] = held | wanted
+        return wanted & ~held
+
+
+class TreeOracle:
+    """One set; a node is the range of its ways, cut at the largest power of two that is less."""
+
+    def __init__(self, sets: int, ways: int) -> None:
+        self.sets, self.ways = [list[int]() for _ in range(sets)], ways
+        self.halves: list[dict[tuple[int, int], bool]] = [{} for _ in range(sets)]
+
+    def _walk(self, of_set: int, way: int | None) -> int:
+        first, end = 0, 1 << (self.ways - 1).bit_length()
+        while end - first > 1:
+            middle = (first + end) // 2
+            points = self.halves[of_set].get((first, end), False) and middle < self.ways
+            is_right = points if way is None else way >= middle
+            if way is not None:
+                self.halves[of_set][first, end] = not is_right
+            first, end = (middle, end) if is_right else (first, middle)
+        return first
+
+    def reads(self, line: int) -> bool:
+        """Whether it was there."""
+        lines = self.sets[line % len(self.sets)]
+        of_set, was_there = line % len(self.sets), line in lines
+        if not was_there and len(lines) < self.ways:
+            lines.append(line)
+        elif not was_there:
+            lines[self._walk(of_set, None)] = line
+        self._walk(of_set, lines.index(line))
+        return was_there
+
+
+@settings(deadline=None)  # the first example compiles
+@given(
+    reads=st.lists(st.tuples(st.integers(0, 40), st.integers(1, 15)), max_size=200),
+    sets=st.sampled_from([1, 3, 4]),
+    ways=st.sampled_from([1, 2, 4, 12, 24]),
+)
+def test_fifo_reads_miss_where_a_queue_misses(
+    reads: list[tuple[int, int]], sets: int, ways: int
+) -> None:
+    cache, oracle = cold(facts(sets * ways, ways, "fifo")), FifoOracle(sets, ways)
+    for line, wanted in reads:
+        assert read(cache, line, wanted) == oracle.read(line, wanted)
+
+
+@settings(deadline=None)  # the first example compiles
+@given(
+    reads=st.lists(st.integers(0, 80), max_size=200),
+    sets=st.sampled_from([1, 3]),
+    ways=st.sampled_from([1, 2, 4, 6, 12, 32]),
+)
+def test_pseudo_lru_misses_where_a_tree_of_ranges_misses(
+    reads: list[int], sets: int, ways: int
+) -> None:
+    cache, oracle = cold(facts(sets * ways, ways, "plru")), TreeOracle(sets, ways)
+    for line in reads:
+        assert (read(cache, line) == 0) == oracle.reads(line)
+
+
+def test_a_line_that_is_read_again_and_again_goes_first_under_fifo_only() -> None:
+    kept = {}
+    for policy in ("lru", "plru", "fifo"):
+        cache = cold(facts(4, 4, policy))
+        for line in (0, 1, 2, 3, 0, 4):
+            read(cache, line)
+        kept[policy] = find(cache, 0, 0) >= 0
+    assert kept == {"lru": True, "plru": True, "fifo": False}
+
+
 @settings(deadline=None)  # the first example compiles
 @given(
     writes=st.lists(
@@ -186,7 +266,14 @@ def test_a_capacity_that_ways_do_not_divide_is_rounded_down_to_whole_sets() -> N
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"replacement": "oracle"}, "unknown replacement policy 'oracle'; known are lru, random"),
+        (
+            {"replacement": "oracle"},
+            "unknown replacement policy 'oracle'; known are lru, random, fifo, plru",
+        ),
+        (
+            {"replacement": "plru", "ways": 64, "capacity_bytes": 64 * 128},
+            "plru is for sets of up to 32",
+        ),
         ({"index": "xor"}, "unknown cache index 'xor'"),
         ({"line_bytes": 96}, "power of two of sectors"),
         ({"line_bytes": 48}, "cannot be fetched 32 bytes at a time"),

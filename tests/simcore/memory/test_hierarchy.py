@@ -13,11 +13,11 @@ from kernelcast.simcore.device.device import CacheFacts, CoalescingRule, Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.stream import simulate_traffic
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import (
     AccessTable,
     InstructionRow,
     PatternCounts,
-    PatternTable,
     ResourceNeeds,
     ThreadBlockClasses,
     Trace,

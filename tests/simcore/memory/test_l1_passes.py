@@ -10,7 +10,8 @@ import pytest
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.memory.l1_passes import data_passes, has_banked_l1, tag_passes
 from kernelcast.simcore.memory.native_accesses import NativeAccesses
-from kernelcast.traces.trace import PatternCounts, PatternTable
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import PatternCounts
 
 ROWS = 300
 WIDTHS = (1, 2, 4, 8, 16)

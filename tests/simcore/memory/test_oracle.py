@@ -17,8 +17,9 @@ from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.pattern_rows import KEPT_ROWS
 from kernelcast.simcore.memory.stream import TrafficSimulator
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stream import AccessBatch
-from kernelcast.traces.trace import AccessTable, InstructionRow, PatternTable
+from kernelcast.traces.trace import AccessTable, InstructionRow
 
 L1 = CacheFacts(1024, 128, 32, 2, "lru", "modulo", True, True, True, False)
 L2 = CacheFacts(6 * 1024, 128, 32, 4, "lru", "modulo", True, True, True, True)

@@ -17,7 +17,8 @@ from kernelcast.simcore.memory.schedule import (
     cycles_per_instruction,
 )
 from kernelcast.simcore.memory.walk import ADDRESS, RECORD_WORDS
-from kernelcast.traces.trace import AccessTable, PatternTable
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import AccessTable
 
 _LOAD = np.ones(1, np.int8)
 

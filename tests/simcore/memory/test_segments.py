@@ -14,7 +14,7 @@ from kernelcast.simcore.device.device import CoalescingRule, Device, SegmentFact
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.memory.native_accesses import NativeAccesses
 from kernelcast.simcore.memory.transactions import transactions_of
-from kernelcast.traces.trace import PatternTable
+from kernelcast.traces.pattern_table import PatternTable
 
 ALL = 2**32 - 1
 BASE = 1 << 20

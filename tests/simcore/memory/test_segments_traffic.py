@@ -18,8 +18,9 @@ from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.native_accesses import NativeAccesses, native_accesses
 from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.simcore.memory.transactions import transactions_of
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stream import AccessBatch
-from kernelcast.traces.trace import AccessTable, InstructionRow, PatternCounts, PatternTable
+from kernelcast.traces.trace import AccessTable, InstructionRow, PatternCounts
 
 WIDTH, WARPS, ALL = 32, 2, 2**32 - 1
 GT200 = load_device("gtx-285")

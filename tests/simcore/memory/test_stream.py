@@ -15,8 +15,9 @@ from kernelcast.simcore.device.device import CacheFacts, CoalescingRule, Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.stream import TrafficSimulator
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stream import AccessBatch
-from kernelcast.traces.trace import AccessTable, InstructionRow, PatternTable
+from kernelcast.traces.trace import AccessTable, InstructionRow
 
 KIB = 1024
 L1 = CacheFacts(2 * KIB, 128, 32, 4, "lru", "modulo", True, True, True, False)
@@ -116,7 +117,7 @@ def counts(result: TrafficResult) -> list[list[int]]:
     thread_blocks=st.integers(1, 24),
     cuts=st.sets(st.integers(1, 23)),
     width=st.sampled_from([8, 16, 32, 64]),
-    replacement=st.sampled_from(["lru", "random"]),
+    replacement=st.sampled_from(["lru", "random", "fifo", "plru"]),
     rule=st.sampled_from(CoalescingRule),
     at_once=st.sampled_from([1, 10, 1 << 14]),
 )

@@ -19,6 +19,7 @@ from kernelcast.simcore.profile.profile import (
     OccupancyLimiter,
 )
 from kernelcast.simcore.profile.profiler import profile
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.traces.trace import Trace
 from kernelcast.traces.warp_paths import WarpPaths
 
@@ -170,9 +171,13 @@ def test_what_only_models_need_waits_until_one_asks(
     paths = WarpPaths.__new__(WarpPaths)  # that there are some is all that counts
     found = profile(replace(saxpy, paths=paths), load_device("gtx-480"))
     assert not asked
-    assert str(found.timed) == str(replace(found, repeats=2).timed) == "timed"
+    assert (
+        str(found.derived(timed_warps))
+        == str(replace(found, repeats=2).derived(timed_warps))
+        == "timed"
+    )
     assert asked == [saxpy.kernel]
-    assert profile(saxpy, load_device("gtx-480")).timed is None
+    assert profile(saxpy, load_device("gtx-480")).derived(timed_warps) is None
 
 
 def test_traces_must_be_of_the_device_width(run_ptx: RunPtx) -> None:

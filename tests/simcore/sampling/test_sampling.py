@@ -15,8 +15,9 @@ from kernelcast.simcore.device.device import CacheFacts, CoalescingRule, Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.levels import Counters
+from kernelcast.simcore.memory.sampled_traffic import SampledTraffic
 from kernelcast.simcore.memory.stream import TrafficSimulator
-from kernelcast.simcore.sampling.extrapolation import SampledTraffic, extrapolate
+from kernelcast.simcore.sampling.extrapolation import extrapolate
 from kernelcast.simcore.sampling.footprint import (
     MOST_WARM_UP_WAVES,
     Footprint,
@@ -24,13 +25,9 @@ from kernelcast.simcore.sampling.footprint import (
 )
 from kernelcast.simcore.sampling.plan import Role, SamplePlan, plan_sample, whole_grid
 from kernelcast.simcore.sampling.run import SampleSimulation
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stream import AccessBatch
-from kernelcast.traces.trace import (
-    AccessTable,
-    InstructionRow,
-    PatternTable,
-    ThreadBlockClasses,
-)
+from kernelcast.traces.trace import AccessTable, InstructionRow, ThreadBlockClasses
 
 KIB = 1024
 L1 = CacheFacts(2 * KIB, 128, 32, 4, "lru", "modulo", True, True, True, False)

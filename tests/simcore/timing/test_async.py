@@ -8,12 +8,14 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.asynchronous import grouped_paths
 from kernelcast.simcore.timing.kernel.mbarrier_waits import without_tries
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
-from kernelcast.traces.trace import InstructionRow, PatternTable
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import InstructionRow
 from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
 
 DEVICE = load_device("a100-80gb")
@@ -46,7 +48,7 @@ def timed(body: str) -> TimedKernel:
     target = np.zeros(1024, np.float32)
     kernel = kc.load_ptx(HEAD + body + END)["k"]
     trace = kernel.run(grid=1, block=32, args=[source, target], devices=[DEVICE])
-    found = trace.profile(DEVICE).timed
+    found = trace.profile(DEVICE).derived(timed_warps)
     assert found is not None
     return found
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from micro_kernel import Step, micro_kernel
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.simcore.device.device import Device
@@ -16,7 +17,6 @@ from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.stall_reasons import REASON_COUNT, StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from kernelcast.simcore.timing.launch.micro_kernel import Step, micro_kernel
 from kernelcast.traces.warp_paths import WarpPaths
 
 DEVICES = ("v100-pcie", "gtx-480", "tesla-k20c", "mi210", "gtx-285")

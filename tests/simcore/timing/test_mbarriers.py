@@ -8,14 +8,15 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 import pytest
+from micro_kernel import Step, micro_kernel
 
 import kernelcast as kc
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
-from kernelcast.simcore.timing.launch.micro_kernel import Step, micro_kernel
 from kernelcast.traces.phase_table import PhaseTable
 
 DEVICE = load_device("h100-sxm")
@@ -82,7 +83,7 @@ def timed(text: str, consumers: int = 1) -> TimedKernel:
     trace = kc.load_ptx(text)["k"].run(
         grid=1, block=32 + 32 * consumers, args=[source, target], devices=[DEVICE]
     )
-    found = trace.profile(DEVICE).timed
+    found = trace.profile(DEVICE).derived(timed_warps)
     assert found is not None
     return found
 

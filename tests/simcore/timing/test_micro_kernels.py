@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 import pytest
+from micro_kernel import Step, micro_kernel
 
 from kernelcast.simcore.device.device import Device, PipelineFacts, TimingFacts
 from kernelcast.simcore.device.file import load_device
@@ -13,7 +14,6 @@ from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
-from kernelcast.simcore.timing.launch.micro_kernel import Step, micro_kernel
 
 DEVICES = ("v100-pcie", "gtx-1070", "quadro-rtx-4000", "mi210", "gtx-480", "tesla-k20c")
 WITHIN = 0.05

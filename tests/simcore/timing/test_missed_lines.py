@@ -15,12 +15,12 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from micro_kernel import Step, micro_kernel
 
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from kernelcast.simcore.timing.launch.micro_kernel import Step, micro_kernel
 from kernelcast.simcore.timing.walk.missed_lines import event_turns, miss_columns, missed_lines
 
 Ints = npt.NDArray[np.int64]

@@ -15,6 +15,7 @@ import pytest
 import kernelcast as kc
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.instruction_sequences import native_sequences
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
@@ -82,7 +83,7 @@ def timed(
     trace = kc.load_ptx(text)["k"].run(
         grid=grid, block=block, args=[data], devices=[device.name], record_paths=True
     )
-    kernel = trace.profile(device).timed
+    kernel = trace.profile(device).derived(timed_warps)
     assert kernel is not None
     return kernel
 

@@ -14,6 +14,7 @@ import pytest
 import kernelcast as kc
 from kernelcast.simcore.device.device import Device, PipelineFacts, TimingFacts
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
 
@@ -57,7 +58,7 @@ def timed(
         engine="reference",
         record_paths=True,
     )
-    found = trace.profile(device).timed
+    found = trace.profile(device).derived(timed_warps)
     assert found is not None
     return found
 

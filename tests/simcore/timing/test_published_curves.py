@@ -23,9 +23,11 @@ from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.launch.launch import Argument
 from kernelcast.simcore.memory.l1_passes import data_passes
 from kernelcast.simcore.memory.native_accesses import NativeAccesses
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from kernelcast.traces.trace import PatternCounts, PatternTable
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import PatternCounts
 
 DATA = Path(__file__).parents[1] / "data"
 HEAD = """.version 8.0
@@ -51,7 +53,7 @@ def timed(
     trace = kc.load_ptx(HEAD + source)["k"].run(
         grid=grid, block=threads, args=arguments, devices=[device], record_paths=True
     )
-    found = trace.profile(device).timed
+    found = trace.profile(device).derived(timed_warps)
     assert found is not None
     return found
 

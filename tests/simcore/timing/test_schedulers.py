@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from micro_kernel import Step, micro_kernel
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.simcore.device.device import TimingFacts
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from kernelcast.simcore.timing.launch.micro_kernel import Step, micro_kernel
 from kernelcast.simcore.timing.walk.sm_program import sm_program
 from kernelcast.traces.warp_paths import NO_PATTERN
 

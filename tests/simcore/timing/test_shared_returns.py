@@ -8,7 +8,8 @@ import pytest
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.memory.native_accesses import NativeAccesses
 from kernelcast.simcore.timing.kernel.shared_returns import shared_returns
-from kernelcast.traces.trace import PatternCounts, PatternTable
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import PatternCounts
 
 PATTERNS = {
     "uniform": lambda lane: 0 * lane,

@@ -8,6 +8,7 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
 
 DEVICE = load_device("b200")
@@ -45,7 +46,7 @@ def run(body: str, products: int = 1) -> LaunchTiming:
     text = HEAD + begin + body.replace("PRODUCTS", PRODUCT * products) + again + END
     kernel = kc.load_ptx(text)["k"]
     trace = kernel.run(grid=1, block=32, args=[np.zeros(32, np.float32)], devices=[DEVICE])
-    found = trace.profile(DEVICE).timed
+    found = trace.profile(DEVICE).derived(timed_warps)
     assert found is not None
     return launch_timing(found, DEVICE, is_exact=True)
 

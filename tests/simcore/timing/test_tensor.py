@@ -11,6 +11,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.device.tensor_facts import TensorFacts
 from kernelcast.simcore.profile.profile import KernelProfile
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.kernel.tensor_cycles import tensor_cycles
@@ -64,7 +65,7 @@ def traced(device: Device, text: str, warps: int) -> KernelProfile:
 
 
 def timed(device: Device, text: str, warps: int) -> TimedKernel:
-    found = traced(device, text, warps).timed
+    found = traced(device, text, warps).derived(timed_warps)
     assert found is not None
     return found
 
@@ -162,7 +163,7 @@ def test_sparse_products_count_whole_and_take_half() -> None:
 
 def test_devices_without_units_have_a_profile_and_no_timing() -> None:
     found = traced(load_device("gtx-1070"), source(*AMPERE[1:5], 1), 1)
-    assert found.timed is None
+    assert found.derived(timed_warps) is None
     assert "gtx-1070 has no tensor units for its fp16 operations" in found.not_timed
     assert found.instructions.tensor_operations == {"fp16": 2.0 * 16 * 8 * 16 * TRIPS * UNROLLED}
     assert found.instructions.fp32 == found.instructions.fma32 == found.instructions.fp64 == 0.0

@@ -15,6 +15,7 @@ from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.memory.device_memory import simulate_memory
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.from_trace import timed_kernel
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 
@@ -38,7 +39,7 @@ def timed(
     trace = RunnableKernel(kernel).run(
         grid=grid, block=threads, args=[out], warp_width=width, record_paths=True
     )
-    found = trace.profile(device).timed
+    found = trace.profile(device).derived(timed_warps)
     assert found is not None
     return found
 
@@ -319,7 +320,7 @@ def test_a_trace_without_paths_says_why(compile_ptx: Compile) -> None:
     device = load_device("a100-80gb")
     with pytest.raises(TraceFormatError, match="no paths of warps: they were not recorded"):
         timed_kernel(trace.data, device, simulate_memory(trace.data, device, 1))
-    assert trace.profile(device).timed is None
+    assert trace.profile(device).derived(timed_warps) is None
 
 
 def test_joined_warps_have_no_paths(compile_ptx: Compile) -> None:
@@ -328,7 +329,7 @@ def test_joined_warps_have_no_paths(compile_ptx: Compile) -> None:
     assert isinstance(trace, KernelTrace)
     assert trace.data.paths is not None
     profile = trace.profile("mi210")
-    assert profile.timed is None
+    assert profile.derived(timed_warps) is None
     assert "warps of 32 threads" in profile.not_timed
 
 
@@ -340,6 +341,6 @@ def test_profiles_compare_and_print_without_their_paths(compile_ptx: Compile) ->
         .profile("a100-80gb")
         for record in (False, True)
     )
-    assert with_paths.timed is not None
+    assert with_paths.derived(timed_warps) is not None
     assert plain == with_paths
     assert "paths" not in repr(with_paths)

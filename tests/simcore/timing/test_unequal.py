@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
+from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
 from kernelcast.simcore.timing.launch.unequal_shares import unequal_shares
-from kernelcast.traces.trace import PatternTable
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.warp_paths import WarpPaths
 
 LONG, SHORT = 2000, 20
@@ -36,8 +37,8 @@ def _timing(trips: list[int], device: str) -> LaunchTiming:
     args = [np.array(trips, np.uint32), np.zeros(len(trips), np.float32)]
     trace = kc.load_ptx(CHAIN)["chain"].run(grid=len(trips), block=32, args=args, devices=[device])
     profile = trace.profile(device)
-    assert profile.timed is not None
-    return launch_timing(profile.timed, kc.device(device))
+    assert profile.derived(timed_warps) is not None
+    return launch_timing(profile.derived(timed_warps), kc.device(device))
 
 
 @pytest.mark.parametrize("device", DEVICES)

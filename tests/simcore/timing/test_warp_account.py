@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from micro_kernel import Step, micro_kernel
 
 from kernelcast.simcore.device.device import Device, TimingFacts
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.timing.kernel.stall_reasons import NOT_SELECTED, SELECTED, StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
-from kernelcast.simcore.timing.launch.micro_kernel import Step, micro_kernel
 
 VOLTA = load_device("v100-pcie")
 DEVICES = ("v100-pcie", "gtx-1070", "gtx-480", "tesla-k20c", "mi210", "gtx-285")

@@ -20,8 +20,9 @@ from kernelcast.simcore.engine.jit.recording.access_rows import (
     key_columns,
     refill,
 )
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stream import AccessBatch
-from kernelcast.traces.trace import AccessTable, PatternCounts, PatternTable
+from kernelcast.traces.trace import AccessTable, PatternCounts
 
 __all__ = ["AccessLog"]
 

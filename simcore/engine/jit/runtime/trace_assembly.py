@@ -16,13 +16,8 @@ from kernelcast.simcore.isa.analysis.instruction_rows import (
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
 from kernelcast.simcore.launch.resources import resource_needs
-from kernelcast.traces.trace import (
-    AccessTable,
-    PatternCounts,
-    PatternTable,
-    ThreadBlockClasses,
-    Trace,
-)
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import AccessTable, PatternCounts, ThreadBlockClasses, Trace
 
 __all__ = ["Counted", "assemble"]
 

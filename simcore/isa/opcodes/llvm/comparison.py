@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, NativeCode
-from kernelcast.simcore.isa.numerics.packed import of_elements
+from kernelcast.simcore.isa.opcodes.element_types import of_elements
 from kernelcast.simcore.isa.opcodes.llvm.packed import elements, every_second, joined, single, twice
 from kernelcast.simcore.isa.opcodes.llvm.rounding import flushed, widened
 from kernelcast.simcore.isa.opcodes.table import Context, Emission

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, NativeCode
-from kernelcast.simcore.isa.numerics.packed import TO_ODD, of_elements
+from kernelcast.simcore.isa.numerics.packed import TO_ODD
+from kernelcast.simcore.isa.opcodes.element_types import of_elements
 from kernelcast.simcore.isa.opcodes.llvm.alternate_formats import from_alternate, to_alternate
 from kernelcast.simcore.isa.opcodes.llvm.packed import elements, joined
 from kernelcast.simcore.isa.opcodes.llvm.rounding import (

@@ -8,7 +8,8 @@ from __future__ import annotations
 from functools import wraps
 
 from kernelcast.simcore.isa.numerics.lane_code import NativeCode
-from kernelcast.simcore.isa.numerics.packed import BF16_NAN, TO_ODD, of_elements
+from kernelcast.simcore.isa.numerics.packed import BF16_NAN, TO_ODD
+from kernelcast.simcore.isa.opcodes.element_types import of_elements
 from kernelcast.simcore.isa.opcodes.table import Context, Emission
 from kernelcast.simcore.isa.types import ScalarType
 

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pytest
 
 from kernelcast.errors import UnsupportedInstruction
-from kernelcast.ptx_frontend.llvm.builtins.verification import Memory, kernel_of
 from kernelcast.simcore.engine import ENGINES, execute
 from kernelcast.simcore.launch.launch import Launch
+from tests.ptx_frontend.llvm.builtins.verification import Memory, kernel_of
 
 Array = npt.NDArray[Any]
 GROUPS = 2

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from kernelcast.errors import UnsupportedInstruction
-from kernelcast.ptx_frontend.llvm.builtins.verification import called
 from kernelcast.simcore.engine import ENGINES
+from tests.ptx_frontend.llvm.builtins.verification import called
 
 TYPES: dict[str, Any] = {
     "c": np.int8,

@@ -11,10 +11,10 @@ import pytest
 
 from kernelcast.errors import UnsupportedInstruction
 from kernelcast.ptx_frontend.llvm.builtins.math_functions import MATH_FUNCTIONS
-from kernelcast.ptx_frontend.llvm.builtins.verification import Memory, called
 from kernelcast.simcore.engine import ENGINES
 from kernelcast.simcore.isa.opcodes.table import OPCODES, Context
 from kernelcast.simcore.isa.types import ScalarType
+from tests.ptx_frontend.llvm.builtins.verification import Memory, called
 
 Oracle = Callable[..., Any]
 FLOATS: dict[str, Any] = {"f": np.float32, "d": np.float64}

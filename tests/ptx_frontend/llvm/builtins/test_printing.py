@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from kernelcast.ptx_frontend.llvm.builtins import is_builtin
-from kernelcast.ptx_frontend.llvm.builtins.verification import kernel_of, run_call
 from kernelcast.simcore.engine import ENGINES
+from tests.ptx_frontend.llvm.builtins.verification import kernel_of, run_call
 
 every_engine = pytest.mark.parametrize("engine", sorted(ENGINES))
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from kernelcast.errors import UnsupportedInstruction
-from kernelcast.ptx_frontend.llvm.builtins.verification import Memory, called
 from kernelcast.simcore.engine import ENGINES
+from tests.ptx_frontend.llvm.builtins.verification import Memory, called
 
 every_engine = pytest.mark.parametrize("engine", sorted(ENGINES))
 TYPES: dict[str, tuple[str, Any]] = {

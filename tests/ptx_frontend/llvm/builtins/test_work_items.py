@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from kernelcast.errors import UnsupportedInstruction
-from kernelcast.ptx_frontend.llvm.builtins.verification import Memory, called, kernel_of
 from kernelcast.simcore.engine import ENGINES, execute
 from kernelcast.simcore.launch.launch import Launch
+from tests.ptx_frontend.llvm.builtins.verification import Memory, called, kernel_of
 
 every_engine = pytest.mark.parametrize("engine", sorted(ENGINES))
 GRID, THREAD_BLOCK = (2, 3, 1), (4, 2, 2)

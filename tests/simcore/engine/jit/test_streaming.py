@@ -24,8 +24,9 @@ from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
 from kernelcast.simcore.memory.device_memory import DeviceMemory
 from kernelcast.traces.collector import AccessCollector
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stream import AccessBatch
-from kernelcast.traces.trace import AccessTable, PatternCounts, PatternTable
+from kernelcast.traces.trace import AccessTable, PatternCounts
 
 # Gathers through an index, reverses a thread block in shared memory, and scatters.
 SHUFFLE = """

@@ -20,7 +20,7 @@ from kernelcast.simcore.isa.analysis.unread_products import without_unread_produ
 from kernelcast.simcore.isa.ir.kernel import Kernel, TensorMemoryOperation, WarpOperation
 from kernelcast.simcore.isa.matrix.tensor_memory import TensorProduct
 from kernelcast.simcore.launch.launch import Launch, Limits
-from kernelcast.traces.trace import PatternTable
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.warp_paths import WarpPaths
 
 Compile = Callable[..., Kernel]

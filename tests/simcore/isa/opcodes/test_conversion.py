@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from kernelcast.simcore.isa.opcodes.table import OPCODES, Context
-from kernelcast.simcore.isa.opcodes.verification import check_opcode
 from kernelcast.simcore.isa.types import ScalarType, Unit
+from tests.simcore.isa.opcodes.verification import check_opcode
 
 Oracle = Callable[..., Any]
 

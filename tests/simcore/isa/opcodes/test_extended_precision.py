@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from kernelcast.simcore.isa.opcodes.table import OPCODES, Context
-from kernelcast.simcore.isa.opcodes.verification import check_opcode
 from kernelcast.simcore.isa.types import ScalarType
+from tests.simcore.isa.opcodes.verification import check_opcode
 
 Oracle = Callable[..., Any]
 NAMES = [n for n, e in OPCODES.items() if e.compute.__module__.endswith(".extended_precision")]

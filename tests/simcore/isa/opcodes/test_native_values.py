@@ -15,8 +15,8 @@ import pytest
 
 from kernelcast.simcore.host.llvm import emit_object, host_supports_vectors
 from kernelcast.simcore.isa.opcodes.table import Context
-from kernelcast.simcore.isa.opcodes.verification_values import encoded, rounded
 from kernelcast.simcore.isa.types import ScalarType
+from tests.simcore.isa.opcodes.verification_values import encoded, rounded
 
 native: Any = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[2] / "native_cases.py")))
 pytestmark = pytest.mark.skipif(not host_supports_vectors(), reason="no vector unit to compile for")

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from kernelcast.simcore.isa.opcodes.table import OPCODES, Context
-from kernelcast.simcore.isa.opcodes.verification import check_opcode
 from kernelcast.simcore.isa.types import ScalarType
+from tests.simcore.isa.opcodes.verification import check_opcode
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.engine.jit.codegen.memory.records import CountedAccess
-from kernelcast.traces.trace import PatternCounts, PatternTable
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import PatternCounts
 
 __all__ = ["CountedAccesses"]
 

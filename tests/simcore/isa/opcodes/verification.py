@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from kernelcast.simcore.isa.opcodes.table import OPCODES, Context
-from kernelcast.simcore.isa.opcodes.verification_values import (
+from kernelcast.simcore.isa.types import Kind, ScalarType
+from tests.simcore.isa.opcodes.verification_values import (
     FORMATS,
     comparable_bits,
     encoded,
@@ -30,7 +31,6 @@ from kernelcast.simcore.isa.opcodes.verification_values import (
     rounded,
     wrapped,
 )
-from kernelcast.simcore.isa.types import Kind, ScalarType
 
 __all__ = ["check_opcode", "comparable_bits", "operand_arrays", "rounded"]
 

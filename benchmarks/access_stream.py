@@ -15,8 +15,9 @@ import numpy.typing as npt
 from kernelcast.errors import KernelcastError
 from kernelcast.simcore.address.expression import AXES
 from kernelcast.simcore.address.kernel import AddressKernel
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stream import AccessBatch
-from kernelcast.traces.trace import AccessTable, InstructionRow, PatternTable
+from kernelcast.traces.trace import AccessTable, InstructionRow
 
 __all__ = ["access_batches", "instruction_rows"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.timing.kernel.timed_kernel import MemoryLevels, Pipeline, TimedKernel
-from kernelcast.traces.trace import PatternTable
+from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
 
 __all__ = ["Step", "micro_kernel"]
