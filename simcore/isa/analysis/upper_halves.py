@@ -29,7 +29,7 @@ _LOWER_FROM_LOWER = frozenset(
 )
 """The lower half of their result depends on the lower halves of their operands alone."""
 _FIRST_OPERANDS = {"shl": 1, "selp": 2}
-"""The same of so many first operands; the others have 32 bits or one."""
+"""How many leading operands need no upper half if the result needs none."""
 
 
 def registers_read_in_full(kernel: Kernel) -> frozenset[int]:
@@ -101,7 +101,7 @@ def is_truncation(instruction: Compute) -> bool:
 
 
 def is_extension(instruction: Compute) -> bool:
-    """From 32 to 64 bits, as a conversion or as a product with 1."""
+    """Whether an instruction extends 32 to 64 bits, as a conversion or as a product with 1."""
     if instruction.opcode.name == "mul.wide":
         return instruction.type.bits == 32 and instruction.sources[1] == Immediate(1)
     return _is_plain_conversion(instruction) and (

@@ -41,8 +41,11 @@ _ROWS, _PAIR_ROWS, _MOST_COLUMNS = (64, 128), (128, 256), 256
 
 @dataclass(frozen=True, slots=True)
 class DescribedProduct:
-    """`negates`: the sign of A times that of B; `a_scale`, `b_scale`: first bytes of the scales;
-    `selector`: the column of the metadata."""
+    """A product as an instruction descriptor states it.
+
+    `negates`: the sign of A times that of B; `a_scale`, `b_scale`: first bytes of the scales;
+    `selector`: the column of the metadata.
+    """
 
     product: MatrixProduct
     a_transposed: bool

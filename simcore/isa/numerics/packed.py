@@ -61,6 +61,7 @@ def joined(parts: Sequence[Array], type_: ScalarType) -> Array:
 
 
 def of_elements(context: Context) -> Context:
+    """The context for one element of packed types: element types, same modifiers."""
     return Context(context.type.element, context.source_type.element, context.modifiers)
 
 

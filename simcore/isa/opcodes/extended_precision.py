@@ -20,7 +20,7 @@ from kernelcast.simcore.isa.types import ScalarType
 __all__: list[str] = []
 
 _SHORTS = (ScalarType.U16, ScalarType.S16)
-"""They take a carry and never give one."""
+"""The 16-bit types, which take a carry and never give one."""
 
 
 def _sum(a: Array, b: Array, *carry: Array) -> tuple[Array, Array]:

@@ -39,6 +39,7 @@ _MOST_ROWS, _STRIDE = 100_000, 37
 
 
 def flushed(value: Any, type_: ScalarType) -> Any:
+    """The value, or a zero of its sign where it is subnormal in the type."""
     smallest = 2.0 ** FORMATS[float_format(type_)][1]
     return math.copysign(0.0, value) if abs(value) < smallest else value
 

@@ -32,8 +32,10 @@ def reduces_in_buffers(kernel: Kernel) -> bool:
 
 
 class BulkCopyCalls:
-    """Serves the thread blocks of one cluster at a time; `take` gets records of their accesses, in
-    the form of the ring."""
+    """Serves the bulk copies of one cluster's thread blocks at a time.
+
+    `take` gets records of their accesses, in the form of the ring.
+    """
 
     def __init__(
         self,
@@ -62,7 +64,7 @@ class BulkCopyCalls:
     def copy(
         self, pc: int, rank: int, stage: int, warp: int, mask: int, operands: int | None
     ) -> None:
-        """By the lanes of a warp. ExecutionError when hardware would refuse it."""
+        """Copies for the lanes of a warp; ExecutionError when hardware would refuse it."""
         instruction = self._kernel.instructions[pc]
         assert isinstance(instruction, BulkCopy)
         shape, count = self._shape, len(instruction.sources)

@@ -55,13 +55,17 @@ class _Piece:
 
 
 class NativeLoop(Protocol):
-    """`entry` is the native loop over thread blocks; `improve`, told how long the run lasts, may
-    replace it by faster code."""
+    """The compiled loop over thread blocks.
+
+    `entry` is the function; `improve`, told how long the run lasts, may replace it by faster code.
+    """
 
     @property
-    def entry(self) -> Any: ...
+    def entry(self) -> Any:
+        """The address of the native function, as ctypes calls it."""
 
-    def improve(self, run_s: float) -> None: ...
+    def improve(self, run_s: float) -> None:
+        """Told how many seconds the launch has run, may compile faster code."""
 
 
 class Job:
@@ -142,7 +146,7 @@ class Job:
         self._delivery.finish()
 
     def counted(self) -> Counted:
-        """Of all thread blocks; zeros for those that are in no range."""
+        """The counts of all thread blocks; zeros for those that are in no range."""
         return Counted(
             *self._tally.classes(),
             self._times,
@@ -278,13 +282,16 @@ class Job:
         return True
 
     def _next_piece(self, accesses: float) -> int:
-        """In thread blocks that make so many accesses each."""
+        """The length of the next piece of the grid, for thread blocks with so many accesses each."""
         return max(1, min(self._most, int(_PIECE_ACCESSES / max(accesses, 1e-9))))
 
 
 def _threads(kernel: Kernel, facts: LaunchFacts, most: int) -> int:
-    """How many run; one where a copy reduces in global memory in several steps, and for clusters
-    and tensor memory, whose turns are taken in Python."""
+    """How many threads run thread blocks.
+
+    One where a copy reduces in global memory in several steps, and for clusters and tensor memory,
+    whose turns are taken in Python.
+    """
     if facts.cluster_size > 1 or reduces_in_buffers(kernel) or uses_tensor_memory(kernel):
         return 1
     return min(_processors(), most)
