@@ -30,6 +30,7 @@ PRONOUNS = frozenset(
     "he her hers him his it its she such that their theirs them these they this those whose".split()
 )
 CONJUNCTIONS = frozenset("also and because but nor or so".split())
+SAME = re.compile(r"the same\b", re.IGNORECASE)
 WORD = re.compile(r"[A-Za-z]+(?:[-'][A-Za-z]+)*")
 
 
@@ -55,8 +56,7 @@ class Finding(NamedTuple):
 
 def opening_fault(text: str) -> str | None:
     """Why a docstring's first words need more than themselves; None where they stand alone."""
-    words = text.split(maxsplit=2)
-    if [word.lower() for word in words[:2]] == ["the", "same"]:
+    if SAME.match(text):
         return "begins with 'The same': as what?"
     match = WORD.match(text)
     first = match.group().lower() if match else ""
@@ -66,7 +66,7 @@ def opening_fault(text: str) -> str | None:
         ("conjunction", CONJUNCTIONS),
     ):
         if first in openings:
-            return f"begins with the {kind} '{words[0]}'"
+            return f"begins with the {kind} '{first}'"
     return None
 
 

@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 SMALLEST_CACHED_BYTES = 100_000
-"""Below it, reading PTX takes a tenth of a second at most."""
+"""The size from which on modules are kept: reading less PTX takes a tenth of a second."""
 
 _SIMCORE = Path(kernelcast.simcore.__file__).parent
 _IR_READERS = (_SIMCORE / "host" / "ir_process.py", _SIMCORE / "host" / "llvm.py")
@@ -60,7 +60,7 @@ def cached_name(source: str | bytes, path: str) -> str:
 
 
 def cached_ir_name(content: bytes, path: str) -> str:
-    """The same for LLVM IR and SPIR-V, which LLVM reads: another LLVM may read them otherwise."""
+    """The name of a kept module of LLVM IR or SPIR-V, which another LLVM may read otherwise."""
     try:
         llvm = version("llvmlite")
     except PackageNotFoundError:

@@ -95,6 +95,7 @@ class Swizzle(Enum):
 
     @property
     def span(self) -> int:
+        """The length in bytes of the permuted stretch; 0 without swizzling."""
         return 0 if self is Swizzle.NONE else 16 << self.value
 
 
@@ -146,6 +147,7 @@ class DescribedTensor:
 
     @property
     def rank(self) -> int:
+        """The number of dimensions."""
         return len(self.sizes)
 
     @classmethod

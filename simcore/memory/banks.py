@@ -25,7 +25,7 @@ from kernelcast.traces.trace import PatternCounts, PatternTable
 __all__ = ["Wavefronts", "banked_wavefronts", "constant_wavefronts", "shared_wavefronts"]
 
 MOST_LANES = 64
-"""Of any warp."""
+"""The widest warp of any device."""
 
 Ints = npt.NDArray[np.int64]
 Masks = npt.NDArray[np.uint64]
@@ -44,6 +44,7 @@ class Wavefronts:
 
     @property
     def degree(self) -> npt.NDArray[np.float64]:
+        """The degree of bank conflicts: passes per pass that would do without conflicts."""
         return self.taken / self.ideal
 
 

@@ -65,7 +65,7 @@ class DeviceMemory:
 
 
 def simulate_memory(trace: Trace, device: Device, thread_blocks_per_sm: int) -> MemoryResult:
-    """Of a trace that holds its accesses. The GIL is free most of the time."""
+    """Simulates the memory for a trace that holds its accesses, mostly without the GIL."""
     memory = DeviceMemory(
         trace.instructions,
         trace.warp_width,

@@ -21,7 +21,7 @@ __all__ = ["NativeAccesses", "native_accesses"]
 
 @dataclass(frozen=True)
 class NativeAccesses:
-    """By pc. `bytes`: width per lane, 0 for what never reaches memory by itself.
+    """Widths and alignments of native accesses, by pc.
 
     `alignment` is -1, or minus the width of a merged access: address & alignment is its start.
     """

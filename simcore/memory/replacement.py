@@ -45,7 +45,7 @@ def policy(name: str, ways: int) -> int:
 
 
 def first_recency(of_policy: int, ways: int, stride: int, sets: int) -> Ints:
-    """Of cold sets of `stride` slots: their ways fill in order, slots beyond are never chosen."""
+    """Recency words of cold sets: ways fill in order, slots beyond `ways` are never chosen."""
     if of_policy == _LIST_LRU:
         digits = [*range(ways - 1, -1, -1), *range(ways, _DIGITS)]
         word = sum(way << 4 * place for place, way in enumerate(digits))
@@ -58,8 +58,10 @@ def first_recency(of_policy: int, ways: int, stride: int, sets: int) -> Ints:
 
 @compiled
 def _to_front(digits: np.uint64, way: np.uint64) -> np.uint64:
-    """Moves the digit `way` to the lowest place; the lowest zero of the difference finds it
-    (Mycroft's test)."""
+    """Moves the digit `way` to the lowest place.
+
+    The lowest zero of the difference finds it (Mycroft's test).
+    """
     other = digits ^ (way * np.uint64(0x1111111111111111))
     zeros = (other - np.uint64(0x1111111111111111)) & ~other & np.uint64(0x8888888888888888)
     below = np.uint64(ONE << np.uint64(trailing_zeros(int(np.int64(zeros))) - 3)) - ONE

@@ -30,10 +30,10 @@ Flags = npt.NDArray[np.bool_]
 def instruction_stream(
     trace: Trace, device: Device, thread_blocks_per_sm: int
 ) -> InstructionStream:
-    """The recorded warps of a launch on `device`, each multiprocessor of which holds so many
-    thread blocks.
+    """The recorded warps of a launch on `device` as a stream of PTX instructions.
 
-    TraceFormatError when the trace has no paths.
+    Each multiprocessor holds `thread_blocks_per_sm` thread blocks. TraceFormatError when the trace
+    has no paths.
     """
     if trace.paths is None:
         reason = trace.no_paths or "they were not recorded"

@@ -40,8 +40,10 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class TypedInstructions:
-    """By pc. `weights`: native instructions of each type for one execution, shape (instructions,
-    types); `is_computation`: floating-point arithmetic; `is_folded`: a load that arithmetic does.
+    """Types of instructions by pc.
+
+    `weights`: native instructions of each type for one execution, shape (instructions, types);
+    `is_computation`: floating-point arithmetic; `is_folded`: a load that arithmetic does.
     """
 
     weights: Floats
@@ -79,8 +81,11 @@ def _type(row: InstructionRow, pipeline: Pipeline) -> InstructionType:
 
 
 def _folded_loads(rows: Sequence[InstructionRow], device: Device) -> Flags:
-    """Loads of one 32-bit word of shared memory whose only reader is arithmetic of the same basic
-    block that has no other such operand; of a merged access either all parts fold or none."""
+    """Which loads arithmetic does itself, as an operand in shared memory.
+
+    These load one 32-bit word whose only reader is arithmetic of the same basic block that has no
+    other such operand; of a merged access either all parts fold or none.
+    """
     is_folded = np.zeros(len(rows), np.bool_)
     if device.components is None or not device.components.arithmetic_reads_shared:
         return is_folded
@@ -111,7 +116,7 @@ def _may_fold(row: InstructionRow) -> bool:
 
 
 def _only_readers(rows: Sequence[InstructionRow]) -> dict[int, InstructionRow]:
-    """By the pc of an instruction that alone writes its one register, which one other reads."""
+    """The only reader of each register with one writer, by the writer's pc."""
     writers = Counter(register for row in rows for register in row.writes)
     readers: dict[int, list[InstructionRow]] = {}
     for row in rows:

@@ -37,10 +37,11 @@ __all__ = ["Code"]
 
 
 class Code:
-    """The writer of a kernel. Between `begin` and `finish` the first instruction that is written
-    counts as that of the source, under its name; all others are added.
+    """The writer of a kernel's instructions.
 
-    `compute` and its kin take our mnemonics, for instance `add.f32`; see `mnemonics.compute_form`.
+    Between `begin` and `finish` the first instruction that is written counts as that of the source,
+    under its name; all others are added. `compute` and its kin take our mnemonics, for instance
+    `add.f32`; see `mnemonics.compute_form`.
     """
 
     def __init__(self, builder: BasicBlockBuilder) -> None:
@@ -76,12 +77,13 @@ class Code:
         return self.builder.temporary(bits)
 
     def compute(self, mnemonic: str, destination: Register, *sources: Operand) -> None:
+        """Appends a computing instruction with one result."""
         self.compute_all(mnemonic, (destination,), *sources)
 
     def compute_all(
         self, mnemonic: str, destinations: tuple[Register | None, ...], *sources: Operand
     ) -> None:
-        """For instructions with several results; None for one that is not wanted."""
+        """Appends a computing instruction with several results; None for one that is not wanted."""
         form = compute_form(mnemonic)
         if not isinstance(form, ComputeForm):
             raise UnsupportedInstruction(form.reason, self.span)
@@ -157,7 +159,7 @@ class Code:
         sources: tuple[Operand, ...],
         volatile: bool = False,
     ) -> None:
-        """As `load`."""
+        """Appends a store of one value or of several neighbours."""
         self.builder.append(
             Store(
                 **self._shared(f"st.{address.space.value}.{type_.ptx_name}"),
@@ -189,6 +191,7 @@ class Code:
         )
 
     def fence(self) -> None:
+        """Appends a memory fence."""
         self.builder.append(Fence(**self._shared("fence")))
 
     def warp_operation(
@@ -199,6 +202,7 @@ class Code:
         *sources: Operand,
         members: Operand | None = None,
     ) -> None:
+        """Appends an operation across the lanes of a warp."""
         self.builder.append(
             WarpOperation(
                 **self._shared(opcode.name),
@@ -217,6 +221,7 @@ class Code:
         sources: tuple[Operand, ...],
         types: tuple[ScalarType, ...],
     ) -> None:
+        """Appends a call of the host's runtime library."""
         self.builder.append(
             HostCall(
                 **self._shared(function.value),
@@ -250,9 +255,11 @@ class Code:
         return self.builder.new(label)
 
     def place(self, block: int) -> None:
+        """Begins the basic block with that number."""
         self.builder.place(block)
 
     def jump(self, target: int) -> None:
+        """Ends the basic block with a jump."""
         self.builder.end(Jump(**self._shared("bra"), target=target))
 
     def go(self, target: int) -> None:
@@ -268,7 +275,7 @@ class Code:
         )
 
     def branch(self, predicate: Register, target: int, otherwise: int) -> None:
-        """To `target` where the predicate is true, else to `otherwise`."""
+        """Ends the basic block: to `target` where the predicate is true, else to `otherwise`."""
         guard = Guard(predicate, negated=False)
         self.builder.end(
             Branch(**self._shared("bra"), guard=guard, target=target, otherwise=otherwise)

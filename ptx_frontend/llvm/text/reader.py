@@ -70,6 +70,7 @@ class IrReader:
         return IrModule(globals_, functions, self._types, metadata)
 
     def span(self, line: int, at: int = 0, length: int = 1) -> SourceSpan:
+        """A place in the text; by default the whole line without its indentation."""
         text = self._lines[line - 1]
         if at == 0 and length == 1:
             at = len(text) - len(text.lstrip())

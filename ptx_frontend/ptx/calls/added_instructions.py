@@ -54,9 +54,11 @@ class AddedCode:
         )
 
     def compute(self, mnemonic: str, destination: Register, *sources: Operand) -> None:
+        """Appends a computation that native code adds."""
         self.builder.append(self.computed(mnemonic, destination, *sources))
 
     def move(self, destination: Register, source: Operand) -> None:
+        """Appends a move between registers of that width."""
         self.compute(_typed("mov", destination), destination, source)
 
     def pack(self, destination: Register, sources: tuple[Operand, ...]) -> None:
@@ -117,8 +119,10 @@ class AddedCode:
     def branch_if_equal(
         self, value: Register, number: int, target: int, site: Site | None = None
     ) -> None:
-        """To `target` where the value is `number`; what follows is the other way. With `site`, the
-        branch counts as that instruction of the source."""
+        """Branches to `target` where the value is `number`; what follows is the other way.
+
+        With `site`, the branch counts as that instruction of the source.
+        """
         is_equal, otherwise = self.builder.temporary(1), self.builder.new()
         self.compute(f"setp.eq.u{value.bits}", is_equal, value, Immediate(number))
         self.builder.end_and_continue(

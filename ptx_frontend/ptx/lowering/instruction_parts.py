@@ -44,8 +44,11 @@ class _Shared(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class InstructionParts:
-    """Writes into the builder. With `is_main` an access is the instruction itself, which counts;
-    all else is part of it. `guard` is that of the source, unless something went round before."""
+    """Writes the parts of one instruction into the builder.
+
+    With `is_main` an access is the instruction itself, which counts; all else is part of it.
+    `guard` is that of the source, unless something went round before.
+    """
 
     site: Site
     builder: BasicBlockBuilder
@@ -53,15 +56,16 @@ class InstructionParts:
 
     @classmethod
     def guarded(cls, site: Site, builder: BasicBlockBuilder) -> InstructionParts:
+        """The parts of an instruction under its own guard."""
         return cls(site, builder, site.guard)
 
     def under(self, predicate: Register, *, negated: bool = False) -> InstructionParts:
-        """The same for the lanes where a predicate holds, in code without a guard."""
+        """A writer for the lanes where a predicate holds, in code without a guard."""
         assert self.guard is None
         return replace(self, guard=Guard(predicate, negated))
 
     def guarded_also_by(self, condition: Register) -> InstructionParts:
-        """The same for the lanes that the source's guard lets through and the condition, too."""
+        """A writer for the lanes that the source's guard lets through and the condition, too."""
         own = self.site.guard
         if own is None:
             return replace(self, guard=Guard(condition, negated=False))
@@ -77,7 +81,7 @@ class InstructionParts:
         return destination
 
     def assign(self, destination: Register, mnemonic: str, *sources: Operand) -> None:
-        """The same, into a register that is there already."""
+        """Computes into a register that is there already."""
         self._compute(self.builder.added_pc(), mnemonic, _form(mnemonic), (destination,), sources)
 
     def compute_main(self, mnemonic: str, destination: Register, *sources: Operand) -> None:
@@ -133,6 +137,7 @@ class InstructionParts:
         cache: str = "",
         volatile: bool = False,
     ) -> None:
+        """Appends a load, as the instruction itself or as a part of it."""
         self.builder.append(
             Load(
                 **self._shared(is_main),
@@ -152,6 +157,7 @@ class InstructionParts:
         *,
         is_main: bool = False,
     ) -> None:
+        """Appends a store, as the instruction itself or as a part of it."""
         self.builder.append(
             Store(
                 **self._shared(is_main),
@@ -170,6 +176,7 @@ class InstructionParts:
         destination: Register | None = None,
         is_main: bool = False,
     ) -> None:
+        """Appends an atomic, as the instruction itself or as a part of it."""
         self.builder.append(
             Atomic(
                 **self._shared(is_main),
@@ -265,7 +272,7 @@ def _packing(name: str) -> ComputeForm:
 
 
 def shifted(address: Address, distance: int) -> Address:
-    """So many bytes further on."""
+    """The address so many bytes further on."""
     return replace(address, offset=address.offset + distance)
 
 

@@ -27,6 +27,7 @@ _OTHER_SPECIALS = re.compile(
 
 
 def special_register_bits(special: Special) -> int:
+    """The width of a special register: 64 or 32 bits."""
     return 64 if special in _WIDE_SPECIALS else 32
 
 
@@ -48,6 +49,7 @@ class ModuleNames:
 
     @cached_property
     def call_graph(self) -> CallGraph:
+        """The call graph of the file's functions."""
         return CallGraph(self.functions, self.variables)
 
     @cached_property
@@ -92,6 +94,7 @@ class Names:
         return found
 
     def variable(self, name: str) -> VariableDeclaration | None:
+        """The declaration of a variable of the kernel or the file; None for another name."""
         found = self.scope.variable(name)
         return self.module.variables.get(name) if found is None else found
 

@@ -99,9 +99,11 @@ class Body:
         return self.module.value(identifier) if found is None else found
 
     def operand(self, instruction: Instruction, index: int) -> Value:
+        """The value of an operand."""
         return self.value(instruction.operand(index))
 
     def set_value(self, identifier: int, value: Value) -> None:
+        """Defines an identifier; SpirvProblem for one that is defined already."""
         if identifier in self._values or self.module.has_value(identifier):
             raise SpirvProblem(f"%{identifier} is defined twice")
         self._values[identifier] = value
@@ -114,11 +116,13 @@ class Body:
         return type_
 
     def pointee(self, pointer: Value) -> SpirvType:
+        """The type that a pointer points to; SpirvProblem for another value."""
         if not isinstance(pointer.type, PointerType):
             raise SpirvProblem(f"{pointer.text} is no pointer")
         return self.module.types.pointee(pointer.type)
 
     def emit(self, line: str) -> None:
+        """Appends a line of LLVM IR."""
         self.lines.append(f"  {line}")
 
     def define(self, instruction: Instruction, expression: str) -> Value:
@@ -135,6 +139,7 @@ class Body:
         return made
 
     def begin_block(self, instruction: Instruction) -> None:
+        """Begins a basic block; SpirvProblem inside of another or for a label used twice."""
         if self.label:
             raise SpirvProblem("a basic block begins before the one before it ended")
         if instruction.result in self._labels:
@@ -152,6 +157,7 @@ class Body:
         self.label = 0
 
     def add_phi(self, instruction: Instruction) -> None:
+        """Begins a phi, whose operands are written when all values are known."""
         type_ = self.result_type(instruction)
         made = Value(type_, self.name(instruction.result))
         self.set_value(instruction.result, made)

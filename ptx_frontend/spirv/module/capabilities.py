@@ -11,7 +11,7 @@ __all__ = ["Capability", "check_capability"]
 
 
 class Capability(IntEnum):
-    """Those that the reader covers."""
+    """The capabilities that the reader covers."""
 
     ADDRESSES = 4
     LINKAGE = 5

@@ -145,7 +145,7 @@ class PathRecorder:
         return self._first_visit + np.searchsorted(self._running, warps)
 
     def _access_columns(self, first_event: Ints, events: int) -> tuple[npt.NDArray[np.int32], Ints]:
-        """Pattern and address by event; of a generic access to several spaces the first part counts."""
+        """Pattern and address by event; of a generic access to several spaces the first part."""
         pattern, address = np.full(events, NO_PATTERN, np.int32), np.zeros(events, np.int64)
         for visits, place, numbers, first in reversed(self._accesses):
             at = first_event[visits] + place

@@ -103,7 +103,7 @@ class Batch:
         return found
 
     def lane_of(self, lanes: npt.NDArray[np.intp] | None) -> npt.NDArray[np.int64]:
-        """Numbers of lanes in their warps; `lanes` None means all lanes of the batch."""
+        """Numbers of lanes in the batch; `lanes` None means all of them."""
         return self._lane if lanes is None else lanes
 
     def launch_lane_of(self, lanes: npt.NDArray[np.intp] | None) -> npt.NDArray[np.int64]:

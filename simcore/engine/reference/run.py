@@ -84,9 +84,7 @@ def run(
     sinks: Sequence[AccessSink] = (),
     printed: PrintedText | None = None,
 ) -> Trace:
-    """Executes every thread block and changes buffers in place; `sinks` get all accesses at the end.
-    once in the end.
-    """
+    """Executes every thread block, changing buffers in place; `sinks` get all accesses last."""
     started = time.monotonic()
     shape = GridShape(launch, warp_width)
     memory = LaunchMemory(kernel, launch)
@@ -179,9 +177,7 @@ class BatchRun:
                 self._watchdog.check(self._program.steps[index].block, times, state)
 
     def _open_barriers(self) -> bool:
-        """Releases waiting lanes, those of clusters first; False when no lane is left that waits.
-        left that waits.
-        """
+        """Releases waiting lanes, those of clusters first; False when no lane is left that waits."""
         opened = self._clusters.release(list(self._pending.values()), self._barriers)
         if not opened and self._barriers:
             opened = self._barriers.release()
@@ -190,7 +186,7 @@ class BatchRun:
         return bool(opened)
 
     def _open_ready(self) -> None:
-        """Opens the barriers that are complete while lanes spin, maybe for those that wait there."""
+        """Opens complete barriers while lanes spin: the lanes may wait for those at a barrier."""
         masks = list(self._pending.values())
         opened = self._clusters.release(masks, self._barriers)
         if self._barriers:
@@ -229,9 +225,7 @@ class BatchRun:
         return waiting
 
     def _complete_warps(self, index: int) -> Mask | None:
-        """The lanes that may run a basic block out of turn, None for all; others wait for members.
-        that name their members wait for those that are elsewhere.
-        """
+        """The lanes that may run a basic block out of turn, None for all; others await members."""
         if not self._program.steps[index].needs_members:
             return None
         waiting = self._pending[index]

@@ -51,7 +51,7 @@ class BulkRequest:
     values: Mapping[BulkOperand, Sequence[int]]
 
     def value(self, operand: BulkOperand) -> int:
-        """The operand's value, of its first word."""
+        """The first value of an operand."""
         return self.values[operand][0]
 
 

@@ -187,7 +187,7 @@ def _emitted(code: NativeCode, words: list[str], origins: Array) -> str:
 
 
 def _neighbours(origins: Array) -> Array:
-    """The origins, or whole words in place where all parts come from one word."""
+    """Origins of whole words: every part from the first part's word and lane, at its own place."""
     whole = np.repeat(origins[:, :1], origins.shape[1], axis=1)
     whole[..., 2] = np.arange(origins.shape[1])
     return whole

@@ -194,10 +194,10 @@ def _issue_together(
     account: int,
     now: int,
 ) -> None:
-    """Issues up to `machine.issues` independent instructions of the warp in one cycle, the first of
-    that row and kind.
+    """Issues up to `machine.issues` independent instructions of the warp in one cycle.
 
-    Slots that are left over wait for what the next instruction waits for.
+    The first is of that row and kind. Slots that are left over wait for what the next instruction
+    waits for.
     """
     state.scheduler[scheduler_word(scheduler, LAST)] = state.warp[warp_word(warp, BIT)]
     state.scheduler[scheduler_word(scheduler, TIED)] = 0
@@ -225,8 +225,10 @@ def _issue_together(
 def _leave_slots(
     machine: Machine, state: SmState, warp: int, row: int, ready: int, left: int, now: int
 ) -> None:
-    """Attributes slots behind an instruction that no other joined: the next one of the warp has its
-    operands at cycle `ready`."""
+    """Attributes slots behind an instruction that no other joined.
+
+    The next one of the warp has its operands at cycle `ready`.
+    """
     reason = _EXECUTION
     if ready != ENDED:
         row = state.warp[warp_word(warp, NEXT_ROW)]

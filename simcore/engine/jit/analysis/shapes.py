@@ -44,7 +44,7 @@ class Shape:
         return self.offsets is None or self.is_guess
 
     def guessed(self) -> Shape:
-        """The same, not relied upon."""
+        """The shape as a guess, which code must not rely on."""
         return Shape(self.offsets, is_guess=self.offsets is not None)
 
 

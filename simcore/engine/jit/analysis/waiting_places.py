@@ -55,7 +55,7 @@ class WaitingPlaces:
         return f"%{'PWY'[place // self.blocks]}{self.block(place)}"
 
     def pending_with(self, is_uniform: Mapping[int, bool]) -> tuple[frozenset[int], ...]:
-        """By basic block, the places where other lanes of its warp may wait while it runs.
+        """The places where other lanes of its warp may wait while each basic block runs.
 
         `is_uniform`: by register index, whether it is the same in all lanes.
         """

@@ -35,7 +35,7 @@ class ClusterCallCode:
         mask: str,
         time: str,
     ) -> None:
-        """Emits a call by the lanes of the mask, if there are any; `types`: how sources are read."""
+        """Emits a call by the lanes of the mask; `types`: how sources are read."""
         warp, code = self._warp, self._warp.scalar
         self._make_room()
         self._store_operands(instruction.sources, types)  # what they need is at hand later on

@@ -118,6 +118,6 @@ class _Records:
         self._take(words.reshape(-1))
 
     def record_pattern(self, pc: int, rows: WarpRows, stage: Ints) -> None:
-        """The same: that order does not matter is known of the space."""
+        """Records an access as any other; its space is known to make order irrelevant."""
         warps = self._batch.warps[rows.warps]
         self.record_access(pc, rows, warps, np.zeros(len(warps), np.int64), stage)

@@ -68,7 +68,7 @@ class ClusterWorker:
 
     @property
     def pairs_agree(self) -> bool:
-        """Whether the warps of each pair branched alike, on all workers of the cluster."""
+        """Whether every two neighbouring warps took the same branches, on all workers."""
         return all(member.pairs_agree for member in self._members)
 
     @property
@@ -81,7 +81,7 @@ class ClusterWorker:
         return found
 
     def waiting(self) -> bytes:
-        """The contexts of all waiting warps, for comparison with a later state."""
+        """What the thread blocks under way depend on besides memory that others see, as bytes."""
         return b"".join(member.waiting() for member in self._members)
 
     def spinning_block(self) -> int:

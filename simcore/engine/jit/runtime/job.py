@@ -282,7 +282,7 @@ class Job:
         return True
 
     def _next_piece(self, accesses: float) -> int:
-        """The length of the next piece of the grid, for thread blocks with so many accesses each."""
+        """The length of the next piece of the grid, by the accesses that a thread block makes."""
         return max(1, min(self._most, int(_PIECE_ACCESSES / max(accesses, 1e-9))))
 
 
