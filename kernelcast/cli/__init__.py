@@ -50,8 +50,10 @@ class _Commands(TyperGroup):
 
 
 def _unwrapped(text: str) -> str:
-    """Its paragraphs in one line each: typer breaks lines by the width of the terminal, but keeps
-    those of a docstring."""
+    """The text with each paragraph in one line.
+
+    typer breaks lines by the width of the terminal, but keeps those of a docstring.
+    """
     return "\n\n".join(" ".join(part.split()) for part in cleandoc(text).split("\n\n"))
 
 

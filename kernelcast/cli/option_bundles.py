@@ -38,6 +38,7 @@ class ExecutionOptions:
 
     @property
     def limits(self) -> Limits:
+        """The limits of the execution that the options ask for."""
         return options.limits(self.limit_seconds, self.limit_instructions)
 
     @property
@@ -46,6 +47,7 @@ class ExecutionOptions:
         return {"--size": self.size, "--registers": self.registers}
 
     def execution(self, *, record_paths: bool = False) -> Execution:
+        """The options as the models' pipeline takes them."""
         return Execution(
             self.size,
             self.registers,
@@ -71,6 +73,7 @@ class OutputOptions:
         rows: Callable[[], Iterable[Sequence[object]]],
         report: Callable[[], RenderableType],
     ) -> None:
+        """Writes the result as a report, or as JSON or CSV where these were asked for."""
         show_result(json=self.json, csv=self.csv, record=record, rows=rows, report=report)
 
 

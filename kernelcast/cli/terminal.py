@@ -49,6 +49,7 @@ def show_result(
 
 
 def show_error(message: str) -> None:
+    """Writes a message to standard error."""
     sys.stderr.write(f"{message}\n")
 
 

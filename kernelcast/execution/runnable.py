@@ -34,7 +34,7 @@ __all__ = ["LoadedModule", "RunnableKernel"]
 
 _USUAL_WIDTH = 32
 _MAX_SHARED_BYTES = 227 * 1024
-"""Per thread block: the most of any compute capability (CUDA C Programming Guide, 9.0)."""
+"""The most shared memory of a thread block (CUDA C Programming Guide, 9.0)."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class RunnableKernel:
 
     @property
     def name(self) -> str:
+        """The kernel's symbol."""
         return self.kernel.name
 
     def run(
@@ -138,7 +139,7 @@ class RunnableKernel:
         engine: str,
         progress: Progress | None,
     ) -> KernelTrace:
-        """Of all thread blocks, with the memory of `devices`; None records no access."""
+        """Executes all thread blocks, with the memory of `devices`; None records no access."""
         memories = MemorySimulation(self.kernel, launch, devices or ())
         execute_at = partial(
             execute,
@@ -216,6 +217,7 @@ class LoadedModule(Mapping[str, RunnableKernel]):
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> LoadedModule:
+        """Reads the kernels of a file, without the options of a compiler."""
         return cls(read_module(Path(path)))
 
     def __getitem__(self, name: str) -> RunnableKernel:
@@ -269,7 +271,7 @@ class LoadedModule(Mapping[str, RunnableKernel]):
         return self[names[0]]
 
     def _names_to_call(self) -> list[str]:
-        """Of all kernels: as they were asked for, else as short as can be."""
+        """Names of all kernels: as they were asked for, else as short as can be."""
         symbols = (*self.module.kernels, *self.module.rejected)
         asked = {symbol: name for name, symbol in self.names.items()}
         shortest = shortest_names(symbols)

@@ -54,6 +54,7 @@ class NumbaParameter:
 
     @property
     def expanded_names(self) -> list[str]:
+        """Names of the PTX parameters that Numba passes for the argument."""
         if self.dimensions is None:
             return [self.name]
         axes = range(self.dimensions)

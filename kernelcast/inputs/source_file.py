@@ -1,5 +1,7 @@
-"""A file to kernels, whatever it is: PTX, CUDA C++, OpenCL C, LLVM IR, SPIR-V, a fat binary, an
-object or an executable."""
+"""A file to kernels, whatever its format.
+
+PTX, CUDA C++, OpenCL C, LLVM IR, SPIR-V, a fat binary, an object or an executable.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ __all__ = ["COMPILED_SUFFIXES", "IR_SUFFIXES", "load_source"]
 CUDA_SUFFIXES = (".cu", ".cuh")
 OPENCL_SUFFIXES = (".cl", ".ocl")
 COMPILED_SUFFIXES = (*CUDA_SUFFIXES, *OPENCL_SUFFIXES)
-"""Of texts that compiler options apply to."""
+"""Suffixes of texts that compiler options apply to."""
 IR_SUFFIXES = (".ll", ".bc", ".spv")
 
 

@@ -43,6 +43,7 @@ Counters = Callable[[Case], tuple[Mapping[str, float], tuple[str, ...]]]
 
 
 def add_common_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that all measuring tools have."""
     _add_choices(parser)
     parser.add_argument(
         "--repeats",

@@ -26,6 +26,7 @@ class LoopTime:
 
     @property
     def source(self) -> str:
+        """The device and the date, as the source of a measured time."""
         return f"{self.device}, {self.date}"
 
     @classmethod
@@ -36,7 +37,7 @@ class LoopTime:
 
 
 def read_loop_times(file: Path, device: Device) -> dict[str, LoopTime]:
-    """By kernel and size. KernelcastError for another file, or times of another device."""
+    """The times by kernel and size; KernelcastError for another file or device."""
     try:
         record = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:

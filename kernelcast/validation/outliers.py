@@ -22,7 +22,7 @@ _ANY = "*"
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Of a kernel's errors by one model, on one device or on all (`*`): a deviation's number."""
+    """The deviation that explains a kernel's errors by one model, on one or all (`*`) devices."""
 
     suite: str
     kernel: str
@@ -31,6 +31,7 @@ class Explanation:
     deviation: str
 
     def covers(self, suite: str, point: TimeComparison) -> bool:
+        """Whether the explanation is for that comparison."""
         own, found = (self.suite, self.kernel, self.model), (suite, point.kernel, point.model)
         return own == found and self.device in (_ANY, point.device)
 

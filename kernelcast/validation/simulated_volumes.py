@@ -45,7 +45,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class SimulatedVolumes:
-    """For each cell: wavefronts of the data banks and passes of L1, and bytes.
+    """Volumes of each cell: wavefronts of the data banks and passes of L1, and bytes.
 
     `waves`: how many were measured.
     """
@@ -61,7 +61,7 @@ class SimulatedVolumes:
 
 
 def effective_device(device: Device) -> Device:
-    """With the L2 capacity that data may take before it is lost, where that is known to be less."""
+    """The device with the L2 capacity before data is lost, where that is known to be less."""
     if device.warpspeed is None:
         return device
     return device.changed({"l2.capacity_bytes": device.warpspeed.l2_effective_bytes})
@@ -108,8 +108,11 @@ def _volumes(
     rows: tuple[InstructionRow, ...],
     wave: int,
 ) -> SimulatedVolumes:
-    """Thread blocks overlap the ends of the span, which may cut more of them early at one end than
-    at the other: what an instruction causes is divided by how many cells' requests it made."""
+    """The volumes of the measured span.
+
+    Thread blocks overlap the ends of the span, which may cut more of them early at one end than at
+    the other: what an instruction causes is divided by how many cells' requests it made.
+    """
     is_load = np.array([row.kind == "load" for row in rows], np.bool_)
     is_store = np.array([row.kind == "store" for row in rows], np.bool_)
     asked = requests.bytes / configuration.cells

@@ -77,6 +77,7 @@ class WorkloadResult:
 
     @property
     def failures(self) -> tuple[str, ...]:
+        """What went wrong in any run, and engines that execute different numbers of instructions."""
         found = [f"{run.engine}: {run.failure}" for run in self.runs if run.failure]
         counts = {run.thread_instructions for run in self.runs}
         if len(counts) > 1 and self.is_ordered and not found:
@@ -93,6 +94,7 @@ class SuiteReport:
 
     @property
     def failed(self) -> tuple[WorkloadResult, ...]:
+        """Results with a failure."""
         return tuple(result for result in self.results if result.failures)
 
 

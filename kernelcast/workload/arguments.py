@@ -1,8 +1,8 @@
-"""Arguments of a workload: `f64[n + 2, 4112]` buffers, `s32` scalars, `bytes[48]` structs, and
-`local f32[n]` arrays of OpenCL.
+"""Arguments of a workload: buffers, scalars, structs and OpenCL's local arrays.
 
-A specification holds texts only; `make` computes the shape for one problem size, so that nothing
-large exists before it is needed, and `make_whole` the contents, too.
+These are written `f64[n + 2, 4112]`, `s32`, `bytes[48]` and `local f32[n]`. A specification holds
+texts only; `make` computes the shape for one problem size, so that nothing large exists before it
+is needed, and `make_whole` the contents, too.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ class ArgumentSpec:
 
     @property
     def is_buffer(self) -> bool:
+        """Whether the argument is an array in global memory."""
         return self.element is not None and self.shape is not None and not self.is_local
 
     def make_whole(self, names: Mapping[str, int]) -> Argument:
@@ -65,7 +66,7 @@ class ArgumentSpec:
         return self._materialised(made) if isinstance(made, LazyBuffer) else made
 
     def make(self, names: Mapping[str, int]) -> Argument:
-        """The same, but a generated buffer gets its contents when they are first needed.
+        """The argument; a generated buffer gets its contents when they are first needed.
 
         Files and functions are read at once: what is wrong with them shows before a run.
         """

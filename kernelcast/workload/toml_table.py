@@ -45,6 +45,7 @@ class TomlTable:
                 raise WorkloadError(f"{self.where(name)} is not a known key{nearest(name, known)}")
 
     def text(self, name: str, default: str | None = None) -> str:
+        """An entry that must be a text; the default where it is missing."""
         value: str = self._typed(name, default, (str,), "a text")
         return value
 
@@ -57,13 +58,16 @@ class TomlTable:
         return tuple(items)
 
     def integer(self, name: str, default: int | None = None) -> int:
+        """An entry that must be an integer; the default where it is missing."""
         value: int = self._typed(name, default, (int,), "an integer")
         return value
 
     def number(self, name: str, default: float | None = None) -> float:
+        """An entry that must be a number; the default where it is missing."""
         return float(self._typed(name, default, (int, float), "a number"))
 
     def expression(self, name: str, default: Expression | None = None) -> Expression:
+        """An entry that must be a number or an expression; the default where it is missing."""
         value: Expression = self._typed(
             name, default, (int, float, str), "a number or an expression"
         )

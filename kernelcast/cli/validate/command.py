@@ -204,7 +204,7 @@ def _check_options(
 def _validate_times(
     suite: Suite, models: Sequence[str], output: ValidationOutput, *, accept: bool
 ) -> None:
-    """Of thesis, papers and measured."""
+    """Validates the suites of times: thesis, papers and measured."""
     report = _report(suite, models)
     explained, problems = _judged(report, models, accept=accept)
     output.show(

@@ -31,9 +31,10 @@ _TO_GIGA = 1e-9
 def roofline_plot(
     profile: KernelProfile, device: Device, *estimates: Estimate, measured_s: float | None = None
 ) -> Figure:
-    """Theoretical and measured roofs of the device, and a point for each estimate on it; of model
-    `roofline` also a roof for each further level of the memory, and a point at its intensity.
+    """A roofline plot of a kernel with its estimates.
 
+    Shows theoretical and measured roofs of the device, and a point for each estimate on it; of
+    model `roofline` also a roof for each further level of the memory, and a point at its intensity.
     `measured_s`, of all launches, is one more point. Logarithmic axes: operations per byte of DRAM
     traffic, and Gop/s. KernelcastError for a kernel without useful operations or without traffic,
     which has no place on the axes.
@@ -159,7 +160,7 @@ def _roofs(
 def _roof_line(
     left: float, right: float, peak: float, bandwidth: float
 ) -> list[tuple[float, float]]:
-    """Its three corners: x in operations per byte, y in Gop/s."""
+    """The three corners of a roof: x in operations per byte, y in Gop/s."""
     return [(x, _TO_GIGA * min(peak, bandwidth * x)) for x in (left, peak / bandwidth, right)]
 
 

@@ -24,8 +24,11 @@ _LEVEL = "speed-up over the GPU as it is"
 
 
 def whatif_plot(result: WhatIf) -> Figure:
-    """A line for each model where the first changed fact has several numbers as values, and one for
-    each combination of the others; else a bar for each model and architecture."""
+    """Speed-ups on changed architectures, as lines or bars.
+
+    A line for each model where the first changed fact has several numbers as values, and one for
+    each combination of the others; else a bar for each model and architecture.
+    """
     from matplotlib.figure import Figure
 
     changed = [row for row in result.rows if row.architecture.changes]

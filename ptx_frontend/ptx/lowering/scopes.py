@@ -102,7 +102,7 @@ class Scope:
         return self._declared_bits(name) is not None or self._own_vector(name) is not None
 
     def _own_vector(self, name: str) -> tuple[int, int] | None:
-        """(number of elements, bits of each) of a vector register of this scope; None for others."""
+        """(number of elements, bits of each) of a vector register here; None for others."""
         for prefix, (count, elements, bits) in self._vectors.items():
             if name == prefix if count is None else _index_in(name, prefix, count):
                 return elements, bits

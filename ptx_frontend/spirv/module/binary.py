@@ -53,7 +53,7 @@ class ModuleWords:
     words: tuple[int, ...]
 
     def instructions(self) -> Iterator[Instruction]:
-        """Yields the instructions in order; SpirvProblem for one that does not end inside the module."""
+        """Yields the instructions in order; SpirvProblem for one that ends outside the module."""
         at = _HEADER_WORDS
         while at < len(self.words):
             count, opcode = self.words[at] >> 16, self.words[at] & 0xFFFF

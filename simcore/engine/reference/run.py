@@ -177,7 +177,7 @@ class BatchRun:
                 self._watchdog.check(self._program.steps[index].block, times, state)
 
     def _open_barriers(self) -> bool:
-        """Releases waiting lanes, those of clusters first; False when no lane is left that waits."""
+        """Releases waiting lanes, clusters first; False when no lane is left that waits."""
         opened = self._clusters.release(list(self._pending.values()), self._barriers)
         if not opened and self._barriers:
             opened = self._barriers.release()
