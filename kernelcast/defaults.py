@@ -10,7 +10,7 @@ DEFAULT_MODEL = "interval"
 _WITHOUT_TIMING = "quantitative-roofline"
 _WITHOUT_MEASUREMENTS = _OF_PROCESSORS = "roofline"
 _PLAIN_WORK_ITEMS = "work_item_dram_read_bandwidth_bytes_per_s"
-"""The name in files of measured processors of DRAM's rate; those of the caches equal it."""
+"""A finding that only the files of measured processors have."""
 
 
 def default_model(device: Device) -> str:

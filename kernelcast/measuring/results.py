@@ -52,17 +52,17 @@ class Results:
         return cls(path, replace(before, device=facts))
 
     def add(self, row: MeasuredRow) -> None:
-        """Adds a row, in the place of an earlier failure of its case, and writes the file."""
+        """Adds a row in the place of an earlier one of its case."""
         rows = (*self.measured.rows, row)
         self._keep(rows, self._failures_but(row.workload, row.size))
 
     def fail(self, workload: str, size: str, error: str) -> None:
-        """Notes the failure of a case and writes the file."""
+        """Notes the failure of a case in the place of an earlier one."""
         failed = FailedCase(workload, size, error)
         self._keep(self.measured.rows, (*self._failures_but(workload, size), failed))
 
     def set_launch_overhead(self, seconds: float) -> None:
-        """Sets the overhead of a launch, which the file gets with the next row."""
+        """Sets the measured overhead of a launch."""
         self.measured = replace(self.measured, launch_overhead_s=seconds)
 
     def write(self) -> None:

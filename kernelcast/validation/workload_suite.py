@@ -77,7 +77,7 @@ class WorkloadResult:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """What went wrong in any run, and engines that execute different numbers of instructions."""
+        """What went wrong in any run; engines must execute equal numbers of instructions."""
         found = [f"{run.engine}: {run.failure}" for run in self.runs if run.failure]
         counts = {run.thread_instructions for run in self.runs}
         if len(counts) > 1 and self.is_ordered and not found:

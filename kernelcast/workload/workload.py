@@ -156,7 +156,7 @@ class Workload:
         self, size: str | None = None, *, lazy: bool = False, kernel: Kernel | None = None
     ) -> Launch:
         """Makes grid, thread block and freshly filled arguments, `lazy` ones when they are needed.
-        WorkloadError or LaunchError where they do not fit the kernel, which is loaded if need be."""
+        WorkloadError or LaunchError where they do not fit the kernel, loaded if need be."""
         names, kernel = self._names(size), kernel or self.load_kernel().kernel
         self._check_widths(kernel)
         launch = Launch(

@@ -42,7 +42,7 @@ __all__ = ["NAME", "PAPER", "component_throughput", "launch_stage_times"]
 NAME = "component-throughput"
 PAPER = "paper"
 _MOST_STAGES = 32
-"""Of a tree of terms; beyond it, stages in a row with one bottleneck are one term."""
+"""The most stages in a tree of terms; beyond it, equal neighbours are one term."""
 _BASIS = (
     "the lower end has all components of a stage overlap, as the paper does, whose times are up to "
     "15 % too short; the upper end adds them"
@@ -220,7 +220,7 @@ def _without_conflicts(times: Sequence[StageTime]) -> float:
 def _advice(
     found: Sequence[Cause], times: Sequence[StageTime], factor: float, slowest: Component
 ) -> tuple[str, ...]:
-    """With what is gained at most: the launch were the slowest component free."""
+    """Advice with what is gained at most: the launch were the slowest component free."""
     now, left = (format_seconds(factor * time_of(times, *free)) for free in ((), (slowest,)))
     return tuple(f"{cause.advice}: from {now} to {left} at best" for cause in found)
 

@@ -129,7 +129,7 @@ def _parameters(
 
 
 def _utilization(timing: LaunchTiming, kernel: TimedKernel, device: Device) -> Iterator[Parameter]:
-    """Of every part that is used, the metric of nvprof that rates it."""
+    """nvprof's rating of every part that is used."""
     from kernelcast.simcore.timing.launch.utilization import nvprof_ratings, utilization
 
     for name, rating in nvprof_ratings(utilization(kernel, device, timing), device).items():

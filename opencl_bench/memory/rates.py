@@ -1,4 +1,4 @@
-"""From the times of launches to rates, and the check of what they computed."""
+"""Rates of timed launches, and the check of what they computed."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ def per_second(kernel: str, amount: float, seconds: Seconds) -> Seconds:
 
 
 def bandwidth(name: str, samples: Seconds, method: str) -> Measurement:
+    """A bandwidth as a measurement, from its samples."""
     return measurement(name, list(samples), Unit.BYTES_PER_S, method)
 
 

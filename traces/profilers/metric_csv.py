@@ -23,6 +23,8 @@ class CsvRow:
 
 @dataclass(frozen=True, slots=True)
 class CsvTable:
+    """A table inside of a profiler's output."""
+
     path: str
     header: tuple[str, ...]
     rows: tuple[CsvRow, ...]

@@ -54,6 +54,7 @@ class StoredHeader:
 
     @classmethod
     def of(cls, trace: Trace, repeats: int) -> StoredHeader:
+        """The header of a trace."""
         return cls(
             trace.kernel,
             trace.grid,
@@ -71,6 +72,7 @@ class StoredHeader:
 
 
 def header_json(header: StoredHeader) -> str:
+    """The header as JSON, with the format's version."""
     return json.dumps({"version": FORMAT_VERSION, **asdict(header)}, allow_nan=False)
 
 
@@ -122,8 +124,11 @@ def _header(found: Mapping[str, Any]) -> StoredHeader:
 
 
 def _row(found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Files of the first releases have no instructions that native code adds, no parts, no
-    registers, no kinds of operands and no tensor operations."""
+    """A static instruction from its JSON, with defaults for old files.
+
+    Files of the first releases have no instructions that native code adds, no parts, no registers,
+    no kinds of operands and no tensor operations.
+    """
     registers = {name: _registers(found.get(name, ())) for name in ("reads", "writes")}
     return {**_ABSENT, **found, **registers}
 
