@@ -64,7 +64,7 @@ check: $(VENV)/installed-check
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest tests/test_architecture.py
+	$(BIN)/python -m pytest tests/test_architecture.py tests/test_docstrings.py
 
 # make bench BENCH='--quick --kernel saxpy' for less than all.
 bench: $(VENV)/installed

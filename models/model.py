@@ -51,7 +51,8 @@ class Model(Protocol):
 
     def __call__(
         self, profile: KernelProfile, device: Device, options: ModelOptions, /
-    ) -> Estimate: ...
+    ) -> Estimate:
+        """The estimate of the kernel that the profile is of, on the device."""
 
 
 def check_variant(name: str, model: Model, variant: str | None) -> None:

@@ -1,9 +1,10 @@
 """Docstrings that stand alone: what a hover or the first line of `help()` shows needs no signature.
 
-Ruff wants a docstring on every public module, package, class, method and function (D100 to D104 and
-D106 in pyproject.toml; `__dunder__` methods, functions within functions and overloads need none, nor
-do tests, whose names say what they find). This module checks those that are there, of private names
-and of attributes too: a first line begins with a subject or a verb and ends where a sentence does.
+Ruff wants a docstring on every public module, package, class, method and function (D100 to D104,
+D106 and D419 in pyproject.toml). Its exemptions are `__dunder__` methods but `__call__`, overloads,
+setters and functions within functions; and tests, whose names say what they find. This module
+checks all docstrings that are there, those of private names and of attributes too: a first line
+begins with a subject or a verb, and ends where a sentence does.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ FOLDERS = (
     "validation",
 )
 LONGEST_FIRST_LINE = 100
-ENDS = (".", "!", "?", ":", "...")
+ENDS = (".", "!", "?", ":")
 
 PREPOSITIONS = """
     about above across after against along among around as at before behind below beneath beside
