@@ -85,7 +85,7 @@ def compiled_twins(folder: Path) -> LoadedModule:
 def measure(
     case: KernelCase, twins: LoadedModule, engine: str, repeats: int, quick: bool
 ) -> TwinTiming:
-    """KernelcastError when one of the two computes something else than NumPy."""
+    """Times one kernel in both forms; KernelcastError when either computes a wrong result."""
     size = case.reference if quick else case.full
     problem, device = case.make(size), kc.device(DEVICE)
     kernels = {"ptx": case.kernel(), "opencl": twins[case.name]}

@@ -56,7 +56,7 @@ class Model(Protocol):
 
 
 def check_variant(name: str, model: Model, variant: str | None) -> None:
-    """ModelNotApplicable, with the names that there are, where the model has no such variant."""
+    """Raises ModelNotApplicable, with the known names, where the model has no such variant."""
     known: tuple[str, ...] = getattr(model, "variants", ())
     if variant is None or variant in known:
         return

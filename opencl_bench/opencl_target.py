@@ -41,7 +41,7 @@ class OpenClTarget:
         return device_facts(self._queue.handle)
 
     def kernel(self, file: str, name: str, defines: Mapping[str, object]) -> Any:
-        """BenchmarkError with the compiler's first error when the driver refuses the program."""
+        """A compiled kernel; BenchmarkError with the compiler's first error."""
         options = tuple(sorted((key, _macro(value)) for key, value in defines.items()))
         if (file, name, options) not in self._kernels:
             for found, kernel in self._build(file, options).items():

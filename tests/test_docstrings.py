@@ -52,6 +52,7 @@ OPENINGS = {
 }
 """Words that point at something before the docstring, by the kind that a message names."""
 SAME = re.compile(r"the same\b", re.IGNORECASE)
+ERROR = re.compile(r"[A-Z][a-z]\w*(Applicable|Error|Exceeded|Fault|Problem)\b[ ,]")
 WORD = re.compile(r"[A-Za-z]+(?:[-'][A-Za-z]+)*")
 
 
@@ -117,6 +118,8 @@ def faults(docstring: Docstring) -> Iterator[str]:
     opening = word.group() if word else ""
     if SAME.match(text):
         yield "begins with 'The same': as what?"
+    elif ERROR.match(text):
+        yield "begins with an error, not with what is done or returned"
     elif opening.lower() in OPENINGS:
         yield f"begins with the {OPENINGS[opening.lower()]} {opening!r}"
     if not docstring.is_attribute and not first_line.endswith(ENDS):
@@ -165,6 +168,8 @@ def _only_fault(text: str, *, is_attribute: bool = False) -> str:
         "The same; None where none does.",
         "And the seconds of a launch.",
         "in elements.",
+        "KernelcastError where none is named.",
+        "LimitExceeded, at the place of `block`, when the run must end.",
     ],
 )
 def test_openings_that_point_elsewhere_are_refused(text: str) -> None:
@@ -181,6 +186,8 @@ def test_openings_that_point_elsewhere_are_refused(text: str) -> None:
         "Per-warp counts, shape (warps,).",
         "The sameness of two kernels.",
         "Forms of addresses.",
+        "Errors of all groups.",
+        "Raises KernelcastError where none is named.",
         "`load` and `store` of a value.",
         "(row, column) of each lane.",
         "A sentence.\n\nBy pc, what else there is.",

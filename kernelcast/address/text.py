@@ -38,7 +38,7 @@ class IndexNames:
     loops: Mapping[str, int]
 
     def check(self, index: AddressExpression, where: str) -> None:
-        """WorkloadError for a name that stands for nothing."""
+        """Raises WorkloadError for a name that stands for nothing."""
         known = (*AXES, *self.sizes, *self.loops)
         for name in sorted(index.variables):
             if name not in known and "." not in name:

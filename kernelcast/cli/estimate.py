@@ -56,7 +56,7 @@ class EstimateRequest:
         return [*self.devices, self.reference]
 
     def check(self) -> None:
-        """KernelcastError for what can be refused before a kernel is executed."""
+        """Raises KernelcastError for what can be refused before a kernel is executed."""
         for model in self.models:
             check_variant(model, get_model(model), self.variant)
         ModelOptions(computation_proportion=self.computation_proportion)

@@ -33,7 +33,7 @@ class ExecutionOptions:
 
     @property
     def sampling(self) -> Sampling:
-        """KernelcastError where the options contradict each other."""
+        """The sampling that the options ask for; KernelcastError for contradictory ones."""
         return options.sampling(exact=self.exact, sample=self.sample)
 
     @property

@@ -118,7 +118,7 @@ class _Source:
 
 
 def _assignments(given: Sequence[str], option: str) -> dict[str, str]:
-    """KernelcastError for what is no NAME=VALUE, and for a name that is given twice."""
+    """Names and values; KernelcastError for what is no NAME=VALUE or is given twice."""
     found: dict[str, str] = {}
     for item in given:
         name, equals, value = (part.strip() for part in item.partition("="))

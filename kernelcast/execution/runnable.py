@@ -155,7 +155,7 @@ class RunnableKernel:
         return KernelTrace(traces, simulated=memories.finish())
 
     def _check(self, launch: Launch, devices: Sequence[Device]) -> None:
-        """LaunchError when the launch fits no GPU, or not one of `devices`."""
+        """Raises LaunchError when the launch fits no GPU, or not one of `devices`."""
         launch.check(self.kernel)
         needs = resource_needs(self.kernel, launch)
         if needs.shared_bytes > _MAX_SHARED_BYTES:
@@ -234,7 +234,7 @@ class LoadedModule(Mapping[str, RunnableKernel]):
         )
 
     def _symbol(self, name: str) -> str:
-        """LaunchError when several kernels have that C++ name."""
+        """The symbol of a kernel's name; LaunchError when several kernels have that C++ name."""
         known = (*self.module.kernels, *self.module.rejected)
         if name in known:
             return name

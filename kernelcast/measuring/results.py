@@ -37,7 +37,7 @@ class Results:
 
     @classmethod
     def begin(cls, folder: Path, device: Accelerator, *, resume: bool, overwrite: bool) -> Results:
-        """MeasuringError when there are results already and neither option says what to do."""
+        """Begins or resumes a file; MeasuringError for an old one without an option for it."""
         facts = device.facts
         path = folder / file_name(facts.name, device.api)
         fresh = MeasuredDevice(device.api, facts, 0.0, (), (), device.is_dry_run)
@@ -89,7 +89,7 @@ class Results:
 
 
 def _check_same(path: Path, before: MeasuredDevice, now: MeasuredDevice) -> None:
-    """MeasuringError when rows from two devices, drivers or kinds of run would meet in one file."""
+    """Raises MeasuringError when rows of two devices, drivers or kinds of run would meet."""
     was: DeviceFacts = before.device
     for what, old, new in (
         ("API", before.api.value, now.api.value),

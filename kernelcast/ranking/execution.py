@@ -158,7 +158,7 @@ def workload_fingerprint(workload: Workload) -> str:
 
 
 def check_results(workload: Workload, shape: Shape, size: str, engine: str = "auto") -> None:
-    """WorkloadError when thread blocks of that shape do not reproduce the reference."""
+    """Raises WorkloadError when thread blocks of that shape do not reproduce the reference."""
     variant = with_thread_block(workload, shape, size)
     if not variant.run_check(size, engine=engine).passed:
         raise WorkloadError(f"wrong results in size {size}: the code needs another thread block")
@@ -182,7 +182,7 @@ def with_thread_block(workload: Workload, shape: Shape, size: str | None = None)
 
 
 def _check_grid(workload: Workload, axis: str) -> None:
-    """WorkloadError unless an expression of the grid divides by the thread block's side."""
+    """Raises WorkloadError unless the grid divides by the thread block's side."""
     wanted = re.compile(rf"\bblock\.{axis}\b")
     if not any(wanted.search(str(item)) for item in workload.launch.extent):
         raise WorkloadError(

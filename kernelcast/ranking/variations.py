@@ -164,7 +164,7 @@ def _shape(text: str) -> Shape:
 
 
 def _of_product(text: str, limits: ShapeLimits) -> list[Shape]:
-    """KernelcastError unless the number is a power of two that a thread block may have."""
+    """Shapes of so many threads; KernelcastError unless they are a legal power of two."""
     threads = int(text) if text.isdecimal() else 0
     if threads < 1 or threads & (threads - 1):
         raise KernelcastError(f"block=product={text}: a power of two is wanted")

@@ -149,7 +149,7 @@ class _Stopwatch:
         self._session = Session(accelerator, Settings(repeats=_REPEATS, warm_up_launches=1))
 
     def time(self, _: str, case: Case) -> LoopTime:
-        """KernelcastError for a kernel that fails or gives wrong results."""
+        """Measures a case; KernelcastError for a kernel that fails or gives wrong results."""
         row = self._session.measure(prepare(case), _source(case).read_bytes())
         if row.check is not None and not row.check.passed:
             raise KernelcastError(f"wrong results on {self._facts.name}: not compared")

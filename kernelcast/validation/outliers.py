@@ -39,7 +39,7 @@ class Explanation:
 def read_explanations(
     file: Path = EXPLANATIONS, deviations: Path = _DEVIATIONS
 ) -> tuple[Explanation, ...]:
-    """KernelcastError, with the line, for an entry without a numbered deviation."""
+    """Reads the explanations; KernelcastError for one without a numbered deviation."""
     numbers = set(_NUMBERED_ROW.findall(deviations.read_text(encoding="utf-8")))
     return tuple(_read(table, numbers, deviations) for table in read_toml(file).tables("outlier"))
 

@@ -68,7 +68,7 @@ def effective_device(device: Device) -> Device:
 
 
 def simulated_volumes(configuration: Configuration, device: Device) -> SimulatedVolumes:
-    """LaunchError where no thread block fits the device, and where the grid has too few waves."""
+    """Simulates the volumes; LaunchError where nothing fits, or the grid has too few waves."""
     kernel, launch = configuration.kernel_and_launch()
     target = effective_device(device)
     shape = LaunchShape(launch.grid, launch.thread_block)

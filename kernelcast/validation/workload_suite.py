@@ -99,7 +99,7 @@ class SuiteReport:
 
 
 def workload_files(folder: Path = SUITE) -> tuple[Path, ...]:
-    """KernelcastError when the folder holds no workload."""
+    """The workload files of a folder; KernelcastError when it holds none."""
     files = tuple(sorted(folder.glob("*/*.toml")))
     if not files:
         raise KernelcastError(f"{folder}: no workloads; they are in the source tree only")

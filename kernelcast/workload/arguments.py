@@ -233,7 +233,7 @@ def _read_contents(table: TomlTable, element: ScalarType | None) -> Contents:
 
 
 def _check_bounds(where: str, contents: Contents, element: ScalarType | None) -> None:
-    """WorkloadError unless `element` (None: a byte) has numbers within the bounds of UNIFORM."""
+    """Raises WorkloadError unless `element` (None: a byte) has numbers within the bounds."""
     is_float = element is not None and element.is_float
     low = 0.0 if contents.low is None else contents.low
     high = (1.0 if is_float else 100.0) if contents.high is None else contents.high

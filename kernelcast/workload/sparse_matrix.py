@@ -115,7 +115,7 @@ def read_matrix_spec(table: TomlTable, folder: Path) -> MatrixSpec:
 
 
 def check_part(part: str, where: str) -> None:
-    """WorkloadError unless `{ matrix = part }` can fill a buffer."""
+    """Raises WorkloadError unless `{ matrix = part }` can fill a buffer."""
     parts = ("columns", "values")
     if part not in parts:
         raise WorkloadError(

@@ -39,7 +39,7 @@ class TomlTable:
         return name in self.entries
 
     def allow(self, *known: str) -> None:
-        """WorkloadError for the first key that is not among `known`."""
+        """Raises WorkloadError for the first key that is not among `known`."""
         for name in self.entries:
             if name not in known:
                 raise WorkloadError(f"{self.where(name)} is not a known key{nearest(name, known)}")
@@ -107,7 +107,7 @@ class TomlTable:
 
 
 def read_toml(path: Path) -> TomlTable:
-    """WorkloadError with file and line when the file is missing or no TOML."""
+    """Reads a TOML file; WorkloadError with its place when it is missing or no TOML."""
     try:
         text = path.read_bytes().decode()
     except (OSError, UnicodeDecodeError) as error:

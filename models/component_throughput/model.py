@@ -50,7 +50,7 @@ _BASIS = (
 
 
 def component_throughput(profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
-    """ModelNotApplicable without launch and occupancy, and for what the device cannot run."""
+    """Estimates by components; ModelNotApplicable without launch and occupancy."""
     work = _work(profile, options)
     times = stage_times(work, device)
     if not time_of(times):

@@ -36,7 +36,7 @@ _MOST_CAUSES = 4
 
 
 def interval(profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
-    """ModelNotApplicable for devices without timing facts."""
+    """Estimates from a simulated SM; ModelNotApplicable for devices without timing facts."""
     if device.timing is None:
         raise ModelNotApplicable(
             f"{NAME} needs timing facts, and {device.name} has none ([timing] in its file)"

@@ -41,7 +41,7 @@ _GATHERED = ", and the time of all loads and stores if the compiler gathered eve
 
 
 def roofline(profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
-    """ModelNotApplicable for integer work (no peak to compare with) and for no work at all."""
+    """Estimates by the highest ceiling; ModelNotApplicable for integer work or none at all."""
     if options.work_type is WorkType.INT:
         raise ModelNotApplicable(f"{NAME} has no integer peak to compare with")
     work_type = options.work_type or dominant_work_type(profile)

@@ -47,7 +47,7 @@ def issue_widths() -> Mapping[str, IssueWidth]:
 
 
 def issue_width(compute_capability: str) -> IssueWidth:
-    """ModelNotApplicable for other vendors' GPUs and for NVIDIA's before 3.0."""
+    """The issue width of a compute capability; ModelNotApplicable for an unknown one."""
     known = issue_widths()
     if compute_capability not in known:
         raise ModelNotApplicable(

@@ -219,7 +219,7 @@ class ChainLaunch:
         return list(seconds / (self.steps * self.operation.dependent * iterations))
 
     def verify(self, sums: States, iterations: int) -> None:
-        """BenchmarkError when a chain did not end where NumPy's does."""
+        """Raises BenchmarkError when a chain did not end where NumPy's does."""
         x, y = self.operation.end_states(self.steps * iterations)
         ends = x + y
         if ends.dtype.kind == "f":

@@ -134,7 +134,7 @@ class _Walk:
         )
 
     def check_sums(self, kernel: str, footprint: int) -> None:
-        """BenchmarkError unless each work-group has added up the current content."""
+        """Raises BenchmarkError unless each work-group has added up the current content."""
         team, slices = self.team, self.slices(footprint)
         shape = (team.groups, team.work_group * team.lanes)
         items = self.target.read(self.sums, np.empty(shape, np.uint32))

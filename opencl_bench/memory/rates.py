@@ -30,7 +30,7 @@ Seconds = npt.NDArray[np.float64]
 
 
 def per_second(kernel: str, amount: float, seconds: Seconds) -> Seconds:
-    """BenchmarkError when a launch took no time at all."""
+    """Rates of launches; BenchmarkError when one took no time at all."""
     if not np.all(seconds > 0):
         raise BenchmarkError(f"kernel {kernel}: the device's clock does not advance")
     return amount / seconds
@@ -58,7 +58,7 @@ def bandwidth_curve(
 
 
 def require_equal(kernel: str, found: npt.NDArray[Any], expected: Any) -> None:
-    """BenchmarkError when a kernel's result is not exactly what NumPy computes."""
+    """Raises BenchmarkError when a kernel's result is not exactly what NumPy computes."""
     if not np.array_equal(found, np.broadcast_to(expected, found.shape)):
         raise BenchmarkError(f"kernel {kernel} computes a wrong result")
 

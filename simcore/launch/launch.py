@@ -141,7 +141,7 @@ class Launch:
         return replace(self, arguments=tuple(map(materialised, self.arguments)))
 
     def check(self, kernel: Kernel) -> None:
-        """LaunchError, in one line, when the launch does not fit the kernel."""
+        """Raises LaunchError, in one line, when the launch does not fit the kernel."""
         for name, sizes, most in (
             ("grid", self.grid, _MAX_GRID),
             ("thread block", self.thread_block, _MAX_THREAD_BLOCK),

@@ -53,7 +53,7 @@ class DeviceMemory:
         self._thread_blocks_per_sm = thread_blocks_per_sm
 
     def accept(self, batch: AccessBatch) -> None:
-        """TraceFormatError when the batch does not follow the one before."""
+        """Takes the next batch; TraceFormatError when it does not follow the one before."""
         self._traffic.accept(batch)
         self._wavefronts.accept(batch)
 

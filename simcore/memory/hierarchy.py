@@ -103,7 +103,7 @@ def _segment_traffic(counts: Counters, paths: Paths, device: Device) -> TrafficR
 
 
 def cold_l2(device: Device) -> CacheState:
-    """DeviceFileError when cache sizes do not fit each other; so does `cold_l1`."""
+    """An L2 without contents; DeviceFileError when cache sizes do not fit each other."""
     sector = device.l2.sector_bytes
     fetch = max(sector, device.dram.transaction_bytes)
     return empty_cache(device.l2, sector, fetch, instances=1, keeps_dirty=True)

@@ -31,7 +31,7 @@ class NativeAccesses:
 
 
 def native_accesses(instructions: Sequence[InstructionRow]) -> NativeAccesses:
-    """TraceFormatError when parts merge to a width that no instruction can have."""
+    """The native accesses by pc; TraceFormatError for parts that merge to an unknown width."""
     widths = np.zeros(len(instructions), np.int64)
     parts = np.zeros(len(instructions), np.int64)
     for row in instructions:

@@ -75,7 +75,7 @@ class TrafficSimulator:
         self._is_finished = False
 
     def accept(self, batch: AccessBatch) -> None:
-        """TraceFormatError when the batch does not follow the one before, or is inconsistent."""
+        """Takes the next batch; TraceFormatError if it does not follow or is inconsistent."""
         self._check(batch)
         first_warp = batch.first_thread_block * self._warps
         rows, ends = rows_by_warp(batch.accesses, first_warp, len(batch.warp_time))

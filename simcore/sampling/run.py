@@ -48,7 +48,7 @@ class SampleSimulation:
         self._reached = 0
 
     def accept(self, batch: AccessBatch) -> None:
-        """TraceFormatError for a batch out of its turn."""
+        """Takes the next batch; TraceFormatError for one out of its turn."""
         interval = self._plan.intervals[len(self._parts)]
         if self._reached >= interval.end:
             self._close()

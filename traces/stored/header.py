@@ -77,7 +77,7 @@ def header_json(header: StoredHeader) -> str:
 
 
 def read_header(path: Path, text: bytes | None) -> StoredHeader:
-    """TraceFormatError when there is none, when it is newer, or when a value has a wrong type."""
+    """Reads the header; TraceFormatError when it is missing, newer, or of wrong types."""
     if text is None:
         raise TraceFormatError(f"{path} is a Parquet file, but no kernelcast trace")
     try:

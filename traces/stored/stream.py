@@ -27,7 +27,7 @@ class StoringSink:
         self._tally = PatternTally()
 
     def accept(self, batch: AccessBatch) -> None:
-        """TraceFormatError when the batch is out of its turn, or cannot be written."""
+        """Takes the next batch; TraceFormatError when it is out of turn or cannot be written."""
         self._order.check(batch)
         accesses = by_thread_block(batch)
         pattern = self._numbers.of(batch.patterns, accesses.pattern)

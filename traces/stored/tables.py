@@ -144,7 +144,7 @@ def trace_of(header: StoredHeader, rest: SideTables, accesses: AccessTable) -> T
 
 
 def check_accesses(path: Path, trace: Trace) -> None:
-    """TraceFormatError when a row refers to an instruction, warp, pattern, ... that is not there.
+    """Raises TraceFormatError for a row that refers to what is not there.
 
     Simulators index by these numbers without looking.
     """

@@ -186,7 +186,7 @@ def _check_options(
     of_opencl: Mapping[str, object],
     accept: bool,
 ) -> None:
-    """KernelcastError for an option of another suite."""
+    """Raises KernelcastError for an option of another suite."""
     for name, value in of_opencl.items():
         if value is not None and suite is not Suite.OPENCL:
             raise KernelcastError(f"{name} is of opencl")

@@ -82,7 +82,7 @@ def roofline_plot(
 
 
 def check_target(path: str | Path) -> None:
-    """KernelcastError unless a plot can be called so: PNG or SVG, in a folder that exists."""
+    """Raises KernelcastError unless a plot can be called so: PNG or SVG, in an existing folder."""
     target = Path(path)
     if target.suffix.lower() not in _SUFFIXES:
         raise KernelcastError(f"{target}: plots are written as {' or '.join(_SUFFIXES)}")

@@ -90,7 +90,7 @@ def _line_name(row: WhatIfRow, rows: Sequence[WhatIfRow], swept: str) -> str:
 
 
 def _draw_bars(figure: Figure, axes: Axes, rows: Sequence[WhatIfRow]) -> None:
-    """KernelcastError for more bars than a picture shows."""
+    """Draws a bar for each row; KernelcastError for more bars than a picture shows."""
     if len(rows) > _MOST_BARS:
         raise KernelcastError(f"{len(rows)} bars are too many for a plot; name one --model")
     models = list(dict.fromkeys(row.estimate.model for row in rows))

@@ -50,7 +50,7 @@ class KernelScope:
 
 
 def space_of(pointer: IrType) -> AddressSpace:
-    """IrProblem for what is no pointer into memory of OpenCL."""
+    """The address space of a pointer; IrProblem unless it is into memory of OpenCL."""
     if isinstance(pointer, PointerType) and pointer.address_space is not None:
         return pointer.address_space
     raise IrProblem(f"memory of type {pointer} is not supported")

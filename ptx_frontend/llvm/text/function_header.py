@@ -29,7 +29,7 @@ class FunctionHeader:
     """What branches call the first basic block if it has no name."""
 
     def check(self) -> None:
-        """IrProblem for parameters that no kernel can have."""
+        """Raises IrProblem for parameters that no kernel can have."""
         for parameter in self.parameters:
             if isinstance(parameter.type, VoidType):
                 raise IrProblem(f"parameters of type {parameter.type} are not supported")

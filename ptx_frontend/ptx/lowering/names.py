@@ -87,7 +87,7 @@ class Names:
         return self._carry
 
     def register(self, name: str, at: int) -> Register:
-        """PtxSyntaxError, with the nearest names, when no such register is declared."""
+        """The register of that name; PtxSyntaxError, with the nearest names, for an unknown one."""
         found = self.scope.register(name)
         if found is None:
             raise self.unknown(name, at)

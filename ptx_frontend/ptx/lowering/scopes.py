@@ -61,7 +61,7 @@ class Scope:
         self._labels: dict[str, int] = {}
 
     def declare_registers(self, declaration: RegisterDeclaration) -> None:
-        """PtxSyntaxError for a name that the scope has already."""
+        """Declares registers; PtxSyntaxError for a name that the scope has already."""
         bits = _REGISTER_BITS.get(declaration.type)
         vector = f".{declaration.vector}" if declaration.vector else ""
         is_vector = declaration.vector in _VECTORS and bits not in (1, _WIDE_BITS)

@@ -109,7 +109,7 @@ class Body:
         self._values[identifier] = value
 
     def result_type(self, instruction: Instruction) -> SpirvType:
-        """SpirvProblem for a type that no value has."""
+        """The type of an instruction's result; SpirvProblem for a type that no value has."""
         type_ = self.module.types.type(instruction.type_id)
         if isinstance(type_, VoidType | FunctionType):
             raise SpirvProblem(f"{instruction.name} gives a value of type {type_.text}")

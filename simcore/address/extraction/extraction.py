@@ -165,7 +165,7 @@ def extract_addresses(kernel: Kernel, launch: Launch) -> ExtractedAddresses:
 def _extracted(
     kernel: Kernel, item: LocatedAccess, guards: _Guards, values: LaunchValues
 ) -> ExtractedAccess:
-    """ModelNotApplicable where the address is not affine."""
+    """An access with its guards; ModelNotApplicable where the address is not affine."""
     access = item.access
     sizes = tuple(values.known[f"ntid.{axis}"] for axis in AXES)
     try:

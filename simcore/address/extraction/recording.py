@@ -166,7 +166,7 @@ def _flops(work: Iterable[Work]) -> list[tuple[Way, int, int]]:
 
 
 def _check(kernel: Kernel, item: RawAccess, values: LaunchValues) -> None:
-    """ModelNotApplicable where it is not known where, or by which threads, an access is made."""
+    """Raises ModelNotApplicable where it is unknown where, or by whom, an access is made."""
     what = f"{item.instruction.mnemonic} at {place(item.instruction)}"
     unknown = _unknown_address(item.address, values)
     if unknown is not None:

@@ -160,7 +160,7 @@ class TraceRecorder:
         return table[:, self._block_of_pc]
 
     def warp_time(self) -> npt.NDArray[np.int32]:
-        """The time of each warp at its end, for all warps of the launch."""
+        """Instructions that each warp issued, shape (warps,)."""
         return np.concatenate(self._warp_times)
 
     def accesses(self) -> AccessTable:

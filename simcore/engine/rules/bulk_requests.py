@@ -76,7 +76,7 @@ class BulkElements:
 def bulk_elements(
     request: BulkRequest, operation: BulkOperation, memory: LaunchMemory
 ) -> BulkElements:
-    """LaunchError says why there are none."""
+    """The elements that a copy moves; LaunchError says why there are none."""
     if operation.dimensions:
         return _of_tensor(request, operation, memory)
     return _of_run(request, operation)

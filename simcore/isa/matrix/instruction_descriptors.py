@@ -59,7 +59,7 @@ class DescribedProduct:
 
 @lru_cache(maxsize=_KNOWN)
 def described_product(operation: TensorProduct, word: int) -> DescribedProduct:
-    """TensorMemoryFault says what of a descriptor does not fit the instruction."""
+    """Decodes a descriptor; TensorMemoryFault says what of it does not fit the instruction."""
 
     def field(at: int, bits: int) -> int:
         return word >> at & (1 << bits) - 1

@@ -81,7 +81,7 @@ def _stored(name: str, value: Any, type_: ScalarType, context: Context) -> Any:
 
 
 def check_opcode(name: str, oracle: Callable[..., Any], context: Context, ulps: int = 0) -> None:
-    """AssertionError unless `name` gives what `oracle` says on a grid of hard values.
+    """Raises AssertionError unless `name` gives what `oracle` says on a grid of hard values.
 
     Results may be off by `ulps` units in the last place. Every value is also tried alone and mixed
     with arrays, as engines pass what is the same in all lanes.

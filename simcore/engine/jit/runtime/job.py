@@ -121,7 +121,7 @@ class Job:
         self._stopped = False
 
     def run(self, code: NativeLoop, progress: Callable[[float], None] | None) -> None:
-        """ExecutionError when the kernel fails."""
+        """Runs all thread blocks; ExecutionError when the kernel fails."""
         self._code = code
         threads = [threading.Thread(target=self._work, args=(n,)) for n in range(len(self._idle))]
         for thread in threads:
