@@ -106,7 +106,7 @@ class AddressKernel:
         is_double: bool | None = None,
         work_per_cell: float = 1.0,
     ) -> None:
-        """Names fields and checks them; KernelcastError for unknown ones or sizes not positive."""
+        """Resolves and checks what is given; KernelcastError for unknown fields or bad sizes."""
         known = tuple(fields)
         wide = any(field.element_bytes == 8 for field in known)
         values: dict[str, object] = {
