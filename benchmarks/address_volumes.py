@@ -39,12 +39,13 @@ __all__ = ["ranking_targets"]
 DEVICES = ("a100-40gb", "v100-pcie", "mi210", "h100-sxm")
 _WORKLOADS = Path(__file__).parents[1] / "validation" / "workloads" / "warpspeed"
 _MOST_S = 0.025
-"""Per configuration and device."""
+"""The most core seconds per configuration and device."""
 _SWEEP, _MOST_SWEEP_S = 2000, 120.0
 _FOLDINGS = "none,2y,2z"
 
 
 def ranking_targets(quick: bool = False) -> list[Target]:
+    """Measured core seconds of ranking one configuration, beside their limits."""
     step = 8 if quick else 1
     found = []
     for twin in Twin:
@@ -76,7 +77,7 @@ def _in_ptx(twin: Twin) -> RankedKernel:
 
 
 def _median_seconds(kernel: RankedKernel, device_name: str, step: int) -> float:
-    """Of a core, for one shape; a first one is not counted."""
+    """The median core seconds of one shape; a first one is not counted."""
     device, limits = load_device(device_name), ShapeLimits(kernel.cells)
     shapes = [*read_shapes("product=1024", limits), *read_shapes("product=512", limits)][::step]
     spent = []
@@ -89,8 +90,11 @@ def _median_seconds(kernel: RankedKernel, device_name: str, step: int) -> float:
 
 
 def _sweep_seconds(count: int) -> float:
-    """Of two cores that have nothing else to do: time of all processes by their number. For shapes
-    among all legal ones and the foldings of the paper."""
+    """Core seconds of a sweep on two cores that have nothing else to do.
+
+    The time of all processes by their number. For shapes among all legal ones and the foldings of
+    the paper.
+    """
     limits = ShapeLimits(PAPER_DOMAIN)
     every = configurations(read_shapes("all", limits), read_foldings(_FOLDINGS))
     devices = [load_device(name) for name in DEVICES]
@@ -102,12 +106,13 @@ def _sweep_seconds(count: int) -> float:
 
 
 def _core_seconds() -> float:
-    """Of this process and of those that it has waited for."""
+    """Core seconds of this process and of those that it has waited for."""
     spent = os.times()
     return spent.user + spent.system + spent.children_user + spent.children_system
 
 
 def main() -> int:
+    """Prints the targets; exit status 1 where one is missed."""
     use_two_threads()
     targets = ranking_targets("--quick" in sys.argv)
     sys.stdout.write(f"{target_table(targets)}\n")

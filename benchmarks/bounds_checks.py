@@ -48,9 +48,11 @@ class CheckTiming:
 
     @property
     def ratio(self) -> float | None:
+        """The time with checks over the time without; None where that is unknown."""
         return None if self.unchecked_s is None else self.checked_s / self.unchecked_s
 
     def record(self) -> dict[str, Any]:
+        """The timing as a record."""
         return asdict(self) | {"ratio": self.ratio}
 
 
@@ -79,7 +81,7 @@ class _Runner:
         self._process.communicate()
 
     def seconds(self, case: KernelCase, size: int) -> float | None:
-        """Of one run; None when the process has ended or the result is not NumPy's."""
+        """Seconds of one run; None when the process has ended or the result is wrong."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -113,6 +115,7 @@ def measure_checks(
 
 
 def check_table(timings: Sequence[CheckTiming]) -> str:
+    """The timings with and without checks as a table."""
     rows = [
         (
             item.kernel,
@@ -134,8 +137,10 @@ def check_target(timings: Sequence[CheckTiming]) -> Target:
 
 
 def leave_out_checks() -> list[str]:
-    """From now on the engine generates code without checks; the list grows with each one that it
-    leaves out."""
+    """Makes the engine generate code without checks from now on.
+
+    The list that it returns grows with each check that is left out.
+    """
     from kernelcast.simcore.engine.jit.codegen.memory.access_checks import AccessChecks
 
     left_out: list[str] = []

@@ -84,6 +84,7 @@ class Benchmark:
         }
 
     def measure(self, parts: Sequence[str]) -> None:
+        """Measures the named parts and prints their tables."""
         if "kernels" in parts or "oclgrind" in parts:
             timings = self._kernels()
             if "oclgrind" in parts:
@@ -156,6 +157,7 @@ def _cpu() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Measures what the arguments ask for; exit status 1 for an error or a missed target."""
     options = _parser().parse_args(arguments)
     use_two_threads()
     try:

@@ -20,8 +20,11 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class HitRatePoint:
-    """`hits` of one run, the sum over its redundant `volumes` of each times the hit rate at its
-    oversubscription. Units are of no importance; `weight` of the run in the fit."""
+    """Hits of one run, for the fit.
+
+    `hits` is the sum over its redundant `volumes` of each times the hit rate at its
+    oversubscription. Units are of no importance; `weight` of the run in the fit.
+    """
 
     oversubscriptions: tuple[float, ...]
     volumes: tuple[float, ...]
@@ -30,15 +33,15 @@ class HitRatePoint:
 
     @classmethod
     def of_rate(cls, oversubscription: float, hit_rate: float, weight: float = 1.0) -> HitRatePoint:
-        """Of a run with one redundant volume; the rate is cut to 0 to 1."""
+        """The point of a run with one redundant volume; the rate is cut to 0 to 1."""
         return cls((oversubscription,), (1.0,), min(1.0, max(0.0, hit_rate)), weight)
 
 
 def fit_hit_rate(points: Sequence[HitRatePoint]) -> HitRateFacts:
-    """Least squares with a = 1, as what has room hits (section 4.5). KernelcastError below four
-    points.
+    """Fits hit rates by least squares with a = 1, as what has room hits (section 4.5).
 
-    b is fitted as exp(-steepness h): h is where the hit rate has fallen to 1 / e.
+    b is fitted as exp(-steepness h): h is where the hit rate has fallen to 1 / e. KernelcastError
+    below four points.
     """
     if len(points) < _FEWEST:
         raise KernelcastError(f"{len(points)} points are too few for a fit")

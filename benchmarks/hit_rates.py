@@ -61,13 +61,14 @@ ROWS = tuple(
     Configuration(STENCIL, (16, 1, 64), domain=(width, 96, 512))
     for width in (1280, 2048, 2560, 3072, 3584, 4096, 4608, 5120, 6144)
 )
-"""As long as a wave, or not much shorter, where they fill L2."""
+"""Rows as long as a wave, or not much shorter, where they fill L2."""
 TRANSPOSED = tuple((1 << 10) * step for step in (2, 4, 6, 8, 10, 12, 16, 24))
 L2_DEVICES = {"layers": "a100-40gb", "stores": "v100-pcie"}
 SMS, L2_BYTES = 12, 1 << 20
 
 
 def l1_points(devices: tuple[str, ...]) -> Iterator[HitRatePoint]:
+    """Yields the points of the L1 fit for all devices and cases."""
     for name in devices:
         device = load_device(name)
         for case in L1_CASES:
@@ -75,7 +76,7 @@ def l1_points(devices: tuple[str, ...]) -> Iterator[HitRatePoint]:
 
 
 def l1_point(case: Configuration, device: Device) -> HitRatePoint:
-    """In shares of the simulated volume, so that each case weighs the same."""
+    """The point of a case in shares of the simulated volume, so that each weighs the same."""
     assert device.l1 is not None
     kernel = case.address_kernel()
     estimated, simulated = volumes(kernel, device), simulated_volumes(case, device).l2_load_bytes
@@ -91,7 +92,7 @@ def l1_point(case: Configuration, device: Device) -> HitRatePoint:
 
 
 def layer_points(policy: str, layer: str) -> Iterator[HitRatePoint]:
-    """Of the planes or rows that waves share with the layer before them."""
+    """Yields the points of the planes or rows that waves share with the layer before them."""
     device = changed_device(load_device(L2_DEVICES["layers"]), {"l2.replacement": policy})
     for case in PLANES if layer == "z" else ROWS:
         estimated = volumes(case.address_kernel(), device)
@@ -125,14 +126,14 @@ def store_points(policy: str) -> Iterator[HitRatePoint]:
 
 
 def transposition(width: int) -> AddressKernel:
-    """Of `width` x 64 doubles; a row of thread blocks writes a double of each sector."""
+    """A transposition of `width` x 64 doubles; each thread block's row writes a double a sector."""
     fields = (Field("to", 8, (64, width)), Field("from", 8, (width, 64)))
     loads, stores = [("from", ("x", "y"))], [("to", ("y", "x"))]
     return AddressKernel(fields, loads, stores, (width, 64), (256, 1), registers=32)
 
 
 def written_bytes(kernel: AddressKernel, device: Device, thread_blocks_per_sm: int) -> float:
-    """To DRAM, of a cell of the second half of the grid, when L2 is warm."""
+    """Bytes written to DRAM for a cell of the second half of the grid, when L2 is warm."""
     total, width = int(np.prod(kernel.grid)), device.architecture.warp_width
     warps = kernel.threads_per_thread_block // width
     simulator = TrafficSimulator(
@@ -147,12 +148,14 @@ def written_bytes(kernel: AddressKernel, device: Device, thread_blocks_per_sm: i
 
 
 def say(*row: object) -> None:
+    """Prints a row at once."""
     shown = (f"{item:.3f}" if isinstance(item, float) else str(item) for item in row)
     sys.stdout.write("  ".join(shown) + "\n")
     sys.stdout.flush()
 
 
 def main() -> None:
+    """Fits all hit rates and prints them with their points."""
     fits = {
         f"L1 of {lines}": fit_hit_rate(list(l1_points(devices)))
         for lines, devices in L1_DEVICES.items()

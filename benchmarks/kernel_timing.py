@@ -43,18 +43,22 @@ class KernelTiming:
 
     @property
     def counters_ratio(self) -> float:
+        """The time with counters over the time of C."""
         return self.counters_s / self.twin_s
 
     @property
     def simulation_ratio(self) -> float:
+        """The time with simulated memory over the time of C."""
         return self.simulation_s / self.twin_s
 
     @property
     def counters_speedup(self) -> float:
+        """The speed-up over the reference engine, with counters only."""
         return self.reference_counters_s / self.counters_there_s
 
     @property
     def simulation_speedup(self) -> float:
+        """The speed-up over the reference engine, with simulated memory."""
         return self.reference_simulation_s / self.simulation_there_s
 
     @property
@@ -63,6 +67,7 @@ class KernelTiming:
         return Target(f"counters / C, {self.kernel}", self.counters_ratio, self.worst_ratio)
 
     def record(self) -> dict[str, Any]:
+        """The timing with its ratios as a record."""
         return asdict(self) | {
             "counters_ratio": self.counters_ratio,
             "simulation_ratio": self.simulation_ratio,
@@ -91,6 +96,7 @@ class KernelTimer:
     quick: bool = False
 
     def measure(self, case: KernelCase) -> KernelTiming:
+        """Times one kernel at both sizes, after its results have been checked."""
         kernel = case.kernel()
         size, reference_size = (
             (case.reference, case.small) if self.quick else (case.full, case.reference)

@@ -24,8 +24,11 @@ _LEAST = 2e9
 
 
 def multiply_adds_per_s(name: str, size: int, *, records: bool) -> tuple[float, float]:
-    """Median of five runs after one that compiles, by the clock and by processor time on all
-    processors; matrices of small integers, so exact. `records`: whether accesses are recorded."""
+    """Multiply-adds per second, by the clock and by processor time on all processors.
+
+    Medians of five runs after one that compiles; matrices of small integers, so exact. `records`:
+    whether accesses are recorded.
+    """
     kernel = read_module(Path(__file__).parent / "matrix_kernels" / f"{name}.ptx").kernels[name]
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-4, 5, (size, size)).astype(np.float16) for _ in range(2))
@@ -47,6 +50,7 @@ def multiply_adds_per_s(name: str, size: int, *, records: bool) -> tuple[float, 
 
 
 def main() -> None:
+    """Prints the speed of both kernels, without and with recorded accesses."""
     size = int(sys.argv[1]) if len(sys.argv) > 1 else 1024
     for name in _KERNELS:
         for records, what in ((False, "counters only"), (True, "with memory")):

@@ -17,8 +17,11 @@ __all__ = ["Step", "micro_kernel"]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One instruction. A global access without `writes` is a store; `passes` and the rest as in
-    TimedKernel and MemoryLevels."""
+    """One instruction of a micro-kernel.
+
+    A global access without `writes` is a store; `passes` and the rest as in TimedKernel and
+    MemoryLevels.
+    """
 
     pipeline: Pipeline
     reads: tuple[int, ...] = ()

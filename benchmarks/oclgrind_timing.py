@@ -54,13 +54,16 @@ class OclgrindTiming:
 
     @property
     def ratio(self) -> float:
+        """The core time of Oclgrind over that of the engine."""
         return self.oclgrind_core_s / self.engine_core_s
 
     def record(self) -> dict[str, Any]:
+        """The timing as a record."""
         return asdict(self)
 
 
 def is_installed() -> bool:
+    """Whether Oclgrind is on the path."""
     return shutil.which(COMMAND) is not None
 
 

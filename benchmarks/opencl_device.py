@@ -110,6 +110,7 @@ def _memory(target: OpenClTarget, folder: Path) -> dict[str, list[tuple[float, f
 
 
 def main() -> int:
+    """Measures and judges all figures; exit status 1 for an error or a missed target."""
     try:
         target = OpenClTarget(opencl_device(None))
         if not target.facts.is_cpu:

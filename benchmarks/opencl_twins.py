@@ -55,13 +55,16 @@ class TwinTiming:
 
     @property
     def counters_ratio(self) -> float:
+        """The time of the OpenCL twin over that of PTX, with counters only."""
         return self.opencl_counters_s / self.ptx_counters_s
 
     @property
     def simulation_ratio(self) -> float:
+        """The time of the OpenCL twin over that of PTX, with simulated memory."""
         return self.opencl_simulation_s / self.ptx_simulation_s
 
     def record(self) -> dict[str, Any]:
+        """The timing with its ratios as a record."""
         return asdict(self) | {
             "counters_ratio": self.counters_ratio,
             "simulation_ratio": self.simulation_ratio,
@@ -82,7 +85,7 @@ def compiled_twins(folder: Path) -> LoadedModule:
 def measure(
     case: KernelCase, twins: LoadedModule, engine: str, repeats: int, quick: bool
 ) -> TwinTiming:
-    """KernelcastError when one of the two computes something else than NumPy."""
+    """Times one kernel in both forms; KernelcastError when either computes a wrong result."""
     size = case.reference if quick else case.full
     problem, device = case.make(size), kc.device(DEVICE)
     kernels = {"ptx": case.kernel(), "opencl": twins[case.name]}
@@ -128,6 +131,7 @@ def _simulate(
 
 
 def twin_table(timings: Sequence[TwinTiming]) -> str:
+    """The timings of the twins as a table."""
     rows = [
         (
             item.kernel,
@@ -147,6 +151,7 @@ def twin_table(timings: Sequence[TwinTiming]) -> str:
 
 
 def targets(timings: Sequence[TwinTiming]) -> list[Target]:
+    """The geometric means of both ratios, beside their limits."""
     counters = geometric_mean([item.counters_ratio for item in timings])
     simulation = geometric_mean([item.simulation_ratio for item in timings])
     return [
@@ -167,6 +172,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Times the chosen twins; exit status 1 for an error or a missed target."""
     options = _parser().parse_args(arguments)
     use_two_threads()
     repeats = _QUICK_REPEATS if options.quick else _REPEATS

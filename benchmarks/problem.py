@@ -36,13 +36,13 @@ class Problem:
     atol: float = 0.0
 
     def with_fresh_output(self) -> Problem:
-        """The same problem with an output array of its own; the inputs are shared."""
+        """The problem with an output array of its own; the inputs are shared."""
         arguments = list(self.arguments)
         arguments[self.output] = np.array(arguments[self.output])
         return replace(self, arguments=tuple(arguments))
 
     def padded(self) -> Problem:
-        """The same problem in arrays of its own with room before and behind them."""
+        """The problem in arrays of its own with room before and behind them."""
 
         def inside(argument: Argument) -> Argument:
             if not isinstance(argument, np.ndarray):

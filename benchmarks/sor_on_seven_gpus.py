@@ -18,6 +18,7 @@ WORKLOAD = Path(__file__).parents[1] / "examples" / "sor" / "sor.toml"
 
 
 def main(repeats: int) -> None:
+    """Times the whole example and prints medians and the memory in use."""
     seconds = []
     for _ in range(repeats):
         start = time.perf_counter()

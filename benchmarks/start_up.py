@@ -72,8 +72,10 @@ def _import_seconds(repeats: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class FirstResults:
-    """Seconds from a process's start to its first result, without and with a filled cache; then,
-    in that process, of the same source read anew, and of the same kernel run again."""
+    """Seconds from a process's start to its first result, without and with a filled cache.
+
+    Then, in that process, of the same source read anew, and of the same kernel run again.
+    """
 
     empty_s: float
     filled_s: float

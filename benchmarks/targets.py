@@ -32,15 +32,18 @@ class Target:
 
     @property
     def verdict(self) -> str:
+        """Whether the target is met, in words; empty without a limit."""
         if self.value is None:
             return "not measured"
         return {None: "", True: "met", False: "missed"}[self.is_met]
 
     def record(self) -> dict[str, Any]:
+        """The target and whether it is met, as a record."""
         return asdict(self) | {"met": self.is_met}
 
 
 def target_table(targets: list[Target]) -> str:
+    """Targets with their values, limits and verdicts as a table."""
     rows = []
     for target in targets:
         sign = ">=" if target.at_least else "<="

@@ -43,8 +43,10 @@ def use_two_threads() -> None:
 
 
 def interleaved(calls: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, Timing]:
-    """Medians of `repeats` after one warm-up; the calls take turns, so that a slow phase of the
-    machine meets all of them."""
+    """Medians of `repeats` of each call after one warm-up.
+
+    The calls take turns, so that a slow phase of the machine meets all of them.
+    """
     wall: dict[str, list[float]] = {name: [] for name in calls}
     core: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(repeats + 1):
@@ -60,7 +62,7 @@ def interleaved(calls: Mapping[str, Callable[[], object]], repeats: int) -> dict
 
 
 def isolated_environment(cache: Path) -> dict[str, str]:
-    """This process's environment with all caches of compiled code below `cache`."""
+    """The environment of this process with all caches of compiled code below `cache`."""
     folders = {"KERNELCAST_CACHE": "kernelcast", "XDG_CACHE_HOME": ""}
     return {**os.environ, **{name: str(cache / folder) for name, folder in folders.items()}}
 
@@ -97,6 +99,7 @@ def _children_seconds() -> float:
 
 
 def geometric_mean(values: Sequence[float]) -> float:
+    """The geometric mean of positive values."""
     return math.exp(statistics.fmean(math.log(value) for value in values))
 
 

@@ -56,14 +56,17 @@ def load(
     include: Sequence[str | os.PathLike[str]] = (),
     names: Sequence[str] = (),
 ) -> LoadedModule:
-    """The kernels of a file: PTX, CUDA C++ (`.cu`), OpenCL C (`.cl`), LLVM IR (`.ll`, `.bc`),
-    SPIR-V (`.spv`), a fat binary, an object or an executable.
+    """Loads the kernels of a file, whatever its format.
 
-    A kernel with an unsupported instruction raises when it is asked for, the others still run.
+    PTX, CUDA C++ (`.cu`), OpenCL C (`.cl`), LLVM IR (`.ll`, `.bc`), SPIR-V (`.spv`), a fat binary,
+    an object or an executable. A kernel with an unsupported instruction raises when it is asked
+    for, the others still run.
+
     `arch` such as `sm_80` is what a `.cu` file is compiled for, by default sm_75, or which PTX of a
     fat binary is taken, by default the newest; a `.cl` file is compiled to PTX with it and to LLVM
     IR without. `options` go to the compiler, NVRTC or clang, `include` are its folders of headers,
     `names` the instances of templates that are wanted: `scale<float>`.
+
     Raises PtxSyntaxError or CompilationError with the place, InputError when there are no kernels
     or no compiler.
     """

@@ -62,6 +62,7 @@ class StoredKernel:
     stored: KernelTrace
 
     def refusal(self, device: Device) -> str:
+        """Why the launch does not fit the device; empty when it does."""
         trace = self.stored.at_width(device.architecture.warp_width)
         try:
             occupancy(trace.resources, LaunchShape(trace.grid, trace.thread_block), device)
@@ -70,9 +71,11 @@ class StoredKernel:
         return ""
 
     def trace(self, devices: Sequence[Device]) -> KernelTrace:
+        """The stored trace, whatever the devices."""
         return self.stored
 
     def with_accesses(self, warp_width: int) -> KernelTrace:
+        """The stored trace, which holds its accesses."""
         return self.stored
 
 
@@ -85,19 +88,25 @@ class ExecutedKernel:
     record_paths: bool
 
     def refusal(self, device: Device) -> str:
+        """Why the launch does not fit the device; empty when it does."""
         return self.workload.refusal(device, self.size)
 
     def trace(self, devices: Sequence[Device]) -> KernelTrace:
+        """Executes the launch, with the memories of the devices simulated."""
         return self.workload.run(self.size, devices=devices, record_paths=self.record_paths)
 
     def with_accesses(self, warp_width: int) -> KernelTrace:
+        """Executes the launch in warps of that many threads, with its accesses kept."""
         return self.workload.run(self.size, warp_width=warp_width, record_paths=self.record_paths)
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """A device and what was changed in it: `changes` by the names that were asked for, `followed`
-    what depends on them. Neither has anything in it for the device as it is."""
+    """A device and what was changed in it.
+
+    `changes` by the names that were asked for, `followed` what depends on them. Neither has
+    anything in it for the device as it is.
+    """
 
     base: str
     device: Device
@@ -106,6 +115,7 @@ class Architecture:
 
     @property
     def label(self) -> str:
+        """The changes as text: `sm_count=40, l1=none`; `as it is` for the unchanged device."""
         return ", ".join(f"{k}={_shown(v)}" for k, v in self.changes.items()) or "as it is"
 
 
@@ -291,8 +301,11 @@ def _memory_key(device: Device) -> Device:
 
 
 def _profiles(source: KernelSource, found: Sequence[Architecture]) -> list[KernelProfile]:
-    """One for each architecture. With early release only the execution tells how many thread blocks
-    are resident, so that memories cannot be simulated meanwhile."""
+    """A profile for each architecture.
+
+    With early release only the execution tells how many thread blocks are resident, so that
+    memories cannot be simulated meanwhile.
+    """
     usual = [item.device for item in found if not item.device.early_release]
     trace = _trace(source, usual)
     kept = {

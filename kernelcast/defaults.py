@@ -10,7 +10,7 @@ DEFAULT_MODEL = "interval"
 _WITHOUT_TIMING = "quantitative-roofline"
 _WITHOUT_MEASUREMENTS = _OF_PROCESSORS = "roofline"
 _PLAIN_WORK_ITEMS = "work_item_dram_read_bandwidth_bytes_per_s"
-"""In the files of measured processors, with the same rate of each cache."""
+"""A finding that only the files of measured processors have."""
 
 
 def default_model(device: Device) -> str:

@@ -49,6 +49,7 @@ class SourceSpan:
 
     @property
     def place(self) -> str:
+        """The place as `file:line:column`."""
         return f"{self.file}:{self.line}:{self.column}"
 
     @property
@@ -193,8 +194,10 @@ class UnknownModel(ModelNotApplicable):
 
 
 def nearest(name: str, known: Iterable[str], count: int = 3) -> str:
-    """Half a sentence with the known names that begin with `name` or are near to it, ` (did you
-    mean ...?)`; empty without any."""
+    """Half a sentence with the known names near to `name`: ` (did you mean ...?)`.
+
+    Near are those that begin with it, too; empty without any.
+    """
     names = list(known)
     longer = [item for item in names if name and item.startswith(name)]
     similar = difflib.get_close_matches(name, names, n=count, cutoff=0.5)

@@ -29,4 +29,5 @@ def describe_model(name: str) -> ModelDescription:
 
 
 def describe_models() -> tuple[ModelDescription, ...]:
+    """The descriptions of all models, in the order of the registry."""
     return tuple(describe_model(name) for name in MODELS)

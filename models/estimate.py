@@ -38,6 +38,7 @@ class Term:
 
     @property
     def seconds(self) -> float:
+        """The time of the term: its own, or the sum or maximum of its parts."""
         match self.combine:
             case Combine.MAX:
                 return max(part.seconds for part in self.parts)
@@ -55,6 +56,7 @@ class Term:
         return max(self.parts, key=lambda part: part.seconds).bottleneck
 
     def as_dict(self) -> dict[str, Any]:
+        """The tree as nested dictionaries for JSON."""
         return {
             "name": self.name,
             "seconds": self.seconds,
@@ -99,10 +101,12 @@ class Estimate:
 
     @property
     def time_s(self) -> float:
+        """The estimated time in seconds."""
         return self.terms.seconds
 
     @property
     def is_valid(self) -> bool:
+        """Whether nothing speaks against the model's use for this launch."""
         return not self.validity.reasons
 
     def __getitem__(self, symbol: str) -> float | str:

@@ -127,7 +127,7 @@ def declaration(model: Model) -> DeclaredModel:
 
 
 def check_variant(name: str, model: Model, variant: str | None) -> None:
-    """ModelNotApplicable, with the names that there are, where the model has no such variant."""
+    """Raises ModelNotApplicable, with the known names, where the model has no such variant."""
     known = declaration(model).variants
     if variant is None or variant in known:
         return

@@ -12,14 +12,14 @@ __all__ = ["check_tensor_units", "refuse_tensor_work", "tensor_peaks", "tensor_r
 
 
 def check_tensor_units(profile: KernelProfile, device: Device) -> None:
-    """ModelNotApplicable where the device cannot execute the kernel's tensor operations."""
+    """Raises ModelNotApplicable where the device lacks the kernel's tensor operations."""
     missing = device.missing_tensor_units(profile.instructions.tensor_operations or ())
     if missing:
         raise ModelNotApplicable(missing)
 
 
 def refuse_tensor_work(profile: KernelProfile, model: str) -> None:
-    """ModelNotApplicable for kernels with tensor operations, of a model whose paper has none."""
+    """Raises ModelNotApplicable for tensor operations, which the model's paper does not have."""
     operations = profile.instructions.tensor_operations
     if operations:
         raise ModelNotApplicable(

@@ -54,7 +54,7 @@ def _features(handle: Any) -> Iterator[Feature]:
 
 
 def _preferred_multiple(handle: Any) -> int:
-    """Of work-group sizes, from OpenCL 3.0 on without a kernel; 1 where it is not told."""
+    """The preferred multiple of work-group sizes, as the driver tells it; 1 where it does not."""
     import pyopencl
 
     try:

@@ -34,7 +34,7 @@ _EXTRA = "kernelcast[opencl-cpu]"
 
 
 class DeviceKind(IntEnum):
-    """In the order of preference."""
+    """The kinds of devices in the order of preference."""
 
     GPU = 0
     ACCELERATOR = 1

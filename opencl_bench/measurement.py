@@ -29,8 +29,10 @@ NOISY_SPREAD = 0.10
 
 
 WORK_ITEM_PREFIX = "work_item_"
-"""Of findings of plain work-items: scalars in work-groups, as kernels for GPUs are. On a GPU all
-are of such; on a processor the other findings are of explicit vectors and long loops."""
+"""The prefix of findings of plain work-items: scalars in work-groups, as kernels for GPUs are.
+
+On a GPU all are of such; on a processor the other findings are of explicit vectors and long loops.
+"""
 
 
 def work_item_name(names: Sequence[str], name: str) -> str:
@@ -66,17 +68,21 @@ class Measurement:
 
     @property
     def is_noisy(self) -> bool:
+        """Whether the repetitions scatter too much."""
         return self.spread > NOISY_SPREAD
 
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
+    """One point of a curve with the spread of its repetitions."""
+
     x: float
     y: float
     spread: float
 
     @property
     def is_noisy(self) -> bool:
+        """Whether the repetitions scatter too much."""
         return self.spread > NOISY_SPREAD
 
 
@@ -94,10 +100,12 @@ class Curve:
 
     @property
     def x(self) -> npt.NDArray[np.float64]:
+        """The points' x as an array."""
         return np.array([point.x for point in self.points])
 
     @property
     def y(self) -> npt.NDArray[np.float64]:
+        """The points' y as an array."""
         return np.array([point.y for point in self.points])
 
 

@@ -24,7 +24,7 @@ Array = npt.NDArray[Any]
 
 
 class LaunchSeconds(NamedTuple):
-    """Of one launch: what its event says, 0 where that cannot tell, and the host's clock."""
+    """The duration of one launch: by its event, 0 where that cannot tell, and the host's clock."""
 
     event: float
     host: float
@@ -46,10 +46,11 @@ class OpenClQueue:
 
     @cached_property
     def event_resolution_s(self) -> float:
+        """The resolution of event times in seconds."""
         return float(self.handle.profiling_timer_resolution) * _NANOSECOND
 
     def kernels(self, text: str, options: Sequence[str], what: str) -> dict[str, Any]:
-        """Those of a program, by name; messages call it `what`."""
+        """Builds a program; its kernels by name. Messages call it `what`."""
         with warnings.catch_warnings(), self.plain_errors(f"{what} does not compile"):
             warnings.simplefilter("ignore")  # a driver's remarks
             program = self._cl.Program(self._context, text)
@@ -58,39 +59,44 @@ class OpenClQueue:
             return {kernel.function_name: kernel for kernel in program.all_kernels()}
 
     def work_group_limit(self, kernel: Any) -> int:
+        """The most work-items of a work-group of that kernel."""
         return self._work_group_info(kernel, self._cl.kernel_work_group_info.WORK_GROUP_SIZE)
 
     def local_bytes(self, kernel: Any) -> int:
-        """Of a work-group."""
+        """Local memory of a work-group in bytes."""
         return self._work_group_info(kernel, self._cl.kernel_work_group_info.LOCAL_MEM_SIZE)
 
     def private_bytes(self, kernel: Any) -> int:
-        """Of a work-item."""
+        """Private memory of a work-item in bytes."""
         return self._work_group_info(kernel, self._cl.kernel_work_group_info.PRIVATE_MEM_SIZE)
 
     def allocate(self, size_bytes: int) -> Any:
+        """Allocates device memory."""
         with self.plain_errors(f"{size_bytes} bytes of device memory"):
             return self._cl.Buffer(self._context, self._cl.mem_flags.READ_WRITE, size_bytes)
 
     def release(self, buffer: Any) -> None:
+        """Frees device memory."""
         with self.plain_errors("releasing a buffer"):
             buffer.release()
 
     def upload(self, buffer: Any, array: Array) -> None:
+        """Copies an array to the device and waits."""
         with self.plain_errors("writing a buffer"):
             self._cl.enqueue_copy(self._queue, buffer, array, is_blocking=True)
 
     def download(self, buffer: Any, array: Array) -> None:
+        """Copies device memory to an array and waits."""
         with self.plain_errors("reading a buffer"):
             self._cl.enqueue_copy(self._queue, array, buffer, is_blocking=True)
 
     def copy(self, to: Any, source: Any) -> None:
-        """On the device; returns before it ends."""
+        """Enqueues a copy on the device; returns before it ends."""
         with self.plain_errors("copying a buffer"):
             self._cl.enqueue_copy(self._queue, to, source)
 
     def fill(self, buffer: Any, size_bytes: int) -> None:
-        """With zeros; returns before it ends."""
+        """Enqueues a fill with zeros; returns before it ends."""
         with self.plain_errors("filling a buffer"):
             self._cl.enqueue_fill_buffer(self._queue, buffer, np.zeros(1, np.uint32), 0, size_bytes)
 
@@ -104,7 +110,7 @@ class OpenClQueue:
     def launch(
         self, kernel: Any, global_size: Sequence[int], local_size: Sequence[int]
     ) -> LaunchSeconds:
-        """Behind what was enqueued before; waits for the end."""
+        """Launches a kernel behind what was enqueued before; waits for the end."""
         cl = self._cl
         with self.plain_errors(f"kernel {kernel.function_name}"):
             start = time.perf_counter()

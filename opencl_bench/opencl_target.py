@@ -37,10 +37,11 @@ class OpenClTarget:
 
     @cached_property
     def facts(self) -> DeviceFacts:
+        """The driver's facts."""
         return device_facts(self._queue.handle)
 
     def kernel(self, file: str, name: str, defines: Mapping[str, object]) -> Any:
-        """BenchmarkError with the compiler's first error when the driver refuses the program."""
+        """A compiled kernel; BenchmarkError with the compiler's first error."""
         options = tuple(sorted((key, _macro(value)) for key, value in defines.items()))
         if (file, name, options) not in self._kernels:
             for found, kernel in self._build(file, options).items():
@@ -51,18 +52,21 @@ class OpenClTarget:
             raise BenchmarkError(f"{file} has no kernel {name}") from None
 
     def buffer(self, content: npt.NDArray[Any]) -> Any:
+        """Allocates a buffer with that content."""
         array = np.ascontiguousarray(content)
         made = self.empty(array.nbytes)
         self._queue.upload(made, array)
         return made
 
     def empty(self, size_bytes: int) -> Any:
+        """Allocates a buffer; BenchmarkError for more than the device allows."""
         limit = self.facts.max_buffer_bytes
         if size_bytes > limit:
             raise BenchmarkError(f"a buffer of {size_bytes} bytes: the device allows {limit}")
         return self._queue.allocate(size_bytes)
 
     def read(self, buffer: Any, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The content of a buffer as an array like `like`."""
         content = np.empty(like.shape, like.dtype)
         self._queue.download(buffer, content)
         return content
@@ -75,7 +79,7 @@ class OpenClTarget:
         arguments: Sequence[Any],
         repeats: int,
     ) -> _Seconds:
-        """By events; by the host's clock around each run where events are too coarse or wrong."""
+        """Times launches by events; by the host's clock where events are too coarse or wrong."""
         self._check_work_group(kernel, local_size)
         queue = self._queue
         queue.set_arguments(kernel, arguments)
@@ -92,6 +96,7 @@ class OpenClTarget:
         return steadiest(series)
 
     def transfer_seconds(self, size_bytes: int, to_device: bool, repeats: int) -> _Seconds:
+        """Times copies between host and device, after a warm-up."""
         host = np.ones(size_bytes, np.uint8)
         device = self.empty(size_bytes)
         # the first transfer touches the pages of both
@@ -104,6 +109,7 @@ class OpenClTarget:
         return np.array([_host_seconds(copy) for _ in range(repeats)])
 
     def launch_seconds(self, kernel: Any, arguments: Sequence[Any], launches: int) -> float:
+        """The mean time of a launch in a burst, after a burst that warms up."""
         self._queue.set_arguments(kernel, arguments)
         self._queue.launch_burst(kernel, launches)
         return self._queue.launch_burst(kernel, launches) / launches

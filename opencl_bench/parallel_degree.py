@@ -37,10 +37,12 @@ Words: TypeAlias = npt.NDArray[np.uint32]
 
 
 def degree_curve_name(mix: int) -> str:
+    """The name of the curve over warps for one mix."""
     return f"{_CURVE}{mix}"
 
 
 def share_name(mix: int) -> str:
+    """The name of the share for one mix."""
     return f"{_SHARE}{mix}"
 
 
@@ -81,8 +83,10 @@ class _Chains:
 
 
 def _last_values(items: int, mix: int, rounds: int, places: int) -> Words:
-    """What the kernel computes. Each step multiplies by two (and three), so that modulo 2^32 only
-    the last 32 steps count."""
+    """What the kernel computes.
+
+    Each step multiplies by two (and three), so that modulo 2^32 only the last 32 steps count.
+    """
     steps = mix + 1
     relevant = min(rounds, -(-32 // steps))
     at = np.arange(items, dtype=np.int64) % places

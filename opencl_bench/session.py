@@ -57,14 +57,17 @@ class Session:
 
     @property
     def findings(self) -> Mapping[str, Finding]:
+        """All findings by name."""
         return {item.name: item for outcome in self.outcomes for item in outcome.findings}
 
     @property
     def measurements(self) -> Mapping[str, Measurement]:
+        """The measured figures by name."""
         return {k: v for k, v in self.findings.items() if isinstance(v, Measurement)}
 
     @property
     def curves(self) -> Mapping[str, Curve]:
+        """The measured curves by name."""
         return {k: v for k, v in self.findings.items() if isinstance(v, Curve)}
 
     @property
@@ -73,11 +76,12 @@ class Session:
         return {item.name: outcome.date for outcome in self.outcomes for item in outcome.findings}
 
     def having(self, *states: State) -> tuple[Outcome, ...]:
+        """Outcomes in one of these states."""
         return tuple(outcome for outcome in self.outcomes if outcome.state in states)
 
 
 def select(benchmarks: Sequence[Benchmark], names: Sequence[str]) -> tuple[Benchmark, ...]:
-    """Those of the given names, all without any; BenchmarkError for a name that is unknown."""
+    """The benchmarks of the given names, all without any; BenchmarkError for an unknown name."""
     known = [benchmark.name for benchmark in benchmarks]
     for name in names:
         if name not in known:

@@ -39,10 +39,11 @@ class SessionStore:
         self._benchmarks = self._read()
 
     def get(self, name: str) -> StoredBenchmark | None:
+        """A finished benchmark; None where it is missing."""
         return self._benchmarks.get(name)
 
     def put(self, name: str, findings: Sequence[Finding], date: str) -> None:
-        """On disk at once; a disk that is full only means that nothing can be resumed."""
+        """Stores a finished benchmark at once; after a full disk nothing can be resumed."""
         self._benchmarks[name] = StoredBenchmark(tuple(findings), date)
         record = {
             key: {"date": item.date, "findings": [finding_record(f) for f in item.findings]}
@@ -66,7 +67,7 @@ def _stored(record: dict[str, Any]) -> dict[str, StoredBenchmark]:
 
 @cache
 def _code_digest() -> str:
-    """Of all sources of this package: a changed benchmark measures again."""
+    """A digest of all sources of this package: a changed benchmark measures again."""
     digest = hashlib.sha256()
     for file in _sources(resources.files("kernelcast.opencl_bench")):
         digest.update(file.read_bytes())

@@ -50,7 +50,8 @@ class Target(Protocol):
     """What benchmarks see of a device, so that tests can give them one with known answers."""
 
     @property
-    def facts(self) -> DeviceFacts: ...
+    def facts(self) -> DeviceFacts:
+        """The driver's facts."""
 
     def kernel(self, file: str, name: str, defines: Mapping[str, object]) -> Any:
         """A kernel of `opencl_bench/kernels/<file>`, compiled with the given macros; cached."""
@@ -72,12 +73,16 @@ class Target(Protocol):
         arguments: Sequence[Any],
         repeats: int,
     ) -> npt.NDArray[np.float64]:
-        """Device time of each of `repeats` launches, after a warm-up; arguments are buffers, NumPy
-        scalars or `LocalBytes`."""
+        """Device time of each of `repeats` launches, after a warm-up.
+
+        Arguments are buffers, NumPy scalars or `LocalBytes`.
+        """
 
     def transfer_seconds(self, size_bytes: int, to_device: bool, repeats: int) -> Any:
         """Host time of copies between host and device memory, shape (repeats,)."""
 
     def launch_seconds(self, kernel: Any, arguments: Sequence[Any], launches: int) -> float:
-        """Host time of a launch of one work-group when `launches` follow each other, until all are
-        done, over their number."""
+        """Host time of a launch when `launches` of one work-group follow each other.
+
+        The time until all are done, over their number.
+        """

@@ -52,9 +52,11 @@ def warm_up(run: Callable[[], float], patience_s: float, limit_s: float) -> list
 
 
 def steadiest(series: Callable[[], npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-    """The seconds of the first series whose spread is not noisy; of three noisy ones the one that
-    is the least so. A noisy series of more than a quarter of
-    a second is not repeated."""
+    """The seconds of the first series whose spread is not noisy.
+
+    Of three noisy ones the one that is the least so. A noisy series of more than a quarter of a
+    second is not repeated.
+    """
     best = series()
     for _ in range(_SERIES - 1):
         if _spread(best) <= NOISY_SPREAD or best.sum() > _LONG_SERIES_S:

@@ -50,7 +50,7 @@ _THESIS_CASES = {
 
 @pytest.fixture(scope="session")
 def nvrtc() -> None:
-    """Of tests that compile CUDA C++: skips them where NVRTC or its headers are not installed."""
+    """Skips tests that compile CUDA C++ where NVRTC or its headers are not installed."""
     try:
         nvrtc_library.load_nvrtc()
     except InputError:

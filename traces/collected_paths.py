@@ -34,7 +34,7 @@ class CollectedPaths:
         return warp in self._place
 
     def add_access(self, warp: int, time: int, address: int, pattern: int) -> None:
-        """By the `time`-th instruction of the warp."""
+        """Adds an access by the `time`-th instruction of the warp."""
         if time < self._most:
             self._accesses.append((self._place[warp], time, address, pattern))
 
@@ -47,7 +47,7 @@ class CollectedPaths:
         )
 
     def paths(self, pc_of: npt.NDArray[np.int32], patterns: PatternTable) -> WarpPaths:
-        """Of all warps; of an access to several address spaces the first part counts."""
+        """The paths of all warps; of an access to several address spaces the first part counts."""
         streams = [self._streams[place] for place in range(len(self._place))]
         start = np.cumsum([0, *(len(issued) for issued, _ in streams)], dtype=np.int64)
         events = int(start[-1])

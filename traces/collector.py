@@ -27,7 +27,7 @@ class BatchOrder:
         self._next_thread_block = 0
 
     def check(self, batch: AccessBatch) -> None:
-        """TraceFormatError for a batch out of its turn."""
+        """Raises TraceFormatError for a batch out of its turn."""
         if batch.first_thread_block != self._next_thread_block:
             raise TraceFormatError(
                 f"accesses of thread block {batch.first_thread_block} where those of "
@@ -50,7 +50,7 @@ class AccessCollector:
         self._columns: list[list[npt.NDArray[Any]]] = [[] for _ in _COLUMNS]
 
     def accept(self, batch: AccessBatch) -> None:
-        """TraceFormatError when the batch does not follow the one before."""
+        """Takes the next batch; TraceFormatError when it does not follow the one before."""
         self._order.check(batch)
         accesses = by_thread_block(batch)
         pattern = self._numbers.of(batch.patterns, accesses.pattern)

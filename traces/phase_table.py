@@ -12,13 +12,14 @@ __all__ = ["PhaseTable"]
 
 @dataclass(frozen=True)
 class PhaseTable:
-    """In each row an `event` takes part in a `phase` of a `barrier`, so that the phase cannot end
-    before that; where `is_wait` it waits until that phase has ended.
+    """Which events take part in phases of barriers, and which wait for them.
 
-    Barriers have numbers, mbarriers a new one each time that they are initialised; each is in the
-    shared memory of `thread_block[barrier]`, a position among the recorded ones. Phases count from
-    0. A table without rows says nothing: kernels without mbarriers and barriers for a part of the
-    thread block have none.
+    In each row an `event` takes part in a `phase` of a `barrier`, so that the phase cannot end
+    before that; where `is_wait` it waits until that phase has ended. Barriers have numbers,
+    mbarriers a new one each time that they are initialised; each is in the shared memory of
+    `thread_block[barrier]`, a position among the recorded ones. Phases count from 0. A table
+    without rows says nothing: kernels without mbarriers and barriers for a part of the thread block
+    have none.
     """
 
     event: npt.NDArray[np.int64]
@@ -29,6 +30,7 @@ class PhaseTable:
 
     @classmethod
     def empty(cls) -> PhaseTable:
+        """A table without rows."""
         none = np.empty(0, np.int32)
         return cls(np.empty(0, np.int64), none, none, np.empty(0, np.bool_), none)
 

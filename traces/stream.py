@@ -34,4 +34,5 @@ class AccessBatch:
 class AccessSink(Protocol):
     """Takes the batches of one launch in ascending order of thread blocks, without gaps."""
 
-    def accept(self, batch: AccessBatch) -> None: ...
+    def accept(self, batch: AccessBatch) -> None:
+        """Takes the next batch."""

@@ -74,6 +74,7 @@ class InstructionRow:
 
     @property
     def is_counted_natively(self) -> bool:
+        """Whether the instruction counts in native code by itself."""
         return self.is_native and not self.is_part and self.merged_into == self.pc
 
 
@@ -129,6 +130,7 @@ class AccessTable:
 
     @classmethod
     def empty(cls) -> AccessTable:
+        """A table without rows."""
         none = np.empty(0, np.int32)
         return cls(none, none, none, none, np.empty(0, np.int64), none)
 
@@ -151,6 +153,7 @@ class PatternCounts:
 
     @classmethod
     def empty(cls) -> PatternCounts:
+        """A table without rows."""
         none = np.empty(0, np.int32)
         return cls(none, none, none, none, np.empty(0, np.int64))
 
@@ -192,16 +195,19 @@ class Trace:
 
     @property
     def thread_blocks(self) -> int:
+        """The number of thread blocks in the grid."""
         x, y, z = self.grid
         return x * y * z
 
     @property
     def threads_per_thread_block(self) -> int:
+        """The number of threads in a thread block."""
         x, y, z = self.thread_block
         return x * y * z
 
     @property
     def warps_per_thread_block(self) -> int:
+        """Warps of a thread block; the last one may be partly filled."""
         return -(-self.threads_per_thread_block // self.warp_width)
 
     def source_instructions(self) -> tuple[int, int]:

@@ -38,27 +38,30 @@ class WarpAccesses:
     def add(
         self, instruction: int, warp: int, time: int, stage: int, address: int, pattern: int
     ) -> None:
-        """To global or local memory; `address` is that of the first active lane."""
+        """Adds an access to global or local memory; `address` is that of the first active lane."""
         self._where.extend((instruction, warp, time, stage, pattern))
         self._address.append(address)
 
     def count(self, instruction: int, stage: int, address: int, pattern: int) -> None:
-        """To shared or constant memory."""
+        """Counts an access to shared or constant memory."""
         self._counts[instruction, stage, address % _PHASES, pattern] += 1
 
     def accesses(self, pc_of: npt.NDArray[np.int32]) -> AccessTable:
+        """The accesses to global and local memory, in the order in which they were added."""
         rows = np.array(self._where, np.int32).reshape(-1, _COLUMNS)
         instruction, warp, time, stage, pattern = (rows[:, i].copy() for i in range(_COLUMNS))
         address = np.array(self._address, np.int64)
         return AccessTable(pc_of[instruction], warp, time, stage, address, pattern)
 
     def pattern_counts(self, pc_of: npt.NDArray[np.int32]) -> PatternCounts:
+        """The counts of shared and constant accesses, in ascending order."""
         ordered = sorted((int(pc_of[key[0]]), *key[1:], n) for key, n in self._counts.items())
         rows = np.array(ordered, np.int64).reshape(-1, 5)
         pc, stage, phase, pattern = (rows[:, i].astype(np.int32) for i in range(4))
         return PatternCounts(pc, stage, phase, pattern, rows[:, 4].copy())
 
     def patterns(self) -> PatternTable:
+        """The distinct patterns of all accesses."""
         masks = np.array([mask for mask, _ in self._pattern_of], np.uint64)
         offsets = np.zeros((len(masks), self._width), np.int64)
         for row, (mask, relative) in zip(offsets, self._pattern_of, strict=True):

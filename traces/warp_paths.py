@@ -18,13 +18,13 @@ __all__ = ["GOLDEN", "MOST_EVENTS", "NO_PATTERN", "WarpPaths", "sampled_thread_b
 
 NO_PATTERN = -1
 MOST_EVENTS = 1 << 21
-"""Of all paths of a trace together."""
+"""The most events in all paths of a trace together."""
 _SM_THREADS = 2048
-"""Of the largest SM; a sample has as many again, so that not all of an SM's warps are equal."""
+"""Threads of the largest SM; a sample has as many again, so that warps are not all equal."""
 _SM_WARPS = 64
 _FEWEST_THREAD_BLOCKS = 4
 GOLDEN = 0.6180339887498949
-"""Its multiples modulo 1 are spread evenly and in step with no row of a grid."""
+"""The golden ratio less 1: its multiples modulo 1 spread evenly, out of step with grids."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class WarpPaths:
 
     @property
     def is_own_phase(self) -> npt.NDArray[np.bool_]:
-        """By row of `phases`: whether the barrier is one of the event's own thread block."""
+        """Whether the barrier of each row of `phases` is of the event's own thread block."""
         owner = self.phases.thread_block[self.phases.barrier]
         return np.asarray(owner == self.thread_block_of(self.phases.event))
 

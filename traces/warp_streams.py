@@ -34,6 +34,7 @@ class WarpStreams:
         self._previous: Sequence[int] = ()
 
     def is_recorded(self, thread_block: int) -> bool:
+        """Whether the thread block's counts are there."""
         return bool(self._class_of[thread_block] != _NO_CLASS)
 
     def has_warp(self, warp: int) -> bool:
@@ -42,10 +43,12 @@ class WarpStreams:
 
     @property
     def missing_thread_blocks(self) -> int:
+        """The number of thread blocks without counts."""
         return int((self._class_of == _NO_CLASS).sum())
 
     @property
     def missing_warps(self) -> int:
+        """Warps of the present thread block that have no stream yet."""
         return self._warps - len(self._streams)
 
     def add_warp(
@@ -82,11 +85,13 @@ class WarpStreams:
         self._issues = self._lanes = np.zeros(0, np.int64)
 
     def classes(self, pc_of: npt.NDArray[np.int32]) -> ThreadBlockClasses:
+        """The classes of thread blocks, with counts by pc."""
         issues = [np.frombuffer(key[0], np.int64) for key in self._classes]
         lanes = [np.frombuffer(key[1], np.int64) for key in self._classes]
         return ThreadBlockClasses(self._class_of, _renamed(issues, pc_of), _renamed(lanes, pc_of))
 
     def stage_warp_issues(self, pc_of: npt.NDArray[np.int32]) -> Ints:
+        """Warp instructions issued by stage and pc, shape (stages, instructions)."""
         return _renamed([self._stages[stage] for stage in range(len(self._stages))], pc_of)
 
     def basic_blocks(self, pc_of: npt.NDArray[np.int32], ends: npt.NDArray[np.bool_]) -> Ints:

@@ -1,4 +1,4 @@
-"""The same execution in warps of twice the width: each two neighbours as one."""
+"""An execution in warps of twice the width: each two neighbours as one."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Accesses of pairs by the rows of their halves, `_NONE` where a half has none; in the order
-    of the first of them."""
+    """Accesses of pairs by the rows of their halves, `_NONE` where a half has none.
+
+    They are in the order of the first of them.
+    """
 
     low: Ints
     high: Ints
@@ -174,7 +176,7 @@ def _half(
 
 
 def _lower_halves(patterns: PatternTable) -> PatternTable:
-    """The same patterns of warps whose upper half is empty."""
+    """The patterns of warps whose upper half is empty."""
     width = patterns.offsets.shape[1]
     return PatternTable(patterns.mask, np.pad(patterns.offsets, ((0, 0), (0, width))))
 

@@ -93,6 +93,7 @@ def _launch_only(device: Accelerator, arguments: argparse.Namespace) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Lists, launches or measures the chosen cases; the exit status."""
     if arguments.list:
         list_cases(find_chosen(arguments, ptx_of))
         return 0
@@ -105,6 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """The exit status of the command line."""
     arguments = _parser().parse_args(argv)
     return exit_status(lambda: run(arguments))
 

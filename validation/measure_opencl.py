@@ -39,6 +39,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Lists devices or cases, or measures the chosen ones; the exit status."""
     if arguments.devices:
         for number, name in enumerate(device_names()):
             sys.stdout.write(f"{number}: {name}\n")
@@ -53,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """The exit status of the command line."""
     arguments = _parser().parse_args(argv)
     return exit_status(lambda: run(arguments))
 

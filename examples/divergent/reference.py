@@ -9,6 +9,7 @@ import numpy as np
 
 
 def collatz(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """Counts the odd members of each sequence, all sequences a step at a time."""
     value = inputs["first"] + np.arange(sizes["n"], dtype=np.uint64)
     count = np.zeros(sizes["n"], np.int32)
     running = np.arange(sizes["n"])

@@ -9,6 +9,7 @@ import numpy as np
 
 
 def red_phase(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """One red phase of the five-point difference equation on the rows of each parity."""
     n = sizes["n"]
     red, black = inputs["red"].copy(), inputs["black"]
     for parity in (0, 1):

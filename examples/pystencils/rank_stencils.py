@@ -22,6 +22,7 @@ KERNELS = {
 
 
 def main(name: str, *devices: str) -> None:
+    """Ranks the shapes of one kernel and prints the ten best."""
     make, domain, shapes, registers = KERNELS[name]
     kernel = kc.from_pystencils(make(*domain), registers=registers)
     rankings = kc.rank(kernel, devices or ("a100-40gb",), block=shapes, folding="none,2y,2z")

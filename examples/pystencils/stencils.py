@@ -1,5 +1,7 @@
-"""Three kernels of pystencils for a GPU: a star of 25 points, an average of 7, and D3Q15 lattice
-Boltzmann that tracks an interface (Ernst et al. 2022, sections 5.2 and 5.3)."""
+"""Three kernels of pystencils for a GPU (Ernst et al. 2022, sections 5.2 and 5.3).
+
+A star of 25 points, an average of 7, and D3Q15 lattice Boltzmann that tracks an interface.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +53,11 @@ def average7(width: int, height: int, depth: int) -> Any:
 
 
 def interface_tracking(width: int, height: int, depth: int) -> Any:
-    """Conservative Allen-Cahn equation by D3Q15, pull, then collide; the interface's normal comes
-    from central differences of the phase field (Geier, Fakhari, Lee, Phys. Rev. E 91, 063309)."""
+    """The conservative Allen-Cahn equation by D3Q15: pull, then collide.
+
+    The interface's normal comes from central differences of the phase field (Geier, Fakhari, Lee,
+    Phys. Rev. E 91, 063309).
+    """
     sizes = ",".join(str(n + 2) for n in (width, height, depth))
     pulled, collided = ps.fields(f"pulled(15), collided(15): double[{sizes}]", layout="fzyx")
     phase, phase_to = ps.fields(f"phase, phase_to: double[{sizes}]", layout="fzyx")

@@ -7,4 +7,5 @@ from typing import Any
 
 
 def saxpy(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """a x + y."""
     return {"y": inputs["a"] * inputs["x"] + inputs["y"]}

@@ -23,6 +23,7 @@ def merge(red: Mesh, black: Mesh, n: int) -> Mesh:
 
 
 def red_phase(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """One red phase on the merged mesh: omega times the mean of the four neighbours."""
     n, omega = sizes["n"], inputs["omega"]
     red = inputs["red"].copy()
     mesh = merge(red, inputs["black"], n)

@@ -52,11 +52,12 @@ _LARGEST = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class LayerRow:
-    """One layer condition: `layer_bytes` are what a cache must keep between two uses of a datum,
-    `overlap_bytes` what a unit of work loads again where it cannot.
+    """One layer condition.
 
-    `wave_cells`: what runs at a time. `largest_extent`: of the scaled sizes, up to which the
-    condition holds; 0 where it never does, None where it always does.
+    `layer_bytes` are what a cache must keep between two uses of a datum, `overlap_bytes` what a
+    unit of work loads again where it cannot. `wave_cells`: what runs at a time. `largest_extent`:
+    of the scaled sizes, up to which the condition holds; 0 where it never does, None where it
+    always does.
     """
 
     device: str
@@ -96,8 +97,11 @@ def scaled_kernel(
     size: str | None = None,
     scaled: Sequence[str] = (),
 ) -> ScaledKernel:
-    """`scaled` names sizes; by default all of the domain but the last one with several cells: width
-    and height of a volume. KernelcastError where that leaves none."""
+    """The kernel with the sizes that the calculator varies.
+
+    `scaled` names sizes; by default all of the domain but the last one with several cells: width
+    and height of a volume. KernelcastError where that leaves none.
+    """
     if isinstance(source, Workload) or not (is_address_line(source) or is_address_file(source)):
         workload = source if isinstance(source, Workload) else load_workload(source)
         return _scaled_workload(workload, size, tuple(scaled))

@@ -1,5 +1,7 @@
-"""Accesses as people type them: `src[z, y, x - 4..4]`, indices in the order of C, the last one
-adjacent; `a..b` stands for each integer from a to b."""
+"""Accesses as people type them: `src[z, y, x - 4..4]`.
+
+Indices are in the order of C, the last one adjacent; `a..b` stands for each integer from a to b.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ class IndexNames:
     loops: Mapping[str, int]
 
     def check(self, index: AddressExpression, where: str) -> None:
-        """WorkloadError for a name that stands for nothing."""
+        """Raises WorkloadError for a name that stands for nothing."""
         known = (*AXES, *self.sizes, *self.loops)
         for name in sorted(index.variables):
             if name not in known and "." not in name:
@@ -46,14 +48,14 @@ class IndexNames:
 
 
 def element_bytes(name: str, where: str) -> int:
-    """Of `f64`, `s32`, ...; WorkloadError for anything else."""
+    """Bytes of a type such as `f64` or `s32`; WorkloadError for anything else."""
     if name not in _ELEMENTS:
         raise WorkloadError(f"{where}: {name!r} is not a type such as f64, f32 or s32")
     return _ELEMENTS[name].bytes
 
 
 def split_indices(text: str, where: str) -> tuple[str, ...]:
-    """At commas outside of parentheses; WorkloadError for an empty index."""
+    """Splits indices at commas outside of parentheses; WorkloadError for an empty index."""
     parts, depth, start = [], 0, 0
     for position, character in enumerate(text):
         depth += (character == "(") - (character == ")")
@@ -92,7 +94,7 @@ def _values(index: str, where: str) -> Iterator[str]:
 
 
 def make_access(field: Field, indices: Sequence[str], names: IndexNames, where: str) -> Access:
-    """Of one element; WorkloadError where the indices do not fit the field."""
+    """The access to one element; WorkloadError where the indices do not fit the field."""
     if len(indices) != len(field.shape):
         raise WorkloadError(
             f"{where}: {len(indices)} indices, {field.name} has {len(field.shape)} dimensions"
@@ -111,8 +113,10 @@ def make_access(field: Field, indices: Sequence[str], names: IndexNames, where: 
 def index_bounds(
     text: str, domain: Sequence[int], names: IndexNames, where: str
 ) -> tuple[int, int]:
-    """The least and the greatest value of an index over the cells; WorkloadError unless it is
-    affine in x, y, z and the loops."""
+    """The least and the greatest value of an index over the cells.
+
+    WorkloadError unless it is affine in x, y, z and the loops.
+    """
     try:
         index = address_expression(text)
     except KernelcastError as error:

@@ -71,8 +71,10 @@ def _end_if_output_failed(error: OSError) -> None:
 
 
 def _unwrapped(text: str) -> str:
-    """Its paragraphs in one line each: typer breaks lines by the width of the terminal, but keeps
-    those of a docstring."""
+    """The text with each paragraph in one line.
+
+    typer breaks lines by the width of the terminal, but keeps those of a docstring.
+    """
     return "\n\n".join(" ".join(part.split()) for part in cleandoc(text).split("\n\n"))
 
 

@@ -109,7 +109,7 @@ def _list(*, json: bool, csv: bool) -> None:
 
 
 def _check_output(output: Path | None, plots: Path | None) -> None:
-    """Before minutes are spent on measuring."""
+    """Refuses bad output paths before minutes are spent on measuring."""
     if output is not None and output.suffix != ".toml":
         raise KernelcastError(f"{output}: device files end in .toml")
     if output is not None and not output.parent.is_dir():

@@ -69,7 +69,7 @@ class EstimateRequest:
         return [*self.devices, self.reference]
 
     def check(self) -> None:
-        """KernelcastError for what can be refused before a kernel is executed."""
+        """Raises KernelcastError for what can be refused before a kernel is executed."""
         for model in self.models:
             check_variant(model, get_model(model), self.variant)
         check_options(self.names, self.own)

@@ -42,8 +42,10 @@ def layers(
     *,
     output: OutputOptions,
 ) -> None:
-    """The layer conditions of a kernel: what each cache must keep for reuse between layers, and the
-    largest domain with which it does."""
+    """The layer conditions of a kernel.
+
+    What each cache must keep for reuse between layers, and the largest domain with which it does.
+    """
     from kernelcast.address.layer_sizes import layer_table, scaled_kernel
     from kernelcast.report import layers as report
 

@@ -34,11 +34,12 @@ class ExecutionOptions:
 
     @property
     def sampling(self) -> Sampling:
-        """KernelcastError where the options contradict each other."""
+        """The sampling that the options ask for; KernelcastError for contradictory ones."""
         return options.sampling(exact=self.exact, sample=self.sample)
 
     @property
     def limits(self) -> Limits:
+        """The limits of the execution that the options ask for."""
         return options.limits(self.limit_seconds, self.limit_instructions)
 
     @property
@@ -47,6 +48,7 @@ class ExecutionOptions:
         return {"--size": self.size, "--registers": self.registers}
 
     def execution(self, *, record_paths: bool = False) -> Execution:
+        """The options as the models' pipeline takes them."""
         return Execution(
             self.size,
             self.registers,
@@ -72,6 +74,7 @@ class OutputOptions:
         rows: Callable[[], Iterable[Sequence[object]]],
         report: Callable[[], RenderableType],
     ) -> None:
+        """Writes the result as a report, or as JSON or CSV where these were asked for."""
         show_result(json=self.json, csv=self.csv, record=record, rows=rows, report=report)
 
 

@@ -143,7 +143,7 @@ def limits(seconds: float | None, instructions: int | None) -> Limits:
 
 
 def named_devices(names: Sequence[str] | None) -> list[kc.Device]:
-    """KernelcastError where none is named."""
+    """The devices of that name; KernelcastError where none is named."""
     if not names:
         raise KernelcastError("name a GPU with --device; `kernelcast devices` lists them")
     return [kc.device(name) for name in names]
@@ -156,7 +156,7 @@ def check_sources(
     of_execution: Mapping[str, object],
     of_metrics: Mapping[str, object],
 ) -> None:
-    """KernelcastError unless the kernel comes from one place, with options of that place only."""
+    """Raises KernelcastError unless the kernel comes from one place, with options of it only."""
     if is_executed == is_measured:
         raise KernelcastError("give either a workload file or a profiler's file with --metrics")
     for name, value in (of_metrics if is_executed else of_execution).items():

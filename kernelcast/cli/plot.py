@@ -17,7 +17,7 @@ QUADRANT_SPLIT_MODEL = "quantitative-roofline"
 def check_plot(
     path: Path, models: Sequence[str], devices: Sequence[kc.Device], measured_s: float | None
 ) -> None:
-    """KernelcastError when no picture can come of it: before the kernel is executed for nothing."""
+    """Raises KernelcastError if no picture can come of a run, before the kernel is executed."""
     from kernelcast.report.plots.estimates import check_target
 
     check_target(path)

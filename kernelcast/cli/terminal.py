@@ -59,6 +59,7 @@ def show_result(
 
 
 def show_error(message: str) -> None:
+    """Writes a message to standard error."""
     with contextlib.suppress(OSError):  # there is no other place to tell it
         sys.stderr.write(f"{message}\n")
 

@@ -71,7 +71,7 @@ def topdown(
 
 
 def _check_plot(path: Path, chart: ChartKind, *, per_invocation: bool) -> None:
-    """KernelcastError where no such plot can be written: before anything is analysed."""
+    """Raises KernelcastError where no such plot can be written, before anything is analysed."""
     from kernelcast.report.plots.estimates import check_target
 
     check_target(path)
@@ -109,7 +109,7 @@ def _measured(
     strict: bool,
     per_invocation: bool,
 ) -> ApplicationTopDown:
-    """KernelcastError for invocations of a file that has only means, such as nvprof's summary."""
+    """The analysis of a profiler's file; KernelcastError for invocations of one with means only."""
     from kernelcast.topdown.measured import measured_topdown
 
     found = measured_topdown(metrics, gpu, kernel, is_strict=strict)

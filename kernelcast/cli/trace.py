@@ -138,7 +138,7 @@ def _width_of(device: kc.Device, wanted: int | None) -> int:
 
 
 def _check_output(output: Path) -> None:
-    """KernelcastError for what could not be read again as a trace, before any work is done."""
+    """Raises KernelcastError for a file that could not be read again as a trace."""
     if output.suffix != ".parquet":
         raise KernelcastError(f"--output must be a .parquet file, got {output}")
     if not output.parent.is_dir():

@@ -37,18 +37,22 @@ class MixCount:
 
 @dataclass(frozen=True, slots=True)
 class InstructionMix:
+    """How often each instruction of a kernel was executed."""
+
     kernel: str
     isa: MixIsa
     rows: tuple[MixCount, ...]
     tensor_operations: Mapping[str, float] = field(default_factory=dict)
-    """By type, two for each multiply-add."""
+    """Tensor operations by type, two for each multiply-add."""
 
     @property
     def thread_instructions(self) -> int:
+        """Thread instructions of all rows."""
         return sum(row.thread for row in self.rows)
 
     @property
     def warp_instructions(self) -> int:
+        """Warp instructions of all rows."""
         return sum(row.warp for row in self.rows)
 
 

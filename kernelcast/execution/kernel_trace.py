@@ -49,10 +49,11 @@ class KernelTrace:
         return self.traces[0]
 
     def repeated(self, repeats: int) -> KernelTrace:
+        """The trace as one of `repeats` equal launches, which times are then for."""
         return replace(self, repeats=repeats)
 
     def with_registers(self, registers: int) -> KernelTrace:
-        """As compiled to that many registers per thread: another occupancy, the same counts."""
+        """The trace as if compiled to that many registers: another occupancy, the same counts."""
         return replace(
             self,
             traces=tuple(

@@ -72,6 +72,6 @@ class MemorySimulation:
 
 
 def resident_thread_blocks(kernel: Kernel, launch: Launch, device: Device) -> int:
-    """Per SM; LaunchError when none fits."""
+    """Resident thread blocks of an SM; LaunchError when none fits."""
     shape = LaunchShape(launch.grid, launch.thread_block)
     return occupancy(resource_needs(kernel, launch), shape, device).thread_blocks_per_sm

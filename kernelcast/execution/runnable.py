@@ -48,6 +48,7 @@ class RunnableKernel:
 
     @property
     def name(self) -> str:
+        """The kernel's symbol."""
         return self.kernel.name
 
     def run(
@@ -142,7 +143,7 @@ class RunnableKernel:
         engine: str,
         progress: Progress | None,
     ) -> KernelTrace:
-        """Of all thread blocks, with the memory of `devices`; None records no access."""
+        """Executes all thread blocks, with the memory of `devices`; None records no access."""
         memories = MemorySimulation(self.kernel, launch, devices or ())
         execute_at = partial(
             execute,
@@ -158,7 +159,7 @@ class RunnableKernel:
         return KernelTrace(traces, simulated=memories.finish())
 
     def _check(self, launch: Launch, devices: Sequence[Device]) -> None:
-        """LaunchError when the launch fits no GPU, or not one of `devices`."""
+        """Raises LaunchError when the launch fits no GPU, or not one of `devices`."""
         launch.check(self.kernel)
         needs = resource_needs(self.kernel, launch)
         if needs.shared_bytes > MOST_SHARED_BYTES:
@@ -220,6 +221,7 @@ class LoadedModule(Mapping[str, RunnableKernel]):
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> LoadedModule:
+        """Reads the kernels of a file, without the options of a compiler."""
         return cls(read_module(Path(path)))
 
     def __getitem__(self, name: str) -> RunnableKernel:
@@ -236,7 +238,7 @@ class LoadedModule(Mapping[str, RunnableKernel]):
         )
 
     def _symbol(self, name: str) -> str:
-        """LaunchError when several kernels have that C++ name."""
+        """The symbol of a kernel's name; LaunchError when several kernels have that C++ name."""
         known = (*self.module.kernels, *self.module.rejected)
         if name in known:
             return name
@@ -273,7 +275,7 @@ class LoadedModule(Mapping[str, RunnableKernel]):
         return self[names[0]]
 
     def _names_to_call(self) -> list[str]:
-        """Of all kernels: as they were asked for, else as short as can be."""
+        """Names of all kernels: as they were asked for, else as short as can be."""
         symbols = (*self.module.kernels, *self.module.rejected)
         asked = {symbol: name for name, symbol in self.names.items()}
         shortest = shortest_names(symbols)

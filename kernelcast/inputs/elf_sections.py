@@ -18,6 +18,7 @@ _NO_BITS = 8
 
 
 def is_elf(content: bytes) -> bool:
+    """Whether the content begins as an ELF file does."""
     return content.startswith(_MAGIC)
 
 

@@ -30,7 +30,7 @@ _SECTIONS = (".nv_fatbin", "__nv_relfatbin")
 """The second one is that of relocatable device code."""
 _KIND_PTX = 1
 _MOST_BYTES = 1 << 30
-"""Of a PTX text: decoders take memory for as much as an entry claims."""
+"""The largest PTX text: decoders take memory for as much as an entry claims."""
 _FLAG_LZ4 = 1 << 13
 _FLAG_ZSTD = 1 << 15
 
@@ -46,6 +46,7 @@ class EmbeddedPtx:
 
 
 def is_fat_binary(content: bytes) -> bool:
+    """Whether the content begins as a fat binary does."""
     return content.startswith(_MAGIC_BYTES)
 
 

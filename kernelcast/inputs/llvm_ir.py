@@ -20,9 +20,9 @@ from kernelcast.simcore.isa.ir.kernel import Module
 __all__ = ["is_bitcode", "is_spirv", "load_llvm_ir", "read_ir"]
 
 _MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
-"""Of bitcode, and of a wrapper around it."""
+"""First bytes of bitcode, and of a wrapper around it."""
 _SPIRV_MAGIC = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
-"""In either order of bytes."""
+"""First bytes of SPIR-V, in either order of bytes."""
 
 
 def is_bitcode(content: bytes) -> bool:

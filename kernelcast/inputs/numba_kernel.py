@@ -54,6 +54,7 @@ class NumbaParameter:
 
     @property
     def expanded_names(self) -> list[str]:
+        """Names of the PTX parameters that Numba passes for the argument."""
         if self.dimensions is None:
             return [self.name]
         axes = range(self.dimensions)
@@ -138,7 +139,7 @@ def _parameters(function: Any, types: Sequence[Any]) -> tuple[NumbaParameter, ..
 
 
 def _parameter(name: str, kind: Any) -> NumbaParameter:
-    """InputError for what is neither a number nor a row-major array of them."""
+    """A parameter as Numba passes it; InputError unless a number or row-major array."""
     numba = importlib.import_module("numba")
     as_dtype = importlib.import_module("numba.np.numpy_support").as_dtype
     element, dimensions = kind, None

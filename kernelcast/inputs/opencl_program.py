@@ -37,6 +37,7 @@ class OpenclKernel:
 
     @property
     def name(self) -> str:
+        """The kernel's name."""
         return self.kernel.name
 
     def run(
@@ -68,6 +69,7 @@ class OpenclProgram(Mapping[str, OpenclKernel]):
 
     @property
     def module(self) -> Module:
+        """The module of all kernels."""
         return self.loaded.module
 
     def __getitem__(self, name: str) -> OpenclKernel:
@@ -108,7 +110,7 @@ def opencl_program(program: Any) -> OpenclProgram:
 
 
 def _build_options(program: Any, opencl: Any) -> tuple[str, ...]:
-    """Those that it was built with for its first device, but those of one vendor."""
+    """The options that it was built with for its first device, without those of one vendor."""
     device = program.devices[0]
     text = program.get_build_info(device, opencl.program_build_info.OPTIONS)
     return tuple(option for option in shlex.split(text) if not option.startswith(_OF_VENDORS))

@@ -71,7 +71,7 @@ def compile_opencl_to_ptx(source: OpenclSource, options: CompilerOptions) -> str
 
 
 def with_names_of_builtins(module: Module) -> Module:
-    """The same kernels; those with undefined functions are refused by the names in OpenCL C."""
+    """The module with refusals that name undefined functions as OpenCL C does."""
     rejected = {name: tuple(map(_renamed, why)) for name, why in module.rejected.items()}
     return replace(module, rejected=rejected)
 

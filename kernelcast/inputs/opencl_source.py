@@ -62,7 +62,7 @@ _SPIR = ClangTarget("spir64-unknown-unknown")
 
 
 def read_opencl_source(file: Path) -> OpenclSource:
-    """InputError when the file cannot be read."""
+    """Reads an OpenCL source; InputError when the file cannot be read."""
     try:
         return OpenclSource(str(file), read_input(file), file)
     except OSError as error:

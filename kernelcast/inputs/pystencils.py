@@ -28,10 +28,12 @@ class StridedArray(Protocol):
     """What of an array of NumPy or CuPy is needed: strides are in bytes."""
 
     @property
-    def shape(self) -> tuple[int, ...]: ...
+    def shape(self) -> tuple[int, ...]:
+        """The shape in elements."""
 
     @property
-    def strides(self) -> tuple[int, ...]: ...
+    def strides(self) -> tuple[int, ...]:
+        """The strides in bytes."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +59,9 @@ class PystencilsKernel:
         return load_source(file, CompilerOptions(arch))[self.name]
 
     def arguments(self, values: Mapping[str, Argument]) -> list[Argument]:
-        """In the order of the generated function: arrays by field names, scalars by their own.
+        """Arguments in the order of the generated function.
 
-        LaunchError for what is missing.
+        Arrays are given by field names, scalars by their own. LaunchError for what is missing.
         """
         found: list[Argument] = []
         for parameter, value in self.parameters:
@@ -80,8 +82,10 @@ class PystencilsKernel:
         arch: str = "",
         **options: Any,
     ) -> KernelTrace:
-        """Executes one launch over the domain; `values` as `arguments`, `options` as
-        `RunnableKernel.run` has. Arrays must be C-contiguous."""
+        """Executes one launch over the domain.
+
+        `values` as `arguments`, `options` as `RunnableKernel.run` has. Arrays must be C-contiguous.
+        """
         chosen = self.address_kernel
         if block is not None:
             chosen = chosen.with_block(*block)

@@ -37,8 +37,11 @@ _FLOPS = frozenset({"PsAdd", "PsSub", "PsMul", "PsDiv", "PsNeg", "PsCall"})
 
 @dataclass
 class KernelAccesses:
-    """`loads` and `stores` as (pointer, index of the element), each once, over cells x, y, z from 0
-    on; `domain` the cells along each axis; `flops` floating-point operations of a cell."""
+    """The accesses of a kernel, each once.
+
+    `loads` and `stores` as (pointer, index of the element), over cells x, y, z from 0 on; `domain`
+    the cells along each axis; `flops` floating-point operations of a cell.
+    """
 
     loads: dict[tuple[str, AddressExpression], None] = field(default_factory=dict)
     stores: dict[tuple[str, AddressExpression], None] = field(default_factory=dict)

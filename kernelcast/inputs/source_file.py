@@ -1,5 +1,7 @@
-"""A file to kernels, whatever it is: PTX, CUDA C++, OpenCL C, LLVM IR, SPIR-V, a fat binary, an
-object or an executable."""
+"""A file to kernels, whatever its format.
+
+PTX, CUDA C++, OpenCL C, LLVM IR, SPIR-V, a fat binary, an object or an executable.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +85,7 @@ READERS: dict[str, Reader] = {
 }
 """By the suffix of a file; files of any other are known by what they begin with."""
 COMPILED_SUFFIXES = tuple(suffix for suffix in READERS if READERS[suffix] in (_cuda, _opencl))
-"""Of texts that compiler options apply to."""
+"""Suffixes of texts that compiler options apply to."""
 
 
 def _beginning(file: Path) -> bytes:

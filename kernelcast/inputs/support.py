@@ -46,6 +46,7 @@ class KernelSupport:
 
     @property
     def is_supported(self) -> bool:
+        """Whether nothing is missing to run the kernel."""
         return not self.missing
 
 
@@ -59,6 +60,7 @@ class FileSupport:
 
     @property
     def is_supported(self) -> bool:
+        """Whether the file was read and all of its kernels run."""
         return self.unreadable is None and all(kernel.is_supported for kernel in self.kernels)
 
 

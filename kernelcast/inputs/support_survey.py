@@ -21,27 +21,33 @@ __all__ = ["Survey", "find_files", "survey"]
 _SUFFIXES = (".ptx", ".fatbin")
 """What is looked for in folders."""
 _FEW_FILES = 8
-"""As many are checked before other processes have started."""
+"""The files that are checked before other processes have started."""
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
+    """The support of many files and their kernels."""
+
     files: tuple[FileSupport, ...]
 
     @property
     def kernels(self) -> tuple[KernelSupport, ...]:
+        """The kernels of all files."""
         return tuple(kernel for file in self.files for kernel in file.kernels)
 
     @property
     def supported(self) -> int:
+        """The number of kernels that run."""
         return sum(kernel.is_supported for kernel in self.kernels)
 
     @property
     def unreadable(self) -> int:
+        """The number of files that gave no kernels at all."""
         return sum(file.unreadable is not None for file in self.files)
 
     @property
     def is_all_supported(self) -> bool:
+        """Whether all kernels of all files run."""
         return all(file.is_supported for file in self.files)
 
     def reasons(self) -> list[tuple[str, int]]:

@@ -48,6 +48,7 @@ class TritonKernel:
 
     @property
     def name(self) -> str:
+        """The kernel's name."""
         return self.kernel.name
 
     def run(

@@ -30,7 +30,7 @@ class MeasuringError(KernelcastError):
 
 
 class DeviceLost(MeasuringError):
-    """After this error the device executes nothing more for this process."""
+    """The device is lost: it executes nothing more for this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,29 +73,38 @@ class Accelerator(Protocol):
     """A device with one in-order queue. Methods raise MeasuringError, DeviceLost at the worst."""
 
     @property
-    def api(self) -> Api: ...
+    def api(self) -> Api:
+        """The interface that kernels are launched with."""
 
     @property
-    def facts(self) -> DeviceFacts: ...
+    def facts(self) -> DeviceFacts:
+        """What is known of the device."""
 
     @property
-    def is_dry_run(self) -> bool: ...
+    def is_dry_run(self) -> bool:
+        """Whether nothing is executed, so that times mean nothing."""
 
-    def build(self, source: bytes, entry: str, options: Sequence[str] = ()) -> BuiltKernel: ...
+    def build(self, source: bytes, entry: str, options: Sequence[str] = ()) -> BuiltKernel:
+        """Builds the kernel `entry` of a source."""
 
-    def discard(self, kernel: BuiltKernel) -> None: ...
+    def discard(self, kernel: BuiltKernel) -> None:
+        """Unloads a kernel's module."""
 
     def empty_kernel(self) -> BuiltKernel:
         """A kernel without parameters that does nothing."""
         ...
 
-    def allocate(self, nbytes: int) -> DeviceBuffer: ...
+    def allocate(self, nbytes: int) -> DeviceBuffer:
+        """Allocates device memory."""
 
-    def free(self, buffer: DeviceBuffer) -> None: ...
+    def free(self, buffer: DeviceBuffer) -> None:
+        """Frees device memory."""
 
-    def upload(self, buffer: DeviceBuffer, array: Array) -> None: ...
+    def upload(self, buffer: DeviceBuffer, array: Array) -> None:
+        """Copies an array to the device and waits."""
 
-    def download(self, buffer: DeviceBuffer, array: Array) -> None: ...
+    def download(self, buffer: DeviceBuffer, array: Array) -> None:
+        """Copies device memory to an array and waits."""
 
     def copy(self, to: DeviceBuffer, source: DeviceBuffer) -> None:
         """Enqueues a copy on the device; returns before it ends."""

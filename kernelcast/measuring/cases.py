@@ -53,6 +53,7 @@ class PreparedCase:
 
     @property
     def named_arguments(self) -> dict[str, Argument]:
+        """The arguments by name."""
         return dict(zip(self.launch.argument_names, self.launch.arguments, strict=True))
 
     @property

@@ -43,6 +43,7 @@ Counters = Callable[[Case], tuple[Mapping[str, float], tuple[str, ...]]]
 
 
 def add_common_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that all measuring tools have."""
     _add_choices(parser)
     parser.add_argument(
         "--repeats",
@@ -229,7 +230,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
 
 def _folder(arguments: argparse.Namespace) -> Path:
-    """MeasuringError when a dry run would write among the measurements."""
+    """The folder of results; MeasuringError when a dry run would write among measurements."""
     folder: Path | None = arguments.output
     if not arguments.dry_run:
         return folder or _MEASURED

@@ -38,7 +38,7 @@ _EMPTY_KERNEL = b"""
 _LOG_BYTES = 8192
 _VERSION = re.compile(rb"^(\s*\.version\s+)\d+\.\d+", re.MULTILINE)
 _OLDER_VERSION = b"7.0"
-"""Of CUDA 11.0 (PTX ISA, release notes)."""
+"""The PTX version of CUDA 11.0 (PTX ISA, release notes)."""
 _UNSUPPORTED_VERSION = "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"
 _DEFAULT_STREAM = 0
 _STATIC_SHARED_BYTES = 48 * 1024
@@ -68,9 +68,11 @@ class CudaDevice:
 
     @property
     def facts(self) -> DeviceFacts:
+        """What the driver says of the GPU."""
         return self._facts
 
     def build(self, source: bytes, entry: str, options: Sequence[str] = ()) -> BuiltKernel:
+        """Loads PTX; the kernel with the resources that the driver gives it."""
         module, remarks = self._load_any_version(source)
         function = self._call("cuModuleGetFunction", module, entry.encode())
         return BuiltKernel(
@@ -84,27 +86,35 @@ class CudaDevice:
         )
 
     def discard(self, kernel: BuiltKernel) -> None:
+        """Unloads the kernel's module."""
         self._call("cuModuleUnload", kernel.module)
 
     def empty_kernel(self) -> BuiltKernel:
+        """A kernel without parameters that does nothing."""
         return self.build(_EMPTY_KERNEL, "empty")
 
     def allocate(self, nbytes: int) -> DeviceBuffer:
+        """Allocates device memory."""
         return DeviceBuffer(self._call("cuMemAlloc", nbytes), nbytes)
 
     def free(self, buffer: DeviceBuffer) -> None:
+        """Frees device memory."""
         self._call("cuMemFree", buffer.handle)
 
     def upload(self, buffer: DeviceBuffer, array: Array) -> None:
+        """Copies an array to the GPU and waits."""
         self._call("cuMemcpyHtoD", buffer.handle, array.ctypes.data, array.nbytes)
 
     def download(self, buffer: DeviceBuffer, array: Array) -> None:
+        """Copies GPU memory to an array and waits."""
         self._call("cuMemcpyDtoH", array.ctypes.data, buffer.handle, array.nbytes)
 
     def copy(self, to: DeviceBuffer, source: DeviceBuffer) -> None:
+        """Enqueues a copy within the GPU."""
         self._call("cuMemcpyDtoDAsync", to.handle, source.handle, to.nbytes, _DEFAULT_STREAM)
 
     def fill(self, buffer: DeviceBuffer) -> None:
+        """Enqueues a fill with zeros."""
         self._call("cuMemsetD8Async", buffer.handle, 0, buffer.nbytes, _DEFAULT_STREAM)
 
     def time(self, launch: DeviceLaunch) -> float:
@@ -121,6 +131,7 @@ class CudaDevice:
         return float(self._call("cuEventElapsedTime", self._start, self._end)) * 1e-3
 
     def clocks(self) -> Mapping[str, float]:
+        """The present clocks by `nvidia-smi`."""
         return self._smi.clocks()
 
     def _open(self, ordinal: int) -> Any:

@@ -46,17 +46,21 @@ class FakeAccelerator:
 
     @property
     def api(self) -> Api:
+        """The interface that it pretends to have."""
         return self._api
 
     @property
     def facts(self) -> DeviceFacts:
+        """Made-up facts of a device."""
         return self._facts
 
     @property
     def buffers_in_use(self) -> int:
+        """Allocated buffers that nobody freed."""
         return len(self._allocated)
 
     def build(self, source: bytes, entry: str, options: Sequence[str] = ()) -> BuiltKernel:
+        """Checks that the source defines the kernel; MeasuringError otherwise."""
         word = rb"\.entry" if self._api is Api.CUDA else rb"_?_?kernel\b[^;{]*?"
         if not re.search(word + rb"\s+" + re.escape(entry.encode()) + rb"\s*\(", source):
             raise MeasuringError(f"the source has no kernel {entry}")
@@ -66,23 +70,29 @@ class FakeAccelerator:
         """Nothing was built."""
 
     def empty_kernel(self) -> BuiltKernel:
+        """A kernel that does nothing."""
         return BuiltKernel(_EMPTY_KERNEL, _EMPTY_KERNEL, None, None, None, None)
 
     def allocate(self, nbytes: int) -> DeviceBuffer:
+        """Allocates host memory filled with zeros."""
         memory = np.zeros(nbytes, np.uint8)
         self._allocated.add(id(memory))
         return DeviceBuffer(memory, nbytes)
 
     def free(self, buffer: DeviceBuffer) -> None:
+        """Frees a buffer; KeyError for one that is not allocated."""
         self._allocated.remove(id(buffer.handle))
 
     def upload(self, buffer: DeviceBuffer, array: Array) -> None:
+        """Copies an array into the buffer."""
         buffer.handle[:] = array.reshape(-1).view(np.uint8)
 
     def download(self, buffer: DeviceBuffer, array: Array) -> None:
+        """Copies the buffer into an array."""
         array.reshape(-1).view(np.uint8)[:] = buffer.handle
 
     def copy(self, to: DeviceBuffer, source: DeviceBuffer) -> None:
+        """Copies one buffer into another at once."""
         to.handle[:] = source.handle
 
     def fill(self, buffer: DeviceBuffer) -> None:
@@ -101,4 +111,5 @@ class FakeAccelerator:
                 raise MeasuringError("an argument is no buffer of this device")
 
     def clocks(self) -> Mapping[str, float]:
+        """No clocks: nothing tells them."""
         return {}

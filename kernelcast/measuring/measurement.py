@@ -191,7 +191,7 @@ def _ended_by(release: Callable[[], None]) -> Iterator[None]:
 def _device_launch(
     prepared: PreparedCase, kernel: BuiltKernel, buffers: Mapping[str, DeviceBuffer]
 ) -> DeviceLaunch:
-    """MeasuringError when a value is not as wide as the kernel's parameter."""
+    """The launch on the device; MeasuringError for a value not as wide as its parameter."""
     arguments: list[DeviceBuffer | LocalBytes | bytes] = []
     named = prepared.named_arguments.items()
     for (name, value), parameter in zip(named, prepared.kernel.parameters, strict=True):

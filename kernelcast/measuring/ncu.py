@@ -92,6 +92,7 @@ _NO_PERMISSION = "ERR_NVGPUCTRPERM"
 
 
 def find_ncu() -> Path | None:
+    """The path of `ncu`; None where it is not installed."""
     found = shutil.which("ncu")
     return Path(found) if found else None
 
@@ -120,7 +121,7 @@ class NcuProfiler:
 
     @property
     def not_counted(self) -> tuple[str, ...]:
-        """Those of METRICS that this GPU does not count."""
+        """Metrics of METRICS that this GPU does not count."""
         return tuple(name for name in METRICS if name not in self.metrics)
 
     def warnings(self, metrics: Mapping[str, float]) -> tuple[str, ...]:
@@ -129,6 +130,7 @@ class NcuProfiler:
         return (f"ncu gave no value for {', '.join(missing)}",) if missing else ()
 
     def prefix(self) -> list[str]:
+        """The command line before the program: CSV of the metrics of one launch."""
         return [
             *(str(self.ncu), "--csv", "--page", "raw", "--print-units", "base"),
             *("--cache-control", "all", "--clock-control", "none"),

@@ -28,6 +28,7 @@ class NvidiaSmi:
         }
 
     def driver_version(self) -> str | None:
+        """The driver's version; None where `nvidia-smi` does not tell it."""
         return next(iter(self._query(("driver_version",))), None)
 
     def _query(self, fields: tuple[str, ...]) -> list[str]:

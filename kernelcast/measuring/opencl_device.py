@@ -40,9 +40,11 @@ class OpenClDevice:
 
     @property
     def facts(self) -> DeviceFacts:
+        """What the OpenCL driver says of the device."""
         return self._facts
 
     def build(self, source: bytes, entry: str, options: Sequence[str] = ()) -> BuiltKernel:
+        """Builds a program; MeasuringError where it has no such kernel."""
         with _errors():
             kernels = self._queue.kernels(source.decode(), options, f"the source of {entry}")
             if entry not in kernels:
@@ -55,29 +57,36 @@ class OpenClDevice:
         """pyopencl releases what nothing refers to."""
 
     def empty_kernel(self) -> BuiltKernel:
+        """A kernel without parameters that does nothing."""
         return self.build(_EMPTY_KERNEL, "empty")
 
     def allocate(self, nbytes: int) -> DeviceBuffer:
+        """Allocates device memory."""
         with _errors():
             return DeviceBuffer(self._queue.allocate(nbytes), nbytes)
 
     def free(self, buffer: DeviceBuffer) -> None:
+        """Frees device memory."""
         with _errors():
             self._queue.release(buffer.handle)
 
     def upload(self, buffer: DeviceBuffer, array: Array) -> None:
+        """Copies an array to the device and waits."""
         with _errors():
             self._queue.upload(buffer.handle, array)
 
     def download(self, buffer: DeviceBuffer, array: Array) -> None:
+        """Copies device memory to an array and waits."""
         with _errors():
             self._queue.download(buffer.handle, array)
 
     def copy(self, to: DeviceBuffer, source: DeviceBuffer) -> None:
+        """Enqueues a copy on the device."""
         with _errors():
             self._queue.copy(to.handle, source.handle)
 
     def fill(self, buffer: DeviceBuffer) -> None:
+        """Enqueues a fill with zeros."""
         with _errors():
             self._queue.fill(buffer.handle, buffer.nbytes)
 

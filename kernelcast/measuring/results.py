@@ -37,7 +37,7 @@ class Results:
 
     @classmethod
     def begin(cls, folder: Path, device: Accelerator, *, resume: bool, overwrite: bool) -> Results:
-        """MeasuringError when there are results already and neither option says what to do."""
+        """Begins or resumes a file; MeasuringError for an old one without an option for it."""
         facts = device.facts
         path = folder / file_name(facts.name, device.api)
         fresh = MeasuredDevice(device.api, facts, 0.0, (), (), device.is_dry_run)
@@ -52,14 +52,17 @@ class Results:
         return cls(path, replace(before, device=facts))
 
     def add(self, row: MeasuredRow) -> None:
+        """Adds a row in the place of an earlier one of its case."""
         rows = (*self.measured.rows, row)
         self._keep(rows, self._failures_but(row.workload, row.size))
 
     def fail(self, workload: str, size: str, error: str) -> None:
+        """Notes the failure of a case in the place of an earlier one."""
         failed = FailedCase(workload, size, error)
         self._keep(self.measured.rows, (*self._failures_but(workload, size), failed))
 
     def set_launch_overhead(self, seconds: float) -> None:
+        """Sets the measured overhead of a launch."""
         self.measured = replace(self.measured, launch_overhead_s=seconds)
 
     def write(self) -> None:
@@ -85,7 +88,7 @@ class Results:
 
 
 def _check_same(path: Path, before: MeasuredDevice, now: MeasuredDevice) -> None:
-    """MeasuringError when rows from two devices, drivers or kinds of run would meet in one file."""
+    """Raises MeasuringError when rows of two devices, drivers or kinds of run would meet."""
     was: DeviceFacts = before.device
     for what, old, new in (
         ("API", before.api.value, now.api.value),

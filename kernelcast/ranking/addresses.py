@@ -61,14 +61,17 @@ class AddressedKernel(_Addressed):
 
     @property
     def folding(self) -> Shape:
+        """Cells along each axis that one thread updates."""
         return self.kernel.folding
 
     def fingerprint(self, device: Device) -> str:
+        """What tells the kernel from others in a store: its addresses, without the launch."""
         return repr(self.kernel.with_block(1).with_folding(1))
 
     def outcomes(
         self, configuration: Configuration, devices: Sequence[Device]
     ) -> tuple[Outcome, ...]:
+        """Predicts one configuration on each device."""
         found = self.kernel.with_block(*configuration.thread_block)
         found = found.with_folding(*configuration.folding)
         return predicted(found, devices)
@@ -76,8 +79,11 @@ class AddressedKernel(_Addressed):
 
 @dataclass(frozen=True)
 class AddressedWorkload(_Addressed):
-    """A workload whose kernel is affine: its addresses are read off the code for every shape, as
-    code may depend on it. `checked_size` as `RankOptions` has it."""
+    """A workload whose kernel is affine.
+
+    Its addresses are read off the code for every shape, as code may depend on it. `checked_size` as
+    `RankOptions` has it.
+    """
 
     workload: Workload
     size: str | None = None
@@ -86,13 +92,16 @@ class AddressedWorkload(_Addressed):
 
     @property
     def folding(self) -> Shape:
+        """Cells along each axis that one thread updates: that is the code's own business."""
         return NO_FOLDING
 
     @property
     def statements(self) -> tuple[str, ...]:
+        """Nothing to be said besides the ranking."""
         return ()
 
     def fingerprint(self, device: Device) -> str:
+        """What tells the workload from others in a store, with all that predictions depend on."""
         return repr(
             (
                 WARPSPEED,
@@ -106,6 +115,7 @@ class AddressedWorkload(_Addressed):
     def outcomes(
         self, configuration: Configuration, devices: Sequence[Device]
     ) -> tuple[Outcome, ...]:
+        """Predicts one configuration on each device, or refuses it with the reason."""
         start = process_time()
         shape = configuration.thread_block
         try:
@@ -147,5 +157,5 @@ def _predicted(bound: BoundKernel, device: Device) -> Outcome:
 
 
 def _per_work(found: Volumes) -> dict[str, float]:
-    """Of one update: what the limiters are made of."""
+    """Volumes of one update: what the limiters are made of."""
     return {f"{name}_per_work": found.per_work(name) for name in _COSTS}

@@ -1,5 +1,7 @@
-"""Configurations of a workload that are executed one by one: for kernels that are not affine, and
-for models that need a profile."""
+"""Configurations of a workload that are executed one by one.
+
+For kernels that are not affine, and for models that need a profile.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,11 @@ _AXES = "xyz"
 
 @dataclass(frozen=True)
 class ExecutedWorkload:
-    """`model` None: the device's default one. `checked_size`: a size in which every configuration
-    must reproduce the workload's reference first; None checks nothing."""
+    """A workload that is executed for each configuration.
+
+    `model` None: the device's default one. `checked_size`: a size in which every configuration must
+    reproduce the workload's reference first; None checks nothing.
+    """
 
     workload: Workload
     size: str | None = None
@@ -43,6 +48,7 @@ class ExecutedWorkload:
 
     @property
     def name(self) -> str:
+        """The kernel's name."""
         return self.workload.load_kernel().name
 
     @property
@@ -54,24 +60,28 @@ class ExecutedWorkload:
 
     @property
     def thread_block(self) -> Shape:
+        """The thread-block shape of the workload file."""
         return self.workload.launch_shape(self.size).thread_block
 
     @property
     def folding(self) -> Shape:
+        """Cells along each axis that one thread updates: that is the code's own business."""
         return NO_FOLDING
 
     @property
     def statements(self) -> tuple[str, ...]:
+        """What a reader must know: why it is executed, and that results were not checked."""
         said = [self.reason] if self.reason else []
         if self.checked_size is None:
             said.append("results of other thread blocks were not checked: --check SIZE does")
         return tuple(said)
 
     def model(self, device: Device) -> str:
+        """The model for a device: the chosen one, or the device's default."""
         return self.chosen_model or default_model(device)
 
     def fingerprint(self, device: Device) -> str:
-        """Of the file, the kernel as it was read and how it is executed."""
+        """A digest of the file, the kernel as it was read and how it is executed."""
         parts = (
             workload_fingerprint(self.workload),
             self.size,
@@ -139,7 +149,7 @@ class ExecutedWorkload:
 
 
 def workload_fingerprint(workload: Workload) -> str:
-    """Of the file and of the source as they are now."""
+    """The file's name and a digest of the file and the source as they are now."""
     source = workload.kernel.source
     digest = hashlib.sha256(workload.path.read_bytes())
     if source.is_file():
@@ -148,7 +158,7 @@ def workload_fingerprint(workload: Workload) -> str:
 
 
 def check_results(workload: Workload, shape: Shape, size: str, engine: str = "auto") -> None:
-    """WorkloadError when thread blocks of that shape do not reproduce the reference."""
+    """Raises WorkloadError when thread blocks of that shape do not reproduce the reference."""
     variant = with_thread_block(workload, shape, size)
     if not variant.run_check(size, engine=engine).passed:
         raise WorkloadError(f"wrong results in size {size}: the code needs another thread block")
@@ -172,7 +182,7 @@ def with_thread_block(workload: Workload, shape: Shape, size: str | None = None)
 
 
 def _check_grid(workload: Workload, axis: str) -> None:
-    """WorkloadError unless an expression of the grid divides by the thread block's side."""
+    """Raises WorkloadError unless the grid divides by the thread block's side."""
     wanted = re.compile(rf"\bblock\.{axis}\b")
     if not any(wanted.search(str(item)) for item in workload.launch.extent):
         raise WorkloadError(

@@ -45,9 +45,12 @@ RankSource: TypeAlias = AddressKernel | PystencilsKernel | Workload | str | os.P
 
 @dataclass(frozen=True, slots=True)
 class RankOptions:
-    """`model` None: `warpspeed` where addresses are affine, else what `estimate` takes. `size` to
+    """Options of a ranking.
+
+    `model` None: `warpspeed` where addresses are affine, else what `estimate` takes. `size` to
     `checked_size` are of workloads; `checked_size` is one in which every configuration must
-    reproduce the reference. `store`: file of a sweep that can be resumed."""
+    reproduce the reference. `store`: file of a sweep that can be resumed.
+    """
 
     model: str | None = None
     size: str | None = None
@@ -128,7 +131,7 @@ def _ranked(source: RankSource, options: RankOptions) -> RankedKernel:
 
 
 def _ranked_workload(workload: Workload, options: RankOptions) -> RankedKernel:
-    """By addresses where they are affine and nothing else was asked for."""
+    """The workload by addresses if they are affine and nothing else was asked for."""
     executed = ExecutedWorkload(
         workload,
         options.size,

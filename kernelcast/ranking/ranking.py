@@ -20,10 +20,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a model says of one configuration on one device; `seconds` is the time of a core
-    that it took to say it.
+    """The time and volumes that a model predicts for one configuration on one device.
 
-    `volumes` are its cost at each level of the memory under names that carry the unit.
+    `seconds` is the time of a core that the prediction took. `volumes` are its cost at each level
+    of the memory under names that carry the unit.
     """
 
     time_s: float
@@ -45,8 +45,10 @@ Outcome: TypeAlias = Prediction | Refusal
 
 @dataclass(frozen=True, slots=True)
 class RankingRow:
-    """`rank` counts from 1; equal times have equal ranks. `is_undominated`: no other configuration
-    is as good in all volumes and better in one."""
+    """One configuration with its rank, which counts from 1; equal times have equal ranks.
+
+    `is_undominated`: no other configuration is as good in all volumes and better in one.
+    """
 
     rank: int
     configuration: Configuration

@@ -30,7 +30,7 @@ class RankedKernel(Protocol):
 
     @property
     def name(self) -> str:
-        """Of the kernel, for messages."""
+        """The kernel's name, for messages."""
 
     @property
     def statements(self) -> tuple[str, ...]:
@@ -38,15 +38,15 @@ class RankedKernel(Protocol):
 
     @property
     def cells(self) -> Shape:
-        """That the launch covers along each axis."""
+        """The cells that the launch covers along each axis."""
 
     @property
     def thread_block(self) -> Shape:
-        """As it is given, where it is not varied."""
+        """The given thread-block shape, for sweeps that do not vary it."""
 
     @property
     def folding(self) -> Shape:
-        """As it is given, where it is not varied."""
+        """The given folding, for sweeps that do not vary it."""
 
     def model(self, device: Device) -> str:
         """The model that predicts."""
@@ -73,11 +73,11 @@ def rank_configurations(
     store: RankStore | None = None,
     progress: Progress | None = None,
 ) -> tuple[Ranking, ...]:
-    """A ranking for each device. What `store` holds already is not predicted again, and what is
-    found is written there at once: an interrupted sweep goes on where it was.
+    """Ranks the configurations on each device.
 
-    With `processes` above 1 the caller's main module must be importable, as multiprocessing wants.
-    KernelcastError when there is nothing to rank.
+    What `store` holds already is not predicted again, and what is found is written there at once:
+    an interrupted sweep goes on where it was. With `processes` above 1 the caller's main module
+    must be importable, as multiprocessing wants. KernelcastError when there is nothing to rank.
     """
     if not configurations or not devices:
         raise KernelcastError("nothing to rank: no configuration or no device")

@@ -49,14 +49,18 @@ class Configuration:
 
     @property
     def label(self) -> str:
+        """The configuration as text: `32x4x1`, with the folding where there is one."""
         fold = "" if self.folding == NO_FOLDING else f" {folding_label(self.folding)}"
         return f"{shape_label(self.thread_block)}{fold}"
 
 
 @dataclass(frozen=True, slots=True)
 class ShapeLimits:
-    """What generated shapes keep to: cells along each axis, threads of a warp and of a thread
-    block. Along an axis of one cell, thread blocks have one thread."""
+    """Limits that generated shapes keep to.
+
+    Cells along each axis, threads of a warp and of a thread block. Along an axis of one cell,
+    thread blocks have one thread.
+    """
 
     cells: Shape
     warp_width: int = 32
@@ -64,6 +68,7 @@ class ShapeLimits:
 
     @property
     def sides(self) -> Shape:
+        """The longest side of a thread block along each axis."""
         x, y, z = (
             most if cells > 1 else 1 for most, cells in zip(_MOST_ALONG, self.cells, strict=True)
         )
@@ -134,6 +139,7 @@ def configurations(
 
 
 def shape_label(shape: Sequence[int]) -> str:
+    """The shape as text: `32x4x1`."""
     return "x".join(map(str, shape))
 
 
@@ -158,7 +164,7 @@ def _shape(text: str) -> Shape:
 
 
 def _of_product(text: str, limits: ShapeLimits) -> list[Shape]:
-    """KernelcastError unless the number is a power of two that a thread block may have."""
+    """Shapes of so many threads; KernelcastError unless they are a legal power of two."""
     threads = int(text) if text.isdecimal() else 0
     if threads < 1 or threads & (threads - 1):
         raise KernelcastError(f"block=product={text}: a power of two is wanted")

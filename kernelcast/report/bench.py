@@ -47,13 +47,14 @@ def quantity_text(value: float, unit: Unit) -> str:
 
 
 def _bytes_text(value: float) -> str:
-    """With a binary prefix: sizes of memories are powers of two more often than of ten."""
+    """The size with a binary prefix: memories are powers of two more often than of ten."""
     fitting = [item for item in BINARY_PREFIXES.items() if item[1] <= value]
     prefix, factor = fitting[-1] if fitting else ("", 1.0)
     return f"{value / factor:.4g} {prefix}B"
 
 
 def bench_list_record(devices: Sequence[OpenClDevice], benchmarks: Sequence[Benchmark]) -> Record:
+    """The OpenCL devices and the benchmarks, as a record."""
     header, *rows = bench_list_rows(devices)
     names = [str(name) for name in header]
     return {
@@ -70,6 +71,7 @@ def bench_list_record(devices: Sequence[OpenClDevice], benchmarks: Sequence[Benc
 
 
 def bench_list_rows(devices: Sequence[OpenClDevice]) -> Rows:
+    """The OpenCL devices, one a row below a header."""
     return [
         ("index", "name", "kind", "platform", "driver"),
         *((item.index, item.name, item.kind.name, item.platform, item.driver) for item in devices),
@@ -79,6 +81,7 @@ def bench_list_rows(devices: Sequence[OpenClDevice]) -> Rows:
 def bench_list_report(
     devices: Sequence[OpenClDevice], benchmarks: Sequence[Benchmark]
 ) -> RenderableType:
+    """The OpenCL devices and the benchmarks, as tables."""
     header, *rows = bench_list_rows(devices)
     found = titled_table("OpenCL devices", *(str(name) for name in header))
     for row in rows:
@@ -91,6 +94,7 @@ def bench_list_report(
 
 
 def bench_record(session: Session, file: str | None) -> Record:
+    """The device's facts, and state and findings of each benchmark, as a record."""
     facts = asdict(session.facts)
     facts["features"] = sorted(feature.value for feature in session.facts.features)
     return {

@@ -28,11 +28,12 @@ class DataTable:
 
     @property
     def headings(self) -> list[str]:
+        """The names of the columns without their alignment."""
         return [column.removeprefix(">") for column in self.columns]
 
 
 def as_text(tables: Iterable[DataTable]) -> RenderableType:
-    """For a terminal; tables without rows are left out."""
+    """Tables for a terminal; those without rows are left out."""
     shown: list[RenderableType] = []
     for table in tables:
         if not table.rows:
@@ -53,6 +54,7 @@ def as_text(tables: Iterable[DataTable]) -> RenderableType:
 
 
 def as_markdown(tables: Iterable[DataTable]) -> str:
+    """Tables as Markdown; those without rows are left out."""
     parts = []
     for table in tables:
         if table.rows:

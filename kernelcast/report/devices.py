@@ -66,6 +66,7 @@ def device_record(device: Device, observations: Observations = ()) -> Record:
 
 
 def device_table(device: Device, observations: Observations = ()) -> RenderableType:
+    """All values of a device with their sources, and its curves, as tables."""
     header, *rows = device_rows(device, observations)
     title = f"{device.name}: {device.title}"
     values = titled_table(title, "value", ">", "unit", *(str(name) for name in header[3:]))

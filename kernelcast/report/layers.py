@@ -52,6 +52,7 @@ def layers_record(table: LayerTable) -> dict[str, Any]:
 
 
 def layers_rows(table: LayerTable) -> Rows:
+    """Layer conditions as rows below a header; no row without conditions."""
     records = layers_record(table)["rows"]
     names = tuple(records[0]) if records else ()
     return [

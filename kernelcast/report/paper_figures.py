@@ -32,6 +32,7 @@ def figure_tables(figures: Sequence[PaperFigure]) -> Iterator[DataTable]:
 
 
 def figure_record(figure: PaperFigure) -> dict[str, Any]:
+    """A printed figure and ours, as a record."""
     return {
         "paper": figure.paper,
         "of": figure.subject,

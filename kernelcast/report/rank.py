@@ -25,13 +25,15 @@ _HEADINGS = {
     "dram_bytes": "DRAM",
     "l2_l1_load_bytes": "L2 loads",
 }
-"""Of the volumes that a terminal has room for: cycles of L1 and bytes, of a unit of work where they
-come from addresses."""
+"""Headings of the volumes that a terminal has room for.
+
+Cycles of L1 and bytes, of a unit of work where they come from addresses.
+"""
 _MOST_REASONS = 5
 
 
 def rank_record(rankings: Sequence[Ranking]) -> dict[str, Any]:
-    """Of one device its ranking itself; of several a list of them under `rankings`."""
+    """One device's ranking itself, or a list of several under `rankings`."""
     records = [_record(ranking) for ranking in rankings]
     if len(records) == 1:
         return records[0]

@@ -54,6 +54,7 @@ def to_csv(rows: Iterable[Sequence[object]]) -> str:
 
 
 def estimates_record(kernel: str, estimates: Iterable[Estimate]) -> Record:
+    """The estimates with their terms, as a record."""
     return {
         "kernel": kernel,
         "estimates": [
@@ -77,6 +78,7 @@ def estimates_record(kernel: str, estimates: Iterable[Estimate]) -> Record:
 
 
 def estimate_rows(estimates: Sequence[Estimate]) -> Rows:
+    """The estimates as rows below a header."""
     header = [
         "kernel",
         "device",
@@ -106,6 +108,7 @@ def estimate_rows(estimates: Sequence[Estimate]) -> Rows:
 
 
 def profile_record(profile: KernelProfile, metrics: Sequence[MetricValue]) -> Record:
+    """The metrics of a profile, as a record."""
     return {
         "kernel": profile.kernel,
         "device": profile.device,
@@ -114,10 +117,12 @@ def profile_record(profile: KernelProfile, metrics: Sequence[MetricValue]) -> Re
 
 
 def metric_rows(metrics: Iterable[MetricValue]) -> Rows:
+    """Metrics as rows below a header."""
     return [("metric", "value"), *((item.name, item.value) for item in metrics)]
 
 
 def mix_record(mix: InstructionMix, engine: str, elapsed_s: float) -> Record:
+    """The instruction mix with its totals, as a record."""
     return {
         "kernel": mix.kernel,
         "engine": engine,
@@ -133,11 +138,13 @@ def mix_record(mix: InstructionMix, engine: str, elapsed_s: float) -> Record:
 
 
 def mix_rows(mix: InstructionMix) -> Rows:
+    """The instruction mix as rows below a header."""
     rows = [(row.opcode, row.unit, row.thread, row.warp) for row in mix.rows]
     return [("opcode", "unit", "thread", "warp"), *rows]
 
 
 def check_record(result: CheckResult) -> Record:
+    """What a check found in each buffer, as a record."""
     return {
         "kernel": result.trace.data.kernel,
         "engine": result.trace.data.engine,
@@ -157,6 +164,7 @@ def check_record(result: CheckResult) -> Record:
 
 
 def run_record(trace: KernelTrace) -> Record:
+    """Counts and duration of a run, as a record."""
     warps, threads = trace.data.source_instructions()
     return {
         "kernel": trace.data.kernel,
@@ -168,12 +176,14 @@ def run_record(trace: KernelTrace) -> Record:
 
 
 def devices_record(devices: Iterable[Device]) -> Record:
+    """A list of devices, as a record."""
     header, *rows = device_list_rows(devices)
     names = [str(name) for name in header]
     return {"devices": [dict(zip(names, row, strict=True)) for row in rows]}
 
 
 def device_list_rows(devices: Iterable[Device]) -> Rows:
+    """The devices as rows below a header."""
     header = [
         "name",
         "title",
@@ -199,8 +209,10 @@ def device_list_rows(devices: Iterable[Device]) -> Rows:
 
 
 def models_record(models: Iterable[ModelDescription]) -> Record:
+    """The models with their summaries, as a record."""
     return {"models": [{"name": item.name, "summary": item.summary} for item in models]}
 
 
 def model_record(model: ModelDescription) -> Record:
+    """A model's name, summary and documentation, as a record."""
     return {"model": model.name, "summary": model.summary, "description": model.text}

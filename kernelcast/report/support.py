@@ -13,6 +13,7 @@ __all__ = ["support_record", "support_report"]
 
 
 def support_record(survey: Survey) -> dict[str, Any]:
+    """Supported kernels, and what keeps others from running, as a record."""
     return {
         "kernels": len(survey.kernels),
         "supported": survey.supported,

@@ -70,6 +70,7 @@ def comparison_table(estimates: Sequence[Estimate]) -> RenderableType:
 
 
 def profile_table(profile: KernelProfile, metrics: Iterable[MetricValue]) -> RenderableType:
+    """The metrics of a profile as a table, and its occupancy."""
     table = titled_table(
         f"{source_name(profile.kernel)} on {profile.device}", "metric", ">value", "unit", "meaning"
     )
@@ -100,6 +101,7 @@ def profile_table(profile: KernelProfile, metrics: Iterable[MetricValue]) -> Ren
 
 
 def mix_table(mix: InstructionMix) -> RenderableType:
+    """The instruction mix as a table."""
     table = titled_table(
         f"{source_name(mix.kernel)}, {mix.isa.value} instructions",
         "instruction",
@@ -121,6 +123,7 @@ def mix_table(mix: InstructionMix) -> RenderableType:
 
 
 def devices_table(devices: Iterable[Device]) -> RenderableType:
+    """The devices as a table."""
     table = titled_table(
         "", "device", "title", "compute capability", ">SMs", ">DRAM", "throughputs"
     )
@@ -137,6 +140,7 @@ def devices_table(devices: Iterable[Device]) -> RenderableType:
 
 
 def models_table(models: Iterable[ModelDescription]) -> RenderableType:
+    """The models with their summaries as a table."""
     table = titled_table("", "model", "summary")
     for item in models:
         table.add_row(item.name, item.summary)
@@ -144,10 +148,12 @@ def models_table(models: Iterable[ModelDescription]) -> RenderableType:
 
 
 def model_report(model: ModelDescription) -> RenderableType:
+    """A model's name and documentation."""
     return Group(Text(model.name, style="bold"), Text(model.text))
 
 
 def run_line(trace: KernelTrace) -> RenderableType:
+    """The counts and duration of a run in one line."""
     warps, threads = trace.data.source_instructions()
     return Text(
         f"{source_name(trace.data.kernel)}: {format_count(threads)} thread instructions, "
@@ -157,6 +163,7 @@ def run_line(trace: KernelTrace) -> RenderableType:
 
 
 def check_report(result: CheckResult) -> RenderableType:
+    """What a check found in each buffer, as a table."""
     table = titled_table(
         f"{source_name(result.trace.data.kernel)} against its reference",
         "buffer",

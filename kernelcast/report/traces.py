@@ -40,11 +40,13 @@ def trace_record(trace: KernelTrace) -> dict[str, Any]:
 
 
 def trace_rows(trace: KernelTrace) -> list[tuple[str, object]]:
+    """What a trace holds, as rows below a header."""
     cells = [(name, _cell(value)) for name, value in trace_record(trace).items()]
     return [("name", "value"), *cells]
 
 
 def trace_table(trace: KernelTrace) -> RenderableType:
+    """What a trace holds, as a table."""
     table = Table(title=f"trace of {source_name(trace.data.kernel)}", title_justify="left")
     table.add_column("")
     table.add_column("value", justify="right", overflow="fold")

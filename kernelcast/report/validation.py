@@ -165,6 +165,7 @@ def _notes(report: ValidationReport) -> DataTable:
 def validation_record(
     report: ValidationReport, explained: Mapping[TimeComparison, str]
 ) -> dict[str, Any]:
+    """Comparisons of times with their statistics, as a record."""
     return {
         "suite": report.suite,
         "rows": [_time_record(point, explained) for point in report.times],
@@ -281,6 +282,7 @@ def _estimates(report: SuiteReport) -> list[DataTable]:
 
 
 def suite_record(report: SuiteReport) -> dict[str, Any]:
+    """What each workload of the suite did, as a record."""
     return {
         "suite": "suite",
         "rows": [

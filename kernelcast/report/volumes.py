@@ -94,6 +94,7 @@ def _summary(report: VolumeReport) -> DataTable:
 
 
 def volumes_record(report: VolumeReport) -> dict[str, Any]:
+    """Compared volumes with their statistics, as a record."""
     return {
         "share_of_dram_loads_within_15_percent": report.share_within,
         "kendall_tau": report.tau(),

@@ -62,8 +62,11 @@ def whatif_rows(result: WhatIf) -> Rows:
 
 
 def whatif_table(result: WhatIf) -> RenderableType:
-    """A line for each model and architecture, then what follows from the changes, then what is to
-    be said of models and launches."""
+    """Estimates on changed architectures as a table.
+
+    A line for each model and architecture, then what follows from the changes, then what is to be
+    said of models and launches.
+    """
     table = titled_table(
         source_name(result.kernel), "device", "changed", "model", ">time", ">speed-up", "bound"
     )

@@ -43,13 +43,13 @@ class MeasuredGpu:
 
     @classmethod
     def of_device(cls, device: Device) -> MeasuredGpu:
-        """ModelNotApplicable where no IPC_MAX is known for its compute capability."""
+        """The GPU of a device file; ModelNotApplicable where its IPC_MAX is not known."""
         capability = device.architecture.compute_capability
         return cls(device.name, capability, issue_width(capability).ipc_max)
 
     @classmethod
     def of_capability(cls, compute_capability: str) -> MeasuredGpu:
-        """ModelNotApplicable where no IPC_MAX is known for it."""
+        """Any GPU of a compute capability; ModelNotApplicable where its IPC_MAX is not known."""
         ipc_max = issue_width(compute_capability).ipc_max
         return cls(f"compute capability {compute_capability}", compute_capability, ipc_max)
 

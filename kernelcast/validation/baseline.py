@@ -22,8 +22,11 @@ Table = dict[str, dict[str, dict[str, float]]]
 def moved(
     report: ValidationReport, file: Path = BASELINE, *, models: Collection[str] = ()
 ) -> list[str]:
-    """Mean absolute errors that differ from the baseline by more than one percentage point, that
-    are new, or that are gone, a line each; with `models` of these only."""
+    """Mean absolute errors that left the accepted baseline, a line each.
+
+    They differ from it by more than one percentage point, are new, or are gone; with `models` of
+    these only.
+    """
     known, now = _read(file).get(report.suite, {}), _errors(report)
     found = []
     for model in sorted(models or {*known, *now}):

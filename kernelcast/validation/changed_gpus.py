@@ -31,7 +31,7 @@ _FACTS = {
     "shared.banks": 2.0,
     "timing.l2_latency_cycles": 0.5,
 }
-"""By what they are multiplied, for the better of any kernel."""
+"""Factors of the facts in a change that is for the better of any kernel."""
 _ROUNDING = 1e-9
 
 
@@ -44,6 +44,7 @@ def changed_gpu_figures(models: Sequence[str] = ()) -> Iterator[PaperFigure]:
 
 
 def differing_facts(before: Device, wanted: Device) -> dict[str, Scalar]:
+    """The facts that differ, with the wanted values."""
     has, wants = device_facts(before), device_facts(wanted)
     return {name: value for name, value in wants.items() if has.get(name) != value}
 
@@ -51,7 +52,7 @@ def differing_facts(before: Device, wanted: Device) -> dict[str, Scalar]:
 def estimates_by_model(
     trace: KernelTrace, device: Device, models: Sequence[str]
 ) -> dict[str, Estimate]:
-    """Of the models that have something to say."""
+    """Estimates of the models that have something to say, by model."""
     profile = trace.profile(device)
     found = {}
     for model in models:

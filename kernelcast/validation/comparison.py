@@ -60,10 +60,12 @@ class TimeComparison:
 
     @property
     def published_error(self) -> float | None:
+        """The relative error of the published prediction; None where there is none."""
         return None if self.published_s is None else self.published_s / self.measured_s - 1
 
     @property
     def difference_from_published(self) -> float | None:
+        """The relative difference from the published prediction; None where there is none."""
         return None if self.published_s is None else self.predicted_s / self.published_s - 1
 
     @property
@@ -73,6 +75,7 @@ class TimeComparison:
 
     @property
     def is_in_interval(self) -> bool:
+        """Whether the measured time is in the model's interval."""
         return self.low_s <= self.measured_s <= self.high_s
 
 
@@ -95,10 +98,12 @@ class CounterComparison:
 
     @property
     def error(self) -> float:
+        """The relative error of the simulated counter."""
         return self.simulated / self.measured - 1 if self.measured else float(self.simulated != 0)
 
     @property
     def is_within_tolerance(self) -> bool:
+        """Whether the error is between the tolerances; true where there are none."""
         if self.lowest is None or self.highest is None:
             return True
         return self.lowest - 1e-12 <= self.error <= self.highest + 1e-12

@@ -47,7 +47,7 @@ class Ranking:
 
 
 def error_statistics(points: Sequence[TimeComparison]) -> ErrorStatistics:
-    """Of held-out points only: calibration points must be left out. ValueError for none."""
+    """Statistics of held-out points, at least one; ValueError for calibration points or none."""
     if not points or any(point.is_calibration for point in points):
         raise ValueError("statistics are of held-out points, at least one")
     errors = [abs(point.error) for point in points]

@@ -39,7 +39,7 @@ __all__ = [
 
 _MICRO_BENCHMARKS = ROOT / "validation" / "opencl"
 LOOP_SIZE = "full"
-"""Of the twins: large enough that launches cost nothing. Micro-benchmarks run at all sizes."""
+"""The size of the twins: launches cost nothing. Micro-benchmarks run at all sizes."""
 _REPEATS = 3
 _FULL_WARPS = 0.9
 
@@ -118,8 +118,10 @@ def _compared(
 
 
 def is_throughput_bound(trace: KernelTrace) -> bool:
-    """Whether nothing but the rates of arithmetic and memory can limit a kernel: no barriers, no
-    atomics, at least nine of ten lanes of every warp active."""
+    """Whether nothing but the rates of arithmetic and memory can limit a kernel.
+
+    It has no barriers and no atomics, and at least nine of ten lanes of every warp are active.
+    """
     data = trace.data
     issues, lanes = (int(total.sum()) for total in data.classes.totals())
     is_atomic = any(row.kind == "atomic" for row in data.instructions)
@@ -147,7 +149,7 @@ class _Stopwatch:
         self._session = Session(accelerator, Settings(repeats=_REPEATS, warm_up_launches=1))
 
     def time(self, _: str, case: Case) -> LoopTime:
-        """KernelcastError for a kernel that fails or gives wrong results."""
+        """Measures a case; KernelcastError for a kernel that fails or gives wrong results."""
         row = self._session.measure(prepare(case), _source(case).read_bytes())
         if row.check is not None and not row.check.passed:
             raise KernelcastError(f"wrong results on {self._facts.name}: not compared")

@@ -27,6 +27,7 @@ class LoopTime:
 
     @property
     def source(self) -> str:
+        """The device and the date, as the source of a measured time."""
         return f"{self.device}, {self.date}"
 
     @classmethod
@@ -37,7 +38,7 @@ class LoopTime:
 
 
 def read_loop_times(file: Path, device: Device) -> dict[str, LoopTime]:
-    """By kernel and size. KernelcastError for another file, or times of another device."""
+    """The times by kernel and size; KernelcastError for another file or device."""
     try:
         record = json.loads(read_input(file))
     except OSError as error:

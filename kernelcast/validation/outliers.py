@@ -22,7 +22,7 @@ _ANY = "*"
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Of a kernel's errors by one model, on one device or on all (`*`): a deviation's number."""
+    """The deviation that explains a kernel's errors by one model, on one or all (`*`) devices."""
 
     suite: str
     kernel: str
@@ -31,6 +31,7 @@ class Explanation:
     deviation: str
 
     def covers(self, suite: str, point: TimeComparison) -> bool:
+        """Whether the explanation is for that comparison."""
         own, found = (self.suite, self.kernel, self.model), (suite, point.kernel, point.model)
         return own == found and self.device in (_ANY, point.device)
 
@@ -38,7 +39,7 @@ class Explanation:
 def read_explanations(
     file: Path = EXPLANATIONS, deviations: Path = _DEVIATIONS
 ) -> tuple[Explanation, ...]:
-    """KernelcastError, with the line, for an entry without a numbered deviation."""
+    """Reads the explanations; KernelcastError for one without a numbered deviation."""
     numbers = set(_NUMBERED_ROW.findall(deviations.read_text(encoding="utf-8")))
     return tuple(_read(table, numbers, deviations) for table in read_toml(file).tables("outlier"))
 

@@ -47,7 +47,7 @@ class Subject:
         points: float | None = None,
         unit: str = "",
     ) -> PaperFigure:
-        """Within `percent` of what is printed, or within `points` of the figure's own unit."""
+        """A figure that must be within `percent` of what is printed, or `points` of its unit."""
         if (percent is None) == (points is None):
             raise ValueError("a figure is near by percent or by points, one of them")
         if percent is not None:
@@ -61,6 +61,7 @@ class Subject:
         return self.judged(figure, printed, found, bound, is_met=is_met, unit=unit)
 
     def same(self, figure: str, printed: Value, found: Value, *, unit: str = "") -> PaperFigure:
+        """A figure that must equal what is printed."""
         return self.judged(figure, printed, found, "exactly", is_met=found == printed, unit=unit)
 
     def between(
@@ -73,10 +74,12 @@ class Subject:
         *,
         unit: str = "",
     ) -> PaperFigure:
+        """A figure that must be between two bounds."""
         bound, is_met = f"{low:g} to {high:g}", low <= found <= high
         return self.judged(figure, printed, found, bound, is_met=is_met, unit=unit)
 
     def shown(self, figure: str, printed: Value, found: Value, *, unit: str = "") -> PaperFigure:
+        """A figure that is only shown."""
         return self.judged(figure, printed, found, "shown", is_met=None, unit=unit)
 
     def judged(

@@ -49,7 +49,7 @@ _STUDIES: dict[str, tuple[tuple[str, Callable[[], Iterator[PaperFigure]]], ...]]
 def validate_papers(
     models: Sequence[str] = (), progress: StageProgress | None = None
 ) -> ValidationReport:
-    """Of the models that take what a paper prints, and of changed GPUs; half a minute.
+    """Validates models that take what a paper prints, and changed GPUs; half a minute.
 
     `progress` is told what is executed, and the share that is done.
     """

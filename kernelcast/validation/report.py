@@ -21,8 +21,11 @@ OUTLIER = 0.25
 
 @dataclass(frozen=True)
 class ValidationReport:
-    """`times`, `counters` and `figures` of papers beside their references; `notes` say what is left
-    out and why."""
+    """What a validation found.
+
+    `times`, `counters` and `figures` of papers beside their references; `notes` say what is left
+    out and why.
+    """
 
     suite: str
     times: tuple[TimeComparison, ...] = ()
@@ -32,15 +35,17 @@ class ValidationReport:
 
     @property
     def statistics(self) -> dict[tuple[str, str], ErrorStatistics]:
-        """By (model, device), `all` for all devices; calibration points do not count."""
+        """Statistics by (model, device), `all` for all devices, without calibration points."""
         return by_model_and_device(self.times)
 
     @property
     def rankings(self) -> list[Ranking]:
+        """The order of predictions beside that of measurements."""
         return rankings(self.times)
 
     @property
     def outliers(self) -> tuple[TimeComparison, ...]:
+        """Comparisons with an error beyond the limit for outliers."""
         return tuple(point for point in self.times if abs(point.error) > OUTLIER)
 
     @property
@@ -54,8 +59,10 @@ class ValidationReport:
 
     @property
     def counters_outside(self) -> tuple[CounterComparison, ...]:
+        """Counters outside of their tolerances."""
         return tuple(item for item in self.counters if not item.is_within_tolerance)
 
     @property
     def figures_outside(self) -> tuple[PaperFigure, ...]:
+        """Figures of papers outside of their bounds."""
         return tuple(item for item in self.figures if item.is_met is False)

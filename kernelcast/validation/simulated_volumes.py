@@ -47,7 +47,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class SimulatedVolumes:
-    """For each cell: wavefronts of the data banks and passes of L1, and bytes.
+    """Volumes of each cell: wavefronts of the data banks and passes of L1, and bytes.
 
     `waves`: how many were measured.
     """
@@ -63,7 +63,7 @@ class SimulatedVolumes:
 
 
 def effective_device(device: Device) -> Device:
-    """With the L2 capacity that data may take before it is lost, where that is known to be less."""
+    """The device with the L2 capacity before data is lost, where that is known to be less."""
     facts = device.section(WARPSPEED)
     if facts is None:
         return device
@@ -71,7 +71,7 @@ def effective_device(device: Device) -> Device:
 
 
 def simulated_volumes(configuration: Configuration, device: Device) -> SimulatedVolumes:
-    """LaunchError where no thread block fits the device, and where the grid has too few waves."""
+    """Simulates the volumes; LaunchError where nothing fits, or the grid has too few waves."""
     kernel, launch = configuration.kernel_and_launch()
     target = effective_device(device)
     shape = LaunchShape(launch.grid, launch.thread_block)
@@ -111,8 +111,11 @@ def _volumes(
     rows: tuple[InstructionRow, ...],
     wave: int,
 ) -> SimulatedVolumes:
-    """Thread blocks overlap the ends of the span, which may cut more of them early at one end than
-    at the other: what an instruction causes is divided by how many cells' requests it made."""
+    """The volumes of the measured span.
+
+    Thread blocks overlap the ends of the span, which may cut more of them early at one end than at
+    the other: what an instruction causes is divided by how many cells' requests it made.
+    """
     is_load = np.array([row.kind == "load" for row in rows], np.bool_)
     is_store = np.array([row.kind == "store" for row in rows], np.bool_)
     asked = requests.bytes / configuration.cells

@@ -162,6 +162,7 @@ def device_name(gpu: str) -> str:
 
 @cache
 def rows_of(table: str) -> tuple[dict[str, str], ...]:
+    """The rows of a table of the thesis, by column name."""
     with (TABLES / table).open(newline="", encoding="utf-8") as file:
         return tuple(csv.DictReader(file))
 

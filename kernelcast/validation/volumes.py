@@ -33,7 +33,7 @@ DEVICES = ("a100-40gb", "v100-pcie", "mi210")
 _STENCIL = Twin.STENCIL
 _TRACKING = Twin.INTERFACE_TRACKING
 _UNTILED = (600, 500, 500)
-"""Of which no axis is a multiple of the thread blocks that are laid on it."""
+"""A domain of which no axis is a multiple of the thread blocks laid on it."""
 CONFIGURATIONS = (
     Configuration(_STENCIL, (32, 4, 8)),
     Configuration(_STENCIL, (32, 1, 32)),
@@ -68,10 +68,12 @@ class Metric:
 
     @property
     def error(self) -> float:
+        """The relative error of the estimate."""
         return self.estimated / self.simulated - 1
 
     @property
     def is_within(self) -> bool:
+        """Whether the error is at most what is allowed."""
         return abs(self.error) <= self.most + _ROUNDING
 
 
@@ -102,12 +104,12 @@ class VolumeComparison:
 
     @property
     def dram_loads(self) -> Metric:
-        """For most configurations within 15 %; a factor of two is the most that may be."""
+        """DRAM loads, for most configurations within 15 %; at most a factor of two off."""
         return self._metric("DRAM loads", "B", "dram_load_bytes", 0.15)
 
     @property
     def oversubscription(self) -> str:
-        """Of L1, then of L2: by a wave, by the y layer and by the z layer (equation 4)."""
+        """The oversubscription of L1, then of L2 by a wave, the y layer and the z layer (eq 4)."""
         found = self.estimate
         return (
             f"L1 {found.l1_oversubscription:.2f}, wave {found.wave_oversubscription:.2f}, "
@@ -132,18 +134,21 @@ class VolumeReport:
 
     @property
     def share_within(self) -> float:
-        """Of the configurations: those whose DRAM loads are within 15 %."""
+        """The share of configurations whose DRAM loads are within 15 %."""
         found = [item.dram_loads.is_within for item in self.comparisons]
         return sum(found) / len(found)
 
     @property
     def beyond(self) -> tuple[VolumeComparison, ...]:
-        """Whose DRAM loads are not within 15 %."""
+        """Comparisons whose DRAM loads are not within 15 %."""
         return tuple(item for item in self.comparisons if not item.dram_loads.is_within)
 
     def tau(self, least_difference: float = 0.0) -> float:
-        """Kendall's tau of the times, over pairs of one kernel on one device whose simulated times
-        differ by more than that share; ties in the estimate count for neither side."""
+        """Kendall's tau of the times, over pairs of one kernel on one device.
+
+        The simulated times of a pair differ by more than that share; ties in the estimate count for
+        neither side.
+        """
         score = pairs = 0
         for one, other in combinations(self.comparisons, 2):
             if not _are_rivals(one, other):
@@ -185,7 +190,7 @@ class VolumeReport:
 
     @property
     def tau_apart(self) -> float:
-        """Of times that differ by more than 2 %."""
+        """Kendall's tau of times that differ by more than 2 %."""
         return self.tau(_TIE)
 
 
@@ -207,6 +212,7 @@ def validate_volumes(
 
 
 def compare_volumes(configuration: Configuration, device: str) -> VolumeComparison:
+    """Estimates and simulates one configuration on a device."""
     target, kernel = load_device(device), configuration.address_kernel()
     estimate = volumes(kernel, target)
     simulation = simulated_volumes(configuration, target)

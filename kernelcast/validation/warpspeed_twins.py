@@ -34,7 +34,7 @@ _D3Q15 = ((0, 0, 0), *((s * x, s * y, s * z) for x, y, z in _HALF_D3Q15 for s in
 _STAR_FLOPS = 25.0
 """Ernst et al. 2022, section 5.2."""
 _TRACKING_FLOPS = 260.0
-"""Of the compiled kernel without folding, fused multiply-adds twice."""
+"""Flops of the compiled kernel without folding, fused multiply-adds twice."""
 
 Point = tuple[int, int, int]
 
@@ -48,6 +48,7 @@ class Folding(Enum):
 
     @property
     def cells(self) -> Point:
+        """Cells that one thread updates along each axis."""
         return {"": (1, 1, 1), "_2y": (1, 2, 1), "_2z": (1, 1, 2)}[self.value]
 
 
@@ -81,10 +82,12 @@ class Configuration:
 
     @property
     def title(self) -> str:
+        """The configuration as text: kernel, folding and thread block."""
         return f"{self.twin.value}{self.folding.value} {self.thread_block}".replace(", ", "x")
 
     @property
     def cells(self) -> int:
+        """The number of cells of the domain."""
         width, height, depth = self.domain
         return width * height * depth
 
@@ -129,13 +132,13 @@ class Configuration:
         return workload.load_kernel().kernel, launch
 
     def address_kernel(self) -> AddressKernel:
-        """The same launch by its address expressions."""
+        """The launch by its address expressions."""
         build = _stencil if self.twin is Twin.STENCIL else _tracking
         return build(self)
 
 
 def _index(halo: int, at: Point, *component: int) -> tuple[str, ...]:
-    """Of cell (x, y, z) + `at` in an array with halo, x first."""
+    """The index of cell (x, y, z) + `at` in an array with halo, x first."""
     shifts = (_LEAD + at[0], halo + at[1], halo + at[2])
     return (
         *(f"{axis} + {shift}" for axis, shift in zip("xyz", shifts, strict=True)),
@@ -150,7 +153,7 @@ def _field(name: str, domain: Point, halo: int, *components: int) -> Field:
 
 
 def _star(radius: int) -> tuple[Point, ...]:
-    """In the order in which the CUDA C++ names its points: rings from the centre outwards."""
+    """Points in the order in which the CUDA C++ names them: rings from the centre outwards."""
     rings = (
         ((-k, 0, 0), (k, 0, 0), (0, -k, 0), (0, k, 0), (0, 0, -k), (0, 0, k))
         for k in range(1, radius + 1)

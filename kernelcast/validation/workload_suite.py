@@ -77,6 +77,7 @@ class WorkloadResult:
 
     @property
     def failures(self) -> tuple[str, ...]:
+        """What went wrong in any run; engines must execute equal numbers of instructions."""
         found = [f"{run.engine}: {run.failure}" for run in self.runs if run.failure]
         counts = {run.thread_instructions for run in self.runs}
         if len(counts) > 1 and self.is_ordered and not found:
@@ -93,11 +94,12 @@ class SuiteReport:
 
     @property
     def failed(self) -> tuple[WorkloadResult, ...]:
+        """Results with a failure."""
         return tuple(result for result in self.results if result.failures)
 
 
 def workload_files(folder: Path = SUITE) -> tuple[Path, ...]:
-    """KernelcastError when the folder holds no workload."""
+    """The workload files of a folder; KernelcastError when it holds none."""
     files = tuple(sorted(folder.glob("*/*.toml")))
     if not files:
         raise KernelcastError(f"{folder}: no workloads; they are in the source tree only")

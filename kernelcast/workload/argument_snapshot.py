@@ -35,6 +35,7 @@ class ArgumentSnapshot:
                     self._before.append((kept, kept.copy()))
 
     def restore(self) -> None:
+        """Puts the contents back as they were before the launch."""
         for array, contents in self._before:
             np.copyto(array, contents)
         for buffer in self._unmade:

@@ -1,8 +1,8 @@
-"""Arguments of a workload: `f64[n + 2, 4112]` buffers, `s32` scalars, `bytes[48]` structs, and
-`local f32[n]` arrays of OpenCL.
+"""Arguments of a workload: buffers, scalars, structs and OpenCL's local arrays.
 
-A specification holds texts only; `make` computes the shape for one problem size, so that nothing
-large exists before it is needed, and `make_whole` the contents, too.
+These are written `f64[n + 2, 4112]`, `s32`, `bytes[48]` and `local f32[n]`. A specification holds
+texts only; `make` computes the shape for one problem size, so that nothing large exists before it
+is needed, and `make_whole` the contents, too.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ class ArgumentSpec:
 
     @property
     def is_buffer(self) -> bool:
+        """Whether the argument is an array in global memory."""
         return self.element is not None and self.shape is not None and not self.is_local
 
     def make_whole(self, names: Mapping[str, int]) -> Argument:
@@ -73,7 +74,7 @@ class ArgumentSpec:
         return self._materialised(made) if isinstance(made, LazyBuffer) else made
 
     def make(self, names: Mapping[str, int]) -> Argument:
-        """The same, but a generated buffer gets its contents when they are first needed.
+        """The argument; a generated buffer gets its contents when they are first needed.
 
         Files and functions are read at once: what is wrong with them shows before a run.
         """
@@ -254,7 +255,7 @@ def _read_contents(table: TomlTable, element: ScalarType | None, folder: Path) -
 
 
 def _check_bounds(where: str, contents: Contents, element: ScalarType | None) -> None:
-    """WorkloadError unless `element` (None: a byte) has numbers within the bounds of UNIFORM."""
+    """Raises WorkloadError unless `element` (None: a byte) has numbers within the bounds."""
     is_float = element is not None and element.is_float
     low = 0.0 if contents.low is None else contents.low
     high = (1.0 if is_float else 100.0) if contents.high is None else contents.high

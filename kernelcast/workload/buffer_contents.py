@@ -33,10 +33,10 @@ class Generator(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a buffer holds at the start. `source` is the file, `file.py:function` or the part of the
-    workload's matrix.
+    """What a buffer holds at the start.
 
-    `low` and `high` bound UNIFORM; None for 0 to 1 (floats) or 0 to 100 (integers).
+    `source` is the file, `file.py:function` or the part of the workload's matrix. `low` and `high`
+    bound UNIFORM; None for 0 to 1 (floats) or 0 to 100 (integers).
     """
 
     generator: Generator = Generator.ZEROS

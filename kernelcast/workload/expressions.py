@@ -55,7 +55,7 @@ def evaluate(text: str | float, names: Mapping[str, int], where: str) -> Fractio
 
 
 def evaluate_integer(text: str | float, names: Mapping[str, int], where: str) -> int:
-    """Like `evaluate`, for a value that must be whole."""
+    """Evaluates an expression whose value must be whole; WorkloadError otherwise."""
     return _whole(evaluate(text, names, where), _place(text, where))
 
 

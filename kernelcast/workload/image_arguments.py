@@ -29,10 +29,13 @@ _NORMALIZED, _UNNORMALIZED = "normalized", "unnormalized"
 
 @dataclass(frozen=True, slots=True)
 class SamplerSpec:
+    """A sampler argument, which no size changes."""
+
     name: str
     sampler: Sampler
 
     def make(self, _names: Mapping[str, int]) -> Sampler:
+        """The sampler, whatever the sizes."""
         return self.sampler
 
 

@@ -41,6 +41,7 @@ class ImageSpec:
 
     @property
     def name(self) -> str:
+        """The argument's name."""
         return self.texels.name
 
     @property
@@ -49,6 +50,7 @@ class ImageSpec:
         return self.texels.where
 
     def make(self, names: Mapping[str, int]) -> Image:
+        """The image for a problem size; WorkloadError where OpenCL has no such image."""
         array = self.texels.make_whole(names)
         assert isinstance(array, np.ndarray)
         try:

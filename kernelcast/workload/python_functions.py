@@ -1,5 +1,7 @@
-"""Functions that a workload names as `file.py:function`: inputs too special for a generator, and
-the references that results are compared with."""
+"""Functions that a workload names as `file.py:function`.
+
+These are inputs too special for a generator, and the references that results are compared with.
+"""
 
 from __future__ import annotations
 

@@ -49,6 +49,7 @@ class EllMatrix:
 
     @property
     def sizes(self) -> dict[str, int]:
+        """The sizes that expressions of the workload may name, by MATRIX_SIZES."""
         slots, pitch = self.columns.shape
         tile_rows = -(-self.rows // int(self.values.shape[1]))
         extents = (self.rows, self.nonzeros, tile_rows, slots, pitch)
@@ -57,8 +58,11 @@ class EllMatrix:
 
 @dataclass(frozen=True, slots=True)
 class MatrixSpec:
-    """`file` (Matrix Market), or `function` ("file.py:name") of the sizes, which returns a sparse
-    matrix of SciPy's; `takes_real_part` of a complex one."""
+    """The sparse matrix of a workload file.
+
+    `file` (Matrix Market), or `function` ("file.py:name") of the sizes, which returns a sparse
+    matrix of SciPy's; `takes_real_part` of a complex one.
+    """
 
     file: str
     function: str
@@ -68,7 +72,7 @@ class MatrixSpec:
     where: str
 
     def stored(self, names: Mapping[str, int]) -> EllMatrix:
-        """For the sizes `names`; WorkloadError where there is no such matrix."""
+        """The matrix for the sizes `names`; WorkloadError where there is no such matrix."""
         own = {
             name: size
             for name, size in names.items()
@@ -82,7 +86,7 @@ class MatrixSpec:
         return path.stat().st_mtime_ns if path.is_file() else 0
 
     def array(self, part: str, names: Mapping[str, int]) -> Array:
-        """Its `columns` or `values`."""
+        """The matrix's `columns` or `values`."""
         found = self.stored(names)
         return found.columns if part == "columns" else found.values
 
@@ -119,7 +123,7 @@ def read_matrix_spec(table: TomlTable, folder: Path) -> MatrixSpec:
 
 
 def check_part(part: str, where: str) -> None:
-    """WorkloadError unless `{ matrix = part }` can fill a buffer."""
+    """Raises WorkloadError unless `{ matrix = part }` can fill a buffer."""
     parts = ("columns", "values")
     if part not in parts:
         raise WorkloadError(
@@ -150,10 +154,7 @@ def _stored(spec: MatrixSpec, sizes: tuple[tuple[str, int], ...], _changed: int)
 
 
 def _ell(matrix: Any, tile: int) -> EllMatrix:
-    """From a SciPy matrix in compressed rows; columns ascend within each row of tiles.
-
-    MemoryError, before any is taken, when a few long rows would fill it with padding.
-    """
+    """Converts a SciPy matrix in compressed rows; columns ascend within each row of tiles."""
     from scipy import sparse
 
     rows, nonzeros = matrix.shape[0], int(matrix.nnz)

@@ -39,9 +39,11 @@ class TensorMapSpec:
 
     @property
     def name(self) -> str:
+        """The argument's name."""
         return self.array.name
 
     def make(self, names: Mapping[str, int]) -> TensorMap:
+        """The tensor map for a problem size; WorkloadError where CUDA has no such map."""
         array, where = self.array.make_whole(names), self.array.where
         assert isinstance(array, np.ndarray)
         box, steps = (

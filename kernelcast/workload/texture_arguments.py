@@ -28,9 +28,11 @@ class TextureSpec:
 
     @property
     def name(self) -> str:
+        """The argument's name."""
         return self.image.name
 
     def make(self, names: Mapping[str, int]) -> Texture:
+        """The texture for a problem size; WorkloadError for what CUDA does not create."""
         try:
             return Texture(self.image.make(names), **self.sampling)
         except LaunchError as error:
@@ -39,13 +41,17 @@ class TextureSpec:
 
 @dataclass(frozen=True, slots=True)
 class SurfaceSpec:
+    """A surface argument: an image without sampling."""
+
     image: ImageSpec
 
     @property
     def name(self) -> str:
+        """The argument's name."""
         return self.image.name
 
     def make(self, names: Mapping[str, int]) -> Surface:
+        """The surface for a problem size."""
         return Surface(self.image.make(names))
 
 

@@ -45,12 +45,13 @@ class TomlTable:
         return name in self.entries
 
     def allow(self, *known: str) -> None:
-        """WorkloadError for the first key that is not among `known`."""
+        """Raises WorkloadError for the first key that is not among `known`."""
         for name in self.entries:
             if name not in known:
                 raise WorkloadError(f"{self.where(name)} is not a known key{nearest(name, known)}")
 
     def text(self, name: str, default: str | None = None) -> str:
+        """An entry that must be a text; the default where it is missing."""
         value: str = self._typed(name, default, (str,), "a text")
         return value
 
@@ -63,13 +64,16 @@ class TomlTable:
         return tuple(items)
 
     def integer(self, name: str, default: int | None = None) -> int:
+        """An entry that must be an integer; the default where it is missing."""
         value: int = self._typed(name, default, (int,), "an integer")
         return value
 
     def number(self, name: str, default: float | None = None) -> float:
+        """An entry that must be a number; the default where it is missing."""
         return float(self._typed(name, default, (int, float), "a number"))
 
     def expression(self, name: str, default: Expression | None = None) -> Expression:
+        """An entry that must be a number or an expression; the default where it is missing."""
         value: Expression = self._typed(
             name, default, (int, float, str), "a number or an expression"
         )
@@ -113,7 +117,7 @@ class TomlTable:
 
 
 def read_toml(path: Path, trust: Trust = Trust.OWN) -> TomlTable:
-    """WorkloadError with file and line when the file is missing or no TOML."""
+    """Reads a TOML file; WorkloadError with its place when it is missing or no TOML."""
     try:
         text = read_input(path, MOST_TEXT_BYTES).decode()
     except (OSError, UnicodeDecodeError) as error:

@@ -58,6 +58,7 @@ class KernelSpec:
     compilation: CompilerOptions = field(default_factory=CompilerOptions)
 
     def load(self) -> RunnableKernel:
+        """Loads the kernel; the errors of `load_source`, or of a missing entry."""
         module = load_source(self.source, self.compilation)
         return module[self.entry] if self.entry else module.only_kernel()
 
@@ -80,8 +81,8 @@ class LaunchSpec:
 
 @dataclass(frozen=True, slots=True)
 class CheckSpec:
-    """`file.py:function`, called with the arguments before the launch and the sizes, returns the
-    expected arrays by argument name; |found - expected| <= atol + rtol |expected| must hold."""
+    """The reference `file.py:function`; |found - expected| <= atol + rtol |expected| must hold.
+    Called with arguments before the launch and sizes, it returns expected arrays by argument."""
 
     reference: str
     rtol: float
@@ -102,11 +103,14 @@ class BufferComparison:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
+    """The comparison of each buffer, and the trace of the run."""
+
     comparisons: tuple[BufferComparison, ...]
     trace: KernelTrace
 
     @property
     def passed(self) -> bool:
+        """Whether every buffer equals its reference within the tolerance."""
         return not any(item.mismatches for item in self.comparisons)
 
 
@@ -136,6 +140,7 @@ class Workload:
         return self.sizes[name]
 
     def load_kernel(self) -> RunnableKernel:
+        """Loads the kernel of the workload."""
         return self.kernel.load()
 
     def make_arguments(self, size: str | None = None) -> tuple[Argument, ...]:
@@ -151,9 +156,8 @@ class Workload:
     def make_launch(
         self, size: str | None = None, *, lazy: bool = False, kernel: Kernel | None = None
     ) -> Launch:
-        """Grid, thread block and freshly filled arguments, `lazy` ones filled when they are needed;
-        WorkloadError or LaunchError where they do not fit the kernel, which is loaded if need be.
-        """
+        """Makes grid, thread block and freshly filled arguments, `lazy` ones when they are needed.
+        WorkloadError or LaunchError where they do not fit the kernel, loaded if need be."""
         names, kernel = self._names(size), kernel or self.load_kernel().kernel
         self._check_widths(kernel)
         launch = Launch(

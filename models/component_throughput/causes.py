@@ -56,7 +56,7 @@ def next_bottleneck(times: Sequence[StageTime], removed: Component) -> tuple[Com
 def causes(
     times: Sequence[StageTime], work: LaunchWork, device: Device, component: Component
 ) -> tuple[Cause, ...]:
-    """Of the stages that the component bounds."""
+    """Why the component is the bottleneck, from the stages that it bounds."""
     bound = [stage for stage in times if stage.bottleneck is component]
     match component:
         case Component.INSTRUCTIONS:
@@ -123,7 +123,7 @@ def _few_warps(warps: float, curve: ThroughputOverWarps) -> Iterator[Cause]:
 
 
 def _least_wavefronts(device: Device) -> float:
-    """Of a request of one word for each lane."""
+    """Wavefronts of a request of one word for each lane, without conflicts."""
     return device.architecture.warp_width * WORD_BYTES / wavefront_bytes(device)
 
 

@@ -11,12 +11,13 @@ __all__ = ["COMPONENTS", "ComponentFacts"]
 
 @dataclass(frozen=True, slots=True)
 class ComponentFacts:
-    """Zhang and Owens: functional units of an SM by type of instruction (Table 1), in threads a
-    cycle, 0 where a device has none; type I multiplies, II moves, adds and multiply-adds, III
-    computes special functions, IV in double precision.
+    """Facts of a device's components by Zhang and Owens.
 
-    `arithmetic_reads_shared`: an operand of arithmetic may be a word of shared memory, so that its
-    load is no instruction. `sms_per_memory_pipeline`: SMs that share one way to memory (4.3).
+    Functional units of an SM by type of instruction (Table 1), in threads a cycle, 0 where a device
+    has none; type I multiplies, II moves, adds and multiply-adds, III computes special functions,
+    IV in double precision. `arithmetic_reads_shared`: an operand of arithmetic may be a word of
+    shared memory, so that its load is no instruction. `sms_per_memory_pipeline`: SMs that share one
+    way to memory (4.3).
     """
 
     type_1_lanes: int

@@ -35,13 +35,13 @@ _OPERATIONS = 2
 _SHARP = 64.0
 WORD_BYTES = 4
 _USUAL_STAGES = 6
-"""Of the pipeline of type II, where no latency is known (Zhang and Owens, section 4.1)."""
+"""Stages of the pipeline of type II, where no latency is known (Zhang and Owens, 4.1)."""
 _ONE_ACCESS_BYTES = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class ThroughputOverWarps:
-    """Of all SMs, each with `warps` at work: instructions or bytes per second.
+    """Throughput of all SMs, each with `warps` at work: instructions or bytes per second.
 
     Each warp adds `warp_rate` at most. `basis` says where the curve comes from.
     """
@@ -51,10 +51,12 @@ class ThroughputOverWarps:
     warp_rate: float = math.inf
 
     def at(self, warps: float) -> float:
+        """The throughput with that many warps on each SM."""
         return min(self.saturation.at(float(warps)), warps * self.warp_rate)
 
     @property
     def ceiling(self) -> float:
+        """The throughput with warps enough."""
         return self.saturation.ceiling
 
 
@@ -123,7 +125,7 @@ def shared_bandwidth(device: Device) -> ThroughputOverWarps:
 
 
 def wavefront_bytes(device: Device) -> float:
-    """Of a wavefront of 32-bit words, as bandwidths count: one of each bank, or for each lane."""
+    """Bytes of a wavefront of 32-bit words, as bandwidths count: one of each bank, or lane."""
     return float(min(device.shared.banks, device.architecture.warp_width) * WORD_BYTES)
 
 
@@ -146,7 +148,7 @@ def global_bandwidth(device: Device) -> GlobalBandwidth:
 
 
 def _fitted(curve: MeasuredCurve, divisor: float = 1.0) -> Saturation:
-    """Of the points above 0; ModelNotApplicable for fewer than two."""
+    """A saturation fitted to the points above 0; ModelNotApplicable for fewer than two."""
     points = [(x, y / divisor) for x, y in zip(curve.x, curve.y, strict=True) if x > 0 and y > 0]
     if len(points) < 2:
         raise ModelNotApplicable(f"a curve over warps needs two points above 0: {curve.y_name}")

@@ -42,8 +42,10 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class TypedInstructions:
-    """By pc. `weights`: native instructions of each type for one execution, shape (instructions,
-    types); `is_computation`: floating-point arithmetic; `is_folded`: a load that arithmetic does.
+    """Types of instructions by pc.
+
+    `weights`: native instructions of each type for one execution, shape (instructions, types);
+    `is_computation`: floating-point arithmetic; `is_folded`: a load that arithmetic does.
     """
 
     weights: Floats
@@ -81,8 +83,11 @@ def _type(row: InstructionRow, pipeline: Pipeline) -> InstructionType:
 
 
 def _folded_loads(rows: Sequence[InstructionRow], device: Device) -> Flags:
-    """Loads of one 32-bit word of shared memory whose only reader is arithmetic of the same basic
-    block that has no other such operand; of a merged access either all parts fold or none."""
+    """Which loads arithmetic does itself, as an operand in shared memory.
+
+    These load one 32-bit word whose only reader is arithmetic of the same basic block that has no
+    other such operand; of a merged access either all parts fold or none.
+    """
     is_folded = np.zeros(len(rows), np.bool_)
     facts = device.section(COMPONENTS)
     if facts is None or not facts.arithmetic_reads_shared:
@@ -114,7 +119,7 @@ def _may_fold(row: InstructionRow) -> bool:
 
 
 def _only_readers(rows: Sequence[InstructionRow]) -> dict[int, InstructionRow]:
-    """By the pc of an instruction that alone writes its one register, which one other reads."""
+    """The only reader of each register with one writer, by the writer's pc."""
     writers = Counter(register for row in rows for register in row.writes)
     readers: dict[int, list[InstructionRow]] = {}
     for row in rows:

@@ -44,7 +44,7 @@ __all__ = ["NAME", "PAPER", "component_throughput", "launch_stage_times"]
 NAME = "component-throughput"
 PAPER = "paper"
 _MOST_STAGES = 32
-"""Of a tree of terms; beyond it, stages in a row with one bottleneck are one term."""
+"""The most stages in a tree of terms; beyond it, equal neighbours are one term."""
 _BASIS = (
     "the lower end has all components of a stage overlap, as the paper does, whose times are up to "
     "15 % too short; the upper end adds them"
@@ -53,7 +53,7 @@ _BASIS = (
 
 @declared(variants=(PAPER,), sections=(COMPONENTS,))
 def component_throughput(profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
-    """ModelNotApplicable without launch and occupancy, and for what the device cannot run."""
+    """Estimates by components; ModelNotApplicable without launch and occupancy."""
     work = _work(profile, options)
     times = stage_times(work, device)
     if not time_of(times):
@@ -221,7 +221,7 @@ def _without_conflicts(times: Sequence[StageTime]) -> float:
 def _advice(
     found: Sequence[Cause], times: Sequence[StageTime], factor: float, slowest: Component
 ) -> tuple[str, ...]:
-    """With what is gained at most: the launch were the slowest component free."""
+    """Advice with what is gained at most: the launch were the slowest component free."""
     now, left = (format_seconds(factor * time_of(times, *free)) for free in ((), (slowest,)))
     return tuple(f"{cause.advice}: from {now} to {left} at best" for cause in found)
 

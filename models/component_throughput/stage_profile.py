@@ -50,4 +50,5 @@ class StageProfile:
 
     @property
     def warp_instructions(self) -> float:
+        """Warp instructions of all types."""
         return sum(self.instructions)

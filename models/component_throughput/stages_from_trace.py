@@ -34,7 +34,7 @@ class _Shared:
 
 
 def stage_profiles(source: ProfileSource) -> tuple[StageProfile, ...]:
-    """The stages in which something happens, in their order.
+    """The profile of each barrier stage in which something happens, in their order.
 
     What an instruction moves through global memory is spread over stages as its issues are.
     """
@@ -116,7 +116,7 @@ def _moved(traffic: TrafficResult) -> Floats:
 
 
 def _spread(issues: Floats, moved: Floats) -> Floats:
-    """Of each stage, from those of each pc; shape (stages, columns)."""
+    """What each stage moves, from what each pc moves; shape (stages, columns)."""
     total = issues.sum(axis=0)
     share = np.divide(issues, total, out=np.zeros_like(issues), where=total > 0)
     result: Floats = share @ moved
@@ -143,7 +143,7 @@ def _counted(banked: StageWavefronts, stages: int) -> _Shared:
 
 
 def _padded(rows: Ints | Floats, stages: int) -> Floats:
-    """With zeros for the stages that no row is about; shape (stages, ...)."""
+    """The rows with zeros for stages that no row is about; shape (stages, ...)."""
     found = np.zeros((stages, *rows.shape[1:]), np.float64)
     found[: len(rows)] = rows[:stages]
     return found

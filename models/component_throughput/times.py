@@ -19,6 +19,8 @@ __all__ = ["Component", "LaunchWork", "StageTime", "stage_times", "time_of"]
 
 
 class Component(Enum):
+    """The components of a GPU that one stage may keep busy."""
+
     INSTRUCTIONS = "instruction pipeline"
     SHARED = "shared memory"
     GLOBAL = "global memory"
@@ -41,20 +43,21 @@ class LaunchWork:
 
     @property
     def is_serial(self) -> bool:
-        """With one thread block on an SM nothing overlaps across a barrier."""
+        """Whether SMs hold one thread block each, so that nothing overlaps across a barrier."""
         return self.thread_blocks_per_sm == 1
 
     def wavefronts(self, stage: StageProfile) -> float:
+        """Wavefronts of shared memory, with whole warps where these are assumed."""
         return stage.whole_shared_wavefronts if self.whole_warps else stage.shared_wavefronts
 
     def warps(self, stage: StageProfile) -> float:
-        """Of an SM, at work at a time."""
+        """Warps of an SM at work at a time."""
         if self.whole_warps and stage.shared_requests:
             return self.shared_warps(stage)
         return self._resident(stage.active_warps)
 
     def shared_warps(self, stage: StageProfile) -> float:
-        """Of an SM, accessing shared memory at a time."""
+        """Warps of an SM that access shared memory at a time."""
         return self._resident(stage.shared_warps)
 
     def _resident(self, active_warps: float) -> float:
@@ -64,8 +67,11 @@ class LaunchWork:
 
 @dataclass(frozen=True, slots=True)
 class StageTime:
-    """Seconds of each component; `types` of each type of instruction. `warps`, `shared_warps`: of
-    an SM, that issue instructions and that access shared memory at a time."""
+    """Seconds of each component in one stage; `types` of each type of instruction.
+
+    `warps`, `shared_warps`: of an SM, that issue instructions and that access shared memory at a
+    time.
+    """
 
     name: str
     stage: StageProfile
@@ -78,6 +84,7 @@ class StageTime:
 
     @property
     def components(self) -> dict[Component, float]:
+        """Seconds of each component."""
         return {
             Component.INSTRUCTIONS: sum(self.types),
             Component.SHARED: self.shared_s,
@@ -86,6 +93,7 @@ class StageTime:
 
     @property
     def bottleneck(self) -> Component:
+        """The component that takes longest."""
         components = self.components
         return max(components, key=lambda item: components[item])
 
@@ -116,7 +124,7 @@ def _in_turn(work: LaunchWork, device: Device) -> tuple[StageTime, ...]:
 
 
 def _first_of_each_sm(work: LaunchWork, device: Device) -> LaunchWork:
-    """Its share of the launch, with nothing else on the SMs."""
+    """The launch's first thread block of each SM, with nothing else on the SMs."""
     thread_blocks = min(work.thread_blocks, device.architecture.sm_count)
     share = thread_blocks / work.thread_blocks
     stages = tuple(
@@ -137,6 +145,7 @@ def _first_of_each_sm(work: LaunchWork, device: Device) -> LaunchWork:
 
 
 def time_of(times: Sequence[StageTime], without: Component | None = None) -> float:
+    """Seconds of all stages, one component free of charge if it is named."""
     return sum(stage.seconds(without) for stage in times)
 
 

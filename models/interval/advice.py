@@ -23,7 +23,7 @@ __all__ = ["REMEDIES", "advice"]
 
 _NOTABLE = 0.02
 _MOST_RUNS = 6
-"""Of parts of the machine."""
+"""The most simulations without a part of the machine."""
 _MOST_LINES = 2
 _WHOLE_LAUNCH: Mapping[Component, str] = {
     Component.IMBALANCE: "some SMs run on while others have no thread block left",
@@ -73,14 +73,17 @@ _OF_KERNEL = frozenset(
 )
 """What the kernel does, not what the machine is."""
 _MOST_OF_IT = 0.9
-"""It comes before parts of the machine that save hardly more: to mend it is what helps these."""
+"""The factor on what a part of the machine saves, so that hardly smaller remedies come first."""
 
 
 def advice(
     kernel: TimedKernel, device: Device, timing: LaunchTiming, shares: Mapping[Share, float]
 ) -> tuple[str, ...]:
-    """The remedies that gain most, each with its cause, where warps wait for it, and the time of a
-    simulation without its component; what gains next to nothing is no advice."""
+    """The remedies that gain most, each with its cause, where warps wait for it.
+
+    Each comes with the time of a simulation without its component; what gains next to nothing is no
+    advice.
+    """
     from kernelcast.simcore.timing.launch.launch_timing import launch_timing
 
     costly = _costly(kernel, timing, shares)

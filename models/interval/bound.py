@@ -105,7 +105,7 @@ def _issue(profile: KernelProfile, device: Device, timing: TimingFacts) -> Rows:
 
 
 def _units(profile: KernelProfile, device: Device, timing: TimingFacts) -> Rows:
-    """From the counts of thread-level operations; one that the profile lacks has no term."""
+    """Terms of functional units from counts of operations; none for a count that is missing."""
     counts, sms = profile.instructions, device.architecture.sm_count
     for name, operations, lanes in (
         ("fp32 units", counts.fp32, timing.fp32.lanes),

@@ -38,7 +38,7 @@ _MOST_CAUSES = 4
 
 @declared(needs={Recording.PATHS})
 def interval(profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
-    """ModelNotApplicable for devices without timing facts."""
+    """Estimates from a simulated SM; ModelNotApplicable for devices without timing facts."""
     if device.timing is None:
         raise ModelNotApplicable(
             f"{NAME} needs timing facts, and {device.name} has none ([timing] in its file)"
@@ -129,7 +129,7 @@ def _parameters(
 
 
 def _utilization(timing: LaunchTiming, kernel: TimedKernel, device: Device) -> Iterator[Parameter]:
-    """Of every part that is used, the metric of nvprof that rates it."""
+    """nvprof's rating of every part that is used."""
     from kernelcast.simcore.timing.launch.utilization import nvprof_ratings, utilization
 
     for name, rating in nvprof_ratings(utilization(kernel, device, timing), device).items():

@@ -28,8 +28,11 @@ class Group(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A part of the time: its name in a report, the stall reasons that make it, what it means and
-    the components without which the launch would tell what it costs."""
+    """A part of the time.
+
+    Its name in a report, the stall reasons that make it, what it means and the components without
+    which the launch would tell what it costs.
+    """
 
     name: str
     group: Group
@@ -198,9 +201,12 @@ _DRAIN = StallReason.DRAIN.code
 
 
 def time_shares(timing: LaunchTiming) -> tuple[dict[Share, float], float]:
-    """Seconds of each share while the SM is as full as at first, all issues included, and of the
-    tail: slots lost with fewer thread blocks. All of them make up the cycles until the first SMs
-    run dry; schedulers without a warp count like those that have one."""
+    """Seconds of each share while the SM is as full as at first, and of the tail.
+
+    The former include all issues; the latter are slots lost with fewer thread blocks. All of them
+    make up the cycles until the first SMs run dry; schedulers without a warp count like those that
+    have one.
+    """
     full, tail = timing.slots.sum(axis=1)
     idle = StallReason.IDLE.code
     full[idle] = tail[idle] = 0

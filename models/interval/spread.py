@@ -31,7 +31,7 @@ class Ends:
 
 
 def ends(device: Device) -> Ends:
-    """Of a device with timing facts."""
+    """The fastest and slowest version of a device with timing facts."""
     return Ends(
         fast=_changed(device, 1 - _LATENCY, 1 + _RATE),
         slow=_changed(device, 1 + _LATENCY, 1 - _RATE),

@@ -47,12 +47,12 @@ ACCESS = PtxOperation("ld/st")
 
 @dataclass(frozen=True)
 class InstructionStream:
-    """The warps of `paths` as PTX instructions: their `operations` by pc, None for what the source
-    does not have.
+    """The warps of `paths` as PTX instructions.
 
-    Of accesses: `bytes_per_thread` by pc (D_mem of equation 1), shape (instructions,), and
-    `transactions` by event of `paths` (N_trans), shape (events,); 0 for what is no access, and for
-    an access that a wider one of native code swallows. `path_share` as in TimedKernel.
+    Their `operations` by pc, None for what the source does not have. Of accesses:
+    `bytes_per_thread` by pc (D_mem of equation 1), shape (instructions,), and `transactions` by
+    event of `paths` (N_trans), shape (events,); 0 for what is no access, and for an access that a
+    wider one of native code swallows. `path_share` as in TimedKernel.
     """
 
     paths: WarpPaths
@@ -81,14 +81,14 @@ class CalculatePeriods:
 
     @property
     def is_first(self) -> Flags:
-        """Of each period: whether its warp begins with it."""
+        """Whether each period is the first of its warp."""
         first = np.zeros(len(self.computation_clocks), np.bool_)
         first[self.start[:-1][np.diff(self.start) > 0]] = True
         return first
 
 
 def is_off_chip(operations: Sequence[PtxOperation | None]) -> Flags:
-    """By pc: whether it is an access to global or local memory."""
+    """Whether each pc accesses global or local memory."""
     return np.array([item == ACCESS for item in operations], np.bool_)
 
 
@@ -116,8 +116,11 @@ def _clocks(operation: PtxOperation, costs: PtxCostFacts) -> float:
 
 
 def calculate_periods(stream: InstructionStream, costs: PtxCostFacts) -> CalculatePeriods:
-    """Of all recorded warps. A stream that begins with an access has a first period without
-    computation, one that ends with computation a last one without accesses."""
+    """The calculate periods of all recorded warps.
+
+    A stream that begins with an access has a first period without computation, one that ends with
+    computation a last one without accesses.
+    """
     paths, operations = stream.paths, stream.operations
     counts = np.array([item is not None for item in operations], np.bool_)
     clocks = np.array([0.0 if item is None else _clocks(item, costs) for item in operations])

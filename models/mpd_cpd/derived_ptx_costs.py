@@ -25,7 +25,7 @@ MEASURED_ON = "gtx-260"
 
 
 def ptx_costs(device: Device) -> PtxCostFacts | None:
-    """Those of its file, or derived ones; None for a device without timing facts either."""
+    """The costs in the device's file, or derived ones; None without timing facts either."""
     given = device.section(PTX_COSTS)
     if given is not None:
         return given
@@ -71,7 +71,7 @@ def _wider(constants: ParallelDegreeFacts, factor: float) -> ParallelDegreeFacts
 
 
 def _warps_in_flight(device: Device, timing: TimingFacts) -> float:
-    """By Little's law, of the lanes for single precision."""
+    """Warps that keep the single-precision lanes busy, by Little's law."""
     return timing.fp32.lanes * timing.fp32.latency_cycles / device.architecture.warp_width
 
 

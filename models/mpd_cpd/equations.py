@@ -34,7 +34,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Reading(Enum):
-    """Of the places that the print leaves open."""
+    """How places are read that the print leaves open."""
 
     USUAL = "usual"
     STRICT = "strict"
@@ -61,6 +61,7 @@ class PeriodClocks:
 
     @property
     def total(self) -> Floats:
+        """T_i of each period: computation and memory."""
         return self.computation + self.previous_memory + self.own_memory
 
 

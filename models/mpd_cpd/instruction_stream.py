@@ -27,7 +27,11 @@ Flags = npt.NDArray[np.bool_]
 
 
 def instruction_stream(source: ProfileSource) -> InstructionStream | None:
-    """The recorded warps of a launch on the device; None where no paths of warps were recorded."""
+    """The recorded warps of a launch on `device` as a stream of PTX instructions.
+
+    Each multiprocessor holds `thread_blocks_per_sm` thread blocks. TraceFormatError when the trace
+    has no paths.
+    """
     trace, device = source.trace, source.device
     if trace.paths is None:
         return None

@@ -75,7 +75,7 @@ COMPUTATION_PROPORTION = ModelOption(
     sections=(PTX_COSTS,),
 )
 def mpd_cpd(profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
-    """ModelNotApplicable without paths of warps, and for devices without costs of instructions."""
+    """Estimates by Luo and Suda; ModelNotApplicable without paths of warps or costs."""
     check_variant(NAME, mpd_cpd, options.variant)
     refuse_tensor_work(profile, NAME)
     costs = ptx_costs(device)

@@ -82,8 +82,11 @@ class PtxCostFacts:
     parallel_degree: ParallelDegreeFacts
 
     def clocks(self, operation: str, operand_kind: str) -> float:
-        """Of a computation instruction: the PTX operation without its modifiers (`mul`), and
-        `int_const`, `int_reg`, `float_const` or `float_reg`."""
+        """Cycles of a computation instruction.
+
+        `operation` is the PTX operation without its modifiers (`mul`), `operand_kind` one of
+        `int_const`, `int_reg`, `float_const` and `float_reg`.
+        """
         listed = LISTED_OPERATIONS.get(operation)
         if listed is None or not operand_kind:
             return self.unlisted_cycles

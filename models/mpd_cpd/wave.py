@@ -38,8 +38,10 @@ class WavePart(Enum):
 
 @dataclass(frozen=True)
 class Wave:
-    """`active_warps` (N_act) on each multiprocessor of `device`, each with the periods of one of
-    the recorded warps; means are over those. `proportion` is P."""
+    """A wave of `active_warps` (N_act) on each multiprocessor of `device`.
+
+    Each warp has the periods of one of the recorded warps; means are over those. `proportion` is P.
+    """
 
     periods: CalculatePeriods
     proportion: float
@@ -78,7 +80,7 @@ class Wave:
 
     @cached_property
     def clocks(self) -> PeriodClocks:
-        """Of each period."""
+        """The clocks of each period."""
         constants = self.costs.parallel_degree
         printed = saturated_degree_slope(self.proportion, constants)
         return period_clocks(
@@ -93,8 +95,11 @@ class Wave:
 
     @property
     def parts(self) -> dict[WavePart, float]:
-        """Clocks of a wave. Where many warps compute at a time, the equations hide more memory than
-        there is time, and give less than one warp takes alone: then the rest is its own part."""
+        """Clocks of a wave, by what they are spent on.
+
+        Where many warps compute at a time, the equations hide more memory than there is time, and
+        give less than one warp takes alone: then the rest is its own part.
+        """
         clocks, alone = self.clocks, self.periods.computation_clocks + self.periods.access_clocks
         found = {
             WavePart.COMPUTATION: self._mean(clocks.computation),
@@ -110,6 +115,7 @@ class Wave:
 
     @property
     def total_clocks(self) -> float:
+        """Clocks of the whole wave."""
         return sum(self.parts.values())
 
     @property

@@ -35,7 +35,7 @@ class IssueShares:
 
 
 def issue_shares(prediction: Prediction) -> IssueShares:
-    """From eqs 4.13 to 4.17: 1/(E_mix E_instr) splits into useful work and three overheads."""
+    """Useful work and three overheads: the parts of 1/(E_mix E_instr), eqs 4.13 to 4.17."""
     cost = prediction.c_op + prediction.c_ldst + prediction.c_other
     return IssueShares(
         useful=prediction.kernel.e_mix * prediction.e_instr,
@@ -46,6 +46,7 @@ def issue_shares(prediction: Prediction) -> IssueShares:
 
 
 def explain(prediction: Prediction, profile: KernelProfile, device_name: str) -> Explanation:
+    """What bounds the kernel, why, and what would change it."""
     if prediction.is_memory_bound:
         return _explain_memory(prediction, profile, device_name)
     return _explain_compute(prediction, device_name)

@@ -73,6 +73,7 @@ class Prediction:
 
     @property
     def o_dev(self) -> float:
+        """The device's operational intensity of balance, for this kernel's mix."""
         return self.t_op_adj_ops_per_s / self.b_mem_bytes_per_s
 
     @property
@@ -89,10 +90,12 @@ class Prediction:
 
     @property
     def compute_s(self) -> float:
+        """The time of all useful operations at the adjusted throughput."""
         return self.kernel.w_comp_ops / self.t_op_adj_ops_per_s
 
     @property
     def memory_s(self) -> float:
+        """The time of the DRAM traffic at the measured bandwidth."""
         return self.kernel.w_traf_bytes / self.b_mem_bytes_per_s
 
     @property

@@ -26,7 +26,7 @@ NAME = "quantitative-roofline"
 def quantitative_roofline(
     profile: KernelProfile, device: Device, options: ModelOptions
 ) -> Estimate:
-    """ModelNotApplicable without measured throughputs or without useful operations."""
+    """Estimates by Konstantinidis; ModelNotApplicable without throughputs or useful work."""
     if device.measured is None:
         raise ModelNotApplicable(
             f"{NAME} needs measured throughputs, and {device.name} has none: measure it with "

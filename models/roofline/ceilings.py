@@ -29,10 +29,10 @@ _PLAIN = "work_item_"
 """Begins the names of what a processor's plain work-items reach: scalars, as kernels for GPUs."""
 
 _WORD_BYTES = 4
-"""Of each access of the copies by which gathers are measured."""
+"""Bytes of each access of the copies by which gathers are measured."""
 
 _Rate: TypeAlias = tuple[float | None, str, float | None]
-"""Of a ceiling: its rate, the source of it, and the highest rate."""
+"""A ceiling's rate, the source of it, and the highest rate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +54,25 @@ class Ceiling:
 
     @property
     def seconds(self) -> float | None:
-        """Of one launch; None when either part is unknown."""
+        """Seconds of one launch; None when either part is unknown."""
         if self.work is None or not self.rate:
             return None
         return self.work / self.rate
 
     @property
     def least_seconds(self) -> float | None:
-        """At the highest rate that anything reaches."""
+        """Seconds of one launch at the highest rate that anything reaches; None if unknown."""
         if self.work is None or not self.rate:
             return None
         return self.work / max(self.rate, self.highest or 0.0)
 
 
 def bandwidth_ceilings(profile: KernelProfile, device: Device) -> Iterator[Ceiling]:
-    """From the memory to the SM. Traffic is counted as Yang, Kurth and Williams do (2020): DRAM and
-    L2 by transactions, of which an atomic is one a sector, L1 by the sectors of loads and stores,
-    shared memory by wavefronts."""
+    """The ceilings of memory levels, from DRAM to the SM.
+
+    Traffic is counted as Yang, Kurth and Williams do (2020): DRAM and L2 by transactions, of which
+    an atomic is one a sector, L1 by the sectors of loads and stores, shared memory by wavefronts.
+    """
     traffic, size = profile.traffic, profile.traffic.sector_bytes
     yield Ceiling("DRAM", "DRAM bandwidth", "B", traffic.dram_bytes, *_dram_rate(device))
     yield Ceiling("L2", "L2 bandwidth", "B", traffic.l2_bytes, *_l2_rate(device))
@@ -102,8 +104,10 @@ def arithmetic_ceilings(profile: KernelProfile, device: Device) -> Iterator[Ceil
 
 
 def gathered_seconds(profile: KernelProfile, device: Device) -> float:
-    """Of one launch, if a processor's compiler gathered every word that is loaded or stored, at the
-    rate of a copy where it must; 0 where the file has no such rate."""
+    """Seconds of one launch if a processor's compiler gathered every word loaded or stored.
+
+    The rate is that of a copy where it must gather; 0 where the file has no such rate.
+    """
     rate = device.ceilings.get(f"{_PLAIN}int_index_copy_bandwidth_bytes_per_s")
     return profile.instructions.load_store * _WORD_BYTES / rate if rate else 0.0
 

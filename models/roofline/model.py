@@ -41,7 +41,7 @@ _GATHERED = ", and the time of all loads and stores if the compiler gathered eve
 
 
 def roofline(profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
-    """ModelNotApplicable for integer work (no peak to compare with) and for no work at all."""
+    """Estimates by the highest ceiling; ModelNotApplicable for integer work or none at all."""
     if options.work_type is WorkType.INT:
         raise ModelNotApplicable(f"{NAME} has no integer peak to compare with")
     work_type = options.work_type or dominant_work_type(profile)
@@ -84,12 +84,12 @@ def roofline(profile: KernelProfile, device: Device, options: ModelOptions) -> E
 
 
 def _least_seconds(ceilings: Sequence[Ceiling]) -> float:
-    """Of one launch, at the highest rates that anything reaches."""
+    """Seconds of one launch at the highest rates that anything reaches."""
     return max(ceiling.least_seconds or 0.0 for ceiling in ceilings)
 
 
 def _arithmetic(work_type: WorkType) -> str:
-    """Of whose ceiling the parameters speak: an integer kernel's is that of single precision."""
+    """The type whose ceiling parameters name: an integer kernel's is single precision."""
     return str((WorkType.FP32 if work_type is WorkType.INT else work_type).value)
 
 
@@ -183,7 +183,7 @@ def _parameters(
 
 
 def _tensor_parameters(profile: KernelProfile, device: Device) -> Iterator[Parameter]:
-    """Of a kernel with tensor operations: how many of each type, and the peaks of all types."""
+    """Tensor operations of a kernel by type, and the peaks of all types."""
     operations = profile.instructions.tensor_operations or {}
     for name, count in operations.items():
         yield Parameter(f"W_tensor {name}", profile.repeats * count, "flop", f"{name} operations")

@@ -73,9 +73,9 @@ def _check_ipc(counters: Counters, ipc_max: float, device: str) -> None:
 
 
 def topdown_from_stalls(kernel: str, device: Device, slots: IssueSlots) -> TopDown:
-    """Three levels from issue slots: IPC_STALL divided as the stalls, as equations 4.8 to 4.14 do
-    with a profiler's percentages.
+    """A TopDown analysis of three levels from issue slots.
 
+    IPC_STALL is divided as the stalls, as equations 4.8 to 4.14 do with a profiler's percentages.
     ValueError for more issues than `cycles` have slots.
     """
     ipc_max = ipc_max_of_device(device)

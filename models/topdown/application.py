@@ -14,7 +14,7 @@ from kernelcast.simcore.timing.launch.hot_lines import HotLine
 __all__ = ["ApplicationTopDown", "Invocation", "KernelTopDown"]
 
 _LEAST_PERCENT = 0.05
-"""Of a hot line that is printed: less is 0.0."""
+"""The least percentage of a hot line that is printed: less is 0.0."""
 
 
 @dataclass(frozen=True)
@@ -27,22 +27,25 @@ class Invocation:
 
     @property
     def total_weight(self) -> float:
+        """The time of all its launches, in the unit of `weight`."""
         return self.weight * self.count
 
 
 @dataclass(frozen=True)
 class KernelTopDown:
-    """At least one invocation of one kernel, in the order of the launches."""
+    """One kernel's invocations, at least one, in the order of the launches."""
 
     kernel: str
     invocations: tuple[Invocation, ...]
 
     @property
     def weight(self) -> float:
+        """The time of all launches of the kernel."""
         return math.fsum(invocation.total_weight for invocation in self.invocations)
 
     @property
     def launch_count(self) -> int:
+        """The number of launches of the kernel."""
         return sum(invocation.count for invocation in self.invocations)
 
     @cached_property
@@ -53,7 +56,10 @@ class KernelTopDown:
 
 @dataclass(frozen=True)
 class ApplicationTopDown:
-    """At least one kernel; `assumptions` are those of the weights, `hot_lines` of a simulation."""
+    """An application's kernels, at least one.
+
+    `assumptions` are those of the weights, `hot_lines` of a simulation.
+    """
 
     kernels: tuple[KernelTopDown, ...]
     assumptions: tuple[str, ...] = ()
@@ -79,7 +85,7 @@ class ApplicationTopDown:
         return "\n".join([str(self.total), *hot, *assumed])
 
     def share(self, kernel: KernelTopDown) -> float:
-        """Of the time of all kernels."""
+        """The kernel's share of the time of all kernels."""
         return kernel.weight / math.fsum(item.weight for item in self.kernels)
 
 

@@ -27,9 +27,9 @@ _PERCENT = 100.0
 _FRACTIONS_UP_TO = 1.5
 """Stall shares of a file without units are percent, not fractions, if they add up to more."""
 _ROUNDING = 0.005
-"""By how much rounded shares may add up to more than all, and efficiencies exceed 1."""
+"""How far rounded shares may add up to more than all, and efficiencies exceed 1."""
 _REPLAY_NOISE = 0.05
-"""By which share IPC_Issued may lie below IPC: profilers measure them in different passes."""
+"""The share by which IPC_Issued may lie below IPC, measured in another pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def read_counters(
 
 @lru_cache
 def _metric_set(names: frozenset[str]) -> MetricSet:
-    """Of the profiler that has most of the names."""
+    """The metrics of the profiler that has most of the names; MetricsError where none has."""
     best = max(_PROFILERS, key=lambda item: _known_count(item, names))
     if not _known_count(best, names):
         raise MetricsError(

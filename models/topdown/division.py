@@ -69,7 +69,7 @@ class _StalledIssue:
         return self._of_stall("Backend", percent, (memory, core))
 
     def part(self, name: str) -> Part:
-        """With its nodes in the order in which their reasons come."""
+        """The part with its nodes in the order in which their reasons come."""
         nodes = dict.fromkeys(item.node for item in self.stalls if item.part == name and item.node)
         below = tuple(self._of_stall(node, self._percent(name, node)) for node in nodes)
         return self._of_stall(name, self._percent(name), below)

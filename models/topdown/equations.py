@@ -40,12 +40,12 @@ def ipc_replay(ipc_issued: float, ipc: float) -> float:
 
 
 def ipc_divergence(ipc_branch: float, ipc_replay: float) -> float:
-    """4.5"""
+    """Equation 4.5."""
     return ipc_branch + ipc_replay
 
 
 def stall_frontend(stall_fetch: float, stall_decode: float) -> float:
-    """4.6"""
+    """Equation 4.6."""
     return stall_fetch + stall_decode
 
 
@@ -60,5 +60,5 @@ def ipc_of_stall(stall: float, ipc_stall: float) -> float:
 
 
 def stall_backend(stall_memory_bound: float, stall_core_bound: float) -> float:
-    """4.11"""
+    """Equation 4.11."""
     return stall_memory_bound + stall_core_bound

@@ -26,12 +26,13 @@ class IssueWidth:
 
     @property
     def ipc_max(self) -> float:
+        """The most instructions that an SM dispatches in a cycle."""
         return float(self.warp_schedulers * self.dispatch_units)
 
 
 @cache
 def issue_widths() -> Mapping[str, IssueWidth]:
-    """By compute capability, oldest first."""
+    """Issue widths by compute capability, oldest first."""
     text = (files(__package__) / "ipc_max.csv").read_text("utf-8")
     return {
         row["compute_capability"]: IssueWidth(
@@ -46,7 +47,7 @@ def issue_widths() -> Mapping[str, IssueWidth]:
 
 
 def issue_width(compute_capability: str) -> IssueWidth:
-    """ModelNotApplicable for other vendors' GPUs and for NVIDIA's before 3.0."""
+    """The issue width of a compute capability; ModelNotApplicable for an unknown one."""
     known = issue_widths()
     if compute_capability not in known:
         raise ModelNotApplicable(
@@ -56,7 +57,7 @@ def issue_width(compute_capability: str) -> IssueWidth:
 
 
 def ipc_max_of_device(device: Device) -> float:
-    """From the device's own timing facts where it has them, which other vendors' GPUs need."""
+    """IPC_MAX by the device's timing facts, or its compute capability where it has none."""
     timing = device.timing
     if timing is None:
         return issue_width(device.architecture.compute_capability).ipc_max

@@ -26,7 +26,7 @@ __all__ = [
 
 
 class MetricSet(Enum):
-    """Whose metrics; the reasons of SIMULATOR are those of `simcore.timing`, by their names."""
+    """The tool whose metrics are read; SIMULATOR has the reasons of `simcore.timing`."""
 
     NVPROF = "nvprof"
     NCU = "ncu"
@@ -70,6 +70,7 @@ class StallNames:
         return next((name for name in names if name in metrics), None)
 
     def first(self, stall: StallMetric) -> str:
+        """The stall's metric in the first of the name's forms."""
         return self.templates[0].format(stall.reason)
 
 
@@ -92,7 +93,7 @@ class StallMetric:
     source: str
 
     def place(self, *, is_strict: bool) -> tuple[str, str]:
-        """Its part and node; empty names where the print assigns it to nothing."""
+        """The part and node of the reason; empty names where the print assigns it to nothing."""
         if is_strict:
             return self.printed_part, self.printed_node
         return self.part, self.node
@@ -122,6 +123,7 @@ def stall_names(metric_set: MetricSet) -> tuple[StallNames, ...]:
 
 @cache
 def stall_metrics(metric_set: MetricSet) -> tuple[StallMetric, ...]:
+    """The stall reasons of a tool, with the part that each belongs to."""
     return tuple(
         StallMetric(
             metric_set,

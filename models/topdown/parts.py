@@ -68,7 +68,7 @@ class TopDown:
             yield from _walk((), part)
 
     def to_level(self, level: int) -> TopDown:
-        """Without what lies below `level`, 1 to 3."""
+        """The analysis without what lies below `level`, 1 to 3."""
         return replace(self, parts=tuple(part.to_level(level) for part in self.parts))
 
 

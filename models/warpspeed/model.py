@@ -77,7 +77,7 @@ class _Told:
 
 
 def warpspeed_estimate(volumes: Volumes, kernel: AddressKernel, device: Device) -> Estimate:
-    """From address expressions. ModelNotApplicable for devices without [timing]."""
+    """The estimate from address expressions; ModelNotApplicable for devices without [timing]."""
     work = WorkType.FP64 if kernel.is_double else WorkType.FP32
     limiters = _limiters(
         device,
@@ -115,10 +115,11 @@ def warpspeed_estimate(volumes: Volumes, kernel: AddressKernel, device: Device) 
 
 @declared(needs={Recording.PATHS}, sections=(WARPSPEED,))
 def warpspeed(profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
-    """The same limiters with the volumes that were simulated or measured. Passes of L1 are those
-    of the paths of warps; without them the sectors that warps ask for fill lines.
+    """The estimate from volumes that were simulated or measured.
 
-    ModelNotApplicable for a profile without traffic of L2, and for devices without [timing].
+    The limiters are those of addresses. Passes of L1 are those of the paths of warps; without them
+    the sectors that warps ask for fill lines. ModelNotApplicable for a profile without traffic of
+    L2, and for devices without [timing].
     """
     traffic = profile.traffic
     refuse_tensor_work(profile, NAME)
@@ -180,7 +181,7 @@ def _limiters(
 
 
 def _l1_cycles(profile: KernelProfile, device: Device) -> float | None:
-    """Of all global requests: as the warps that were timed need, else by their sectors."""
+    """L1 cycles of all global requests: as timed warps need, else by their sectors."""
     traffic = profile.traffic
     if traffic.global_load_requests is None or traffic.global_load_sectors is None:
         return None

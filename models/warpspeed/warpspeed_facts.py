@@ -12,13 +12,16 @@ from kernelcast.simcore.device.section import Section
 __all__ = ["WARPSPEED", "HitRateFacts", "WarpspeedFacts"]
 
 _LARGEST_EXPONENT = 700.0
-"""Of e, that is still a number."""
+"""The largest exponent of e whose power is still a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class HitRateFacts:
-    """R_hit(O) = a exp(-b exp(steepness O)), O the oversubscription of a cache: Ernst et al. 2022,
-    section 4.5, where the print has exp(-c O) and c must be negative: steepness is -c."""
+    """R_hit(O) = a exp(-b exp(steepness O)), O the oversubscription of a cache.
+
+    Ernst et al. 2022, section 4.5, where the print has exp(-c O) and c must be negative: steepness
+    is -c.
+    """
 
     a: float
     b: float
@@ -29,7 +32,7 @@ class HitRateFacts:
         return float(self.at_each(np.array([oversubscription]))[0])
 
     def at_each(self, oversubscriptions: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """The same of many, shape (n,)."""
+        """The hit rate at each of many oversubscriptions, shape (n,)."""
         exponents = np.minimum(self.steepness * oversubscriptions, _LARGEST_EXPONENT)
         found: npt.NDArray[np.float64] = self.a * np.exp(-self.b * np.exp(exponents))
         return np.minimum(1.0, found)

@@ -21,7 +21,7 @@ _WORK_GROUP = 64
 _GROUPS_PER_UNIT = 4
 _WORD_BYTES = 4
 _GUESSED_S = 8e-9
-"""Of an addition, for a first guess of how long to run."""
+"""Seconds of an addition, for a first guess of how long to run."""
 
 
 @dataclass(frozen=True, slots=True)

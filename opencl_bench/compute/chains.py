@@ -36,8 +36,11 @@ _PROBE, _FUNCTION_PROBE = 1 / 8, 1 / 128
 
 @dataclass(frozen=True, slots=True)
 class ChainSetting:
-    """How a device is kept busy: vectors of a work-item, its chains, operations of each in a loop
-    body, work-items of a work-group."""
+    """How a device is kept busy.
+
+    Vectors of a work-item, its chains, operations of each in a loop body, work-items of a work-
+    group.
+    """
 
     vector_bytes: int
     chains: int
@@ -94,7 +97,7 @@ def _latency_steps(facts: DeviceFacts) -> int:
 def settings_for(
     operation: Operation, facts: DeviceFacts, effort: Effort
 ) -> tuple[ChainSetting, ...]:
-    """Those of `chain_settings` that make a difference: functions have chains of their own."""
+    """The settings that make a difference: functions have chains of their own."""
     settings = chain_settings(facts, effort)
     if not operation.is_function:
         return settings
@@ -197,11 +200,12 @@ class ChainLaunch:
 
     @property
     def work_items(self) -> int:
+        """Work-items of the launch."""
         return self.work_group * self.work_groups
 
     @property
     def operations_per_iteration(self) -> int:
-        """Of all work-items together."""
+        """Operations of all work-items in one iteration."""
         return self.work_items * self.lanes * self.chains * self.steps * self.operation.counted
 
     def throughputs(self, target: Target, effort: Effort) -> Sequence[float]:
@@ -215,7 +219,7 @@ class ChainLaunch:
         return list(seconds / (self.steps * self.operation.dependent * iterations))
 
     def verify(self, sums: States, iterations: int) -> None:
-        """BenchmarkError when a chain did not end where NumPy's does."""
+        """Raises BenchmarkError when a chain did not end where NumPy's does."""
         x, y = self.operation.end_states(self.steps * iterations)
         ends = x + y
         if ends.dtype.kind == "f":

@@ -12,7 +12,7 @@ __all__ = ["CONVERSIONS", "INT32", "INT64"]
 _COUNT = np.arange(SEEDS)
 _DIVISORS = np.array((3, 5, 7, 9, 11, 13, 16, 22), np.uint32)
 _MULTIPLE = 720_720
-"""Of all divisors, so that twice a quotient is the divisor again."""
+"""A multiple of all divisors, so that twice a quotient is the divisor again."""
 
 
 def _top_bits(dtype: type[np.unsignedinteger], odd: bool) -> States:

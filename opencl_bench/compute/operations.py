@@ -50,10 +50,12 @@ class Operation:
 
     @property
     def throughput_kernel(self) -> str:
+        """The name of the kernel that measures throughput."""
         return f"{self.name}_throughput"
 
     @property
     def latency_kernel(self) -> str:
+        """The name of the kernel that measures latency."""
         return f"{self.name}_latency"
 
     def end_states(self, steps: int) -> tuple[States, States]:

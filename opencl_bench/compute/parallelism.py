@@ -22,7 +22,7 @@ _MULTIPLY_ADD = basic("fp32")[0]
 _MOST_CHAINS = 8
 _MOST_WARPS = 32
 _GROUP_STEP, _LARGEST_GROUP = 4, 144
-"""Beyond two of the widest wavefronts."""
+"""Steps and end of group sizes, which go beyond two of the widest wavefronts."""
 _DIVERGENT_GROUP = 256
 
 
@@ -43,8 +43,11 @@ def warp_width(facts: DeviceFacts) -> int:
 
 
 def warp_counts(facts: DeviceFacts, effort: Effort) -> tuple[int, ...]:
-    """Sub-groups of the preferred multiple that one work-group may have: powers of four; in a full
-    session powers of two and all numbers up to 12."""
+    """The numbers of sub-groups to measure in one work-group.
+
+    Sub-groups have the preferred multiple of work-items: powers of four; in a full session powers
+    of two and all numbers up to 12.
+    """
     limit = min(facts.max_work_group // warp_width(facts), _MOST_WARPS)
     if effort is Effort.QUICK:
         return tuple(1 << shift for shift in range(0, max(limit, 1).bit_length(), 2))
@@ -53,7 +56,7 @@ def warp_counts(facts: DeviceFacts, effort: Effort) -> tuple[int, ...]:
 
 
 def _group_counts(facts: DeviceFacts, effort: Effort) -> tuple[int, ...]:
-    """Around the number of compute units, where the throughput stops rising."""
+    """Numbers of work-groups around that of compute units, where throughput stops rising."""
     units = facts.compute_units
     few = {1, max(1, units // 2), units, units + 1, 2 * units, 4 * units}
     if effort is Effort.QUICK:

@@ -27,7 +27,7 @@ _BURSTS = {Effort.QUICK: (5, 200), Effort.FULL: (15, 2000)}
 
 
 def _barrier_seconds(target: Target, effort: Effort, group: int) -> Sequence[float]:
-    """Of one barrier of one work-group, with the store and load that hand a value on."""
+    """Seconds of a barrier of one work-group, with the store and load that hand a value on."""
     kernel = target.kernel("barrier.cl", "barriers", {})
     blank = np.zeros(group, np.uint32)
     values = target.buffer(blank)

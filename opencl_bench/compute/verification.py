@@ -15,7 +15,7 @@ __all__ = ["check_words"]
 def check_words(
     kernel: str, found: npt.NDArray[Any], expected: npt.NDArray[Any], tolerance: float = 0.0
 ) -> None:
-    """BenchmarkError at the first value that deviates by more than the relative tolerance.
+    """Raises BenchmarkError at the first value beyond the relative tolerance.
 
     `expected` broadcasts to the shape of `found`.
     """

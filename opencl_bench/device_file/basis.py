@@ -46,16 +46,20 @@ class DeviceBasis:
 
     @property
     def facts(self) -> DeviceFacts:
+        """The driver's facts."""
         return self.session.facts
 
     @cached_property
     def derived(self) -> DerivedFacts:
+        """What the session's curves tell of the device."""
         return derive_facts(self.session.findings, self.facts)
 
     def has(self, *names: str) -> bool:
+        """Whether all of these figures were measured."""
         return all(name in self.session.measurements for name in names)
 
     def value(self, name: str) -> float:
+        """A measured figure; BenchmarkError where it is missing."""
         try:
             return self.session.measurements[name].value
         except KeyError:
@@ -66,10 +70,11 @@ class DeviceBasis:
         return work_item_name(tuple(self.session.measurements), name)
 
     def highest(self, name: str) -> float:
-        """Of explicit vectors and plain work-items."""
+        """The higher figure of explicit vectors and plain work-items."""
         return max(self.value(name), self.value(self.of_work_items(name)))
 
     def entry(self, name: str) -> Entry:
+        """A measured figure as an entry with its reference."""
         return measured(self.value(name), self.reference(self.session.measurements[name]))
 
     def reference(self, finding: Measurement | Curve) -> str:
@@ -92,6 +97,7 @@ class DeviceBasis:
 
     @cached_property
     def clock(self) -> Entry:
+        """The clock: measured, as the driver reports it, or assumed."""
         if self.has(_CLOCK):
             return self.entry(_CLOCK)
         if self.facts.clock_hz > 0:
@@ -100,10 +106,12 @@ class DeviceBasis:
 
     @property
     def clock_hz(self) -> float:
+        """The clock in Hz."""
         return float(self.clock.value)
 
     @property
     def cores(self) -> int:
+        """Compute units, at least one."""
         return max(1, self.facts.compute_units)
 
     @cached_property
@@ -150,7 +158,7 @@ class DeviceBasis:
 
     @cached_property
     def caches(self) -> tuple[CacheLevel, ...]:
-        """From the nearest to the last; at least one, so that a file has its [l2]."""
+        """Caches from the nearest to the last; at least one, so that a file has its [l2]."""
         found = [
             CacheLevel(measured(round(level.capacity_bytes), f"{level.method}; {self.date}"), level)
             for level in self.derived.levels
@@ -180,6 +188,7 @@ class DeviceBasis:
 
 
 def finding_is_noisy(finding: Measurement | Curve) -> bool:
+    """Whether the samples scatter too much, of any point of a curve."""
     if isinstance(finding, Measurement):
         return finding.is_noisy
     return any(point.is_noisy for point in finding.points)

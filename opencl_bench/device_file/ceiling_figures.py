@@ -21,8 +21,10 @@ _READ_CURVE = "read_bandwidth_over_footprint"
 
 
 def ceiling_figures(basis: DeviceBasis) -> Iterator[tuple[str, Entry]]:
-    """Local memory, special functions, caches as plain work-items read them, knees of the read
-    bandwidth; what was not measured is absent."""
+    """Figures of local memory, special functions, caches and knees of the read bandwidth.
+
+    Caches are read as plain work-items do; what was not measured is absent.
+    """
     yield (
         "shared_bandwidth_bytes_per_s",
         measured(
@@ -66,8 +68,10 @@ def _plain_cache_figures(basis: DeviceBasis) -> Iterator[tuple[str, Entry]]:
 
 
 def _knees(basis: DeviceBasis) -> Iterator[tuple[str, Entry]]:
-    """Where bandwidth falls from one plateau to the next: also of a last cache whose latency the
-    address translation hides."""
+    """Footprints at which bandwidth falls from one plateau to the next.
+
+    Also of a last cache whose latency the address translation hides.
+    """
     curve = basis.session.curves.get(_READ_CURVE)
     levels = bandwidth_levels(curve) if curve is not None else ()
     for number, level in enumerate(levels, 1):

@@ -63,8 +63,11 @@ class MemoryLevel:
 
 @dataclass(frozen=True, slots=True)
 class DerivedFacts:
-    """`levels` from the fastest on. `sharing`: compute units that share each cache seen by both
-    bandwidth curves, in the same order."""
+    """What curves tell of a device.
+
+    `levels` from the fastest on. `sharing`: compute units that share each cache seen by both
+    bandwidth curves, in the same order.
+    """
 
     levels: tuple[MemoryLevel, ...]
     line_bytes: Detection
@@ -102,7 +105,7 @@ def _detected(findings: Findings, name: str, detect: Callable[[Curve], Detection
 
 
 def _wavefront_width(findings: Findings) -> Detection:
-    """From divergence, which only lanes of one wavefront pay for; else from steps over size."""
+    """The wavefront's width from divergence, which only its lanes pay; else over size."""
     diverging = _detected(findings, _OVER_DIVERGENCE, width_from_divergence)
     if diverging.is_found:
         return diverging
@@ -131,8 +134,10 @@ def _sharing(findings: Findings, units: int) -> tuple[Detection, ...]:
 
 
 def _levels(findings: Findings) -> tuple[MemoryLevel, ...]:
-    """Capacities from the latency curve, which no prefetcher and no launch cost blurs; without one
-    from the bandwidth curve."""
+    """The memory levels, with capacities from the latency curve.
+
+    No prefetcher and no launch cost blurs it; without one they are from the bandwidth curve.
+    """
     chase, read = _curve(findings, _CHASE), _curve(findings, _READ)
     if chase is not None:
         found = latency_levels(chase)
@@ -155,9 +160,12 @@ def _levels(findings: Findings) -> tuple[MemoryLevel, ...]:
 
 
 def _without_distances(levels: list[MemoryLevel]) -> tuple[MemoryLevel, ...]:
-    """Joins levels that differ a little in latency and not in bandwidth: address translation, or
-    the far half of one cache. A joined cache has the latency of its near part; the memory has that
-    of its far one, which the translation of addresses belongs to."""
+    """Joins levels that differ a little in latency and not in bandwidth.
+
+    They differ by address translation, or are the far half of one cache. A joined cache has the
+    latency of its near part; the memory has that of its far one, which the translation of addresses
+    belongs to.
+    """
     kept: list[MemoryLevel] = []
     for level in levels:
         if kept and _is_same_level(kept[-1], level):

@@ -29,6 +29,8 @@ Value: TypeAlias = int | float | str | bool
 
 @dataclass(frozen=True, slots=True)
 class Entry:
+    """A value of a device file with its source and reference."""
+
     value: Value
     source: Source
     reference: str
@@ -38,6 +40,7 @@ Section: TypeAlias = Mapping[str, Entry]
 
 
 def measured(value: Value, reference: str) -> Entry:
+    """An entry whose value was measured."""
     return Entry(value, Source.MEASURED, reference)
 
 
@@ -47,14 +50,17 @@ def datasheet(value: Value, query: str) -> Entry:
 
 
 def derived(value: Value, reference: str) -> Entry:
+    """An entry whose value follows from others."""
     return Entry(value, Source.DERIVED, reference)
 
 
 def assumed(value: Value, reference: str) -> Entry:
+    """An entry whose value is assumed."""
     return Entry(value, Source.ASSUMED, reference)
 
 
 def section_lines(name: str, section: Section) -> Iterator[str]:
+    """The lines of a section in TOML."""
     yield f"\n[{name}]"
     for key, entry in section.items():
         yield f"{key} = {_entry_text(entry)}"

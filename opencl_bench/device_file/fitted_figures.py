@@ -55,7 +55,7 @@ def _roofline(basis: DeviceBasis, precision: str) -> Iterator[_Figure]:
 
 
 def _zhang_owens(basis: DeviceBasis) -> Iterator[_Figure]:
-    """Their Figure 2: the ceilings, and the warps at which both asymptotes meet."""
+    """Figures of Zhang and Owens' Figure 2: ceilings, and warps where both asymptotes meet."""
     width = int(basis.warp_width.value)
     values = zhang_owens_parameters(basis.session.findings, width).values
     if values is None:

@@ -130,8 +130,10 @@ class LuoSudaParameters:
 
 
 def thesis_parameters(findings: Findings) -> Parameters[ThesisParameters]:
-    """Section 4.2.3, of plain work-items where they were measured apart; B_mem is the mean of read,
-    write and copy. A device without fp64 has T_DP missing."""
+    """The parameters of section 4.2.3, of plain work-items where these were measured apart.
+
+    B_mem is the mean of read, write and copy. A device without fp64 has T_DP missing.
+    """
     missing = _missing(findings, (*_THESIS.values(), *_THESIS_BANDWIDTHS), Measurement)
     if missing:
         return Parameters(None, missing)
@@ -204,7 +206,7 @@ def luo_suda_parameters(
 
 
 def mixed_roofline(findings: Findings, precision: str) -> Parameters[RooflineFit]:
-    """From the mixed-intensity curve of `fp32` or `fp64`; ValueError if it has no ridge inside."""
+    """The roofline of the mixed-intensity curve; ValueError if it has no ridge inside."""
     name = f"{precision}_throughput_over_intensity"
     missing = _missing(findings, (name,), Curve)
     if missing:
@@ -215,7 +217,7 @@ def mixed_roofline(findings: Findings, precision: str) -> Parameters[RooflineFit
 
 
 def _memory_latency(chase: Curve) -> float:
-    """Of the level behind all caches; of the largest footprint where there is no plateau."""
+    """The latency of the level behind all caches, or of the largest footprint."""
     levels = latency_levels(chase)
     if levels and levels[-1].capacity_bytes is None:
         return levels[-1].value

@@ -46,7 +46,7 @@ def observations(basis: DeviceBasis) -> Mapping[str, Sequence[Entry]]:
 
 
 def quantity(item: Measurement) -> str:
-    """Its name in `[observed]`, which ends with the unit: `barrier_cost_s`."""
+    """The name of a finding in `[observed]`, which ends with the unit: `barrier_cost_s`."""
     if item.name in _DRAM_NAMES:
         return _DRAM_NAMES[item.name]
     suffix = _SUFFIXES[item.unit]

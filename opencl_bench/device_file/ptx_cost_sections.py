@@ -34,7 +34,7 @@ _MEASURED = {
     "bitwise_xor": _LOGIC,
     "bitwise_not": _LOGIC,
 }
-"""By operation: the costs that stand for it, on integers and on floats."""
+"""The costs that stand for each operation, on integers and on floats."""
 _ASSUMED = {
     "multiply_add": (_MULTIPLY, "as a multiplication"),
     "negate": (_ADD, "as an addition"),

@@ -131,8 +131,10 @@ def _sections(basis: DeviceBasis) -> Iterator[tuple[str, Section]]:
 
 
 def _throughput_section(basis: DeviceBasis) -> Section:
-    """The six figures by the method of Konstantinidis' thesis, section 4.2.3: of work-items that
-    compute with scalars, wherever those were measured apart."""
+    """The six figures by the method of Konstantinidis' thesis, section 4.2.3.
+
+    They are of work-items that compute with scalars, wherever those were measured apart.
+    """
     rates = {
         key: basis.entry(basis.of_work_items(name))
         if basis.has(name)

@@ -30,6 +30,7 @@ _NO_LIMIT = "private variables of a work-item live in memory here: a figure that
 
 
 def architecture_section(basis: DeviceBasis) -> Section:
+    """The section `[architecture]`, as the driver tells it."""
     facts = basis.facts
     return {
         "vendor": datasheet(facts.vendor or "unknown", "CL_DEVICE_VENDOR"),
@@ -45,6 +46,7 @@ def architecture_section(basis: DeviceBasis) -> Section:
 
 
 def sm_section(basis: DeviceBasis) -> Section:
+    """The section `[sm]`: occupancy, shared memory and lanes."""
     occupancy = _cpu_occupancy(basis) if basis.facts.is_cpu else _gpu_occupancy(basis)
     low, high = _SHARED_RANGE
     shared = min(max(basis.facts.local_bytes, low), high)
@@ -139,6 +141,7 @@ def near_cache(basis: DeviceBasis) -> CacheLevel | None:
 
 
 def near_cache_section(basis: DeviceBasis, cache: CacheLevel) -> Section:
+    """The section of the cache nearest to a compute unit."""
     role = (
         "the largest cache that a core has for itself: what misses it goes to the shared cache"
         if basis.facts.is_cpu
@@ -148,6 +151,7 @@ def near_cache_section(basis: DeviceBasis, cache: CacheLevel) -> Section:
 
 
 def last_cache_section(basis: DeviceBasis) -> Section:
+    """The section of the last cache before the memory."""
     role = "the last cache before the memory, because its misses are the DRAM traffic"
     return _cache_section(basis, basis.caches[-1], role, write_allocate=True)
 
@@ -182,6 +186,7 @@ def _cache_section(
 
 
 def shared_section(basis: DeviceBasis) -> Section:
+    """The section `[shared]`: banks as detected, or as the measured bandwidth needs."""
     found, width = basis.derived.local_banks, basis.derived.local_bank_bytes
     words = local_words(basis) / (basis.cores * basis.clock_hz * _SLACK)
     needed = power_of_two_above(words)
@@ -210,6 +215,7 @@ def local_words(basis: DeviceBasis) -> float:
 
 
 def constant_section(basis: DeviceBasis) -> Section:
+    """The section `[constant]`: on a processor constants are ordinary memory."""
     if basis.facts.is_cpu:
         width = int(basis.warp_width.value)
         reason = "constants are ordinary memory here: every lane loads its own word"
@@ -221,6 +227,7 @@ def constant_section(basis: DeviceBasis) -> Section:
 
 
 def dram_section(basis: DeviceBasis) -> Section:
+    """The section `[dram]`, with the highest measured bandwidth."""
     best = max(basis.dram_bandwidths, key=lambda name: basis.dram_bandwidths[name])
     is_cpu = basis.facts.is_cpu
     return {
@@ -238,6 +245,7 @@ def dram_section(basis: DeviceBasis) -> Section:
 
 
 def peak_section(basis: DeviceBasis) -> Section:
+    """The section of theoretical peaks, from lanes and clock."""
     return {
         f"{kind}_flops_per_s": derived(
             2.0 * int(_lanes(basis, kind, work).value) * basis.cores * basis.clock_hz,

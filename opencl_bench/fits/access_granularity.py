@@ -13,7 +13,7 @@ from kernelcast.opencl_bench.measurement import Curve
 __all__ = ["line_bytes", "sector_bytes"]
 
 _LONGEST_LINE = 1024.0
-"""Beyond this stride pages and DRAM rows bend the curve, not lines."""
+"""The stride in bytes beyond which pages and DRAM rows bend the curve, not lines."""
 
 _SMALLEST_FALL = 1.5
 _LARGEST_ERROR = 0.15
@@ -21,8 +21,11 @@ _LEAST_COST_OF_MISALIGNMENT = 0.04
 
 
 def line_bytes(curve: Curve) -> Detection:
-    """From useful bandwidth over the stride in bytes: the stride from which each access has its own
-    line, where bandwidth stops falling as 1 / stride; a power of two."""
+    """The line size from useful bandwidth over the stride in bytes; a power of two.
+
+    It is the stride from which each access has its own line, where bandwidth stops falling as 1 /
+    stride.
+    """
     near = curve.x <= _LONGEST_LINE
     x, y = curve.x[near], curve.y[near]
     if x.size < 4:
@@ -49,8 +52,10 @@ def _knees_error(log_x: Floats, log_y: Floats, start: int, end: int) -> float:
 
 
 def sector_bytes(curve: Curve, run_bytes: int) -> Detection:
-    """From bandwidth of runs of `run_bytes` over the misalignment of their start in bytes: the size
-    of the aligned pieces whose number explains the time; a power of two."""
+    """The sector size from bandwidth of runs over the misalignment of their start; a power of two.
+
+    It is the size of the aligned pieces whose number explains the time of runs of `run_bytes`.
+    """
     x, time = curve.x, 1 / curve.y
     scored = []
     for power in range(2, int(np.log2(max(run_bytes, x.max(), 4))) + 1):

@@ -30,12 +30,15 @@ class Detection:
 
     @property
     def is_found(self) -> bool:
+        """Whether the curve shows the feature."""
         return self.value is not None
 
 
 def absent(reason: str) -> Detection:
+    """The answer that a curve does not show the feature, with the reason."""
     return Detection(None, 0.0, reason)
 
 
 def root_mean_square(values: Floats) -> float:
+    """The root mean square; 0 of no values."""
     return float(np.sqrt(np.mean(np.square(values)))) if values.size else 0.0

@@ -20,6 +20,7 @@ class LinearCost:
     residual: float
 
     def seconds(self, count: float) -> float:
+        """The time of `count` units."""
         return self.fixed_s + self.per_unit_s * count
 
 

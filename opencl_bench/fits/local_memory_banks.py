@@ -21,6 +21,8 @@ _CLEAR_CHOICE = 1.05
 
 @dataclass(frozen=True, slots=True)
 class LocalBanks:
+    """The number of banks and their width."""
+
     count: Detection
     width_bytes: Detection
 
@@ -32,9 +34,10 @@ def conflict_degree(stride: int, lanes: int, banks: int, bank_bytes: int, word_b
 
 
 def local_banks(curve: Curve, lanes: int, word_bytes: int = 4) -> LocalBanks:
-    """From local bandwidth over the stride in words of `word_bytes`, `lanes` work-items at once.
+    """The banks from local bandwidth over the stride in words of `word_bytes`.
 
-    The time of an access must grow linearly with its conflict degree.
+    `lanes` work-items access at once. The time of an access must grow linearly with its conflict
+    degree.
     """
     strides = curve.x
     time = 1 / curve.y

@@ -50,8 +50,10 @@ def bandwidth_levels(curve: Curve) -> tuple[FootprintLevel, ...]:
 
 
 def value_between(curve: Curve, above: float, to: float) -> float | None:
-    """Median of the curve over footprints well inside one level, of which `above` and `to` are the
-    capacities of the level before and of the level itself; None without a point there."""
+    """The median of the curve over footprints well inside one level; None without a point.
+
+    `above` and `to` are the capacities of the level before and of the level itself.
+    """
     x, y = _merged(curve.x, curve.y)
     inside = (x >= above * _INNER_MARGIN) & (x <= to / _INNER_MARGIN)
     return float(np.median(y[inside])) if inside.any() else None

@@ -51,8 +51,11 @@ def noise(y: Floats) -> float:
 
 
 def find_plateaus(x: Floats, y: Floats) -> tuple[Plateau, ...]:
-    """Levels of rising `y` over rising `x` (both positive), each `DISTINCT_RATIO` or more above the
-    last; a falling start (a benchmark that warms up) is left out."""
+    """Levels of rising `y` over rising `x` (both positive).
+
+    Each is `DISTINCT_RATIO` or more above the last; a falling start (a benchmark that warms up) is
+    left out.
+    """
     pieces = [
         piece
         for first, last in _flat_pieces(np.log(y), noise(y))
@@ -114,7 +117,7 @@ def _plateau(y: Floats, first: int, last: int) -> Plateau:
 
 
 def _rising(pieces: list[Plateau]) -> list[Plateau]:
-    """Without pieces that lie clearly below an earlier one: dips, not levels."""
+    """The pieces without those clearly below an earlier one: dips, not levels."""
     kept: list[Plateau] = []
     for piece in pieces:
         if not kept or piece.level * DISTINCT_RATIO > kept[-1].level:

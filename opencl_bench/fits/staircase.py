@@ -31,13 +31,15 @@ class _Candidate:
 
 
 def compute_units(curve: Curve) -> Detection:
-    """From throughput over the number of equal work-groups: the period of its sawtooth."""
+    """Compute units: the period of the sawtooth of throughput over equal work-groups."""
     return rounds_width(curve.x, curve.x / curve.y, range(2, int(curve.x.max()) + 1))
 
 
 def wavefront_width(curve: Curve) -> Detection:
-    """From throughput over the work-items of one work-group: the period of its sawtooth, a power of
-    two."""
+    """The wavefront's width: the period of the sawtooth of throughput; a power of two.
+
+    Throughput is that over the work-items of one work-group.
+    """
     largest = int(np.log2(curve.x.max()))
     return rounds_width(curve.x, curve.x / curve.y, [2**power for power in range(1, largest + 1)])
 
@@ -81,8 +83,11 @@ def _indistinguishable(items: Floats, best: _Candidate, candidates: list[_Candid
 
 
 def width_from_divergence(curve: Curve) -> Detection:
-    """From throughput over how many neighbouring work-items branch alike: the smallest run from
-    which throughput is whole again."""
+    """The wavefront's width from divergence.
+
+    The curve is throughput over how many neighbouring work-items branch alike; the width is the
+    smallest run from which throughput is whole again.
+    """
     x, y = curve.x, curve.y
     gain = y[-1] / y[0]
     if gain < _DIVERGENCE_GAIN:

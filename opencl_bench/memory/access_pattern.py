@@ -35,7 +35,7 @@ _RUN_BITS = 5
 _PITCH = 128
 _OFFSETS = {Effort.QUICK: (0, 4, 8, 16, 32), Effort.FULL: tuple(range(0, 65, 2))}
 _PARTLY = 16
-"""Of windows of a 16th of the array or more one word in so many is read."""
+"""How sparsely large windows are read: one word in so many, from a 16th of the array on."""
 _WINDOW_STEP = {Effort.QUICK: 6, Effort.FULL: 2}
 _SMALLEST_WINDOW_BITS = 3
 _CHECKED = 1 << 10
@@ -119,7 +119,7 @@ def _misalignment_curve(array: _Array, effort: Effort) -> Curve:
 
 
 def measure_strides(target: Target, effort: Effort) -> Sequence[Finding]:
-    """Over stride the rate falls until each element has a line of its own."""
+    """Measures bandwidth over stride, until each element has its own line, and misalignment."""
     array = _Array(target, effort, array_bytes(target.facts, effort))
     return (_stride_curve(array, effort), _misalignment_curve(array, effort))
 

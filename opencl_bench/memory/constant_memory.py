@@ -19,7 +19,7 @@ __all__ = ["measure_constant_memory"]
 _COUNT = 1024
 """Entries that a work-item adds, as in the thesis."""
 _GROUPS_PER_UNIT = {True: 32, False: 8}
-"""By whether the device is a CPU."""
+"""Work-groups for each compute unit, by whether the device is a CPU."""
 _PASSES = {Effort.QUICK: 4, Effort.FULL: 32}
 _VARIANTS: Mapping[str, tuple[int, str]] = {
     "constant_broadcast_bandwidth": (0, "all work-items read the same entry at a time"),

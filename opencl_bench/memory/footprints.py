@@ -39,7 +39,7 @@ _CPU_TEAM = 32
 """Drivers for CPUs give a core several work-groups at a time: few would leave cores idle."""
 _GPU_GROUPS_PER_UNIT = 8
 _WORK_ITEMS = 64
-"""Of a work-group of plain work-items on a CPU."""
+"""Work-items of a work-group of plain work-items on a CPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class _Team:
 
 
 def _team(facts: DeviceFacts, is_private: bool) -> _Team:
-    """On a GPU enough work-groups to hide latency; one for each compute unit when private."""
+    """Work-groups enough to hide latency on a GPU; one for each compute unit when private."""
     if facts.is_cpu:
         return _Team(facts.compute_units * _CPU_TEAM, _CPU_TEAM, 1, 16, is_private)
     groups = facts.compute_units * (1 if is_private else _GPU_GROUPS_PER_UNIT)
@@ -105,7 +105,7 @@ class _Walk:
         self._seed = 0
 
     def slices(self, footprint: int) -> _Slices:
-        """So that each compute unit reads enough to be timed."""
+        """Slices and passes with which each compute unit reads enough to be timed."""
         per_unit = self.team.groups / self.target.facts.compute_units
         passes = round(_PER_LAUNCH[self.effort] / (footprint * per_unit))
         if passes or footprint % (self.team.team * self.team.unit_bytes):
@@ -134,7 +134,7 @@ class _Walk:
         )
 
     def check_sums(self, kernel: str, footprint: int) -> None:
-        """BenchmarkError unless each work-group has added up the current content."""
+        """Raises BenchmarkError unless each work-group has added up the current content."""
         team, slices = self.team, self.slices(footprint)
         shape = (team.groups, team.work_group * team.lanes)
         items = self.target.read(self.sums, np.empty(shape, np.uint32))
@@ -237,7 +237,7 @@ def _share_curve(walk: _Walk, name: str, footprint: int) -> Curve:
 
 
 def measure_write_shares(target: Target, effort: Effort) -> Sequence[Finding]:
-    """From reads only to as many writes as reads, in a cache and in memory; nothing if QUICK."""
+    """Measures bandwidth over the share of writes, in a cache and in memory; nothing if QUICK."""
     if effort is Effort.QUICK:
         return ()
     walk = _Walk(target, _team(target.facts, is_private=True), effort)

@@ -125,8 +125,10 @@ def _measure(target: Target, effort: Effort, real: npt.DTypeLike, name: str) -> 
 
 
 def measure_fp32_intensity(target: Target, effort: Effort) -> Sequence[Finding]:
+    """Measures throughput over operational intensity in single precision."""
     return _measure(target, effort, np.float32, "float")
 
 
 def measure_fp64_intensity(target: Target, effort: Effort) -> Sequence[Finding]:
+    """Measures throughput over operational intensity in double precision."""
     return _measure(target, effort, np.float64, "double")

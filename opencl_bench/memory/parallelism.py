@@ -28,7 +28,7 @@ __all__ = ["ReadLaunch", "measure_parallelism", "usual_launch"]
 
 _LOADS = {Effort.QUICK: (1, 4), Effort.FULL: (1, 2, 3, 4, 6, 8, 12, 16)}
 _EVERY_COUNT_TO = {Effort.QUICK: 0, Effort.FULL: 24}
-"""Up to so many work-groups each number is tried: the sawtooth has the period of the clusters."""
+"""How many work-groups are tried one by one: the sawtooth's period is that of clusters."""
 _CPU_GROUPS_PER_UNIT, _GPU_GROUPS_PER_UNIT = 32, 8
 _STEP_OF_SIZES = {Effort.QUICK: 16, Effort.FULL: 2}
 
@@ -109,6 +109,7 @@ def _group_sizes(facts: DeviceFacts, effort: Effort) -> list[int]:
 
 
 def measure_parallelism(target: Target, effort: Effort) -> Sequence[Finding]:
+    """Measures bandwidth over work-groups, their size, and loads of a work-item."""
     walk, usual = _Walk(target, effort), usual_launch(target.facts)
     counts = _group_counts(target.facts, effort)
     sizes = _group_sizes(target.facts, effort)

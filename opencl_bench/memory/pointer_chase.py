@@ -34,7 +34,7 @@ def _cycle(lines: int) -> npt.NDArray[np.int64]:
 
 
 def _successors(cycle: npt.NDArray[np.int64], words_per_line: int) -> Words:
-    """For the first word of each line the index of the word to visit next."""
+    """The index of the word to visit next, at the first word of each line."""
     words = np.zeros(cycle.size * words_per_line, np.uint32)
     words[cycle * words_per_line] = np.roll(cycle, -1) * words_per_line
     return words

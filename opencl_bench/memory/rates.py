@@ -1,4 +1,4 @@
-"""From the times of launches to rates, and the check of what they computed."""
+"""Rates of timed launches, and the check of what they computed."""
 
 from __future__ import annotations
 
@@ -30,13 +30,14 @@ Seconds = npt.NDArray[np.float64]
 
 
 def per_second(kernel: str, amount: float, seconds: Seconds) -> Seconds:
-    """BenchmarkError when a launch took no time at all."""
+    """Rates of launches; BenchmarkError when one took no time at all."""
     if not np.all(seconds > 0):
         raise BenchmarkError(f"kernel {kernel}: the device's clock does not advance")
     return amount / seconds
 
 
 def bandwidth(name: str, samples: Seconds, method: str) -> Measurement:
+    """A bandwidth as a measurement, from its samples."""
     return measurement(name, list(samples), Unit.BYTES_PER_S, method)
 
 
@@ -57,7 +58,7 @@ def bandwidth_curve(
 
 
 def require_equal(kernel: str, found: npt.NDArray[Any], expected: Any) -> None:
-    """BenchmarkError when a kernel's result is not exactly what NumPy computes."""
+    """Raises BenchmarkError when a kernel's result is not exactly what NumPy computes."""
     if not np.array_equal(found, np.broadcast_to(expected, found.shape)):
         raise BenchmarkError(f"kernel {kernel} computes a wrong result")
 

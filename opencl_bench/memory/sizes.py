@@ -21,7 +21,7 @@ _CACHES = {Effort.QUICK: 2, Effort.FULL: 4}
 """An array is so many times the last cache; STREAM demands four."""
 _CPU_FLOOR = {Effort.QUICK: 64 * _MIB, Effort.FULL: 256 * _MIB}
 _GPU_FLOOR = {Effort.QUICK: 256 * _MIB, Effort.FULL: 512 * _MIB}
-"""For drivers that tell the size of a small cache only."""
+"""Array sizes for drivers that tell the size of a small cache only."""
 _ALL_ARRAYS = 2048 * _MIB
 _SMALLEST = _MIB
 _OF_MEMORY = 4

@@ -119,12 +119,15 @@ _STREAMS: dict[str, tuple[Callable[[_Arrays, WorkShape], Seconds], str]] = {
     "global_copy_bandwidth": (_copy, "c = a, two arrays counted"),
     "global_triad_bandwidth": (_triad, "c = a + 3 b, three arrays counted"),
 }
-"""In this order each finds in the destination what it must not leave there."""
+"""The streams in an order in which each finds in the destination what it must overwrite."""
 
 
 def measure_streams(target: Target, effort: Effort) -> Sequence[Finding]:
-    """The thesis's B_mem is the mean of the first three; on processors of plain work-items, which
-    are measured apart there."""
+    """Measures read, write, copy and triad.
+
+    The thesis's B_mem is the mean of the first three; on processors of plain work-items, which are
+    measured apart there.
+    """
     arrays = _Arrays(target, effort)
     shapes = [s for s in vector_shapes(target.facts, effort) if s.vectors(arrays.size_bytes)]
     samples = {

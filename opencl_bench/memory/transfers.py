@@ -42,6 +42,7 @@ def _direction(
 
 
 def measure_transfers(target: Target, effort: Effort) -> Sequence[Finding]:
+    """Measures copies from host to device and back, over size."""
     return (
         *_direction(target, effort, "host_to_device_bandwidth", to_device=True),
         *_direction(target, effort, "device_to_host_bandwidth", to_device=False),

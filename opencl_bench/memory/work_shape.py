@@ -34,6 +34,7 @@ class WorkShape:
 
     @property
     def vector_bytes(self) -> int:
+        """Bytes of a vector."""
         return WORD_BYTES * self.lanes
 
     def defines(self, words: str = "uint") -> Mapping[str, object]:
@@ -83,8 +84,10 @@ def vector_shapes(facts: DeviceFacts, effort: Effort) -> Sequence[WorkShape]:
 
 
 def plain_shape(facts: DeviceFacts) -> WorkShape:
-    """A word for each work-item, as kernels for GPUs are usually written: a processor pays for each
-    work-group that it starts."""
+    """A word for each work-item, as kernels for GPUs are usually written.
+
+    A processor pays for each work-group that it starts.
+    """
     return WorkShape(1, min(256, facts.max_work_group), 1, False)
 
 

@@ -39,7 +39,8 @@ class ImageCode(Protocol):
     """The writer of one read or write."""
 
     @property
-    def code(self) -> Code: ...
+    def code(self) -> Code:
+        """The writer of the instructions."""
 
     def compute(self, mnemonic: str, bits: int, *sources: Operand) -> Operand:
         """What the instruction gives, in a new register of so many bits."""
@@ -67,7 +68,7 @@ class DescribedImage:
         return self.field(DescriptorField.CHANNELS + CHANNEL_BYTES * number + which)
 
     def texels(self) -> Register:
-        """Their address."""
+        """Emits the address of the texels."""
         return self._loaded(ScalarType.U64, DescriptorField.TEXELS)
 
     def _loaded(self, type_: ScalarType, place: int) -> Register:
@@ -91,10 +92,12 @@ class SamplerArgument:
 
     @property
     def is_normalized(self) -> Condition:
+        """Emits whether coordinates are normalized."""
         return self._is(_NORMALIZED, _NORMALIZED)
 
     @property
     def is_linear(self) -> Condition:
+        """Emits whether texels are interpolated linearly."""
         return self._is(Filter.LINEAR.value, Filter.LINEAR.value)
 
     def addresses(self, how: Addressing, axis: int = 0) -> Condition:
@@ -123,6 +126,7 @@ def chosen(
 
 
 def any_of(call: ImageCode, one: Condition, other: Condition) -> Condition:
+    """Emits the disjunction of two conditions, either of which may be known."""
     if isinstance(one, bool):
         return True if one else other
     if isinstance(other, bool):
@@ -131,7 +135,7 @@ def any_of(call: ImageCode, one: Condition, other: Condition) -> Condition:
 
 
 def clamped(call: ImageCode, number: Operand, size: Operand) -> Operand:
-    """Between 0 and the last of `size`, with a sign."""
+    """Emits a signed number clamped to between 0 and `size` - 1."""
     last = call.compute("sub.s32", 32, size, Immediate(1))
     least = call.compute("max.s32", 32, number, Immediate(0))
     return call.compute("min.s32", 32, least, last)

@@ -1,4 +1,4 @@
-"""From coordinates to texels: addressing and filters (OpenCL 1.2, 8.2), in single precision."""
+"""Coordinates to texels: addressing and filters (OpenCL 1.2, 8.2), in single precision."""
 
 from __future__ import annotations
 
@@ -59,8 +59,11 @@ def axes_of(
     is_float: bool,
     offsets: Sequence[Operand] = (),
 ) -> list[Axis]:
-    """The spatial axes; integer coordinates take the texel itself, or none outside. `offsets` in
-    texels, with a sign, are added before coordinates are wrapped, mirrored or clamped."""
+    """The texels and weights of a read along each spatial axis.
+
+    Integer coordinates take the texel itself, or none outside. `offsets` in texels, with a sign,
+    are added before coordinates are wrapped, mirrored or clamped.
+    """
     found: list[Axis] = []
     for number, (coordinate, place) in enumerate(zip(coordinates, _EXTENTS, strict=False)):
         offset = offsets[number] if offsets else None
@@ -211,7 +214,7 @@ class _Addressing:
         return call.compute("min.s32", 32, within, call.compute("sub.s32", 32, last, within))
 
     def _remainder(self, number: Operand, size: Operand) -> Operand:
-        """In [0, size)."""
+        """Emits the remainder in [0, size), as a floored division leaves it."""
         call = self.call
         found = call.compute("rem.s32", 32, number, size)
         below = call.compute("setp.lt.s32", 1, found, Immediate(0))

@@ -135,7 +135,7 @@ class Reading:
         return held
 
     def _bordered(self, values: tuple[Operand, ...], inside: Operand) -> tuple[Operand, ...]:
-        """Outside, the border's colour in the channels that the texels have."""
+        """Emits the values, or outside the border's colour in the channels that texels have."""
         call, found = self.call, []
         for number, value in enumerate(values):
             colour = self.image.field(DescriptorField.BORDER + 4 * number)

@@ -23,21 +23,21 @@ __all__ = [
 CHANNELS = 4
 _ALPHA = 3
 _SIZES = (4, 16, 8, 1, 2)
-"""Of texels, bytes, the most frequent ones first."""
+"""Sizes of texels in bytes, the most frequent ones first."""
 _HALF_TEXEL = 64
 _ALL_ONES = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
 class Texel:
-    """Its bits, 64 in each half; all zero for the colour of the border."""
+    """The bits of a texel, 64 in each half; all zero for the colour of the border."""
 
     low: Operand
     high: Operand
 
 
 def texel_address(call: ImageCode, image: DescribedImage, places: Sequence[Operand]) -> Register:
-    """Of the texel at (x[, y][, z or layer])."""
+    """Emits the address of the texel at (x[, y][, z or layer])."""
     address = image.texels()
     steps = [DescriptorField.TEXEL_BYTES]
     if image.kind.dimensions > 1:
@@ -87,6 +87,7 @@ def _unless(call: ImageCode, size: Register, wanted: int, number: int) -> int | 
 
 
 def store_texel(call: ImageCode, image: DescribedImage, address: Register, texel: Texel) -> None:
+    """Emits the store of a texel, as wide as the image's format says."""
     code = call.code
     place = Address(AddressSpace.GLOBAL, address, 0)
     size, done = image.field(DescriptorField.TEXEL_BYTES), code.new_block()
@@ -209,7 +210,7 @@ def _stored_bits(
 
 
 def _saturated(call: ImageCode, image: DescribedImage, value: Operand, largest: Operand) -> Operand:
-    """Between the least number, which is 0 without a sign, and the largest."""
+    """Emits the value clamped to between the least number, 0 if unsigned, and the largest."""
     mask = image.field(DescriptorField.SIGN_MASK)
     least = call.compute("xor.b32", 32, largest, Immediate(_ALL_ONES))
     least = call.compute("and.b32", 32, least, mask)

@@ -1,4 +1,4 @@
-"""From LLVM IR, bitcode or text, to kernels in the intermediate representation.
+"""LLVM IR, bitcode or text, to kernels in the intermediate representation.
 
 LLVM itself prints the module in its newest form (`simcore.host.ir_process`); `text` reads that
 form, `lowering` makes the `Module`, `builtins` holds the functions of OpenCL. Imports `simcore.isa`

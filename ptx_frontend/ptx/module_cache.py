@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 SMALLEST_CACHED_BYTES = 100_000
-"""Below it, reading PTX takes a tenth of a second at most."""
+"""The size from which on modules are kept: reading less PTX takes a tenth of a second."""
 
 _FRONT_ENDS = Path(__file__).parents[1]
 _SIMCORE = Path(kernelcast.simcore.__file__).parent
@@ -63,7 +63,7 @@ def cached_name(source: str | bytes, path: str) -> str:
 
 
 def cached_ir_name(content: bytes, path: str) -> str:
-    """The same for LLVM IR and SPIR-V, which LLVM reads: another LLVM may read them otherwise."""
+    """The name of a kept module of LLVM IR or SPIR-V, which another LLVM may read otherwise."""
     try:
         llvm = version("llvmlite")
     except PackageNotFoundError:

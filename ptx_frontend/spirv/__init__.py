@@ -1,4 +1,4 @@
-"""From SPIR-V, the binary form of OpenCL kernels, to the text of LLVM IR.
+"""SPIR-V, the binary form of OpenCL kernels, to the text of LLVM IR.
 
 `module` reads what stands before the functions, `functions` writes the instructions, `translation`
 puts the module together. Imports `ptx_frontend.llvm`.

@@ -44,8 +44,11 @@ class AccessStep:
 
 
 def access_steps(kernel: AddressKernel) -> tuple[AccessStep, ...]:
-    """Cell after cell of a thread, the loads of each before its stores, in the kernel's order; what
-    two cells share is loaded once. ModelNotApplicable for what is not affine."""
+    """Loads and stores of a thread's cells, cell after cell, in the kernel's order.
+
+    The loads of each cell come before its stores; what two cells share is loaded once.
+    ModelNotApplicable for what is not affine.
+    """
     accesses, is_store = (*kernel.loads, *kernel.stores), len(kernel.loads)
     trips = {loop.name: loop.trips for loop in kernel.loops}
     forms = [

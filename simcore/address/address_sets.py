@@ -22,8 +22,10 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Boxes:
-    """Lower and upper ends, shape (1 + outer strides, 2, boxes), bytes first; the set of each box,
-    of `count` sets."""
+    """Boxes of `count` address sets.
+
+    Lower and upper ends, shape (1 + outer strides, 2, boxes), bytes first; the set of each box.
+    """
 
     ends: Ints
     owner: Ints
@@ -38,8 +40,11 @@ class Boxes:
         return all(count * below <= above for count, below, above in pairs)
 
     def shared(self, unit: int, phases: Sequence[int]) -> Floats:
-        """Of each phase, in row 0: units of each set; in row 1: units that it shares with the first
-        set; shape (phases, 2, sets). Addresses begin a phase behind a unit."""
+        """Counts units of each set and what it shares with the first, shape (phases, 2, sets).
+
+        Row 0 has units of each set, row 1 units that it shares with the first set. Addresses begin
+        a phase behind a unit.
+        """
         from kernelcast.simcore.address.box_pieces import count_shared
 
         found = np.zeros((len(phases), 2, self.count))
@@ -47,8 +52,10 @@ class Boxes:
         return found
 
     def uses(self, unit: int, phase: int) -> Floats:
-        """Units of each set by the last one before it that has them, shape (sets, 1 + sets): the
-        first column are those that none has."""
+        """Counts units of each set by the last set before it that has them.
+
+        The shape is (sets, 1 + sets): the first column are those that none has.
+        """
         from kernelcast.simcore.address.box_pieces import count_uses
 
         found = np.zeros((self.count, 1 + self.count))
@@ -105,7 +112,7 @@ class AddressSets:
         return AddressSets(1, tuple(members))
 
     def outer_strides(self, unit: int) -> tuple[int, ...]:
-        """Those that leave out whole units between neighbours, ascending."""
+        """Strides that leave out whole units between neighbours, ascending."""
         found = {
             stride
             for member, _ in self.members
@@ -147,8 +154,11 @@ def _corners(member: StridedFamily, place: Mapping[int, int]) -> list[list[int]]
 
 
 def _digits(bases: Sequence[int], strides: tuple[int, ...]) -> Ints:
-    """Bases as coordinates, shape (axes, bases): multiples of the largest stride, then of the next;
-    what is left are bytes. Each axis begins in the middle of the widest gap between bases."""
+    """Bases as coordinates, shape (axes, bases).
+
+    These are multiples of the largest stride, then of the next; what is left are bytes. Each axis
+    begins in the middle of the widest gap between bases.
+    """
     found = np.zeros((1 + len(strides), len(bases)), np.int64)
     rest = np.array(bases, np.int64)
     for at in range(len(strides), 0, -1):

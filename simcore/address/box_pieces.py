@@ -24,8 +24,11 @@ Floats = npt.NDArray[np.float64]
 
 @compiled
 def number_ends(ends: Ints, cuts: Ints, counts: Ints) -> int:
-    """Puts the distinct ends of each axis into `cuts`, ascending, and the number of its cut in the
-    place of each end; returns how many pieces there are."""
+    """Numbers the ends of boxes by the distinct ends of each axis; returns the number of pieces.
+
+    Puts the distinct ends into `cuts`, ascending, and the number of its cut in the place of each
+    end.
+    """
     pieces, boxes = 1, ends.shape[2]
     for axis in range(ends.shape[0]):
         for box in range(boxes):
@@ -113,8 +116,11 @@ def size_of(piece: int, cuts: Ints, counts: Ints) -> int:
 
 @compiled
 def count_shared(masks: Words, cuts: Ints, counts: Ints, found: Floats) -> None:
-    """Adds to `found`, shape (phases, 2, sets), units of each set, and those that it shares with
-    the first set of its phase. Sets of all phases follow each other in `masks`."""
+    """Adds to `found`, shape (phases, 2, sets), units of each set and those it shares.
+
+    They are shared with the first set of the phase. Sets of all phases follow each other in
+    `masks`.
+    """
     sets = found.shape[2]
     for piece in range(masks.shape[0]):
         size = 0
@@ -131,8 +137,10 @@ def count_shared(masks: Words, cuts: Ints, counts: Ints, found: Floats) -> None:
 
 @compiled
 def count_uses(masks: Words, cuts: Ints, counts: Ints, found: Floats) -> None:
-    """Adds to `found`, shape (sets, 1 + sets), units of each set by the last one before it that has
-    them: the first column are those that none has."""
+    """Adds to `found`, shape (sets, 1 + sets), units of each set by the last one that has them.
+
+    Only sets before it count; the first column are units that none of them has.
+    """
     for piece in range(masks.shape[0]):
         size, before = 0, 0
         for number in range(found.shape[0]):

@@ -54,8 +54,10 @@ class StridedFamily:
 
 
 def affine_forms(accesses: Iterable[Access], kernel: AddressKernel) -> Iterator[AffineForm]:
-    """Of each access; those that differ in a constant only are bound once. ModelNotApplicable for
-    what is not affine."""
+    """The affine form of each access; those that differ in a constant only are bound once.
+
+    ModelNotApplicable for what is not affine.
+    """
     parameters = dict(kernel.parameters)
     known: dict[tuple[Any, ...], AffineForm] = {}
     for access in accesses:
@@ -104,7 +106,7 @@ def families(
 def _axis_pieces(
     factors: Mapping[str, int], kernel: AddressKernel, axis: int, low: int, high: int
 ) -> list[tuple[Span, ...]]:
-    """Along one axis: one span of cells, or thread blocks and threads where these are no cells."""
+    """Spans along one axis: one of cells, or of thread blocks and threads."""
     name, threads, cells = AXES[axis], kernel.block[axis], kernel.folding[axis]
     by_block, by_thread = factors.get(f"ctaid.{name}", 0), factors.get(f"tid.{name}", 0)
     by_fold, tile = factors.get(f"fold.{name}", 0), threads * cells

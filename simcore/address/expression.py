@@ -44,7 +44,7 @@ class AffineForm:
         return dict(self.coefficients).get(name, 0)
 
     def value(self, indices: Mapping[str, int]) -> int:
-        """At the given indices; those that are missing are 0."""
+        """The value at the given indices; those that are missing are 0."""
         return self.constant + sum(
             factor * indices.get(name, 0) for name, factor in self.coefficients
         )
@@ -73,6 +73,7 @@ class AddressExpression:
 
     @property
     def variables(self) -> frozenset[str]:
+        """Names of all variables that occur."""
         return frozenset(name for monomial, _ in self.terms for name in monomial)
 
     @property
@@ -84,7 +85,7 @@ class AddressExpression:
         return factor if not monomial and not rest else None
 
     def substitute(self, values: Mapping[str, Operand]) -> AddressExpression:
-        """With expressions or integers in the place of variables."""
+        """The polynomial with expressions or integers in the place of variables."""
         total = AddressExpression()
         for monomial, factor in self.terms:
             product = constant(factor)
@@ -169,10 +170,12 @@ _INDICES = frozenset(f"{kind}.{axis}" for kind in ("tid", "ctaid", "fold") for a
 
 
 def constant(value: int) -> AddressExpression:
+    """The expression of an integer."""
     return AddressExpression.of({(): value})
 
 
 def variable(name: str) -> AddressExpression:
+    """The expression of one variable."""
     return AddressExpression(terms=(((name,), 1),))
 
 

@@ -123,7 +123,7 @@ def _combined(
 
 
 def _from_sympy(source: Any) -> AddressExpression:
-    """By the names of SymPy's classes, so that it need not be imported."""
+    """Converts by the names of SymPy's classes, so that it need not be imported."""
     if source.is_Symbol:
         return _index(str(source))
     parts = [_from_sympy(part) for part in source.args]

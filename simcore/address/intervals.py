@@ -30,14 +30,18 @@ class _Intervals:
     owner: Ints
 
     def of_units(self, unit: int, phase: int) -> _Intervals:
-        """Bytes as units, when addresses begin `phase` bytes behind one; disjoint, ascending in
-        each set."""
+        """The intervals in units instead of bytes, disjoint and ascending in each set.
+
+        Addresses begin `phase` bytes behind a unit.
+        """
         first, end = (self.first + phase) // unit, (self.end - 1 + phase) // unit + 1
         return _Intervals(first, end, self.owner).merged()
 
     def merged(self) -> _Intervals:
-        """Unions of those of each set that overlap or touch: stretches of one axis on which the
-        sets lie one behind the other."""
+        """The intervals with those of one set that overlap or touch united.
+
+        Sets lie one behind the other on one axis.
+        """
         if not len(self.first):
             return self
         low = int(self.first.min())
@@ -56,7 +60,7 @@ class _Intervals:
         return np.asarray(np.bincount(self.owner, sizes, sets), np.float64)
 
     def joined_with_first(self, sets: int) -> _Intervals:
-        """Of each set together with the first one."""
+        """The intervals of each set together with those of the first one."""
         is_first = self.owner == 0
         first, end = self.first[is_first], self.end[is_first]
         return _Intervals(
@@ -67,7 +71,7 @@ class _Intervals:
 
 
 def count_in_intervals(sets: AddressSets, granularity: int, phases: Sequence[int]) -> Floats:
-    """Of each phase, in row 0: units of each set; in row 1: units that it shares with the first."""
+    """Counts units of each set, and those shared with the first one, shape (phases, 2, sets)."""
     found = np.zeros((len(phases), 2, sets.count))
     touched = _dense(sets, granularity)
     for counts, phase in zip(found, phases, strict=True):
@@ -79,7 +83,7 @@ def count_in_intervals(sets: AddressSets, granularity: int, phases: Sequence[int
 
 
 def uses_in_intervals(sets: AddressSets, granularity: int, phase: int) -> Floats:
-    """As `footprint.last_uses`: by stretches of units between all ends of all sets."""
+    """Counts last uses as `footprint.last_uses`, by stretches between all ends of all sets."""
     units = _dense(sets, granularity).of_units(granularity, phase)
     cuts, place = np.unique(np.concatenate((units.first, units.end)), return_inverse=True)
     depth, count = np.zeros((sets.count, len(cuts)), np.int8), len(units.owner)

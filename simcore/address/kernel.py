@@ -16,8 +16,11 @@ Triple = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """An array in global memory: `shape` in elements, x first, where it is known; rows follow each
-    other without padding. `base_alignment_bytes` stands for the unknown base address."""
+    """An array in global memory.
+
+    `shape` in elements, x first, where it is known; rows follow each other without padding.
+    `base_alignment_bytes` stands for the unknown base address.
+    """
 
     name: str
     element_bytes: int
@@ -103,7 +106,7 @@ class AddressKernel:
         is_double: bool | None = None,
         work_per_cell: float = 1.0,
     ) -> None:
-        """KernelcastError for unknown fields and for sizes that are not positive."""
+        """Resolves and checks what is given; KernelcastError for unknown fields or bad sizes."""
         known = tuple(fields)
         wide = any(field.element_bytes == 8 for field in known)
         values: dict[str, object] = {
@@ -127,11 +130,11 @@ class AddressKernel:
             object.__setattr__(self, key, value)
 
     def with_block(self, *block: int) -> AddressKernel:
-        """The same work in thread blocks of another size."""
+        """The kernel with its work in thread blocks of another size."""
         return replace(self, block=_triple("thread block", block))
 
     def with_folding(self, *folding: int) -> AddressKernel:
-        """The same work with another number of cells a thread."""
+        """The kernel with another number of cells a thread."""
         return replace(self, folding=_triple("folding", folding))
 
     def with_domain(self, *domain: int) -> AddressKernel:
@@ -139,11 +142,12 @@ class AddressKernel:
         return replace(self, domain=_triple("domain", domain))
 
     def field(self, name: str) -> Field:
+        """The field of that name."""
         return _field(name, self.fields)
 
     @property
     def cells(self) -> int:
-        """Of the domain."""
+        """The number of cells in the domain."""
         x, y, z = (high - low for low, high in zip(self.origin, self.domain, strict=True))
         return x * y * z
 
@@ -161,6 +165,7 @@ class AddressKernel:
 
     @property
     def threads_per_thread_block(self) -> int:
+        """The number of threads in a thread block."""
         x, y, z = self.block
         return x * y * z
 

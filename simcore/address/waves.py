@@ -54,7 +54,7 @@ class WaveSets:
 
 
 def wave_sets(kernel: AddressKernel, device: Device) -> WaveSets:
-    """ModelNotApplicable when no thread block fits an SM."""
+    """The wave of thread blocks and the layers before it; ModelNotApplicable if none fits an SM."""
     needs = ResourceNeeds(kernel.registers or 0, kernel.shared_bytes, registers=kernel.registers)
     try:
         found = occupancy(needs, LaunchShape(kernel.grid, kernel.block), device)

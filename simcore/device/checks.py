@@ -34,14 +34,14 @@ LATENCIES = (
     "last_level_latency_cycles",
     "dram_latency_cycles",
 )
-"""From the nearest level to the farthest; no level answers sooner than one before it."""
+"""Latencies from the nearest level to the farthest, which must not decrease."""
 READ_BANDWIDTHS = (
     "l1_read_bandwidth_bytes_per_s",
     "l2_read_bandwidth_bytes_per_s",
     "last_level_read_bandwidth_bytes_per_s",
     "dram_read_bandwidth_bytes_per_s",
 )
-"""From the nearest level to the farthest; no level delivers more than one before it."""
+"""Read bandwidths from the nearest level to the farthest, which must not increase."""
 DRAM_BANDWIDTHS = (
     "dram_read_bandwidth_bytes_per_s",
     "dram_write_bandwidth_bytes_per_s",
@@ -106,8 +106,11 @@ class Contradiction(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One published figure. `quantity` is one of QUANTITIES; the reference names the method and the
-    access pattern, without which figures of one quantity cannot be compared."""
+    """One published figure.
+
+    `quantity` is one of QUANTITIES; the reference names the method and the access pattern, without
+    which figures of one quantity cannot be compared.
+    """
 
     quantity: str
     value: float
@@ -115,8 +118,11 @@ class Observation:
 
 
 def is_quantity(name: str) -> bool:
-    """Whether `[observed]` may hold it: what begins with a level of the memory is a closed list,
-    because figures of one level must be comparable; others only have to end with their unit."""
+    """Whether `[observed]` may hold a quantity of that name.
+
+    What begins with a level of the memory is a closed list, because figures of one level must be
+    comparable; others only have to end with their unit.
+    """
     if name in QUANTITIES:
         return True
     return not name.startswith(_LEVELS) and _OTHER_QUANTITY.fullmatch(name) is not None

@@ -48,6 +48,8 @@ class Source(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
+    """How a value of a device file is known, and where it is written."""
+
     source: Source
     reference: str
 
@@ -63,11 +65,13 @@ class CoalescingRule(Enum):
 
 
 SEGMENT_RULES = (CoalescingRule.WORDS, CoalescingRule.SEGMENTS, CoalescingRule.FIXED_SEGMENTS)
-"""Those of `SegmentFacts`, under which global memory has no cache."""
+"""Rules of `SegmentFacts`, under which global memory has no cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArchitectureFacts:
+    """The architecture of a GPU: names, SMs, warp width and clocks."""
+
     vendor: str
     name: str
     compute_capability: str
@@ -121,9 +125,11 @@ class CacheFacts:
 
 @dataclass(frozen=True, slots=True)
 class SegmentFacts:
-    """Compute capability 1.x: each `request_threads` threads of a warp (half of it) make a request
-    of their own, to shared memory as to global memory; there it becomes transactions of
-    `min_segment_bytes` to 128 bytes."""
+    """Coalescing of compute capability 1.x.
+
+    Each `request_threads` threads of a warp (half of it) make a request of their own, to shared
+    memory as to global memory; there it becomes transactions of `min_segment_bytes` to 128 bytes.
+    """
 
     request_threads: int
     min_segment_bytes: int
@@ -131,6 +137,8 @@ class SegmentFacts:
 
 @dataclass(frozen=True, slots=True)
 class SharedMemoryFacts:
+    """The banks of shared memory, and the width of each."""
+
     banks: int
     bank_bytes: int
 
@@ -321,12 +329,12 @@ class Device:
 
     @property
     def running_clock_hz(self) -> float:
-        """Of kernels: the nominal clock, where the file does not say that it rises under load."""
+        """The clock while kernels run: the nominal one, unless the file says that it rises."""
         return self.architecture.running_clock_hz or self.architecture.clock_hz
 
     @property
     def sm_cycles_per_s(self) -> float:
-        """Of all SMs together."""
+        """Cycles of all SMs together, per second."""
         return self.architecture.sm_count * self.running_clock_hz
 
     def seconds(self, cycles: float) -> float:
@@ -335,8 +343,10 @@ class Device:
 
     @property
     def throughputs(self) -> str:
-        """How the six throughputs of `measured` are known, the least certain way of any of them;
-        empty when there are none."""
+        """How the six throughputs of `measured` are known; empty when there are none.
+
+        Where they differ it is the least certain way of any of them.
+        """
         ways = {
             where.source for key, where in self.provenance.items() if key.startswith("measured.")
         }

@@ -102,8 +102,11 @@ def read_device(label: str, name: str, table: Mapping[str, Any]) -> Device:
 
 
 def load_observations(name_or_path: str | Path) -> tuple[Observation, ...]:
-    """Published figures of a device that no section holds: latencies, bandwidths by level and
-    access pattern. They may disagree with each other. Raises as `load_device` does."""
+    """Published figures of a device that no section holds.
+
+    These are latencies and bandwidths by level and access pattern, and may disagree with each
+    other. Raises as `load_device` does.
+    """
     if _is_path(name_or_path):
         return _open(Path(name_or_path)).observations()
     return _open(_FOLDER / f"{_known(str(name_or_path))}.toml").observations()
@@ -239,8 +242,10 @@ class _Reader:
         return kind(**self._values(name, entries, kind))
 
     def _values(self, name: str, entries: Any, facts: type) -> dict[str, Any]:
-        """The value of each field of `facts` that has no default or is given; a field that is a
-        dataclass is a sub-table."""
+        """The value of each field of `facts` that has no default or is given.
+
+        A field that is a dataclass is a sub-table.
+        """
         if not isinstance(entries, Mapping):
             raise self._error(name, f"must be a section [{name}]")
         types = get_type_hints(facts)

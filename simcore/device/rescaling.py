@@ -30,7 +30,7 @@ Scalar: TypeAlias = int | float | str | bool
 Facts: TypeAlias = Mapping[str, Scalar]
 
 ABSENT = "none"
-"""As the value of an optional section: the device then has none (`l1=none`)."""
+"""The value that removes an optional section from a device (`l1=none`)."""
 _SAME = 1e-12
 """Factors nearer to 1 are rounding errors."""
 _MAY_VANISH = frozenset(("peak.fp64_flops_per_s", "measured.fp64_ops_per_s"))
@@ -63,6 +63,7 @@ class DependentFact:
 
     @property
     def sources(self) -> tuple[str, ...]:
+        """Names of the facts that the dependent one follows."""
         return (*self.factors, *self.divisors)
 
 
@@ -209,8 +210,7 @@ RULES: tuple[DependentFact, ...] = (
         reason="the vendor's figure is that of all SMs",
     ),
 )
-"""In this order: the sources of a rule are settled by rules before it. Those of models' sections
-come behind (`Section.rules`)."""
+"""Rules in their order: the sources of one are settled by rules before it."""
 
 
 @dataclass(frozen=True, slots=True)

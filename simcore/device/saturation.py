@@ -18,8 +18,11 @@ __all__ = ["Saturation", "fit_saturation", "saturation_of"]
 
 _POINTS_FOR_SHARPNESS = 3
 _USUAL_SHARPNESS = 1.5
-"""Between 1 (times add up) and 2 (their squares do): with it the points at 6 and 32 warps of Zhang
-and Owens, section 5.1, give those at 16 within 1.3 %, of instructions and of shared memory."""
+"""A knee between 1 (times add up) and 2 (their squares do).
+
+With it the points at 6 and 32 warps of Zhang and Owens, section 5.1, give those at 16 within 1.3 %,
+of instructions and of shared memory.
+"""
 _SHARPEST = 64.0
 _CURVES_KEPT = 256
 
@@ -50,6 +53,7 @@ class Saturation:
     def at(self, x: Floats) -> Floats: ...
 
     def at(self, x: float | Floats) -> float | Floats:
+        """The throughput at parallelism `x`."""
         log_y = _log_value(np.log(x), np.log(self.slope), np.log(self.ceiling), self.sharpness)
         return float(np.exp(log_y)) if isinstance(x, float | int) else np.exp(log_y)
 

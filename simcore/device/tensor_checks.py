@@ -16,7 +16,7 @@ __all__ = ["tensor_contradictions"]
 
 _PEAK_DIFFERENCE = 0.05
 _CLOCK_RANGE = (0.8, 1.1)
-"""Of the clock of the file, for that behind the vendor's peak: GPUs lower theirs for products."""
+"""The range of clocks behind the vendor's peak, over the file's: products lower the clock."""
 _ABOVE_NOMINAL_CLOCK = 1.1
 _SPARSE_FACTORS = (1, 2)
 _NO_FASTER = (

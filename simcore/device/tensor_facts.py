@@ -50,9 +50,10 @@ class TensorFacts:
     peak_clock_hz: float | None = None
 
     def multiply_adds_per_cycle(self, type_name: str) -> float | None:
-        """Of an SM, for a type as counts name it (`fp16`, `fp16 sparse`); None where it has none.
+        """Multiply-adds of an SM per cycle; None for a type that it lacks.
 
-        Multiply-adds that a sparse product leaves out count as well.
+        `type_name` is written as in counts (`fp16`, `fp16 sparse`). Multiply-adds that a sparse
+        product leaves out count as well.
         """
         dense: float | None = getattr(self, type_name.removesuffix(SPARSE))
         if dense is None or not type_name.endswith(SPARSE):
@@ -60,8 +61,11 @@ class TensorFacts:
         return dense * self.sparse_factor if self.sparse_factor > 1 else None
 
     def flow_per_cycle(self, type_name: str) -> float | None:
-        """The rate at which one product passes through the unit: where sums of fp32 are held back
-        to half the rate, the unit rests after each, and results are there all the same."""
+        """The rate at which one product passes through the unit.
+
+        Where sums of fp32 are held back to half the rate, the unit rests after each, and results
+        are there all the same.
+        """
         rate = self.multiply_adds_per_cycle(type_name)
         type_ = TensorType(type_name.removesuffix(SPARSE))
         if rate is None or type_ not in _PLAIN_SUMS:

@@ -19,7 +19,7 @@ _LEVELS = (
     "l2_latency_cycles",
     "dram_latency_cycles",
 )
-"""From the nearest level to the farthest; a level may take as long as the one before it."""
+"""Latencies from the nearest level to the farthest, which must not decrease."""
 _OBSERVED_LEVELS = _LEVELS[1:]
 """Figures of shared memory do not compare: some include the arithmetic of the address."""
 _OBSERVED_FACTOR = 1.25

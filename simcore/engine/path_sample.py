@@ -36,16 +36,22 @@ _MOST_DIFFERENCE = 0.1
 
 @dataclass(frozen=True)
 class PathSample:
-    """`reason`: half a sentence why there are no `paths`. `waits`: instructions of loops that wait
-    for mbarriers, which run as often as the order of warps makes them."""
+    """The paths of some thread blocks, or why there are none.
+
+    `reason`: half a sentence why there are no `paths`. `waits`: instructions of loops that wait for
+    mbarriers, which run as often as the order of warps makes them.
+    """
 
     paths: WarpPaths | None
     reason: str = ""
     waits: frozenset[int] = frozenset()
 
     def of(self, trace: Trace) -> Trace:
-        """The launch's trace with these paths, unless it shows that thread blocks do otherwise
-        when they run alone."""
+        """The launch's trace with these paths.
+
+        The trace stays without them if it shows that thread blocks do otherwise when they run
+        alone.
+        """
         if self.paths is None:
             return replace(trace, paths=None, no_paths=self.reason)
         difference = _difference(self.paths, trace, self.waits)
@@ -160,8 +166,10 @@ def _waits(kernel: Kernel) -> frozenset[int]:
 
 
 def _difference(paths: WarpPaths, trace: Trace, waits: frozenset[int]) -> float:
-    """How far the events are from the issues of the same thread blocks, as a share of these;
-    without those of `waits`."""
+    """How far the events are from the issues of the same thread blocks, as a share of these.
+
+    Instructions of `waits` are left out.
+    """
     if not paths.is_complete:
         return 0.0
     classes = trace.classes

@@ -106,8 +106,10 @@ def compiled(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """A part of `compiled` functions, which Python code does not call: it has no entry of its own,
-    which takes longer to compile than the part."""
+    """Marks a part of `compiled` functions, which Python code does not call.
+
+    It has no entry of its own, which takes longer to compile than the part.
+    """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     options |= {"forceinline": True, "_nrt": False}
     options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}

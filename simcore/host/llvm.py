@@ -1,4 +1,4 @@
-"""Native code from textual LLVM IR, and IR as this LLVM prints it: the module that drives LLVM.
+"""Native code from textual LLVM IR, and IR as LLVM prints it; only this imports llvmlite.
 
 Objects are kept on disk under a hash of everything that they depend on: the IR, the host's CPU and
 features, the optimization level and the version of LLVM.
@@ -46,6 +46,7 @@ class NativeModule:
         self.stack_bytes = stack_bytes
 
     def address(self, name: str) -> int:
+        """The address of a function of the module."""
         return int(self._engine.get_function_address(name))
 
 

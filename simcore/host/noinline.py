@@ -13,8 +13,11 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def outlined(function: Function) -> Function:
-    """Compiled once instead of at each call, which shortens compilation; a call hands over the
-    descriptors of all arrays, and takes as long as a few instructions of a kernel."""
+    """Compiles a function once instead of at each call, which shortens compilation.
+
+    A call hands over the descriptors of all arrays, and takes as long as a few instructions of a
+    kernel.
+    """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
     options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return cast(Function, numba.njit(**options)(function))

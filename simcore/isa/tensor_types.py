@@ -11,8 +11,11 @@ SPARSE = " sparse"
 
 
 class TensorType(Enum):
-    """By the formats of A and B. Sums of floating-point products are fp32 (of fp64: fp64), or fp16
-    where the name has a second part."""
+    """The types of tensor operations, by the formats of A and B.
+
+    Sums of floating-point products are fp32 (of fp64: fp64), or fp16 where the name has a second
+    part.
+    """
 
     FP64 = "fp64"
     FP32 = "fp32"
@@ -27,13 +30,14 @@ class TensorType(Enum):
     MXFP8 = "mxfp8"
     """Blocks with a scale each, of fp8, fp6, or fp4 in the places of bytes."""
     MXFP4 = "mxfp4"
-    """The same of packed fp4."""
+    """Blocks with a scale each, of packed fp4."""
     INT8 = "int8"
     INT4 = "int4"
     B1 = "b1"
 
     @property
     def is_float(self) -> bool:
+        """Whether products are floating-point numbers."""
         return self not in (TensorType.INT8, TensorType.INT4, TensorType.B1)
 
     @property
@@ -46,5 +50,5 @@ class TensorType(Enum):
 
 
 def tensor_type_name(type_: TensorType, *, is_sparse: bool = False) -> str:
-    """As rows of a trace and counts have it."""
+    """The name of a tensor type in rows of a trace and in counts."""
     return f"{type_.value}{SPARSE}" if is_sparse else type_.value

@@ -78,14 +78,17 @@ class ScalarType(Enum):
 
     @property
     def bytes(self) -> int:
+        """The size in bytes; a predicate takes one."""
         return max(1, self.bits // 8)
 
     @property
     def is_float(self) -> bool:
+        """Whether values are IEEE floating-point numbers: f16, f32 or f64."""
         return self.kind is Kind.FLOAT
 
     @property
     def is_packed(self) -> bool:
+        """Whether a register holds several elements."""
         return self.kind is Kind.PACKED
 
     @property
@@ -102,10 +105,12 @@ class ScalarType(Enum):
 
     @property
     def is_signed(self) -> bool:
+        """Whether values are signed integers."""
         return self.kind is Kind.SIGNED
 
     @property
     def is_integer(self) -> bool:
+        """Whether values are integers or untyped bits."""
         return self.kind in (Kind.BITS, Kind.UNSIGNED, Kind.SIGNED)
 
     @property

@@ -50,7 +50,7 @@ class DescriptorField(IntEnum):
     SIGN_MASK = 48
     """All ones for numbers with a sign."""
     SAMPLER = 52
-    """Of a texture: the number that `sampler_word` makes."""
+    """The sampler of a texture: the number that `sampler_word` makes."""
     LEVELS = 56
     """Levels of the mipmap from this one on."""
     IS_SRGB = 60
@@ -59,7 +59,7 @@ class DescriptorField(IntEnum):
     """Four numbers of 32 bits, in the type that a read gives."""
     IS_LEVEL_LINEAR = 144
     LEVEL_BIAS = 148
-    """This and the next two are single-precision numbers."""
+    """The bias of the level; as the next two, a single-precision number."""
     LEAST_LEVEL = 152
     LARGEST_LEVEL = 156
     SHAPE = 160
@@ -162,11 +162,12 @@ class PlacedImage:
 
     @property
     def image(self) -> Image:
+        """The image of the level that the descriptor describes."""
         return levels_of(self.argument)[self.level]
 
 
 def placed_images(kernel: Kernel, launch: Launch) -> Iterator[PlacedImage]:
-    """In the order of the arguments; an image that is passed twice has two descriptors."""
+    """Images in the order of the arguments; one that is passed twice has two descriptors."""
     place = _first(kernel)
     for value, parameter in zip(launch.arguments, kernel.parameters, strict=True):
         if isinstance(value, ImageArgument):

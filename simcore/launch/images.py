@@ -43,6 +43,8 @@ class Addressing(Enum):
 
 
 class Filter(Enum):
+    """How texels are combined at a coordinate: the nearest one, or linear interpolation."""
+
     NEAREST = 0x10
     LINEAR = 0x20
 
@@ -117,6 +119,7 @@ class Image:
 
     @property
     def format(self) -> ImageFormat:
+        """The channel order and type of a texel; LaunchError for a pair that OpenCL lacks."""
         return ImageFormat(self.order, self.channel_type)
 
     @property
@@ -127,6 +130,7 @@ class Image:
 
     @property
     def layers(self) -> int:
+        """Layers of an image array; 1 for a single image."""
         return self.size[-1] if self.kind.is_array else 1
 
     def _size_of_array(self) -> tuple[int, ...]:

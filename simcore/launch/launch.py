@@ -99,8 +99,11 @@ def materialised(argument: Argument) -> Argument:
 
 @dataclass(frozen=True)
 class Launch:
-    """`dynamic_shared_bytes` per thread block, besides those of `__local` arguments; `registers`
-    per thread, when the user knows them."""
+    """A launch of a kernel.
+
+    `dynamic_shared_bytes` per thread block, besides those of `__local` arguments; `registers` per
+    thread, when the user knows them.
+    """
 
     grid: tuple[int, int, int]
     thread_block: tuple[int, int, int]
@@ -113,15 +116,18 @@ class Launch:
     """Thread blocks of a cluster; None for what the kernel says, or no clusters."""
 
     def argument_name(self, position: int, parameter: Parameter) -> str:
+        """The name of an argument for messages: the user's, or the parameter's."""
         return self.argument_names[position] if self.argument_names else parameter.name
 
     @property
     def thread_blocks(self) -> int:
+        """The number of thread blocks in the grid."""
         x, y, z = self.grid
         return x * y * z
 
     @property
     def threads_per_thread_block(self) -> int:
+        """The number of threads in a thread block."""
         x, y, z = self.thread_block
         return x * y * z
 
@@ -130,7 +136,7 @@ class Launch:
         return self.cluster or kernel.required_cluster or (1, 1, 1)
 
     def materialised(self) -> Launch:
-        """The same launch with an array for each lazy buffer: what a full run needs."""
+        """The launch with an array for each lazy buffer, as a full run needs it."""
         if not any(isinstance(value, LazyBuffer) for value in self.arguments):
             return self
         lazy = {value for value in self.arguments if isinstance(value, LazyBuffer)}
@@ -139,7 +145,7 @@ class Launch:
         return replace(self, arguments=tuple(map(materialised, self.arguments)))
 
     def check(self, kernel: Kernel) -> None:
-        """LaunchError, in one line, when the launch does not fit the kernel."""
+        """Raises LaunchError, in one line, when the launch does not fit the kernel."""
         for name, sizes, most in (
             ("grid", self.grid, _MAX_GRID),
             ("thread block", self.thread_block, _MAX_THREAD_BLOCK),

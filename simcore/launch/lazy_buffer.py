@@ -52,10 +52,12 @@ class LazyBuffer:
 
     @property
     def nbytes(self) -> int:
+        """The size of the array in bytes, whether it exists or not."""
         return self.size * self.dtype.itemsize
 
     @property
     def is_materialised(self) -> bool:
+        """Whether the array has been made."""
         return self._array is not None
 
     def materialise(self) -> Array:

@@ -10,7 +10,7 @@ from kernelcast.simcore.launch.launch import Argument, Launch, LocalBytes
 __all__ = ["placed_arguments", "shared_bytes"]
 
 _ALIGNMENT = 16
-"""Of the dynamic shared memory and of every array in it: that of the widest vectors of 4 bytes."""
+"""Alignment of the dynamic shared memory and its arrays: that of the widest vectors."""
 
 
 def shared_bytes(kernel: Kernel, launch: Launch) -> int:

@@ -75,6 +75,7 @@ class FlatMemory:
         self._views: dict[np.dtype[Any], npt.NDArray[Any]] = {}
 
     def typed(self, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+        """The memory as an array of that type, without a copy."""
         view = self._views.get(dtype)
         if view is None:
             view = self._views[dtype] = self.bytes.view(dtype)
@@ -109,6 +110,7 @@ class Buffer:
 
     @property
     def end(self) -> int:
+        """The first address behind the allocation."""
         return self.first + self.size
 
     @property
@@ -120,9 +122,11 @@ class Buffer:
 
     @property
     def is_materialised(self) -> bool:
+        """Whether the buffer's contents exist; those of a lazy buffer are made on demand."""
         return not isinstance(self.host, LazyBuffer) or self.host.is_materialised
 
     def typed(self, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+        """The contents as an array of that type, without a copy or an incomplete last element."""
         return self.bytes[: self.size // dtype.itemsize * dtype.itemsize].view(dtype)
 
 
@@ -136,7 +140,7 @@ class GlobalMemory:
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
-        """In the order of their addresses."""
+        """All buffers, in the order of their addresses."""
         return tuple(self._buffers)
 
     def allocate(self, name: str, array: npt.NDArray[Any] | LazyBuffer) -> Buffer:
@@ -195,6 +199,7 @@ _ALL: Addresses = np.zeros(0, np.int64)
 
 
 def is_all(lanes: Addresses) -> bool:
+    """Whether the lanes are the constant that stands for all of them."""
     return lanes is _ALL
 
 
@@ -238,6 +243,7 @@ class LaunchMemory:
         return MappingProxyType(self._symbols)
 
     def address_of(self, operand: SymbolAddress) -> int:
+        """The virtual address of a symbol, with the operand's offset."""
         return self._symbols[operand.symbol] + operand.offset
 
     def _argument_bytes(self, value: Argument, name: str, size: int, dtype: np.dtype[Any]) -> bytes:
@@ -260,7 +266,7 @@ class LaunchMemory:
         return (int(value) & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
 
     def _tensor_map(self, value: TensorMap, name: str, size: int) -> bytes:
-        """Its bytes, or where the parameter is a pointer their address."""
+        """The map's bytes, or where the parameter is a pointer their address."""
         content = value.encoded(self.globals.allocate(name, value.array).first)
         if size == len(content):
             return content

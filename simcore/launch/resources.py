@@ -12,6 +12,7 @@ __all__ = ["resource_needs"]
 
 
 def resource_needs(kernel: Kernel, launch: Launch) -> ResourceNeeds:
+    """Registers, shared and local memory that a launch of the kernel needs."""
     return ResourceNeeds(
         live_registers=max_live_registers(kernel),
         shared_bytes=shared_bytes(kernel, launch),

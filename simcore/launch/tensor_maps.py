@@ -78,7 +78,7 @@ class TensorElement(Enum):
 
     @classmethod
     def numbered(cls, number: int) -> TensorElement:
-        """LaunchError for packed elements of 4 and 6 bits, and what means nothing."""
+        """The element of that number; LaunchError for packed ones of 4 and 6 bits, or none."""
         for element in cls:
             if element.number == number:
                 return element
@@ -95,6 +95,7 @@ class Swizzle(Enum):
 
     @property
     def span(self) -> int:
+        """The length in bytes of the permuted stretch; 0 without swizzling."""
         return 0 if self is Swizzle.NONE else 16 << self.value
 
 
@@ -146,11 +147,12 @@ class DescribedTensor:
 
     @property
     def rank(self) -> int:
+        """The number of dimensions."""
         return len(self.sizes)
 
     @classmethod
     def read(cls, content: bytes) -> DescribedTensor:
-        """LaunchError when the bytes are no tensor map of ours.
+        """Reads a tensor map; LaunchError when the bytes are none of ours.
 
         A kernel may make one itself: all zeros, of which `tensormap.replace` sets the fields.
         """

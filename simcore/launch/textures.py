@@ -32,7 +32,7 @@ _TYPES: Mapping[str, tuple[ChannelType, ChannelType]] = {
     "float16": (ChannelType.HALF_FLOAT, ChannelType.HALF_FLOAT),
     "float32": (ChannelType.FLOAT, ChannelType.FLOAT),
 }
-"""By the array's type: how texels are read as they are, and as numbers from 0 or -1 to 1."""
+"""How texels are read by the array's type: as they are, and as numbers from 0 or -1 to 1."""
 _MOST_LEVEL = 1000.0
 
 
@@ -90,6 +90,7 @@ class Texture:
 
     @property
     def is_level_linear(self) -> bool:
+        """Whether two mipmap levels are interpolated."""
         return self.level_filter is Filter.LINEAR
 
     @property

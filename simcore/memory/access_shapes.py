@@ -192,7 +192,7 @@ def learn_segments(
     alignment: int,
     access_bytes: int,
 ) -> None:
-    """As `learn_shape`, of an access that goes to memory in segments: it has no lines."""
+    """Learns the shape of an access that goes to memory in segments: it has no lines."""
     learn_shape(shapes, row, place, offsets, lanes, alignment, access_bytes)
     facts, unit_shift = shapes.facts, trailing_zeros(rule.unit_bytes)
     distinct = distinct_bytes(shapes.byte_masks[row], facts[fact(row, FOUND)])

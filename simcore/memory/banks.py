@@ -26,7 +26,7 @@ from kernelcast.traces.trace import PatternCounts
 __all__ = ["Wavefronts", "banked_wavefronts", "constant_wavefronts", "shared_wavefronts"]
 
 MOST_LANES = 64
-"""Of any warp."""
+"""The widest warp of any device."""
 
 Ints = npt.NDArray[np.int64]
 Masks = npt.NDArray[np.uint64]
@@ -45,6 +45,7 @@ class Wavefronts:
 
     @property
     def degree(self) -> npt.NDArray[np.float64]:
+        """The degree of bank conflicts: passes per pass that would do without conflicts."""
         return self.taken / self.ideal
 
 

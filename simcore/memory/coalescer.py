@@ -111,8 +111,11 @@ def _sort_starts(starts: Ints, width: int, ordered: Ints) -> None:
 def _merge_starts(
     starts: Ints, width: int, access_bytes: int, sector_bytes: int, sectors: Ints, masks: Masks
 ) -> int:
-    """Sectors of ascending `starts`. Accesses are equally long, so that each begins no earlier than
-    in the sectors of the one before, which follow each other without gaps."""
+    """Finds the sectors of ascending `starts`; returns how many there are.
+
+    Accesses are equally long, so that each begins no earlier than in the sectors of the one before,
+    which follow each other without gaps.
+    """
     within = sector_bytes - 1
     shift = trailing_zeros(sector_bytes)
     bytes_ = low_bits(access_bytes)

@@ -50,7 +50,7 @@ class DeviceMemory:
         self._thread_blocks_per_sm = thread_blocks_per_sm
 
     def accept(self, batch: AccessBatch) -> None:
-        """TraceFormatError when the batch does not follow the one before."""
+        """Takes the next batch; TraceFormatError when it does not follow the one before."""
         self._traffic.accept(batch)
         self._wavefronts.accept(batch)
 
@@ -62,7 +62,7 @@ class DeviceMemory:
 
 
 def simulate_memory(trace: Trace, device: Device, thread_blocks_per_sm: int) -> MemoryResult:
-    """Of a trace that holds its accesses. The GIL is free most of the time."""
+    """Simulates the memory for a trace that holds its accesses, mostly without the GIL."""
     memory = DeviceMemory(
         trace.instructions,
         trace.warp_width,

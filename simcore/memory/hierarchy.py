@@ -63,11 +63,12 @@ class TrafficResult:
 
     @cached_property
     def dram_read_transactions(self) -> int:
+        """DRAM transactions that read, with those that fill partly written sectors."""
         return int(self.by_instruction.dram_reads.sum()) + self.fill_reads
 
 
 def traffic_result(counts: Counters, l2: CacheState, paths: Paths, device: Device) -> TrafficResult:
-    """From groups of sectors, as the caches count them, to transactions of the DRAM."""
+    """Converts groups of sectors, as the caches count them, to transactions of the DRAM."""
     sector, transaction = device.l2.sector_bytes, device.dram.transaction_bytes
     if makes_segments(device):
         return _segment_traffic(counts, paths, device)
@@ -86,7 +87,7 @@ def traffic_result(counts: Counters, l2: CacheState, paths: Paths, device: Devic
 
 
 def _segment_traffic(counts: Counters, paths: Paths, device: Device) -> TrafficResult:
-    """In units of the rule; the texture caches count sectors, and what these fetch together."""
+    """Traffic in units of the segment rule; texture caches count sectors fetched together."""
     unit, sector = paths.segments.unit_bytes, device.l2.sector_bytes
     units = np.where(paths.in_segments, 1, sector // unit)
     fetched = np.where(paths.in_segments, 1, max(sector, device.dram.transaction_bytes) // unit)
@@ -102,7 +103,7 @@ def _segment_traffic(counts: Counters, paths: Paths, device: Device) -> TrafficR
 
 
 def cold_l2(device: Device) -> CacheState:
-    """DeviceFileError when cache sizes do not fit each other; so does `cold_l1`."""
+    """An L2 without contents; DeviceFileError when cache sizes do not fit each other."""
     sector = device.l2.sector_bytes
     fetch = max(sector, device.dram.transaction_bytes)
     return empty_cache(device.l2, sector, fetch, instances=1, keeps_dirty=True)
@@ -122,6 +123,7 @@ def cold_l1(device: Device) -> CacheState:
 
 
 def access_paths(instructions: Sequence[InstructionRow], device: Device) -> Paths:
+    """What each instruction's accesses do in L1 and L2 of the device, by pc."""
     native = native_accesses(instructions)
     kinds = [
         _KINDS.get(row.kind, NOTHING) if native.bytes[row.pc] else NOTHING for row in instructions
@@ -144,7 +146,7 @@ def _goes_in_segments(row: InstructionRow, device: Device) -> bool:
 
 
 def _is_texture_fetch(row: InstructionRow, facts: CacheFacts) -> bool:
-    """Of a device whose caches are those of textures: a read of an image, or what counts as one."""
+    """Whether a read goes through the texture cache, as images and some read-only loads do."""
     is_read_only = row.kind == "load" and row.cache == "nc"
     return is_read_only and (row.is_part or facts.caches_read_only_loads)
 

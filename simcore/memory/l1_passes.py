@@ -45,7 +45,7 @@ def has_banked_l1(device: Device) -> bool:
 def data_passes(
     rows: PatternCounts, patterns: PatternTable, native: NativeAccesses, device: Device
 ) -> Ints:
-    """Of the data stage, for each of `rows`; without banks none counts but the tags."""
+    """Passes of L1's data stage for each of `rows`; without banks none counts but the tags."""
     if not has_banked_l1(device):
         return np.ones(len(rows), np.int64)
     facts = device.shared
@@ -60,7 +60,7 @@ def tag_passes(
     native: NativeAccesses,
     device: Device,
 ) -> Ints:
-    """Of the tag stage, for each access; without banks one for each line."""
+    """Passes of L1's tag stage for each access; without banks one for each line."""
     if makes_segments(device):
         return np.maximum(transactions_of(pc, address, pattern, patterns, native, device).count, 1)
     passes = np.empty(len(pc), np.int64)
@@ -84,7 +84,7 @@ def tag_passes(
 
 @compiled
 def _bank_of(line: int, banks: int) -> int:
-    """For one bank or four."""
+    """The tag bank of a line, where there are one or four."""
     if banks == 1:
         return 0
     for shift in (32, 16, 8, 4, 2):

@@ -100,6 +100,7 @@ def counters(tally: Ints) -> Counters:
 
 @compiled
 def add(tally: Ints, count: np.uint64, column: int, amount: int) -> None:
+    """Adds to one column of an instruction's counters."""
     tally[np.uint64(count + np.uint64(column))] += amount
 
 
@@ -170,6 +171,7 @@ def read_l1(
 def read_l2(
     l2: CacheState, shapes: ShapeTable, row: np.uint64, stretch: int, tally: Ints, count: np.uint64
 ) -> None:
+    """Looks up the lines of an access in L2, and counts hits and misses."""
     at, lines = lines_of(shapes, row, 1)
     for _ in range(lines):
         line = stretch + shapes.lines[np.uint64(at)]
@@ -199,6 +201,7 @@ def write_l1(
 def write_l2(
     l2: CacheState, shapes: ShapeTable, row: np.uint64, stretch: int, tally: Ints, count: np.uint64
 ) -> None:
+    """Writes the lines of an access to L2, and counts what it takes."""
     ordinal, cleaned = 0, 0
     at, lines = lines_of(shapes, row, 1)
     for _ in range(lines):
@@ -223,7 +226,7 @@ def write_l2(
 def write_around_l2(
     l2: CacheState, shapes: ShapeTable, row: np.uint64, stretch: int, tally: Ints, count: np.uint64
 ) -> None:
-    """Without write-allocation a store goes straight to DRAM and drops what L2 holds of it."""
+    """Writes straight to DRAM, without write-allocation, and drops what L2 holds of it."""
     at, lines = lines_of(shapes, row, 1)
     for _ in range(lines):
         line = stretch + shapes.lines[np.uint64(at)]

@@ -21,7 +21,7 @@ __all__ = ["NativeAccesses", "native_accesses"]
 
 @dataclass(frozen=True)
 class NativeAccesses:
-    """By pc. `bytes`: width per lane, 0 for what never reaches memory by itself.
+    """Widths and alignments of native accesses, by pc.
 
     `alignment` is -1, or minus the width of a merged access: address & alignment is its start.
     """
@@ -31,7 +31,7 @@ class NativeAccesses:
 
 
 def native_accesses(instructions: Sequence[InstructionRow]) -> NativeAccesses:
-    """TraceFormatError when parts merge to a width that no instruction can have."""
+    """The native accesses by pc; TraceFormatError for parts that merge to an unknown width."""
     widths = np.zeros(len(instructions), np.int64)
     parts = np.zeros(len(instructions), np.int64)
     for row in instructions:

@@ -41,14 +41,16 @@ class PatternRows:
 
     @property
     def table(self) -> Patterns:
+        """All rows as the walk reads them."""
         return Patterns(self.lanes, self.offsets, KEPT_ROWS)
 
     @property
     def is_full(self) -> bool:
+        """Whether no room is left for patterns that many accesses use."""
         return self._kept == KEPT_ROWS
 
     def numbers(self, patterns: PatternTable, used: Column) -> Ints:
-        """By pattern of the table, the kept row that equals it, or SINGLE_USE.
+        """Numbers the table's patterns: the kept row that equals it, or SINGLE_USE.
 
         `used`: the pattern of each access. What an access uses alone is kept only where there is
         plenty of room, and not looked up in long tables.

@@ -122,6 +122,7 @@ class PendingAccesses:
 
     @property
     def patterns(self) -> Patterns:
+        """The patterns that the pending accesses refer to."""
         return self._rows.table
 
     def order(self, until: int | None) -> tuple[Ints, int]:

@@ -58,7 +58,7 @@ def makes_segments(device: Device) -> bool:
 
 
 def segment_rule(device: Device) -> SegmentRule:
-    """Of a device of another rule: one that no access follows."""
+    """The device's rule of segments; one that no access follows where it has none."""
     sector = device.l2.sector_bytes
     if device.segments is None or device.coalescing not in _CODES:
         return SegmentRule(_NONE, device.architecture.warp_width, sector, sector)
@@ -89,8 +89,10 @@ def _in_word_order(starts: Ints, request: np.uint64, first: int, threads: int, s
 
 @compiled
 def _serve_segment(starts: Ints, ends: Ints, pending: np.uint64, size: int, smallest: int) -> int:
-    """Takes the threads in the segment of the lowest one off, by moving their starts to the
-    segment's end; the bytes of the transaction."""
+    """Serves the segment of the lowest pending thread; returns the bytes of the transaction.
+
+    The threads in it are taken off by moving their starts to the segment's end.
+    """
     begin = starts[np.uint64(trailing_zeros(int(np.int64(pending))))] & -size
     end, low, high = begin + size, begin + size, begin
     while pending != ZERO:

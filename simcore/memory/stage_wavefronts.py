@@ -22,8 +22,11 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass
 class StageWavefronts:
-    """Shared accesses by stage and pc, shape (stages, instructions): warp-level requests, passes,
-    passes without any conflict, and the requests that not all lanes of a warp take part in."""
+    """Shared accesses by stage and pc, shape (stages, instructions).
+
+    Holds warp-level requests, passes, passes without any conflict, and the requests that not all
+    lanes of a warp take part in.
+    """
 
     instructions: int
     requests: Ints = field(init=False)
@@ -91,8 +94,10 @@ class StageWavefronts:
 def _requests(
     masks: npt.NDArray[np.uint64], width: int, access_bytes: Ints, device: Device
 ) -> Ints:
-    """Groups of lanes that a device serves one after the other whatever they want, half-warps or
-    smaller ones; 1 where it joins them."""
+    """Groups of lanes that a device serves one after the other whatever they want.
+
+    These are half-warps or smaller; 1 where the device joins them.
+    """
     found = np.ones(len(masks), np.int64)
     if device.segments is None:
         return found

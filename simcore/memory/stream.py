@@ -33,7 +33,7 @@ from kernelcast.traces.trace import InstructionRow, Trace
 __all__ = ["TrafficSimulator", "simulate_traffic"]
 
 _ACCESSES_AT_ONCE = 1 << 14
-"""As many as the processor's own caches hold, so that sorting them is cheap."""
+"""Accesses simulated at once: few enough for the host's caches, so that sorting is cheap."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -75,7 +75,7 @@ class TrafficSimulator:
         self._is_finished = False
 
     def accept(self, batch: AccessBatch) -> None:
-        """TraceFormatError when the batch does not follow the one before, or is inconsistent."""
+        """Takes the next batch; TraceFormatError if it does not follow or is inconsistent."""
         self._check(batch)
         first_warp = batch.first_thread_block * self._warps
         rows, ends = rows_by_warp(batch.accesses, first_warp, len(batch.warp_time))
@@ -127,8 +127,11 @@ class TrafficSimulator:
         return self.traffic_so_far()
 
     def traffic_so_far(self) -> TrafficResult:
-        """The traffic of what was simulated to now. What L2 still has to write back is not in it,
-        nor are accesses that a later thread block might precede."""
+        """The traffic of what was simulated to now.
+
+        What L2 still has to write back is not in it, nor are accesses that a later thread block
+        might precede.
+        """
         if not self._is_finished:
             self._simulate(self._distributor.next_start)
         settle(self._paths, self._l1, self._shapes, self._tally)
@@ -139,7 +142,7 @@ class TrafficSimulator:
         return max(_ACCESSES_AT_ONCE, self._held_back)
 
     def _piece_end(self, ends: Ints, begin: int) -> int:
-        """As many thread blocks, at least one, as are worth a pass."""
+        """The end of the next pass: as many thread blocks, at least one, as are worth it."""
         found = int(np.searchsorted(ends, ends[begin] + self._at_once(), side="right")) - 1
         return max(begin + 1, found)
 

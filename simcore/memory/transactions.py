@@ -28,7 +28,7 @@ Column = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class AccessTransactions:
-    """Of each access, shape (accesses,)."""
+    """Number and bytes of the transactions of each access, shape (accesses,)."""
 
     count: Ints
     bytes: Ints
@@ -71,7 +71,7 @@ def transactions_of(
 
 
 def _transaction_bytes(device: Device) -> int:
-    """Of devices without segments."""
+    """The size of a transaction on devices without segments."""
     if device.coalescing is CoalescingRule.LINES and device.l1 is not None:
         return device.l1.line_bytes
     return device.l2.sector_bytes

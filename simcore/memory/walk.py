@@ -78,8 +78,10 @@ Words = npt.NDArray[np.uint64]
 
 
 class Patterns(NamedTuple):
-    """`lanes`, shape (patterns,), and `offsets`, shape (patterns, warp width); the first `kept` of
-    them may be used by many accesses, each other one by a single access."""
+    """Access patterns: `lanes`, shape (patterns,), and `offsets`, shape (patterns, warp width).
+
+    The first `kept` of them may be used by many accesses, each other one by a single access.
+    """
 
     lanes: Words
     offsets: Ints
@@ -87,10 +89,11 @@ class Patterns(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """By pc: what the instruction does (LOAD, ...), what L1 does for it (L1_READ, ...), its width,
-    and whether it goes to memory in segments, through no cache.
+    """Facts of memory instructions by pc.
 
-    `whole_lines`: L1 is asked for lines, not sectors.
+    What the instruction does (LOAD, ...), what L1 does for it (L1_READ, ...), its width, and
+    whether it goes to memory in segments, through no cache. `whole_lines`: L1 is asked for lines,
+    not sectors.
     """
 
     kind: npt.NDArray[np.int8]

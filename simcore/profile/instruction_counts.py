@@ -39,7 +39,7 @@ def is_compute_load_store(row: InstructionRow) -> bool:
 
 
 def instruction_counts(trace: Trace) -> InstructionCounts:
-    """Per launch, in the trace's own warps."""
+    """Counts the instructions of a launch, in the trace's own warps."""
     issues, lanes = trace.classes.totals()
     rows = trace.instructions
 
@@ -71,7 +71,7 @@ def instruction_counts(trace: Trace) -> InstructionCounts:
 
 
 def tensor_operations(trace: Trace) -> dict[str, float]:
-    """By type, one launch; a row counts for each lane that takes part."""
+    """Tensor operations of one launch by type; a row counts for each lane that takes part."""
     _, lanes = trace.classes.totals()
     counts: dict[str, float] = defaultdict(float)
     for row in trace.instructions:

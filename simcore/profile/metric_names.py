@@ -31,7 +31,7 @@ __all__ = ["METRICS", "Metric", "MetricValue", "Naming", "metrics"]
 
 
 class Naming(Enum):
-    """Whose names to use."""
+    """The profiler whose names to use."""
 
     NVPROF = "nvprof"
     NCU = "ncu"
@@ -48,11 +48,14 @@ class Metric:
     value: Getter
 
     def name(self, naming: Naming) -> str:
+        """The metric's name in that profiler; empty where it has none."""
         return self.nvprof if naming is Naming.NVPROF else self.ncu
 
 
 @dataclass(frozen=True, slots=True)
 class MetricValue:
+    """The value of one metric, with its unit and a description."""
+
     name: str
     value: float
     unit: str

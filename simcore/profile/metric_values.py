@@ -33,10 +33,12 @@ Getter: TypeAlias = Callable[[KernelProfile], float | None]
 
 
 def instruction_count(of: Callable[[InstructionCounts], float | None]) -> Getter:
+    """A getter of a figure of the instruction counts."""
     return lambda profile: of(profile.instructions)
 
 
 def traffic_count(of: Callable[[MemoryTraffic], float | None]) -> Getter:
+    """A getter of a figure of the memory traffic."""
     return lambda profile: of(profile.traffic)
 
 
@@ -51,6 +53,7 @@ def traffic_transactions(of: Callable[[MemoryTraffic], float | None]) -> Getter:
 
 
 def shared_count(of: Callable[[SharedMemoryUse], float | None]) -> Getter:
+    """A getter of a figure of shared memory; None where the profile lacks it."""
     return lambda profile: of(profile.shared) if profile.shared else None
 
 
@@ -61,6 +64,7 @@ def _percent(part: float | None, whole: float | None) -> float | None:
 def hit_rate(
     hits: Callable[[MemoryTraffic], float | None], reads: Callable[[MemoryTraffic], float | None]
 ) -> Getter:
+    """A getter of a hit rate in percent."""
     return lambda profile: _percent(hits(profile.traffic), reads(profile.traffic))
 
 
@@ -80,6 +84,7 @@ def used_share(
 
 
 def bank_efficiency(profile: KernelProfile) -> float | None:
+    """Shared-memory wavefronts without conflicts per wavefront taken, in percent."""
     if profile.shared is None:
         return None
     taken = profile.shared.load_wavefronts + profile.shared.store_wavefronts
@@ -87,16 +92,20 @@ def bank_efficiency(profile: KernelProfile) -> float | None:
 
 
 def active_lanes_percent(profile: KernelProfile) -> float | None:
+    """Active lanes of a warp instruction in percent of the warp."""
     return None if profile.divergence is None else 100.0 * profile.divergence
 
 
 def active_lanes(profile: KernelProfile) -> float | None:
+    """Mean active lanes of a warp instruction."""
     return None if profile.divergence is None else profile.divergence * profile.warp_width
 
 
 def occupancy_percent(profile: KernelProfile) -> float | None:
+    """Theoretical occupancy in percent."""
     return 100.0 * profile.occupancy.fraction if profile.occupancy else None
 
 
 def registers(profile: KernelProfile) -> float | None:
+    """Registers per thread."""
     return float(profile.occupancy.registers_per_thread) if profile.occupancy else None

@@ -51,6 +51,7 @@ class Vocabulary:
 
     @property
     def metrics(self) -> frozenset[str]:
+        """Names of all metrics that some field can be derived from."""
         return frozenset(
             name
             for derivations in self.fields.values()

@@ -44,16 +44,20 @@ class WorkType(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LaunchShape:
+    """Grid and thread-block sizes of a launch."""
+
     grid: tuple[int, int, int]
     thread_block: tuple[int, int, int]
 
     @property
     def thread_blocks(self) -> int:
+        """The number of thread blocks in the grid."""
         x, y, z = self.grid
         return x * y * z
 
     @property
     def threads_per_thread_block(self) -> int:
+        """The number of threads in a thread block."""
         x, y, z = self.thread_block
         return x * y * z
 
@@ -109,7 +113,7 @@ class MemoryTraffic:
     l2_read_hit_sectors: float | None = None
     l2_write_sectors: float | None = None
     l2_atomic_sectors: float = 0.0
-    """Of atomics, which are among those read and among those written."""
+    """Sectors of atomics, which are among those read and among those written."""
     requested_load_bytes: float | None = None
     requested_store_bytes: float | None = None
     global_load_transactions: float | None = None
@@ -117,17 +121,18 @@ class MemoryTraffic:
 
     @property
     def dram_bytes(self) -> float:
+        """Bytes that DRAM reads and writes."""
         return self.sector_bytes * (self.dram_read_transactions + self.dram_write_transactions)
 
     @property
     def l2_bytes(self) -> float | None:
-        """Between SMs and L2; None unless reads and writes are known."""
+        """Bytes between SMs and L2; None unless reads and writes are known."""
         is_known = self.l2_read_sectors is not None and self.l2_write_sectors is not None
         return self.known_l2_bytes if is_known else None
 
     @property
     def known_l2_bytes(self) -> float:
-        """The same of what is known; an atomic changes its sector in one transaction."""
+        """Known bytes between SMs and L2; an atomic changes its sector in one transaction."""
         sectors = (self.l2_read_sectors or 0.0) + (self.l2_write_sectors or 0.0)
         return self.sector_bytes * (sectors - self.l2_atomic_sectors)
 
@@ -149,6 +154,8 @@ class SharedMemoryUse:
 
 
 class OccupancyLimiter(Enum):
+    """The resource that limits the resident thread blocks of an SM."""
+
     THREADS = "threads per SM"
     WARPS = "warps per SM"
     THREAD_BLOCKS = "thread blocks per SM"
@@ -221,6 +228,7 @@ class LaunchValidity:
 
     @property
     def reasons(self) -> tuple[str, ...]:
+        """The conditions that fail, in words."""
         return tuple(
             reason
             for passed, reason in (

@@ -1,4 +1,4 @@
-"""From the traffic of a sample to the traffic of the launch, with its error.
+"""Extrapolation of the traffic of a sample to that of the launch, with its error.
 
 A ratio estimator (Cochran, "Sampling Techniques", chapter 6): how often each access is issued in
 the whole grid is known exactly, and the sample says what one issue moves at each level.
@@ -137,8 +137,11 @@ def _rate(sample: _Sample, name: str, *, is_measured: bool) -> Reals:
 
 
 def _with_error(sample: _Sample, weights: Mapping[str, float], value: float) -> SampledCount:
-    """Of a weighted sum of counters: scatter between the samples, and how far their second halves
-    are from the whole."""
+    """A weighted sum of counters with its standard error.
+
+    The error has two parts: scatter between the samples, and how far their second halves are from
+    the whole.
+    """
     residual = _residuals(sample, weights)
     chosen = {position for pair in sample.halves for position in pair}
     measured = float(sum(sample.parts[i].requests.sum() for i in chosen))

@@ -16,7 +16,7 @@ MOST_WARM_UP_WAVES = 64
 _FREE = -1
 _FIRST_ROOM = 1 << 12
 _NEIGHBOURS = 6
-"""So many low bits of a sector's number stay as they are: neighbours stay together."""
+"""Low bits of a sector's number that hashing keeps, so that neighbours stay together."""
 _SPREAD = 0x1E3779B97F4A7C15
 """An odd number whose products spread over all bits (Knuth, TAOCP 3, section 6.4)."""
 
@@ -36,9 +36,11 @@ class Footprint:
 
     @property
     def touched_bytes(self) -> int:
+        """Bytes of all distinct sectors so far."""
         return self._count * self._sector_bytes
 
     def accept(self, batch: AccessBatch) -> None:
+        """Enters the sectors of a batch's accesses."""
         # lanes that take no part have offset 0, which is the first active lane's own sector
         offsets = np.ascontiguousarray(batch.patterns.offsets, np.int64)
         pattern = np.ascontiguousarray(batch.accesses.pattern, np.int64)
@@ -65,8 +67,10 @@ class Footprint:
 def _enter(
     table: Ints, count: int, address: Ints, pattern: Ints, offsets: Ints, shift: int, first: int
 ) -> tuple[int, int]:
-    """Enters the sectors of the accesses from `first` on, as long as half of the table is free; the
-    first access that is left, and how many sectors there are."""
+    """Enters the sectors of the accesses from `first` on, while half of the table is free.
+
+    Returns the first access that is left, and how many sectors there are.
+    """
     last = len(table) - 1
     lanes = offsets.shape[1]
     for access in range(first, len(address)):

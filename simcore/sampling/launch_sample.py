@@ -20,7 +20,7 @@ from kernelcast.traces.trace import Trace
 __all__ = ["SampleSource", "sample_memory"]
 
 _SHARES = (0.03, 0.1, 0.2, 0.4)
-"""Of the grid: where the first is too little for enough samples, the next is tried."""
+"""Shares of the grid to sample; where one gives too few samples, the next is tried."""
 _FEWEST_WAVES = 2
 """The cold start alone has as many."""
 
@@ -31,16 +31,17 @@ class SampleSource(Protocol):
     `ranges` are pairs of first thread block and end, ascending; no batch is of two of them.
     """
 
-    def stream(self, ranges: Sequence[tuple[int, int]], sinks: Sequence[AccessSink]) -> None: ...
+    def stream(self, ranges: Sequence[tuple[int, int]], sinks: Sequence[AccessSink]) -> None:
+        """Executes the thread blocks of all ranges (first, end); the sinks get their accesses."""
 
 
 def sample_memory(
     source: SampleSource, counts: Trace, device: Device, thread_blocks_per_sm: int
 ) -> MemoryResult:
-    """Traffic and wavefronts of the whole launch, of which all is simulated where the grid is too
-    small for samples.
+    """Estimates traffic and wavefronts of the whole launch from a sample.
 
-    `counts`: the exact instruction counts of the whole grid.
+    All of it is simulated where the grid is too small for samples. `counts`: the exact instruction
+    counts of the whole grid.
     """
     plan = _plan(source, counts, device, thread_blocks_per_sm)
     simulator = TrafficSimulator(
@@ -85,7 +86,7 @@ def _warm_up_waves(source: SampleSource, wave: int, device: Device) -> int:
 
 
 def _scaled(totals: PatternWavefronts, plan: SamplePlan, counts: Trace) -> PatternWavefronts:
-    """From the plan's thread blocks to all, by how often each instruction is issued."""
+    """Scales totals from the plan's thread blocks to all, by how often each instruction issues."""
     classes = counts.classes
     sampled = np.zeros(len(classes.warp_issues), np.int64)
     for item in plan.intervals:

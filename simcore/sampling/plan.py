@@ -21,12 +21,12 @@ from kernelcast.traces.warp_paths import GOLDEN
 __all__ = ["DEFAULT_SHARE", "Interval", "Role", "SamplePlan", "plan_sample", "whole_grid"]
 
 DEFAULT_SHARE = 0.1
-"""Of the grid's thread blocks, at most."""
+"""The largest share of the grid's thread blocks that is simulated."""
 _MOST_SAMPLES, _FEWEST_SAMPLES = 12, 8
 _MOST_MEASURED_WAVES = 8
 _MOST_COVER = 4
 _MOST_UNMEASURED = 0.01
-"""Of all accesses: what no sample measures has no part in the error."""
+"""The largest share of accesses that no sample measures and that has no part in the error."""
 _KINDS = ("load", "store", "atomic")
 _SPACES = ("global", "generic", "local")
 
@@ -56,10 +56,12 @@ class Interval:
 
     @property
     def thread_blocks(self) -> int:
+        """The number of thread blocks in the interval."""
         return self.end - self.first
 
     @property
     def is_measured(self) -> bool:
+        """Whether the interval's traffic is part of the estimate; warm-up is not."""
         return self.role in (Role.COLD, Role.MEASURED)
 
 
@@ -76,7 +78,7 @@ class SamplePlan:
 
     @property
     def share(self) -> float:
-        """Of the grid that is simulated."""
+        """The share of the grid that is simulated."""
         return sum(item.thread_blocks for item in self.intervals) / self.thread_blocks
 
 
@@ -93,9 +95,9 @@ def plan_sample(
     instructions: Sequence[InstructionRow],
     share: float = DEFAULT_SHARE,
 ) -> SamplePlan | None:
-    """At most `share` of the grid, or None where that is too little for eight samples or where
-    they miss too much of what is accessed.
+    """Plans a sample of at most `share` of the grid.
 
+    None where that is too little for eight samples or where they miss too much of what is accessed.
     `wave`: thread blocks resident on the device at once; `warm_up_waves`: how many of them turn
     over the L2. `classes` are those of the whole grid.
     """

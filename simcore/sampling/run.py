@@ -19,10 +19,17 @@ __all__ = ["SampleSimulation", "SkippingSimulator"]
 class SkippingSimulator(Protocol):
     """A memory simulator that can leave thread blocks out; caches stay as they are."""
 
-    def accept(self, batch: AccessBatch) -> None: ...
-    def skip_to(self, thread_block: int) -> None: ...
-    def traffic_so_far(self) -> TrafficResult: ...
-    def finish(self) -> TrafficResult: ...
+    def accept(self, batch: AccessBatch) -> None:
+        """Simulates a batch of consecutive thread blocks."""
+
+    def skip_to(self, thread_block: int) -> None:
+        """Makes the next batch begin with `thread_block`; caches stay as they are."""
+
+    def traffic_so_far(self) -> TrafficResult:
+        """The traffic of what was simulated to now."""
+
+    def finish(self) -> TrafficResult:
+        """The traffic with the write-back at the end; no batch may follow."""
 
 
 class SampleSimulation:
@@ -42,7 +49,7 @@ class SampleSimulation:
         self._reached = 0
 
     def accept(self, batch: AccessBatch) -> None:
-        """TraceFormatError for a batch out of its turn."""
+        """Takes the next batch; TraceFormatError for one out of its turn."""
         interval = self._plan.intervals[len(self._parts)]
         if self._reached >= interval.end:
             self._close()

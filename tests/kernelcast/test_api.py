@@ -180,7 +180,7 @@ def test_lmsor_counts_have_their_closed_form() -> None:
 
 @pytest.mark.parametrize(("tile", "accesses"), [(32, 2 + 2 + 32 + 8), (16, 2 + 2 + 16 + 4)])
 def test_sgemm_counts_have_their_closed_form(tile: int, accesses: int) -> None:
-    """Per tile: two loads and stores to fill, a column of B, a row of A four at a time."""
+    """A tile takes two loads and stores to fill, a column of B, a row of A four at a time."""
     rows, n = 96, 64
     example = f"sgemm/sgemm{tile}.toml"
     assert _native_counts(example, "small", "fma.rn.f32") == rows * n * n

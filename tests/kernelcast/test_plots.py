@@ -66,8 +66,10 @@ def symbol(estimate: Estimate, name: str) -> float:
 def test_levels_of_the_hierarchical_roofline(
     sor: KernelProfile, measured_device: MeasuredDevice
 ) -> None:
-    """A line with the slope of each level's bandwidth up to the peak, and a point at its intensity
-    as high as the model's."""
+    """A line with the slope of each level's bandwidth up to the peak, and a point on it.
+
+    The point is at its intensity, as high as the model's.
+    """
     gpu = replace(
         measured_device("GTX-480"), ceilings={"l2_read_bandwidth_bytes_per_s": 3e11}, timing=None
     )
@@ -274,7 +276,7 @@ boxes = st.builds(PixelBox, corners, corners, st.just(30.0), st.just(10.0))
 
 @given(boxes, boxes)
 def test_shared_area_counts_pixels(one: PixelBox, other: PixelBox) -> None:
-    """Against a sum over a half-pixel grid."""
+    """The area is compared with a sum over a half-pixel grid."""
 
     def covered(
         box: PixelBox, axis: npt.NDArray[np.float64], low: float, size: float

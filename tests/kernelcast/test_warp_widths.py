@@ -119,7 +119,7 @@ def test_a_width_that_is_missing_is_named_with_what_to_do(kernel: Any) -> None:
 
 
 def test_narrow_warps_are_joined_where_that_is_exact(kernel: Any) -> None:
-    """Of 32 threads, one warp of any width is left."""
+    """A thread block of 32 threads leaves one warp of any width."""
     args: list[Any] = [np.zeros(32, np.uint32), np.zeros(1, np.uint32), 32]
     launch: dict[str, Any] = {"grid": 1, "block": 32, "args": args, "engine": "reference"}
     joined = kernel.run(**launch).profile(WIDE)

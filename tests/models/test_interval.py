@@ -170,7 +170,7 @@ def test_the_clock_of_computation_and_the_bandwidth_of_memory_may_be_a_tenth_off
 
 
 def test_passes_of_shared_memory_follow_the_clock() -> None:
-    """Of the GTX 960, whose measured throughput says how many bytes a pass has."""
+    """The GTX 960's measured throughput says how many bytes a pass has."""
     device = load_device("gtx-960")
     kernel = micro_kernel([Step(Pipeline.SHARED, (0,), passes=2)] * 8, 500, 16, 16, 2)
     found = run(kernel, device)

@@ -102,7 +102,7 @@ class LoopKernel:
 
 @cache
 def executed(kernel: LoopKernel, warp_width: int = 32) -> kc.KernelTrace:
-    """Its trace, with accesses and paths."""
+    """The kernel's trace, with accesses and paths."""
     words = kernel.thread_blocks * kernel.threads * (1 + kernel.iterations * kernel.loads)
     return kc.load_ptx(kernel.ptx)["loop"].run(
         grid=kernel.thread_blocks,
@@ -119,7 +119,7 @@ FEW = settings(max_examples=8, deadline=None, phases=(Phase.explicit, Phase.reus
 """Each example is executed and simulated several times; to shorten one would take minutes."""
 MANY = settings(max_examples=60, deadline=None)
 SENSIBLE_S = 1e-3
-"""For a few thousand instructions."""
+"""The longest time that makes sense for a few thousand instructions."""
 ROUNDING = 1e-9
 """Sums of floats in another order."""
 
@@ -127,7 +127,7 @@ ROUNDING = 1e-9
 def times(
     profile: KernelProfile, device: Device, work_type: WorkType | None = None
 ) -> dict[str, float]:
-    """By model, of those that apply; the others say why in a line."""
+    """Times by model, of those that apply; the others say why in a line."""
     found, reasons = {}, []
     for model in MODELS:
         try:
@@ -146,7 +146,7 @@ def loop_times(kernel: LoopKernel, device: Device) -> dict[str, float]:
 
 @st.composite
 def counted_profiles(draw: st.DrawFn) -> KernelProfile:
-    """As a profiler's file gives them: no launch, no paths, no stages."""
+    """Profiles as a profiler's file gives them: no launch, no paths, no stages."""
     fma32, fma64, fp32, fp64, other = (draw(COUNTS) for _ in range(5))
     integer, load_store = draw(COUNTS), draw(COUNTS)
     total = fma32 + fp32 + fma64 + fp64 + integer + load_store + other
@@ -236,8 +236,11 @@ LOOPS = st.builds(
 @FEW
 @given(LOOPS, DEVICES, st.integers(1, 2))
 def test_more_of_the_same_work_takes_no_less_time(loop: LoopKernel, name: str, added: int) -> None:
-    """Of the same mix, because the time of `mpd-cpd` depends on the share of each kind, and from a
-    full wave on, before which further thread blocks hide latencies."""
+    """More work of one mix takes no less time, from a full wave on.
+
+    The mix must not change because the time of `mpd-cpd` depends on the share of each kind, and
+    before a full wave further thread blocks hide latencies.
+    """
     device = load_device(name)
     wave = device.architecture.sm_count * (device.sm.max_threads // 256)
     enough = replace(loop, threads=256, thread_blocks=wave)
@@ -251,14 +254,16 @@ def test_more_of_the_same_work_takes_no_less_time(loop: LoopKernel, name: str, a
 
 
 def faster(device: Device, *facts: str) -> Device:
-    """With twice as much of each."""
+    """The device with twice as much of each fact."""
     known = device_facts(device)
     return changed_device(device, {fact: 2 * float(known[fact]) for fact in facts})
 
 
 def twice_as_fast(device: Device) -> Device:
-    """In everything but the overhead of a launch. The latency of DRAM, most of which does not
-    follow the clock, is kept in cycles."""
+    """The device, twice as fast in everything but the overhead of a launch.
+
+    The latency of DRAM, most of which does not follow the clock, is kept in cycles.
+    """
     known = device_facts(device)
     clocked = {fact: 2 * float(known[fact]) for fact in (CLOCK, DRAM)}
     return changed_device(
@@ -267,8 +272,11 @@ def twice_as_fast(device: Device) -> Device:
 
 
 def of_whole_warps(loop: LoopKernel, device: Device) -> LoopKernel:
-    """A wavefront of part of a warp counts as a whole one in `component-throughput`, so that more
-    banks would make it larger."""
+    """The kernel in whole warps.
+
+    A wavefront of part of a warp counts as a whole one in `component-throughput`, so that more
+    banks would make it larger.
+    """
     width = device.architecture.warp_width
     return replace(loop, threads=-(-loop.threads // width) * width)
 
@@ -281,8 +289,11 @@ GRAHAM = 2.0
 @FEW
 @given(LOOPS, DEVICES, st.sampled_from(FASTER))
 def test_faster_hardware_takes_no_more_time(loop: LoopKernel, name: str, fact: str) -> None:
-    """Greedy schedulers of several warps have anomalies (docs/deviations.md, TS6). A faster clock
-    leaves `mpd-cpd` fewer whole warps whose accesses DRAM serves at a time (equation 2)."""
+    """Greedy schedulers of several warps have anomalies (docs/deviations.md, TS6).
+
+    A faster clock leaves `mpd-cpd` fewer whole warps whose accesses DRAM serves at a time (equation
+    2).
+    """
     device = load_device(name)
     whole = of_whole_warps(loop, device)
     after = loop_times(whole, faster(device, fact))

@@ -1,5 +1,7 @@
-"""Kernels with one fault each, beside the same kernels without it: the first advice names the
-fault, and what it promises is what the mended kernel gains."""
+"""Kernels with one fault each, beside the same kernels without it.
+
+The first advice names the fault, and what it promises is what the mended kernel gains.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +104,7 @@ def chains(kind: str) -> str:
 
 
 def stages(warp: str, trips: int) -> str:
-    """Between barriers the warps that the predicate chooses have so many trips."""
+    """Code in which the warps that the predicate chooses have so many trips between barriers."""
     body = f"""
         @!%p2 bra W; mov.u32 %r9, 0; {loop(CHAINS, trips)}
         W: bar.sync 0; add.u32 %r7, %r7, 1; setp.lt.u32 %p3, %r7, 8; @%p3 bra S;
@@ -160,8 +162,10 @@ def test_the_first_advice_names_the_fault_and_its_gain(fault: Fault, name: str) 
 
 
 def test_full_warps_take_as_many_instructions_as_their_lanes_fill() -> None:
-    """Four ways of 8 trips of 34 instructions and a branch, in each of the 8 warps; a quarter of
-    that without divergence, and no difference where each warp goes one way."""
+    """Four ways of 8 trips of 34 instructions and a branch, in each of the 8 warps.
+
+    A quarter of that without divergence, and no difference where each warp goes one way.
+    """
     device = kc.device("gtx-1060-6gb")
     counts = {}
     for bit in (0, 6):

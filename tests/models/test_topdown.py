@@ -143,7 +143,7 @@ def test_parts_add_up_on_every_level(
     stalls: list[float],
     strict: bool,
 ) -> None:
-    """And IPC_STALL = IPC_MAX - IPC_Issued."""
+    """Parts add up on every level, and IPC_STALL = IPC_MAX - IPC_Issued."""
     issued = used * ipc_max
     shares = [stall / max(1.0, math.fsum(stalls)) for stall in stalls]
     metrics = counters(

@@ -159,7 +159,7 @@ class SyntheticMemory:
         return second[1] if everything <= second[0] else last[1]
 
     def _cache_seconds(self, kernel: Kernel, groups: int, *numbers: int) -> float:
-        """Of reads only; a part holds one slice, or one for each work-group of a team."""
+        """Seconds of reads only; a part holds one slice, or one for each work-group of a team."""
         team, apart, step, count, passes = numbers
         own = count * kernel.lanes * 4 * (team if step else 1)
         everything = own * (groups // team if apart else 1)

@@ -34,7 +34,7 @@ CLOCK_HZ = 2e9
 CORES = 4
 KIB, MIB = 1 << 10, 1 << 20
 STEP = 2**0.5
-"""Of the footprints."""
+"""The factor between neighbouring footprints."""
 CAPACITIES = (32 * KIB, 512 * KIB, 16 * MIB)
 LATENCIES_S = (2e-9, 7e-9, 25e-9, 90e-9)
 READ_RATES = (400e9, 200e9, 90e9, 30e9)
@@ -180,7 +180,7 @@ def _with(*extra: Finding) -> Session:
 
 
 def test_figures_of_plain_work_items_are_the_thesis_throughputs(tmp_path: Path) -> None:
-    """Those of explicit vectors stay the peak; what was measured of vectors only stays too."""
+    """Figures of explicit vectors stay the peak, also those measured of vectors only."""
     plain = Measurement(
         "work_item_fp32_multiply_add_throughput", 20e9, Unit.OPERATIONS_PER_S, 0.0, 7, "scalars"
     )

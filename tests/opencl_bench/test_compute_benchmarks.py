@@ -225,7 +225,7 @@ def test_macros_say_what_the_device_has() -> None:
 
 
 def test_functions_try_only_settings_that_differ_for_them() -> None:
-    """Their number of chains is fixed; a CPU's scalars and vectors remain."""
+    """Functions have a fixed number of chains; a CPU's scalars and vectors remain."""
     cpu = replace(device.FACTS, is_cpu=True, native_float_width=16)
     sqrt = next(item for item in functions("fp32") if item.name == "fp32_sqrt")
     lanes = [setting.lanes(4) for setting in settings_for(sqrt, cpu, Effort.FULL)]

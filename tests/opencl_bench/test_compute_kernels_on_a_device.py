@@ -83,7 +83,7 @@ def test_no_compiler_folds_a_chain(target: OpenClTarget, operation: Operation) -
 def test_many_chains_end_where_numpys_do(
     target: OpenClTarget, operation: Operation, is_cpu: bool
 ) -> None:
-    """With the settings for CPUs and with those for GPUs, whichever the device is."""
+    """Chains run with the settings for CPUs and for GPUs, whichever the device is."""
     facts = replace(target.facts, is_cpu=is_cpu)
     setting = chain_settings(facts, Effort.QUICK)[0]
     verify(target, ChainLaunch.throughput(operation, setting, facts, 5), 3)

@@ -54,8 +54,11 @@ def test_long_chains_are_told_at_once_and_stay_ordinary(operation: Operation) ->
 
 @each_operation
 def test_a_missing_operation_shows(operation: Operation) -> None:
-    """A chain that lacks its last step, or does it twice, ends elsewhere; those that contract to
-    one value end there only after their first steps, which the device has to do as well."""
+    """A chain that lacks its last step, or does it twice, ends elsewhere.
+
+    Those that contract to one value end there only after their first steps, which the device has to
+    do as well.
+    """
     states = one_by_one(operation, 9)
     assert not np.array_equal(states[0], states[7])
     assert not np.array_equal(states[6], states[7])
@@ -63,7 +66,7 @@ def test_a_missing_operation_shows(operation: Operation) -> None:
 
 @pytest.mark.parametrize("precision", ["fp16", "fp32", "fp64"])
 def test_basic_operations_are_exact(precision: str) -> None:
-    """The same chain in double precision has the same values."""
+    """A chain in double precision has the same values."""
     for operation in basic(precision):
         assert operation.tolerance == 0
         wide = Operation(

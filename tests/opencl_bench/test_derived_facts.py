@@ -183,7 +183,7 @@ def test_a_step_of_latency_and_bandwidth_is_a_cache() -> None:
 
 
 def test_a_step_of_latency_only_before_the_memory_belongs_to_it() -> None:
-    """Behind the second cache the translation of addresses costs more from 8 MiB on."""
+    """Translation of addresses costs more from 8 MiB on, behind the second cache."""
     measured = findings()
     footprints = 1024.0 * np.exp2(np.arange(0.0, 19.0, 0.25))
     ends = (L1, L2, 4 * L2)

@@ -27,7 +27,7 @@ def target() -> OpenClTarget:
 
 
 def test_latency_and_bandwidth_tell_cache_from_memory(target: OpenClTarget) -> None:
-    """Between the first cache and memory lies much more than the noise of a busy machine."""
+    """The latencies of first cache and memory differ by much more than a busy machine's noise."""
     (latency,) = BY_NAME["pointer_chase"].measure(target, Effort.QUICK)
     assert isinstance(latency, Curve)
     assert latency.y[-1] > 5 * latency.y[:4].min()

@@ -86,8 +86,11 @@ def test_capacities_within_one_step_and_latencies_within_the_noise(
 def test_soft_knees_move_a_capacity_by_one_step_at_most(
     hierarchy: Hierarchy, per_octave: int, seed: int
 ) -> None:
-    """Caches at least three octaves apart; noise of one per cent. Levels nearer than a factor of
-    1.25 are one, so that the slow approach to the last one may be read so much too low."""
+    """Caches at least three octaves apart; noise of one per cent.
+
+    Levels nearer than a factor of 1.25 are one, so that the slow approach to the last one may be
+    read so much too low.
+    """
     footprints = steps(per_octave, 1024.0, 64 * hierarchy.capacities[-1])
     factors = 1 + 0.01 * np.random.default_rng(seed).uniform(-1, 1, footprints.size)
     levels = latency_levels(curve(footprints, hierarchy.shared_evenly(footprints) * factors))

@@ -50,8 +50,11 @@ def curve_of(row: Row) -> Curve:
 
 
 def summary_of(row: Row, prefix: str) -> list[Row]:
-    """The summary's rows of the device and benchmark that a curve comes from: of the same
-    publication where it has any, else of the other one, which measured the same kind of device."""
+    """The summary's rows of the device and benchmark that a curve comes from.
+
+    They are of the same publication where it has any, else of the other one, which measured the
+    same kind of device.
+    """
     publication, benchmark = row["source_file"].rsplit("/", 1)[0].split(":")
     facts = [
         fact

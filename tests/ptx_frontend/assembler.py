@@ -28,7 +28,7 @@ _REGISTERS += " .reg .b128 %q<4>;"
 
 
 def assembled(statements: Iterable[str], folder: Path) -> set[str]:
-    """Those that ptxas takes: it names the lines of the others, a batch at a time."""
+    """Statements that ptxas takes: it names the lines of the others, a batch at a time."""
     program = ptxas()
     head = f"{_HEADER}{_CONSTANTS}.entry k{_PARAMETERS} {{\n{_REGISTERS}"
     left, first = list(dict.fromkeys(statements)), head.count("\n") + 2
@@ -47,7 +47,7 @@ def assembled(statements: Iterable[str], folder: Path) -> set[str]:
 
 
 def taken(statements: Iterable[str]) -> set[str]:
-    """Those that become kernels here."""
+    """Statements that become kernels here."""
     known = list(dict.fromkeys(statements))
     kernels = "".join(
         f".entry k{i}{_PARAMETERS} {{ {_REGISTERS} {statement} ret; }}\n"
@@ -63,8 +63,10 @@ def taken(statements: Iterable[str]) -> set[str]:
 
 @cache
 def ptxas() -> str:
-    """The one of the Python environment, else the machine's, of the release whose PTX these tests
-    know or a later one; without one the test is skipped."""
+    """The assembler of the Python environment, else the machine's.
+
+    Its release must know the PTX of these tests; without one the test is skipped.
+    """
     packages = importlib.util.find_spec("nvidia")
     folders = packages.submodule_search_locations if packages else None
     found = [str(file) for folder in folders or () for file in Path(folder).glob("cu*/bin/ptxas")]

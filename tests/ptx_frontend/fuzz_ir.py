@@ -28,7 +28,7 @@ from tests.ptx_frontend.ir_seeds import TEXTS, bitcode_seeds, spirv_seeds
 __all__ = ["Escape", "Fuzzer", "Mutant", "Outcome", "Report", "outcome_of", "run", "run_parallel"]
 
 SLOW_SECONDS = 5.0
-"""Of this process alone; LLVM, in its own, has a limit that `simcore.host.ir_process` sets."""
+"""The limit of this process; LLVM, in its own, has that of `simcore.host.ir_process`."""
 _BATCH = 250
 _WORD, _HEADER_WORDS = 4, 5
 _NUMBERS = ("0", "1", "-1", "7", "65536", str(2**31), str(2**40), str(2**63), "9" * 30, "0x7FF")
@@ -248,7 +248,7 @@ def run(count: int, seed: int) -> Report:
 
 
 def run_parallel(count: int, seed: int, processes: int | None = None) -> Report:
-    """In batches on so many processes, by default one a core."""
+    """Runs batches on so many processes, by default one a core."""
     batches = [(min(_BATCH, count - done), seed + done) for done in range(0, count, _BATCH)]
     report = Report()
     with ProcessPoolExecutor(processes or os.cpu_count(), get_context("spawn")) as pool:

@@ -186,5 +186,5 @@ def encoded(format_: ImageFormat, values: Array) -> Array:
 
 
 def shape_of(kind: ImageKind) -> tuple[int, ...]:
-    """Of a small image, slowest axis first."""
+    """The shape of a small image, slowest axis first."""
     return (3, 5, 7)[-kind.axes :] if not kind.is_array or kind.axes == 3 else (3, 7)

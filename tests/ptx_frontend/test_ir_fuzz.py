@@ -22,7 +22,7 @@ def test_seeds_are_sound() -> None:
 
 
 def test_damaged_modules_are_read_or_refused() -> None:
-    """In processes of their own, so that a crash would end one of them and not the tests."""
+    """Processes of their own read them, so that a crash would end one of them and not the tests."""
     report = fuzz.run_parallel(MUTANTS, seed=40, processes=PROCESSES)
     for escape in report.escapes.values():
         pytest.fail(f"{escape.reason}\n{escape.mutant}")

@@ -54,8 +54,10 @@ def fetched(
     normalized: bool,
     border: Array,
 ) -> Array:
-    """(reads, components): `texels` has its axes slowest first, components last; `coordinates` is
-    (reads, axes), x first."""
+    """(reads, components): the texels at the coordinates.
+
+    `texels` has its axes slowest first, components last; `coordinates` is (reads, axes), x first.
+    """
     axes = coordinates.shape[1]
     sizes = texels.shape[:axes][::-1]
     positions = [

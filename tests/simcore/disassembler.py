@@ -32,8 +32,10 @@ _UNITS = {
     Pipeline.BRANCH: ("BRA", "CALL", "RET"),
     Pipeline.WAIT: ("BSSY", "BSYNC"),
 }
-"""By the names of the assembler; IMAD multiplies unless it only adds or moves, the rest are integer
-operations."""
+"""Kinds by the names of the assembler.
+
+IMAD multiplies unless it only adds or moves, the rest are integer operations.
+"""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Native:
 
 
 def disassembled(kernels: str, folder: Path) -> dict[str, list[Native]]:
-    """By name. `kernels`: PTX, whose target becomes TARGET; skips without the vendor's tools."""
+    """Code by kernel. `kernels`: PTX, whose target becomes TARGET; skips without the tools."""
     spec = importlib.util.find_spec("triton")
     folders = spec.submodule_search_locations if spec else None
     if not folders:
@@ -84,7 +86,7 @@ def _code(text: str) -> Iterator[Native]:
 
 
 def ordinary_way(code: list[Native]) -> Iterator[Native]:
-    """From the entry to the end; branches around a call, which is for rare operands, are taken."""
+    """The way from entry to end; branches around a call, which is for rare operands, are taken."""
     at = {native.place: number for number, native in enumerate(code)}
     number, back = 0, -1
     while code[number].kind != "EXIT":

@@ -194,7 +194,7 @@ def expected(case: Case, operands: list[Any]) -> list[Any]:
 
 
 def units_apart(a: Any, b: Any, type_: ScalarType) -> Any:
-    """In units of the last place; of integers and predicates, whether they differ."""
+    """Distances in units of the last place; of integers and predicates, whether they differ."""
     if type_.is_packed:
         parts = zip(elements(a, type_), elements(b, type_), strict=True)
         return np.maximum(*(units_apart(x, y, type_.element) for x, y in parts))

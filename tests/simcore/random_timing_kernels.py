@@ -21,8 +21,10 @@ _OFTEN = (45, 7, 8, 5)
 
 
 def random_kernel(seed: int, waves: tuple[int, int]) -> tuple[str, TimedKernel]:
-    """A device's name and a kernel of up to twelve instructions, with up to 32 warps of an SM, that
-    fills all SMs so many times."""
+    """A device's name and a kernel of up to twelve instructions.
+
+    It has up to 32 warps of an SM, and fills all SMs so many times.
+    """
     chance = random.Random(seed)
     code = [_step(chance) for _ in range(chance.randint(1, 12))]
     if not any(step.pipeline is Pipeline.GLOBAL for step in code):

@@ -1,5 +1,7 @@
-"""A kernel around instructions of tensor memory: 128 threads, shared memory from a buffer, all of
-tensor memory to another one in the end."""
+"""A kernel around instructions of tensor memory, with 128 threads.
+
+Shared memory comes from a buffer, all of tensor memory goes to another one in the end.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,11 @@ _AT_ONCE = 8
 
 
 def program(body: str, registers: str = "", columns: int = COLUMNS) -> str:
-    """`body` runs in all threads with %t the address of `columns` columns, %tile that of shared
-    memory, %r0 the thread, %first true in thread 0, %rd2 a buffer of words, %rd3 one of numbers."""
+    """A program that runs `body` in all threads.
+
+    %t is the address of `columns` columns, %tile that of shared memory, %r0 the thread, %first true
+    in thread 0, %rd2 a buffer of words, %rd3 one of numbers.
+    """
     names = ", ".join(f"%u{i}" for i in range(_AT_ONCE))
     first, second = "{%u0, %u1, %u2, %u3}", "{%u4, %u5, %u6, %u7}"
     return f""".version 8.7
@@ -88,7 +93,7 @@ def run(
 def launched(
     source: str, tile: Array, words: Array, numbers: Array, columns: int = COLUMNS
 ) -> tuple[Kernel, Launch]:
-    """Its first argument is a buffer for all words of tensor memory."""
+    """Runs a program; its first argument is a buffer for all words of tensor memory."""
     module = read_ptx(source, "k.ptx")
     for reasons in module.rejected.values():
         raise reasons[0]
@@ -102,9 +107,12 @@ FILLED = 64
 
 
 def described(product: str, registers: str = "") -> str:
-    """A program around one product whose descriptors are data: `product` finds those of A and B in
-    %rd5 and %rd6, that of the instruction in %r6, that of zero columns in %rd7, a false predicate
-    in %p3; tensor memory from column 256 on is filled from the buffer of words, (column, lane)."""
+    """A program around one product whose descriptors are data.
+
+    `product` finds those of A and B in %rd5 and %rd6, that of the instruction in %r6, that of zero
+    columns in %rd7, a false predicate in %p3; tensor memory from column 256 on is filled from the
+    buffer of words, (column, lane).
+    """
     words = ", ".join(f"%u{i}" for i in range(_AT_ONCE))
     loads = "\n".join(f"ld.global.b32 %u{i}, [%rd2+{512 * i}];" for i in range(_AT_ONCE))
     body = f"""ld.global.u64 %rd5, [%rd3]; ld.global.u64 %rd6, [%rd3+8]; shr.u32 %r5, %tile, 4;

@@ -22,9 +22,11 @@ from kernelcast.traces.trace import Trace
 def run_on_both(
     kernel: Kernel, launch: Launch, *, same_trace: bool = True, width: int = 32
 ) -> Trace:
-    """The trace of the JIT engine, whose results are in the buffers. The reference engine must do
-    the same, or fail with the same words. `same_trace` False: threads look at memory as often as
-    it takes, so that only results are compared."""
+    """The trace of the JIT engine, whose results are in the buffers.
+
+    The reference engine must do the same, or fail with the same words. `same_trace` False: threads
+    look at memory as often as it takes, so that only results are compared.
+    """
     arguments = copy.deepcopy(launch.arguments)
     limits = Limits(seconds=20)
     try:

@@ -1,5 +1,7 @@
-"""A kernel of one wgmma: shared memory comes from a buffer, D's registers go to another; and where
-the manual's canonical layouts put elements."""
+"""A kernel of one wgmma, and where the manual's canonical layouts put elements.
+
+Shared memory comes from a buffer, D's registers go to another.
+"""
 
 from __future__ import annotations
 
@@ -90,8 +92,10 @@ def descriptor(start: int, leading: int, stride: int, swizzle: int, base: int = 
 def canonical(
     line: Array, depth: Array, size: int, swizzle: int, turned: bool, leading: int, stride: int
 ) -> Array:
-    """Byte offsets of elements (line along M or N, depth along K) of `size` bytes: the canonical
-    layouts as CuTe writes them in units of T = 16 bytes, then the swizzle."""
+    """Byte offsets of elements (line along M or N, depth along K) of `size` bytes.
+
+    The canonical layouts are as CuTe writes them in units of T = 16 bytes, then the swizzle.
+    """
     t = 16 // size
     width = {0: 1, 32: 2, 64: 4, 128: 8}[swizzle]
     if not turned:  # ((8,m),(T,2)) : ((width T, SBO), (1, T or LBO))

@@ -37,7 +37,7 @@ def read_lines(tmp_path: Path) -> ReadLines:
 
 
 def lane_addresses(trace: Trace, row: int = 0) -> dict[int, int]:
-    """By active lane, of one access."""
+    """Addresses of one access by active lane."""
     pattern = trace.accesses.pattern[row]
     mask, offsets = int(trace.patterns.mask[pattern]), trace.patterns.offsets[pattern]
     return {

@@ -41,8 +41,10 @@ def shapes() -> PatternTable:
 
 
 def launch(cuts: Sequence[int], seed: int = 1) -> list[AccessBatch]:
-    """The same launch in batches that begin at the cuts; each has a pattern table of its own, in
-    an order of its own, with every shape twice."""
+    """A launch in batches that begin at the cuts.
+
+    Each has a pattern table of its own, in an order of its own, with every shape twice.
+    """
     random = np.random.default_rng(seed)
     table, rows = shapes(), ROWS_PER_THREAD_BLOCK * THREAD_BLOCKS
     thread_block = np.repeat(np.arange(THREAD_BLOCKS), ROWS_PER_THREAD_BLOCK)

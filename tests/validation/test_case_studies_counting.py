@@ -77,7 +77,7 @@ def test_matmul_moves_what_its_tiles_need(side: int) -> None:
 
 @pytest.mark.parametrize(("larger", "smaller"), [(16, 8), (32, 16)])
 def test_matmul_transactions_fall_with_the_sub_matrix(larger: int, smaller: int) -> None:
-    """In units of 64 bytes, at the paper's size; 44.1 and 39.5 %."""
+    """Transactions in units of 64 bytes, at the paper's size, fall by 44.1 and 39.5 %."""
     fall = 100 * (1 - matmul_bytes(1024, larger) / matmul_bytes(1024, smaller))
     printed = float(PAPER[f"matmul_gmem_trans_reduction_{smaller}_to_{larger}"])
     assert fall == pytest.approx(printed, abs=2)
@@ -120,7 +120,7 @@ def test_the_series_follow_from_the_indices(row: dict[str, str]) -> None:
 @pytest.mark.parametrize("kernel", ["cyclic_reduction", "cyclic_reduction_padded"])
 @pytest.mark.parametrize("banks", [16, 17])
 def test_conflicts_of_each_array_and_step(kernel: str, banks: int) -> None:
-    """Per system: 4 loads and 4 stores of its own equation, 4 loads of each neighbour."""
+    """A system has 4 loads and 4 stores of its own equation, 4 loads of each neighbour's."""
     trace = executed(f"zhang_owens/{kernel}", "small")
     found = conflict_series(trace, replace(GTX_285, shared=SharedMemoryFacts(banks, 4)))
     expected: Counter[tuple[float, ...]] = Counter()

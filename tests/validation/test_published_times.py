@@ -80,7 +80,7 @@ def least_work(row: MeasuredRow, sizes: Sizes) -> tuple[float, float]:
 
 @pytest.mark.parametrize(("device", "row"), ROWS, ids=NAMES)
 def test_none_is_faster_than_its_gpu_can_be(device: str, row: MeasuredRow) -> None:
-    """Nor a thousand times slower: a slip of units shows."""
+    """Times are not a thousand times slower either: a slip of units shows."""
     facts = load_device(device)
     sizes = load_workload(SUITE / f"{row.workload}.toml").size(row.size)
     flops, moved = least_work(row, sizes)

@@ -35,7 +35,7 @@ def counted(kernel: Kernel) -> int:
 
 
 def ratios(folder: Path) -> Iterator[float]:
-    """Of what we count and what the assembler makes, which ends all code with an idle branch."""
+    """What we count over what the assembler makes, which ends all code with an idle branch."""
     for file in sorted(SUITE.glob("*/*.ptx")):
         text = file.read_text()
         if len(text) > _LONGEST:
@@ -49,7 +49,7 @@ def ratios(folder: Path) -> Iterator[float]:
 def test_kernels_without_loops_have_as_many_instructions_as_the_assembler_makes(
     tmp_path: Path,
 ) -> None:
-    """In loops it unrolls, which the rules do not (T8)."""
+    """The assembler unrolls loops, which the rules do not (T8)."""
     found = list(ratios(tmp_path))
     assert len(found) > 40
     assert 0.95 < median(found) < 1.1

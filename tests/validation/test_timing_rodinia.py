@@ -33,7 +33,7 @@ from kernelcast.workload.file import load_workload
 
 PASCAL, TURING = DEVICES = ("gtx-1070", "quadro-rtx-4000")
 BASE_CLOCK_HZ = {TURING: 1.005e9}
-"""Of what Nsight Compute measures; Saiz 2021, Table 5.1."""
+"""The clock of what Nsight Compute measures; Saiz 2021, Table 5.1."""
 LEVEL_1 = ("Retire", "Divergence", "Frontend", "Backend")
 APPLICATIONS: Mapping[str, Mapping[str, int]] = {
     "hotspot": {"rodinia/hotspot": 1},
@@ -79,7 +79,7 @@ MEASURED_KERNELS = {row["kernel"]: row for row in rows_of("saiz_rodinia_turing_k
 
 @cache
 def profiled(device: str) -> Device:
-    """At the clock at which the profiler of the thesis measures it."""
+    """The device at the clock at which the profiler of the thesis measures it."""
     found = load_device(device)
     clock = BASE_CLOCK_HZ.get(device)
     return changed_device(found, {"architecture.clock_hz": clock}) if clock else found
@@ -94,7 +94,7 @@ def executed(name: str) -> KernelTrace:
 
 @cache
 def simulated(name: str, device: str) -> tuple[TopDown, float]:
-    """And the seconds of a launch."""
+    """The simulated analysis and the seconds of a launch."""
     target = profiled(device)
     profile = executed(name).profile(target)
     assert profile.derived(timed_warps) is not None, profile.not_timed
@@ -125,8 +125,10 @@ def test_the_back_end_is_the_largest_loss(name: str, device: str) -> None:
 
 @on_both
 def test_the_back_end_is_mostly_memory(device: str) -> None:
-    """Nsight Compute counts waits for the double precision of this Turing GPU as memory
-    (`tex_throttle`, `long_scoreboard`): docs/deviations.md, TD2."""
+    """Nsight Compute counts waits for double precision of this Turing GPU as memory.
+
+    These are `tex_throttle` and `long_scoreboard`: docs/deviations.md, TD2.
+    """
     memory, core = percent("Memory Bound", device), percent("Core Bound", device)
     assert mean(memory.values()) > 2 * mean(core.values())
     if device == TURING:
@@ -147,7 +149,7 @@ def test_the_front_end_is_the_second_loss(device: str) -> None:
 
 
 def with_ipc_max_of_the_thesis(name: str) -> dict[str, float]:
-    """Of two sub-partitions, which Table 5.1 gives the Turing GPU: percent of 2 instead of 4."""
+    """Parts in percent of 2 instead of 4: Table 5.1 gives the Turing GPU two sub-partitions."""
     found = application(name, TURING)
     ipc_max = float(rows_of("saiz_rodinia_turing.csv")[0]["ipc_max"])
     issued = found["Retire"].ipc + found["Divergence"].ipc
@@ -157,7 +159,7 @@ def with_ipc_max_of_the_thesis(name: str) -> dict[str, float]:
 
 
 def test_more_is_retired_on_turing_and_the_front_end_is_smaller() -> None:
-    """As the thesis counts. With all four sub-partitions the front end is not: TD3."""
+    """The thesis counts so. With all four sub-partitions the front end is not smaller: TD3."""
     turing = [with_ipc_max_of_the_thesis(name) for name in APPLICATIONS]
     assert mean(item["Frontend"] for item in turing) < mean(percent("Frontend", PASCAL).values())
     assert mean(item["Retire"] for item in turing) > mean(percent("Retire", PASCAL).values())
@@ -173,8 +175,11 @@ def test_divergence_is_close_to_nothing(device: str) -> None:
 
 @on_both
 def test_who_retires_little_and_who_much(device: str) -> None:
-    """LUD is not among the applications of the thesis. The launch of nearest neighbours is so short
-    that it waits for its parameters on the GPU, which the simulator does not (TD8)."""
+    """LUD is not among the applications of the thesis.
+
+    The launch of nearest neighbours is so short that it waits for its parameters on the GPU, which
+    the simulator does not (TD8).
+    """
     retire = percent("Retire", device)
     ranked = sorted(retire.keys() - {"lud", "nn"}, key=lambda name: retire[name])
     assert set(ranked[-3:]) == set(BEST)
@@ -211,8 +216,10 @@ def stalls_of(row: Mapping[str, str]) -> dict[str, float]:
 
 @pytest.mark.parametrize("name", ["hotspot", "hotspot3D", "srad_v2", "kmeans"])
 def test_measured_counters_give_what_the_thesis_makes_of_them(name: str) -> None:
-    """The applications of which all kernels are at hand. Counters have two digits; the tool of the
-    thesis weights shares of stalls by time."""
+    """Measured counters of the applications of which all kernels are at hand.
+
+    Counters have two digits; the tool of the thesis weights shares of stalls by time.
+    """
     rows = [row for row in MEASURED_KERNELS.values() if row["application"] == name]
     printed = {key: float(text) for key, text in list(MEASURED[name].items())[1:7]}
     weights = [float(row["cycles"]) * int(row["launches"]) for row in rows]

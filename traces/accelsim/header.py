@@ -35,10 +35,12 @@ class AccelSimHeader:
 
     @property
     def thread_blocks(self) -> int:
+        """The number of thread blocks in the grid."""
         x, y, z = self.grid
         return x * y * z
 
     def warps_per_thread_block(self, width: int) -> int:
+        """Warps of a thread block; the last one may be partly filled."""
         x, y, z = self.thread_block
         return -(-x * y * z // width)
 
@@ -46,7 +48,7 @@ class AccelSimHeader:
 def read_accelsim_header(
     path: Path, values: Mapping[str, tuple[int, str]], width: int
 ) -> AccelSimHeader:
-    """From (line number, text) by key; TraceFormatError names what is missing or no number."""
+    """The header from (line number, text) by key; TraceFormatError for a bad or missing entry."""
     reader = _Values(path, values)
     version = reader.number("accelsim tracer version", _OLDEST_VERSION)
     if version < _OLDEST_VERSION:

@@ -160,7 +160,7 @@ class InstructionReader:
         return number
 
     def _register_numbers(self, names: list[str]) -> tuple[int, ...]:
-        """Without the register that is always zero. Of a wide one the trace names the first."""
+        """Numbers of registers, of wide ones the first's, without the one that is always zero."""
         wanted = [name for name in dict.fromkeys(names) if name != _ZERO_REGISTER]
         return tuple(self._registers.setdefault(name, len(self._registers)) for name in wanted)
 

@@ -104,7 +104,7 @@ class _KernelTrace:
         return self._trace()
 
     def _read_header(self) -> AccelSimHeader:
-        """Up to the first thread block's beginning."""
+        """Reads the header up to the beginning of the first thread block."""
         values: dict[str, tuple[int, str]] = {}
         for text in iter(self._next_text, _BEGIN):
             if text is None:

@@ -29,6 +29,7 @@ class SassInstruction:
     tensor_operations: int = 0
 
     def of_bytes(self, access_bytes: int) -> SassInstruction:
+        """The instruction with the width of its access."""
         return replace(self, access_bytes=access_bytes)
 
 
@@ -82,7 +83,7 @@ SASS_OPCODES: Mapping[str, SassInstruction] = {
     )
     for item in items
 }
-"""By the opcode without modifiers, without `32I` at its end or the uniform datapath's `U`."""
+"""Instructions by opcode without modifiers, `32I` at its end or the uniform datapath's `U`."""
 
 _IMMEDIATE = re.compile(r"_?32I$")
 _WIDTH = re.compile(r"[USF]?(8|16|32|64|128)$")
@@ -94,7 +95,7 @@ _MATRIX_DEPTHS: Mapping[str, tuple[int, ...]] = {
     "DMMA": (4, 8, 16),
     "QMMA": (16, 32, 64),
 }
-"""Of products of 8 or 16 rows and 8 columns; sparse ones are twice as deep."""
+"""Depths of products of 8 or 16 rows and 8 columns; sparse ones are twice as deep."""
 _MATRIX_SHAPES: Mapping[tuple[str, str], int] = {
     (opcode, f"{rows}8{depth}"): rows * 8 * depth
     for opcode, depths in _MATRIX_DEPTHS.items()

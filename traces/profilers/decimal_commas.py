@@ -22,7 +22,7 @@ _COMMA_GROUPS = re.compile(r"[+-]?\d{1,3}((,\d{3}){2,}(\.\d*)?|,\d{3}\.\d*)$")
 _DECIMAL_POINT = re.compile(r"[+-]?\d+\.\d*([eE][+-]?\d+)?$")
 _GROUP_MARKS = str.maketrans({".": "", "\u00a0": "", "\u202f": "", ",": "."})
 _POINTED_COLUMNS = frozenset({"CC", "Estimated Speedup"})
-"""Of ncu: a compute capability, and what a rule promises; no metrics, whatever the locale."""
+"""Columns of ncu that are no metrics: a compute capability, and what a rule promises."""
 
 
 def with_decimal_points(tables: Sequence[CsvTable]) -> list[CsvTable]:
@@ -65,7 +65,7 @@ def _numbers(table: CsvTable) -> Iterator[tuple[int, str]]:
 
 
 def _number(cell: str) -> str:
-    """Without its unit; empty for other text."""
+    """The number of a cell without its unit; empty for other text."""
     match = _CELL.match(cell)
     return match["number"] if match else ""
 

@@ -51,7 +51,7 @@ def read_number(text: str, unit: str = "") -> float | None:
 
 
 def unit_factor(unit: str) -> float | None:
-    """To SI: `Kbyte` 1000, `usecond` 1e-6, `%` 0.01, `Gbyte/second` 1e9; None when unknown."""
+    """The factor to SI: `Kbyte` 1000, `usecond` 1e-6, `%` 0.01; None when unknown."""
     numerator, _, denominator = unit.strip().partition("/")
     above = _simple_factor(numerator)
     below = _simple_factor(denominator)

@@ -23,6 +23,8 @@ class CsvRow:
 
 @dataclass(frozen=True, slots=True)
 class CsvTable:
+    """A table inside of a profiler's output."""
+
     path: str
     header: tuple[str, ...]
     rows: tuple[CsvRow, ...]
@@ -49,7 +51,7 @@ def read_rows(path: str, lines: Sequence[str]) -> list[tuple[int, list[str]]]:
 
 
 def named_row(path: str, header: Sequence[str], line: int, cells: Sequence[str]) -> CsvRow:
-    """MetricsError when the row has too few cells, or more than empty ones beyond the header."""
+    """The row by column; MetricsError for too few cells, or filled ones beyond the header."""
     if len(cells) < len(header) or any(cells[len(header) :]):
         hint = "; numbers with commas need quotes" if len(cells) > len(header) else ""
         raise MetricsError(

@@ -54,6 +54,7 @@ class KernelMetrics:
 
     @property
     def launch_count(self) -> int:
+        """Launches of the kernel, counted with repetitions."""
         return sum(launch.count for launch in self.launches)
 
     @cached_property
@@ -80,10 +81,12 @@ class KernelMetrics:
 
     @property
     def thread_block(self) -> Size | None:
+        """The thread-block size; None where launches differ."""
         return self._same(lambda launch: launch.thread_block)
 
     @property
     def warp_width(self) -> int | None:
+        """The warp width; None where launches differ."""
         return self._same(lambda launch: launch.warp_width)
 
     @property

@@ -26,10 +26,12 @@ _LAUNCH_COLUMNS = frozenset(
 
 
 def is_details_header(cells: Sequence[str]) -> bool:
+    """Whether the line is the header of a table with one row a metric."""
     return {"Kernel Name", "Metric Name", "Metric Value"} <= set(cells)
 
 
 def is_raw_header(cells: Sequence[str]) -> bool:
+    """Whether the line is the header of a table with one row a launch."""
     return (
         "Kernel Name" in cells
         and "Metric Name" not in cells
@@ -48,6 +50,7 @@ def read_details(table: CsvTable) -> Iterator[LaunchRecord]:
 
 
 def read_raw(table: CsvTable) -> Iterator[LaunchRecord]:
+    """Yields the launches of a table with one row each, after the row of units."""
     units: dict[str, str] = {}
     for row in table.rows:
         if not row.cells["Kernel Name"]:

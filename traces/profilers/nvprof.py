@@ -43,12 +43,14 @@ _NAMES_OF_LABELS = {
 
 
 def is_summary_header(cells: Sequence[str]) -> bool:
+    """Whether the line is the header of a summary of --metrics or --events."""
     return {"Device", "Kernel", "Invocations", "Avg"} <= set(cells) and any(
         name in cells for name in _NAME_COLUMNS
     )
 
 
 def is_trace_header(cells: Sequence[str]) -> bool:
+    """Whether the line is the header of a --print-gpu-trace with metrics."""
     return (
         {"Device", "Context", "Stream"} <= set(cells)
         and ("Kernel" in cells or "Name" in cells)

@@ -36,6 +36,7 @@ _DISPATCH_COLUMNS = frozenset(
 
 
 def is_header(cells: Sequence[str]) -> bool:
+    """Whether the line is the header of rocprof's table, of either version."""
     names = {_VERSION_2.get(name, name) for name in cells}
     return {"KernelName", "grd", "wgr"} <= names
 

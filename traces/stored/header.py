@@ -57,6 +57,7 @@ class StoredHeader:
 
     @classmethod
     def of(cls, trace: Trace, repeats: int) -> StoredHeader:
+        """The header of a trace."""
         return cls(
             trace.kernel,
             trace.grid,
@@ -74,11 +75,12 @@ class StoredHeader:
 
 
 def header_json(header: StoredHeader) -> str:
+    """The header as JSON, with the format's version."""
     return json.dumps({"version": FORMAT_VERSION, **asdict(header)}, allow_nan=False)
 
 
 def read_header(path: Path, text: bytes | None) -> StoredHeader:
-    """TraceFormatError when there is none, when it is newer, or when a value has a wrong type."""
+    """Reads the header; TraceFormatError when it is missing, newer, or of wrong types."""
     if text is None:
         raise TraceFormatError(f"{path} is a Parquet file, but no kernelcast trace")
     try:
@@ -126,8 +128,11 @@ def _header(found: Mapping[str, Any]) -> StoredHeader:
 
 
 def _row(found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Files of the first releases have no instructions that native code adds, no parts, no
-    registers, no kinds of operands and no tensor operations."""
+    """A static instruction from its JSON, with defaults for old files.
+
+    Files of the first releases have no instructions that native code adds, no parts, no registers,
+    no kinds of operands and no tensor operations.
+    """
     registers = {name: _registers(found.get(name, ())) for name in ("reads", "writes")}
     return {**_ABSENT, **found, **registers}
 

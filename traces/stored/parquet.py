@@ -154,7 +154,7 @@ def write_trace(path: str | os.PathLike[str], trace: Trace, repeats: int = 1) ->
 
 
 def read_trace(path: str | os.PathLike[str]) -> StoredTrace:
-    """TraceFormatError for what is no Parquet, no trace, damaged, newer, or contradicts itself."""
+    """Reads a trace; TraceFormatError for a file that is none, damaged, newer or inconsistent."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

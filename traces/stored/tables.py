@@ -62,11 +62,13 @@ class SideTables:
         self._tables = tables
 
     def has(self, table: str, column: str) -> bool:
+        """Whether a table has that column."""
         return table in self._tables and self._tables[table].column_names.count(column) == 1
 
     def vector(
         self, table: str, column: str, dtype: type[np.generic], rows: int | None = None
     ) -> npt.NDArray[Any]:
+        """A column as a vector, of `rows` numbers where these are given."""
         found = self._numbers(table, column, dtype)
         if rows is not None and len(found) != rows:
             raise self.error(f"{table}.{column} has {len(found)} rows, not {rows}")
@@ -75,12 +77,14 @@ class SideTables:
     def matrix(
         self, table: str, column: str, dtype: type[np.generic], width: int
     ) -> npt.NDArray[Any]:
+        """A column of lists as a matrix of that width."""
         flat = self._numbers(table, column, dtype, is_list=True)
         if len(flat) != width * self._tables[table].num_rows:
             raise self.error(f"{table}.{column} does not have {width} numbers a row")
         return flat.reshape(-1, width)
 
     def error(self, message: str) -> TraceFormatError:
+        """A TraceFormatError that names the file."""
         return TraceFormatError(f"{self._path}: {message}")
 
     def _numbers(

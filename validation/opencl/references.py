@@ -17,7 +17,7 @@ def elements(sizes: Mapping[str, int]) -> Array:
 
 
 def words(sizes: Mapping[str, int]) -> Array:
-    """The same for footprints."""
+    """The words of the footprints, which repeat their period."""
     return _periodic(sizes["footprints"] * sizes["count"])
 
 

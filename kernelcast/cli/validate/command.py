@@ -197,7 +197,7 @@ def _check_options(
     accept: bool,
     trust: bool,
 ) -> None:
-    """KernelcastError for an option of another suite."""
+    """Raises KernelcastError for an option of another suite."""
     if trust and suite is not Suite.MEASURED:
         raise KernelcastError("--trust is of measured: nothing else names workloads of others")
     for name, value in of_opencl.items():
@@ -217,7 +217,7 @@ def _check_options(
 def _validate_times(
     suite: Suite, models: Sequence[str], output: ValidationOutput, *, accept: bool, trust: bool
 ) -> None:
-    """Of thesis, papers and measured."""
+    """Validates the suites of times: thesis, papers and measured."""
     report = _report(suite, models, trust=trust)
     explained, problems = _judged(report, models, accept=accept)
     output.show(

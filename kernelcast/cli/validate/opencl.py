@@ -58,7 +58,7 @@ def _opencl_report(
     models: Sequence[str],
     progress: StageProgress | None,
 ) -> tuple[ValidationReport, str]:
-    """With the device's title."""
+    """The report of the closed loop, with the device's title."""
     from kernelcast.simcore.device.file import load_device
     from kernelcast.validation.opencl import validate_opencl, validate_opencl_times
 

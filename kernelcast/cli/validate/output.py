@@ -34,7 +34,7 @@ class ValidationOutput:
     plot: Path | None
 
     def check(self) -> None:
-        """KernelcastError where a file cannot be written: before anything is executed."""
+        """Raises KernelcastError where a file cannot be written, before anything is executed."""
         from kernelcast.report.plots.estimates import check_target
 
         if self.plot is not None:

@@ -33,7 +33,7 @@ def show_suite(
     jobs: int | None,
     output: ValidationOutput,
 ) -> None:
-    """Of the workloads whose name holds `part`; exit status 1 where a check failed."""
+    """Runs the workloads whose name holds `part`; exit status 1 where a check failed."""
     from kernelcast.models import get_model
     from kernelcast.simcore.engine import ENGINES
     from kernelcast.validation.workload_suite import run_suite, workload_files

@@ -32,9 +32,10 @@ _TO_GIGA = 1e-9
 def roofline_plot(
     profile: KernelProfile, device: Device, *estimates: Estimate, measured_s: float | None = None
 ) -> Figure:
-    """Theoretical and measured roofs of the device, and a point for each estimate on it; of model
-    `roofline` also a roof for each further level of the memory, and a point at its intensity.
+    """A roofline plot of a kernel with its estimates.
 
+    Shows theoretical and measured roofs of the device, and a point for each estimate on it; of
+    model `roofline` also a roof for each further level of the memory, and a point at its intensity.
     `measured_s`, of all launches, is one more point. Logarithmic axes: operations per byte of DRAM
     traffic, and Gop/s. KernelcastError for a kernel without useful operations or without traffic,
     which has no place on the axes.
@@ -82,7 +83,7 @@ def roofline_plot(
 
 
 def check_target(path: str | Path) -> None:
-    """KernelcastError unless a plot can be called so: PNG or SVG, in a folder that exists."""
+    """Raises KernelcastError unless a plot can be called so: PNG or SVG, in an existing folder."""
     target = Path(path)
     if target.suffix.lower() not in _SUFFIXES:
         raise KernelcastError(f"{target}: plots are written as {' or '.join(_SUFFIXES)}")
@@ -161,7 +162,7 @@ def _roofs(
 def _roof_line(
     left: float, right: float, peak: float, bandwidth: float
 ) -> list[tuple[float, float]]:
-    """Its three corners: x in operations per byte, y in Gop/s."""
+    """The three corners of a roof: x in operations per byte, y in Gop/s."""
     return [(x, _TO_GIGA * min(peak, bandwidth * x)) for x in (left, peak / bandwidth, right)]
 
 

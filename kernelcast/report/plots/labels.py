@@ -34,12 +34,15 @@ class PointLabel:
 
 @dataclass(frozen=True, slots=True)
 class PixelBox:
+    """A rectangle in pixels, from its lower left corner."""
+
     left: float
     bottom: float
     width: float
     height: float
 
     def shared_area(self, other: PixelBox) -> float:
+        """The area that both rectangles cover, in square pixels."""
         wide = min(self.left + self.width, other.left + other.width) - max(self.left, other.left)
         tall = min(self.bottom + self.height, other.bottom + other.height) - max(
             self.bottom, other.bottom

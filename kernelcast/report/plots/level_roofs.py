@@ -29,8 +29,11 @@ class LevelRoof:
 
 
 def level_roofs(estimate: Estimate) -> Iterator[LevelRoof]:
-    """From the parameters `bandwidth_<level>` and `I_<level>` of model `roofline`; other models
-    have none, and neither has a level without traffic."""
+    """The roofs of memory levels that an estimate of model `roofline` knows.
+
+    They come from its parameters `bandwidth_<level>` and `I_<level>`; other models have none, and
+    neither has a level without traffic.
+    """
     values = {parameter.symbol: parameter.value for parameter in estimate.parameters}
     for symbol, bandwidth in values.items():
         name = symbol.removeprefix(_PREFIX)

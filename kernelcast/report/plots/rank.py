@@ -27,10 +27,11 @@ _BEST_EDGE = "#d62728"
 
 
 def rank_plot(rankings: Sequence[Ranking]) -> Figure:
-    """A panel for each device and folding: x and y sides of the thread block, the time over the
-    device's best as the colour and in the cell with the depth z, of several depths the fastest.
+    """Heat maps of rankings, a panel for each device and folding.
 
-    KernelcastError when nothing was ranked, or too many sides for a picture.
+    x and y sides of the thread block, the time over the device's best as the colour and in the cell
+    with the depth z, of several depths the fastest. KernelcastError when nothing was ranked, or too
+    many sides for a picture.
     """
     from matplotlib.figure import Figure
 

@@ -19,8 +19,10 @@ _COLOR = "#7a4fa3"
 
 
 def tensor_roofs(estimates: Sequence[Estimate], peak: float) -> dict[float, str]:
-    """Types by their peak in operations per second, from the parameters of model `roofline`; those
-    of one peak are joined. Only those within a decade of `peak`, so that the plot stays readable.
+    """Tensor types by their peak in operations per second, joined where peaks are equal.
+
+    They come from the parameters of model `roofline`. Only those within a decade of `peak`, so that
+    the plot stays readable.
     """
     found: dict[float, list[str]] = {}
     for name, rate in _peaks(estimates):

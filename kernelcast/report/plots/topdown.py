@@ -31,7 +31,7 @@ _COLORS: Mapping[str, str] = {
     "Idle": "#9a9a9a",
     "Unattributed": "#c9c9c9",
 }
-"""Of levels 1 and 2; parts of level 3 have shades of what they belong to."""
+"""Colours of levels 1 and 2; parts of level 3 have shades of what they belong to."""
 _PALEST = 0.72
 """How much white the last of many shades has."""
 _FEWEST_SHADES = 3
@@ -75,7 +75,7 @@ def bars_plot(application: ApplicationTopDown, level: int) -> Figure:
 
 
 def _place_legend(figure: Figure, axes: Axes, height: float, entries: int) -> None:
-    """Beside bars of that height in inches; below them where its list would be the longer one."""
+    """Places the legend beside bars of that height in inches, or below them if it is longer."""
     is_beside = _ENTRY_INCHES * entries <= height
     rows = 0 if is_beside else math.ceil(entries / _LEGEND_COLUMNS)
     figure.set_size_inches(10.5, 1.2 + height + _ENTRY_INCHES * rows)
@@ -142,7 +142,7 @@ def _draw_wedge(axes: Axes, part: Part, begin: float, ring: int, colors: Mapping
 
 
 def _wedge_label(part: Part, arc: float) -> tuple[str, float]:
-    """As many lines as have room along `arc`, in widths of rings, and their size; or no text."""
+    """The text in a wedge, of as many lines as fit along `arc`, and its size."""
     share = f"{part.percent:.1f} %"
     for lines in ((*part.name.split(" ", 1), share), (part.name, share)):
         longest = max(map(len, lines))
@@ -205,7 +205,7 @@ def _segments(result: TopDown) -> list[tuple[str, str]]:
 
 
 def _colors(result: TopDown) -> dict[str, str]:
-    """Of every part by name."""
+    """The colour of every part by name."""
     colors: dict[str, str] = {}
     for _, part in result.walk():
         colors.setdefault(part.name, _COLORS.get(part.name, ""))
@@ -228,7 +228,7 @@ def _leaves(part: Part) -> Iterator[Part]:
 
 
 def _shade(color: str, number: int, count: int) -> str:
-    """From the colour itself to one with much white in it."""
+    """A shade of the colour, from itself to one with much white in it."""
     white = _PALEST * number / max(count - 1, _FEWEST_SHADES)
     channels = (int(color[at : at + 2], 16) for at in (1, 3, 5))
     return "#" + "".join(f"{round(value + white * (255 - value)):02x}" for value in channels)

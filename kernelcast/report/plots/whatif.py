@@ -24,8 +24,11 @@ _LEVEL = "speed-up over the GPU as it is"
 
 
 def whatif_plot(result: WhatIf) -> Figure:
-    """A line for each model where the first changed fact has several numbers as values, and one for
-    each combination of the others; else a bar for each model and architecture."""
+    """Speed-ups on changed architectures, as lines or bars.
+
+    A line for each model where the first changed fact has several numbers as values, and one for
+    each combination of the others; else a bar for each model and architecture.
+    """
     from matplotlib.figure import Figure
 
     changed = [row for row in result.rows if row.architecture.changes]
@@ -87,7 +90,7 @@ def _line_name(row: WhatIfRow, rows: Sequence[WhatIfRow], swept: str) -> str:
 
 
 def _draw_bars(figure: Figure, axes: Axes, rows: Sequence[WhatIfRow]) -> None:
-    """KernelcastError for more bars than a picture shows."""
+    """Draws a bar for each row; KernelcastError for more bars than a picture shows."""
     if len(rows) > _MOST_BARS:
         raise KernelcastError(f"{len(rows)} bars are too many for a plot; name one --model")
     models = list(dict.fromkeys(row.estimate.model for row in rows))

@@ -1,5 +1,7 @@
-"""Equations of Luo and Suda on periods made by hand: each of the four types, P, and equation 2 over
-resident warps."""
+"""Equations of Luo and Suda on periods made by hand.
+
+Each of the four types, P, and equation 2 over resident warps.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ _MOST_WARPS = 32
 _MEMORY_BOUND = 0.6
 """P of Table 3 below which section 4.2 speaks of memory-bound kernels."""
 _LOADS, _WORD_BYTES, _TRANSACTIONS = 2, 4.0, 2
-"""Of a period, of a thread, and of each load of a warp."""
+"""Loads of a period, bytes of a thread, and transactions of each load of a warp."""
 _LONG = 100
 _LEVEL = 1.001
 """Times that are this near are level."""
@@ -58,7 +60,7 @@ HAND_MADE = (
 )
 _HISTOGRAM = {PtxOperation("add", "int_const"): 3, PtxOperation("mul", "float_reg"): 2, ACCESS: 1}
 _HISTOGRAM_P = (3 * 22 + 2 * 65) / (3 * 22 + 2 * 65 + 200)
-"""With the clocks of Table 1."""
+"""The histogram's P with the clocks of Table 1."""
 
 
 def period_figures() -> Iterator[PaperFigure]:
@@ -92,8 +94,10 @@ def period_time(made: MadePeriod) -> tuple[int, float]:
 
 
 def clocks_of_same_work(proportion: float, warps: int, reading: Reading) -> float:
-    """Of as much work as one warp's, when `warps` are resident: periods of two loads each, and
-    computation in the proportion P."""
+    """Clocks of as much work as one warp's, when `warps` are resident.
+
+    The work is periods of two loads each, and computation in the proportion P.
+    """
     device = paper_gpu()
     costs = device.section(PTX_COSTS)
     assert costs is not None
@@ -110,8 +114,10 @@ def clocks_of_same_work(proportion: float, warps: int, reading: Reading) -> floa
 
 
 def _warp_figures(name: str, proportion: float) -> Iterator[PaperFigure]:
-    """Section 4.2: measured times fall and level off over 1 to 32 warps. The printed equation 2
-    has them rise again."""
+    """Figures of section 4.2: measured times fall and level off over 1 to 32 warps.
+
+    The printed equation 2 has them rise again.
+    """
     subject = Subject(LUO_SUDA, f"P of {name}", "eq 2, 4.2")
     usual, strict = (_times(proportion, reading) for reading in (Reading.USUAL, Reading.STRICT))
     yield subject.judged(

@@ -50,15 +50,17 @@ _ORDER = (
     ("black_scholes_7",),
     ("black_scholes",),
 )
-"""Of P, from groups of kernels with less of it to groups with more."""
+"""The order of P, from groups of kernels with less of it to groups with more."""
 _POINTS, _MEAN_POINTS = 15.0, 10.0
 """The sources of the paper's kernels are not published, nor is what most instructions cost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proportion:
-    """P of a kernel, by Table 3 and from execution; `given` is what an estimate says that was told
-    Table 3's."""
+    """P of a kernel, by Table 3 and from execution.
+
+    `given` is what an estimate says that was told Table 3's.
+    """
 
     printed: float
     found: float
@@ -66,6 +68,7 @@ class Proportion:
 
     @property
     def points(self) -> float:
+        """The difference of the two proportions in percentage points."""
         return 100 * abs(self.found - self.printed)
 
 
@@ -105,6 +108,7 @@ def luo_suda_proportions(
 def luo_suda_figures(
     progress: StageProgress | None = None,
 ) -> Iterator[PaperFigure]:
+    """The figures of Luo and Suda beside ours, which are executed for them."""
     yield from proportion_figures(luo_suda_proportions(progress))
 
 
@@ -127,7 +131,7 @@ def proportion_figures(found: Mapping[str, Proportion]) -> Iterator[PaperFigure]
 
 
 def _order(found: Mapping[str, float]) -> str:
-    """As Table 3 groups the kernels, or from the least P to the most where groups overlap."""
+    """The order of kernels by P, in Table 3's groups where these do not overlap."""
     groups = [[found[name] for name in group] for group in _ORDER]
     if all(max(less) < min(more) for less, more in pairwise(groups)):
         return " < ".join(" and ".join(sorted(group)) for group in _ORDER)

@@ -60,23 +60,27 @@ class CaseStudy:
 
     @property
     def transactions(self) -> float:
-        """Of global memory, in units of 64 bytes (a half-warp's words)."""
+        """Transactions of global memory, in units of 64 bytes (a half-warp's words)."""
         return self.profile.traffic.dram_bytes / _SEGMENT_BYTES
 
     @property
     def multiply_add_share(self) -> float:
+        """The model's density: the share of multiply-adds."""
         density = self.estimate["density"]
         assert isinstance(density, float)
         return density
 
 
 def study_workload(name: str) -> Workload:
+    """The workload of a case study."""
     return load_workload(_FOLDER / "workloads" / "zhang_owens" / f"{name}.toml")
 
 
 def case_study(name: str, size: str, changed: Sequence[Device] = ()) -> CaseStudy:
-    """Executes a workload; with `changed` GPUs their memories are simulated too, else the trace
-    keeps its accesses."""
+    """Executes a workload on the paper's GPU.
+
+    With `changed` GPUs their memories are simulated too, else the trace keeps its accesses.
+    """
     device = paper_gpu()
     trace = study_workload(name).run(size, devices=[device, *changed] if changed else ())
     profile = trace.profile(device)
@@ -97,12 +101,13 @@ def printed_facts() -> Mapping[str, str]:
 
 
 def printed_numbers() -> Mapping[str, float]:
-    """Those of `printed_facts` that are numbers."""
+    """The printed facts that are numbers."""
     facts = printed_facts().items()
     return {name: float(text) for name, text in facts if text.replace(".", "", 1).isdigit()}
 
 
 def printed_table(name: str) -> list[dict[str, str]]:
+    """The rows of a printed table, by column name."""
     table = _FOLDER / "papers" / f"zhang_owens_{name}.csv"
     with table.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))

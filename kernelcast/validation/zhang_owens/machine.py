@@ -36,8 +36,10 @@ _PEAKS = {
     "peak_gflops": ("multiply-adds", "GFLOPS", 0.05),
     "peak_shared_bw": ("shared memory", "GB/s", 1.0),
 }
-"""By the paper's name: what it is, its unit, and half a unit of the last digit (one for 1420, which
-is cut off from 1420.8)."""
+"""Peaks by the paper's name: what each is, its unit, and the allowed difference.
+
+That is half a unit of the last digit (one for 1420, which is cut off from 1420.8).
+"""
 
 
 def machine_figures() -> Iterator[PaperFigure]:
@@ -66,7 +68,7 @@ def peaks(device: Device) -> dict[str, float]:
 
 
 def table_2_occupancy(row: Mapping[str, str], device: Device) -> Occupancy:
-    """Of a launch with the registers and the shared memory of a row of Table 2."""
+    """The occupancy with the registers and shared memory of a row of Table 2."""
     needs = ResourceNeeds(int(row["registers_per_thread"]), int(row["smem_bytes"]))
     threads = int(row["warps_per_block"]) * device.architecture.warp_width
     return occupancy(needs, LaunchShape((_MANY, 1, 1), (threads, 1, 1)), device)
@@ -96,8 +98,11 @@ def _peak_figures() -> Iterator[PaperFigure]:
 
 
 def _occupancy_figures() -> Iterator[PaperFigure]:
-    """The paper divides shared memory by what a thread block asks for; the GPU gives it out in
-    units of 512 bytes."""
+    """Figures of occupancy; thread blocks as the GPU gives them shared memory.
+
+    The paper divides shared memory by what a thread block asks for; the GPU gives it out in units
+    of 512 bytes.
+    """
     device = paper_gpu()
     by_words = changed_device(device, {"sm.shared_allocation_bytes": device.shared.bank_bytes})
     for row in printed_table("table_2_matmul_occupancy"):

@@ -1,5 +1,7 @@
-"""Zhang and Owens, section 5.1: products of matrices of 1024 x 1024, by the side of the sub-matrix
-that shared memory holds."""
+"""Zhang and Owens, section 5.1: products of matrices of 1024 x 1024.
+
+They differ in the side of the sub-matrix that shared memory holds.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ _SUGGESTED_GAIN = 1.03
 
 
 def matrix_multiply(size: str = "full") -> dict[int, CaseStudy]:
-    """By the side of the sub-matrix; the memories of the suggested GPUs are simulated too."""
+    """Case studies by side of the sub-matrix; memories of suggested GPUs are simulated, too."""
     suggested = [changed_device(paper_gpu(), item) for item in (MORE_THREAD_BLOCKS, MORE_RESOURCES)]
     return {side: case_study(f"matmul_{side}", size, suggested) for side in _SIDES}
 

@@ -41,19 +41,21 @@ __all__ = [
 ]
 
 REDUCTION_STEPS = slice(1, 10)
-"""Of the stages; the one before loads, the one behind solves what is left."""
+"""The stages of the steps; the one before loads, the one behind solves what is left."""
 MORE_BANKS = {"sm.shared_banks": 17}
 _GIGA = 1e9
 _ACCESSES = {"own and left": ("i and i-d", 12), "right": ("i+d", 4)}
-"""Of one system and step, by the table's name: the paper's name, and how many there are: four loads
-and four stores of an equation's coefficients, four loads of each neighbour's."""
+"""Accesses of one system and step: the paper's name, and how many there are.
+
+Four loads and four stores of an equation's coefficients, four loads of each neighbour's.
+"""
 _SHORT = {
     Component.GLOBAL: "global",
     Component.INSTRUCTIONS: "instruction",
     Component.SHARED: "shared",
 }
 _KERNELS = {"cyclic_reduction": "CR", "cyclic_reduction_padded": "CR-NBC"}
-"""As the paper calls them."""
+"""Kernels by file name, as the paper calls them."""
 
 
 def cyclic_reduction(size: str = "full") -> tuple[CaseStudy, CaseStudy]:
@@ -63,8 +65,10 @@ def cyclic_reduction(size: str = "full") -> tuple[CaseStudy, CaseStudy]:
 
 
 def sustained_bandwidth(stages: Sequence[StageTime], *, over_time: bool = False) -> float:
-    """Bytes of shared memory per second that the warps of the nine steps sustain (Figure 7a): the
-    mean over the steps, or all bytes over all time."""
+    """Bytes of shared memory per second that the warps of the nine steps sustain (Figure 7a).
+
+    The mean over the steps, or all bytes over all time.
+    """
     curve = shared_bandwidth(paper_gpu())
     steps = [(step.shared_bytes, curve.at(step.shared_warps)) for step in stages[REDUCTION_STEPS]]
     if over_time:
@@ -88,7 +92,7 @@ def conflict_series(trace: Trace, device: Device) -> Counter[tuple[float, ...]]:
 
 
 def bottlenecks(stages: Sequence[StageTime]) -> str:
-    """Of the steps 0 to 9 in a row: `global, instruction, shared x 8`."""
+    """Bottlenecks of the steps 0 to 9 in a row: `global, instruction, shared x 8`."""
     names = [_SHORT[stage.bottleneck] for stage in stages[: REDUCTION_STEPS.stop]]
     runs: list[list[str]] = []
     for name in names:

@@ -56,31 +56,36 @@ class EntryBytes:
 
     @property
     def total(self) -> float:
+        """Bytes of all three parts."""
         return self.index + self.values + self.vector
 
 
 def sparse_trace(form: str, *, is_texture: bool = False, size: str = "full") -> KernelTrace:
-    """With its accesses, on the lattice matrix of 49,152 rows."""
+    """The trace with its accesses, on the lattice matrix of 49,152 rows."""
     name = f"spmv_{form}_texture" if is_texture else f"spmv_{form}"
     return load_workload(SUITE / "sparse_formats" / f"{name}.toml").run(size)
 
 
 def gpu_with_segments(rule: CoalescingRule, smallest_bytes: int) -> Device:
+    """The paper's GPU with another rule of segments."""
     return changed_device(
         paper_gpu(), {"coalescing": rule.value, "segments.min_segment_bytes": smallest_bytes}
     )
 
 
 def gpu_with_textures() -> Device:
-    """With read-only loads as texture fetches."""
+    """The paper's GPU with read-only loads as texture fetches."""
     return changed_device(
         paper_gpu(), {"l1.caches_read_only_loads": True, "l2.caches_read_only_loads": True}
     )
 
 
 def entry_bytes(trace: KernelTrace, device: Device) -> EntryBytes:
-    """By what the loads fetch: the index is the only integer, and values of neighbouring rows
-    follow each other, so that they move as many bytes as are asked for."""
+    """Bytes for each entry of the matrix, by what the loads fetch.
+
+    The index is the only integer, and values of neighbouring rows follow each other, so that they
+    move as many bytes as are asked for.
+    """
     sums = {"index": 0.0, "values": 0.0, "vector": 0.0}
     for row, moved, asked in _loads(trace, device):
         if "f32" not in row.mnemonic:
@@ -106,8 +111,10 @@ def sparse_figures() -> Iterator[PaperFigure]:
 
 
 def _loads(trace: KernelTrace, device: Device) -> Iterator[tuple[InstructionRow, float, float]]:
-    """Each load of global memory, the bytes that it reads from DRAM and those that full warps ask
-    for."""
+    """Loads of global memory with the bytes that they read from DRAM.
+
+    The third of each are the bytes that full warps ask for.
+    """
     data = trace.data
     shape = LaunchShape(data.grid, data.thread_block)
     resident = occupancy(data.resources, shape, device).thread_blocks_per_sm
@@ -142,7 +149,7 @@ def _byte_figures(form: str, trace: KernelTrace) -> Iterator[PaperFigure]:
 
 
 def _time_figures(form: str, trace: KernelTrace) -> Iterator[PaperFigure]:
-    """With the paper's segments and, as its last suggestion has it, smaller ones."""
+    """Times with the paper's segments and with smaller ones, its last suggestion."""
     device = gpu_with_segments(CoalescingRule.FIXED_SEGMENTS, _PAPER_SEGMENT_BYTES)
     changes = {"memory.min_segment_bytes": _SMALLER_SEGMENT_BYTES}
     before, after = whatif(trace, device, changes, models=[NAME]).rows

@@ -1,4 +1,4 @@
-"""Between L2 and the registers: what thread blocks ask of L1, and L1 of L2.
+"""Volumes between L2 and the registers: what thread blocks ask of L1, and L1 of L2.
 
 Thread blocks share nothing in L1 (Ernst et al. 2022, section 4.3): those on one SM are seldom
 neighbours. Lines are allocated whole, sectors transferred one by one; stores are written through.
@@ -30,9 +30,12 @@ __all__ = ["BlockVolumes", "block_volumes"]
 
 @dataclass(frozen=True)
 class BlockVolumes:
-    """Of all thread blocks of the launch. `requested_bytes`: the sectors of all warp-level loads;
-    `oversubscription`: of L1 by all that the thread blocks on an SM allocate; `hit_shares`: of the
-    sectors of each load of a thread, in their order, those that hit L1; empty without L1."""
+    """Volumes of all thread blocks of the launch.
+
+    `requested_bytes`: the sectors of all warp-level loads; `oversubscription`: of L1 by all that
+    the thread blocks on an SM allocate; `hit_shares`: of the sectors of each load of a thread, in
+    their order, those that hit L1; empty without L1.
+    """
 
     requests: Requests
     requested_bytes: float
@@ -46,6 +49,7 @@ class BlockVolumes:
 def block_volumes(
     bound: BoundKernel, thread_blocks_per_sm: int, device: Device, facts: WarpspeedFacts
 ) -> BlockVolumes:
+    """Computes the volumes above L2, class by class of thread blocks."""
     kernel, l1, rules = bound.kernel, device.l1 or device.l2, RequestRules.of(device, facts)
     asked, written, distinct, allocated = Requests(), Requests(), 0.0, 0.0
     redundant = dict[ThreadBlockClass, float]()
@@ -83,7 +87,7 @@ def block_volumes(
 
 
 def _l1_room(kernel: AddressKernel, thread_blocks_per_sm: int, device: Device) -> int:
-    """Of an L1 that is one memory with shared memory, what the latter leaves."""
+    """Bytes of L1 that shared memory leaves where both are one memory."""
     assert device.l1 is not None
     is_shared = device.l1.capacity_bytes > device.sm.shared_bytes
     taken = kernel.shared_bytes * thread_blocks_per_sm if is_shared else 0

@@ -39,10 +39,12 @@ class BoundKernel:
 
     @cached_property
     def loads(self) -> tuple[FieldAccesses, ...]:
+        """Loads by field."""
         return tuple(by_field(self._loads))
 
     @cached_property
     def stores(self) -> tuple[FieldAccesses, ...]:
+        """Stores by field."""
         return tuple(by_field(self._stores))
 
     @cached_property
@@ -52,10 +54,12 @@ class BoundKernel:
 
     @cached_property
     def steps(self) -> tuple[AccessStep, ...]:
+        """Accesses of a thread in the order of issue."""
         return access_steps(self.kernel)
 
     @cached_property
     def thread_blocks(self) -> tuple[ThreadBlockClass, ...]:
+        """Classes of thread blocks by how the domain cuts them."""
         return thread_block_classes(self.kernel)
 
     @cached_property

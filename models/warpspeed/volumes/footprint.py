@@ -22,8 +22,10 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Footprints:
-    """Distinct sectors of each set, and of what the first set shares with each other one; means
-    over the phases of rows."""
+    """Distinct sectors of each set, and of what the first set shares with each other one.
+
+    Both are means over the phases of rows.
+    """
 
     sectors: tuple[float, ...]
     shared_with_first: tuple[float, ...]
@@ -53,10 +55,10 @@ def footprints(
 
 
 def last_uses(sets: AddressSets, granularity: int, phase: int) -> Floats:
-    """Units of each set by the last one before it that has them, shape (sets, 1 + sets): the first
-    column are those that none has.
+    """Counts units of each set by the last set before it that has them.
 
-    Addresses begin `phase` bytes behind a unit of `granularity` bytes.
+    The shape is (sets, 1 + sets): the first column are those that none has. Addresses begin `phase`
+    bytes behind a unit of `granularity` bytes.
     """
     if not sets.members:
         return np.zeros((sets.count, 1 + sets.count))

@@ -58,7 +58,7 @@ class L1Reuse:
         return self.own_lines + (thread_blocks_per_sm - 1) * self.other_lines
 
     def hit_shares(self, hit_rates: Floats) -> Floats:
-        """Of the sectors of each load: what hits, given the hit rate of each reuse."""
+        """The share of each load's sectors that hits, given the hit rate of each reuse."""
         hits = np.bincount(self.load, self.sectors * hit_rates, len(self.asked))
         found: Floats = np.minimum(1.0, hits / self.asked)
         return found
@@ -77,8 +77,10 @@ class _Loads:
     clock: Ints
 
     def sets(self, steps: Iterable[AccessStep], *, has_loops: bool = True) -> AddressSets:
-        """What all threads touch in each step, in all trips of its loops or in one, if `ctaid` were
-        0."""
+        """What all threads touch in each step if `ctaid` were 0.
+
+        In all trips of a step's loops, or in one.
+        """
         return step_sets(steps, lambda access: (self._family(access, has_loops),))
 
     def _family(self, access: BoundAccess, has_loops: bool) -> StridedFamily:
@@ -100,8 +102,10 @@ class _Loads:
         return first, max(first + 1, end)
 
     def phases(self, line_bytes: int) -> tuple[int, ...]:
-        """Bytes behind a line at which thread blocks begin: all, or some spread over sectors and
-        lines."""
+        """Bytes behind a line at which thread blocks begin.
+
+        All that occur, or some spread over sectors and lines.
+        """
         by_block = [
             [dict(step.access.coefficients).get(f"ctaid.{axis}", 0) for axis in AXES]
             for step in self.steps
@@ -118,7 +122,7 @@ class _Loads:
 def l1_reuse(
     bound: BoundKernel, shape: ThreadBlockClass, sector_bytes: int, line_bytes: int
 ) -> L1Reuse:
-    """Of the loads of thread blocks like `shape`; means over where in a line they begin."""
+    """The reuse of loads of thread blocks like `shape`; means over where in a line they begin."""
     steps = tuple(step for step in bound.steps if not step.is_store)
     if not steps:
         return L1Reuse(np.zeros(0, np.int64), *(np.zeros(0) for _ in range(4)))
@@ -142,7 +146,7 @@ def l1_reuse(
 def _reuse_at(
     loads: _Loads, fields: Sequence[tuple[Ints, AddressSets]], phase: int, units: tuple[int, int]
 ) -> L1Reuse:
-    """Of thread blocks that begin `phase` bytes behind a line; `units`: of sectors and lines."""
+    """The reuse in thread blocks that begin `phase` bytes behind a line."""
     count = len(loads.steps)
     used, between, asked = np.zeros((count, count)), np.zeros((count, count)), np.zeros(count)
     for at, sets in fields:
@@ -173,7 +177,7 @@ def _of_others(between: Floats, clock: Ints) -> Floats:
 def _with_loops(
     loads: _Loads, earlier: Ints, found: L1Reuse, phase: int, units: tuple[int, int]
 ) -> L1Reuse:
-    """In a loop one trip lies between two uses: by two loads, or by one in trip after trip."""
+    """The reuse with loops: one trip lies between two uses, by two loads or by one."""
     load, sectors, own, other = found.load, found.sectors, found.own_lines, found.other_lines
     sector_bytes, line_bytes = units
     loops = [step.access.loops for step in loads.steps]

@@ -38,8 +38,11 @@ class LayerAxis(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LayerCondition:
-    """`level`: "L1" or "L2"; `layer_bytes` allocated by the layer; `overlap_bytes` a unit of work
-    that are loaded again where it does not hold."""
+    """Whether a cache keeps what neighbouring layers share.
+
+    `level`: "L1" or "L2"; `layer_bytes` allocated by the layer; `overlap_bytes` a unit of work that
+    are loaded again where it does not hold.
+    """
 
     level: str
     axis: LayerAxis
@@ -49,15 +52,17 @@ class LayerCondition:
 
     @property
     def oversubscription(self) -> float:
+        """Bytes of the layer over the capacity of the cache."""
         return self.layer_bytes / self.capacity_bytes
 
     @property
     def holds(self) -> bool:
+        """Whether the layer fits the cache."""
         return self.oversubscription <= 1
 
 
 def layer_conditions(kernel: AddressKernel, device: Device) -> tuple[LayerCondition, ...]:
-    """Of L1, then of L2 in y and z. ModelNotApplicable as `volumes`."""
+    """The layer conditions of L1, then of L2 in y and z. ModelNotApplicable as `volumes`."""
     found, facts = volumes(kernel, device), device.section(WARPSPEED)
     assert facts is not None
     found_l1 = []
@@ -133,6 +138,9 @@ def _smallest_extent(kernel_of_extent: Callable[[int], AddressKernel], largest: 
 
 
 def sequential_extent(layers: int, element_bytes: int, capacity_bytes: int) -> int:
-    """Side of the largest square plane of which `layers` fit half of the cache, the other half
-    being for what is stored: floor(sqrt(10 MiB / 72 B)) = 381 for range 4 and 20 MiB (5.7)."""
+    """Side of the largest square plane of which `layers` fit half of the cache.
+
+    The other half is for what is stored: floor(sqrt(10 MiB / 72 B)) = 381 for range 4 and 20 MiB
+    (5.7).
+    """
     return math.isqrt(capacity_bytes // 2 // (layers * element_bytes))

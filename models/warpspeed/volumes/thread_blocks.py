@@ -23,6 +23,7 @@ class ThreadBlockClass:
 
     @property
     def box(self) -> tuple[Triple, Triple]:
+        """The box of one thread block in their middle: first index and the one behind it."""
         x, y, z = self.index
         return self.index, (x + 1, y + 1, z + 1)
 

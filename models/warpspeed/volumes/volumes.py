@@ -22,10 +22,11 @@ __all__ = ["Volumes", "volumes"]
 
 @dataclass(frozen=True, slots=True)
 class Volumes:
-    """Of one launch; bytes, and counts of L1. `per_work` divides any of them.
+    """Data volumes of one launch; bytes, and counts of L1.
 
-    `l1_wavefronts` are those of the data banks, `l1_passes` what data and tags need, `l1_cycles`
-    how long that takes an L1 of the device's width.
+    `per_work` divides any of them. `l1_wavefronts` are those of the data banks, `l1_passes` what
+    data and tags need, `l1_cycles` how long that takes an L1 of the device's width.
+
     L2 to L1: `l2_load_compulsory_bytes` are the distinct sectors of each thread block,
     `l2_load_capacity_bytes` what L1 cannot keep. DRAM reads are the sum of five parts:
     `dram_compulsory_bytes` of waves without what the layers before them share with them, the misses
@@ -67,6 +68,7 @@ class Volumes:
 
     @property
     def l2_load_bytes(self) -> float:
+        """Bytes that loads move from L2 to L1."""
         return self.l2_load_compulsory_bytes + self.l2_load_capacity_bytes
 
     @property
@@ -76,6 +78,7 @@ class Volumes:
 
     @property
     def dram_load_bytes(self) -> float:
+        """Bytes read from DRAM: the sum of the five parts."""
         return (
             self.dram_compulsory_bytes
             + self.y_layer_miss_bytes
@@ -86,16 +89,20 @@ class Volumes:
 
     @property
     def dram_store_bytes(self) -> float:
+        """Bytes written to DRAM."""
         return self.dram_store_compulsory_bytes + self.redundant_store_bytes
 
     @property
     def dram_bytes(self) -> float:
+        """Bytes read from and written to DRAM."""
         return self.dram_load_bytes + self.dram_store_bytes
 
     @property
     def holds_z_layer(self) -> bool:
-        """Whether L2 keeps what a plane of thread blocks leaves to the next one: the layer
-        condition of section 4.4.2."""
+        """Whether L2 keeps what a plane of thread blocks leaves to the next one.
+
+        This is the layer condition of section 4.4.2.
+        """
         return self.z_layer_oversubscription <= 1
 
     def per_work(self, name: str) -> float:
@@ -104,10 +111,11 @@ class Volumes:
 
 
 def volumes(kernel: AddressKernel | BoundKernel, device: Device) -> Volumes:
-    """ModelNotApplicable for devices without [warpspeed], for addresses that are not affine and for
-    thread blocks that do not fit the device.
+    """Computes the data volumes of a kernel on a device.
 
-    A bound kernel remembers what several devices ask of it alike.
+    A bound kernel remembers what several devices ask of it alike. ModelNotApplicable for devices
+    without [warpspeed], for addresses that are not affine and for thread blocks that do not fit the
+    device.
     """
     bound = kernel if isinstance(kernel, BoundKernel) else BoundKernel(kernel)
     kernel, facts = bound.kernel, device.section(WARPSPEED)
@@ -124,7 +132,7 @@ def volumes(kernel: AddressKernel | BoundKernel, device: Device) -> Volumes:
 def _volumes(
     kernel: AddressKernel, device: Device, blocks: BlockVolumes, wave: WaveVolumes
 ) -> Volumes:
-    """Of the launch: those of all thread blocks, and of the wave by its share of the cells."""
+    """The launch's volumes: those of all thread blocks, and the wave's by its share of cells."""
     scale = kernel.cells / wave.cells
     return Volumes(
         kernel=kernel.name,

@@ -25,13 +25,16 @@ Floats = npt.NDArray[np.float64]
 Triple = tuple[int, int, int]
 
 _MOST_CONSTANTS = 8
-"""Of accesses with equal coefficients whose lines are looked at one by one."""
+"""The most accesses with equal coefficients whose lines are looked at one by one."""
 
 
 @dataclass(frozen=True)
 class WarpPatterns:
-    """`lanes`: bytes behind the warp's first lane, and which of them are `active`, shape (patterns,
-    lanes); the pattern of each warp, and the bytes at which its first lane begins."""
+    """The distinct patterns of warps' lanes.
+
+    `lanes`: bytes behind the warp's first lane, and which of them are `active`, shape (patterns,
+    lanes); the pattern of each warp, and the bytes at which its first lane begins.
+    """
 
     lanes: Ints
     active: Flags
@@ -47,8 +50,10 @@ class WarpPatterns:
         return found
 
     def lines(self, pattern: Ints, shift: Ints, line_bytes: int) -> tuple[Ints, Flags]:
-        """Those in which accesses of each pattern begin, ascending, and which entries are any;
-        shape (n, most)."""
+        """Lines in which accesses of each pattern begin, ascending.
+
+        Returns them and which entries are any; shape (n, most).
+        """
         lines = (self.lanes[pattern] + shift[:, None]) // line_bytes
         ordered = _ordered(lines, self.active[pattern])
         is_new = np.ones(ordered.shape, np.bool_)
@@ -59,7 +64,7 @@ class WarpPatterns:
 
 
 def _ordered(values: Ints, active: Flags) -> Ints:
-    """Along the last axis; those of lanes that are not active as the lowest other one."""
+    """Sorts along the last axis; inactive lanes count as the lowest active one."""
     lowest = np.where(active, values, np.iinfo(np.int64).max).min(axis=1, keepdims=True)
     return np.sort(np.where(active, values, lowest), axis=1)
 
@@ -75,7 +80,7 @@ class AskingWarps:
 
     @property
     def moved_bytes(self) -> Floats:
-        """By the active lanes of each warp, shape (warps,)."""
+        """Bytes that the active lanes of each warp move, shape (warps,)."""
         lanes = self.warps.active.sum(axis=1)[self.warps.pattern]
         return np.asarray(lanes * self.access.access_bytes, np.float64)
 
@@ -93,8 +98,10 @@ class AskingWarps:
         return math.gcd(unit, *(factors.get(name, 0) for name in names))
 
     def units(self, unit: int) -> Floats:
-        """Distinct units of `unit` bytes that each warp asks for: mean over constants and over
-        where thread blocks begin, shape (warps,)."""
+        """Distinct units of `unit` bytes that each warp asks for, shape (warps,).
+
+        Means over constants and over where thread blocks begin.
+        """
         starts = np.add.outer(self.constants, np.arange(0, unit, self._step(unit))).ravel()
         phases, weights = np.unique((starts + self._origin) % unit, return_counts=True)
         pattern, shift, place = self._places(phases, unit)
@@ -103,8 +110,10 @@ class AskingWarps:
         return found
 
     def _places(self, starts: Ints, unit: int) -> tuple[Ints, Ints, Ints]:
-        """Patterns and shifts that occur, and which of them each warp has with each start, shape
-        (warps, starts)."""
+        """Patterns and shifts that occur, and which of them each warp has with each start.
+
+        The last is of shape (warps, starts).
+        """
         shifts = (self.warps.begin[:, None] + starts) % unit
         keys = self.warps.pattern[:, None] * unit + shifts
         found, place = np.unique(keys.ravel(), return_inverse=True)
@@ -135,8 +144,10 @@ class AskingWarps:
 def warp_patterns(
     bound: BoundKernel, by_thread: Triple, shape: ThreadBlockClass, fold: Triple, width: int
 ) -> WarpPatterns | None:
-    """Of addresses that are `by_thread` bytes apart along each axis, for the cell `fold` of each
-    thread; None where no thread has such a cell in the domain."""
+    """Patterns of warps whose addresses are `by_thread` bytes apart along each axis.
+
+    For the cell `fold` of each thread; None where no thread has such a cell in the domain.
+    """
     index = bound.once(_thread_indices, width)
     active = bound.once(_active, shape, fold, width)
     rows = active.any(axis=1)
@@ -158,7 +169,7 @@ def warp_patterns(
 
 
 def _thread_indices(bound: BoundKernel, width: int) -> tuple[Ints, Ints, Ints]:
-    """Of each lane along each axis, shape (warps, lanes); whole warps."""
+    """Thread indices of each lane along each axis, shape (warps, lanes); whole warps."""
     x, y, _ = bound.kernel.block
     warps = -(-bound.kernel.threads_per_thread_block // width)
     number = np.arange(warps * width).reshape(-1, width)

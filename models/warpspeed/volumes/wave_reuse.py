@@ -48,8 +48,11 @@ def wave_losses(
     device: Device,
     facts: WarpspeedFacts,
 ) -> WaveLosses:
-    """`oversubscription` of L2 by the wave; `l1_hit_shares` of the loads of a thread, in their
-    order: what hits there does not ask L2."""
+    """Sectors of a wave that L2 loses before they are used again.
+
+    `oversubscription` of L2 by the wave; `l1_hit_shares` of the loads of a thread, in their order:
+    what hits there does not ask L2.
+    """
     if 1 - facts.store_hit_rate.at(oversubscription) < _NOTHING:
         return WaveLosses()
     steps = bound.steps

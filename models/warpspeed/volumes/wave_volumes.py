@@ -1,4 +1,4 @@
-"""Between DRAM and L2: what one wave of thread blocks reads and writes (sections 4.4 and 4.5)."""
+"""Volumes between DRAM and L2: what one wave reads and writes (sections 4.4 and 4.5)."""
 
 from __future__ import annotations
 
@@ -52,8 +52,11 @@ class WaveVolumes:
 
 @dataclass(frozen=True, slots=True)
 class _Units:
-    """Sectors of the wave, and those that it shares with its neighbours, with the y layer, to which
-    these belong, and with either layer."""
+    """Sectors of the wave, and those that it shares.
+
+    They are shared with its neighbours, with the y layer, to which these belong, and with either
+    layer.
+    """
 
     wave: float = 0.0
     with_neighbours: float = 0.0
@@ -76,6 +79,7 @@ def wave_volumes(
     device: Device,
     facts: WarpspeedFacts,
 ) -> WaveVolumes:
+    """Computes the volumes below L2 of one wave of thread blocks."""
     kernel, size, line_bytes = bound.kernel, device.l2.sector_bytes, device.l2.line_bytes
     cells, extent = _cells(kernel, sets.wave)
     share, whole = cells / kernel.cells, bound.once(_whole, size, line_bytes)
@@ -144,7 +148,7 @@ def _with_predecessor(layers: int) -> float:
 
 
 def _cells(kernel: AddressKernel, boxes: Sequence[GridBox]) -> tuple[int, Triple]:
-    """In the domain, of all boxes; and how far they reach along each axis."""
+    """Cells of the domain in all boxes, and how far the boxes reach along each axis."""
     total, lows, highs = 0, [], []
     for low, high in boxes:
         tile = np.array(kernel.tile)
@@ -194,8 +198,11 @@ def _lost_by_layers(written: _Units, over: Sequence[float], facts: WarpspeedFact
 
 
 def _fills(bound: BoundKernel, share: float, missed: float, device: Device) -> float:
-    """Bytes that are read because a sector is written back incomplete: those written back more than
-    once, and the wave's share of those that the launch never completes nor loads."""
+    """Bytes that are read because a sector is written back incomplete.
+
+    These are sectors written back more than once, and the wave's share of those that the launch
+    never completes nor loads.
+    """
     if not device.dram.partial_write_fills:
         return 0.0
     return missed + share * max(0.0, bound.once(_incomplete, device.l2.sector_bytes))

@@ -35,8 +35,11 @@ _WarpKey = tuple[Triple, ThreadBlockClass, Triple, int]
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """Of one thread block: warp-level accesses, wavefronts of the data banks, passes of L1 (data or
-    tags, whichever needs more), cycles of L1, sectors that it is asked for."""
+    """Requests of one thread block.
+
+    Warp-level accesses, wavefronts of the data banks, passes of L1 (data or tags, whichever needs
+    more), cycles of L1, sectors that it is asked for.
+    """
 
     accesses: float = 0.0
     wavefronts: float = 0.0
@@ -54,6 +57,7 @@ class Requests:
         )
 
     def times(self, factor: float) -> Requests:
+        """Each count times a factor."""
         return Requests(
             self.accesses * factor,
             self.wavefronts * factor,
@@ -65,8 +69,10 @@ class Requests:
 
 @dataclass(frozen=True, slots=True)
 class RequestRules:
-    """What of a device decides how L1 serves a warp; names as in `WarpspeedFacts`. `cycle_bytes`
-    move in a cycle, all at once where nobody knows how many."""
+    """Facts of a device that decide how L1 serves a warp; names as in `WarpspeedFacts`.
+
+    `cycle_bytes` move in a cycle, all at once where nobody knows how many.
+    """
 
     warp_width: int
     sector_bytes: int
@@ -79,7 +85,7 @@ class RequestRules:
 
     @classmethod
     def of(cls, device: Device, facts: WarpspeedFacts | None) -> RequestRules:
-        """Of L1, or of L2 where there is none; without `facts` lines are served as a whole."""
+        """The rules of L1, or of L2 where there is none; without `facts` lines are served whole."""
         cache = device.l1 or device.l2
         return cls(
             warp_width=device.architecture.warp_width,
@@ -93,8 +99,11 @@ class RequestRules:
         )
 
     def cycles(self, passes: Floats, moved_bytes: Floats) -> Floats:
-        """A pass of the banks takes one, and longer where L1 is narrower than what the warp moves;
-        without banks each pass moves a line."""
+        """Cycles of L1 for passes that move so many bytes.
+
+        A pass of the banks takes one, and longer where L1 is narrower than what the warp moves;
+        without banks each pass moves a line.
+        """
         if self.data_banks:
             return np.maximum(passes, moved_bytes / self.cycle_bytes)
         return passes * max(1.0, self.line_bytes / self.cycle_bytes)
@@ -106,7 +115,7 @@ def requests_of(
     shape: ThreadBlockClass,
     rules: RequestRules,
 ) -> Requests:
-    """Of all `accesses` together. A value that two cells of a thread share is loaded once."""
+    """Requests of all `accesses`; a value that two cells of a thread share is loaded once."""
     total = Requests()
     for access in accesses:
         factors = dict(access.coefficients)
@@ -159,7 +168,7 @@ def _requests(asking: AskingWarps, data: Floats, rules: RequestRules) -> Request
 def _data_wavefronts(
     bound: BoundKernel, of_warps: _WarpKey, access_bytes: int, rules: RequestRules
 ) -> Floats:
-    """Of each warp, shape (warps,); 1 where the data stage has no banks."""
+    """Data wavefronts of each warp, shape (warps,); 1 where the data stage has no banks."""
     warps, banks, width = bound.once(warp_patterns, *of_warps), rules.data_banks, rules.bank_bytes
     assert warps is not None
     if not banks:
@@ -177,8 +186,11 @@ def _data_wavefronts(
 
 
 def _most_of_a_bank(words: Ints, active: Flags, banks: int, far: int) -> Floats:
-    """Distinct words of the fullest bank of each row; with `far`, the sum over windows of so many
-    words, each beginning at the lowest word that no window before it has."""
+    """Distinct words of the fullest bank of each row.
+
+    With `far`, the sum over windows of so many words, each beginning at the lowest word that no
+    window before it has.
+    """
     unused = np.iinfo(np.int64).max
     ordered = np.sort(np.where(active, words, unused), axis=1)
     is_new = ordered != unused

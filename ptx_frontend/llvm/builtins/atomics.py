@@ -159,8 +159,10 @@ def _boolean(call: BuiltinCall, predicate: Operand) -> Operand:
 
 
 def _compare_exchange(call: BuiltinCall) -> Value:
-    """(object, pointer to what is expected, desired, ...): whether they were equal. What was found
-    goes to the pointer."""
+    """Lowers a compare-exchange: (object, pointer to what is expected, desired, ...).
+
+    The result is whether they were equal; what was found goes to the pointer.
+    """
     place, element = _target(call)
     expected_at = call.pointer(1)
     bits, type_ = element.bits, ScalarType.named(f"b{element.bits}")

@@ -44,6 +44,7 @@ class BuiltinCall:
 
     @property
     def code(self) -> Code:
+        """The writer of the caller's instructions."""
         return self.site.code
 
     @property
@@ -52,6 +53,7 @@ class BuiltinCall:
         return self.site.result or VoidType()
 
     def refused(self, why: str) -> Exception:
+        """The exception for a built-in function that is not supported, with the reason."""
         return self.site.unsupported(f"built-in function {self.name!r} is not supported: {why}")
 
     def expect(self, *counts: int) -> None:
@@ -80,6 +82,7 @@ class BuiltinCall:
 
     @property
     def result_element(self) -> ScalarIrType:
+        """The scalar type of the result, or of its elements."""
         kind = self.result.element if isinstance(self.result, VectorType) else self.result
         if not isinstance(kind, ScalarIrType):
             raise self.refused(f"a result of type {self.result}")
@@ -108,6 +111,7 @@ class BuiltinCall:
         return Value(self.result, parts)
 
     def value(self, *parts: Operand) -> Value:
+        """The result made of its parts."""
         return Value(self.result, parts)
 
     def compute(self, mnemonic: str, bits: int, *sources: Operand) -> Operand:

@@ -122,7 +122,7 @@ def _dot(call: BuiltinCall) -> Value:
 
 
 def _cross(call: BuiltinCall) -> Value:
-    """Of the first three elements; a fourth becomes 0."""
+    """Lowers a cross product of the first three elements; a fourth becomes 0."""
     call.expect(2)
     _expect_wide_float(call)
     type_ = call.element()

@@ -35,6 +35,7 @@ _TO_INTEGER = {"rte": "rni", "rtz": "rzi", "rtp": "rpi", "rtn": "rmi"}
 
 
 def is_conversion(name: str) -> bool:
+    """Whether the name is that of a `convert_` or `as_` function."""
     return _NAME.fullmatch(name) is not None
 
 
@@ -109,7 +110,7 @@ def _float_to_integer(
 
 
 def _reinterpreted(call: BuiltinCall, target: ScalarType) -> Value:
-    """The same bits; three elements have the room of four."""
+    """Reinterprets the bits of a value; three elements have the room of four."""
     source, parts = call.element(), list(call.site.arguments[0].parts)
     if source.bits != target.bits:
         parts = _repacked(call, source.bits, target.bits, parts)

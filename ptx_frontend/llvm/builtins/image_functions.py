@@ -112,7 +112,7 @@ def _described(field: DescriptorField) -> Handler:
 
 
 def _sized(call: BuiltinCall, number: Operand) -> Operand:
-    """In the width of the result."""
+    """The number converted to the width of the result."""
     is_wide = call.result_element.bits == 64
     return call.compute("cvt.u64.u32", 64, number) if is_wide else number
 

@@ -89,8 +89,11 @@ def _half_sum(carry: str, operation: str) -> _Computation:
 
 
 def _saturated(function: _Computation) -> Callable[[_Computation], _Computation]:
-    """Up to 32 bits the exact result of `function` in twice the width is clamped; the decorated
-    function does 64 bits."""
+    """Decorates the 64-bit version of a saturating function.
+
+    Up to 32 bits the exact result of `function` in twice the width is clamped; the decorated
+    function does 64 bits.
+    """
 
     def decorate(widest: _Computation) -> _Computation:
         def lane(call: BuiltinCall, type_: ScalarType, *operands: Operand) -> Operand:
@@ -188,7 +191,7 @@ def _clamp(
 
 
 def _zero_extended(call: BuiltinCall, type_: ScalarType, x: Operand) -> Operand:
-    """At least 32 bits, zeros above."""
+    """Zero-extends to at least 32 bits."""
     if type_.bits >= 32:
         return x
     return call.compute(f"cvt.u32.u{type_.bits}", 32, x)
@@ -224,7 +227,7 @@ def _popcount(call: BuiltinCall, type_: ScalarType, x: Operand) -> Operand:
 
 
 def _rotate(call: BuiltinCall, type_: ScalarType, x: Operand, amount: Operand) -> Operand:
-    """To the left; short values are repeated until they fill a word."""
+    """Rotates to the left; short values are repeated until they fill a word."""
     if type_.bits == 64:
         return _rotate_long(call, x, amount)
     word, places = _zero_extended(call, type_, x), _zero_extended(call, type_, amount)

@@ -52,6 +52,7 @@ class Combination:
 
     @property
     def wide(self) -> ScalarType:
+        """The type that lanes exchange: integers take at least 32 bits."""
         if not self.type.is_integer or self.type.bits >= 32:
             return self.type
         return ScalarType.S32 if self.type.is_signed else ScalarType.U32
@@ -86,7 +87,7 @@ class Combination:
         return call.code.in_register(value, wide.bits)
 
     def narrowed(self, value: Operand) -> Operand:
-        """As the result of the function."""
+        """The value in the type of the function's result."""
         if self.wide is self.type:
             return value
         narrow = self.call.compute(f"cvt.u16.u{self.wide.bits}", 16, value)
@@ -105,12 +106,14 @@ class Combination:
 
 
 def special(call: BuiltinCall, which: Special) -> Register:
+    """Emits the read of a special register."""
     register = call.code.register(32)
     call.code.move(register, SpecialRegister(which))
     return register
 
 
 def lane_number(call: BuiltinCall) -> Register:
+    """Emits the number of the lane in its warp."""
     return special(call, Special.LANEID)
 
 
@@ -150,7 +153,7 @@ def ballot(call: BuiltinCall, predicate: Operand) -> tuple[Register, Register]:
 
 
 def inclusive_scan(combination: Combination, value: Register) -> Register:
-    """Of neighbours at distance 1, 2, 4, ...: every lane of the sub-group must take part."""
+    """Emits an inclusive scan in log2 steps: every lane of the sub-group must take part."""
     call, code, bits = combination.call, combination.call.code, combination.wide.bits
     lane, width = lane_number(call), special(call, Special.WARP_WIDTH)
     result, done = code.register(bits), code.new_block()
@@ -170,7 +173,7 @@ def inclusive_scan(combination: Combination, value: Register) -> Register:
 
 
 def exclusive(combination: Combination, scanned: Register) -> Register:
-    """From the inclusive scan; the first lane gets the identity."""
+    """Emits the exclusive scan from the inclusive one; the first lane gets the identity."""
     call, code, bits = combination.call, combination.call.code, combination.wide.bits
     lane = lane_number(call)
     before = code.compute("sub.u32", 32, lane, Immediate(1))

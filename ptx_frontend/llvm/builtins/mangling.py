@@ -49,6 +49,8 @@ class ParameterType:
 
 @dataclass(frozen=True, slots=True)
 class MangledName:
+    """The name and parameter types of an overloaded function."""
+
     name: str
     parameters: tuple[ParameterType, ...]
 

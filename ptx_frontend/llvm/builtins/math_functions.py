@@ -74,10 +74,12 @@ def computed(call: BuiltinCall, name: str, type_: ScalarType, *operands: Operand
 
 
 def widened(call: BuiltinCall, half: Operand) -> Operand:
+    """Converts half to single precision."""
     return call.compute("cvt.f32.f16", 32, half)
 
 
 def narrowed(call: BuiltinCall, number: Operand) -> Operand:
+    """Converts single to half precision, rounded to nearest."""
     return call.compute("cvt.rn.f16.f32", 16, number)
 
 

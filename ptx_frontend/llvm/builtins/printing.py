@@ -61,7 +61,7 @@ def _passed(call: BuiltinCall, argument: Value) -> list[tuple[ScalarType, Operan
 
 
 def _promoted(call: BuiltinCall, kind: ScalarIrType, value: Operand) -> tuple[ScalarType, Operand]:
-    """As C passes arguments whose number is open: at least int, and double."""
+    """Promotes an argument as C does where their number is open: at least int, and double."""
     if kind is ScalarIrType.DOUBLE or kind.bits == 64:
         return ScalarType.B64, value
     if kind.is_float:

@@ -35,7 +35,7 @@ _INFINITE_HALF = 0x7C00
 
 
 def _truth(call: BuiltinCall, predicate: Operand) -> Operand:
-    """In the width of the result, which the element of a floating-point vector has too."""
+    """The truth in the width of the result, which elements of floating-point vectors have."""
     bits = call.result_element.bits
     yes = (1 << bits) - 1 if isinstance(call.result, VectorType) else 1
     return call.select(max(bits, 16), predicate, Immediate(yes), Immediate(0))

@@ -1,5 +1,8 @@
-"""Reads and writes of whole rows by a sub-group (`cl_intel_subgroups`): neighbouring lanes move
-neighbouring elements, and rows of a vector follow each other at the width of the warp."""
+"""Reads and writes of whole rows by a sub-group (`cl_intel_subgroups`).
+
+Neighbouring lanes move neighbouring elements, and rows of a vector follow each other at the width
+of the warp.
+"""
 
 from __future__ import annotations
 

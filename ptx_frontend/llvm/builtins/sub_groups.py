@@ -55,7 +55,7 @@ def _barrier(call: BuiltinCall) -> None:
 
 
 def _truth(call: BuiltinCall, predicate: Operand) -> Value:
-    """As the type of the result, int or bool."""
+    """The truth in the type of the result, int or bool."""
     bits = call.result_element.bits
     if bits == 1:
         return call.value(predicate)

@@ -24,6 +24,7 @@ _ROUNDINGS = {"rte": "rn", "rtz": "rz", "rtp": "rp", "rtn": "rm"}
 
 
 def is_vector_memory(name: str) -> bool:
+    """Whether the name is that of a `vload`, `vstore` or half function."""
     parts = _NAME.fullmatch(name)
     return parts is not None and (parts["half"] is not None or parts["count"] is not None)
 

@@ -26,7 +26,7 @@ from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 __all__ = ["WORK_GROUP_FUNCTIONS"]
 
 _MOST_WARPS = 128
-"""Of a work-group: 1024 work-items in warps of 8."""
+"""The most warps of a work-group: 1024 work-items in warps of 8."""
 _SLOT_BYTES = 8
 _SCRATCH = "%work-group scratch"
 _OPERATIONS = (
@@ -134,7 +134,7 @@ def _leave_total(combination: Combination, scanned: Register) -> None:
 
 
 def _totals(combination: Combination, count: Register) -> Register:
-    """Of the first `count` sub-groups."""
+    """Emits the combined totals of the first `count` sub-groups."""
     call, code, type_ = combination.call, combination.call.code, combination.wide
     result, number = code.register(max(16, type_.bits)), code.register(32)
     code.move(result, combination.identity)

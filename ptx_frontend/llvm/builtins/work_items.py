@@ -69,7 +69,7 @@ def _by_dimension(read: _ByDimension, outside: int) -> Handler:
 
 
 def _sized(call: BuiltinCall, value: Operand) -> Value:
-    """In the width of the result."""
+    """The value converted to the width of the result."""
     bits = call.result_element.bits
     if bits == 64 and isinstance(value, Register):
         value = call.compute("mul.wide.u32", 64, value, Immediate(1))  # as zext is written

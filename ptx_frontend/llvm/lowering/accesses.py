@@ -66,7 +66,7 @@ def load_value(
 
 
 def store_value(code: Code, value: Value, place: MemoryPlace, counts_as: str = "") -> None:
-    """As `load_value`."""
+    """Writes a value to memory, by accesses that `load_value` would make."""
     if is_packed(value.type):
         store_packed(code, value, place, counts_as)
         return
@@ -98,7 +98,7 @@ def _check(type_: IrType, leaves: Sequence[tuple[_Part, int]]) -> None:
 
 
 def _accesses(leaves: Sequence[tuple[_Part, int]], align: int) -> Iterator[_Access]:
-    """As few as alignment, neighbourhood and the widest access allow, in rising order."""
+    """The fewest accesses that alignment, neighbourhood and width allow, in ascending order."""
     position = 0
     while position < len(leaves):
         part, offset = leaves[position]

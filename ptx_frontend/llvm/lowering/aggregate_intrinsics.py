@@ -1,5 +1,7 @@
-"""LLVM's functions whose result is not made element by element: reductions of vectors, arithmetic
-that tells of an overflow, three-way comparison."""
+"""LLVM's functions whose result is not made element by element.
+
+These are reductions of vectors, arithmetic that tells of an overflow, three-way comparison.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ _FLOAT_REDUCTIONS = {
     "fmaximum": "max.NaN",
 }
 _STARTED = ("fadd", "fmul")
-"""Those with a value to begin with as their first argument."""
+"""Reductions with a start value as their first argument."""
 
 
 def lower_aggregate(site: CallSite, root: str) -> Value | None:
@@ -60,7 +62,7 @@ def lower_aggregate(site: CallSite, root: str) -> Value | None:
 
 
 def _reduced(site: CallSite, name: str) -> Value:
-    """From the first element on, which is the order that LLVM demands of floats."""
+    """Reduces from the first element on, which is the order that LLVM demands of floats."""
     result = site.result
     if not isinstance(result, ScalarIrType):
         raise site.unsupported(f"function {site.name} is not supported")

@@ -74,7 +74,7 @@ def element_of(type_: IrType) -> ScalarIrType | PointerType:
 
 
 def masked(code: Code, part: Register, type_: ScalarIrType | PointerType) -> Register:
-    """The same with the upper half of a byte's register cleared."""
+    """The register with the upper half cleared if it holds a byte."""
     if type_ is not ScalarIrType.I8:
         return part
     return code.compute("and.b16", 16, part, Immediate(0xFF))
@@ -130,7 +130,7 @@ def _integer(
 
 
 def _amount(code: Code, amount: Operand, type_: ScalarIrType) -> Operand:
-    """By how much to shift, in 32 bits; too large an amount has no meaning in LLVM."""
+    """The shift amount in 32 bits; too large an amount has no meaning in LLVM."""
     if isinstance(amount, Immediate):
         return Immediate(min(amount.bits, type_.bits))
     if type_.register_bits == 32:

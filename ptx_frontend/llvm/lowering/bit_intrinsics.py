@@ -75,7 +75,7 @@ def _bytes_reversed(code: Code, type_: ScalarIrType, operands: tuple[Operand, ..
 
 
 def _funnel(to_left: bool) -> _Part:
-    """Of two words side by side, shifted, the upper (to the left) or lower one."""
+    """A funnel shift: of two words side by side, shifted, the upper or the lower one."""
 
     def lower(code: Code, type_: ScalarIrType, operands: tuple[Operand, ...]) -> Register:
         upper, under, amount = operands

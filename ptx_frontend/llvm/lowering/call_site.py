@@ -39,7 +39,7 @@ class CallSite:
     """
 
     name: str
-    """As in the IR: `_Z13get_global_idj`, `llvm.fmuladd.f32`."""
+    """The function's name in the IR: `_Z13get_global_idj`, `llvm.fmuladd.f32`."""
     arguments: tuple[Value, ...]
     result: IrType | None
     code: Code
@@ -53,10 +53,12 @@ class CallSite:
 
     @property
     def span(self) -> SourceSpan:
+        """The call's place in the IR."""
         return self.code.span
 
     @property
     def origin(self) -> SourceSpan | None:
+        """The call's place in the source that the IR was compiled from, where known."""
         return self.code.origin
 
     def unsupported(self, reason: str) -> UnsupportedInstruction:

@@ -28,8 +28,11 @@ __all__ = ["Code"]
 
 
 class Code(InstructionWriter):
-    """The writer of a kernel. Between `begin` and `finish` the first instruction that is written
-    counts as that of the source, under its name; all others are added.
+    """The writer of a kernel's instructions.
+
+    Between `begin` and `finish` the first instruction that is written counts as that of the source,
+    under its name; all others are added. `compute` and its kin take our mnemonics, for instance
+    `add.f32`; see `mnemonics.compute_form`.
     """
 
     def __init__(self, builder: BasicBlockBuilder) -> None:
@@ -92,6 +95,7 @@ class Code(InstructionWriter):
         sources: tuple[Operand, ...],
         types: tuple[ScalarType, ...],
     ) -> None:
+        """Appends a call of the host's runtime library."""
         self.builder.append(
             HostCall(
                 **self.counted(function.value),
@@ -125,9 +129,11 @@ class Code(InstructionWriter):
         return self.builder.new(label)
 
     def place(self, block: int) -> None:
+        """Begins the basic block with that number."""
         self.builder.place(block)
 
     def jump(self, target: int) -> None:
+        """Ends the basic block with a jump."""
         self.builder.end(Jump(**self.counted("bra"), target=target))
 
     def go(self, target: int) -> None:
@@ -143,7 +149,7 @@ class Code(InstructionWriter):
         )
 
     def branch(self, predicate: Register, target: int, otherwise: int) -> None:
-        """To `target` where the predicate is true, else to `otherwise`."""
+        """Ends the basic block: to `target` where the predicate is true, else to `otherwise`."""
         guard = Guard(predicate, negated=False)
         self.builder.end(
             Branch(**self.counted("bra"), guard=guard, target=target, otherwise=otherwise)

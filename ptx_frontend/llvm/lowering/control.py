@@ -33,7 +33,7 @@ def declare_blocks(scope: FunctionScope) -> None:
 
 
 def take_phis(scope: FunctionScope, block: IrBlock) -> None:
-    """At the head of a basic block: its phis count there, and have their values already."""
+    """Counts a basic block's phis at its head, where they have their values already."""
     code, kernel = scope.code, scope.kernel
     for phi in scope.phis.get(block.label, ()):
         code.locate(

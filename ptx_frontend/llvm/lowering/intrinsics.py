@@ -81,7 +81,7 @@ def lower_intrinsic(site: CallSite) -> Value | None:
 
 
 def _root(name: str) -> str:
-    """Without the types at the end: `fma` of `fma.v4f32`."""
+    """The name without the types at its end: `fma` of `fma.v4f32`."""
     parts = name.split(".")
     while len(parts) > 1 and parts[-1][:1] in "vifp" and parts[-1].lstrip("vifp")[:1].isdigit():
         parts.pop()

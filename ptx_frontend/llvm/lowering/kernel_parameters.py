@@ -27,7 +27,7 @@ __all__ = ["place_parameters", "take_parameters", "type_names_of"]
 
 _LOCAL_SPACE = 3
 _MOST_BYTES = 1 << 15
-"""Of a parameter; no GPU takes as much."""
+"""The largest size of a parameter in bytes; no GPU takes as much."""
 _SAMPLER = "sampler_t"
 _NODE = re.compile(r"!(\d+)")
 _TEXT = re.compile(r'!"([^"]*)"')

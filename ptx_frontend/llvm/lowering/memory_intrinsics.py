@@ -41,7 +41,7 @@ def _type(size: int) -> ScalarType:
 
 
 def copy_memory(site: CallSite) -> None:
-    """By accesses as wide as both alignments allow; short ones are read before they are written."""
+    """Copies by accesses as wide as both alignments allow; short ones are read first."""
     code = site.code
     (to_space, to), (from_space, source) = map(_pointer, site.arguments[:2])
     align = min(site.alignments[:2])
@@ -106,7 +106,7 @@ def _either_way(
 
 
 def set_memory(site: CallSite) -> None:
-    """As `copy_memory`; the byte is written in wider accesses where it is constant."""
+    """Fills memory with a byte, in wider accesses where the byte is constant."""
     code = site.code
     space, to = _pointer(site.arguments[0])
     byte, length = site.arguments[1].parts[0], site.arguments[2].parts[0]
@@ -159,7 +159,7 @@ def _whole(code: Code, end: Register, unit: int) -> Register:
 
 
 def _upwards(code: Code, end: Register, unit: int, body: _Body) -> None:
-    """For every offset from 0 on: units, then the bytes that are left."""
+    """Emits a loop over offsets from 0 on: whole units, then the bytes that are left."""
     offset, whole = code.register(64), _whole(code, end, unit)
     code.move(offset, Immediate(0))
     _loop_up(code, offset, whole, unit, body)
@@ -179,7 +179,7 @@ def _loop_up(code: Code, offset: Register, end: Operand, step: int, body: _Body)
 
 
 def _loop_down(code: Code, start: Register, end: Operand, step: int, body: _Body) -> None:
-    """For every offset below `start` down to `end`."""
+    """Emits a loop over offsets below `start` down to `end`."""
     offset = code.register(64)
     code.move(offset, start)
     head, inside, after = (code.new_block() for _ in range(3))

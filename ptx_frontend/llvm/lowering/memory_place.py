@@ -22,5 +22,5 @@ class MemoryPlace:
     is_volatile: bool = False
 
     def address(self, code: Code, distance: int) -> Address:
-        """So many bytes further."""
+        """The address so many bytes further."""
         return code.address(self.space, self.pointer, self.offset + distance)

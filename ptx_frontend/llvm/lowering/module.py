@@ -32,10 +32,10 @@ __all__ = ["lower"]
 
 _TABLE = {**ARITHMETIC, **CONVERSIONS, **VECTORS, **MEMORY}
 _NAMED_LATER = ("load", "store")
-"""They count under a name that their operands say."""
+"""Opcodes that count under a name that their operands say."""
 _MOST_REFUSALS = 100
 _MOST_INSTRUCTIONS = 1 << 18
-"""Of a kernel, with those of the functions that are inlined."""
+"""The most instructions of a kernel, with those of the functions that are inlined."""
 _OLD_KERNELS = "opencl.kernels"
 _NODE = re.compile(r"!(\d+)")
 _SIZES = re.compile(r"i32 (\d+)")

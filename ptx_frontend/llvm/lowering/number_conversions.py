@@ -16,6 +16,7 @@ Conversion = Callable[[Code, Operand, ScalarIrType, ScalarIrType], Operand]
 
 
 def truncate(code: Code, part: Operand, source: ScalarIrType, target: ScalarIrType) -> Operand:
+    """Emits an integer truncation; to i1 it keeps the lowest bit."""
     bits = source.register_bits
     if target is ScalarIrType.I1:
         lowest = code.compute(f"and.b{bits}", bits, part, Immediate(1))
@@ -32,6 +33,7 @@ def truncate(code: Code, part: Operand, source: ScalarIrType, target: ScalarIrTy
 
 
 def zero_extend(code: Code, part: Operand, source: ScalarIrType, target: ScalarIrType) -> Operand:
+    """Emits a zero extension; 32 to 64 bits as a product with 1, as compilers of GPUs do."""
     bits, wide = source.register_bits, target.register_bits
     if source is ScalarIrType.I1:
         return code.compute(f"selp.b{wide}", wide, Immediate(1), Immediate(0), part)
@@ -43,6 +45,7 @@ def zero_extend(code: Code, part: Operand, source: ScalarIrType, target: ScalarI
 
 
 def sign_extend(code: Code, part: Operand, source: ScalarIrType, target: ScalarIrType) -> Operand:
+    """Emits a sign extension; 32 to 64 bits as a product with 1, as compilers of GPUs do."""
     wide = target.register_bits
     if source is ScalarIrType.I1:
         ones = Immediate((1 << target.bits) - 1)
@@ -55,6 +58,7 @@ def sign_extend(code: Code, part: Operand, source: ScalarIrType, target: ScalarI
 def float_to_float(
     code: Code, part: Operand, source: ScalarIrType, target: ScalarIrType
 ) -> Operand:
+    """Emits a conversion between floating-point types, to nearest where it narrows."""
     rounding = ".rn" if target.bits < source.bits else ""
     mnemonic = f"cvt{rounding}.f{target.bits}.f{source.bits}"
     return code.compute(mnemonic, target.bits, part)
@@ -96,4 +100,4 @@ NUMBER_CONVERSIONS: dict[str, Conversion] = {
     "uitofp": _integer_to_float("u"),
     "sitofp": _integer_to_float("s"),
 }
-"""By opcode: (code, number, its type, the wanted type) -> the number."""
+"""Conversions by opcode: (code, number, its type, the wanted type) -> the number."""

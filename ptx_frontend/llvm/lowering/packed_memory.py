@@ -28,6 +28,7 @@ _WORD, _WORD_BYTES = 64, 8
 
 
 def is_packed(type_: IrType) -> bool:
+    """Whether values of the type have parts that are no whole bytes."""
     if isinstance(type_, VectorType):
         return type_.element is ScalarIrType.I1
     return isinstance(type_, IntegerIrType)
@@ -69,7 +70,7 @@ def load_packed(
 
 
 def store_packed(code: Code, value: Value, place: MemoryPlace, counts_as: str) -> None:
-    """As `load_packed`."""
+    """Writes a packed value to memory, in pieces as aligned as `load_packed` reads them."""
     integer, words = _integer(value.type), value.parts
     if not isinstance(value.type, IntegerIrType):
         words = _gathered(code, words)

@@ -49,7 +49,7 @@ class KernelScope:
 
 
 def space_of(pointer: IrType) -> AddressSpace:
-    """IrProblem for what is no pointer into memory of OpenCL."""
+    """The address space of a pointer; IrProblem unless it is into memory of OpenCL."""
     if isinstance(pointer, PointerType) and pointer.address_space is not None:
         return pointer.address_space
     raise IrProblem(f"memory of type {pointer} is not supported")
@@ -65,6 +65,7 @@ class Pointer:
 
     @property
     def space(self) -> AddressSpace:
+        """The address space that the pointer's type names."""
         return space_of(self.type)
 
 
@@ -104,15 +105,17 @@ class FunctionScope:
     return_to: int | None = None
     returned: tuple[Register, ...] = ()
     label: str = ""
-    """Of the basic block that is being lowered."""
+    """The label of the basic block that is being lowered."""
     following: str = ""
-    """Of the one that comes after it in the text."""
+    """The label of the basic block that comes next in the text."""
 
     @property
     def code(self) -> Code:
+        """The writer of the kernel's instructions."""
         return self.kernel.code
 
     def registers(self, type_: IrType) -> tuple[Register, ...]:
+        """New registers for the parts of a value; IrProblem for too many elements."""
         parts = parts_of(type_)
         if len(parts) > MOST_PARTS:
             raise IrProblem(f"values of type {type_} are not supported: too many elements")
@@ -177,14 +180,17 @@ class Site:
 
     @property
     def code(self) -> Code:
+        """The writer of the kernel's instructions."""
         return self.scope.code
 
     @property
     def opcode(self) -> str:
+        """The instruction's opcode, without flags and types."""
         return self.instruction.opcode
 
     @property
     def span(self) -> SourceSpan:
+        """The instruction's place in the IR."""
         return self.scope.kernel.reader.span(self.instruction.line)
 
     def value(self, type_: IrType) -> Value:
@@ -212,6 +218,7 @@ class Site:
         return Pointer(type_, value.parts[0])
 
     def next_operand(self) -> Value:
+        """Reads the operand after a comma."""
         self.cursor.expect(",")
         return self.operand()
 

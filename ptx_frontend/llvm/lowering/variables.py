@@ -39,12 +39,13 @@ class Variables:
 
     @property
     def local_bytes(self) -> int:
+        """Local memory that the variables of one thread take, in bytes."""
         if self._local_end == _FIRST_LOCAL:
             return 0
         return align_up(self._local_end, _LOCAL_ALIGNMENT)
 
     def address(self, name: str) -> SymbolAddress:
-        """That of a module variable; IrProblem when it cannot be used or is none."""
+        """The address of a module variable; IrProblem when it cannot be used or is none."""
         if name in self._used:
             return SymbolAddress(name)
         variable = self._module.globals.get(name)

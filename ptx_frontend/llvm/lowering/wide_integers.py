@@ -54,7 +54,7 @@ def masked_words(code: Code, words: Words, type_: IntegerIrType) -> tuple[Operan
 
 
 def sign_extended(code: Code, words: Words, type_: IntegerIrType) -> tuple[Operand, ...]:
-    """The same words with the sign in the bits above the width."""
+    """The words with the sign in the bits above the width."""
     *lower, top = words
     if type_.top_bits < _WORD:
         shift = Immediate(_WORD - type_.top_bits)
@@ -94,7 +94,7 @@ def combined_words(
 
 
 def _amount(code: Code, word: Operand) -> Operand:
-    """By how much to shift, in 32 bits; too large an amount has no meaning."""
+    """The shift amount in 32 bits; too large an amount has no meaning."""
     if isinstance(word, Immediate):
         return Immediate(min(word.bits, 2 * _WORD))
     return code.compute("cvt.u32.u64", 32, word)

@@ -27,7 +27,7 @@ from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, SymbolAddress
 __all__ = ["MOST_PARTS", "ConstantReader", "signed"]
 
 MOST_PARTS = 1 << 16
-"""Of one constant or variable with contents; anything larger comes from no compiler."""
+"""The most parts of one constant or variable with contents; no compiler makes more."""
 _FLAGS = ("inbounds", "nuw", "nsw", "nusw", "inrange", "exact", "disjoint")
 _ZEROS = ("zeroinitializer", "undef", "poison", "null", "none")
 _FORMATS = {16: ("<e", "<H"), 32: ("<f", "<I"), 64: ("<d", "<Q")}
@@ -51,6 +51,7 @@ class ConstantReader:
         self._convert = convert
 
     def typed(self) -> Value:
+        """Reads a type and a constant of that type."""
         return self.value(self.cursor.type())
 
     def value(self, type_: IrType) -> Value:

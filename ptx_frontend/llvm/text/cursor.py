@@ -50,6 +50,7 @@ class Cursor:
         return self._tokens[position] if position < len(self._tokens) else _END
 
     def take(self) -> Token:
+        """Takes the next token."""
         token = self.peek()
         self._next += 1
         return token
@@ -63,16 +64,19 @@ class Cursor:
         return ""
 
     def expect(self, text: str) -> None:
+        """Takes the next token, which must be `text`; IrProblem otherwise."""
         if not self.accept(text):
             raise IrProblem(f"expected {text!r}, found {self.peek().text!r}", False)
 
     def name(self) -> str:
+        """Takes a local or global name; IrProblem for anything else."""
         token = self.take()
         if token.kind not in (TokenKind.LOCAL, TokenKind.GLOBAL):
             raise IrProblem(f"expected a name, found {token.text!r}", False)
         return token.text
 
     def integer(self) -> int:
+        """Takes an integer; IrProblem for anything else."""
         token = self.take()
         try:
             return int(token.text)
@@ -101,6 +105,7 @@ class Cursor:
 
     @property
     def at_end(self) -> bool:
+        """Whether no token is left."""
         return self._next >= len(self._tokens)
 
     def type(self) -> IrType:
@@ -167,7 +172,7 @@ class Cursor:
         return ArrayType(element, count)
 
     def _fields(self) -> tuple[IrType, ...]:
-        """Up to and with the closing brace; the opening one is taken already."""
+        """Reads the fields of a structure up to and with its closing brace."""
         fields: list[IrType] = []
         while not self.accept("}"):
             if fields:
@@ -176,8 +181,11 @@ class Cursor:
         return tuple(fields)
 
     def _target_type(self) -> IrType:
-        """A type of the target, such as `target("spirv.Image", ...)`: opaque, but for images and
-        samplers, which are pointers to compilers that have no such types."""
+        """Reads a type of the target, such as `target("spirv.Image", ...)`.
+
+        It is opaque, but for images and samplers, which are pointers to compilers that have no such
+        types.
+        """
         self.expect("(")
         name = self.take().text
         while not self.accept(")"):

@@ -17,6 +17,8 @@ _TYPES = ("ptr", "void", "half", "float", "double", "label", "metadata", "token"
 
 @dataclass(frozen=True, slots=True)
 class FunctionHeader:
+    """What the first line of a function says."""
+
     name: str
     line: int
     is_kernel: bool
@@ -27,12 +29,13 @@ class FunctionHeader:
     """What branches call the first basic block if it has no name."""
 
     def check(self) -> None:
-        """IrProblem for parameters that no kernel can have."""
+        """Raises IrProblem for parameters that no kernel can have."""
         for parameter in self.parameters:
             if isinstance(parameter.type, VoidType):
                 raise IrProblem(f"parameters of type {parameter.type} are not supported")
 
     def function(self, blocks: tuple[IrBlock, ...]) -> IrFunction:
+        """The function with this header and these basic blocks."""
         return IrFunction(
             self.name,
             self.line,
@@ -50,6 +53,7 @@ def is_kernel_line(line: str) -> bool:
 
 
 def read_header(cursor: Cursor, line: int) -> FunctionHeader:
+    """Reads the line up to the opening brace; IrProblem where it is malformed."""
     cursor.expect("define")
     is_kernel = False
     while not _begins_type(cursor):
@@ -98,7 +102,7 @@ def _parameters(cursor: Cursor) -> tuple[tuple[IrParameter, ...], int]:
 
 @dataclass(slots=True)
 class Attributes:
-    """Of a parameter or argument: what `byval` copies, and the alignment that it promises."""
+    """Attributes of a parameter or argument: what `byval` copies, and the alignment it promises."""
 
     by_value: IrType | None = None
     align: int = 1

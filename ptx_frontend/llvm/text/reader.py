@@ -53,7 +53,7 @@ class IrReader:
         self.refused_kernels: list[str] = []
 
     def module(self) -> IrModule:
-        """IrSyntaxError for what is no IR; what is not supported stands in `problems`."""
+        """Reads the module, with `problems` that are not supported; IrSyntaxError for no IR."""
         globals_: dict[str, IrGlobal] = {}
         functions: dict[str, IrFunction] = {}
         metadata = self._metadata
@@ -71,6 +71,7 @@ class IrReader:
         return IrModule(globals_, functions, self._types, metadata)
 
     def span(self, line: int, at: int = 0, length: int = 1) -> SourceSpan:
+        """A place in the text; by default the whole line without its indentation."""
         text = self._lines[line - 1]
         if at == 0 and length == 1:
             at = len(text) - len(text.lstrip())
@@ -168,7 +169,7 @@ class IrReader:
             return None
 
     def _check_attachment(self, attachments: Mapping[str, str]) -> None:
-        """IrProblem for a function that another reader could not write, with its reason."""
+        """Raises IrProblem, with the reason, for a function that another reader could not write."""
         reason = _TEXT.search(self._metadata.get(attachments.get(_REFUSED, ""), ""))
         if reason is not None:
             raise IrProblem(unquoted(reason[0]).decode("utf-8", "replace"))

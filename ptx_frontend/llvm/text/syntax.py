@@ -1,5 +1,7 @@
-"""What a module of LLVM IR holds, as far as kernels need it. Instructions stay tokens: their
-meaning is read when they are lowered."""
+"""What a module of LLVM IR holds, as far as kernels need it.
+
+Instructions stay tokens: their meaning is read when they are lowered.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +37,7 @@ class IrInstruction:
 
     @cached_property
     def tokens(self) -> list[Token]:
+        """The tokens of the instruction, cut on demand."""
         return tokens_of(self.text[self.start :])
 
 
@@ -57,6 +60,8 @@ class IrParameter:
 
 @dataclass(frozen=True, slots=True)
 class IrFunction:
+    """A function with a body: signature, basic blocks and attached metadata."""
+
     name: str
     line: int
     is_kernel: bool

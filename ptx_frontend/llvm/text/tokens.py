@@ -10,6 +10,8 @@ __all__ = ["Token", "TokenKind", "tokens_of", "unquoted"]
 
 
 class TokenKind(Enum):
+    """The kinds of tokens in LLVM IR."""
+
     LOCAL = "local"
     GLOBAL = "global"
     METADATA = "metadata"

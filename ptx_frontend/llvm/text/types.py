@@ -52,6 +52,7 @@ class ScalarIrType(Enum):
 
     @property
     def bytes(self) -> int:
+        """Bytes in memory; i1 takes one."""
         return max(1, self.bits // 8)
 
     @property
@@ -77,11 +78,12 @@ class IntegerIrType:
 
     @property
     def words(self) -> int:
+        """The number of 64-bit words."""
         return -(-self.bits // _WORD_BITS)
 
     @property
     def top_bits(self) -> int:
-        """Those that the last word has."""
+        """The bits that the last word has."""
         return self.bits - _WORD_BITS * (self.words - 1)
 
     @property
@@ -122,6 +124,8 @@ _SPACES = {
 
 @dataclass(frozen=True, slots=True)
 class VectorType:
+    """A vector type: `<count x element>`."""
+
     element: ScalarIrType | PointerType
     count: int
 
@@ -131,6 +135,8 @@ class VectorType:
 
 @dataclass(frozen=True, slots=True)
 class ArrayType:
+    """An array type: `[count x element]`."""
+
     element: IrType
     count: int
 
@@ -166,6 +172,7 @@ IrType: TypeAlias = (
 
 
 def align_up(offset: int, align: int) -> int:
+    """The lowest multiple of `align` that is not below `offset`."""
     return -(-offset // align) * align
 
 

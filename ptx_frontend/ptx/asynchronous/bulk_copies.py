@@ -76,6 +76,7 @@ class _Gathered:
 
 
 def lower_bulk_copy(site: Site, builder: BasicBlockBuilder) -> None:
+    """Lowers `cp.async.bulk` and what belongs to it; waits for groups become fences."""
     parts = site.mnemonic.split(".")[1:]
     code = InstructionParts.guarded(site, builder)
     if parts[-1] == "commit_group" or "wait_group" in parts:
@@ -167,8 +168,11 @@ def _run_operands(gathered: _Gathered, form: _Form) -> None:
 
 
 def _tensor_operands(gathered: _Gathered, form: _Form) -> None:
-    """`[to], [map, {coordinates}], [mbarrier]{, {offsets}}{, thread blocks}{, policy}` for loads,
-    `[map, {coordinates}], [from]{, policy}` for stores, and for prefetches without the end."""
+    """Reads the operands of a copy of tensors.
+
+    `[to], [map, {coordinates}], [mbarrier]{, {offsets}}{, thread blocks}{, policy}` for loads,
+    `[map, {coordinates}], [from]{, policy}` for stores, and for prefetches without the end.
+    """
     site, direction = gathered.code.site, form.operation.direction
     place = 0 if direction in (BulkDirection.STORE, BulkDirection.PREFETCH) else 1
     if len(site.operands) <= place:

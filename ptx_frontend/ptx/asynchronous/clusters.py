@@ -1,7 +1,7 @@
-"""Clusters: addresses of other thread blocks, their barrier, stores and reductions that tell an
-mbarrier; and instructions that ask hardware for something that changes no value.
+"""Clusters: addresses of other thread blocks, their barrier, stores that tell an mbarrier.
 
-PTX ISA 9.0: mapa, getctarank, barrier.cluster, st.async, red.async, multimem, setmaxnreg.
+Reductions that tell one, too; and instructions that ask hardware for something that changes no
+value. PTX ISA 9.0: mapa, getctarank, barrier.cluster, st.async, red.async, multimem, setmaxnreg.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ _OPERATIONS = ("add", "min", "max", "and", "or", "xor")
 
 
 def lower_cluster(site: Site, builder: BasicBlockBuilder) -> None:
+    """Lowers an instruction of clusters, `multimem` or `setmaxnreg` by its name."""
     code = InstructionParts.guarded(site, builder)
     match site.mnemonic.split(".", 2)[:2]:
         case ["mapa", *_]:
@@ -174,15 +175,17 @@ def _barrier(site: Site, builder: BasicBlockBuilder) -> None:
 
 
 def _plainly(site: Site, mnemonic: str, operands: int | None = None) -> Site:
-    """The same statement as that of another instruction, with its first operands."""
+    """The statement as that of another instruction, with its first operands."""
     chosen = site.operands[:operands]
     statement = site.statement._replace(mnemonic=mnemonic, operands=chosen)
     return replace(site, statement=statement)
 
 
 def _tell(code: InstructionParts) -> None:
-    """`st.async` and `red.async`: at once, then the bytes have come to the mbarrier if there is
-    one, which global memory does not have."""
+    """Lowers `st.async` and `red.async`, which are done at once.
+
+    Then the bytes have come to the mbarrier if there is one, which global memory does not have.
+    """
     site = code.site
     root, *parts = site.mnemonic.split(".")
     has_mbarrier = _COMPLETION in parts

@@ -45,7 +45,7 @@ def lower_cp_async(site: Site, builder: BasicBlockBuilder) -> None:
 
 
 def groups_left(site: Site) -> int:
-    """Of a wait for groups, the number that stands as its operand."""
+    """The number of groups that a wait leaves: its operand, which must be constant."""
     operand = site.source(site.operands[0], 0, ScalarType.U32)
     if not isinstance(operand, Immediate):
         raise site.error(f"{site.mnemonic!r} takes a number", 0)
@@ -53,8 +53,10 @@ def groups_left(site: Site) -> int:
 
 
 def _arrive(code: InstructionParts, parts: Sequence[str]) -> None:
-    """All copies so far are done. Without `.noinc` the arrival was added before, so that nothing
-    changes."""
+    """Lowers an arrival after all copies so far, which are done by then.
+
+    Without `.noinc` the arrival was added before, so that nothing changes.
+    """
     is_counted = parts[:1] != ["noinc"]
     if parts[not is_counted :] not in (["b64"], ["shared", "b64"], ["shared::cta", "b64"]):
         raise code.site.refused()

@@ -40,6 +40,7 @@ thread block has been cancelled."""
 
 
 def lower_launch_control(site: Site, builder: BasicBlockBuilder) -> None:
+    """Lowers `clusterlaunchcontrol`: no thread block is ever cancelled."""
     parts = site.mnemonic.split(".")[1:]
     match parts:
         case ["try_cancel", "async", *rest, "b128"] if _COMPLETION in rest:
@@ -62,8 +63,11 @@ def lower_launch_control(site: Site, builder: BasicBlockBuilder) -> None:
 
 
 def _decline(site: Site, builder: BasicBlockBuilder, is_multicast: bool) -> None:
-    """`[answer], [mbarrier]`: the answer is there at once, for this thread block or for all of
-    the cluster, and its bytes have come to the mbarrier."""
+    """Lowers `try_cancel`: `[answer], [mbarrier]`.
+
+    The answer is there at once, for this thread block or for all of the cluster, and its bytes have
+    come to the mbarrier.
+    """
     site.expect_operands(2)
     answer = shared_address(site, 0, _ANSWER_BYTES)
     barrier = shared_address(site, 1, _BARRIER_BYTES)
@@ -91,7 +95,7 @@ def _decline(site: Site, builder: BasicBlockBuilder, is_multicast: bool) -> None
 
 
 def _ranked(code: InstructionParts, place: Register, rank: Register) -> Register:
-    """The same place in the shared memory of another thread block."""
+    """The corresponding place in the shared memory of another thread block."""
     keep = Immediate(((1 << 64) - 1) & ~(RANK_MASK << OFFSET_BITS))
     offset = code.compute("and.b64", 64, place, keep)
     return code.compute("or.b64", 64, offset, rank)
@@ -108,8 +112,10 @@ def _was_cancelled(code: InstructionParts) -> None:
 
 
 def _first_place(code: InstructionParts, axis: int | None = None) -> None:
-    """The coordinates of the first thread block that was cancelled, or one of them; nothing where
-    none was (PTX leaves that open)."""
+    """Lowers a query for the coordinates of the first cancelled thread block, or one of them.
+
+    Nothing is written where none was cancelled (PTX leaves that open).
+    """
     site = code.site
     site.expect_operands(2)
     operand = site.operands[0]

@@ -36,6 +36,7 @@ _OF_PEERS = ("arrive", "arrive_drop", "expect_tx", "complete_tx")
 
 
 def lower_mbarrier(site: Site, builder: BasicBlockBuilder) -> None:
+    """Lowers an instruction on mbarriers: an atomic on its word, or a look at it."""
     form = _form(site)
     code = InstructionParts.guarded(site, builder)
     name = form.split(".", 1)[0]
@@ -77,7 +78,7 @@ def _form(site: Site) -> str:
 
 
 def complete_transactions(code: InstructionParts, barrier: Address, size: Operand | int) -> None:
-    """So many bytes have come: part of what brought them."""
+    """Emits that so many bytes have come, as part of what brought them."""
     one = mbarrier_words.change(transactions=-1)
     added = Immediate(one * size & _MASK) if isinstance(size, int) else _times(code, size, one)
     code.atomic(mbarrier_words.OPERATION, _WORD, barrier, added)
@@ -149,8 +150,11 @@ def _sum(code: InstructionParts, value: Operand, constant: int) -> Operand:
 
 
 def _look(code: InstructionParts, *, by_parity: bool) -> None:
-    """`done, [place], state or parity{, time}`: whether that phase is over. A volatile load, so
-    that a loop around it waits for others."""
+    """Lowers a test or wait: `done, [place], state or parity{, time}`.
+
+    The result is whether that phase is over. A volatile load, so that a loop around it waits for
+    others.
+    """
     site = code.site
     site.expect_operands(3, 4)
     word = code.builder.temporary(_WORD.bits)

@@ -42,6 +42,7 @@ class AddedCode(InstructionWriter):
         )
 
     def move(self, destination: Register, source: Operand) -> None:
+        """Appends a move between registers of that width."""
         self.assign(_typed("mov", destination), destination, source)
 
     def pack(self, destination: Register, sources: tuple[Operand, ...]) -> None:
@@ -68,8 +69,10 @@ class AddedCode(InstructionWriter):
     def branch_if_equal(
         self, value: Register, number: int, target: int, site: Site | None = None
     ) -> None:
-        """To `target` where the value is `number`; what follows is the other way. With `site`, the
-        branch counts as that instruction of the source."""
+        """Branches to `target` where the value is `number`; what follows is the other way.
+
+        With `site`, the branch counts as that instruction of the source.
+        """
         is_equal, otherwise = self.builder.temporary(1), self.builder.new()
         self.assign(f"setp.eq.u{value.bits}", is_equal, value, Immediate(number))
         place = self.counted("bra") if site is None else site.place()

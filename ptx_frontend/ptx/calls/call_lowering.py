@@ -156,6 +156,7 @@ class CallLowering:
                 buffer.pieces[0, size] = register
 
     def end_body(self, called: CalledFunction) -> None:
+        """Ends the body of a function that stays one: control falls into its return."""
         self._builder.fall_into(called.leave)
 
     def _inline(self, site: Site, call: Call, function: syntax.Function) -> None:
@@ -297,7 +298,7 @@ class CallLowering:
         return found
 
     def _named_buffer(self, operand: syntax.Operand) -> ParameterBuffer | None:
-        """That of a `.param` variable; None for registers and constants."""
+        """The buffer of a `.param` variable; None for registers and constants."""
         variable = self._named_variable(operand)
         return None if variable is None else self.buffer(variable)
 

@@ -25,7 +25,7 @@ __all__ = ["Activation", "CallStack", "CalledFunction"]
 _STACK = "%stack"
 _ALLOCATED = "%alloca"
 _STACK_BYTES = 16 << 10
-"""Of every thread, in kernels with recursive functions, and again in those that use `alloca`."""
+"""Bytes of every thread's stack in kernels with recursion, and again in those with `alloca`."""
 _STACK_ALIGNMENT = 16
 _MOST_LINKS = 1 << 15
 _PLACED_LAST = 1 << 62
@@ -61,10 +61,12 @@ class CalledFunction:
 
     @property
     def parameters(self) -> list[ParameterBuffer]:
+        """The buffers of the parameters, in their order."""
         return [self.buffers[formal] for formal in self.function.parameters]
 
     @property
     def results(self) -> list[ParameterBuffer]:
+        """The buffers of the results, in their order."""
         return [self.buffers[formal] for formal in self.function.results]
 
 
@@ -133,8 +135,10 @@ class CallStack:
         passed: tuple[list[ParameterBuffer], list[ParameterBuffer]],
         following: int,
     ) -> int:
-        """A basic block that calls a function and goes on at `following`; `passed` are the
-        buffers of the arguments and of the results."""
+        """Makes a basic block that calls a function and goes on at `following`.
+
+        `passed` are the buffers of the arguments and of the results.
+        """
         begin, end = self._builder.new(function.name), self._builder.new("return")
         callee = self._function(function)
         top, number = self._builder.temporary(64), len(self._links)
@@ -180,7 +184,7 @@ class CallStack:
         return known
 
     def _choose_what_is_pushed(self) -> None:
-        """Of recursive callers, the registers that they read again after a call."""
+        """Chooses what recursive callers push: the registers that they read again after a call."""
         flows, successors = self._builder.flows(), self._builder.successors()
         for called in self._called.values():
             read = 1 << called.came_from.index

@@ -53,8 +53,10 @@ class ParameterBuffer:
         return known
 
     def parts(self, offset: int, size: int) -> tuple[Register, ...]:
-        """The registers that hold these bytes, lowest first; empty when they were stored in pieces
-        of other sizes."""
+        """The registers that hold these bytes, lowest first.
+
+        Empty when they were stored in pieces of other sizes.
+        """
         overlapping = [o for o, s in self.pieces if o < offset + size and offset < o + s]
         if (offset, size) in self.pieces or not overlapping:
             return (self.piece(offset, size),)

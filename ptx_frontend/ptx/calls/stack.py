@@ -20,6 +20,7 @@ _ALIGNMENT = 8
 
 
 def lower_stack(site: Site, builder: BasicBlockBuilder, stack: CallStack) -> None:
+    """Lowers `alloca`, `stacksave` and `stackrestore`."""
     root, *modifiers = site.mnemonic.split(".")
     type_ = _TYPES.get(".".join(modifiers))
     if type_ is None or site.guard is not None:
@@ -40,8 +41,10 @@ def lower_stack(site: Site, builder: BasicBlockBuilder, stack: CallStack) -> Non
 
 
 def _allocate(site: Site, code: AddedCode, type_: ScalarType, top: Register) -> Operand:
-    """`alloca d, size{, alignment}`: what is on top of the stack, rounded up to the alignment;
-    gives the size."""
+    """Lowers `alloca d, size{, alignment}`; returns the size.
+
+    The result is what is on top of the stack, rounded up to the alignment.
+    """
     site.expect_operands(2, 3)
     size = site.source(site.operands[1], 1, type_)
     alignment = _ALIGNMENT

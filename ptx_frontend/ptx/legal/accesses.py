@@ -33,7 +33,7 @@ _ORDERS_OF = {
     "multimem.red": frozenset(("relaxed", "release")),
 }
 _OF_ANY_SCOPE = ("atom", "red")
-"""Without an order they are relaxed, without a scope that of the GPU."""
+"""Instructions that are relaxed without an order, and of the GPU's scope without a scope."""
 _OPERATORS = frozenset(("ca", "cg", "cs", "lu", "cv", "wb", "wt"))
 _OPERATORS_OF = {
     "ld": frozenset(("ca", "cg", "cs", "lu", "cv")),
@@ -48,8 +48,10 @@ _ORDERED = (*_GLOBAL, AddressSpace.SHARED)
 def illegal_access(
     root: str, modifiers: Iterable[str], space: AddressSpace, type_: ScalarType, elements: int
 ) -> str:
-    """What is wrong with a load or store of a vector of `elements`, or of one value where they are
-    0; empty when PTX has it."""
+    """What is wrong with a load or store; empty when PTX has it.
+
+    It is of a vector of `elements`, or of one value where they are 0.
+    """
     left = frozenset(modifiers)
     if type_ not in _TYPES:
         return f"type .{type_.ptx_name}"
@@ -67,8 +69,9 @@ def illegal_access(
 
 
 def illegal_order(root: str, left: frozenset[str], space: AddressSpace) -> str:
-    """What is wrong with the order and the scope of a memory instruction; empty when PTX has
-    them."""
+    """What is wrong with the order and scope of a memory instruction; empty when PTX has them.
+    them.
+    """
     orders, scopes = left & _ORDERS, left & _SCOPES
     if len(orders) > 1:
         return f"modifiers '.{min(orders)}' and '.{max(orders)}' do not stand together"

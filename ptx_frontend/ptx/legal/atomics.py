@@ -56,8 +56,10 @@ def illegal_atomic(
     type_: ScalarType,
     elements: int,
 ) -> str:
-    """What is wrong with `atom` or `red` on a vector of `elements`, or on one value where they are
-    0; empty when PTX has it."""
+    """What is wrong with `atom` or `red`; empty when PTX has it.
+
+    It is on a vector of `elements`, or on one value where they are 0.
+    """
     wrong = _type(_REDUCTIONS if root == "red" else ATOMIC_TYPES, operation, type_, elements)
     if wrong:
         return wrong
@@ -79,7 +81,7 @@ def illegal_multimem(
     type_: ScalarType,
     elements: int,
 ) -> str:
-    """The same of `multimem.ld_reduce`, `.st` and `.red`."""
+    """What is wrong with `multimem.ld_reduce`, `.st` or `.red`; empty when PTX has it."""
     wrong = _type(_MULTIMEM[kind], operation, type_, elements)
     if wrong:
         return wrong

@@ -29,8 +29,10 @@ _ROWS, _COLUMNS = 16, 8
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Formats of A and B, the depth, and the scales of a row by their format; the first number is
-    what a name without one means, 0 where it has to say."""
+    """Formats of A and B, the depth, and the scales of a row by their format.
+
+    The first number is what a name without one means, 0 where it has to say.
+    """
 
     formats: tuple[str, ...]
     depth: int
@@ -46,6 +48,7 @@ _KINDS = {
 
 
 def is_scaled(mnemonic: str) -> bool:
+    """Whether the mnemonic is that of a product with scales of blocks."""
     return ".block_scale." in mnemonic
 
 

@@ -39,8 +39,10 @@ class Boundary(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SurfaceForm:
-    """`suld`, `sust` or `sured`; `is_formatted`: x counts texels, whose bits have a meaning (`.p`),
-    not bytes (`.b`)."""
+    """A surface instruction: `suld`, `sust` or `sured`.
+
+    `is_formatted`: x counts texels, whose bits have a meaning (`.p`), not bytes (`.b`).
+    """
 
     root: str
     is_formatted: bool

@@ -70,7 +70,7 @@ class LoadReduction:
 
 
 def load_reduction(mnemonic: str) -> LoadReduction | Refusal:
-    """Over the columns of each lane, of which a thread of `.32x32b` has all."""
+    """The reduction over the columns of each lane, of which a thread of `.32x32b` has all."""
     parts = mnemonic.split(".")[3:]
     kinds = [part for part in parts if part in ("f32", "u32", "s32")]
     ways = [part for part in parts if part in ("min", "max")]

@@ -34,8 +34,10 @@ class _Draft:
 
 
 class BasicBlockBuilder:
-    """Takes instructions in source order. Basic blocks are numbered when they are first named, and
-    for good by `finish`."""
+    """Takes instructions in source order and cuts them into basic blocks.
+
+    Basic blocks are numbered when they are first named, and for good by `finish`.
+    """
 
     def __init__(self, start: SourceSpan, file: RegisterFile) -> None:
         self._file = file
@@ -80,6 +82,7 @@ class BasicBlockBuilder:
         self._current = self._drafts[block]
 
     def append(self, instruction: Straight) -> None:
+        """Appends an instruction that does not end a basic block."""
         self._open().body.append(instruction)
         self._here = instruction.span
 
@@ -122,15 +125,17 @@ class BasicBlockBuilder:
         self._drafts[0].body.insert(0, instruction)
 
     def flows(self) -> list[tuple[int, int]]:
-        """By number: registers that a basic block reads before it writes them, and those that it
-        overwrites; one bit per register."""
+        """Registers that each basic block reads before it writes them, and those it overwrites.
+
+        The list is in the order of numbers, one bit per register.
+        """
         return [
             flow((*d.body, *(() if d.terminator is None else (d.terminator,))))
             for d in self._drafts
         ]
 
     def successors(self) -> list[tuple[int, ...]]:
-        """By number: where each basic block leads so far."""
+        """The successors of each basic block so far, in the order of numbers."""
         return [_targets(draft.terminator) for draft in self._drafts]
 
     def exit(self) -> None:

@@ -63,8 +63,10 @@ def lower_compute(site: Site) -> list[Compute]:
 
 
 def _shape(site: Site) -> str:
-    """What braces make of a `mov`: `pack2` from two parts, `unpack2` into two. A third value
-    makes another `min` or `max`."""
+    """What braces add to a `mov`: `pack2` from two parts, `unpack2` into two.
+
+    A third value makes another `min` or `max`.
+    """
     if site.mnemonic.startswith(("min.", "max.")):
         return "three" if len(site.operands) == _THREE_SOURCES else ""
     if not site.mnemonic.startswith("mov.") or len(site.operands) != 2:

@@ -16,7 +16,7 @@ from kernelcast.simcore.isa.types import ScalarType
 __all__ = ["CONTROL", "Lowering", "instruction_count"]
 
 _FAILING = ("trap", "brkpt")
-"""Without a debugger a breakpoint ends the kernel as a trap does."""
+"""Instructions that fail: without a debugger a breakpoint ends the kernel as a trap does."""
 _MOST_ADDED = 1 << 15
 """Lowered within seconds; no compiler writes tables of a hundredth of it."""
 
@@ -35,7 +35,7 @@ def _branch(site: Site, builder: BasicBlockBuilder, _required: tuple[int, int, i
 
 
 def _go(site: Site, builder: BasicBlockBuilder, target: int) -> None:
-    """To `target`, under a guard or without."""
+    """Goes to `target`, under a guard or without."""
     if site.guard is not None:
         _leave(site, builder, target)
     else:
@@ -81,8 +81,10 @@ def _exit(site: Site, builder: BasicBlockBuilder, _required: tuple[int, int, int
 def _indexed_branch(
     site: Site, builder: BasicBlockBuilder, _required: tuple[int, int, int] | None
 ) -> None:
-    """A comparison and a branch for every label but the last, which takes all other numbers; the
-    first of the branches counts as the instruction."""
+    """Lowers `brx.idx` to a comparison and a branch for every label but the last.
+
+    The last takes all other numbers; the first of the branches counts as the instruction.
+    """
     if site.mnemonic not in ("brx.idx", "brx.idx.uni"):
         raise site.refused()
     site.expect_operands(2)

@@ -27,6 +27,7 @@ def is_grid_workspace(site: Site) -> bool:
 
 
 def lower_grid_workspace(site: Site, builder: BasicBlockBuilder) -> None:
+    """Lowers the read of a half of the address of the grid's workspace."""
     site.expect_operands(2)
     if site.mnemonic not in ("mov.u32", "mov.b32"):
         raise site.unsupported(f"{site.mnemonic!r} of a half of an address")

@@ -22,8 +22,11 @@ __all__ = ["InstructionParts", "shared_address", "shifted"]
 
 @dataclass(frozen=True, slots=True)
 class InstructionParts(InstructionWriter):
-    """Writes into the builder. With `is_main` an access is the instruction itself, which counts;
-    all else is part of it. `guard` is that of the source, unless something went round before."""
+    """Writes the parts of one instruction into the builder.
+
+    With `is_main` an access is the instruction itself, which counts; all else is part of it.
+    `guard` is that of the source, unless something went round before.
+    """
 
     site: Site
     builder: BasicBlockBuilder
@@ -31,15 +34,16 @@ class InstructionParts(InstructionWriter):
 
     @classmethod
     def guarded(cls, site: Site, builder: BasicBlockBuilder) -> InstructionParts:
+        """The parts of an instruction under its own guard."""
         return cls(site, builder, site.guard)
 
     def under(self, predicate: Register, *, negated: bool = False) -> InstructionParts:
-        """The same for the lanes where a predicate holds, in code without a guard."""
+        """A writer for the lanes where a predicate holds, in code without a guard."""
         assert self.guard is None
         return replace(self, guard=Guard(predicate, negated))
 
     def guarded_also_by(self, condition: Register) -> InstructionParts:
-        """The same for the lanes that the source's guard lets through and the condition, too."""
+        """A writer for the lanes that the source's guard lets through and the condition, too."""
         own = self.site.guard
         if own is None:
             return replace(self, guard=Guard(condition, negated=False))
@@ -106,7 +110,7 @@ class InstructionParts(InstructionWriter):
 
 
 def shifted(address: Address, distance: int) -> Address:
-    """So many bytes further on."""
+    """The address so many bytes further on."""
     return replace(address, offset=address.offset + distance)
 
 

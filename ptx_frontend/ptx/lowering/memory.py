@@ -145,6 +145,7 @@ def lower_load(site: Site, access: Access | None = None) -> Load:
 
 
 def lower_store(site: Site, access: Access | None = None) -> Store:
+    """Lowers `st`; parameters of calls and constant memory are refused."""
     access = access or _moved(site)
     site.expect_operands(2 + access.has_hint_operand)
     if access.space is AddressSpace.PARAM:
@@ -187,6 +188,7 @@ def lower_atomic(site: Site, access: Access | None = None) -> Atomic:
 
 
 def is_vector_atomic(site: Site) -> bool:
+    """Whether the instruction is an atomic on a vector."""
     return site.mnemonic.startswith(("atom", "red")) and understood(site).vector > 0
 
 

@@ -66,7 +66,7 @@ _MEMORY: dict[str, Callable[[Site], Load | Store | Atomic | Fence]] = {
 
 
 _MOST_REFUSALS = 100
-"""Of a kernel: whoever mends that many looks again anyway."""
+"""The most refusals of a kernel: whoever mends that many looks again anyway."""
 
 
 def lower(module: syntax.ModuleSyntax, source: SourceText) -> Module:
@@ -298,7 +298,7 @@ class _KernelLowering:
             self._pc += 1
 
     def _atomic(self, site: Site) -> None:
-        """Of a vector, the first element's counts as the instruction."""
+        """Lowers an atomic; of a vector, the first element's counts as the instruction."""
         if is_wide_atomic(site.mnemonic):
             lower_wide_atomic(site, self._builder)
             self._pc += 1
@@ -342,7 +342,7 @@ class _KernelLowering:
 
 
 def _lowering_of_its_own(site: Site, root: str) -> Callable[[Site, BasicBlockBuilder], None] | None:
-    """Of textures, and of moves that are none of one register."""
+    """The lowering of textures, and of moves that are none of one register."""
     if root in TEXTURES or (root == "mov" and takes_object(site)):
         return lower_texture_instruction
     if root == "mov" and is_vector_move(site):

@@ -27,6 +27,7 @@ _OTHER_SPECIALS = re.compile(
 
 
 def special_register_bits(special: Special) -> int:
+    """The width of a special register: 64 or 32 bits."""
     return 64 if special in _WIDE_SPECIALS else 32
 
 
@@ -48,6 +49,7 @@ class ModuleNames:
 
     @cached_property
     def call_graph(self) -> CallGraph:
+        """The call graph of the file's functions."""
         return CallGraph(self.functions, self.variables)
 
     @cached_property
@@ -85,13 +87,14 @@ class Names:
         return self._carry
 
     def register(self, name: str, at: int) -> Register:
-        """PtxSyntaxError, with the nearest names, when no such register is declared."""
+        """The register of that name; PtxSyntaxError, with the nearest names, for an unknown one."""
         found = self.scope.register(name)
         if found is None:
             raise self.unknown(name, at)
         return found
 
     def variable(self, name: str) -> VariableDeclaration | None:
+        """The declaration of a variable of the kernel or the file; None for another name."""
         found = self.scope.variable(name)
         return self.module.variables.get(name) if found is None else found
 

@@ -41,10 +41,12 @@ class Site:
 
     @property
     def mnemonic(self) -> str:
+        """The mnemonic with all modifiers."""
         return self.statement.mnemonic
 
     @property
     def operands(self) -> tuple[syntax.Operand, ...]:
+        """The operands as they are written."""
         return self.statement.operands
 
     def place(self, ahead: int = 0) -> Place:
@@ -56,10 +58,11 @@ class Site:
         return GuardedPlace(**self.place(ahead), guard=self.guard)
 
     def unsupported(self, reason: str) -> UnsupportedInstruction:
+        """The error for what kernelcast does not execute, at this place."""
         return UnsupportedInstruction(reason, self.span)
 
     def refused(self, why: str = "") -> UnsupportedInstruction:
-        """The same for an instruction that has no meaning here."""
+        """The error for an instruction that has no meaning here, at this place."""
         return self.unsupported(Refusal.of(self.mnemonic, why).reason)
 
     def error(self, message: str, operand: int | None = None) -> PtxSyntaxError:
@@ -69,6 +72,7 @@ class Site:
         return self.names.source.error(message, self.statement.positions[operand])
 
     def expect_operands(self, *counts: int) -> None:
+        """Refuses another number of operands than one of `counts`."""
         got = len(self.operands)
         if got not in counts:
             wanted = " or ".join(dict.fromkeys(map(str, counts)))
@@ -183,6 +187,7 @@ class Site:
     def destination_named(
         self, name: str, index: int, type: ScalarType, wider: bool = False
     ) -> Register | None:
+        """The register to write, checked for its width; None for `_`."""
         if name == "_":
             return None
         register = self.names.register(name, self.statement.positions[index])

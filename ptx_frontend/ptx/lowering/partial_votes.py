@@ -65,7 +65,7 @@ def lower_partial_votes(
 
 
 def _place(code: InstructionParts, barrier: BarrierSync) -> Address:
-    """Of the first word; numbers that no barrier has fail when the barrier is reached."""
+    """The address of the first word; a number that no barrier has fails at the barrier itself."""
     number = barrier.number
     first = SymbolAddress(_VOTES)
     if number is None:

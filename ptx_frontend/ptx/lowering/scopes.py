@@ -39,6 +39,7 @@ class RegisterFile:
         """Whether a register of the kernel was declared as a vector."""
 
     def new(self, name: str, bits: int) -> Register:
+        """Makes a register with the next number."""
         register = Register(len(self.registers), bits, name)
         self.registers.append(register)
         return register
@@ -60,7 +61,7 @@ class Scope:
         self._labels: dict[str, int] = {}
 
     def declare_registers(self, declaration: RegisterDeclaration) -> None:
-        """PtxSyntaxError for a name that the scope has already."""
+        """Declares registers; PtxSyntaxError for a name that the scope has already."""
         bits = _REGISTER_BITS.get(declaration.type)
         vector = f".{declaration.vector}" if declaration.vector else ""
         is_vector = declaration.vector in _VECTORS and bits not in (1, _WIDE_BITS)
@@ -101,7 +102,7 @@ class Scope:
         return self._declared_bits(name) is not None or self._own_vector(name) is not None
 
     def _own_vector(self, name: str) -> tuple[int, int] | None:
-        """(number of elements, bits of each)"""
+        """(number of elements, bits of each) of a vector register here; None for others."""
         for prefix, (count, elements, bits) in self._vectors.items():
             if name == prefix if count is None else _index_in(name, prefix, count):
                 return elements, bits
@@ -154,18 +155,21 @@ class Scope:
         return found
 
     def declare_variable(self, declaration: VariableDeclaration) -> None:
+        """Declares a variable; PtxSyntaxError for a name that the scope has."""
         name = declaration.name
         if name in self._variables or self._is_declared(name):
             raise self._duplicate("variable", name, declaration.at)
         self._variables[name] = declaration
 
     def variable(self, name: str) -> VariableDeclaration | None:
+        """The declaration of a variable in this scope or those around it; None if there is none."""
         found = self._variables.get(name)
         if found is None and self._parent is not None:
             return self._parent.variable(name)
         return found
 
     def declare_label(self, name: str, block: int, at: int) -> None:
+        """Declares a label; PtxSyntaxError for one that the scope has."""
         if name in self._labels:
             raise self._duplicate("label", name, at)
         self._labels[name] = block
@@ -178,9 +182,11 @@ class Scope:
         return found
 
     def nearest_name(self, name: str) -> str:
+        """A suggestion for a misspelt name; empty if nothing is near."""
         return nearest(name, set(self._names()))
 
     def nearest_label(self, name: str) -> str:
+        """A suggestion for a misspelt label; empty if nothing is near."""
         return nearest(name, set(self._label_names()))
 
     def _names(self) -> Iterator[str]:

@@ -45,7 +45,7 @@ def is_special_move(site: Site) -> bool:
 
 
 def lower_special_move(site: Site, builder: BasicBlockBuilder) -> None:
-    """PtxSyntaxError where the type is not as wide as the register."""
+    """Lowers a move of a special register; PtxSyntaxError where the widths differ."""
     if is_grid_workspace(site):
         lower_grid_workspace(site, builder)
         return

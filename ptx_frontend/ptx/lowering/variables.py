@@ -42,10 +42,11 @@ _FLOAT_FORMATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
 _WIDE_ALIGNMENT = 16
 _POINTER_BYTES = 8
 OPAQUE_TYPES = ("texref", "samplerref", "surfref")
-"""Of variables and parameters that a launch sets: their addresses are the numbers of objects."""
+"""Types of variables that a launch sets: their addresses are the numbers of objects."""
 
 
 def align_up(offset: int, align: int) -> int:
+    """The lowest multiple of `align` that is not below `offset`."""
     return -(-offset // align) * align
 
 
@@ -182,8 +183,11 @@ def _relocate(
     relocations: dict[int, str],
     source: SourceText,
 ) -> None:
-    """Records one address. Written byte by byte, `0xFF(x), 0xFF00(x), ...`, its bytes must follow
-    each other from the least significant on."""
+    """Records one address in a variable's data.
+
+    Written byte by byte, `0xFF(x), 0xFF00(x), ...`, its bytes must follow each other from the least
+    significant on.
+    """
     start = position
     if value.mask is not None:
         byte = (value.mask.bit_length() - 1) // 8
@@ -229,4 +233,5 @@ def _encoded(
 
 
 def references(initial: Iterable[Initial]) -> list[SymbolReference]:
+    """The addresses of other symbols among initial values."""
     return [value for value in initial if isinstance(value, SymbolReference)]

@@ -92,7 +92,7 @@ def _understood(site: Site) -> tuple[ScalarType, int]:
 
 
 def _is_moved(type_: ScalarType, count: int) -> bool:
-    """At most 128 bits; packed types and those of which `mov` knows the bits only have no moves."""
+    """Whether `mov` has the type: at most 128 bits, and neither packed nor of bits alone."""
     return type_ in _MOVED and type_.bits * count <= _MOST_BITS
 
 

@@ -55,7 +55,7 @@ class _Form:
     modifiers: frozenset[str]
     has_second: bool
     parts: int
-    """Of a packed instruction; 0 of a scalar one."""
+    """Parts of a packed instruction; 0 of a scalar one."""
 
 
 @cache

@@ -32,6 +32,7 @@ class _Form:
 
 
 def is_warp_operation(mnemonic: str) -> bool:
+    """Whether the mnemonic is that of an operation across lanes."""
     root, *parts = mnemonic.split(".")
     return root in WARP_ROOTS or (root in ("bar", "barrier") and parts[:1] == ["warp"])
 

@@ -37,6 +37,7 @@ Pair = tuple[Operand, Operand]
 
 
 def is_wide_atomic(mnemonic: str) -> bool:
+    """Whether the mnemonic is that of an atomic of 128 bits."""
     return mnemonic.startswith("atom.") and mnemonic.endswith(f".{WIDE}")
 
 

@@ -32,7 +32,7 @@ _LOADS = {
     **{("m8n16", packed): (False,) for packed in _UNPACKED},
 }
 _STORES = {("m8n8", "b16"): (False, True), ("m16n8", "b8"): (True,)}
-"""By shape and type, whether `.trans` stands."""
+"""Whether `.trans` stands, by shape and type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ class _Movement:
 
 
 def lower_movement(site: Site, builder: BasicBlockBuilder) -> None:
+    """Lowers `ldmatrix`, `stmatrix` or `movmatrix` to accesses and a warp operation."""
     root, *parts = site.mnemonic.split(".")
     code = InstructionParts(site, builder, None)
     whole = InstructionParts.guarded(site, builder)
@@ -137,7 +138,7 @@ def _as_bytes(code: InstructionParts, word: Register, bits: int) -> Register:
 
 
 def _with_addresses(code: InstructionParts, exchange: Exchange) -> InstructionParts:
-    """For the lanes that bring addresses."""
+    """A writer for the lanes that bring addresses."""
     if exchange.rows == _LANES:
         return InstructionParts.guarded(code.site, code.builder)
     lane = SpecialRegister(Special.LANEID)

@@ -50,6 +50,7 @@ def _scale(site: Site, index: int) -> tuple[Operand, ...]:
 
 
 def lower_wmma(site: Site, builder: BasicBlockBuilder, target: str) -> None:
+    """Lowers `wmma.mma`."""
     site.expect_operands(_FRAGMENTS)
     _lower(site, builder, _understood(site, target, 0), ())
 

@@ -42,13 +42,14 @@ __all__ = ["lower_tcgen05"]
 
 _WORD, _DESCRIPTOR = ScalarType.U32, ScalarType.U64
 _MASKS = (4, 8)
-"""Of one thread block, and of a pair."""
+"""The lengths of masks: of one thread block, and of a pair."""
 _MOST_RANKS = 16
 _ARRIVAL = Immediate(mbarrier_words.change(arrivals=1))
 _MOST_SHIFT = 15
 
 
 def lower_tcgen05(site: Site, builder: BasicBlockBuilder, target: str) -> None:
+    """Lowers an instruction of `tcgen05` by its name."""
     code = InstructionParts.guarded(site, builder)
     root, *parts = site.mnemonic.split(".")[1:]
     if root in ("alloc", "dealloc", "relinquish_alloc_permit"):
@@ -115,8 +116,10 @@ def _address(code: InstructionParts, index: int) -> Operand:
 
 
 def _allocate(code: InstructionParts, step: AllocationStep) -> None:
-    """`alloc [to], columns`, `dealloc address, columns`, `relinquish_alloc_permit`. Each thread
-    block of a pair does it for itself."""
+    """Lowers `alloc [to], columns`, `dealloc address, columns` and `relinquish_alloc_permit`.
+
+    Each thread block of a pair does it for itself.
+    """
     site = code.site
     action = Allocation(step)
     if step is AllocationStep.RELINQUISH:
@@ -206,7 +209,7 @@ def _commit(code: InstructionParts, parts: list[str]) -> None:
 
 
 def _arrive_at_many(code: InstructionParts, place: Address) -> None:
-    """At the mbarriers of the same place in the thread blocks that a mask of ranks names."""
+    """Arrives at the mbarriers of one place in the thread blocks that a mask of ranks names."""
     site = code.site
     mask = code.compute("cvt.u32.u16", 32, site.source(site.operands[1], 1, ScalarType.U16))
     within = code.compute(
@@ -227,8 +230,11 @@ def _arrive_at_many(code: InstructionParts, place: Address) -> None:
 
 
 def _multiply(code: InstructionParts, target: str) -> None:
-    """`[d], a or [a], b, {[metadata],} descriptor, {[scales of a], [scales of b],} {masks,} adds{,
-    shift or zero columns}`."""
+    """Lowers `tcgen05.mma`.
+
+    Its operands are `[d], a or [a], b, {[metadata],} descriptor, {[scales of a], [scales of b],}
+    {masks,} adds{, shift or zero columns}`.
+    """
     site = code.site
     operands, roots = site.operands, site.mnemonic.split(".")
     scaled, sparse, stationary = (part in roots for part in ("block_scale", "sp", "ws"))

@@ -65,6 +65,7 @@ class _Form:
 
 
 def lower_wmma_access(site: Site, builder: BasicBlockBuilder) -> None:
+    """Lowers `wmma.load` or `wmma.store` to accesses of each lane."""
     form = _understood(site)
     site.expect_operands(2, 3)
     is_load = ".load." in site.mnemonic
@@ -111,7 +112,7 @@ class _Access:
     def neighbours(
         self, address: Address, stride: Operand, registers: tuple[Operand | None, ...]
     ) -> None:
-        """As few accesses as 16 bytes each allow."""
+        """Makes as few accesses of neighbouring words as 16 bytes each allow."""
         form = self._form
         line_bytes = form.line * form.fragment.format.bits // 8
         base = self._lane_address(address, stride, line_bytes // self._lane_bytes)
@@ -140,7 +141,7 @@ class _Access:
             self._guarded.store(type_, place, held, is_main=self._is_first())
 
     def _is_first(self) -> bool:
-        """Of several accesses one is the instruction that counts."""
+        """Whether this access is the first, which counts as the instruction."""
         is_first, self._has_access = not self._has_access, True
         return is_first
 

@@ -67,7 +67,7 @@ def _variable_name(tokens: Tokens) -> str:
 
 
 def register_declaration(tokens: Tokens) -> RegisterDeclaration:
-    """`.reg .type name, name<count>;`"""
+    """Reads `.reg .type name, name<count>;`."""
     at = tokens.offset
     tokens.index += 1
     vector = tokens.take()[1:] if tokens.next in _VECTORS else ""
@@ -88,7 +88,7 @@ def register_declaration(tokens: Tokens) -> RegisterDeclaration:
 
 
 def variable_declarations(tokens: Tokens) -> list[VariableDeclaration]:
-    """`{.linkage} .space {.align n} .type name{[n]} {= ...} {, name ...};`"""
+    """Reads `{.linkage} .space {.align n} .type name{[n]} {= ...} {, name ...};`."""
     linkage = ""
     while tokens.next[1:] in LINKAGES:
         linkage = tokens.take()[1:]
@@ -196,7 +196,7 @@ def _named(
 
 
 def _type_bytes(type_name: str) -> int:
-    """At most as large as the type is: the digits that its name begins with, in bytes."""
+    """The size of a type by the digits of its name, in bytes: at most the true one."""
     digits = re.search(r"\d+", type_name)
     return int(digits[0]) // 8 if digits else 1
 
@@ -222,8 +222,11 @@ def _initialiser(tokens: Tokens) -> list[Initial]:
 
 
 def _initial(tokens: Tokens) -> Initial:
-    """A number, `name`, `generic(name)` or `mask(name)`, the last three also `+ constant`; of a
-    sampler `field = value`."""
+    """Reads an initial value.
+
+    A number, `name`, `generic(name)` or `mask(name)`, the last three also `+ constant`; of a
+    sampler `field = value`.
+    """
     at = tokens.offset
     mask: int | None = None
     is_mask = tokens.next[:2] in ("0x", "0X") and tokens.texts[tokens.index + 1] == "("
@@ -284,7 +287,7 @@ def labelled_directive(tokens: Tokens, name: str, at: int) -> Prototype | Labell
 
 
 def _prototype(tokens: Tokens, name: str, at: int) -> Prototype:
-    """`{(results)} _ {(parameters)} {.noreturn} {.abi_preserve n};`"""
+    """Reads `{(results)} _ {(parameters)} {.noreturn} {.abi_preserve n};`."""
     results = parameters(tokens) if tokens.next == "(" else ()
     tokens.name("'_' or a name in '.callprototype'")
     declared = parameters(tokens) if tokens.next == "(" else ()

@@ -63,6 +63,7 @@ _NAME_STARTS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$
 
 
 def is_name(token: str) -> bool:
+    """Whether a token begins as a name does."""
     return token[:1] in _NAME_STARTS
 
 
@@ -139,10 +140,12 @@ class Tokens:
 
     @property
     def next(self) -> str:
+        """The next token."""
         return self.texts[self.index]
 
     @property
     def offset(self) -> int:
+        """The place of the next token in the text."""
         return self.offsets[self.index]
 
     def take(self) -> str:
@@ -173,6 +176,7 @@ class Tokens:
                 raise self.unexpected(f"expected {text!r} {what}")
 
     def name(self, what: str) -> str:
+        """Takes a name; PtxSyntaxError that tells `what` was expected."""
         if not is_name(self.next):
             raise self.unexpected(f"expected {what}")
         return self.take()

@@ -14,7 +14,7 @@ __all__ = ["constant_expression", "number"]
 _WARP_SIZE = 32
 _CONSTANT_BITS = 64
 _MOST_BITS = 2 * _CONSTANT_BITS
-"""Of what an expression has in between: more would only take time."""
+"""The widest intermediate result of an expression: more would only take time."""
 _INTEGER = re.compile(r"(0[xX][\da-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)U?")
 _HEXADECIMAL = re.compile(r"[\da-fA-F]+", re.ASCII)
 _DECIMAL_FLOAT = re.compile(r"\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+")

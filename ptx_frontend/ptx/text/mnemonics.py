@@ -1,4 +1,4 @@
-"""From a mnemonic to the entry of the opcode table that executes it."""
+"""The entry of the opcode table that executes a mnemonic."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ class Refusal:
 
 
 def scalar_type(name: str) -> ScalarType | None:
+    """The scalar type of that name; None for another name."""
     try:
         return ScalarType.named(name)
     except KeyError:
@@ -92,8 +93,11 @@ def compute_form(mnemonic: str, shape: str = "") -> ComputeForm | Refusal:
 
 
 def _without_subspaces(root: str, parts: list[str]) -> list[str]:
-    """Outside of inlined functions all parameters are those of the entry; shared memory of a
-    cluster has one window, addresses in it name the thread block."""
+    """Parts of a mnemonic without sub-spaces of parameters and shared memory.
+
+    Outside of inlined functions all parameters are those of the entry; shared memory of a cluster
+    has one window, addresses in it name the thread block.
+    """
     if root not in ("cvta", "isspacep"):
         return parts
     return [_WHOLE_SPACES.get(part, part) for part in parts]
@@ -108,8 +112,11 @@ def _types_apart(parts: Sequence[str]) -> tuple[list[str], list[ScalarType]]:
 
 
 def _packing(root: str, types: Sequence[ScalarType]) -> str:
-    """What types add to a name: a conversion into a packed result is of four or two values or of a
-    packed one, arithmetic of two types is mixed."""
+    """What types add to a name.
+
+    A conversion into a packed result is of four or two values or of a packed one, arithmetic of two
+    types is mixed.
+    """
     if len(types) != 2:
         return ""
     if root != "cvt":

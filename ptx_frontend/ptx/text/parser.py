@@ -119,7 +119,7 @@ class _ModuleParser:
             raise tokens.unexpected("expected a directive")
 
     def _alias(self) -> Alias:
-        """`.alias name, function;`"""
+        """Reads `.alias name, function;`."""
         tokens = self._tokens
         tokens.index += 1
         at = tokens.offset

@@ -24,6 +24,7 @@ class SourceText:
         return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     def span(self, offset: int, length: int = 1) -> SourceSpan:
+        """A place in the text: line, column and the line itself."""
         line = bisect_right(self._line_starts, offset)
         start = self._line_starts[line - 1]
         if self._shown[0] != start:
@@ -39,4 +40,5 @@ class SourceText:
         return self.span(found.start() if found else offset, len(name))
 
     def error(self, message: str, offset: int, length: int = 1) -> PtxSyntaxError:
+        """A PtxSyntaxError at a place in the text."""
         return PtxSyntaxError(message, self.span(offset, length))

@@ -45,6 +45,8 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Integer:
+    """An integer constant."""
+
     value: int
 
 
@@ -158,6 +160,8 @@ class InstructionStatement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LabelStatement:
+    """A label; `at` is its offset in the text."""
+
     at: int
     name: str
 
@@ -301,12 +305,16 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class FileDirective:
+    """A `.file` directive: a number that `.loc` uses, and its path."""
+
     index: int
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleSyntax:
+    """The syntax tree of a whole file."""
+
     version: str
     target: str
     address_size: int

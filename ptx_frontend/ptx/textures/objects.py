@@ -50,6 +50,7 @@ class TextureCode:
 
     @staticmethod
     def begun(site: Site, builder: BasicBlockBuilder) -> TextureCode:
+        """A writer for one instruction, at whose place all parts are."""
         # the package of the writer is large, and few files have textures
         from kernelcast.ptx_frontend.llvm.lowering.code import Code
 
@@ -85,6 +86,7 @@ class TextureCode:
         return self.counted(number, opcode)
 
     def counted(self, number: Register, opcode: str) -> Register:
+        """Emits the opcode that counts as the instruction itself; the object's address."""
         handle = self.code.register(64)
         site = self.site
         self.code.builder.append(
@@ -144,8 +146,10 @@ def _parameter(site: Site, name: str) -> Parameter | None:
 
 
 def declared_sampler(site: Site, operand: Operand) -> tuple[int, bool] | None:
-    """The bits of a sampler that stands in the file, and whether coordinates are not normalized
-    whatever the texture says; None for one that the launch sets."""
+    """The bits of a sampler that stands in the file; None for one that the launch sets.
+
+    The second value: whether coordinates are not normalized whatever the texture says.
+    """
     if not isinstance(operand, NameOperand) or site.names.scope.register(operand.name):
         return None
     declaration = site.names.variable(operand.name)

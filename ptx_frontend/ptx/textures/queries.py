@@ -33,8 +33,10 @@ _SAMPLER_FIELDS = (
     *("addr_mode_0", "addr_mode_1", "addr_mode_2"),
 )
 _ADDRESSING_NUMBERS = (3, 3, 4, 0, 1)
-"""By half of the sampler's bits: PTX's order is wrap, mirror, clamp_ogl, clamp_to_edge,
-clamp_to_border."""
+"""Numbers of addressing modes by half of the sampler's bits.
+
+PTX's order is wrap, mirror, clamp_ogl, clamp_to_edge, clamp_to_border.
+"""
 _LINEAR_BIT = 5
 
 
@@ -86,7 +88,7 @@ def _query(site: Site, builder: BasicBlockBuilder, parts: list[str]) -> None:
 
 
 def _of_sampler(code: TextureCode, name: syntax.NameOperand, field: str) -> Operand:
-    """Of the sampler itself, or of the one that the texture has."""
+    """Emits a field of the sampler itself, or of the one that the texture has."""
     declared = declared_sampler(code.site, name)
     if declared is not None:
         bits: Operand = Immediate(declared[0] | (not declared[1]))

@@ -64,7 +64,7 @@ def refuse_other_shapes(
 
 
 def _offsets(site: Site, form: TextureForm, known: int) -> tuple[Operand, ...]:
-    """Of `{, offsets}{, depth}` behind the operands that every form has."""
+    """The offsets in `{, offsets}{, depth}` behind the operands that every form has."""
     options = site.operands[known:]
     if not options or len(options) > _MOST_OPTIONS:
         return ()
@@ -88,7 +88,7 @@ class _Fetch:
     layer: Operand | None
     places: tuple[Operand, ...]
     offsets: tuple[Operand, ...]
-    """In texels, by axis; empty where there are none."""
+    """Offsets in texels, by axis; empty where there are none."""
 
     @staticmethod
     def begun(site: Site, builder: BasicBlockBuilder, form: TextureForm) -> _Fetch:
@@ -190,7 +190,7 @@ class _Fetch:
         return found
 
     def _store(self, values: Sequence[Operand]) -> None:
-        """Into the destinations, none of which was written before all sources were read."""
+        """Writes the destinations, none of them before all sources were read."""
         site, form, code = self.code.site, self.form, self.code
         items = vector_items(site.operands[0])
         if len(items) != form.vector:
@@ -237,7 +237,7 @@ def _sampler(
 
 
 def _clamping(code: TextureCode, bits: Operand) -> Register:
-    """The same sampler with coordinates clamped to the edges."""
+    """The sampler's bits with coordinates clamped to the edges."""
     clamps = sampler_word((Addressing.CLAMP_TO_EDGE,), Filter.NEAREST, False)
     other = code.compute("and.b32", 32, bits, Immediate(1 | Filter.LINEAR.value))
     return code.compute("or.b32", 32, other, Immediate(clamps))

@@ -180,7 +180,7 @@ def _coordinates(
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """From the coordinates of a surface to addresses."""
+    """Addresses at the coordinates of a surface."""
 
     code: TextureCode
     form: SurfaceForm

@@ -71,6 +71,7 @@ def with_element(shape: SpirvType, element: SpirvType) -> SpirvType:
 
 
 def operand_pair(body: Body, instruction: Instruction) -> tuple[Value, Value]:
+    """The two operands of an instruction; SpirvProblem where their types differ."""
     left, right = body.operand(instruction, 0), body.operand(instruction, 1)
     if left.type.text != right.type.text:
         raise SpirvProblem(f"{instruction.name} of {left.type.text} and {right.type.text}")
@@ -173,7 +174,7 @@ def _extension(chosen: Value, other: Value) -> str:
 
 
 def _select(body: Body, instruction: Instruction) -> None:
-    """Of 1 and 0, or -1 and 0, it is how SPIR-V extends a Boolean."""
+    """Writes a selection; of 1 and 0, or -1 and 0, it is how SPIR-V extends a Boolean."""
     condition = body.operand(instruction, 0)
     chosen, other = body.operand(instruction, 1), body.operand(instruction, 2)
     if chosen.type.text != other.type.text:

@@ -15,7 +15,7 @@ __all__ = ["ATOMICS"]
 
 _Handler = Callable[[Body, Instruction], None]
 _VALUE_OPERAND = 3
-"""After the pointer, the scope and the order."""
+"""The index of the value: after the pointer, the scope and the order."""
 _I32 = IntType("i32", 4, 4, bits=32)
 
 

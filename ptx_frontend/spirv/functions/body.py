@@ -99,26 +99,30 @@ class Body:
         return self.module.value(identifier) if found is None else found
 
     def operand(self, instruction: Instruction, index: int) -> Value:
+        """The value of an operand."""
         return self.value(instruction.operand(index))
 
     def set_value(self, identifier: int, value: Value) -> None:
+        """Defines an identifier; SpirvProblem for one that is defined already."""
         if identifier in self._values or self.module.has_value(identifier):
             raise SpirvProblem(f"%{identifier} is defined twice")
         self._values[identifier] = value
 
     def result_type(self, instruction: Instruction) -> SpirvType:
-        """SpirvProblem for a type that no value has."""
+        """The type of an instruction's result; SpirvProblem for a type that no value has."""
         type_ = self.module.types.type(instruction.type_id)
         if isinstance(type_, VoidType | FunctionType):
             raise SpirvProblem(f"{instruction.name} gives a value of type {type_.text}")
         return type_
 
     def pointee(self, pointer: Value) -> SpirvType:
+        """The type that a pointer points to; SpirvProblem for another value."""
         if not isinstance(pointer.type, PointerType):
             raise SpirvProblem(f"{pointer.text} is no pointer")
         return self.module.types.pointee(pointer.type)
 
     def emit(self, line: str) -> None:
+        """Appends a line of LLVM IR."""
         self.lines.append(f"  {line}")
 
     def define(self, instruction: Instruction, expression: str) -> Value:
@@ -135,6 +139,7 @@ class Body:
         return made
 
     def begin_block(self, instruction: Instruction) -> None:
+        """Begins a basic block; SpirvProblem inside of another or for a label used twice."""
         if self.label:
             raise SpirvProblem("a basic block begins before the one before it ended")
         if instruction.result in self._labels:
@@ -152,6 +157,7 @@ class Body:
         self.label = 0
 
     def add_phi(self, instruction: Instruction) -> None:
+        """Begins a phi, whose operands are written when all values are known."""
         type_ = self.result_type(instruction)
         made = Value(type_, self.name(instruction.result))
         self.set_value(instruction.result, made)

@@ -40,7 +40,7 @@ _VARIABLES = {
 
 
 def builtin_variable(number: int) -> BuiltInVariable:
-    """By the number that the decoration BuiltIn has."""
+    """The built-in variable by the number that the decoration BuiltIn has."""
     found = _VARIABLES.get(number)
     if found is None:
         raise SpirvProblem(f"built-in variable {number} is not supported", is_unsupported=True)

@@ -90,7 +90,7 @@ def _call(body: Body, instruction: Instruction) -> None:
 
 
 def _hint(_body: Body, _instruction: Instruction) -> None:
-    """It changes nothing."""
+    """Writes nothing: a hint changes nothing."""
 
 
 def _expectation(body: Body, instruction: Instruction) -> None:

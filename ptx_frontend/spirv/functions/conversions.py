@@ -62,7 +62,7 @@ def _conversion(
 
 
 def _suffix(body: Body, identifier: int, always_saturates: bool) -> str:
-    """As in `convert_uchar_sat_rte`."""
+    """The suffix of the function's name, as in `convert_uchar_sat_rte`."""
     decorations = body.module.decorations
     saturates = always_saturates or decorations.has(identifier, Decoration.SATURATED_CONVERSION)
     rounding = decorations.literal(identifier, Decoration.ROUNDING_MODE)

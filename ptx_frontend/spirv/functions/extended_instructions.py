@@ -20,7 +20,7 @@ __all__ = ["write_extended"]
 
 _RENAMED = {"fclamp": "clamp", "fmax_common": "max", "fmin_common": "min"}
 _UNSIGNED = ("nan", "vloadn", "vload_half", "vload_halfn", "vloada_halfn", "prefetch")
-"""Besides those that begin with `u_`."""
+"""Functions with unsigned operands besides those that begin with `u_`."""
 _ROUNDINGS = ("_rte", "_rtz", "_rtp", "_rtn")
 _HALF = FloatType("half", 2, 2, bits=16)
 _READ_ONLY = ("vload", "vloada_half", "prefetch")
@@ -89,7 +89,7 @@ def _argument(body: Body, name: str, index: int, values: list[Value]) -> Argumen
 
 
 def _pointee(body: Body, name: str, pointer: Value) -> SpirvType:
-    """Of the half functions it is half, however the module declares it."""
+    """The type pointed to; of the half functions it is half, however the module declares it."""
     held = body.pointee(pointer)
     return _HALF if "half" in name and not isinstance(held, OpaqueType) else held
 

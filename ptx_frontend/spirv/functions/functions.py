@@ -66,6 +66,7 @@ class FunctionInstructions:
 
     @property
     def identifier(self) -> int:
+        """The identifier of the function."""
         return self.head.result
 
 
@@ -127,7 +128,7 @@ def _signature(module: ModuleReader, function: FunctionInstructions) -> Function
 
 
 def _parameters(body: Body, function: FunctionInstructions, signature: FunctionType) -> list[str]:
-    """As LLVM declares them; those without a name stay without one."""
+    """The parameters as LLVM declares them; those without a name stay without one."""
     shown = []
     unnamed = 0
     for parameter, type_ in zip(function.parameters, signature.parameters, strict=True):

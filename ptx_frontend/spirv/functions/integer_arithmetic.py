@@ -65,7 +65,7 @@ def folded(opcode: str, left: int, right: int, bits: int) -> int | None:
 
 
 def _divided(operation: str, left: int, right: int, bits: int) -> int | None:
-    """Towards zero; the remainder has the sign of the dividend."""
+    """The quotient towards zero or the remainder, which has the sign of the dividend."""
     if right == 0:
         return None
     if operation[0] == "s":

@@ -38,7 +38,7 @@ class _Access:
 
 
 def _access(body: Body, instruction: Instruction, index: int, pointer: int) -> _Access:
-    """From the operand at `index` on; a variable that is decorated Volatile always is."""
+    """The memory operands from `index` on; a variable decorated Volatile always is volatile."""
     is_volatile = body.module.decorations.has(pointer, Decoration.VOLATILE)
     if index >= len(instruction.operands):
         return _Access(is_volatile)
@@ -139,7 +139,7 @@ def _lifetime(which: str) -> _Handler:
 
 
 def _difference(body: Body, instruction: Instruction) -> None:
-    """In elements."""
+    """Writes the difference of two pointers, in elements."""
     type_, size_type = body.result_type(instruction), body.module.types.size_type()
     places = [body.operand(instruction, x) for x in (0, 1)]
     held = body.pointee(places[0])

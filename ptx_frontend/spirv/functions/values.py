@@ -19,4 +19,5 @@ class Value:
 
     @property
     def typed(self) -> str:
+        """The operand with its type, as LLVM writes it."""
         return f"{self.type.text} {self.text}"

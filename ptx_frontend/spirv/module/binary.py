@@ -30,6 +30,7 @@ class Instruction:
     operands: tuple[int, ...]
 
     def operand(self, index: int) -> int:
+        """The word of an operand; SpirvProblem where there are too few."""
         if index >= len(self.operands):
             raise SpirvProblem(f"{self.name} has too few operands")
         return self.operands[index]
@@ -52,7 +53,7 @@ class ModuleWords:
     words: tuple[int, ...]
 
     def instructions(self) -> Iterator[Instruction]:
-        """In their order; SpirvProblem for one that does not end inside of the module."""
+        """Yields the instructions in order; SpirvProblem for one that ends outside the module."""
         at = _HEADER_WORDS
         while at < len(self.words):
             count, opcode = self.words[at] >> 16, self.words[at] & 0xFFFF

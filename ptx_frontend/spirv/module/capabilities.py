@@ -11,7 +11,7 @@ __all__ = ["Capability", "check_capability"]
 
 
 class Capability(IntEnum):
-    """Those that the reader covers."""
+    """The capabilities that the reader covers."""
 
     ADDRESSES = 4
     LINKAGE = 5
@@ -58,7 +58,7 @@ class Capability(IntEnum):
 
 
 def check_capability(number: int) -> None:
-    """SpirvProblem, with the name of the capability, for one that is not covered."""
+    """Raises SpirvProblem, with the capability's name, for one that is not covered."""
     if number in set(Capability):
         return
     name = capability_names().get(number, f"number {number}")

@@ -51,6 +51,7 @@ class ConstantExpressions:
         self._value_of = value_of
 
     def value(self, instruction: Instruction) -> Value:
+        """Evaluates an expression: an integer, or a constant expression of LLVM."""
         opcode = instruction_form(instruction.operand(0)).name
         type_ = self._types.type(instruction.type_id)
         inner = replace(instruction, name=opcode, operands=instruction.operands[1:])

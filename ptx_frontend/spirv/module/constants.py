@@ -46,6 +46,7 @@ def splat(type_: SpirvType, value: int) -> Value:
 
 
 def is_constant(instruction: Instruction) -> bool:
+    """Whether the instruction defines a constant that is no expression."""
     return instruction.name.startswith(("OpConstant", "OpSpecConstant")) and (
         instruction.name != "OpSpecConstantOp"
     )

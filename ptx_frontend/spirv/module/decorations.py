@@ -11,7 +11,7 @@ __all__ = ["Decoration", "Decorations"]
 
 
 class Decoration(IntEnum):
-    """Those that change the meaning of a kernel."""
+    """The decorations that change the meaning of a kernel."""
 
     SPEC_ID = 1
     C_PACKED = 10
@@ -46,6 +46,7 @@ class Decorations:
         return instruction.name in _NAMES
 
     def has(self, identifier: int, kind: Decoration) -> bool:
+        """Whether an identifier has a decoration of that kind."""
         return any(found == kind for found, _ in self._given.get(identifier, ()))
 
     def literals(self, identifier: int, kind: Decoration) -> Iterator[int]:

@@ -34,7 +34,7 @@ _IGNORED = (
     *("OpMemberName", "OpModuleProcessed", "OpNop", "OpExtension"),
 )
 _POINTER_BITS = {1: 32, 2: 64}
-"""Of the addressing models Physical32 and Physical64."""
+"""Bits of a pointer by addressing model: Physical32 and Physical64."""
 _OPENCL_MEMORY_MODEL = 2
 _KERNEL_MODEL = 6
 _LOCAL_SIZE, _LOCAL_SIZE_ID = 17, 38
@@ -115,6 +115,7 @@ class ModuleReader:
         return found
 
     def has_value(self, identifier: int) -> bool:
+        """Whether the identifier is a constant, a variable or built in."""
         return identifier in self._values or identifier in self.builtin_variables
 
     def whole_number(self, identifier: int) -> int:
@@ -125,6 +126,7 @@ class ModuleReader:
         return found
 
     def is_debug_set(self, identifier: int) -> bool:
+        """Whether an extended instruction set only describes the program."""
         return self.extended_sets.get(identifier, "").startswith(_IGNORED_SETS)
 
     def _array_length(self, identifier: int) -> int:
@@ -233,6 +235,7 @@ class ModuleReader:
 
 
 def checked_alignment(align: int) -> int:
+    """The alignment; SpirvProblem where it is no power of two."""
     if align & (align - 1) or not 0 < align < 1 << 32:
         raise SpirvProblem(f"an alignment of {align} bytes is no power of two")
     return align

@@ -24,4 +24,5 @@ class SpirvProblem(Exception):
 
     @property
     def message(self) -> str:
+        """The reason with its place, once that is known."""
         return f"{self.place}: {self.reason}" if self.place else self.reason

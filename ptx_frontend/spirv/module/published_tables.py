@@ -27,6 +27,8 @@ class ResultForm(Enum):
 
 @dataclass(frozen=True, slots=True)
 class InstructionForm:
+    """An instruction of the specification: its name, and whether it has a result."""
+
     name: str
     result: ResultForm
 
@@ -45,6 +47,7 @@ def extended_names() -> dict[int, str]:
 
 @cache
 def capability_names() -> dict[int, str]:
+    """Names of capabilities by number, as published."""
     return {int(row["number"]): row["name"] for row in _rows("capabilities.csv")}
 
 

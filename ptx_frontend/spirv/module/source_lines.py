@@ -46,7 +46,7 @@ def quoted_text(text: str) -> str:
 
 
 class SourceLines:
-    """Of one function. `strings` are the texts of OpString by identifier."""
+    """The source lines of one function; `strings` are the texts of OpString by identifier."""
 
     def __init__(self, nodes: MetadataNodes, strings: Mapping[int, str], unit: list[int]) -> None:
         self._nodes = nodes

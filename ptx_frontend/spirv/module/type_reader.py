@@ -89,6 +89,7 @@ class TypeReader:
         return True
 
     def type(self, identifier: int) -> SpirvType:
+        """The type of an identifier; SpirvProblem where it is none or refused."""
         found = self._types.get(identifier)
         if identifier in self.refused:
             raise self.refused[identifier]
@@ -97,6 +98,7 @@ class TypeReader:
         return found
 
     def pointee(self, pointer: PointerType) -> SpirvType:
+        """The type that the pointer type points to."""
         return self.type(pointer.pointee)
 
     def size_type(self) -> IntType:

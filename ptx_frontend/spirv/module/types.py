@@ -28,7 +28,7 @@ __all__ = [
 
 
 class StorageClass(IntEnum):
-    """Those that OpenCL kernels use."""
+    """The storage classes that OpenCL kernels use."""
 
     UNIFORM_CONSTANT = 0
     INPUT = 1
@@ -68,32 +68,40 @@ class SpirvType:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VoidType(SpirvType):
-    pass
+    """No value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoolType(SpirvType):
-    pass
+    """A Boolean, `i1` in LLVM."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntType(SpirvType):
+    """An integer of `bits` bits; SPIR-V types of OpenCL have no sign."""
+
     bits: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FloatType(SpirvType):
+    """A floating-point number of `bits` bits."""
+
     bits: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorType(SpirvType):
+    """A vector of `count` elements."""
+
     element: SpirvType = field(kw_only=True)
     count: int = field(kw_only=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrayType(SpirvType):
+    """An array of `count` elements."""
+
     element: SpirvType = field(kw_only=True)
     count: int = field(kw_only=True)
 
@@ -118,6 +126,8 @@ class PointerType(SpirvType):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FunctionType(SpirvType):
+    """The type of a function: what it returns and takes."""
+
     returned: SpirvType = field(kw_only=True)
     parameters: tuple[SpirvType, ...] = field(kw_only=True)
 
@@ -140,7 +150,7 @@ class ImageType(OpaqueType):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SamplerType(OpaqueType):
-    pass
+    """A sampler, which OpenCL passes as an opaque pointer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

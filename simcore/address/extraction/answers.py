@@ -39,8 +39,11 @@ _Scope: TypeAlias = tuple[tuple[str, Range], ...]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Of a launch: `known` values of sizes and parameters, `ranges` of all variables, and the
-    `parameters` as they lie in memory."""
+    """What extraction may know of a launch.
+
+    Holds `known` values of sizes and parameters, `ranges` of all variables, and the `parameters` as
+    they lie in memory.
+    """
 
     known: Mapping[str, int]
     ranges: Mapping[str, Range]
@@ -65,12 +68,12 @@ def number_of(facts: Facts, expression: AddressExpression) -> int | None:
 
 
 def numeric_of(facts: Facts, expression: AddressExpression) -> AddressExpression:
-    """With the values of all variables that are the same in all threads."""
+    """The expression with the values of all variables that are the same in all threads."""
     return expression.substitute(facts.known)
 
 
 def bits_of(facts: Facts, expression: AddressExpression) -> int | None:
-    """That hold every value of an expression; None where one may be negative, or any number."""
+    """Bits that hold every value of an expression; None where one may be negative or unbounded."""
     low, high = bounds(expression, facts.ranges)
     return None if low is None or high is None or low < 0 else high.bit_length()
 
@@ -87,6 +90,7 @@ def raw_parameter(facts: Facts, at: int, size: int) -> bytes:
 
 
 def variables_of(value: Value) -> frozenset[str]:
+    """Variables of an expression or a condition."""
     return value.variables if isinstance(value, AddressExpression) else variables(value)
 
 

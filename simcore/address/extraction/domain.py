@@ -26,7 +26,7 @@ from kernelcast.simcore.address.extraction.values import (
 __all__ = ["Box", "Guard", "guard_of", "share_of"]
 
 _MOST_THREAD_BLOCKS = 48
-"""That shares of threads are counted in."""
+"""The most thread blocks that shares of threads are counted in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,11 @@ class Box:
 
     @property
     def threads(self) -> int:
+        """The number of threads in the box."""
         return prod(max(0, b - a) for a, b in zip(self.low, self.high, strict=True))
 
     def common(self, other: Box) -> Box:
+        """The threads that both boxes have."""
         low = tuple(map(max, self.low, other.low))
         high = tuple(map(min, self.high, other.high))
         return Box((low[0], low[1], low[2]), (high[0], high[1], high[2]))
@@ -101,7 +103,7 @@ def _bound(part: Comparison, launch: LaunchValues) -> tuple[int, int | None, int
 
 
 def share_of(guard: Guard, loops: Mapping[str, int], launch: LaunchValues) -> float:
-    """Of the threads of the box, and of the trips of `loops`, those that meet all conditions.
+    """The share of threads of the box, and of trips of `loops`, that meet all conditions.
 
     Counted in all threads of some thread blocks spread over the grid.
     """

@@ -33,7 +33,7 @@ from kernelcast.simcore.isa.ir.kernel import BasicBlock, Branch, Exit, Kernel
 __all__ = ["execute"]
 
 _MOST_TRIPS = 4096
-"""Of a loop that is executed trip by trip."""
+"""The most trips of a loop that is executed trip by trip."""
 _MOST_STEPS = 100_000
 """Basic blocks in all: some seconds."""
 
@@ -85,7 +85,7 @@ class _Execution:
         return coming if waiting is None else merged(waiting, coming, self._structure.live[target])
 
     def _rejoined(self, state: State, index: int) -> State:
-        """Without the conditions of branches whose ways have all come here."""
+        """The state without the conditions of branches whose ways have all come here."""
         taken = tuple(t for t in state.taken if index not in self._structure.after[t.basic_block])
         return State(state.registers, taken)
 
@@ -122,7 +122,7 @@ class _Execution:
             yield target, state.under(Taken(met, block.index, where))
 
     def _possible(self, ways: list[tuple[int, Condition]]) -> list[tuple[int, Condition]]:
-        """Those of two opposite ways that a thread of this launch may go."""
+        """The ways, of two opposite ones, that some thread of this launch may go."""
         holds = self._launch.truth(ways[0][1])
         if holds is None:
             return ways
@@ -190,7 +190,7 @@ class _Execution:
         }
 
     def _evenly(self, header: int, entry: State, where: str) -> dict[int, Value]:
-        """By register that the loop changes: what a trip adds to it, or why that is unknown."""
+        """What a trip adds to each register that the loop changes, or why that is unknown."""
         body = self._structure.loops[header]
         changed = {
             register.index
@@ -215,7 +215,7 @@ def _after_trips(first: Value | None, step: Value, name: str) -> Value:
 
 
 def _left_loop(state: State, name: str, trips: Trips, where: str) -> State:
-    """With the number of the last trip in the place of the loop's variable."""
+    """The state with the number of the last trip in the place of the loop's variable."""
     if trips.most is not None and trips.is_same:
         return state.substituted({name: trips.most - 1})
     among = f"how often the loop at {where} runs, which differs among threads"

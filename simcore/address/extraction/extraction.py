@@ -23,9 +23,9 @@ from kernelcast.simcore.launch.resources import resource_needs
 __all__ = ["ExtractedAccess", "ExtractedAddresses", "address_kernel", "extract_addresses"]
 
 _NEARLY_ALL = 0.98
-"""Of the threads of the domain: what so many do counts as done by all of them."""
+"""The share of the domain's threads from which on all threads count as doing it."""
 _NEGLIGIBLE = 0.01
-"""Of all accesses: how many may be left out, since only some threads make them."""
+"""The share of accesses that may be left out because only some threads make them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +96,9 @@ class ExtractedAddresses:
         return tuple(rare)
 
     def address_kernel(self, work_per_thread: float = 1.0) -> AddressKernel:
-        """For the estimator of data volumes: a thread is a cell, `work_per_thread` units of work.
+        """The kernel as the estimator of data volumes takes it: a thread is a cell.
 
-        ModelNotApplicable as `left_out`.
+        A cell is `work_per_thread` units of work. ModelNotApplicable as `left_out`.
         """
         rare, domain = set(map(id, self.left_out())), self.domain
         kept = [item for item in self.accesses if id(item) not in rare]
@@ -165,7 +165,7 @@ def extract_addresses(kernel: Kernel, launch: Launch) -> ExtractedAddresses:
 def _extracted(
     kernel: Kernel, item: LocatedAccess, guards: _Guards, values: LaunchValues
 ) -> ExtractedAccess:
-    """ModelNotApplicable where the address is not affine."""
+    """An access with its guards; ModelNotApplicable where the address is not affine."""
     access = item.access
     sizes = tuple(values.known[f"ntid.{axis}"] for axis in AXES)
     try:

@@ -38,7 +38,7 @@ def offset_in_buffer(address: AddressExpression, values: LaunchValues) -> Locate
 
 
 def in_cells(expression: AddressExpression) -> AddressExpression:
-    """With x in the place of `ctaid.x * ntid.x + tid.x`, and so on."""
+    """The expression with x in the place of `ctaid.x * ntid.x + tid.x`, and so on."""
     terms = dict(expression.terms)
     for axis in AXES:
         thread, block, size = f"tid.{axis}", f"ctaid.{axis}", f"ntid.{axis}"

@@ -65,6 +65,7 @@ def _place(span: SourceSpan, origin: SourceSpan | None) -> str:
 
 
 def signed(value: int, bits: int) -> int:
+    """The lowest bits of an integer, read in two's complement."""
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> (bits - 1) else value
 
@@ -91,8 +92,10 @@ class Definitions:
 
 
 class LaunchValues:
-    """Variables of address expressions with their values and ranges; `fixed` and `derived` as in
-    `Definitions`. All that is asked of them goes into `answers`."""
+    """Variables of address expressions with their values and ranges.
+
+    `fixed` and `derived` as in `Definitions`. All that is asked of them goes into `answers`.
+    """
 
     def __init__(self, kernel: Kernel, launch: Launch) -> None:
         self._kernel, self._launch = kernel, launch
@@ -122,6 +125,7 @@ class LaunchValues:
 
     @property
     def definitions(self) -> Definitions:
+        """The variables made during this execution, and what was relied upon."""
         made = {name: found for name, found in self.ranges.items() if _is_made(name)}
         return Definitions(made, self.derived, self.fixed)
 
@@ -178,6 +182,7 @@ class LaunchValues:
         return constant(signed(int.from_bytes(raw, "little"), load.type.bits))
 
     def new_loop(self) -> str:
+        """Makes the variable of a loop: the number of its trip, from 0 on."""
         name = f"{_LOOP}{next(self._numbers)}"
         self.ranges[name] = (0, None)
         return name
@@ -191,8 +196,10 @@ class LaunchValues:
     def derive(
         self, instruction: Compute, sources: Sequence[AddressExpression], bounds: Range
     ) -> AddressExpression | None:
-        """A variable for what an instruction makes of thread and thread-block index: conditions may
-        hold it, addresses may not. None where something else is among its sources."""
+        """Makes a variable for what an instruction computes from thread and thread-block index.
+
+        Conditions may hold it, addresses may not. None where something else is among its sources.
+        """
         names = frozenset().union(*(source.variables for source in sources))
         if not names <= {*self.known, *_INDICES.values(), *self.derived}:
             return None
@@ -205,6 +212,7 @@ class LaunchValues:
         return variable(name)
 
     def symbol_address(self, name: str, offset: int) -> AddressExpression:
+        """The address of a module variable, with its base as a variable."""
         return variable(f"{_BASE}{name}") + offset
 
     def number(self, value: Value) -> int | None:
@@ -219,7 +227,7 @@ class LaunchValues:
         return self.ask(number_of, value)
 
     def numeric(self, expression: AddressExpression) -> AddressExpression:
-        """With the values of all variables that are the same in all threads."""
+        """The expression with all values that are the same in all threads; relies on these."""
         self.rely_on_numbers(expression)
         return self.ask(numeric_of, expression)
 
@@ -230,6 +238,7 @@ class LaunchValues:
         return self.ask(truth_of, condition)
 
     def rely_on_numbers(self, expression: AddressExpression) -> None:
+        """Notes that a result holds for these values of parameters and sizes only."""
         self.fixed |= expression.variables & self.known.keys()
 
     def rely_on_ranges(self, expression: AddressExpression) -> None:
@@ -237,7 +246,7 @@ class LaunchValues:
         self._rely_on(expression.variables)
 
     def rely_on_condition(self, condition: Condition) -> None:
-        """The same for a way that no thread of this launch takes."""
+        """Notes that a result holds only while no thread takes the other way of a branch."""
         self._rely_on(variables(condition))
 
     def _rely_on(self, names: frozenset[str]) -> None:
@@ -248,5 +257,5 @@ class LaunchValues:
 
 
 def _is_made(name: str) -> bool:
-    """By symbolic execution."""
+    """Whether symbolic execution made the variable."""
     return name.startswith((_LOOP, _DERIVED))

@@ -27,8 +27,11 @@ __all__ = ["Trips", "growth", "parts_of", "trips_of", "trips_under"]
 def growth(
     registers: Mapping[int, Value], probes: Mapping[int, AddressExpression], where: str
 ) -> dict[int, Value]:
-    """By register that began a trip as a variable of its own (`probes`): what the trip adds to it,
-    or why that is not the same in each. `registers`: at the end of the trip."""
+    """What a trip adds to each register, or why that is not the same in each trip.
+
+    A register began the trip as a variable of its own (`probes`); `registers`: at the end of the
+    trip.
+    """
     names = frozenset().union(*(probe.variables for probe in probes.values()))
     found: dict[int, Value] = {}
     for index, probe in probes.items():
@@ -81,7 +84,7 @@ def trips_of(again: Iterable[Condition], name: str, launch: LaunchValues, where:
 
 
 def _holding(condition: Comparison, name: str, launch: LaunchValues) -> tuple[int, int | None]:
-    """For how many trips from 0 on it holds: at least and at most; None for no limit."""
+    """How many trips from 0 on the condition holds: at least and at most; None for no limit."""
     for part in split(condition.expression, name):
         launch.rely_on_numbers(part)
     return launch.ask(_holding_of, condition, name)

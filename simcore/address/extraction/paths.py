@@ -31,6 +31,7 @@ class Taken:
     place: str
 
     def substituted(self, values: Replacements) -> Taken:
+        """The condition with expressions in the place of variables."""
         condition = substituted(self.condition, values)
         assert not isinstance(condition, AddressExpression)
         return replace(self, condition=condition)
@@ -44,9 +45,11 @@ class State:
     taken: tuple[Taken, ...] = ()
 
     def under(self, taken: Taken) -> State:
+        """The state of those threads that also meet a condition."""
         return State(self.registers, (*self.taken, taken))
 
     def substituted(self, values: Replacements) -> State:
+        """The state with expressions in the place of variables."""
         return State(
             {index: substituted(value, values) for index, value in self.registers.items()},
             tuple(item.substituted(values) for item in self.taken),
@@ -63,6 +66,7 @@ class RawAccess:
     loops: tuple[str, ...]
 
     def substituted(self, values: Replacements) -> RawAccess:
+        """The access with expressions in the place of variables."""
         taken = tuple(item.substituted(values) for item in self.taken)
         return replace(self, address=substituted(self.address, values), taken=taken)
 
@@ -77,6 +81,7 @@ class Work:
     loops: tuple[str, ...]
 
     def substituted(self, values: Replacements) -> Work:
+        """The work with expressions in the place of variables in its conditions."""
         return replace(self, taken=tuple(item.substituted(values) for item in self.taken))
 
 

@@ -28,13 +28,16 @@ class Record:
         self._launch = launch
 
     def accessed(self, access: RawAccess) -> None:
+        """Adds an access."""
         self.items.append(access)
 
     def worked(self, flops_32: int, flops_64: int, taken: tuple[Taken, ...]) -> None:
+        """Adds the floating-point operations of a basic block."""
         self.items.append(Work(flops_32, flops_64, taken, self.loops))
 
     @contextmanager
     def inside(self, loop: str) -> Iterator[None]:
+        """Makes what is added meanwhile part of a loop."""
         outer, self.loops = self.loops, (*self.loops, loop)
         try:
             yield
@@ -42,6 +45,7 @@ class Record:
             self.loops = outer
 
     def mark(self) -> int:
+        """A position in the record: how many items it has."""
         return len(self.items)
 
     def cut(self, mark: int) -> list[Item]:
@@ -50,6 +54,7 @@ class Record:
         return taken
 
     def paste(self, items: Sequence[Item]) -> None:
+        """Appends items that were recorded elsewhere."""
         self.items.extend(items)
 
     def is_open_since(self, mark: int) -> bool:

@@ -37,8 +37,10 @@ _KEPT = 32
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Threads that meet all `conditions`, in the trips of `loops`; conditions on data are left out,
-    as if they were always met."""
+    """Threads that meet all `conditions`, in the trips of `loops`.
+
+    Conditions on data are left out, as if they were always met.
+    """
 
     conditions: tuple[Condition, ...]
     loops: tuple[str, ...]
@@ -46,8 +48,10 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class LocatedAccess:
-    """An access to global memory; `element_bytes` of a part that is a register, `what` for
-    messages."""
+    """An access to global memory, located in a buffer.
+
+    `element_bytes` of a part that is a register, `what` for messages.
+    """
 
     access: Access
     way: Way
@@ -58,6 +62,7 @@ class LocatedAccess:
 
     @property
     def what(self) -> str:
+        """The access for messages: its mnemonic and place."""
         return f"{self.mnemonic} at {self.place}"
 
 
@@ -81,12 +86,12 @@ _Recordings: TypeAlias = dict[object, deque[Recording]]
 
 @once_per_kernel
 def _recordings(_: Kernel) -> _Recordings:
-    """By the names of parameters, which expressions hold."""
+    """Recordings by the names of parameters, which expressions hold."""
     return {}
 
 
 def recording(kernel: Kernel, values: LaunchValues) -> Recording:
-    """Of an earlier launch where that is the same; `values` then know its variables.
+    """Executes symbolically, or finds an equivalent earlier launch; `values` know its variables.
 
     ModelNotApplicable where an address, or who makes an access, depends on data, and for atomic
     operations.
@@ -161,7 +166,7 @@ def _flops(work: Iterable[Work]) -> list[tuple[Way, int, int]]:
 
 
 def _check(kernel: Kernel, item: RawAccess, values: LaunchValues) -> None:
-    """ModelNotApplicable where it is not known where, or by which threads, an access is made."""
+    """Raises ModelNotApplicable where it is unknown where, or by whom, an access is made."""
     what = f"{item.instruction.mnemonic} at {place(item.instruction)}"
     unknown = _unknown_address(item.address, values)
     if unknown is not None:

@@ -1,5 +1,7 @@
-"""What integer instructions make of address expressions: sums and products exactly, the rest where
-the ranges of the indices decide it."""
+"""What integer instructions make of address expressions.
+
+Sums and products are exact; the ranges of the indices decide the rest.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +108,7 @@ def _in_range(instruction: Compute, value: Value) -> Value:
 
 
 def _wide(value: AddressExpression, of: ScalarType, launch: LaunchValues) -> AddressExpression:
-    """As extended to more bits. What is negative in some threads only is taken for unused there."""
+    """The value extended to more bits; what is negative in some threads only counts as unused."""
     if of.is_signed:
         return value
     is_negative = launch.truth(below(value, constant(0)))
@@ -161,7 +163,7 @@ def _remainder(_: Compute, s: Expressions, launch: LaunchValues) -> Value | None
 
 
 def _and(_: Compute, s: Expressions, launch: LaunchValues) -> Value | None:
-    """With 2**n - 1, or with -(2**n)."""
+    """Bitwise and with 2**n - 1, or with -(2**n)."""
     for value, mask in ((s[0], launch.number(s[1])), (s[1], launch.number(s[0]))):
         if mask is None:
             continue
@@ -188,8 +190,11 @@ def _or(_: Compute, s: Expressions, launch: LaunchValues) -> Value | None:
 def _divided(
     value: AddressExpression, divisor: int, launch: LaunchValues
 ) -> tuple[AddressExpression, AddressExpression] | None:
-    """Quotient and remainder, where the terms that the divisor does not divide stay below it and
-    the value is not negative."""
+    """Quotient and remainder of a division by an integer, or None.
+
+    They are known where the terms that the divisor does not divide stay below it and the value is
+    not negative.
+    """
     if divisor <= 0 or value.as_constant is not None:
         return None
     found = _split(value, divisor, launch)

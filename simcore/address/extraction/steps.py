@@ -41,6 +41,7 @@ class BodySteps:
         self._needed, self._launch, self._record = needed, launch, record
 
     def run(self, block: BasicBlock, state: State) -> State:
+        """Executes the instructions that addresses depend on; returns the state after them."""
         registers = dict(state.registers)
         flops = {32: 0, 64: 0}
         for instruction in block.body:
@@ -59,6 +60,7 @@ class BodySteps:
         return State(registers, state.taken)
 
     def guard(self, guard: Guard, registers: Mapping[int, Value]) -> Condition:
+        """The condition under which a guarded instruction executes."""
         value = self._value(guard.register, registers, ScalarType.PRED)
         if isinstance(value, AddressExpression):
             return Opaque("a predicate that is a number")

@@ -20,9 +20,10 @@ __all__ = ["Structure", "structure"]
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """By basic block: `live` registers, those `after` it on every way; `loops` by their headers.
+    """Facts of a kernel by basic block.
 
-    `needed`: instructions that addresses and ways depend on, by pc, and the registers they write.
+    `live` registers, the basic blocks `after` it on every way; `loops` by their headers. `needed`:
+    instructions that addresses and ways depend on, by pc, and the registers they write.
     """
 
     live: tuple[frozenset[int], ...]
@@ -35,6 +36,7 @@ class Structure:
 
 @once_per_kernel
 def structure(kernel: Kernel) -> Structure:
+    """Computes what symbolic execution must know of the kernel, once per kernel."""
     needed = address_slice(kernel).pcs
     return Structure(
         live_in(kernel),
@@ -52,7 +54,7 @@ def structure(kernel: Kernel) -> Structure:
 
 
 def _post_dominated_by(kernel: Kernel) -> tuple[frozenset[int], ...]:
-    """By basic block: those that every way from it to the end leads through."""
+    """The strict post-dominators of each basic block."""
     immediate = post_dominators([block.successors for block in kernel.blocks])
     found = []
     for index in range(len(kernel.blocks)):

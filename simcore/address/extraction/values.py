@@ -49,12 +49,12 @@ class Opaque:
     is_negated: bool = False
 
     def plain(self) -> Opaque:
-        """The same reason for another value."""
+        """The reason alone, for another value."""
         return Opaque(self.reason, self.is_data)
 
 
 class Relation(Enum):
-    """Of an expression to zero."""
+    """How an expression compares with zero."""
 
     BELOW = "<"
     EQUAL = "=="
@@ -63,6 +63,8 @@ class Relation(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
+    """A comparison of an integer expression with zero."""
+
     expression: AddressExpression
     relation: Relation
 
@@ -72,6 +74,8 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
+    """A conjunction of conditions, in its simplest form."""
+
     parts: tuple[Comparison | AnyOf | Opaque, ...]
 
     def __str__(self) -> str:
@@ -80,6 +84,8 @@ class AllOf:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
+    """A disjunction of conditions, in its simplest form."""
+
     parts: tuple[Comparison | AllOf | Opaque, ...]
 
     def __str__(self) -> str:
@@ -96,7 +102,7 @@ def below(a: AddressExpression, b: AddressExpression) -> Comparison:
 
 
 def all_of(conditions: Iterable[Condition]) -> Condition:
-    """Their conjunction, in its simplest form."""
+    """The conjunction of conditions, in its simplest form."""
     parts: list[Comparison | AnyOf | Opaque] = []
     for condition in conditions:
         if condition is False:
@@ -114,10 +120,12 @@ def all_of(conditions: Iterable[Condition]) -> Condition:
 
 
 def any_of(conditions: Iterable[Condition]) -> Condition:
+    """The disjunction of conditions, in its simplest form."""
     return negated(all_of(negated(condition) for condition in conditions))
 
 
 def negated(condition: Condition) -> Condition:
+    """The negation, as a comparison or with its parts negated."""
     match condition:
         case bool():
             return not condition
@@ -165,8 +173,10 @@ def _truth_of(relation: Relation, low: int | None, high: int | None) -> bool | N
 
 
 def bounds(expression: AddressExpression, ranges: Mapping[str, Range]) -> Range:
-    """Between which values it lies; exact where no variable occurs in two terms. Variables without
-    a range may be anything."""
+    """The interval that holds an expression's values, exact if no variable occurs twice.
+
+    Variables without a range may be anything; None for no bound.
+    """
     low: int | None = 0
     high: int | None = 0
     for monomial, factor in expression.terms:
@@ -208,6 +218,7 @@ def split(expression: AddressExpression, name: str) -> tuple[AddressExpression, 
 
 
 def variables(condition: Condition) -> frozenset[str]:
+    """Variables of all comparisons in a condition."""
     match condition:
         case Comparison(expression):
             return expression.variables
@@ -217,7 +228,7 @@ def variables(condition: Condition) -> frozenset[str]:
 
 
 def substituted(value: Value, values: Mapping[str, AddressExpression | int]) -> Value:
-    """With expressions in the place of variables."""
+    """An expression or condition with expressions in the place of variables."""
     match value:
         case AddressExpression():
             return value.substitute(values) if value.variables & values.keys() else value

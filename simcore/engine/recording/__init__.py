@@ -1,4 +1,4 @@
-"""From what an engine does to the columns of a trace: accesses, patterns, paths of warps.
+"""Columns of a trace from what an engine does: accesses, patterns, paths of warps.
 
 The reference engine calls it instruction by instruction, native code through `jit.recording`.
 Imports `isa` and `traces`.

@@ -30,8 +30,10 @@ class RecordingFull(Exception):  # ends the run of the sample; what was recorded
 
 
 class PhaseRole(Enum):
-    """What an event does in a phase: take part, wait for its end, or, at a barrier, both. Where
-    lanes of a warp come to a barrier one after the other, its last event waits."""
+    """What an event does in a phase: take part, wait for its end, or, at a barrier, both.
+
+    Where lanes of a warp come to a barrier one after the other, its last event waits.
+    """
 
     ARRIVAL = 0
     WAIT = 1
@@ -94,7 +96,7 @@ class PathRecorder:
         self._add_access(pc, rows)
 
     def new_barrier(self, thread_block: int) -> int:
-        """Its number; `thread_block` counts within the batch."""
+        """Numbers a barrier of a thread block, which counts within the batch."""
         self._owners.append(thread_block)
         return len(self._owners) - 1
 
@@ -103,7 +105,7 @@ class PathRecorder:
         self._phases.append((self._visit_of(rows[0]), self._blocks.place[pc], rows, role))
 
     def paths(self, thread_blocks: Ints, *, is_complete: bool) -> WarpPaths:
-        """Those of all warps; `thread_blocks`: the numbers of the batch's."""
+        """The recorded paths of all warps; `thread_blocks`: the numbers of the batch's."""
         warp = np.concatenate([np.zeros(0, np.int64), *(item[0] for item in self._visit_columns)])
         sizes = [len(item[0]) for item in self._visit_columns]
         block = np.repeat([item[1] for item in self._visit_columns], sizes).astype(np.int64)
@@ -143,7 +145,7 @@ class PathRecorder:
         return self._first_visit + np.searchsorted(self._running, warps)
 
     def _access_columns(self, first_event: Ints, events: int) -> tuple[npt.NDArray[np.int32], Ints]:
-        """Of a generic access to several address spaces the first part counts."""
+        """Pattern and address by event; of a generic access to several spaces the first part."""
         pattern, address = np.full(events, NO_PATTERN, np.int32), np.zeros(events, np.int64)
         for visits, place, numbers, first in reversed(self._accesses):
             at = first_event[visits] + place

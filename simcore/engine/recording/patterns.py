@@ -105,6 +105,7 @@ class PatternPool:
         return numbers
 
     def table(self) -> PatternTable:
+        """The distinct patterns in the order of their numbers."""
         offsets = np.stack(self._offsets) if self._offsets else np.zeros((0, self._width), np.int64)
         return PatternTable(np.array(self._masks, np.uint64), offsets)
 

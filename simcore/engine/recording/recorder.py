@@ -31,15 +31,19 @@ class Recorder(Protocol):
     def record_run(
         self, basic_block: int, mask: npt.NDArray[np.bool_] | None, stages: Ints, issued: Ints
     ) -> None:
-        """The lanes of `mask`, None for all, begin `basic_block`. Of each thread block: its stage,
-        and how many of its warps issue."""
+        """Records that the lanes of `mask`, None for all, begin `basic_block`.
+
+        `stages` and `issued`: of each thread block its stage, and how many of its warps issue.
+        """
 
     def record_guard(self, pc: int, lanes: Lanes, chosen: npt.NDArray[np.intp]) -> None:
-        """Of `lanes` only those at the positions `chosen` execute instruction `pc`."""
+        """Records that of `lanes` only those at the positions `chosen` execute instruction `pc`."""
 
     def record_access(self, pc: int, rows: WarpRows, warps: Ints, time: Ints, stage: Ints) -> None:
-        """An access to global or local memory. Per row: its warp's number in the launch, time and
-        stage."""
+        """Records an access to global or local memory.
+
+        Per row: its warp's number in the launch, time and stage.
+        """
 
     def record_pattern(self, pc: int, rows: WarpRows, stage: Ints) -> None:
         """An access to shared or constant memory."""
@@ -139,10 +143,12 @@ class TraceRecorder:
         self.pairs_agree &= counts.pairs_agree
 
     def classes(self) -> ThreadBlockClasses:
+        """The classes of thread blocks of the launch, joined from its batches."""
         issues, lanes = (np.stack(rows) for rows in zip(*self._class_rows, strict=True))
         return ThreadBlockClasses(np.concatenate(self._class_of), issues, lanes)
 
     def stage_warp_issues(self) -> Ints:
+        """Warp instructions issued by stage and pc, shape (stages, instructions)."""
         stages = max(self._stages, default=0) + 1
         table = np.zeros((stages, self._basic_blocks), np.int64)
         for stage, row in self._stages.items():
@@ -150,9 +156,11 @@ class TraceRecorder:
         return table[:, self._block_of_pc]
 
     def warp_time(self) -> npt.NDArray[np.int32]:
+        """Instructions that each warp issued, shape (warps,)."""
         return np.concatenate(self._warp_times)
 
     def accesses(self) -> AccessTable:
+        """The accesses recorded so far, as one table; they are handed over, not kept."""
         kinds = (np.int32, np.int32, np.int32, np.int32, np.int64, np.int32)
         joined = []
         for position, kind in enumerate(kinds):
@@ -162,6 +170,7 @@ class TraceRecorder:
         return AccessTable(pc, warp, time, stage, address, pattern)
 
     def pattern_counts(self) -> PatternCounts:
+        """How often each (pc, stage, phase, pattern) occurred, in ascending order."""
         ordered = sorted(self._pattern_counts.items())
         keys = np.array([key for key, _ in ordered], np.int64).reshape(-1, 4)
         pc, stage, phase, pattern = (keys[:, i].astype(np.int32) for i in range(4))
@@ -169,6 +178,7 @@ class TraceRecorder:
         return PatternCounts(pc, stage, phase, pattern, count)
 
     def patterns(self) -> PatternTable:
+        """The distinct access patterns of the launch."""
         return self._pool.table()
 
     def _stage_row(self, stage: int) -> Ints:

@@ -100,8 +100,10 @@ class BarrierQueue:
         return released
 
     def release_ready(self, busy: Mask) -> list[tuple[int, Mask | None]]:
-        """Opens what can open although lanes of `busy` thread blocks are under way, and may wait
-        for what comes behind a barrier."""
+        """Opens what can open although lanes of `busy` thread blocks are under way.
+
+        Those may wait for what comes behind a barrier.
+        """
         if self._counted is not None:
             return self._release_some(self._counted, busy)
         later: dict[int, Mask | None] = {}
@@ -248,5 +250,5 @@ def barrier_at(kernel: Kernel, basic_block: int) -> BarrierSync:
 
 
 def barrier_error(reason: str, barrier: BarrierSync, batch: Batch, lane: int) -> BarrierError:
-    """At the barrier where that lane of the batch waits."""
+    """A BarrierError with the barrier and the thread where that lane of the batch waits."""
     return BarrierError(reason, barrier.span, batch.thread_name(lane), barrier.origin)

@@ -103,6 +103,7 @@ class Batch:
         return found
 
     def lane_of(self, lanes: npt.NDArray[np.intp] | None) -> npt.NDArray[np.int64]:
+        """Numbers of lanes in the batch; `lanes` None means all of them."""
         return self._lane if lanes is None else lanes
 
     def launch_lane_of(self, lanes: npt.NDArray[np.intp] | None) -> npt.NDArray[np.int64]:
@@ -112,6 +113,7 @@ class Batch:
         return first[self.thread_block_of(lanes)] + position % self.shape.lanes
 
     def stage_of(self, warps: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The barrier stage of each warp's thread block."""
         return self.counts.stage[warps // self.shape.warps]
 
     def thread_name(self, lane: int) -> str:

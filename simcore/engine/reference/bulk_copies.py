@@ -128,7 +128,7 @@ class BulkCopies:
     def _to_shared(
         self, request: BulkRequest, elements: BulkElements, here: int, instruction: BulkCopy
     ) -> None:
-        """To the same place in every thread block that the copy is for, and to its mbarrier."""
+        """Copies elements to the same place in every thread block that the copy is for."""
         operation = instruction.operation
         if operation.direction is BulkDirection.EXCHANGE:
             values = self._in_shared(here, elements.outer, elements.bytes)
@@ -220,8 +220,10 @@ class BulkCopies:
         return found
 
     def _places(self, here: int, address: Ints, size: int, rank: int | None) -> Ints:
-        """Positions in the batch's shared memory; `rank` names another thread block of the cluster
-        than the addresses do. OutOfBounds as for any access."""
+        """Positions in the batch's shared memory; OutOfBounds as for any access.
+
+        `rank` names another thread block of the cluster than the addresses do.
+        """
         batch = self._batch
         assert batch.cluster is not None
         owner, place = batch.cluster.resolved(np.full(address.shape, here), address)

@@ -16,8 +16,9 @@ Mask = npt.NDArray[np.bool_]
 
 
 class ClusterQueue:
-    """It opens for a lane when all lanes of its cluster that have not exited came by as often as
-    the lane did."""
+    """Cluster barriers: a lane goes on when its cluster's live lanes arrived as often as it did.
+    the lane did.
+    """
 
     def __init__(self, kernel: Kernel, batch: Batch, phases: PhaseLog | None = None) -> None:
         self._phases = phases
@@ -27,15 +28,18 @@ class ClusterQueue:
         self._waiting: dict[int, Mask] = {}
 
     def masks(self) -> list[Mask | None]:
+        """The waiting lanes of each basic block; None for all lanes."""
         return list(self._waiting.values())
 
     def arrive(self, lanes: npt.NDArray[np.intp] | None, pc: int) -> None:
+        """Counts one arrival of each lane at the cluster's barrier."""
         if self._phases is not None:
             self._phases.arrive_at_cluster(pc, lanes)
         flat = self._arrivals.reshape(-1)
         flat[slice(None) if lanes is None else lanes] += 1
 
     def wait(self, basic_block: int, mask: Mask | None) -> None:
+        """Makes lanes wait at the end of a basic block."""
         here = np.ones(self._batch.lanes, np.bool_) if mask is None else mask
         if self._phases is not None:
             self._phases.wait_for_cluster(
@@ -66,7 +70,7 @@ class ClusterQueue:
         return released
 
     def _opens(self, elsewhere: list[Mask | None]) -> Mask:
-        """By lane; `elsewhere` are those that do something else and have not exited."""
+        """The lanes whose barrier opens; `elsewhere` do something else and have not exited."""
         assert self._batch.cluster is not None
         alive = np.zeros(self._batch.lanes, np.bool_)
         for mask in (*elsewhere, *self._waiting.values()):

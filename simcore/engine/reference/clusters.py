@@ -19,7 +19,7 @@ Sizes = tuple[int, int, int]
 
 
 def neighbours(grid: Sizes, cluster: Sizes) -> int:
-    """Of how many consecutive thread blocks groups consist that hold whole clusters."""
+    """The number of consecutive thread blocks in the smallest groups that hold whole clusters."""
     if cluster[2] > 1:
         return grid[0] * grid[1] * cluster[2]
     return grid[0] * cluster[1] if cluster[1] > 1 else cluster[0]
@@ -42,8 +42,10 @@ def with_mates(numbers: Ints, grid: Sizes, cluster: Sizes) -> Ints:
 
 
 class ClusterMembers:
-    """The clusters of a batch, which holds whole ones; `numbers` are those of its thread blocks,
-    rising."""
+    """The clusters of a batch, which holds whole ones.
+
+    `numbers` are those of its thread blocks, rising.
+    """
 
     def __init__(self, grid: Sizes, cluster: Sizes, numbers: Ints) -> None:
         self.grid, self.cluster = grid, cluster
@@ -61,8 +63,10 @@ class ClusterMembers:
         """By thread block and rank, the position of that thread block in the batch."""
 
     def resolved(self, owner: Ints, address: Ints) -> tuple[Ints, Ints]:
-        """Whose shared memory addresses are in, and where there; what names no thread block stays
-        as it is, outside."""
+        """The thread blocks whose shared memory addresses name, and the offsets there.
+
+        An address that names no thread block of the cluster stays as it is, outside.
+        """
         above = (address >> OFFSET_BITS) & RANK_MASK
         named = (above > 0) & (above <= self.size)
         rank = np.where(named, above - 1, self.rank[owner])

@@ -59,6 +59,7 @@ class CountedBarriers:
         self._group = min(GROUP, batch.width)
 
     def wait(self, view: LaneView, barrier: BarrierSync) -> None:
+        """Makes lanes wait at a barrier; number and thread count may differ by lane."""
         lanes = slice(None) if view.lanes is None else view.lanes
         number: Any = barrier.barrier
         if barrier.number is not None:
@@ -67,7 +68,7 @@ class CountedBarriers:
         self._count[lanes] = 0 if barrier.count is None else self._value(view, barrier.count)
 
     def numbers(self, lanes: npt.NDArray[np.intp] | None) -> Ints:
-        """Of the barriers where lanes wait, None being all of them."""
+        """Numbers of the barriers where lanes wait; `lanes` None means all lanes."""
         return self._number if lanes is None else self._number[lanes]
 
     def arrive(self, view: LaneView, instruction: BarrierArrive) -> Ints:
@@ -80,8 +81,10 @@ class CountedBarriers:
         return np.asarray(number[lanes])
 
     def opened(self, busy: Mask | None = None) -> Mask:
-        """The lanes that may go on; they wait no longer. `busy`: thread blocks with lanes that do
-        not wait and have not exited."""
+        """The lanes that may go on; they wait no longer.
+
+        `busy`: thread blocks with lanes that do not wait and have not exited.
+        """
         found = np.zeros(self._batch.lanes, np.bool_)
         shape = (self._batch.count, -1)
         waits_somewhere = (self._number >= 0).reshape(shape)
@@ -139,6 +142,7 @@ class BarrierVotes:
         self._all = np.zeros((2, batch.count), np.int64)
 
     def contribute(self, view: LaneView, vote: BarrierVote) -> None:
+        """Adds the lanes' predicates to the votes of their thread blocks' stages."""
         value = self._batch.operand(view, vote.predicate, ScalarType.PRED)
         held = np.broadcast_to(value, (view.count,)) != vote.negated
         owner = self._batch.thread_block_of(view.lanes)
@@ -147,6 +151,7 @@ class BarrierVotes:
         np.add.at(self._all, (slot, owner), 1)
 
     def result(self, view: LaneView, instruction: BarrierResult) -> None:
+        """Writes the outcome of the vote before the barrier that has just opened."""
         owner = self._batch.thread_block_of(view.lanes)
         slot = (self._batch.counts.stage[owner] + 1) & 1
         held, everybody = self._held[slot, owner], self._all[slot, owner]

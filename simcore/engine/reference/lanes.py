@@ -99,15 +99,16 @@ class LaneView(Protocol):
 
     @property
     def groups(self) -> LaneGroups | None:
-        """The same lanes by warp; None for every lane of the batch."""
+        """The active lanes by warp; None for every lane of the batch."""
 
-    def read(self, register: Register) -> Lanes: ...
+    def read(self, register: Register) -> Lanes:
+        """The register's bits in the active lanes."""
 
-    def special(self, which: Special) -> Lanes: ...
+    def special(self, which: Special) -> Lanes:
+        """The special register's values in the active lanes."""
 
-    def write(
-        self, register: Register, value: Lanes, sources: tuple[Register, ...] = ()
-    ) -> None: ...
+    def write(self, register: Register, value: Lanes, sources: tuple[Register, ...] = ()) -> None:
+        """Writes a register in the active lanes; `sources` are what the value was made of."""
 
 
 class Frame:
@@ -129,11 +130,13 @@ class Frame:
 
     @property
     def groups(self) -> LaneGroups | None:
+        """The active lanes by warp; None for every lane of the batch."""
         if self._groups is None and self.lanes is not None:
             self._groups = LaneGroups(self.lanes, self.width)
         return self._groups
 
     def read(self, register: Register) -> Lanes:
+        """The register's bits in the active lanes, from this frame if it wrote them."""
         if self.lanes is None:
             return self._file.values[register.index]
         value = self._local.get(register.index)
@@ -145,10 +148,12 @@ class Frame:
         return value
 
     def special(self, which: Special) -> Lanes:
+        """The special register's values in the active lanes; a scalar where all have one."""
         value = self._file.special(which)
         return value if self.lanes is None or np.ndim(value) == 0 else value[self.lanes]
 
     def write(self, register: Register, value: Lanes, sources: tuple[Register, ...] = ()) -> None:
+        """Writes a register; only values that are live after the basic block reach the file."""
         if self.lanes is None:
             self._file.assign(register, value, sources)
             return
@@ -167,19 +172,24 @@ class GuardedFrame:
 
     @property
     def lanes(self) -> npt.NDArray[np.intp]:
+        """Numbers in the batch of the lanes where the guard holds."""
         return self._chosen if self._frame.lanes is None else self._frame.lanes[self._chosen]
 
     @property
     def groups(self) -> LaneGroups:
+        """The lanes where the guard holds, by warp."""
         return LaneGroups(self.lanes, self._frame.width)
 
     def read(self, register: Register) -> Lanes:
+        """The register's bits where the guard holds."""
         return self._select(self._frame.read(register))
 
     def special(self, which: Special) -> Lanes:
+        """The special register's values where the guard holds."""
         return self._select(self._frame.special(which))
 
     def write(self, register: Register, value: Lanes, sources: tuple[Register, ...] = ()) -> None:
+        """Writes where the guard holds; the other lanes of the frame keep what they had."""
         merged = np.array(np.broadcast_to(self._frame.read(register), (self._frame.count,)))
         merged[self._chosen] = value
         self._frame.write(register, merged, sources)

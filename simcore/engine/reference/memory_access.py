@@ -48,10 +48,12 @@ class Positions(Protocol):
     count: int
 
     @property
-    def lanes(self) -> npt.NDArray[np.intp] | None: ...
+    def lanes(self) -> npt.NDArray[np.intp] | None:
+        """Numbers in the batch of the lanes; None for all."""
 
     @property
-    def groups(self) -> LaneGroups | None: ...
+    def groups(self) -> LaneGroups | None:
+        """The lanes by warp; None for all of the batch."""
 
 
 class Target:
@@ -108,6 +110,7 @@ class MemoryAccess:
             self.copies.fence(fence, frame.lanes)
 
     def load(self, frame: LaneView, load: Load, position: int) -> None:
+        """Executes a load: reads each lane's elements into the destination registers."""
         address = self._addresses(frame, load.address)
         count = len(load.destinations)
         values: list[Lanes] = []
@@ -127,6 +130,7 @@ class MemoryAccess:
                 )
 
     def store(self, frame: LaneView, store: Store, position: int) -> None:
+        """Executes a store; MemoryAccessError for a read-only array."""
         address = np.broadcast_to(self._addresses(frame, store.address), (frame.count,))
         parts = [self._source(frame, source, store) for source in store.sources]
         for target in self._targets(frame, _Request(store, len(parts), position), address):

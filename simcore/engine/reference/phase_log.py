@@ -62,8 +62,10 @@ class PhaseLog:
             self._record(instruction.pc, who[seen], numbers, phases, PhaseRole.WAIT)
 
     def change(self, pc: int, who: Ints, words: Ints, old: Ints, now: Ints) -> None:
-        """Lanes `who` add to mbarriers, in ascending order; `old`: what each one found, `now` what
-        is there when all are done."""
+        """Records that lanes `who`, in ascending order, add to mbarriers.
+
+        `old`: what each one found, `now` what is there when all are done.
+        """
         numbers = np.array([self._mbarrier(word) for word in words.tolist()], np.int64)
         phases = np.zeros(len(words), np.int64)
         for word in np.unique(words).tolist():

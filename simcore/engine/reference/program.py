@@ -16,9 +16,11 @@ __all__ = ["Program", "Step"]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A basic block, prepared: how many instructions it issues, whether it looks at memory, is
-    within a loop that lanes may spin in, looks at mbarriers, and whether operations across lanes
-    in it name their members."""
+    """A basic block, prepared for execution.
+
+    Knows how many instructions it issues, whether it looks at memory, is within a loop that lanes
+    may spin in, looks at mbarriers, and whether operations across lanes in it name their members.
+    """
 
     block: BasicBlock
     issues: int

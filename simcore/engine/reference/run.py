@@ -85,8 +85,7 @@ def run(
     sinks: Sequence[AccessSink] = (),
     printed: PrintedText | None = None,
 ) -> Trace:
-    """Executes every thread block; buffers are changed in place. `sinks` get the accesses, all at
-    once in the end."""
+    """Executes every thread block, changing buffers in place; `sinks` get all accesses last."""
     started = time.monotonic()
     shape = GridShape(launch, warp_width)
     memory = LaunchMemory(kernel, launch)
@@ -162,6 +161,7 @@ class BatchRun:
         self._steps = 0
 
     def run(self) -> None:
+        """Runs basic blocks until every lane has exited; raises what the kernel does wrong."""
         while True:
             if not self._pending and not self._open_barriers():
                 return
@@ -176,8 +176,7 @@ class BatchRun:
                 self._watchdog.check(self._program.steps[index].block, times, state)
 
     def _open_barriers(self) -> bool:
-        """Lets lanes go on that waited for others, those of clusters first; False when none is
-        left that waits."""
+        """Releases waiting lanes, clusters first; False when no lane is left that waits."""
         opened = self._clusters.release(list(self._pending.values()), self._barriers)
         if not opened and self._barriers:
             opened = self._barriers.release()
@@ -186,7 +185,7 @@ class BatchRun:
         return bool(opened)
 
     def _open_ready(self) -> None:
-        """The same while lanes spin, maybe for those that wait at barriers."""
+        """Opens complete barriers while lanes spin: the lanes may wait for those at a barrier."""
         masks = list(self._pending.values())
         opened = self._clusters.release(masks, self._barriers)
         if self._barriers:
@@ -225,8 +224,7 @@ class BatchRun:
         return waiting
 
     def _complete_warps(self, index: int) -> Mask | None:
-        """The lanes that may run a basic block out of turn; None for all. Operations across lanes
-        that name their members wait for those that are elsewhere."""
+        """The lanes that may run a basic block out of turn, None for all; others await members."""
         if not self._program.steps[index].needs_members:
             return None
         waiting = self._pending[index]

@@ -54,7 +54,7 @@ class TensorMemory:
         self._owned = np.zeros((0, TENSOR_COLUMNS), np.bool_)
 
     def execute(self, view: LaneView, instruction: TensorMemoryOperation) -> None:
-        """MemoryAccessError where what is asked for is not there."""
+        """Executes an operation; MemoryAccessError where what is asked for is not there."""
         operands = [
             np.broadcast_to(self._batch.operand(view, source, type_), (view.count,))
             for source, type_ in zip(instruction.sources, instruction.types, strict=True)

@@ -44,8 +44,11 @@ _SHIFT_STEP = 32
 
 @dataclass(frozen=True)
 class ProductSide:
-    """What a thread block has of a product: `words` of tensor memory, what descriptors name in
-    shared memory; `check` looks whether columns are allocated."""
+    """What a thread block has of a product.
+
+    Has `words` of tensor memory, what descriptors name in shared memory; `check` looks whether
+    columns are allocated.
+    """
 
     words: Array
     shared: SharedPieces
@@ -205,8 +208,10 @@ class _Side:
         return found
 
     def _scales(self) -> Factors:
-        """A row's scales are the bytes of one word: row r of A in lane r % 32 of column r / 32,
-        columns of B alike."""
+        """The scale factors of A and B; a row's scales are the bytes of one word.
+
+        Row r of A is in lane r % 32 of column r / 32, columns of B alike.
+        """
         product, blocks = self._described.product, self._operation.scale_blocks
         format_ = self._described.scale_format
         kind = self._operation.kind
@@ -271,7 +276,7 @@ def _shifted(words: Array, format_: ElementFormat, shift: int) -> Array:
 
 
 def _masked_lanes(masks: Sequence[int]) -> Array:
-    """By lane; a mask has a bit for each of 32 lanes."""
+    """Whether each lane of tensor memory is masked; a mask has a bit for each of 32 lanes."""
     lane = np.arange(TENSOR_LANES)
     words = np.array(masks, np.uint64)[lane // _WORD]
     return np.asarray(words >> (lane % _WORD).astype(np.uint64) & np.uint64(1) != 0)

@@ -23,9 +23,11 @@ _WARP_WIDTHS = (8, 16, 32, 64)
 
 
 def check_warp_width(kernel: Kernel, warp_width: int) -> None:
-    """KernelcastError for warps of a width that no engine has; ExecutionError where they do not fit
-    the kernel: lanes of one group of PTX's exchange values and must be of one warp, and warpgroups
-    are made of such warps."""
+    """Refuses warps of a width that no engine has or that does not fit the kernel.
+
+    KernelcastError for the former, ExecutionError for the latter: lanes of one group of PTX's
+    exchange values and must be of one warp, and warpgroups are made of such warps.
+    """
     if warp_width not in _WARP_WIDTHS:
         raise KernelcastError(f"warp width {warp_width} is not one of {_WARP_WIDTHS}")
     if warp_width == GROUP:

@@ -24,7 +24,7 @@ def warpgroup_operations(kernel: Kernel) -> tuple[WarpOperation, ...]:
 
 
 def check_warpgroups(kernel: Kernel, trace: Trace) -> None:
-    """ExecutionError where warps, or lanes of them, were missing; told by how many came."""
+    """Raises ExecutionError, with how many came, where warps or lanes of them were missing."""
     for operation in warpgroup_operations(kernel):
         warps = operation.opcode.warps
         issues = trace.classes.warp_issues[:, operation.pc]

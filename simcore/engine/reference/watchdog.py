@@ -41,7 +41,7 @@ class Watchdog:
         self._looks = 0
 
     def check(self, block: BasicBlock, warp_time: npt.NDArray[np.int64], state: State) -> None:
-        """LimitExceeded, at the place of `block`, when the run must end."""
+        """Raises LimitExceeded, at the place of `block`, when the run must end."""
         first = (block.body or (block.terminator,))[0]
         most = self._limits.instructions_per_warp
         if most is not None and int(warp_time.max()) > most:

@@ -20,8 +20,11 @@ _known: WeakKeyDictionary[Kernel, dict[int, Kernel]] = WeakKeyDictionary()
 
 
 def with_whole_barriers(kernel: Kernel, threads: int) -> Kernel:
-    """The kernel itself, or where that changes something one whose barriers for all `threads` of a
-    thread block, counted as whole warps, have no count. The same object every time."""
+    """The kernel with counted barriers for all `threads` of a thread block made plain ones.
+
+    Threads are counted as whole warps. The kernel itself where nothing changes, and the same object
+    every time.
+    """
     padded = -(-threads // GROUP) * GROUP
     if not any(_is_whole(kernel, block, padded) for block in kernel.blocks):
         return kernel

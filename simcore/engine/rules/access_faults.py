@@ -12,7 +12,11 @@ __all__ = ["access_fault"]
 def access_fault(
     instruction: Load | Store | Atomic, address: int, reason: str, thread: str
 ) -> MemoryAccessError:
-    """`address` is within the instruction's space. Added accesses are those of the call stack."""
+    """The error for an access to an address that its space does not have.
+
+    `address` is within the instruction's space. Added accesses are those of the call stack, parts
+    those of images.
+    """
     if instruction.is_part and instruction.address.space is AddressSpace.PARAM:
         text = "no argument of the launch is the texture or surface that has this number"
     elif _is_of_image(instruction):

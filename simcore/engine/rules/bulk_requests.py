@@ -57,6 +57,7 @@ class BulkRequest:
     values: Mapping[BulkOperand, Sequence[int]]
 
     def value(self, operand: BulkOperand) -> int:
+        """The first value of an operand."""
         return self.values[operand][0]
 
 
@@ -81,7 +82,7 @@ class BulkElements:
 def bulk_elements(
     request: BulkRequest, operation: BulkOperation, memory: LaunchMemory
 ) -> BulkElements:
-    """LaunchError says why there are none."""
+    """The elements that a copy moves; LaunchError says why there are none."""
     if operation.dimensions:
         return _of_tensor(request, operation, memory)
     return _of_run(request, operation, memory)

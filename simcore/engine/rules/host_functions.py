@@ -31,8 +31,11 @@ _CHUNK = 64
 
 
 class PrintedText:
-    """What threads print. In the end it stands in the order of thread blocks, of their stages
-    between barriers, and of warps, whatever order they ran in."""
+    """What threads print.
+
+    In the end it stands in the order of thread blocks, of their stages between barriers, and of
+    warps, whatever order they ran in.
+    """
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write

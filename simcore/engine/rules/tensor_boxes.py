@@ -26,8 +26,11 @@ _PIECE_SHIFT = 4
 
 @dataclass(frozen=True, slots=True)
 class TensorBox:
-    """Elements in the order of shared memory: their addresses in global memory, and which of them
-    are in the tensor at all; shapes (elements,)."""
+    """Elements of a tensor copy in the order of shared memory.
+
+    Holds their addresses in global memory, and which of them are in the tensor at all; shapes
+    (elements,).
+    """
 
     address: Ints
     inside: npt.NDArray[np.bool_]
@@ -62,7 +65,7 @@ def _check_size(positions: Sequence[Ints], element_bytes: int) -> None:
 
 
 def _tile(tensor: DescribedTensor, coordinates: Sequence[int]) -> list[Ints]:
-    """By dimension, shaped so that they broadcast to the box, outermost dimension first."""
+    """Coordinates by dimension, outermost first, shaped so that they broadcast to the box."""
     found = []
     for axis, (first, box, step) in enumerate(
         zip(coordinates, tensor.box, tensor.steps, strict=True)
@@ -105,8 +108,11 @@ def _columns(
 
 
 def swizzled(address: Ints, swizzle: Swizzle) -> Ints:
-    """Where bytes of shared memory come to lie: the number of the 128-byte row, or its lowest bits,
-    is added without carry to that of the 16-byte piece."""
+    """The swizzled addresses of bytes of shared memory.
+
+    The number of the 128-byte row, or its lowest bits, is added without carry to that of the
+    16-byte piece.
+    """
     if swizzle is Swizzle.NONE:
         return address
     pieces = swizzle.span // 16

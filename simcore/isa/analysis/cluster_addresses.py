@@ -35,8 +35,11 @@ _ROOTS = ("mapa", "getctarank")
 
 @once_per_kernel
 def needs_clusters(kernel: Kernel) -> bool:
-    """Whether the kernel names other thread blocks of its cluster, asks about it, or has what pairs
-    of thread blocks may do together."""
+    """Whether the kernel can run only in a cluster of thread blocks or a CTA pair.
+
+    It does if it addresses other thread blocks of its cluster, asks about the cluster, or has what
+    pairs of thread blocks do together.
+    """
     if kernel.required_cluster is not None and kernel.required_cluster != (1, 1, 1):
         return True
     for instruction in kernel.instructions:

@@ -104,8 +104,10 @@ class _DominatorSets(Sequence[frozenset[int]]):
 
 
 def ending_blocks(kernel: Kernel) -> frozenset[int]:
-    """Basic blocks that do nothing but end the thread: lanes that wait for them are as good as
-    gone."""
+    """Basic blocks that do nothing but end the thread.
+
+    Lanes that wait for lanes there need not wait: those are as good as gone.
+    """
     found: set[int] = set()
     leads_to: dict[int, list[int]] = {}
     pending: list[int] = []
@@ -178,8 +180,10 @@ def live_in(kernel: Kernel) -> tuple[frozenset[int], ...]:
 
 @once_per_kernel
 def max_live_registers(kernel: Kernel) -> int:
-    """Registers of 32 bits that are live at once, at most: 64-bit values count two, predicates
-    none."""
+    """The register pressure: the most registers of 32 bits that are live at once.
+
+    Values of 64 bits count two, predicates none.
+    """
     words = {register.index: _words(register) for register in kernel.registers}
     most = 0
     for block, out in watched(zip(kernel.blocks, _live_out_bits(kernel), strict=True), _WHAT):
@@ -272,8 +276,10 @@ def _flow(block: BasicBlock) -> tuple[int, int]:
 
 
 def flow(instructions: Iterable[Instruction]) -> tuple[int, int]:
-    """Registers that a basic block reads before it writes them, and those that it overwrites; one
-    bit per register index."""
+    """Upward-exposed uses and definitions of a basic block, one bit per register index.
+
+    The first are registers that it reads before it writes them, the second those it overwrites.
+    """
     used: set[int] = set()
     killed: set[int] = set()
     for instruction in instructions:

@@ -17,8 +17,11 @@ Graph = Mapping[int, Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class DepthFirst:
-    """A depth-first search tree: nodes in the order of discovery, the place of each in it, and by
-    place that of the parent (-1 for the root) and of the last node below."""
+    """A depth-first search tree.
+
+    Holds nodes in the order of discovery, the place of each in it, and by place that of the parent
+    (-1 for the root) and of the last node below.
+    """
 
     nodes: list[int]
     places: dict[int, int]
@@ -27,6 +30,7 @@ class DepthFirst:
 
 
 def depth_first(graph: Graph | Sequence[Sequence[int]], root: int) -> DepthFirst:
+    """The depth-first search tree of what `root` reaches, without recursion."""
     nodes, places, parents, last = [root], {root: 0}, [-1], [0]
     path = [(0, iter(graph[root]))]
     while path:
@@ -81,7 +85,7 @@ def strong_components(graph: Graph) -> list[list[int]]:
 
 
 def immediate_dominators(graph: Graph | Sequence[Sequence[int]], root: int) -> dict[int, int]:
-    """For each node that `root` reaches, without itself, the nearest one on all ways to it.
+    """The immediate dominator of each node that `root` reaches, except of `root` itself.
 
     T. Lengauer and R. E. Tarjan, A fast algorithm for finding dominators in a flowgraph, 1979, with
     the simple form of path compression.

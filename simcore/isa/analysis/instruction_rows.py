@@ -184,7 +184,7 @@ def _fence_name(fence: Fence) -> str:
 
 
 def _classify_other(instruction: Instruction) -> tuple[str, str, Unit, int]:
-    """The same for barriers, copies in bulk, calls, and what ends a basic block."""
+    """(group, mnemonic, unit, flops) of barriers, bulk copies, calls and terminators."""
     match instruction:
         case HostCall():
             return "call", f"call.{instruction.function.value}", Unit.CONTROL, 0

@@ -11,7 +11,7 @@ from kernelcast.simcore.isa.analysis.flow_graph import Graph, depth_first, stron
 __all__ = ["order_basic_blocks"]
 
 _MOST_VISITS = 400_000
-"""Of basic blocks, while loops with several headers are taken apart: some seconds."""
+"""The most visits of basic blocks while loops with several headers are taken apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +55,10 @@ def order_basic_blocks(successors: Sequence[Sequence[int]]) -> list[int]:
 
 
 def _loops_with_one_header(region: _Region) -> dict[int, int | None] | None:
-    """The header of the innermost loop that holds each basic block; for a header of the loop around
-    its own. None when a loop is entered at several basic blocks.
+    """The header of the innermost loop that holds each basic block.
 
-    R. E. Tarjan, Testing flow graph reducibility, 1974.
+    For a header, that of the loop around its own. None when a loop is entered at several basic
+    blocks: R. E. Tarjan, Testing flow graph reducibility, 1974.
     """
     (root,) = region.headers
     tree = depth_first(region.graph, root)
@@ -94,8 +94,11 @@ def _root(parents: list[int], node: int) -> int:
 
 
 class _Forest:
-    """Loops with one header each. Nodes are basic blocks and, as `~header`, loops; the parent of a
-    node is the loop around it, or the whole graph."""
+    """Loops with one header each, as a forest.
+
+    Nodes are basic blocks and, as `~header`, loops; the parent of a node is the loop around it, or
+    the whole graph.
+    """
 
     def __init__(self, graph: Graph, loop_of: Mapping[int, int | None]) -> None:
         """`loop_of` has headers in front of what their loops hold."""
@@ -166,8 +169,10 @@ class _Forest:
 
 
 def _parts(region: _Region) -> list[_Region]:
-    """The loops and the other basic blocks of a region, in topological order; those earliest in the
-    source first."""
+    """The loops and the other basic blocks of a region, in topological order.
+
+    Where the order leaves a choice, the earliest in the source comes first.
+    """
     barred = region.headers if region.is_loop else frozenset()
     graph = {
         block: [target for target in targets if target not in barred]

@@ -58,7 +58,7 @@ class SpinLoop:
 
 @once_per_kernel
 def spin_loops(kernel: Kernel) -> tuple[SpinLoop, ...]:
-    """In ascending order of their heads."""
+    """Loops in which lanes may wait for what others write, in ascending order of their heads."""
     if not any(isinstance(i, Atomic | Load | Fence) for i in kernel.instructions):
         return ()
     following = post_dominators([block.successors for block in kernel.blocks])
@@ -68,8 +68,11 @@ def spin_loops(kernel: Kernel) -> tuple[SpinLoop, ...]:
 
 @once_per_kernel
 def meeting_blocks(kernel: Kernel) -> tuple[int, ...]:
-    """Basic blocks with operations across lanes that name their members, in kernels with spin
-    loops: whoever comes waits for members that spin."""
+    """Basic blocks at which lanes wait for members that may be spinning.
+
+    These are the ones with operations across lanes that name their members, in kernels with spin
+    loops.
+    """
     if not spin_loops(kernel):
         return ()
     return tuple(
@@ -80,7 +83,7 @@ def meeting_blocks(kernel: Kernel) -> tuple[int, ...]:
 
 
 def patience(*, waits_for_members: bool) -> int:
-    """After so many passes in which nothing happens, lanes let others run.
+    """The number of passes without progress after which spinning lanes let others run.
 
     Where it is not known which members an operation across lanes has, nobody waits for them: it
     fails when lanes come to it that went ahead.
@@ -90,6 +93,7 @@ def patience(*, waits_for_members: bool) -> int:
 
 @once_per_kernel
 def reads_clock(kernel: Kernel) -> bool:
+    """Whether the kernel reads a clock or timer register."""
     return any(
         isinstance(source, SpecialRegister) and source.which in _CLOCKS
         for i in kernel.instructions

@@ -64,7 +64,7 @@ def launch_constants(kernel: Kernel) -> frozenset[int]:
 
 
 def thread_block_constants(kernel: Kernel) -> frozenset[int]:
-    """As `launch_constants`, but within a thread block: its number in the grid counts, too."""
+    """Registers with one value in a thread block, given that its index in the grid is one."""
     return _constants(kernel, _UNIFORM_IN_THREAD_BLOCK)
 
 

@@ -61,8 +61,11 @@ _OF_SPACE = {
 
 
 def without_unread_products(kernel: Kernel) -> Kernel:
-    """Takes the same paths to the same addresses; what the left-out products would have written
-    stays as it was. They still count, with their guards and the accesses that belong to them."""
+    """The kernel without the matrix products that no path and no address depends on.
+
+    It takes the same paths to the same addresses; what the left-out products would have written
+    stays as it was. They still count, with their guards and the accesses that belong to them.
+    """
     if not any(map(_is_product, kernel.instructions)):
         return kernel
     needed = _Dependences(kernel).needed()
@@ -118,7 +121,7 @@ class _Dependences:
                 self._need(_roots(instruction))
 
     def needed(self) -> frozenset[int]:
-        """Their pcs."""
+        """The program counters (pcs) of all instructions that something needed depends on."""
         while self._pending:
             instruction = self._pending.pop()
             self._need(reads(instruction))
@@ -142,8 +145,10 @@ class _Dependences:
 
 
 def _roots(instruction: Instruction) -> Iterator[Register]:
-    """What decides a path, an address or an mbarrier, besides what only decides a value that is
-    written to registers or memory."""
+    """Registers of an instruction that decide a path, an address or an mbarrier.
+
+    Those that only decide a value written to registers or memory are not among them.
+    """
     if _is_of_mbarrier(instruction) or not isinstance(
         instruction, Compute | Load | Store | Atomic | WarpOperation
     ):

@@ -131,7 +131,7 @@ def is_truncation(instruction: Compute) -> bool:
 
 
 def is_extension(instruction: Compute) -> bool:
-    """From 32 to 64 bits, as a conversion or as a product with 1."""
+    """Whether an instruction extends 32 to 64 bits, as a conversion or as a product with 1."""
     if instruction.opcode.algebra is Algebra.WIDE_PRODUCT:
         return instruction.type.bits == 32 and instruction.sources[1] == Immediate(1)
     return _is_plain_conversion(instruction) and (

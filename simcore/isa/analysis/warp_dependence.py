@@ -38,8 +38,11 @@ def _exchanges(kernel: Kernel) -> Iterator[WarpOperation]:
 
 
 def depends_on_warp_width(kernel: Kernel) -> bool:
-    """Whether lanes exchange values, or an instruction reads a special register that other warps
-    would make another."""
+    """Whether results depend on the warp width.
+
+    They do where lanes exchange values, or an instruction reads a special register that other warps
+    would make another.
+    """
     return any(True for _ in _exchanges(kernel)) or any(
         isinstance(source, SpecialRegister) and source.which in _PLACE_IN_WARP
         for instruction in kernel.instructions

@@ -26,10 +26,12 @@ class BulkDirection(Enum):
 
     @property
     def source(self) -> str:
+        """The memory that the copy reads: `global`, `shared`, ..."""
         return self.value[0]
 
     @property
     def destination(self) -> str:
+        """The memory that the copy writes."""
         return self.value[1]
 
 
@@ -50,7 +52,7 @@ class BulkOperand(Enum):
     TENSOR_MAP = "tensor map"
     COORDINATE = "coordinate"
     OFFSET = "offset"
-    """Of the filter, in an im2col copy."""
+    """The offset in the filter, for an im2col copy."""
     SIZE = "size"
     MBARRIER = "mbarrier"
     THREAD_BLOCKS = "thread blocks"
@@ -68,8 +70,11 @@ class BulkSide(Enum):
 
 @dataclass(frozen=True, slots=True)
 class BulkOperation:
-    """`dimensions` 0 is a plain run of bytes; `reduction` empty overwrites. `element`: what a plain
-    reduction works on; that of a tensor stands in its map."""
+    """What one bulk copy does.
+
+    `dimensions` 0 is a plain run of bytes; `reduction` empty overwrites. `element`: what a plain
+    reduction works on; that of a tensor stands in its map.
+    """
 
     direction: BulkDirection
     dimensions: int = 0

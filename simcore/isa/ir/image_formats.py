@@ -160,12 +160,14 @@ class ImageFormat:
 
     @property
     def component_bytes(self) -> int:
+        """Bytes of one component of a texel; of the whole texel if the type is packed."""
         if self.channel_type.is_packed:
             return 4 if sum(self.channel_type.widths) > 16 else 2
         return self.channel_type.widths[0] // 8
 
     @property
     def texel_bytes(self) -> int:
+        """Bytes of one texel in memory."""
         return self.components * self.component_bytes
 
     def channels(self) -> tuple[Channel, ...]:

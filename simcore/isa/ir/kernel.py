@@ -127,6 +127,8 @@ class Load(Instruction):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Store(Instruction):
+    """Writes registers or constants to consecutive elements at an address."""
+
     type: ScalarType
     address: Address
     sources: tuple[Operand, ...]
@@ -212,8 +214,10 @@ class ClusterArrive(Instruction):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TensorMemoryOperation(Instruction):
-    """Tensor memory and what works on it; `types` are those of the sources, which `operation`
-    lists. Products are asked for by each lane for itself, the rest by whole warps."""
+    """An operation on tensor memory; `types` are those of the sources, which `operation` lists.
+
+    Products are asked for by each lane for itself, the rest by whole warps.
+    """
 
     operation: TensorMemoryAction
     destinations: tuple[Register | None, ...]
@@ -258,9 +262,11 @@ class Branch(Instruction):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BarrierSync(Instruction):
-    """Ends a basic block: waits for every thread of the thread block that has not exited, or with
-    `count` until so many threads came to the barrier. `number` is given where it is computed, then
-    `barrier` is -1. `is_cluster`: for all threads of the cluster to have come by (`ClusterArrive`).
+    """Ends a basic block: waits for every thread of the thread block that has not exited.
+
+    With `count` it waits until so many threads came to the barrier. `number` is given where it is
+    computed, then `barrier` is -1. `is_cluster`: for all threads of the cluster to have come by
+    (`ClusterArrive`).
     """
 
     barrier: int
@@ -319,6 +325,7 @@ class BasicBlock:
 
     @property
     def successors(self) -> tuple[int, ...]:
+        """Indices of the basic blocks that control may go to next; none after an exit."""
         end = self.terminator
         if isinstance(end, Branch):
             return (end.target, end.otherwise)
@@ -363,6 +370,7 @@ class Kernel:
 
     @property
     def parameter_bytes(self) -> int:
+        """The size of the kernel's parameter space in bytes."""
         return max((p.offset + p.size for p in self.parameters), default=0)
 
 

@@ -49,8 +49,11 @@ def initial_word(count: int) -> int:
 
 
 def change(*, arrivals: int = 0, transactions: int = 0, dropped: int = 0) -> int:
-    """What is added for arrivals, for bytes that are expected (or, negative, have come), and for
-    arrivals that all later phases do without."""
+    """What is added to an mbarrier's word for arrivals and transactions.
+
+    `transactions`: bytes that are expected or, negative, have come; `dropped`: arrivals that all
+    later phases do without.
+    """
     total = (transactions << TRANSACTION_SHIFT) - (dropped << EXPECTED_SHIFT) - arrivals
     return total & _WORD
 

@@ -98,6 +98,8 @@ class Special(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SpecialRegister:
+    """A special register as an operand: `%tid.x`, `%laneid`, ..."""
+
     which: Special
 
 

@@ -41,11 +41,12 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A variable with an address. `relocations` maps byte positions of `data` to other symbols,
-    whose generic address is to be added to the 8 bytes there.
+    """A variable with an address.
 
-    SHARED and LOCAL `offset`s are within the thread block's and the thread's own memory; `size` 0
-    in SHARED is the dynamic array (`.extern .shared`), placed after the static ones.
+    `relocations` maps byte positions of `data` to other symbols, whose generic address is to be
+    added to the 8 bytes there. SHARED and LOCAL `offset`s are within the thread block's and the
+    thread's own memory; `size` 0 in SHARED is the dynamic array (`.extern .shared`), placed after
+    the static ones.
     """
 
     name: str

@@ -17,6 +17,8 @@ __all__ = ["FUSED", "INTEGER", "WIDE", "Accumulation", "Summation", "accumulatio
 
 
 class Summation(Enum):
+    """How a tensor unit rounds while it adds the products of a dot product."""
+
     ALIGNED = "aligned"
     """Products and accumulator, cut to the same last place, are added as integers."""
     FUSED = "fused"
@@ -28,8 +30,11 @@ class Summation(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Accumulation:
-    """`terms`: products added at a time; `fraction_bits`: places kept below the leading bit of the
-    largest exponent among them (ALIGNED only)."""
+    """How many products are added at a time, and in how many bits.
+
+    `terms`: products added at a time; `fraction_bits`: places kept below the leading bit of the
+    largest exponent among them (ALIGNED only).
+    """
 
     summation: Summation
     terms: int = 0
@@ -49,7 +54,7 @@ _GENERATIONS: tuple[tuple[int, tuple[int, int], tuple[int, int], tuple[int, int]
     (75, (4, 24), (4, 24), (16, 13)),
     (0, (4, 23), (4, 23), (16, 13)),
 )
-"""From which compute capability on: (terms, fraction bits) of 16-bit formats, tf32, and fp8."""
+"""(terms, fraction bits) of 16-bit formats, tf32 and fp8, by the least compute capability."""
 _DEFAULT_CAPABILITY = 80
 
 

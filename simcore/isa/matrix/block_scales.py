@@ -26,13 +26,13 @@ __all__ = [
 
 Array = npt.NDArray[Any]
 SCALE_SOURCES = (ScalarType.B32, ScalarType.U16, ScalarType.U16) * 2
-"""Of A, then of B: the register, the number of its first byte, which lanes of each four."""
+"""Scale operands of A, then of B: register, number of its first byte, which lanes of each four."""
 _LANES_OF_LINE, _PAIR = 4, 2
 _NOTHING = 2.0**-600
 
 
 class ScaleFormat(Enum):
-    """Without a sign: a power of two, and a number of four bits of exponent and three more."""
+    """Formats of unsigned scales: a power of two, and 4 bits of exponent with 3 of fraction."""
 
     UE8M0 = "ue8m0"
     UE4M3 = "ue4m3"
@@ -70,8 +70,10 @@ def scale_powers(format_: ScaleFormat) -> Array:
 def block_scales_of(
     scales: BlockScales, operands: tuple[Array, ...], rows: int, columns: int
 ) -> tuple[Array, Array]:
-    """Codes of shape (groups, rows, blocks) and (groups, blocks, columns) from the operands
-    `SCALE_SOURCES`, each of shape (groups, 32)."""
+    """The codes of the scales, of shape (groups, rows, blocks) and (groups, blocks, columns).
+
+    `operands` are those of `SCALE_SOURCES`, each of shape (groups, 32).
+    """
     a, a_byte, a_pair, b, b_byte, b_lane = operands
     row, column, block = np.arange(rows), np.arange(columns), np.arange(scales.blocks)
     lane_a = _LANES_OF_LINE * (row % 8) + row // 8 + _PAIR * (_first(a_pair) & 1)

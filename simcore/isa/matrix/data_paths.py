@@ -24,8 +24,11 @@ _CHUNK_BITS = 4
 
 @dataclass(frozen=True, slots=True)
 class DataPath:
-    """Rows lie in `runs` of neighbouring lanes: (first lane, rows). `banks` share the columns: the
-    second has its part of them `bank_lanes` below the first, and so on."""
+    """Which lanes of tensor memory hold the rows of a matrix.
+
+    Rows lie in `runs` of neighbouring lanes: (first lane, rows). `banks` share the columns: the
+    second has its part of them `bank_lanes` below the first, and so on.
+    """
 
     runs: tuple[tuple[int, int], ...]
     banks: int = 1
@@ -33,6 +36,7 @@ class DataPath:
 
     @property
     def rows(self) -> int:
+        """The number of rows of the matrix that lie in tensor memory."""
         return sum(rows for _, rows in self.runs)
 
     def end(self) -> int:
@@ -73,7 +77,7 @@ class DataPath:
 
 
 def data_path(rows: int, *, is_pair: bool, is_stationary: bool) -> DataPath:
-    """Of the rows that one thread block has; `is_stationary`: of products with `.ws`."""
+    """The data path for the rows of one thread block; `is_stationary`: products with `.ws`."""
     if is_stationary:
         return DataPath(((0, rows),), TENSOR_LANES // rows, rows)
     if rows > _HALF_ROWS:

@@ -45,7 +45,7 @@ class RowsOpcode(WarpOpcode):
 
 
 def core_matrices(format_: ElementFormat, outer: int, depth: int, transposed: bool) -> CoreMatrices:
-    """Those of a matrix of `outer` rows or columns; the depth of B1 counts words."""
+    """The core matrices of a matrix of `outer` rows or columns; the depth of B1 counts words."""
     piece = PIECE_BYTES * 8 // format_.bits
     if transposed:
         return CoreMatrices(outer // piece, depth // CORE_ROWS, True)
@@ -58,8 +58,10 @@ def accesses(cores: CoreMatrices) -> int:
 
 
 def _places(cores: CoreMatrices) -> tuple[Array, Array]:
-    """(outer, deep) of the core matrix of each access and lane, shape (accesses, LANES); lanes
-    beyond the last one take it again."""
+    """(outer, deep) of the core matrix that each lane reads with each access.
+
+    The shape is (accesses, LANES); lanes beyond the last core matrix take the last one again.
+    """
     core = np.arange(accesses(cores))[:, None] * _AT_ONCE + _LANE // CORE_ROWS
     return cores.split(np.minimum(core, cores.count - 1))
 

@@ -25,7 +25,7 @@ _BASE_MASK, _LINE_BITS = 7, 7
 
 
 class DescriptorKind(Enum):
-    """Whose descriptors: where the swizzle stands, and log2 of the pieces that each mode permutes.
+    """Families of descriptors: where the swizzle stands, and log2 of the pieces a mode permutes.
 
     -1: pieces of 32 bytes by rows of 128.
     """
@@ -53,6 +53,7 @@ class CoreMatrices:
 
     @property
     def count(self) -> int:
+        """The number of core matrices."""
         return self.outer * self.deep
 
     def split(self, core: Array) -> tuple[Array, Array]:

@@ -1,5 +1,4 @@
-"""How lanes pass matrices among each other: `ldmatrix`, `stmatrix`, `movmatrix` (PTX ISA 9.0,
-9.7.14.5.15 to 17).
+"""Passing matrices among lanes: `ldmatrix`, `stmatrix`, `movmatrix` (PTX ISA 9.0, 9.7.14.5.15-17).
 
 In memory a row is 16 bytes, four words of a lane. A matrix of 16-bit elements has 8 x 8; as a
 fragment it is one word a lane: row `lane / 4`, columns `2 (lane % 4)` and the next. With 8-bit
@@ -32,6 +31,8 @@ _LANE = np.arange(GROUP)
 
 
 class ExchangeKind(Enum):
+    """The three directions in which lanes pass matrices."""
+
     ROWS_TO_FRAGMENTS = "ldmatrix"
     FRAGMENTS_TO_ROWS = "stmatrix"
     FRAGMENT = "movmatrix"
@@ -39,8 +40,11 @@ class ExchangeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """`matrices` at a time; `transposes`: rows become columns; `is_of_bytes`: elements have 8 bits,
-    which are always transposed."""
+    """One exchange of `matrices` matrices among the lanes of a warp.
+
+    `transposes`: rows become columns; `is_of_bytes`: elements have 8 bits, which are always
+    transposed.
+    """
 
     kind: ExchangeKind
     matrices: int
@@ -49,17 +53,19 @@ class Exchange:
 
     @property
     def sources(self) -> int:
+        """The number of source registers per lane."""
         return WORDS if self.kind is ExchangeKind.ROWS_TO_FRAGMENTS else self.matrices
 
     @property
     def results(self) -> int:
+        """The number of result registers per lane."""
         if self.kind is ExchangeKind.FRAGMENTS_TO_ROWS:
             return WORDS
         return self.matrices * (2 if self.is_of_bytes else 1)
 
     @property
     def rows(self) -> int:
-        """Of all matrices in memory: so many lanes bring an address."""
+        """The rows of all matrices in memory: so many lanes bring an address."""
         is_load = self.kind is ExchangeKind.ROWS_TO_FRAGMENTS
         return self.matrices * (16 if self.is_of_bytes and is_load else 8)
 
@@ -69,8 +75,10 @@ class Exchange:
         return 4 if self.is_of_bytes else 2
 
     def origins(self) -> Array:
-        """Where each element of each result comes from: (results, lanes, parts, 3), the last axis
-        being the source register, its lane and which of its elements."""
+        """Where each element of each result comes from: (results, lanes, parts, 3).
+
+        The last axis is the source register, its lane and which of its elements.
+        """
         found = np.zeros((self.results, GROUP, self.parts, 3), np.int64)
         for result in range(self.results):
             for part in range(self.parts):
@@ -87,7 +95,7 @@ class Exchange:
         return self._place(matrix, row, column)
 
     def _stored_byte(self, word: int, part: int) -> tuple[Array, Array, Array]:
-        """Of a row of 16 bytes; a fragment holds columns 2t and 2t+1 of row g, then of row g+8."""
+        """The source of a byte in a row of 16; fragments hold columns 2t, 2t+1 of rows g, g+8."""
         matrix = np.minimum(_LANE // 8, self.matrices - 1)
         row, column = np.full(GROUP, 4 * word + part), _LANE % 8
         return matrix, row % 8 * 4 + column // 2, column % 2 + row // 8 * 2
@@ -107,7 +115,7 @@ class Exchange:
 
 
 def _loaded_byte(result: int, part: int) -> tuple[Array, Array, Array]:
-    """Of column lane / 4, or 8 further on, of the matrix whose rows 16 lanes hold."""
+    """The source of a byte of column lane / 4, or 8 further on, of a matrix held by 16 lanes."""
     matrix, half = divmod(result, 2)
     column = _LANE // 4 + 8 * half
     return column // 4, matrix * 16 + 4 * (_LANE % 4) + part, column % 4
@@ -125,6 +133,7 @@ class ExchangeOpcode(WarpOpcode):
 
 @cache
 def exchange_opcode(exchange: Exchange) -> ExchangeOpcode:
+    """The warp operation that carries out an exchange on arrays of lanes."""
     word = (ScalarType.B32,)
     suffix = ".trans" * exchange.transposes + ".b8" * exchange.is_of_bytes
     bits = 32 // exchange.parts
@@ -178,7 +187,7 @@ def _emitted(code: NativeCode, words: list[str], origins: Array) -> str:
 
 
 def _neighbours(origins: Array) -> Array:
-    """The same if all parts come from one word, each from its own place."""
+    """Origins of whole words: every part from the first part's word and lane, at its own place."""
     whole = np.repeat(origins[:, :1], origins.shape[1], axis=1)
     whole[..., 2] = np.arange(origins.shape[1])
     return whole

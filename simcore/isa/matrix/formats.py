@@ -68,18 +68,22 @@ class ElementFormat(Enum):
 
     @property
     def is_float(self) -> bool:
+        """Whether elements are floating-point numbers."""
         return self.exponent > 0
 
     @property
     def is_signed(self) -> bool:
+        """Whether elements are signed integers."""
         return self in (ElementFormat.S8, ElementFormat.S4, ElementFormat.S32)
 
     @property
     def register_bits(self) -> int:
+        """Bits of the register that elements are packed into: 32, or 64 for f64."""
         return max(32, self.bits)
 
     @property
     def elements_per_word(self) -> int:
+        """How many elements share a register."""
         return self.register_bits // self.bits
 
     @property
@@ -115,6 +119,7 @@ class ElementFormat(Enum):
 
     @staticmethod
     def named(ptx_name: str) -> ElementFormat | None:
+        """The format with that PTX name; None where there is none."""
         return _BY_NAME.get(ptx_name)
 
 

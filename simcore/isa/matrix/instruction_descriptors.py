@@ -41,8 +41,11 @@ _ROWS, _PAIR_ROWS, _MOST_COLUMNS = (64, 128), (128, 256), 256
 
 @dataclass(frozen=True, slots=True)
 class DescribedProduct:
-    """`negates`: the sign of A times that of B; `a_scale`, `b_scale`: first bytes of the scales;
-    `selector`: the column of the metadata."""
+    """A product as an instruction descriptor states it.
+
+    `negates`: the sign of A times that of B; `a_scale`, `b_scale`: first bytes of the scales;
+    `selector`: the column of the metadata.
+    """
 
     product: MatrixProduct
     a_transposed: bool
@@ -56,7 +59,7 @@ class DescribedProduct:
 
 @lru_cache(maxsize=_KNOWN)
 def described_product(operation: TensorProduct, word: int) -> DescribedProduct:
-    """TensorMemoryFault says what of a descriptor does not fit the instruction."""
+    """Decodes a descriptor; TensorMemoryFault says what of it does not fit the instruction."""
 
     def field(at: int, bits: int) -> int:
         return word >> at & (1 << bits) - 1

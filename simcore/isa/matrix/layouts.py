@@ -37,13 +37,15 @@ _GROUP, _IN_GROUP = _LANE >> 2, _LANE & 3
 
 
 class Role(Enum):
+    """The operand that a fragment holds: A, B, or the accumulator (C or D)."""
+
     A = "a"
     B = "b"
     ACCUMULATOR = "c"
 
 
 class Order(Enum):
-    """Along which way elements are neighbours in memory."""
+    """The storage order of a matrix: which index runs fastest in memory."""
 
     ROW = "row"
     COLUMN = "col"
@@ -72,15 +74,19 @@ class Fragment:
 
     @property
     def distinct_registers(self) -> int:
+        """Registers a lane, copies not counted twice."""
         return len(self.places) // self.format.elements_per_word
 
     @property
     def elements(self) -> int:
+        """The number of elements of all matrices."""
         return self.batches * self.rows * self.columns
 
     def bit_offsets(self) -> Array:
-        """For each element of the matrix its place among the registers, each one a row of words of
-        all lanes, in bits."""
+        """The bit position of each element of the matrix among the registers.
+
+        Each register is one row of words of all lanes.
+        """
         bits, per_word = self.format.bits, self.format.elements_per_word
         index = np.arange(len(self.places))[:, None]
         word = (index // per_word) * LANES + _LANE[None, :]
@@ -133,8 +139,10 @@ def multiplicand(role: Role, format_: ElementFormat, rows: int, columns: int) ->
 
 @cache
 def accumulator(format_: ElementFormat, rows: int, columns: int) -> Fragment:
-    """A fragment of C or D of `mma`, of eight columns: two neighbours a lane, then the row eight
-    further down."""
+    """A fragment of C or D of `mma`, of eight columns.
+
+    A lane holds two neighbours of a row, then two of the row eight further down.
+    """
     index = np.arange(rows * columns // LANES)[:, None]
     places = (_GROUP + 8 * (index >> 1)) * columns + 2 * _IN_GROUP + (index & 1)
     return Fragment(format_, rows, columns, places)
@@ -173,8 +181,10 @@ def quad_pairs(role: Role, format_: ElementFormat, order: Order) -> Fragment:
 def contiguous(
     format_: ElementFormat, rows: int, columns: int, order: Order, registers: int
 ) -> Fragment:
-    """A fragment of `wmma`: lane after lane takes the next words of memory; registers beyond
-    these hold copies."""
+    """A fragment of `wmma`: lane after lane takes the next words of memory.
+
+    Registers beyond these hold copies.
+    """
     per_word = format_.elements_per_word
     count = rows * columns // LANES
     position = _LANE[None, :] * count + np.arange(count)[:, None]

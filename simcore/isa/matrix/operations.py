@@ -46,6 +46,7 @@ class LayoutFamily(Enum):
 
     @property
     def is_warpgroup(self) -> bool:
+        """Whether four warps carry out the product together (`wgmma`)."""
         return self in (LayoutFamily.WARPGROUP, LayoutFamily.WARPGROUP_SHARED)
 
 
@@ -63,7 +64,7 @@ class MatrixOperation:
 
     @property
     def name(self) -> str:
-        """As profiles show it: shape, then the formats of D, A, B and C."""
+        """The mnemonic as profiles show it: shape, then the formats of D, A, B and C."""
         p = self.product
         depth = p.depth * (32 if p.a is ElementFormat.B1 else 1)
         root = "wmma" if self.family is LayoutFamily.WMMA else "mma"
@@ -79,6 +80,7 @@ class MatrixOperation:
 
     @property
     def flops_per_lane(self) -> int:
+        """Floating-point operations of the product per lane of a warp; 0 for integers."""
         if not self.product.a.is_float:
             return 0
         return 2 * self.product.multiply_adds // _LANES
@@ -114,6 +116,7 @@ class MatrixOperation:
 
 
 def wmma_accumulator(format_: ElementFormat, rows: int, columns: int) -> Fragment:
+    """The fragment of an accumulator of `wmma`, which fills its registers without copies."""
     registers = rows * columns // _LANES // format_.elements_per_word
     return layouts.contiguous(format_, rows, columns, Order.ROW, registers)
 

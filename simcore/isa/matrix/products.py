@@ -63,14 +63,17 @@ class MatrixProduct:
 
     @property
     def multiply_adds(self) -> int:
+        """Multiply-adds of the product; of B1, one for each bit."""
         bits = 32 if self.a is ElementFormat.B1 else 1
         return self.batches * self.rows * self.columns * self.depth * bits
 
 
 @dataclass(frozen=True)
 class Factors:
-    """What elements of A and B are multiplied by, and the powers of two in that, each of the shape
-    of its operand."""
+    """What elements of A and B are multiplied by: their block scales.
+
+    Holds the factors and the powers of two in them, each of the shape of its operand.
+    """
 
     a: Array
     b: Array
@@ -79,7 +82,7 @@ class Factors:
 
 
 Multiplication: TypeAlias = Callable[[MatrixProduct, Array, Array, Array, Factors | None], Array]
-"""Of codes of A, B and C, as `multiply` does it."""
+"""A product of codes of A, B and C, as `multiply` computes it."""
 
 
 def multiply(
@@ -191,7 +194,7 @@ def _aligned_piece(product: MatrixProduct, left: Array, right: Array, total: Arr
 
 
 def _encode_aligned(format_: ElementFormat, values: Array) -> Array:
-    """To single precision towards zero, to half precision to nearest."""
+    """Encodes results: single precision is rounded towards zero, half precision to nearest."""
     if format_ is ElementFormat.F16:
         codes = values.astype(np.float16).view(np.uint16)
         return np.where(np.isnan(values), _NAN16, codes)
@@ -208,8 +211,10 @@ def _cut(values: Array) -> Array:
 
 
 def _encode_nearest(format_: ElementFormat, values: Array, rest: Array) -> Array:
-    """Values plus rests that are smaller than their last places: these make them odd, so that
-    rounding to nearest sees them."""
+    """Encodes values plus rests that are smaller than the values' last places.
+
+    The rests make values odd, so that rounding to nearest sees them.
+    """
     bits = np.ascontiguousarray(values).view(np.uint64)
     is_even = (rest != 0) & ((bits & np.uint64(1)) == 0)
     is_away = np.signbit(values) == np.signbit(rest)

@@ -26,8 +26,11 @@ _WORD_BITS = 32
 
 @dataclass(frozen=True, slots=True)
 class Sparsity:
-    """`chunks`: places in a row that have four bits of metadata each; `selector`: of the lanes that
-    bring them; `is_narrow`: elements of at most eight bits, whose lanes hold one row each."""
+    """The 2:4 structured sparsity of A.
+
+    `chunks`: places in a row that have four bits of metadata each; `selector`: of the lanes that
+    bring them; `is_narrow`: elements of at most eight bits, whose lanes hold one row each.
+    """
 
     rows: int
     chunks: int
@@ -53,8 +56,11 @@ class Sparsity:
         return np.asarray(lane * _WORD_BITS + bit, np.int64)
 
     def expanded(self, compact: Array, metadata: Array) -> Array:
-        """Codes (groups, rows, depth / 2) with the metadata (groups, 32 lanes) to (groups, rows,
-        depth), zeros in between."""
+        """Decompresses codes by the metadata, with zeros in between.
+
+        Takes codes (groups, rows, depth / 2) and metadata (groups, 32 lanes), gives (groups, rows,
+        depth).
+        """
         offsets = self.bit_offsets()
         words = metadata[:, offsets // _WORD_BITS].astype(np.int64)
         bits = (words >> (offsets % _WORD_BITS)) & 15
@@ -62,8 +68,11 @@ class Sparsity:
 
 
 def dense_codes(compact: Array, bits: Array, per_chunk: int) -> Array:
-    """Codes (..., depth / 2) with four bits for each chunk (..., chunks) to (..., depth), zeros in
-    between; `per_chunk`: codes that a chunk keeps."""
+    """Decompresses codes (..., depth / 2) into (..., depth), zeros in between.
+
+    `bits` are the four bits of metadata of each chunk (..., chunks); `per_chunk`: codes that a
+    chunk keeps.
+    """
     stored = compact.reshape(*bits.shape, per_chunk)
     dense = np.zeros((*bits.shape, 2 * per_chunk), compact.dtype)
     for element in range(per_chunk):
@@ -82,6 +91,7 @@ def slots_per_element(format_: ElementFormat) -> int:
 
 
 def sparsity_of(format_: ElementFormat, rows: int, depth: int, selector: int) -> Sparsity:
+    """The sparsity of a `rows` x `depth` matrix A whose metadata the lanes `selector` bring."""
     return Sparsity(rows, depth // slots_per_element(format_), selector, format_.bits <= 8)
 
 

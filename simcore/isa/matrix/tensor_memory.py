@@ -39,6 +39,8 @@ class TensorMemoryFault(Exception):
 
 
 class AllocationStep(Enum):
+    """The three instructions that manage the allocation of tensor memory."""
+
     ALLOCATE = "alloc"
     DEALLOCATE = "dealloc"
     RELINQUISH = "relinquish_alloc_permit"
@@ -65,8 +67,10 @@ class RegisterShape(Enum):
         self.registers = registers
 
     def places(self, count: int, split: int) -> tuple[Array, Array]:
-        """(lane, column) of each of the registers, `count` times over, shape (registers, 32);
-        `split`: how many columns the second half of `.16x32bx2` is away."""
+        """(lane, column) of the registers, `count` times over; shape (registers, 32) each.
+
+        `split`: how many columns the second half of `.16x32bx2` is away.
+        """
         register = np.arange(count * self.registers)[:, None]
         thread = _THREAD[None, :]
         row = thread // 4
@@ -98,15 +102,18 @@ class RegisterAccess:
 
     @property
     def registers(self) -> int:
+        """Registers per lane that the access moves."""
         return self.shape.registers * self.count
 
 
 @dataclass(frozen=True, slots=True)
 class CopyIn:
-    """`tcgen05.cp`: `rows` of `bits` from shared memory, in parts of `height` rows: each of the
-    `lanes` begins a part, whose first row `first_rows` says. `element_bits`: of what is spread to a
-    byte each, 0 for none. `is_pair`: in both thread blocks of a pair, each from its own shared
-    memory. Sources: the address, the descriptor."""
+    """`tcgen05.cp`: copies `rows` of `bits` from shared to tensor memory, `height` rows a part.
+
+    Each of the `lanes` begins a part, whose first row `first_rows` says. `element_bits`: of what is
+    spread to a byte each, 0 for none. `is_pair`: in both thread blocks of a pair, each from its own
+    shared memory. Sources: the address, the descriptor.
+    """
 
     rows: int
     bits: int
@@ -119,8 +126,10 @@ class CopyIn:
 
 @dataclass(frozen=True, slots=True)
 class RowShift:
-    """`tcgen05.shift.down`: every one of 32 lanes but the first takes eight columns of the lane
-    before it. Source: the address."""
+    """`tcgen05.shift.down`: moves eight columns of each of 32 lanes one lane up.
+
+    Every lane but the first takes those of the lane before it. Source: the address.
+    """
 
     is_pair: bool = False
 
@@ -138,10 +147,12 @@ class ProductKind(Enum):
 
     @property
     def is_scaled(self) -> bool:
+        """Whether the product takes block scales."""
         return self in (ProductKind.MXF8F6F4, ProductKind.MXF4, ProductKind.MXF4NVF4)
 
     @property
     def depth(self) -> int:
+        """The depth of one instruction in elements."""
         return {"f16": 16, "tf32": 8, "mxf4": 64, "mxf4nvf4": 64}.get(self.value, 32)
 
 

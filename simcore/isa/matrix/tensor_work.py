@@ -30,7 +30,7 @@ _TYPES: Mapping[ElementFormat, TensorType] = {
     ElementFormat.U4: TensorType.INT4,
     ElementFormat.B1: TensorType.B1,
 }
-"""By the wider one of A's and B's formats."""
+"""The tensor type by the wider one of A's and B's formats."""
 _HALF_SUMS: Mapping[TensorType, TensorType] = {
     TensorType.FP16: TensorType.FP16_FP16,
     TensorType.FP8: TensorType.FP8_FP16,
@@ -60,7 +60,7 @@ def tensor_work(opcode: WarpOpcode) -> TensorWork:
 
 
 def product_work(product: MatrixProduct, *, is_sparse: bool = False) -> TensorWork:
-    """Of a product that one lane asks for; of a sparse one as many as of the dense one."""
+    """The tensor work of a product that one lane asks for; a sparse one counts as a dense one."""
     name = tensor_type_name(_type(product), is_sparse=is_sparse)
     return TensorWork(name, 2 * product.multiply_adds)
 

@@ -21,7 +21,7 @@ _FIRST_SPANS_AT, _NON_ZERO_AT, _SKIP_AT, _USE_AT, _SHIFT_AT = 32, 39, 40, 48, 56
 _BYTE, _SHIFT_FIELD = 0xFF, 0x3F
 _FEW_ROWS = 32
 _MOST_SHIFTS = (16, 32)
-"""Of products of 32 rows, and of more."""
+"""The largest shifts of a mask: of products of 32 rows, and of more."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,10 @@ class ZeroColumns:
 
 
 def zero_columns(descriptor: int, rows: int, columns: int) -> ZeroColumns:
-    """Each of 128 / rows parts of the columns has a pattern of its own. TensorMemoryFault for a
-    shift that hardware does not know."""
+    """Which columns of B count as zero; each of 128 / rows parts has a pattern of its own.
+
+    Raises TensorMemoryFault for a shift that hardware does not know.
+    """
     shift = descriptor >> _SHIFT_AT & _SHIFT_FIELD
     if shift > _MOST_SHIFTS[rows > _FEW_ROWS]:
         raise TensorMemoryFault(f"the columns of B cannot be shifted by {shift}")

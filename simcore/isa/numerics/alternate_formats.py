@@ -30,7 +30,7 @@ BF16_LARGEST = 0x7F7F
 
 
 def from_alternate(value: Array, type_: ScalarType) -> Array:
-    """As float32, exactly."""
+    """Decodes an alternate format into float32, exactly."""
     if type_ is ScalarType.UE8M0:
         return from_scale(value)
     return single(value) if type_ is ScalarType.BF16 else from_narrow(value, type_)

@@ -27,7 +27,8 @@ _ROOT_OF_HALF = 0x3FE6A09E667F3BCD
 class Arithmetic(Protocol):
     """The steps that a formula may take; values are arrays or the names of LLVM values."""
 
-    def constant(self, value: float) -> Any: ...
+    def constant(self, value: float) -> Any:
+        """The constant in every lane."""
 
     def binary(self, name: str, a: Any, b: Any) -> Any:
         """`fadd`, `fsub`, `fmul`, `fdiv` or `copysign`."""
@@ -38,19 +39,23 @@ class Arithmetic(Protocol):
     def compare(self, name: str, a: Any, b: Any) -> Any:
         """`oeq`, `olt`, `ogt`, `ole` or `uno` (either is NaN)."""
 
-    def fma(self, a: Any, b: Any, c: Any) -> Any: ...
+    def fma(self, a: Any, b: Any, c: Any) -> Any:
+        """a * b + c, rounded once."""
 
     def logic(self, name: str, a: Any, b: Any) -> Any:
         """`and` or `or` of truths."""
 
-    def negated(self, condition: Any) -> Any: ...
+    def negated(self, condition: Any) -> Any:
+        """The logical negation of a condition."""
 
-    def choose(self, condition: Any, a: Any, b: Any) -> Any: ...
+    def choose(self, condition: Any, a: Any, b: Any) -> Any:
+        """`a` where the condition holds, else `b`, lane by lane."""
 
-    def by_libm(self, name: str, *operands: Any) -> Any: ...
+    def by_libm(self, name: str, *operands: Any) -> Any:
+        """The result of the C library's function of that name."""
 
     def power_of_two(self, exponent: Any) -> Any:
-        """Of integers from -1022 to 1023; anything for others."""
+        """2**exponent of integers from -1022 to 1023; any value for others."""
 
     def exponent(self, a: Any) -> Any:
         """The e for which a / 2**e lies between the roots of 1/2 and 2, of normal positive a."""
@@ -126,14 +131,17 @@ class Double:
         return self._compare("ole", other)
 
     def equals(self, other: Double | float) -> Truth:
+        """Whether both are equal; false where one is NaN."""
         return self._compare("oeq", other)
 
     @property
     def is_nan(self) -> Truth:
+        """Whether the value is a NaN."""
         return self._compare("uno", self)
 
     @property
     def is_infinite(self) -> Truth:
+        """Whether the value is an infinity of either sign."""
         return abs(self).equals(math.inf)
 
     def unary(self, name: str) -> Double:
@@ -151,6 +159,7 @@ class Double:
         return Double(self.by, self.by.fma(self.value, *operands))
 
     def with_sign_of(self, other: Double) -> Double:
+        """The magnitude of this value with the sign of the other."""
         return self._binary("copysign", self, other)
 
     def like(self, number: float) -> Double:
@@ -210,35 +219,44 @@ class ArrayArithmetic:
     """Values are float64 arrays."""
 
     def constant(self, value: float) -> Any:
+        """A float64 scalar, which NumPy broadcasts."""
         return np.float64(value)
 
     def binary(self, name: str, a: Any, b: Any) -> Any:
+        """Applies the NumPy function of a binary operation."""
         return _BINARY[name](a, b)
 
     compare = binary
     logic = binary
 
     def unary(self, name: str, a: Any) -> Any:
+        """Applies the NumPy function of a unary operation."""
         return _UNARY[name](a)
 
     def fma(self, a: Any, b: Any, c: Any) -> Any:
+        """a * b + c, rounded once."""
         return fma(np.asarray(a), np.asarray(b), np.asarray(c))
 
     def negated(self, condition: Any) -> Any:
+        """The elementwise logical negation of a condition."""
         return np.logical_not(condition)
 
     def choose(self, condition: Any, a: Any, b: Any) -> Any:
+        """`a` where the condition holds, else `b`, element by element."""
         return np.where(condition, a, b)
 
     def by_libm(self, name: str, *operands: Any) -> Any:
+        """The C library's function applied to each element."""
         return call_libm(name, *(np.asarray(operand) for operand in operands))
 
     def power_of_two(self, exponent: Any) -> Any:
+        """2**exponent, by writing the exponent's field; limited to what is a normal number."""
         limited = np.clip(np.nan_to_num(exponent), -_EXPONENT_BIAS, _EXPONENT_BIAS + 1)
         biased = np.asarray(limited).astype(np.int64) + _EXPONENT_BIAS
         return (biased << _EXPONENT_SHIFT).view(np.float64)
 
     def exponent(self, a: Any) -> Any:
+        """The exponent e for which a / 2**e lies between sqrt(1/2) and sqrt(2), of positive a."""
         above = np.asarray(a, np.float64).view(np.int64) - _ROOT_OF_HALF
         return (above >> _EXPONENT_SHIFT).astype(np.float64)
 
@@ -254,35 +272,45 @@ class NativeArithmetic:
         return self._code.intrinsic(name, "double", [(kind, x) for x in operands])
 
     def constant(self, value: float) -> Any:
+        """An LLVM constant, the same in each lane."""
         return self._code.real("double", value)
 
     def binary(self, name: str, a: Any, b: Any) -> Any:
+        """Emits a binary operation on doubles."""
         if name == "copysign":
             return self._call(name, a, b)
         return self._code.binary(name, "double", a, b)
 
     def compare(self, name: str, a: Any, b: Any) -> Any:
+        """Emits `fcmp` with the predicate `name`."""
         return self._code.binary(f"fcmp {name}", "double", a, b)
 
     def logic(self, name: str, a: Any, b: Any) -> Any:
+        """Emits a logical operation on `i1`."""
         return self._code.binary(name, "i1", a, b)
 
     def unary(self, name: str, a: Any) -> Any:
+        """Emits a call of a unary intrinsic."""
         return self._call(name, a)
 
     def fma(self, a: Any, b: Any, c: Any) -> Any:
+        """Emits a call of `llvm.fma`."""
         return self._call("fma", a, b, c)
 
     def negated(self, condition: Any) -> Any:
+        """Emits the negation of an `i1`."""
         return self._code.binary("xor", "i1", condition, self._code.splat("i1", "true"))
 
     def choose(self, condition: Any, a: Any, b: Any) -> Any:
+        """Emits a `select` on doubles."""
         return self._code.select("double", condition, a, b)
 
     def by_libm(self, name: str, *operands: Any) -> Any:
+        """Emits calls of the C library's function, lane by lane."""
         return emit_libm(self._code, name, *operands)
 
     def power_of_two(self, exponent: Any) -> Any:
+        """Emits 2**exponent by writing the exponent's field."""
         code, kind = self._code, self._code.type("double")
         suffix = f"{code.mangle('i64')}.{code.mangle('double')}"
         integer = code.intrinsic("fptosi.sat", "i64", [(kind, exponent)], suffix)
@@ -291,6 +319,7 @@ class NativeArithmetic:
         return code.cast("bitcast", "i64", shifted, "double")
 
     def exponent(self, a: Any) -> Any:
+        """Emits the exponent e for which a / 2**e lies between sqrt(1/2) and sqrt(2)."""
         code = self._code
         bits = code.cast("bitcast", "double", a, "i64")
         above = code.binary("sub", "i64", bits, code.splat("i64", _ROOT_OF_HALF))

@@ -33,7 +33,7 @@ class FloatOrder:
 
     @property
     def _nan_key(self) -> int:
-        """At the end that is chosen when a NaN is to stay, else at the other."""
+        """The key of a NaN: at the end that is chosen when a NaN is to stay, else at the other."""
         return 0 if self.is_minimum == self.keeps_nan else _HIGHEST
 
     def keys(self, numbers: Array) -> Array:

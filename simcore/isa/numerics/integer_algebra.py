@@ -39,14 +39,16 @@ class Algebra(Protocol):
     """Operations on signed integers that never overflow; amounts of shifts are below the width."""
 
     def widened(self, word: Value) -> Value:
-        """Of an unsigned word of 32 bits."""
+        """Zero-extends an unsigned word of 32 bits."""
 
     def narrowed(self, value: Value) -> Value:
         """The lowest 32 bits as an unsigned word."""
 
     def do(self, name: str, a: Value, b: Value | int) -> Value:
-        """`add`, `sub`, `mul`, `and`, `or`, `shl`, `shr` (with the sign), `min` or `max`, or a
-        comparison."""
+        """Computes `add`, `sub`, `mul`, `and`, `or`, `shl`, `shr`, `min`, `max` or a comparison.
+
+        `shr` is arithmetic: it keeps the sign.
+        """
 
     def select(self, condition: Value, a: Value | int, b: Value | int) -> Value:
         """Lane by lane."""
@@ -59,15 +61,19 @@ class NumpyIntegers:
         self._dtype: Any = object if is_wide else np.int64
 
     def widened(self, word: Value) -> Value:
+        """Converts unsigned words of 32 bits to the wide integers."""
         return np.asarray(word).astype(self._dtype)
 
     def narrowed(self, value: Value) -> Value:
+        """The lowest 32 bits as uint32."""
         return np.asarray(np.bitwise_and(value, _WORD)).astype(np.uint32)
 
     def do(self, name: str, a: Value, b: Value | int) -> Value:
+        """Applies the NumPy function of an operation or comparison."""
         return _FUNCTIONS[name](a, b)
 
     def select(self, condition: Value, a: Value | int, b: Value | int) -> Value:
+        """`a` where the condition holds, else `b`, element by element."""
         return np.where(np.asarray(condition, np.bool_), a, b)
 
 
@@ -82,12 +88,15 @@ class LlvmIntegers:
         return self._code.splat(self._lane, value) if isinstance(value, int) else str(value)
 
     def widened(self, word: Value) -> Value:
+        """Emits the zero extension of 32-bit words."""
         return self._code.cast("zext", "i32", word, self._lane)
 
     def narrowed(self, value: Value) -> Value:
+        """Emits the truncation to the lowest 32 bits."""
         return self._code.cast("trunc", self._lane, value, "i32")
 
     def do(self, name: str, a: Value, b: Value | int) -> Value:
+        """Emits a signed operation or comparison on wide integers."""
         operands = self._value(a), self._value(b)
         if name in ("min", "max"):
             kind = self._code.type(self._lane)
@@ -99,4 +108,5 @@ class LlvmIntegers:
         return self._code.binary({"shr": "ashr"}.get(name, name), self._lane, *operands)
 
     def select(self, condition: Value, a: Value | int, b: Value | int) -> Value:
+        """Emits a `select` on wide integers."""
         return self._code.select(self._lane, condition, self._value(a), self._value(b))

@@ -47,7 +47,7 @@ class NativeCode:
         self.fresh = fresh
 
     def with_lanes(self, lanes: int) -> NativeCode:
-        """The same function, for values of another lane count."""
+        """A view of this function's code for values of another lane count."""
         return NativeCode(lanes, self.lines, self.declarations, self.fresh)
 
     def type(self, of: ScalarType | str) -> str:
@@ -85,6 +85,7 @@ class NativeCode:
         return self.op(f"{name} {self.type(lane_type)} {a}, {b}")
 
     def select(self, lane_type: ScalarType | str, condition: str, a: str, b: str) -> str:
+        """Emits a `select` by a vector of `i1`; returns the result's name."""
         kind = self.type(lane_type)
         return self.op(f"select {self.type('i1')} {condition}, {kind} {a}, {kind} {b}")
 

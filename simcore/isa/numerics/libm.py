@@ -48,8 +48,11 @@ def call_libm(name: str, *operands: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 @cache
 def _compiled_loop(count: int) -> tuple[Any, Any]:
-    """A module, whose code lives as long as it does, and its loop over `count` operands: (address
-    of the function, operands, result, length)."""
+    """A compiled loop that calls a function of `count` operands for each element.
+
+    Returns the module, whose code lives as long as it does, and the loop: (address of the function,
+    operands, result, length).
+    """
     # llvmlite takes long to import: only kernels that call such a function pay for it
     from kernelcast.simcore.host.llvm import compile_module
 

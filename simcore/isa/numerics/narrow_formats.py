@@ -27,8 +27,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class NarrowFormat:
-    """Bits of the fraction, bias of the exponent, and the codes of the largest number, of NaN and
-    of the sign."""
+    """A floating-point format of at most 16 bits.
+
+    Holds bits of the fraction, bias of the exponent, and the codes of the largest number, of NaN
+    and of the sign.
+    """
 
     fraction_bits: int
     bias: int
@@ -73,7 +76,7 @@ _DECODED: dict[ScalarType, Array] = {
 
 
 def from_narrow(codes: Array, type_: ScalarType) -> Array:
-    """As float32, exactly; bits above those of the format are ignored."""
+    """Decodes a narrow format into float32, exactly; bits above those of the format are ignored."""
     return np.take(_DECODED[type_], codes)
 
 

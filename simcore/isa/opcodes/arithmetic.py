@@ -250,7 +250,7 @@ def _register_extremum(
     )
     @with_float_modes
     def _extremum(context: Context, *operands: Array) -> Array:
-        """Of magnitudes with `.abs`; `.xorsign` gives a number the sign of the product."""
+        """The minimum or maximum; `.abs`: of magnitudes, `.xorsign`: with the product's sign."""
         values = [np.abs(x) for x in operands] if "abs" in context.modifiers else operands
         chosen = reduce(partial(choose, context), values)
         if "xorsign" not in context.modifiers:

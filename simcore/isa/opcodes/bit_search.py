@@ -17,8 +17,10 @@ _NOT_FOUND = np.uint32(0xFFFFFFFF)
 
 @opcode("fns", "t=tut", (ScalarType.B32,), native=native.emit_fns)
 def _fns(_context: Context, mask: Array, base: Array, offset: Array) -> Array:
-    """Position of the |offset|-th set bit from `base` on, upwards or, where offset is negative,
-    downwards; offset 0 looks at `base` alone. All ones where there is none."""
+    """Position of the |offset|-th set bit from `base` on; all ones where there is none.
+
+    The search goes upwards or, where offset is negative, downwards; offset 0 looks at `base` alone.
+    """
     distance = np.asarray(offset).view(np.int32)
     goes_down, stays = distance < 0, distance == 0
     start = base & np.uint32(31)
@@ -34,7 +36,7 @@ def _fns(_context: Context, mask: Array, base: Array, offset: Array) -> Array:
 
 
 def _position(bits: Array, count: Array) -> Array:
-    """Of the `count`-th set bit, by halving; anything when there are fewer."""
+    """The position of the `count`-th set bit, by halving; any value when there are fewer."""
     position: Array = np.zeros((), np.uint32)
     for width in (16, 8, 4, 2, 1):
         low = np.bitwise_count(bits & np.uint32((1 << width) - 1)).astype(np.uint32)

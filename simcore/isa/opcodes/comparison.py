@@ -157,7 +157,7 @@ def _register_set(name: str, compare: Comparison, boolean: str) -> None:
         native=emission,
     )
     def _set(context: Context, *operands: Array) -> Array:
-        """Of packed operands an integer result has a 16-bit mask for each."""
+        """A comparison's result as a number; packed operands give a 16-bit mask for each half."""
         source = context.source_type
         if not source.is_packed:
             return truth(context, *operands)

@@ -151,8 +151,11 @@ def _integer_to_integer(context: Context, a: Array) -> Array:
 
 
 def _float_to_integer(context: Context, a: Array) -> Array:
-    """Clamps to the range. NaN gives 0 from f16 and f32 to integers below 64 bits, else the
-    integer whose top bit alone is set (PTX ISA, cvt)."""
+    """Converts to an integer, clamped to its range.
+
+    NaN gives 0 from f16 and f32 to integers below 64 bits, else the integer whose top bit alone is
+    set (PTX ISA, cvt).
+    """
     dtype = context.type.dtype
     limits = np.iinfo(dtype)
     value = _integral(context, a).astype(np.float64)

@@ -21,7 +21,7 @@ from kernelcast.simcore.isa.types import ScalarType
 __all__: list[str] = []
 
 _SHORTS = (ScalarType.U16, ScalarType.S16)
-"""They take a carry and never give one."""
+"""The 16-bit types, which take a carry and never give one."""
 _SUM = Columns()
 _PRODUCT_SUM = Columns(detour=Detour.PRODUCT)
 

@@ -18,7 +18,7 @@ from kernelcast.simcore.isa.types import ScalarType, Unit
 __all__ = ["PACKED_INTEGERS"]
 
 PACKED_INTEGERS = {f"{sign}{bits}": (sign == "s", bits) for sign in "us" for bits in (2, 4, 8, 16)}
-"""By name: whether it is signed, and its bits. The narrowest are types of this instruction only."""
+"""Whether each packed integer type is signed, and its bits; the narrowest exist only here."""
 
 
 def _limits(is_signed: bool, bits: int) -> tuple[int, int]:

@@ -165,7 +165,7 @@ _TWO_VALUES: dict[str, Callable[[Double], tuple[Double, Double]]] = {
 
 
 def _ilogb(x: Double) -> Double:
-    """As s32: the smallest for zero and NaN, the largest for infinities."""
+    """The binary exponent as s32: the smallest for zero and NaN, the largest for infinities."""
     return x.is_nan.choose(_NO_LOGARITHM, x.by_libm("logb"))
 
 
@@ -201,7 +201,7 @@ _WITH_INTEGERS: dict[str, tuple[str, Formula]] = {
     "remquo": ("tu=tt", _remquo),
     "ilogb": ("u=t", _ilogb),
 }
-"""With a result that is an s32."""
+"""Functions with a result that is an s32."""
 
 
 def _library_call(name: str) -> Formula:
@@ -209,8 +209,10 @@ def _library_call(name: str) -> Formula:
 
 
 def formulas() -> Iterator[tuple[str, str, Callable[[Context], Formula]]]:
-    """Every function: its name, its operands and results as the table of opcodes writes them, and
-    its formula for a type. `u` stands for an s32."""
+    """Every function: its name, its signature, and its formula for a type.
+
+    The signature is written as in the table of opcodes; `u` stands for an s32.
+    """
     for name, count in _LIBRARY.items():
         yield name, f"t={'t' * count}", _by_type(name, _library_call(name))
     for name, formula in _ONE_RESULT.items():

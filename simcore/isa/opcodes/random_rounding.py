@@ -42,7 +42,7 @@ def _bits_of_f32(value: Array) -> Array:
 
 
 def _to_bf16(value: Array, random: Array) -> Array:
-    """Its exponents are those of f32: what is cut off are the lowest 16 bits."""
+    """Rounds to bf16 by random bits; exponents are those of f32, 16 bits are cut off."""
     bits = _bits_of_f32(value)
     rounded = ((bits + random) >> np.uint32(16)).astype(np.uint16)
     special = np.where(np.isnan(value), np.uint16(BF16_NAN), (bits >> np.uint32(16)))

@@ -46,7 +46,7 @@ _DIRECTED = frozenset(("rz", "rm", "rp"))
 _RESULT_MODES = frozenset((*FLUSH_SATURATE, "relu"))
 
 _NO_EXPONENT = -5000
-"""Below the exponent of every product of two float64: stands for that of zero."""
+"""A number below the exponent of every product of two float64: stands for that of zero."""
 _NEGLIGIBLE = -400
 """Binary orders that keep a term's sign and can no longer change a sum of float64."""
 
@@ -81,6 +81,7 @@ def _narrow_side(a: Array, b: Array, c: Array, nearest: Array) -> Array:
 
 
 def divide(a: Array, b: Array, mode: str) -> Array:
+    """The quotient, rounded as `mode` says; to nearest where it is empty."""
     nearest = np.divide(a, b)
     if not mode:
         return nearest
@@ -89,6 +90,7 @@ def divide(a: Array, b: Array, mode: str) -> Array:
 
 
 def square_root(a: Array, mode: str) -> Array:
+    """The square root, rounded as `mode` says; to nearest where it is empty."""
     nearest = np.sqrt(a)
     if not mode:
         return nearest
@@ -183,8 +185,10 @@ def rectified(value: Array) -> Array:
 
 
 def with_float_modes(compute: Meaning) -> Meaning:
-    """Adds packed types and bf16, `.ftz` on floating-point operands and results, and `.sat` and
-    `.relu` on results."""
+    """Adds packed types, bf16, `.ftz`, `.sat` and `.relu` to the meaning of an opcode.
+
+    `.ftz` applies to floating-point operands and results, `.sat` and `.relu` to results.
+    """
 
     @element_by_element
     @in_single_precision

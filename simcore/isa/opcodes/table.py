@@ -76,9 +76,11 @@ class Opcode(Columns):
         return self.flops * (2 if context.type.is_packed else 1)
 
     def operand_types(self, context: Context) -> tuple[ScalarType, ...]:
+        """The types of the operands that the signature gives an instruction of these types."""
         return tuple(_letter(x, context) for x in self.signature.split("=")[1])
 
     def result_types(self, context: Context) -> tuple[ScalarType, ...]:
+        """The types of the results that the signature gives an instruction of these types."""
         return tuple(_letter(x, context) for x in self.signature.split("=")[0])
 
 

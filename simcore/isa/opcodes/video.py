@@ -33,7 +33,7 @@ COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 SECOND_OPERATIONS = ("add", "min", "max")
 SCALAR_VIDEO = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vset", "vshl", "vshr", "vmad")
 PACKED_VIDEO = ("vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax", "vset")
-"""These are followed by the number of parts: 2 or 4."""
+"""Packed video instructions; their names go on with the number of parts, 2 or 4."""
 _WORD_BITS = 32
 _PART_BITS = {"b": 8, "h": 16}
 _TYPES = tuple(f"{x}.{sign}32" for x in "dab" for sign in "us")

@@ -63,9 +63,11 @@ class WarpOpcode:
     detour: Detour = Detour.NONE
 
     def result_types(self, type_: ScalarType) -> tuple[ScalarType, ...]:
+        """The types of the results for an instruction type."""
         return tuple(own or type_ for own in self.results)
 
     def source_types(self, type_: ScalarType) -> tuple[ScalarType, ...]:
+        """The types of the sources for an instruction type."""
         return tuple(own or type_ for own in self.sources)
 
 
@@ -127,7 +129,7 @@ def _ballot(_type: ScalarType, participants: Array, a: Array) -> tuple[Array, ..
 
 
 def _equals(participants: Array, a: Array) -> Array:
-    """For each lane, those that take part and hold the same."""
+    """The lanes, one bit each, that take part and hold the value of each lane."""
     same = a[:, :, None] == a[:, None, :]
     return np.asarray(np.where(same, _BITS, np.uint32(0)).sum(axis=2, dtype=np.uint32)) & (
         participants

@@ -36,8 +36,11 @@ Ints = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class GroupedPaths:
-    """`source`: the pc that each number stands for, shape (numbers,), the first ones for
-    themselves; `reads` and `writes`: registers beside the instruction's own, by number."""
+    """Paths with numbers for instructions that are waited for by groups.
+
+    `source`: the pc that each number stands for, shape (numbers,), the first ones for themselves;
+    `reads` and `writes`: registers beside the instruction's own, by number.
+    """
 
     pc: Ints
     source: npt.NDArray[np.intp]
@@ -108,8 +111,10 @@ def grouped_paths(
 def _roles(
     instructions: Sequence[InstructionRow],
 ) -> Iterator[tuple[int, tuple[_Role, str, int]]]:
-    """Of each pc its role, its family and the number of groups that a wait leaves. Copies in bulk
-    have groups of their own, which nobody follows here."""
+    """The pcs with a part in asynchronous groups: role, family, and groups that a wait leaves.
+
+    Copies in bulk have groups of their own, which nobody follows here.
+    """
     for row in instructions:
         family = next((name for name in _FAMILIES if row.mnemonic.startswith(f"{name}.")), "")
         if not family or row.is_part or row.mnemonic.startswith("cp.async.bulk"):
@@ -125,8 +130,11 @@ def _roles(
 
 
 def joins_group(row: InstructionRow) -> bool:
-    """Whether its warp goes on before what it brings is there, and waits for it by its group, or
-    has an mbarrier told of it."""
+    """Whether an instruction completes asynchronously.
+
+    Its warp goes on before what it brings is there, and waits for it by its group, or has an
+    mbarrier told of it.
+    """
     if row.is_part:
         return False
     is_copy = row.mnemonic.startswith("cp.async.c") and row.kind == "load"
@@ -158,8 +166,11 @@ class _Flow:
         return place
 
     def tell(self) -> list[Place]:
-        """What an mbarrier is told of: all that was begun since the last time, or else the same
-        again; of what came before that more is done by then."""
+        """The places that an mbarrier is told of.
+
+        These are all that was begun since the last time, or else the same again; of what came
+        before that more is done by then.
+        """
         if self.untold:
             self.told, self.untold = self.untold, []
         return self.told

@@ -21,8 +21,10 @@ Ints = npt.NDArray[np.int64]
 
 
 def longest_share(kernel: TimedKernel) -> float:
-    """Of the warp with the most instructions of each stage, how many a mean warp has: 1 where all
-    have as many, or where warps wait for phases."""
+    """Instructions of a mean warp over those of the longest, stage by stage.
+
+    1 where all warps have as many, or where warps wait for phases.
+    """
     if len(kernel.paths.phases) or Pipeline.BARRIER not in kernel.pipeline:
         return 1.0
     longest = executed = 0
@@ -34,8 +36,11 @@ def longest_share(kernel: TimedKernel) -> float:
 
 
 def equal_warps(kernel: TimedKernel) -> TimedKernel:
-    """In each stage all warps follow the path of the longest, of each of its instructions as many
-    as a mean warp has of all."""
+    """The kernel with equal work for all warps of a thread block.
+
+    In each stage all warps follow the path of the longest, of each of its instructions as many as a
+    mean warp has of all.
+    """
     paths = kernel.paths
     if longest_share(kernel) == 1.0:
         return kernel
@@ -70,8 +75,10 @@ def equal_warps(kernel: TimedKernel) -> TimedKernel:
 
 
 def _stages(kernel: TimedKernel) -> Iterator[Ints]:
-    """Of each recorded thread block where the stages of its warps begin, and where the last ones
-    end, shape (warps, stages + 1); those of warps that have ended are empty."""
+    """Where barrier stages of warps begin, and the last ones end, by recorded thread block.
+
+    The shape is (warps, stages + 1) each; stages of warps that have ended are empty.
+    """
     paths, warps = kernel.paths, kernel.paths.warps_per_thread_block
     is_barrier = np.array([item is Pipeline.BARRIER for item in kernel.pipeline], np.bool_)
     after = np.flatnonzero(is_barrier[paths.pc]) + 1

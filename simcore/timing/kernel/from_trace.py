@@ -120,8 +120,10 @@ def _wavefronts(
     native: NativeAccesses,
     device: Device,
 ) -> tuple[Floats, Floats]:
-    """Those that accesses take, and those without conflicts; `has_none` by pc: whether it is no
-    access that passes L1 or banks for a warp."""
+    """Passes that accesses take, and passes without conflicts.
+
+    `has_none` by pc: whether it is no access that passes L1 or banks for a warp.
+    """
     wavefronts: Floats = np.ones(len(paths.pc), np.float64)
     wavefronts[has_none[paths.pc]] = 0.0
     fewest = wavefronts.copy()
@@ -184,9 +186,12 @@ def _distinct(
 def _levels(
     trace: Trace, native: NativeAccesses, traffic: TrafficResult, sector_bytes: int
 ) -> MemoryLevels:
-    """DRAM counts in bytes, so that what a transaction fetches beside a sector is not lost; nor is
+    """The simulated hit rates and sectors of each instruction.
+
+    DRAM counts in bytes, so that what a transaction fetches beside a sector is not lost; nor is
     what L1 fetches beside it, where its sectors are longer than those of L2. A copy in bulk asks
-    for all of its sectors at once, and nothing of it passes registers."""
+    for all of its sectors at once, and nothing of it passes registers.
+    """
     counts = traffic.by_instruction
     is_bulk = _is_bulk(trace.instructions)
     requests = np.where(is_bulk, trace.classes.totals()[0], counts.requests)
@@ -204,8 +209,10 @@ def _levels(
 
 
 def _written(traffic: TrafficResult) -> float:
-    """Bytes that reach DRAM for one of the writes that instructions made necessary: several of
-    them may go in one transaction."""
+    """Bytes that reach DRAM for one of the writes that instructions made necessary.
+
+    Several writes may go in one transaction.
+    """
     writes = int(traffic.by_instruction.dram_writes.sum())
     transactions = traffic.dram_write_transactions
     return transactions * traffic.transaction_bytes / writes if writes else 0.0

@@ -29,8 +29,11 @@ Ints = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class NativeInstruction:
-    """One of a sequence. `in_chain`: the next one of the chain, or the result, waits for this one;
-    `waits`: it waits for the chain so far, not for the operands alone."""
+    """One instruction of a native sequence.
+
+    `in_chain`: the next one of the chain, or the result, waits for this one; `waits`: it waits for
+    the chain so far, not for the operands alone.
+    """
 
     pipeline: Pipeline
     in_chain: bool = True
@@ -39,7 +42,7 @@ class NativeInstruction:
 
 @cache
 def native_sequences() -> dict[str, tuple[NativeInstruction, ...]]:
-    """By InstructionRow.sequence: instruction_sequences.toml."""
+    """The sequences of instruction_sequences.toml, by InstructionRow.sequence."""
     text = (files(__package__) / "instruction_sequences.toml").read_text("utf-8")
     return {name: _sequence(items) for name, items in tomllib.loads(text).items()}
 

@@ -47,8 +47,10 @@ def without_tries(instructions: Sequence[InstructionRow], paths: WarpPaths) -> W
 
 
 def with_parts_told_by_whole(instructions: Sequence[InstructionRow], paths: WarpPaths) -> WarpPaths:
-    """The paths with phases of what is part of an instruction at the event of that instruction,
-    which comes before it."""
+    """The paths with phases of parts moved to the instruction that they are part of.
+
+    Its event comes before theirs.
+    """
     is_part = np.array([row.is_part for row in instructions], np.bool_)
     table = paths.phases
     if not is_part[paths.pc[table.event]].any():
@@ -73,8 +75,11 @@ def _moved(table: PhaseTable, kept: npt.NDArray[np.bool_], event: Ints) -> Phase
 def _kept(
     paths: WarpPaths, is_look: npt.NDArray[np.bool_], is_loop: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
-    """Drops the events from a look to the next one at the same mbarrier that the same instruction
-    takes, where nothing stands between but arithmetic and branches."""
+    """Which events stay when repeated looks at an mbarrier are dropped.
+
+    Dropped are the events from a look to the next one at the same mbarrier that the same
+    instruction takes, where nothing stands between but arithmetic and branches.
+    """
     kept = np.ones(len(paths.pc), np.bool_)
     events = np.flatnonzero(is_look)
     others = np.concatenate((np.zeros(1, np.int64), np.cumsum(~is_loop)))

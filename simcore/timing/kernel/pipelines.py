@@ -72,7 +72,7 @@ _OF_SASS: Mapping[str, Detour] = {
 
 
 def pipelines(instructions: Sequence[InstructionRow], memory: MemoryResult) -> tuple[Pipeline, ...]:
-    """By pc. A generic access that `memory` saw in shared memory only belongs there."""
+    """The pipeline of each pc; a generic access only ever seen in shared memory belongs there."""
     is_banked = (memory.wavefronts.requests > 0) & (memory.traffic.by_instruction.requests == 0)
     return tuple(_pipeline(row, is_banked) for row in instructions)
 
@@ -80,9 +80,12 @@ def pipelines(instructions: Sequence[InstructionRow], memory: MemoryResult) -> t
 def device_pipelines(
     instructions: Sequence[InstructionRow], memory: MemoryResult, device: Device
 ) -> tuple[Pipeline, ...]:
-    """As `pipelines`; conversions from and to 64-bit types take the unit of double precision where
-    that is slower than other conversions (CUDA C++ Programming Guide, throughput of native
-    arithmetic instructions: 2 instead of 16 results a cycle for compute capability 7.5 and 8.6)."""
+    """The pipeline of each pc on a device.
+
+    Conversions from and to 64-bit types take the unit of double precision where that is slower than
+    other conversions (CUDA C++ Programming Guide, throughput of native arithmetic instructions: 2
+    instead of 16 results a cycle for compute capability 7.5 and 8.6).
+    """
     found = pipelines(instructions, memory)
     timing = device.timing
     if timing is None or timing.fp64.lanes >= timing.conversion.lanes:
@@ -94,7 +97,7 @@ def device_pipelines(
 
 
 def _converts_64_bits(row: InstructionRow) -> bool:
-    """Between integers nothing is converted, only registers are copied."""
+    """Whether a 64-bit number is converted; integers among each other are only copied."""
     types = row.mnemonic.lower().split(".")
     is_wide_integer = any(name in types for name in _WIDE_INTEGERS)
     is_float = types[0] in ("i2f", "f2i") or any(name[:1] == "f" for name in types[1:])

@@ -85,8 +85,10 @@ def is_burdened_by(component: Component, kernel: TimedKernel, device: Device) ->
 
 
 def active_lanes(kernel: TimedKernel) -> float:
-    """Of the instructions of a mean warp that need not wait for others of its thread block; all of
-    them where warps wait for phases, whose events stay what they are."""
+    """Mean active lanes of warp instructions that need not wait for others of the thread block.
+
+    All lanes where warps wait for phases, whose events stay what they are.
+    """
     lanes = kernel.paths.lanes[_may_go(kernel)[kernel.paths.pc]]
     return float(lanes.mean()) if len(lanes) and not len(kernel.paths.phases) else kernel.warp_width
 
@@ -113,8 +115,11 @@ def _is_local(kernel: TimedKernel) -> Bools:
 
 
 def _coalesced(kernel: TimedKernel) -> TimedKernel:
-    """Each request takes the fewest sectors that hold its bytes. What passed a level because of
-    others no longer does; what the caches have saved already is not saved again."""
+    """The kernel with each request in the fewest sectors that hold its bytes.
+
+    What passed a level because of others no longer does; what the caches have saved already is not
+    saved again.
+    """
     levels = kernel.levels
     sectors = np.minimum(levels.sectors, levels.ideal_sectors)
     past_l1 = np.minimum(levels.sectors * (1.0 - levels.l1_hits), sectors)
@@ -137,7 +142,7 @@ def _may_go(kernel: TimedKernel) -> Bools:
 
 
 def _filled(kernel: TimedKernel) -> TimedKernel:
-    """As many warp instructions as full warps need for the same lanes, of those that were executed.
+    """The kernel with as few warp instructions as full warps need for the same lanes.
 
     Of each instruction a thread block keeps one for every `warp_width` lanes. Which ones begins
     elsewhere in each basic block, so that the work of one branch is not all left to one warp. What
@@ -183,7 +188,7 @@ def _filled(kernel: TimedKernel) -> TimedKernel:
 
 
 def _first_lanes(kernel: TimedKernel) -> npt.NDArray[np.int64]:
-    """By pc, spread evenly over a warp; the same within a basic block."""
+    """The first lane to keep by pc: spread evenly over a warp, equal within a basic block."""
     after_branch = np.cumsum(_of(kernel, Pipeline.BRANCH))
     turns = (np.concatenate(([0], after_branch[:-1])) * GOLDEN) % 1.0
     return np.asarray((turns * kernel.warp_width).astype(np.int64))

@@ -35,7 +35,7 @@ def shared_returns(
 
 
 def _are_paired(patterns: PatternTable) -> npt.NDArray[np.bool_]:
-    """By pattern: whether lanes n and n ^ 1, or n and n ^ 2, ask for the same wherever active."""
+    """Whether lanes n and n ^ 1, or n and n ^ 2, ask for the same wherever active, by pattern."""
     lanes = np.arange(patterns.offsets.shape[1])
     is_active = (patterns.mask[:, None] >> lanes.astype(np.uint64)) & np.uint64(1) != 0
     paired = np.zeros(len(patterns.mask), np.bool_)

@@ -23,7 +23,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def tensor_cycles(rows: Sequence[InstructionRow], device: Device) -> tuple[Floats, Floats]:
-    """By pc: cycles that a scheduler's unit takes for one lane, and until the result is there.
+    """Cycles of a scheduler's tensor unit for one lane, and until the result is there, by pc.
 
     A product of which all lanes take part is there `latency_cycles` after the last of its cycles at
     the rate of the unit; sums that are held back begin one after the other, later than that.

@@ -16,8 +16,9 @@ __all__ = ["MemoryLevels", "Pipeline", "TimedKernel", "timing_facts"]
 
 
 class Pipeline(Enum):
-    """Which part of an SM executes an instruction; the first eight have `PipelineFacts`, the ninth
-    is as fast as [tensor] of the device says.
+    """The part of an SM that executes an instruction.
+
+    The first eight have `PipelineFacts`, the ninth is as fast as [tensor] of the device says.
     """
 
     FP32 = "fp32"
@@ -47,11 +48,11 @@ class Pipeline(Enum):
 
 @dataclass(frozen=True)
 class MemoryLevels:
-    """Of the global accesses of each pc, shape (instructions,) each, from the cache simulation.
+    """What global accesses take at each level, by pc, from the cache simulation.
 
-    `sectors`: mean sectors of a request, `ideal_sectors`: the fewest that hold its bytes. Shares of
-    sectors: `l1_hits` of all; `l2_hits` and `dram` (misses of L2) of those that go past L1; loads
-    and stores alike. `bytes_per_lane`: what one lane moves.
+    All are of shape (instructions,). `sectors`: mean sectors of a request, `ideal_sectors`: the
+    fewest that hold its bytes. Shares of sectors: `l1_hits` of all; `l2_hits` and `dram` (misses of
+    L2) of those that go past L1; loads and stores alike. `bytes_per_lane`: what one lane moves.
     """
 
     sectors: npt.NDArray[np.float64]
@@ -61,7 +62,7 @@ class MemoryLevels:
     bytes_per_lane: npt.NDArray[np.float64]
 
     def of(self, source: npt.NDArray[np.intp]) -> MemoryLevels:
-        """Those of the instructions `source`, one after the other."""
+        """The columns of the instructions `source`, one after the other."""
         return MemoryLevels(
             **{item.name: getattr(self, item.name)[source] for item in fields(self)}
         )
@@ -94,11 +95,13 @@ class TimedKernel:
     path_share: float = 1.0
     """Events of `paths` over those that as many average thread blocks of the launch execute."""
     instructions: tuple[InstructionRow, ...] = ()
-    """By pc, where there is a source; only reports read them."""
+    """Instructions by pc, where there is a source; only reports read them."""
 
     def of(self, source: npt.NDArray[np.intp]) -> TimedKernel:
-        """With instructions of new numbers, each like the one whose pc is `source[number]`; paths
-        have the old ones."""
+        """The kernel with new instruction numbers, each like the pc `source[number]`.
+
+        Paths keep the old numbers.
+        """
         latency = self.tensor_latency
         return replace(
             self,

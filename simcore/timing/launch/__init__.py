@@ -1,4 +1,4 @@
-"""From one simulated SM to the launch: steady stretches, unequal shares, utilisation, hot lines.
+"""Timing of a launch, with utilisation and hot lines, from one simulated SM.
 
 `launch_timing` is the place to begin, `sm_simulator` is one SM as an object. Imports `timing.walk`
 and `timing.kernel`.

@@ -19,9 +19,10 @@ _REASONS = tuple(StallReason)
 
 @dataclass(frozen=True, slots=True)
 class HotLine:
-    """`place` in the source that the kernel was compiled from, where that is known, else in the
-    kernel's own; `mnemonic` is the instruction there that waits longest, `reason` what for mostly.
+    """A line of the source, and what is lost there.
 
+    `place` in the source that the kernel was compiled from, where that is known, else in the
+    kernel's own; `mnemonic` is the instruction there that waits longest, `reason` what for mostly.
     `percent` of all slots, or of all cycles of warps: lost by warps whose next instruction is of
     that line.
     """
@@ -37,8 +38,11 @@ def hot_lines(
     account: npt.NDArray[np.int64],
     reasons: Collection[StallReason] = _REASONS,
 ) -> tuple[HotLine, ...]:
-    """The first ten by what they lose for these reasons. `account`: rows by pc, a last one for no
-    instruction, and columns as `LaunchTiming.slots` or `LaunchTiming.warp_cycles` has them."""
+    """The first ten lines by what they lose for these reasons.
+
+    `account`: rows by pc, a last one for no instruction, and columns as `LaunchTiming.slots` or
+    `LaunchTiming.warp_cycles` has them.
+    """
     columns = [reason.code for reason in reasons]
     lost = np.zeros_like(account)
     lost[:, columns] = account[:, columns]

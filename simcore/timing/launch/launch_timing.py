@@ -55,6 +55,7 @@ class LaunchTiming:
 
     @property
     def seconds(self) -> float:
+        """The duration of the launch with its overhead, in seconds."""
         return self.overhead_s + self.device.seconds(self.cycles * self.scale)
 
     @property
@@ -64,6 +65,7 @@ class LaunchTiming:
 
     @property
     def issued(self) -> int:
+        """Issue slots in which a scheduler issued."""
         return int(self.slots[:, :, ISSUED].sum())
 
     def lost(self, reason: StallReason) -> int:
@@ -72,6 +74,7 @@ class LaunchTiming:
 
     @property
     def stalls(self) -> dict[StallReason, int]:
+        """Issue slots lost, by reason."""
         return {reason: self.lost(reason) for reason in StallReason}
 
     @property
@@ -141,7 +144,7 @@ class _Launch:
         self.simulated_instructions = 0
 
     def run(self) -> tuple[Snapshot, Snapshot]:
-        """Of an SM that is done first, and of one that is done last."""
+        """Runs an SM that is done first and one that is done last; the state of each at its end."""
         sms = self._device.architecture.sm_count
         at_once = self._kernel.thread_blocks_per_sm
         shares = unequal_shares(self._kernel.paths, self._kernel.thread_blocks, sms, at_once)
@@ -158,7 +161,7 @@ class _Launch:
         return full, last if last.cycles > full.cycles else full
 
     def _run_unequal(self, shares: UnequalShares) -> tuple[Snapshot, Snapshot]:
-        """As `run`, of the SM with average work and of the one with the most."""
+        """Runs the SM with average work and the one with the most."""
         full = self._finish(self._start_share(shares.mean, shares.busy))
         if shares.later == 0 or Component.IMBALANCE in self._without:
             return full, full
@@ -172,7 +175,7 @@ class _Launch:
         return SmSimulator(program, self._machine(busy_sms), len(order), per_sm)
 
     def _finish_late(self, simulator: SmSimulator, cycles: int, busy_sms: int) -> Snapshot:
-        """Of an SM that has L2 and DRAM to share with fewer others after so many cycles."""
+        """Ends an SM that shares L2 and DRAM with fewer others after so many cycles."""
         simulator.run(before_cycle=cycles)
         simulator.machine = self._machine(busy_sms)
         return self._finish(simulator)

@@ -52,10 +52,10 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Snapshot:
-    """At the end of an issue: all slots until then are in `account` (see SmState).
+    """The state of an SM at the end of an issue, with the account of all slots until then.
 
     `backlog`: cycles that L2 or DRAM will go on with what they have been asked for. `warp_account`
-    has all cycles of warps, `resident_warp_cycles` how many they are.
+    has all cycles of warps, `resident_warp_cycles` how many they are. See SmState.
     """
 
     cycles: int
@@ -96,6 +96,7 @@ class SmSimulator:
 
     @property
     def dispatched(self) -> int:
+        """Thread blocks that the SM has been given, with those of skipped stretches."""
         return int(self._state.counts[DISPATCHED]) + self._skipped_thread_blocks
 
     @property
@@ -104,7 +105,7 @@ class SmSimulator:
         return int(self._account[:, :, ISSUED].sum())
 
     def run(self, completed: int | None = None, before_cycle: float | None = None) -> Snapshot:
-        """Until so many thread blocks have ended, or up to a cycle; to the end by default."""
+        """Runs until so many thread blocks have ended, or up to a cycle; to the end by default."""
         wanted = self._total if completed is None else completed
         before = NEVER
         if before_cycle is not None:
@@ -143,7 +144,7 @@ class SmSimulator:
         )
 
     def _accounts(self) -> tuple[Ints, Ints]:
-        """Of slots and of cycles of warps, by pc."""
+        """The accounts of slots and of cycles of warps, summed up by pc."""
         first = np.append(self._program.first_row, self._program.rows)
         by_pc = np.add.reduceat(self._account, first, axis=1)
         slots, states = (
@@ -155,7 +156,7 @@ class SmSimulator:
         return slots, states
 
     def _residence(self, cycles: int) -> int:
-        """Of all warps up to then, from the first cycle of their thread block on."""
+        """Resident cycles of all warps so far, from the first cycle of their thread block on."""
         state = self._state
         schedulers = scheduler_records(state.scheduler)
         live = np.concatenate([record[ORDER : ORDER + record[COUNT]] for record in schedulers])

@@ -25,11 +25,11 @@ Floats = npt.NDArray[np.float64]
 def steady_stretch(
     simulator: SmSimulator, begins: int, period: int, ends: int
 ) -> tuple[Snapshot, Snapshot, bool] | None:
-    """The ends of three stretches in turn that are alike, or of the longest ones that do not take
-    too many instructions, and whether they take equally long; None when there is no room for them.
+    """Three consecutive stretches that are alike, or the longest ones affordable.
 
-    Walks `simulator` from `begins` completed thread blocks, which fill the SM, up to `ends` at
-    most. Stretches are 1, 2, 4, ... times `period` thread blocks long.
+    Returns the ends of the first two and whether they take equally long; None when there is no room
+    for them. Walks `simulator` from `begins` completed thread blocks, which fill the SM, up to
+    `ends` at most. Stretches are 1, 2, 4, ... times `period` thread blocks long.
     """
     completed, walked = begins, list[Snapshot]()
     while completed + period <= ends:
@@ -44,16 +44,20 @@ def steady_stretch(
 
 
 def are_alike(ends: Sequence[Snapshot]) -> bool:
-    """Whether thread blocks took as long in each stretch between `ends`, and lost as many slots for
-    each reason."""
+    """Whether thread blocks did alike in each stretch between `ends`.
+
+    They took as long, and lost as many slots for each reason.
+    """
     slots = _of_a_thread_block([end.account.sum(axis=(0, 1)) for end in ends], ends)
     within = _SLOTS_WITHIN * slots.sum(axis=1).mean()
     return take_as_long(ends) and bool((np.ptp(slots, axis=0) <= within).all())
 
 
 def take_as_long(ends: Sequence[Snapshot]) -> bool:
-    """Whether thread blocks took as long in each stretch, and left as much behind for the memory to
-    do."""
+    """Whether thread blocks took as long in each stretch between `ends`.
+
+    They must have left as much behind for the memory to do, too.
+    """
     cycles = _of_a_thread_block([end.cycles for end in ends], ends)
     growth = abs(ends[-1].backlog - ends[0].backlog)
     return bool(
@@ -63,7 +67,7 @@ def take_as_long(ends: Sequence[Snapshot]) -> bool:
 
 
 def _of_a_thread_block(sums: Sequence[Any], ends: Sequence[Snapshot]) -> Floats:
-    """In each stretch; the first axis is that of the stretches."""
+    """Means per thread block in each stretch; the first axis is that of the stretches."""
     thread_blocks = np.diff([end.thread_blocks for end in ends])
     found: Floats = (np.diff(np.array(sums), axis=0).T / thread_blocks).T
     return found

@@ -22,9 +22,11 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class UnequalShares:
-    """Recorded thread blocks, by position, in the order in which an SM gets them: `mean` of the SM
-    whose work is nearest to the average, `most` of the one that has the most; `later` SMs have
-    more to do than the former, of `busy` that have any work."""
+    """Recorded thread blocks, by position, in the order in which an SM gets them.
+
+    `mean` are those of the SM whose work is nearest to the average, `most` of the one that has the
+    most; `later` SMs have more to do than the former, of `busy` that have any work.
+    """
 
     mean: Ints
     most: Ints
@@ -57,7 +59,7 @@ def unequal_shares(
 
 
 def _nearest(recorded: Ints, thread_blocks: int) -> Ints:
-    """By number of a thread block, the position of the recorded one nearest to it."""
+    """The position of the nearest recorded thread block, by number of a thread block."""
     between = (recorded[:-1] + recorded[1:]) // 2
     return np.searchsorted(between, np.arange(thread_blocks), side="left").astype(np.int64)
 

@@ -79,8 +79,10 @@ def utilization(
 
 
 def nvprof_ratings(shares: Mapping[Resource, float], device: Device) -> dict[str, int]:
-    """By metric without its suffix, as nvprof has them on the device: 0 for idle, 10 for tenths
-    above nine."""
+    """nvprof's ratings by metric without its suffix, as the device has them.
+
+    0 stands for idle, 10 for tenths above nine.
+    """
     is_joint = device.architecture.compute_capability.startswith(_WITH_L1_SHARED)
     absent = _ONE_BY_ONE if is_joint else _TOGETHER
     return {

@@ -215,8 +215,10 @@ def load(
 def copy_in_bulk(
     program: Program, machine: Machine, state: SmState, warp: int, row: int, at: int
 ) -> int:
-    """When the last sector of a copy of cycle `at` has come, packed with the level that it comes
-    from. It asks L2 for all of them at once, and has no place among the requests of L1."""
+    """When the last sector of a bulk copy begun at cycle `at` has come, packed with its level.
+
+    The copy asks L2 for all of them at once, and has no place among the requests of L1.
+    """
     past_l1, past_l2 = _misses(program, state, warp, row)
     if past_l1 == 0.0:
         soonest: int = at + machine.l2_latency
@@ -235,8 +237,10 @@ def copy_in_bulk(
 def store(
     program: Program, machine: Machine, state: SmState, warp: int, row: int, passes: float, at: int
 ) -> int:
-    """When a store is acknowledged, 0 where nobody waits for that. It holds its sectors until the
-    last level that it needs has taken them."""
+    """When a store is acknowledged, 0 where nobody waits for that.
+
+    It holds its sectors until the last level that it needs has taken them.
+    """
     arrives = _through_l1(machine, state, passes, at)
     past_l1, past_l2 = _misses(program, state, warp, row)
     begins = arrives

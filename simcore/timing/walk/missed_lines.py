@@ -45,8 +45,11 @@ def _count_turns(start: npt.NDArray[np.int64], pc: Column, had: Column, turns: C
 
 
 def miss_columns(levels: MemoryLevels, device: Device) -> tuple[Floats, ...]:
-    """By pc: lines of a request that L1 misses on average, sectors of a line, the share of these
-    lines that L2 misses, and where in its turn at L1 and at L2 warp 0 begins."""
+    """Miss rates by pc, in columns.
+
+    Lines of a request that L1 misses on average, sectors of a line, the share of these lines that
+    L2 misses, and where in its turn at L1 and at L2 warp 0 begins.
+    """
     most = device.l2.line_bytes / device.l2.sector_bytes
     line: Floats = np.clip(levels.sectors, 1.0, most)
     pc = np.arange(len(line), dtype=np.float64)
@@ -61,7 +64,7 @@ def miss_columns(levels: MemoryLevels, device: Device) -> tuple[Floats, ...]:
 
 @inlined
 def _begins(warp: int, step: float, first: float) -> float:
-    """Between 0 and 1."""
+    """Where the warp begins in its turn, between 0 and 1."""
     at = warp * step + first
     return at - math.floor(at)
 
@@ -70,8 +73,11 @@ def _begins(warp: int, step: float, first: float) -> float:
 def missed_lines(
     warp: int, turn: int, lines: float, share: float, at_l1: float, at_l2: float
 ) -> tuple[int, int]:
-    """Lines of a request that L1 misses, and those of them that L2 misses: the warp with that
-    number in the launch has made `turn` requests at the pc, whose columns are the others."""
+    """Lines of a request that L1 misses, and those of them that L2 misses.
+
+    The warp with that number in the launch has made `turn` requests at the pc, whose columns are
+    the others.
+    """
     made = turn * lines + _begins(warp, _WARP_AT_L1, at_l1)
     before, after = math.floor(made), math.floor(made + lines)
     if before == after:

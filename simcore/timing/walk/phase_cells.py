@@ -18,7 +18,7 @@ from kernelcast.traces.warp_paths import WarpPaths
 __all__ = ["CELL_WORDS", "LEFT", "LIST_HEAD", "PHASE_READY", "PhaseCells", "phase_cells"]
 
 LEFT, PHASE_READY, CELL_WORDS = range(3)
-"""Of a cell: events that the phase lacks, and when those that it had are done, packed."""
+"""Words of a cell: events that the phase lacks, and when those it had are done, packed."""
 LIST_HEAD = 2
 
 Ints = npt.NDArray[np.int64]
@@ -27,9 +27,12 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class PhaseCells:
-    """`of_event`: the place in `lists` of how many cells the event takes part in, how many it waits
+    """Cells of phases, and the events that take part in them.
+
+    `of_event`: the place in `lists` of how many cells the event takes part in, how many it waits
     for, and these cells; empty where no event has phases. `needs`: events of each cell, recorded
-    thread block i having the cells from `first[i]` on, `most` at most."""
+    thread block i having the cells from `first[i]` on, `most` at most.
+    """
 
     of_event: npt.NDArray[np.int32]
     lists: Ints
@@ -39,8 +42,10 @@ class PhaseCells:
 
 
 def phase_cells(paths: WarpPaths, is_told: Flags) -> PhaseCells:
-    """`is_told` by pc: whether its events take part in phases, rather than nobody waiting for
-    them."""
+    """The phases of all recorded thread blocks as cells.
+
+    `is_told` by pc: whether its events take part in phases, rather than nobody waiting for them.
+    """
     table, recorded = paths.phases, len(paths.thread_blocks)
     owner, is_own = paths.thread_block_of(table.event), paths.is_own_phase
     told = np.flatnonzero(is_own & ~table.is_wait & is_told[paths.pc[table.event]])

@@ -148,8 +148,11 @@ def issue_with_phases(
     kind: int,
     now: int,
 ) -> int:
-    """Issues an instruction with phases; when the one behind it, or a look again, has its operands,
-    or ENDED where that is not known or there is none."""
+    """Issues an instruction with phases.
+
+    Returns when the one behind it, or a look again, has its operands, or ENDED where that is not
+    known or there is none.
+    """
     if kind in (ARRIVE, AWAIT):
         pipe = warp_pipe(state, warp)
         came = access_shared(program, machine, state, pipe, row, now)
@@ -183,8 +186,11 @@ def issue_with_phases(
 
 @compiled
 def let_one_go(program: Program, machine: Machine, state: SmState) -> bool:
-    """When nobody can issue any more because warps wait for one another, as parts of a warp on ways
-    of their own may: ends the phases of the first of them. Whether there was one."""
+    """Breaks a deadlock by ending the phases of the first waiting warp; whether there was one.
+
+    Warps may wait for one another when parts of a warp are on ways of their own, so that nobody can
+    issue any more.
+    """
     for scheduler in range(machine.schedulers):
         if scheduler_wake(state, scheduler) < NEVER:
             return False

@@ -32,8 +32,10 @@ def begin_phases(program: Program, state: SmState, place: int, recorded: int) ->
 
 @outlined
 def phases_ended(program: Program, state: SmState, warp: int) -> int:
-    """When all phases have ended that the warp's next event waits for, packed; NOT_YET while one
-    lacks events."""
+    """When all phases have ended that the warp's next event waits for, packed.
+
+    NOT_YET while one lacks events.
+    """
     place = warp_place(state, warp)
     at = program.event_phases[np.uint64(warp_position(state, warp))]
     first = at + LIST_HEAD + program.phase_lists[np.uint64(at)]

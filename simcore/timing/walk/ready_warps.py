@@ -80,8 +80,11 @@ def _pending(scheduler: int, at: int) -> np.uint64:
 
 @inlined
 def list_pending(state: SmState, scheduler: int, warp: int, ready: int) -> None:
-    """Enters a warp that has its operands at cycle `ready`. The ring is kept in order by moving the
-    entries on the shorter side; END_OF_RING is behind the last one."""
+    """Enters a warp that has its operands at cycle `ready`.
+
+    The ring is kept in order by moving the entries on the shorter side; END_OF_RING is behind the
+    last one.
+    """
     table, entry = state.scheduler, ring_entry(ready, warp)
     head, tail = table[scheduler_word(scheduler, HEAD)], table[scheduler_word(scheduler, TAIL)]
     if entry < table[_pending(scheduler, (head + tail) >> 1)]:
@@ -133,8 +136,10 @@ def soonest_ready(state: SmState, scheduler: int) -> int:
 
 @inlined
 def soonest_pending(state: SmState, scheduler: int, soonest: int, tied: int) -> tuple[int, int]:
-    """The first cycle in which a warp can issue, and the bits of those that can: `soonest` and
-    `tied`, unless pending ones come before or at the same time."""
+    """The first cycle in which a warp can issue, and the bits of those that can.
+
+    These are `soonest` and `tied`, unless pending ones come before or at the same time.
+    """
     table = state.scheduler
     at = table[scheduler_word(scheduler, HEAD)]
     entry = table[_pending(scheduler, at)]

@@ -53,8 +53,11 @@ def can_issue(state: SmState, warp: int, now: int) -> bool:
 
 @inlined
 def choose(state: SmState, scheduler: int, now: int) -> tuple[int, int, int]:
-    """The warp to issue and its cycle: now, or when the first of them is ready; and since when a
-    warp that could issue then has had its operands. Those ready by now have been moved."""
+    """Chooses the warp to issue, its cycle, and since when a warp could have issued.
+
+    The cycle is now, or when the first of them is ready; the last is since when a warp that could
+    issue then has had its operands. Those ready by now have been moved.
+    """
     table = state.scheduler
     able, soonest, tied = 0, NEVER, 0
     kinds = scheduler_kinds(state, scheduler)
@@ -90,11 +93,10 @@ def choose(state: SmState, scheduler: int, now: int) -> tuple[int, int, int]:
 
 @inlined
 def look_ahead(machine: Machine, state: SmState, scheduler: int, after: int) -> None:
-    """Chooses already what the scheduler would choose at the end of the issue, cycle `after`, if no
-    other scheduler can change that by its issues.
+    """Chooses already what the scheduler would choose at the end of the issue, cycle `after`.
 
-    It is the choice of one among pipes of its own. What is pending for another pipe may be issued
-    later than it seems, never sooner.
+    Only if no other scheduler can change that by its issues: it is the choice of one among pipes of
+    its own. What is pending for another pipe may be issued later than it seems, never sooner.
     """
     present = scheduler_kinds(state, scheduler)
     if present & ~machine.own_kinds != 0 or soonest_ready(state, scheduler) <= after:

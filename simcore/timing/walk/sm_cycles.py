@@ -198,10 +198,10 @@ def _issue_together(
     account: int,
     now: int,
 ) -> None:
-    """Issues up to `machine.issues` independent instructions of the warp in one cycle, the first of
-    that row and kind.
+    """Issues up to `machine.issues` independent instructions of the warp in one cycle.
 
-    Slots that are left over wait for what the next instruction waits for.
+    The first is of that row and kind. Slots that are left over wait for what the next instruction
+    waits for.
     """
     state.scheduler[scheduler_word(scheduler, LAST)] = warp_bit(state, warp)
     state.scheduler[scheduler_word(scheduler, TIED)] = 0
@@ -229,8 +229,10 @@ def _issue_together(
 def _leave_slots(
     machine: Machine, state: SmState, warp: int, row: int, ready: int, left: int, now: int
 ) -> None:
-    """Attributes slots behind an instruction that no other joined: the next one of the warp has its
-    operands at cycle `ready`."""
+    """Attributes slots behind an instruction that no other joined.
+
+    The next one of the warp has its operands at cycle `ready`.
+    """
     reason = _EXECUTION
     if ready != ENDED:
         row = warp_row(state, warp)

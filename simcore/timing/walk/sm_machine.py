@@ -45,21 +45,22 @@ Floats = npt.NDArray[np.float64]
 
 _WITHOUT_PIPE = (BARRIER, FENCE, BRANCH, EXIT, COMMIT, MEET, BULK)
 _BEHIND = 0.25
-"""Of a wave: SMs spread evenly over one are a quarter from the mean, on average."""
+"""How far SMs are behind, in waves: spread evenly over one, a quarter on average."""
 
 
 class Machine(NamedTuple):
-    """`units` by kind: UNIT_CYCLES of a warp instruction, of a pass of the tensor unit, and
+    """An SM of a device in numbers.
+
+    `units` by kind: UNIT_CYCLES of a warp instruction, of a pass of the tensor unit, and
     UNIT_IS_PARTITIONED, 1 where each scheduler has its own share; nothing for what is no unit.
     `kinds`: LATENCY of a unit; AFTER how many cycles the warp issues again, packed with what it
     waits for until then; PIPE_REASON while its pipe is taken. Both are found by `kind_word`.
 
     `shared_cycles`, `constant_cycles`, `l1_cycles`: of a pass; `l2_cycles`, `dram_cycles`: of one
     sector at the SM's share of the bandwidths, `..._least_cycles` while the other SMs ask for
-    nothing, `..._room`: cycles by which the SM can be behind its share and catch up;
-    `fetch_lines`: lines of the instruction cache, 0 where the kernel fits; `request_limit`:
-    sectors, or UNLIMITED; `own_kinds`: bits of the kinds for which a scheduler has a pipe of its
-    own, or which need none.
+    nothing, `..._room`: cycles by which the SM can be behind its share and catch up; `fetch_lines`:
+    lines of the instruction cache, 0 where the kernel fits; `request_limit`: sectors, or UNLIMITED;
+    `own_kinds`: bits of the kinds for which a scheduler has a pipe of its own, or which need none.
     """
 
     schedulers: int
@@ -209,14 +210,17 @@ def _latencies(timing: TimingFacts, without: frozenset[Component]) -> _Latencies
 
 
 def _l2_cycles(device: Device, timing: TimingFacts, busy_sms: float) -> float:
-    """Of a sector: the SM's own port or its share of the whole, whichever is slower."""
+    """Cycles of a sector at L2: the SM's own port or its share of the whole, the slower one."""
     share = timing.l2_bandwidth_bytes_per_s / device.running_clock_hz / busy_sms
     return device.l2.sector_bytes / min(timing.l2_bytes_per_cycle, share)
 
 
 def _shared_cycles(device: Device, width: int) -> float:
-    """Of a pass, at most a word of each bank: as many words a cycle as loads of shared memory are
-    measured to reach, the whole pass where nobody measured it."""
+    """Cycles of a pass of shared memory, which moves at most a word of each bank.
+
+    As many words a cycle as loads of shared memory are measured to reach; the whole pass in one
+    cycle where nobody measured it.
+    """
     if device.measured is None:
         return 1.0
     words = device.measured.load_store_ops_per_s / (
@@ -229,8 +233,10 @@ def _shared_cycles(device: Device, width: int) -> float:
 def _dram_cycles(
     kernel: TimedKernel, device: Device, timing: TimingFacts, busy_sms: float
 ) -> float:
-    """Of a sector at the SM's share of the bandwidth that is attainable with the kernel's mix of
-    reads and writes."""
+    """Cycles of a sector at the SM's share of the DRAM bandwidth.
+
+    The bandwidth is what is attainable with the kernel's mix of reads and writes.
+    """
     bandwidth = device.dram.bandwidth_bytes_per_s * timing.dram_efficiency
     bandwidth *= 1.0 - (1.0 - timing.dram_mixed_efficiency) * _mixed(kernel)
     return device.l2.sector_bytes * busy_sms * device.running_clock_hz / bandwidth
@@ -245,7 +251,7 @@ def _mixed(kernel: TimedKernel) -> float:
 
 
 def _sectors(kernel: TimedKernel) -> tuple[Floats, Floats]:
-    """Of all recorded thread blocks by pc, what goes past L1 and past L2."""
+    """Sectors past L1 and past L2 of all recorded thread blocks, by pc."""
     levels = kernel.levels
     counts = np.bincount(kernel.paths.pc, minlength=len(kernel.pipeline))
     past_l1 = counts * levels.sectors * (1.0 - levels.l1_hits)

@@ -72,8 +72,9 @@ UNITS = 9
 TENSOR = UNITS - 1
 SHARED, CONSTANT, LOAD, STORE, BARRIER, FENCE, BRANCH, EXIT, NONE = range(UNITS, UNITS + 9)
 COMMIT, MEET, ARRIVE, AWAIT, BULK = range(NONE + 1, NONE + 6)
-"""With phases: what a commit tells, a barrier, other events that take part, looks that wait, copies
-in bulk."""
+"""Kinds with phases: commits, barriers, other arrivals, waiting looks, copies in bulk.
+in bulk.
+"""
 KINDS = BULK + 1
 WORDS = 8
 SOURCES = 4
@@ -125,21 +126,23 @@ def records(columns: Sequence[npt.NDArray[Any]]) -> Floats:
 
 
 class Program(NamedTuple):
-    """A row is an instruction with the passes of its access: of a pc there are as many rows as its
+    """A kernel in arrays.
+
+    A row is an instruction with the passes of its access: of a pc there are as many rows as its
     accesses took different passes, one after the other from `first_row[pc]` on.
 
     `code` by row: KIND; the registers from SOURCE on must be ready, TARGET is written; FETCH_LINE
     of its native code. Where there are more, MORE is the place in `operands` of the two ends that
     follow it, of sources and of targets, and of what lies before them. Missing ones are register
     `registers` - 2, always ready, and the last, which nobody reads.
+
     `traffic` by row: the columns of `miss_columns`; PASSES of an access, or cycles of a tensor
     unit; cycles until the RESULT of a tensor operation; COMMITTED, where in `operands` the number
     of registers stands that a commit is for, and these.
 
-    `event_phases` and `phase_...` are those of PhaseCells, `phases` the most of a thread block.
-
-    By event `event_row`, and `event_turn`, those of the same pc that the warp had before. Warp w
-    of recorded thread block i has the events `start[i * warps + w]` to the next one. `order`: which
+    `event_phases` and `phase_...` are those of PhaseCells, `phases` the most of a thread block. By
+    event `event_row`, and `event_turn`, those of the same pc that the warp had before. Warp w of
+    recorded thread block i has the events `start[i * warps + w]` to the next one. `order`: which
     recorded one the SM gets first, second, ..., from the start again after the last.
     """
 
@@ -219,7 +222,7 @@ def _with_phases(
 
 
 def _has_passes(kinds: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
-    """By pc."""
+    """Whether the kind of each pc has rows by passes."""
     return np.isin(kinds, (TENSOR, SHARED, CONSTANT, LOAD, STORE, ARRIVE, AWAIT))
 
 
@@ -247,8 +250,7 @@ def _rows(
 def _code(
     kernel: TimedKernel, kinds: npt.NDArray[np.int8], registers: int
 ) -> tuple[Ints, Ints, Ints]:
-    """The records of all pcs, the operands that do not fit them, and where among these are those of
-    commits.
+    """The records of all pcs, the operands that do not fit them, and where commits' are.
 
     An instruction that issues waits for what it writes as well; a commit waits for nothing.
     """

@@ -172,8 +172,10 @@ Floats = npt.NDArray[np.float64]
 
 
 class SmState(NamedTuple):
-    """Tables of records, found by `word` or by the function of their name, which lie together as
-    they are used: the simulator is as fast as the processor's first-level cache.
+    """The state of one SM in tables of records.
+
+    Records are found by `word` or by the function of their name, and lie together as they are used:
+    the simulator is as fast as the processor's first-level cache.
 
     `warp`: next event POSITION and END, the NEXT_ROW and NEXT_KIND of the instruction that comes
     first from there on; its READY cycle, WHY not before, the PIPE that it needs; the BIT of its
@@ -187,9 +189,10 @@ class SmState(NamedTuple):
     CANDIDATE to issue next at cycle WAKE, SINCE when one has had operands; slots up to DUE are
     accounted; of the slots TIED that can issue first, the FIRST_READY cycle, 0 where nobody has
     looked. From BY_KIND on bits by slot: the warps whose instruction of that kind has its operands;
-    PRESENT are the kinds that have any. The others, but those at barriers, are PENDING:
-    a ring of entries (`packed_words`) in order from HEAD to TAIL, END_OF_RING behind them. From
-    PIPES on the pipe of each kind.
+    PRESENT are the kinds that have any. The others, but those at barriers, are PENDING: READY <<
+    WARP_BITS | warp in order from HEAD to TAIL, a ring with END_OF_RING behind them. From PIPES on
+    the pipe of each kind.
+
     `place` of a thread block: LIVE warps, ARRIVED at a barrier, BEGINS when it was dispatched,
     FIRST cycle of its warps, STORED when its stores are acknowledged. Of a pipe: when it is `free`;
     in `pipe` the cycle in which it OPENS, and CLOSED, cycles before that in which it was not open.
@@ -313,8 +316,10 @@ def account_records(words: Ints) -> Ints:
 
 @inlined
 def as_one(state: SmState) -> SmState:
-    """The same state; that some tables are one array, which takes one register, is known from
-    here on."""
+    """The state with tables that share an array known to do so.
+
+    From here on it takes one register.
+    """
     words = state.warp
     return SmState(
         words,

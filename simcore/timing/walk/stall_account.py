@@ -137,10 +137,10 @@ def lose_slots(
     due: int,
     until: int,
 ) -> None:
-    """Attributes the slots of a scheduler that no warp has used from `due` to `until`, `warp` being
-    next.
+    """Attributes the slots of a scheduler that no warp has used from `due` to `until`.
 
-    From cycle `since` on a warp has had operands, and no pipe, for which `pipe` is the reason.
+    `warp` is next. From cycle `since` on a warp has had operands, and no pipe, for which `pipe` is
+    the reason.
     """
     begins = due
     if since > due:
@@ -161,8 +161,10 @@ def lose_idle_slots(
 def _lose_before_operands(
     machine: Machine, state: SmState, warp: int, account: int, since: int, due: int, until: int
 ) -> int:
-    """Attributes the slots before a warp had its operands, or another at cycle `since`; the end of
-    these slots."""
+    """Attributes the slots before a warp had its operands; returns the end of these slots.
+
+    They end earlier if another warp had its operands at cycle `since`.
+    """
     why = warp_reason(state, warp)
     ready = min(warp_ready(state, warp), since)
     ready = min(max(aligned(machine, ready), due), until)

@@ -1,5 +1,7 @@
-"""Every cycle of every resident warp has one state, as profilers sample them: it issues, it waits
-for operands, a barrier, ..., then for its pipe, or it could issue and another warp was selected.
+"""The state of every resident warp in every cycle, as profilers sample it.
+
+A warp issues, it waits for operands, a barrier, ..., then for its pipe, or it could issue and
+another warp was selected.
 
 Cycles are counted when a warp issues, from when it issued last. Of a pipe that schedulers share,
 what the others did to it since this scheduler looked last counts as one closed stretch.
@@ -96,9 +98,11 @@ def _count_states(
     ready: int,
     until: int,
 ) -> None:
-    """What the warp has done from cycle `due` to `until`: it has its operands at cycle `ready`;
-    then `pipe` is the reason while its pipe is shut, which has been `closed` for so many cycles of
-    all."""
+    """Counts what the warp has done from cycle `due` to `until`.
+
+    It has its operands at cycle `ready`; then `pipe` is the reason while its pipe is shut, which
+    has been `closed` for so many cycles of all.
+    """
     if ready > due:
         _count(state, account, warp_reason(state, warp), ready - due)
         due = ready
@@ -114,8 +118,10 @@ def _count_states(
 def count_issue(
     machine: Machine, state: SmState, warp: int, account: int, pipe: int, now: int
 ) -> None:
-    """Counts a warp's wait for the issue of cycle `now`, and that issue, in one row; `pipe` is the
-    reason of waits for its pipe."""
+    """Counts a warp's wait for the issue of cycle `now`, and that issue, in one row.
+
+    `pipe` is the reason of waits for its pipe.
+    """
     due = warp_counted(state, warp)
     if due < now:
         closed = state.pipe[pipe_word(warp_pipe(state, warp), CLOSED)]
@@ -128,7 +134,7 @@ def count_issue(
 
 @inlined
 def end_residence(machine: Machine, state: SmState, warp: int) -> None:
-    """After the last issue the warp stays until its stores are acknowledged."""
+    """Counts the wait of an ended warp: it stays until its stores are acknowledged."""
     ends = warp_counted(state, warp)
     drained = warp_acknowledged(state, warp)
     if drained > ends:

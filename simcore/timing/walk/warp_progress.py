@@ -95,7 +95,7 @@ __all__ = [
 ]
 
 ENDED = -1
-"""In the place of a cycle: the path has no more events."""
+"""A cycle that stands for the end of the path: there are no more events."""
 
 _BARRIER = StallReason.BARRIER.code
 _FETCH = StallReason.INSTRUCTION_FETCH.code
@@ -154,10 +154,10 @@ def advance(
     position: int,
     earliest: int,
 ) -> int:
-    """Finds when the warp's next instruction from `position` on can issue, packed `earliest` at the
-    soonest; the cycle, or ENDED.
+    """Finds when the warp's next instruction from `position` on can issue; ENDED if there is none.
 
-    Folded instructions on the way only hand on when their operands are ready.
+    The cycle is packed, and `earliest` at the soonest. Folded instructions on the way only hand on
+    when their operands are ready.
     """
     end = warp_end(state, warp)
     registers = warp * program.registers
@@ -186,8 +186,10 @@ def advance(
 
 @inlined
 def _look_again(state: SmState, scheduler: int) -> None:
-    """Drops what a scheduler has chosen already at its issue of the present cycle, as its warps are
-    others now: it chooses at the end of the issue."""
+    """Drops what a scheduler has chosen already for its issue of the present cycle.
+
+    Its warps are others now, so it chooses again at the end of the issue.
+    """
     due = scheduler_due(state, scheduler)
     has_chosen = scheduler_candidate(state, scheduler) >= 0
     if has_chosen and due == state.counts[LAST_CYCLE]:
@@ -312,8 +314,11 @@ def _open_barrier(program: Program, machine: Machine, state: SmState, place: int
 def meet_or_end(
     program: Program, machine: Machine, state: SmState, place: int, now: int, ends: int
 ) -> None:
-    """After a warp came to a barrier at cycle `now` or ended: opens the barrier when all live warps
-    are there, and replaces the thread block, free at cycle `ends`, when none is left."""
+    """Opens a barrier when all live warps are there; replaces a thread block without any.
+
+    Called when a warp came to a barrier at cycle `now` or ended; the thread block is free at cycle
+    `ends`.
+    """
     if 0 < state.place[word(place, LIVE)] == state.place[word(place, ARRIVED)]:
         _open_barrier(program, machine, state, place, now)
     if state.place[word(place, LIVE)] == 0:

@@ -54,7 +54,7 @@ def addresses(accesses: tuple[Access, ...]) -> set[tuple[str, int, int, int, int
 
 
 def star_offsets() -> set[tuple[int, int, int]]:
-    """Of the range-4 star, in cells (x, y, z)."""
+    """Offsets of the range-4 star, in cells (x, y, z)."""
     steps = range(-4, 5)
     return {(s, 0, 0) for s in steps} | {(0, s, 0) for s in steps} | {(0, 0, s) for s in steps}
 

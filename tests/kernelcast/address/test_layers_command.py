@@ -39,7 +39,7 @@ def test_deeper_waves_break_earlier() -> None:
 
 
 def test_rows_of_a_plane() -> None:
-    """Of a plane only its width grows, and only rows are kept: no z layers."""
+    """A plane grows in width only, and only rows are kept: no z layers."""
     kernel = scaled_kernel(PLANE)
     assert kernel.scaled == ("x",)
     assert kernel.of_extent(100).domain == (100, 4096, 1)

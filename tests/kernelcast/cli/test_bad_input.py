@@ -61,7 +61,7 @@ def test_reference_that_fails_is_bad_input(
 
 
 def test_shared_memory_that_no_gpu_has(tmp_path: Path, error: Output) -> None:
-    """Without a device, too: `mix` must neither run it nor run out of memory."""
+    """Even without a device `mix` must neither run it nor run out of memory."""
     folder = EXAMPLES / "saxpy"
     (tmp_path / "saxpy.ptx").write_text((folder / "saxpy.ptx").read_text())
     text = (folder / "saxpy.toml").read_text()

@@ -320,8 +320,10 @@ sys.exit(main())
 
 
 def _endless_workload(folder: Path) -> str:
-    """Thread blocks from 1,000 on never end; those before let the reference engine, which reports
-    after each batch, show that it runs."""
+    """A workload whose thread blocks from 1,000 on never end.
+
+    Those before let the reference engine, which reports after each batch, show that it runs.
+    """
     (folder / "endless.ptx").write_text(
         """.version 8.0
         .target sm_75

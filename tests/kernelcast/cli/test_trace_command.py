@@ -47,8 +47,10 @@ def workload(case: str) -> str:
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
-    """(case, device="gtx-480") -> trace file of its small size, written by the command, once for
-    the module."""
+    """(case, device="gtx-480") -> trace file of its small size, written by the command.
+
+    It is written once for the module.
+    """
     folder = tmp_path_factory.mktemp("traces")
 
     def path(case: str, device: str = "gtx-480") -> str:
@@ -99,7 +101,7 @@ def test_profiles_are_equal_as_objects(stored: Callable[..., str], tmp_path: Pat
 
 
 def test_stored_traces_know_the_paths_of_warps(stored: Callable[..., str]) -> None:
-    """As the same execution gives them."""
+    """A stored trace gives the paths that the execution itself does."""
     found = kc.load_trace(stored("reduction")).profile("gtx-480").derived(timed_warps)
     run = kc.load_workload(workload("reduction")).run("small", record_paths=True)
     expected = run.profile("gtx-480").derived(timed_warps)

@@ -20,8 +20,10 @@ GTX_285 = kc.device("gtx-285")
 
 @cache
 def matmul(side: int) -> kc.KernelTrace:
-    """Sub-matrices of `side` x `side`, of matrices just large enough for full SMs: the paper's have
-    1024 rows."""
+    """Sub-matrices of `side` x `side`, of matrices just large enough for full SMs.
+
+    The paper's have 1024 rows.
+    """
     loaded = kc.load_workload(WORKLOADS / "zhang_owens" / f"matmul_{side}.toml")
     return replace(loaded, sizes={"enough": {"order": 576}}).run()
 

@@ -104,7 +104,7 @@ extern "C" __global__ void groups(const int *in, int *sums, int *before, int *mo
 RUNS = [(arch, engine) for arch in ("sm_75", "sm_80", "sm_90") for engine in ENGINES]
 """sm_75 has neither such copies nor mbarriers: the library spins on atomics there."""
 SLOW = ("sm_75", "reference")
-"""Whose warps that spin take turns in NumPy."""
+"""Cases whose warps that spin take turns in NumPy."""
 
 
 @pytest.fixture(scope="module")

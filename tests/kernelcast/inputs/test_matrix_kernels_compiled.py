@@ -79,7 +79,7 @@ def passes_of_a_load(kernel: kc.RunnableKernel) -> float:
 
 
 def test_swizzled_tiles_have_no_bank_conflicts(compiled: Load, tmp_path: Path) -> None:
-    """Without the swizzle rows of 128 bytes share their banks: eight passes for eight rows."""
+    """Rows of 128 bytes share their banks without the swizzle: eight passes for eight rows."""
     assert passes_of_a_load(compiled("pipelined_gemm", "sm_80")) == 4
     source = (KERNELS / "pipelined_gemm.cu").read_text()
     plain = re.sub(r"\(piece \^ \(row [^)]*\)\)", "piece", source)

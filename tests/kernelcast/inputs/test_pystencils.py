@@ -1,5 +1,7 @@
-"""Kernels of pystencils: addresses from the syntax tree against those of the generated CUDA, values
-against NumPy."""
+"""Kernels of pystencils: addresses from the syntax tree, and values.
+
+Addresses are compared with those of the generated CUDA, values with NumPy.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +87,7 @@ def star_offsets(reach: int) -> set[tuple[int, int, int]]:
 
 @pytest.mark.parametrize(("name", "reach"), [("star25", 4), ("average7", 1)])
 def test_addresses_of_stars(name: str, reach: int) -> None:
-    """Against offsets that are worked out by hand from the shape of the array."""
+    """The offsets are worked out by hand from the shape of the array."""
     kernel = made(name).address_kernel
     width, height = (n + 2 * reach for n in DOMAIN[:2])
     expected = {
@@ -153,7 +155,7 @@ def by_code(kernel: PystencilsKernel, values: Mapping[str, Argument]) -> Callabl
 
 
 def in_order_of(code: AddressKernel, kernel: AddressKernel) -> AddressKernel:
-    """The same loads in the order of the code: what lies between two uses decides on hits in L1.
+    """The kernel with its loads in the order of the code, which decides on hits in L1.
 
     Fields have the names of arguments there, and addresses are values of the same polynomial.
     """

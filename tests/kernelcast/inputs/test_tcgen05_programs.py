@@ -178,7 +178,7 @@ def test_gemm(module: kc.LoadedModule, engine: str) -> None:
 def test_a_product_of_a_pair_of_thread_blocks(
     module: kc.LoadedModule, rows: int, engine: str
 ) -> None:
-    """Of 256 rows each has half; of 128 each has 64, and the second half of the columns below."""
+    """Each has half of 256 rows; of 128 each has 64, and the second half of columns below."""
     random = np.random.default_rng(rows)
     a, bt = (random.integers(-3, 4, (n, 64)).astype(np.float16) for n in (rows, 64))
     found = np.zeros((256, 64), np.float32)

@@ -197,8 +197,10 @@ def test_gemm_with_specialised_warpgroups(module: kc.LoadedModule) -> None:
 def test_specialised_warpgroups_wait_for_copies_and_for_one_another(
     module: kc.LoadedModule,
 ) -> None:
-    """The model `interval` of the gemm: eight tiles through four stages take two latencies of
-    memory at least, and consumers wait for the first."""
+    """The model `interval` of the gemm: eight tiles through four stages take two latencies.
+
+    These are latencies of memory, at least, and consumers wait for the first.
+    """
     m, n, k = 128, 128, 512
     a, bt = halves((m, k), whole=True), halves((n, k), whole=True)
     maps = [kc.TensorMap(x, (64, 128), swizzle=kc.Swizzle.BYTES_128) for x in (a, bt)]

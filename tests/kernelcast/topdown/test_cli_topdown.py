@@ -30,7 +30,7 @@ def analysed(output: Output, *arguments: str) -> Any:
 
 
 def percents(record: Any) -> dict[str, float]:
-    """Of the parts of all levels by name."""
+    """Percent of the parts of all levels by name."""
     found = {}
     for part in record["parts"]:
         found[part["name"]] = part["percent"]
@@ -48,8 +48,10 @@ def test_json_has_the_documented_shape(output: Output) -> None:
 
 
 def test_nvprof_summary(output: Output) -> None:
-    """Of IPC_MAX 8 the stencil retires 1.6 x 0.75 and loses 0.4, 0.4 and 6 to stalls, of which the
-    tables have 95 %: 5 % were not selected."""
+    """The stencil retires 1.6 x 0.75 of IPC_MAX 8 and loses 0.4, 0.4 and 6 to stalls.
+
+    Of these the tables have 95 %: 5 % were not selected.
+    """
     record = analysed(output, *SUMMARY, "--kernel", "stencil")
     found = percents(record)
     assert record["kernel"] == "stencil(float const *, float*, int)"

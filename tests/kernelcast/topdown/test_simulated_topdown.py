@@ -41,8 +41,10 @@ def analysed(kernel: TimedKernel, device: Device) -> ApplicationTopDown:
 
 
 def test_lost_slots_are_divided_as_warps_wait() -> None:
-    """24 warps whose arithmetic fills in for their loads: the next one to issue waits for
-    arithmetic, but warps spend more cycles with their loads."""
+    """24 warps whose arithmetic fills in for their loads.
+
+    The next one to issue waits for arithmetic, but warps spend more cycles with their loads.
+    """
     device = load_device(TURING)
     kernel = micro_kernel(MEMORY_THEN_ARITHMETIC, 100, 24, device.architecture.sm_count)
     found, timing = analysed(kernel, device).total, launch_timing(kernel, device)

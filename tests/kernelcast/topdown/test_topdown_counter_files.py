@@ -44,7 +44,7 @@ def leaves_sum(result: TopDown) -> float:
 
 
 def decimal_commas(source: Path, path: Path) -> None:
-    """The same file under a locale with decimal commas, numbers quoted."""
+    """Writes the file as under a locale with decimal commas, numbers quoted."""
     rows = list(csv.reader(source.read_text().splitlines()))
     header = next(row for row in rows if "Kernel Name" in row or "Kernel" in row)
     with path.open("w", newline="") as stream:
@@ -132,7 +132,7 @@ def test_nvprof_does_not_tell_where_it_measured() -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
 def test_files_redirected_by_powershell(tmp_path: Path, encoding: str) -> None:
-    """Its redirection writes UTF-16 with a byte order mark."""
+    """PowerShell's redirection writes UTF-16 with a byte order mark."""
     text = (DATA / "ncu_raw.csv").read_text()
     wide = tmp_path / "wide.csv"
     wide.write_text(text if encoding == "utf-16" else "\ufeff" + text, encoding)

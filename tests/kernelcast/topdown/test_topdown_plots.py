@@ -17,7 +17,7 @@ from kernelcast.report.plots.topdown import bars_plot, evolution_plot, sunburst_
 
 
 def result(kernel: str, retire: float) -> TopDown:
-    """Of IPC_MAX 4, `retire` is retired; of the rest three quarters wait for L1."""
+    """An analysis of IPC_MAX 4: `retire` is retired, three quarters of the rest wait for L1."""
     rest = 4 - retire
 
     def part(name: str, ipc: float, *parts: Part) -> Part:
@@ -64,7 +64,7 @@ def test_one_kernel_has_one_bar() -> None:
 
 
 def test_the_legend_of_few_bars_stands_below_them() -> None:
-    """Beside one bar, its list would leave the rest of the height white."""
+    """A list beside one bar would leave the rest of the height white."""
     one = bars_plot(ApplicationTopDown((kernel("a", 1.0),)), 3)
     many = bars_plot(ApplicationTopDown(tuple(kernel(f"k{at}", 1.0) for at in range(12))), 3)
     assert [len(figure.legends) for figure in (one, many)] == [1, 0]
@@ -78,7 +78,7 @@ def test_the_legend_of_few_bars_stands_below_them() -> None:
 
 @pytest.mark.parametrize("shares", [(30.0, 70.0), (7.0, 93.0), (3.0, 97.0), (0.5, 99.5)])
 def test_labels_fit_into_their_wedges(shares: tuple[float, float]) -> None:
-    """Along the ring and across it, whatever the number of lines."""
+    """Labels fit along the ring and across it, whatever the number of lines."""
     names = ("Execution Dependency", "Synchronization")
     parts = tuple(Part(name, share / 25, share) for name, share in zip(names, shares, strict=True))
     below = (Part("Memory Bound", 4.0, 100.0, parts),)

@@ -31,7 +31,7 @@ def test_each_workload_has_a_row_of_table_3() -> None:
 
 
 def test_proportions_are_near_those_of_table_3(proportions: dict[str, Proportion]) -> None:
-    """With the costs of the GTX 260's file: 22 clocks for what Table 1 lacks, 44 for mad."""
+    """The costs are those of the GTX 260's file: 22 clocks for what Table 1 lacks, 44 for mad."""
     printed = printed_proportions()
     points = {name: abs(item.found - printed[name]) for name, item in proportions.items()}
     assert max(points.values()) < 0.15, points

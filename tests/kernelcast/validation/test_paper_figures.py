@@ -114,7 +114,7 @@ def test_a_figure_outside_of_its_bound_fails_the_command(
 
 
 def test_models_choose_the_figures() -> None:
-    """And progress names what is executed."""
+    """Models choose the figures, and progress names what is executed."""
     told: list[str] = []
     found = tuple(paper_figures(["mpd-cpd"], lambda name, _: told.append(name)))
     assert {item.paper for item in found} == {"Luo and Suda 2011", "Changed GPUs"}

@@ -37,7 +37,7 @@ def test_global_transactions_fall_as_printed(tiles: dict[int, CaseStudy]) -> Non
 
 
 def test_operands_in_shared_memory_are_no_instructions(tiles: dict[int, CaseStudy]) -> None:
-    """Without that rule the 16 x 16 kernel's share of multiply-adds would be below a half."""
+    """The 16 x 16 kernel's share of multiply-adds would be below a half without that rule."""
     study = tiles[16]
     printed = float(FACTS["matmul_mad_fraction"])
     assert 100 * study.multiply_add_share == pytest.approx(printed, abs=5)

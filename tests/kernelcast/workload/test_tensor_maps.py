@@ -160,7 +160,7 @@ def test_tiles_through_tensor_maps(module: kc.LoadedModule, engine: str) -> None
 
 @needs_cuda
 def test_support_of_the_programs(tmp_path: Path, output: Callable[..., str]) -> None:
-    """These, and those of matrix instructions."""
+    """All of these programs are supported, and those of matrix instructions."""
     path = tmp_path / "programs.cu"
     path.write_text(SOURCE)
     said = output("support", str(path), "--arch", "sm_90", "--option=-std=c++17")
@@ -222,7 +222,7 @@ def workload(folder: Path, text: str = WORKLOAD) -> kc.Workload:
 
 
 def test_a_workload_with_a_tensor_map(tmp_path: Path) -> None:
-    """It is checked against its reference, and runs at two warp widths from the same contents."""
+    """A workload is checked, and runs at two warp widths from the same contents."""
     result = workload(tmp_path).run_check()
     assert result.passed
     assert result.comparisons[0].elements == 80

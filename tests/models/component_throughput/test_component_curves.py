@@ -76,7 +76,7 @@ def test_types_share_the_rate_of_one_warp_and_differ_in_their_ceilings() -> None
 
 
 def test_global_bandwidth_has_the_teeth_of_figure_3() -> None:
-    """Of a period of 10 clusters near the peak, in proportion to thread blocks far below it."""
+    """Teeth have a period of 10 clusters near the peak; far below it thread blocks count."""
     benchmark = global_bandwidth(DEVICE)
     assert benchmark.clusters == 10
 

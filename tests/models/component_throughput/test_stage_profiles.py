@@ -110,7 +110,7 @@ def test_a_shared_operand_folds_into_arithmetic_where_the_device_can() -> None:
     ],
 )
 def test_loads_that_cannot_fold(body: str, instructions: int | None) -> None:
-    """Of a word with two readers, across a barrier, across a store, and a second operand."""
+    """Words with two readers, across a barrier or a store, and second operands do not fold."""
     if instructions is None:
         assert sum(stage.folded_loads for stage in stages_of(body)) == 0
     else:

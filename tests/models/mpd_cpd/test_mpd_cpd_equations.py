@@ -34,7 +34,7 @@ def clocks(
     cpd: float,
     waiting_warps: float | None = None,
 ) -> PeriodClocks:
-    """Of one warp with computation and memory tasks of so many clocks, all with one MPD."""
+    """Clocks of one warp with computation and memory tasks of so many clocks, all of one MPD."""
     computation, memory = (np.array(column, float) for column in zip(*tasks, strict=True))
     first = np.arange(len(tasks)) == 0
     degrees = np.full(len(tasks), mpd)
@@ -80,7 +80,7 @@ def test_equations_3_to_5(proportion: float, warps: int, usual: float) -> None:
 
 
 def test_the_smaller_degree_below_c() -> None:
-    """At P = 0.45 and 32 warps CPD1 is 4.05, CPD2 80 x 0.05^2 + 3 = 3.2."""
+    """CPD1 is 4.05 at P = 0.45 and 32 warps, CPD2 80 x 0.05^2 + 3 = 3.2."""
     assert computation_parallel_degree(0.45, 32, GTX_260) == pytest.approx(3.2)
 
 

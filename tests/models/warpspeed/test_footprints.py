@@ -186,7 +186,7 @@ def test_wavefronts_are_the_fullest_bank(size: int, stride: int, far: int) -> No
 def test_an_l1_of_half_the_width_takes_two_cycles_for_what_fills_all_banks(
     size: int, stride: int
 ) -> None:
-    """As gpu-strides measured on the A40: 32 lines of one word each take no longer for it."""
+    """The A40, as gpu-strides measured, takes no longer for 32 lines of one word each."""
     kernel = AddressKernel([Field("a", size)], [("a", f"{stride}*x")], [], (256,), (64,))
     (shape,) = thread_block_classes(kernel)
     device = load_device("a40")
@@ -255,8 +255,10 @@ def test_a_value_that_two_cells_of_a_thread_share_is_loaded_once() -> None:
 
 
 def test_figure_6() -> None:
-    """2 x 2 threads of a 4-point stencil: 16 loads, 6 lines of 4 elements, 10 addresses less the
-    corners of a 4 x 4 square that no point needs."""
+    """2 x 2 threads of a 4-point stencil: 16 loads, 6 lines of 4 elements, 10 addresses.
+
+    These are a 4 x 4 square less its corners, which no point needs.
+    """
     steps = ((1, 0), (-1, 0), (0, 1), (0, -1))
     loads = [("a", f"x + {4 + dx} + 12*(y + {1 + dy})") for dx, dy in steps]
     kernel = AddressKernel([Field("a", 8)], loads, [], (2, 2), (2, 2))

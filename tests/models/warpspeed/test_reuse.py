@@ -174,7 +174,7 @@ def test_intervals_begin_where_the_field_begins() -> None:
 
 
 def test_devices_share_what_they_ask_alike() -> None:
-    """The same volumes as each alone, and a question is answered once."""
+    """Volumes equal those of each device alone, and a question is answered once."""
     kernel = stencil(80)
     bound = BoundKernel(kernel)
     for device in (A100, MI210, load_device("v100-pcie")):

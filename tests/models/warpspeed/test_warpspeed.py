@@ -116,7 +116,7 @@ def test_narrow_shapes_are_not_limited_by_dram() -> None:
 
 
 def test_a_cache_that_did_not_duplicate_lines_would_invert_the_order() -> None:
-    """With 40 MiB one-deep waves keep their z layers and load least."""
+    """One-deep waves keep their z layers in 40 MiB and load least."""
     facts = A100.section(WARPSPEED)
     assert facts is not None
     whole = A100.with_section(WARPSPEED, replace(facts, l2_effective_bytes=40 << 20))

@@ -85,8 +85,10 @@ def test_each_limiter_is_its_volume_over_its_rate() -> None:
     ],
 )
 def test_l1_takes_as_long_as_its_banks_or_its_width(device: str, stride: int, cycles: int) -> None:
-    """Words of a warp `stride` words apart: banks collide, or two cycles bring 128 bytes. Without
-    banks each line comes as a whole."""
+    """Words of a warp `stride` words apart: banks collide, or two cycles bring 128 bytes.
+
+    Without banks each line comes as a whole.
+    """
     target = load_device(device)
     text = f""".version 6.4
 .target sm_50

@@ -50,7 +50,7 @@ def with_velocities() -> AddressKernel:
 
 
 def test_tall_shapes_move_most_between_l2_and_l1() -> None:
-    """About 184 bytes against 76 to 104 of those as wide as they are tall, or wider."""
+    """Tall shapes move about 184 bytes, those as wide as they are tall, or wider, 76 to 104."""
     wide = [(32, 32, 1), (64, 16, 1), (128, 8, 1), (256, 4, 1), (512, 2, 1)]
     loaded = [of_star(block).per_work("l2_load_bytes") for block in wide]
     assert min(loaded) == pytest.approx(76, rel=0.01)
@@ -75,8 +75,11 @@ def axis_by_axis(kernel: AddressKernel) -> AddressKernel:
 
 
 def test_order_of_loads_decides_what_l1_keeps_of_tall_shapes() -> None:
-    """About 184 bytes in figure 13. From ring to ring other planes come between two uses of a
-    row, which L1 then has lost; estimate and memory simulator agree on both orders."""
+    """Tall shapes move about 184 bytes in figure 13.
+
+    From ring to ring other planes come between two uses of a row, which L1 then has lost; estimate
+    and memory simulator agree on both orders.
+    """
     rings = replace(STAR.with_block(2, 512), domain=(640, 512, 512))
     axes = axis_by_axis(rings)
     assert axes.loads != rings.loads

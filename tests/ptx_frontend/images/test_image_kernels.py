@@ -207,7 +207,7 @@ def test_pitches_are_those_of_the_array() -> None:
 
 
 def test_an_image_may_be_read_and_written() -> None:
-    """The same array as two arguments is one memory."""
+    """An array that is two arguments is one memory."""
     image = picture(2, 32)
     out = np.zeros((32, 4), np.float32)
     run(at_coordinates(write=True), image, out)

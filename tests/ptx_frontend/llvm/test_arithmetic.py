@@ -75,7 +75,7 @@ COMPARISONS: dict[str, Callable[[int, int, int, int], bool]] = {
 
 
 def second_operand(operation: str, type_: str, width: int) -> str:
-    """Into `%b`, only values with which the operation has a meaning."""
+    """Code that puts only values into `%b` with which the operation has a meaning."""
     if operation in ("shl", "lshr", "ashr"):
         return f"  %r.b = and {type_} %x1, {width - 1}\n"
     if operation in ("udiv", "urem"):

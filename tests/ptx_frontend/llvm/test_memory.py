@@ -24,7 +24,7 @@ source_counts = shared.source_counts
 
 
 def test_addresses_that_differ_by_constants_have_one_base() -> None:
-    """So the accesses are known to be neighbours."""
+    """A common base lets the accesses be known to be neighbours."""
     loads = "".join(
         f"""
   %a{j} = getelementptr [32 x [4 x float]], ptr addrspace(3) @tile, i64 0, i64 %i, i64 {j}

@@ -128,7 +128,7 @@ if copy:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs copies of processes")
 def test_a_copy_of_this_process_reads_by_itself() -> None:
-    """And leaves the process that reads for the original alone."""
+    """A copy reads, and leaves the process that reads for the original alone."""
     text = b"define spir_kernel void @k() {\n  ret void\n}\n"
     assert read_llvm(text, "here.ll", is_text=True).kernels
     made = subprocess.run(

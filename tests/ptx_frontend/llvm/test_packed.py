@@ -16,7 +16,7 @@ INDEX = np.arange(32)
 
 @pytest.mark.parametrize("count", [4, 8, 20])
 def test_vectors_of_bits_in_memory(count: int) -> None:
-    """As many bits as elements, the first in the lowest bit."""
+    """Vectors take as many bits as elements, the first in the lowest bit."""
     numbers = ", ".join(f"i32 {3 * x}" for x in range(count))
     kernel = kernels.with_index(
         f"""  %v = insertelement <{count} x i32> poison, i32 %n, i32 0

@@ -28,7 +28,7 @@ def signed(number: int, bits: int) -> int:
 
 
 def quotient(a: int, b: int, n: int) -> int:
-    """Towards zero."""
+    """The quotient, rounded towards zero."""
     x, y = signed(a, n), signed(b, n)
     return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
 

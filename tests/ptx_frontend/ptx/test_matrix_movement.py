@@ -103,8 +103,10 @@ def test_short_elements_are_transposed(matrices: int, packed: str, bits: int, en
 
 @pytest.mark.parametrize("matrices", [1, 2, 4])
 def test_bytes_are_stored_transposed(matrices: int, engine: str) -> None:
-    """Lane 4g+t holds (row g, columns 2t and 2t+1) and the same of row g+8: rows of 8 matrices'
-    columns come out."""
+    """Lane 4g+t holds (row g, columns 2t and 2t+1), and likewise of row g+8.
+
+    Rows of 8 matrices' columns come out.
+    """
     given = np.random.default_rng(3).integers(0, 256, (LANES, 4, 4), np.uint8)
     registers = ", ".join(f"%r{4 + i}" for i in range(matrices))
     body = f"""{FILL} st.shared.v4.u32 [%r3], {{%r12, %r12, %r12, %r12}};

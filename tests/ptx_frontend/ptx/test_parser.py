@@ -269,7 +269,7 @@ def test_results_linkage_and_aliases_of_functions() -> None:
 )
 @pytest.mark.parametrize("shape", ["op {};", "op\n{};"])
 def test_integers_of_every_base(text: str, value: int | None, shape: str) -> None:
-    """On the fast path and, with a line break, on the general one."""
+    """Integers are read on the fast path and, with a line break, on the general one."""
     if value is None:
         with pytest.raises(PtxSyntaxError):
             body(shape.format(text))

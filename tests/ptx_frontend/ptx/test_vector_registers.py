@@ -70,7 +70,7 @@ def test_elements_have_names_of_axes_and_colours(engine: str) -> None:
 
 @pytest.mark.parametrize("engine", sorted(ENGINES))
 def test_a_move_reads_all_before_it_writes(engine: str) -> None:
-    """It is one instruction."""
+    """A move of a vector is one instruction."""
     body = """mov.u32 %r1, 10; mov.u32 %r2, 20; mov.u32 %r3, 30; mov.u32 %r4, 40;
     mov.v4.b32 {%r1, %r2, %r3, %r4}, {%r4, %r1, %r2, %r3}; st.global.v4.u32 [%rd1],
     {%r1, %r2, %r3, %r4};"""

@@ -78,7 +78,7 @@ def test_groups_are_waited_for_by_number() -> None:
 
 
 def test_operations_of_a_product_in_tensor_memory() -> None:
-    """They are known where the descriptor is a constant of the kernel."""
+    """Operations are known where the descriptor is a constant of the kernel."""
     word = 1 << 4 | 64 // 8 << 17 | 128 // 16 << 24
     product = "tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0;"
     known = kernel(f"mov.b32 %r1, {word}; {product}")

@@ -104,7 +104,7 @@ VECTORS: dict[int, Any] = {24: 1, 25: 32, 26: 0, 28: INDEX, 27: INDEX, 31: 32, 3
 
 @pytest.mark.parametrize("number", VECTORS)
 def test_variables_of_three_dimensions(number: int) -> None:
-    """As one element, and whole where more than one element is used at once."""
+    """A variable is read as one element, and whole where several are used at once."""
     body = """
         %v = OpLoad %v3l %w
         %e = OpCompositeExtract %i64 %v 0

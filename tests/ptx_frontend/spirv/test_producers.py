@@ -104,7 +104,7 @@ def _compiled(source: str, producer: str, folder: Path) -> tuple[bytes, bytes]:
 
 
 def _opcodes(module: llvm.ModuleRef) -> dict[str, Counter[str]]:
-    """By function; casts of a pointer to itself, which typed pointers need, are left out."""
+    """Opcodes by function; casts of a pointer to itself, which types need, are left out."""
     found = {}
     for function in module.functions:
         if not function.is_declaration:
@@ -115,7 +115,7 @@ def _opcodes(module: llvm.ModuleRef) -> dict[str, Counter[str]]:
 
 
 def test_the_tour_comes_back_with_the_same_opcodes(producer: str, tmp_path: Path) -> None:
-    """Of the other two kernels, the producers rewrite vectors and constant addresses."""
+    """Opcodes are the same; in the other two kernels producers rewrite vectors and addresses."""
     bitcode, made = _compiled(SOURCE.read_text(), producer, tmp_path)
     text = read_spirv(made, "tour.spv")
     module = llvm.parse_assembly(text)

@@ -225,7 +225,7 @@ ATOMICS = {
 
 @pytest.mark.parametrize("operation", ATOMICS)
 def test_atomics_give_the_old_value(operation: str) -> None:
-    """On the thread's own element of the output, which holds 7 before."""
+    """Each works on the thread's own element of the output, which holds 7 before."""
     body = f"""
         OpAtomicStore %p %c1 %c0 %c7
         %old = {operation.replace("%cell", "%p")}

@@ -173,8 +173,10 @@ INIT = {
 
 @pytest.mark.parametrize("name", INIT)
 def test_thread_blocks_follow_each_other_as_measured(name: str) -> None:
-    """A thread writes 8 bytes after two dependent products, two additions and a branch; on AMD
-    GPUs the store is waited for."""
+    """A thread writes 8 bytes after two dependent products, two additions and a branch.
+
+    On AMD GPUs the store is waited for.
+    """
     device, timing = load_device(name), timing_of(name)
     single, best = INIT[name]
     bytes_a_round = device.architecture.sm_count * 32 * 8

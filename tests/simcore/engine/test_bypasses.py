@@ -44,7 +44,7 @@ def test_the_remainder_of_an_unrolled_loop_is_no_way_round_its_barriers(rounds: 
 
 
 def test_a_branch_of_some_threads_before_a_remainder_is_a_way_round() -> None:
-    """The same with a branch that depends on the thread: the barrier is missing in some."""
+    """A branch that depends on the thread leaves the barrier out in some."""
     text = _REMAINDER.replace("setp.eq.u32 %p3, %r7, 0", "setp.lt.u32 %p3, %r2, 32")
     kernel = kc.load_ptx(text)["two_at_a_time"]
     for engine in ("jit", "reference"):

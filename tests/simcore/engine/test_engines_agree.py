@@ -181,7 +181,7 @@ def _error(kernel: Kernel, engine: str, launch: Launch, **options: Any) -> Execu
 @every_engine
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: failure.name)
 def test_failures(compile_ptx: Compile, failure: Failure, engine: str) -> None:
-    """In each of three thread blocks; the first is named."""
+    """Three thread blocks fail each; the first is named."""
     kernel = _build(compile_ptx, failure.body)
     size = (3, 1, 1), (failure.threads, 1, 1)
     launch = Launch(*size, _arguments(failure.out_bytes))

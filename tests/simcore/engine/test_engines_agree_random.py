@@ -202,7 +202,7 @@ class KernelMaker:
             self._add(f"{otherwise}:")
 
     def _loop(self, depth: int, together: bool) -> None:
-        """At most three rounds; some with `break` or `continue`, some tested at the end."""
+        """A loop of at most three rounds; some have `break` or `continue` or test at the end."""
         random = self.random
         uniform, leaves, at_end = (random.random() < share for share in (0.5, 0.3, 0.5))
         self._count("uniform loop" if uniform else "loop")
@@ -299,7 +299,7 @@ def test_engines_do_the_same(engine: str, random: Random, shape: int, width: int
 @_QUICK
 @given(random=_RANDOM, shape=_SHAPES)
 def test_the_warp_width_changes_no_result(engine: str, random: Random, shape: int) -> None:
-    """Nor how often threads execute an instruction; wide warps issue less, never more."""
+    """Threads execute as many instructions, too; wide warps issue less, never more."""
     kernel = _random_kernel(random, knows_lanes=False)
     narrow, memory = _run(kernel, shape, 8, engine)
     wide, other_memory = _run(kernel, shape, 64, engine)

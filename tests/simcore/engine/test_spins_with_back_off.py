@@ -15,7 +15,7 @@ Compile = Callable[..., Kernel]
 
 
 def waiting(label: str, flag: str) -> str:
-    """As libcu++ does it: sixteen quick looks, then pauses that grow with the time."""
+    """Waits like libcu++: sixteen quick looks, then pauses that grow with the time."""
     return f"""mov.u32 %r5, 0; mov.u64 %rd5, %globaltimer;
     {label}: ld.acquire.cta.shared.u32 %r6, [{flag}];
     setp.ne.u32 %p2, %r6, 0; @%p2 bra {label}_OVER;

@@ -81,7 +81,7 @@ END: ret;"""
 
 
 def test_a_barrier_that_all_threads_skip_together_now_and_then(run_ptx: Run) -> None:
-    """In even rounds nobody waits; thread 5 returns after the first round."""
+    """Nobody waits in even rounds; thread 5 returns after the first round."""
     out = np.zeros(64, np.uint32)
     body = """mov.u32 %r1, %tid.x; mov.u32 %r9, 0;
     ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;

@@ -56,7 +56,7 @@ def test_a_counter_that_is_compared_and_swapped(run_ptx: Run) -> None:
 
 
 def test_a_difference_in_one_half_keeps_all(run_ptx: Run) -> None:
-    """And lanes that the guard leaves out touch nothing."""
+    """A difference in one half keeps all; lanes that the guard leaves out touch nothing."""
     body = f"""{START} setp.eq.u32 %p1, %r1, 1; mov.u64 %rd4, 1; mov.u64 %rd5, 2; mov.u64 %rd6, 9;
     mov.b128 %q1, {{%rd4, %rd6}}; mov.b128 %q2, {{%rd6, %rd6}}; mov.b128 %q3, {{%rd4, %rd4}};
     @%p1 atom.shared::cta.cas.b128 %q3, [tile], %q1, %q2;

@@ -97,7 +97,7 @@ class Stream:
 
 
 def streaming(thread_blocks: int) -> Stream:
-    """y[i] += x[i]"""
+    """The kernel y[i] += x[i]."""
 
     def addresses(block: Ints, warp: Ints) -> Ints:
         row = ROW * (block * WARPS + warp)
@@ -320,7 +320,7 @@ def test_counts_of_another_plan_are_refused() -> None:
 
 
 def counted(requests: list[int], per_request: list[int]) -> Counters:
-    """The same number of each event a request."""
+    """Counters with equally many of each event for a request."""
     amount = np.array(requests) * np.array(per_request)
     return Counters(np.array(requests), *(amount for _ in Counters._fields[1:]))
 

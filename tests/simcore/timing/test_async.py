@@ -58,8 +58,10 @@ def run(body: str) -> LaunchTiming:
 
 
 def test_a_copy_that_is_waited_for_later_overlaps_with_work() -> None:
-    """Copies alone, arithmetic alone, one after the other, and a pipeline of two stages: that
-    takes as long as the slower of both."""
+    """Copies alone, arithmetic alone, one after the other, and a pipeline of two stages.
+
+    The pipeline takes as long as the slower of both.
+    """
     assert DEVICE.timing is not None
     copies = run(loop(f"{COPY} cp.async.wait_group 0; {NEXT}")).cycles
     work = run(loop(WORK)).cycles
@@ -80,7 +82,7 @@ def test_a_wait_counts_as_one_for_memory() -> None:
 
 
 def test_a_load_through_registers_holds_its_warp_up() -> None:
-    """The same copy by hand waits for its data at the store to shared memory."""
+    """A copy by hand waits for its data at the store to shared memory."""
     by_hand = run(loop(f"{LOAD} {NEXT} {WORK}")).cycles
     pipeline = run(COPY + NEXT + loop(f"{COPY} {NEXT} {WORK} cp.async.wait_group 1;")).cycles
     assert DEVICE.timing is not None
@@ -88,7 +90,7 @@ def test_a_load_through_registers_holds_its_warp_up() -> None:
 
 
 def test_groups_that_may_stay_are_not_waited_for() -> None:
-    """With n groups left behind, a wait comes n rounds after its copy."""
+    """A wait that leaves n groups behind comes n rounds after its copy."""
     cycles = [
         run(loop(f"{COPY} {NEXT} cp.async.wait_group {left};") + "cp.async.wait_all;").cycles
         for left in (0, 1, 3)
@@ -104,7 +106,7 @@ def test_commits_and_waits_have_no_latency_of_a_fence() -> None:
 
 
 def rows(*kinds: tuple[str, str, str]) -> list[InstructionRow]:
-    """By (opcode, mnemonic, kind)."""
+    """Instruction rows from (opcode, mnemonic, kind)."""
     return [
         InstructionRow(pc, opcode, mnemonic, "load/store", 0, kind, 0, merged_into=pc)
         for pc, (opcode, mnemonic, kind) in enumerate(kinds)

@@ -264,8 +264,11 @@ def test_reasons_have_codes_of_their_own() -> None:
 
 
 def test_an_sm_catches_up_with_bandwidth_that_it_left_unused() -> None:
-    """Thread blocks that first compute and then load: others load meanwhile, so that DRAM has no
-    pauses; in a launch of one wave all SMs load at once, and each has its share only."""
+    """Thread blocks that first compute and then load leave DRAM to others meanwhile.
+
+    Others load then, so that DRAM has no pauses; in a launch of one wave all SMs load at once, and
+    each has its share only.
+    """
     device = changed(load_device("v100-pcie"), thread_block_launch_cycles=0.0)
     chain = [Step(Pipeline.FP32, (0,), (0,)) for _ in range(100)]
     loads = [Step(Pipeline.GLOBAL, (0,), (1,), bytes_per_lane=1.0) for _ in range(8)]

@@ -110,8 +110,10 @@ def test_with_one_stage_copies_and_work_take_turns(chain: int) -> None:
 
 @pytest.mark.parametrize("stages", [2, 4, 8])
 def test_with_more_stages_the_slower_of_both_counts(stages: int) -> None:
-    """Long work hides all copies, without work the copies are all there is. `NO_COPY` has the
-    producer say that the bytes have come."""
+    """Long work hides all copies, without work the copies are all there is.
+
+    `NO_COPY` has the producer say that the bytes have come.
+    """
     alone = cycles_of(stages, 300, NO_COPY)
     assert alone == pytest.approx(TRIPS * 300 * FMA, rel=0.08)
     assert cycles_of(stages, 0) < alone
@@ -120,14 +122,17 @@ def test_with_more_stages_the_slower_of_both_counts(stages: int) -> None:
 
 @pytest.mark.parametrize(("stages", "chain"), [(2, 0), (2, 30), (2, 100), (4, 0)])
 def test_a_ring_of_stages_has_as_many_copies_on_their_way(stages: int, chain: int) -> None:
-    """A buffer is copied to, worked on and free again after L + W, and as many of them are under
-    way as there are stages: a round takes (L + W) / n where W is shorter than that."""
+    """A buffer is copied to, worked on and free again after L + W.
+
+    As many of them are under way as there are stages: a round takes (L + W) / n where W is shorter
+    than that.
+    """
     turn = cycles_of(1, 0) + TRIPS * chain * FMA
     assert cycles_of(stages, chain) == pytest.approx(turn / stages, rel=0.05)
 
 
 def test_bytes_that_take_longer_than_the_latency_bound_the_ring() -> None:
-    """Of a ring that always has copies under way, the bandwidth of one SM is left."""
+    """A ring that always has copies under way takes the bandwidth of one SM."""
     assert DEVICE.timing is not None
     slow = replace(DEVICE, timing=replace(DEVICE.timing, l2_bytes_per_cycle=4.0))
     kernel = timed(ring(8, 1, COPY, ""))
@@ -244,7 +249,7 @@ def test_warps_that_wait_for_each_other_go_on() -> None:
 
 
 def test_what_other_thread_blocks_owe_holds_nobody_up() -> None:
-    """Of a barrier of another thread block, and of one at which nobody arrives."""
+    """A barrier of another thread block, and one at which nobody arrives, hold nobody up."""
     free = two_warps(PhaseTable.empty()).cycles
     foreign = two_warps(table([0, 3], [0, 0], [True, False], 1)).cycles
     alone = two_warps(table([0], [0], [True], 0)).cycles

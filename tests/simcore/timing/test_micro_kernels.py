@@ -50,14 +50,14 @@ def turn(device: Device, cycles: float) -> int:
 
 
 def unit_cycles(device: Device, unit: PipelineFacts) -> float:
-    """Of one warp instruction in the units of one scheduler, or of the SM."""
+    """Cycles of one warp instruction in the units of one scheduler, or of the SM."""
     schedulers = device.sm.warp_schedulers
     share = unit.lanes / schedulers if unit.lanes >= schedulers else unit.lanes
     return device.architecture.warp_width / share
 
 
 def dram_cycles(device: Device, sectors: float) -> float:
-    """Of so many sectors at one SM's share of the DRAM bandwidth."""
+    """Cycles of so many sectors at one SM's share of the DRAM bandwidth."""
     bandwidth = device.dram.bandwidth_bytes_per_s * facts(device).dram_efficiency
     share = bandwidth / device.architecture.sm_count / device.running_clock_hz
     return sectors * device.l2.sector_bytes / share
@@ -313,8 +313,10 @@ def test_a_place_waits_for_stores_where_the_device_does() -> None:
 
 
 def test_dram_that_reads_and_writes_in_turn_is_slower() -> None:
-    """Equal loads and stores have `dram_mixed_efficiency` of the bandwidth, a third of stores less
-    of the loss."""
+    """Equal loads and stores have `dram_mixed_efficiency` of the bandwidth.
+
+    A third of stores has less of the loss.
+    """
     device = changed(load_device("v100-pcie"), dram_mixed_efficiency=0.8)
     device = changed(device, l2_bandwidth_bytes_per_s=1e15, outstanding_sectors=1e6)
     load, store = Step(Pipeline.GLOBAL, (0,), (1,)), Step(Pipeline.GLOBAL, (0,))

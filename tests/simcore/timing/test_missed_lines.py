@@ -115,7 +115,7 @@ def test_thread_blocks_of_one_load_miss_in_turn(hits: float) -> None:
 
 
 def test_accesses_of_one_warp_do_not_all_miss_at_once() -> None:
-    """Of twelve loads with a share of a third each, a warp misses four, not all or none."""
+    """A warp misses four of twelve loads with a share of a third each, not all or none."""
     device = load_device("v100-pcie")
     loads = [Step(Pipeline.GLOBAL, (0,), (i,), l1_hits=2 / 3) for i in range(1, 13)]
     kernel = micro_kernel(loads, 1)
@@ -131,8 +131,10 @@ def test_turns_are_counted_for_each_warp_and_instruction() -> None:
 
 @pytest.mark.parametrize("level", ["dram", "l2"])
 def test_more_bandwidth_seldom_takes_more_time(level: str) -> None:
-    """Greedy schedules have anomalies (Graham 1969), but misses do not move to other warps: with
-    hits of all or none, 3 % of such kernels get slower."""
+    """Greedy schedules have anomalies (Graham 1969), but misses do not move to other warps.
+
+    With hits of all or none, 3 % of such kernels get slower.
+    """
     slower = 0
     for seed in range(400):
         name, kernel = random_kernels.random_kernel(seed, waves=(2, 6))

@@ -117,8 +117,11 @@ def busy(pipeline: Pipeline) -> float:
 
 @pytest.mark.parametrize("name", ["div.rn.f32", "div.rn.f64", "sqrt.rn.f32", "div.s32", "rem.u32"])
 def test_a_chain_takes_the_latencies_of_its_links(name: str) -> None:
-    """One warp. What stands beside the chain is issued while it waits, or its unit is busy with it
-    first; the branch at the end comes when the result is there."""
+    """One warp takes the latencies of a chain.
+
+    What stands beside the chain is issued while it waits, or its unit is busy with it first; the
+    branch at the end comes when the result is there.
+    """
     links = native_sequences()[name]
     chain = sum(latency(item.pipeline) for item in links if item.in_chain)
     beside = sum(busy(item.pipeline) for item in links if not item.in_chain)
@@ -140,7 +143,7 @@ def test_divisions_of_many_warps_fill_a_narrow_unit(device: str) -> None:
 
 @pytest.mark.parametrize("name", native_sequences())
 def test_an_instruction_has_the_sequence_of_its_name(name: str) -> None:
-    """So that none in the table stands for nothing."""
+    """Every sequence in the table is that of some instruction."""
     kernel = timed(name, 1)
     sequence = [row.pc for row in kernel.instructions if row.sequence]
     assert {kernel.instructions[pc].sequence for pc in sequence} == {name}

@@ -74,7 +74,7 @@ def turn(device: Device, least: float) -> int:
 
 
 def unit_cycles(device: Device, unit: PipelineFacts) -> float:
-    """Of one warp instruction in the units of a scheduler, or of the SM where they are few."""
+    """Cycles of a warp instruction in the units of a scheduler, or of the SM if they are few."""
     schedulers = device.sm.warp_schedulers
     return device.architecture.warp_width / (
         unit.lanes / schedulers if unit.lanes >= schedulers else unit.lanes
@@ -125,8 +125,10 @@ def test_a_pointer_to_itself(name: str, kept: str) -> None:
 @on_all
 @pytest.mark.parametrize("share", [0.1, 0.25, 0.5, 0.7, 0.9, 1.1, 1.5, 1.9])
 def test_a_streaming_copy_at_every_occupancy(name: str, share: float) -> None:
-    """Little's law: each warp has one load on its way, behind its own last store, until DRAM has
-    all that it can take."""
+    """Little's law: each warp has one load on its way, behind its own last store.
+
+    This holds until DRAM has all that it can take.
+    """
     device = load_device(name)
     width, trips = device.architecture.warp_width, 24
     attainable = device.dram.bandwidth_bytes_per_s * facts(device).dram_efficiency
@@ -155,7 +157,7 @@ def test_a_streaming_copy_at_every_occupancy(name: str, share: float) -> None:
 @on_all
 @pytest.mark.parametrize("stride", [1, 2, 3, 4, 8, 16, 32])
 def test_bank_conflict_strides(name: str, stride: int) -> None:
-    """As many lanes as stride and banks have in common divisors share a bank."""
+    """Lanes share a bank by the common divisors of stride and banks."""
     device = load_device(name)
     warps, loads, width = 16, 96, device.architecture.warp_width
     assert device.measured is not None

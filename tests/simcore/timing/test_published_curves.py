@@ -147,8 +147,10 @@ LINE_BYTES = 128
 
 
 def strided_kernel(kind: str, stride: int, device: Device, trips: int) -> TimedKernel:
-    """32 warps that read elements a stride apart, from another line each time, and add up
-    products of two of them; all of it stays in L1."""
+    """32 warps that read elements a stride apart, from another line each time.
+
+    They add up products of two of them; all of it stays in L1.
+    """
     size, ptx, value = (4, "f32", "%f") if kind == "float" else (8, "f64", "%fd")
     loads = "".join(
         f"""ld.global.{ptx} {value}{i}, [%rd3+{i * LINE_BYTES}];
@@ -168,7 +170,7 @@ def strided_kernel(kind: str, stride: int, device: Device, trips: int) -> TimedK
 
 
 def cycles_of_a_load(kind: str, stride: int, device: Device) -> float:
-    """From the difference of two lengths of the loop, which leaves out how it starts and ends."""
+    """Cycles from the difference of two lengths of the loop, without its start and end."""
     few, many = (
         launch_timing(strided_kernel(kind, stride, device, trips), device, is_exact=True).cycles
         for trips in (2, 6)
@@ -177,7 +179,7 @@ def cycles_of_a_load(kind: str, stride: int, device: Device) -> float:
 
 
 def l1_rows(name: str, kind: str, quantity: str) -> list[tuple[int, float]]:
-    """(stride, value)"""
+    """(stride, value) of each measured row of L1."""
     return [
         (int(row["x"].split()[1]), float(row["value"]))
         for row in curves("l1_passes_over_stride.csv")
@@ -234,8 +236,11 @@ def ring_of_pointers(lines: int) -> npt.NDArray[np.uint64]:
 
 
 def chase_cycles(device: Device, level: str, steps: int) -> int:
-    """One thread follows `steps` pointers, after all threads together have brought the ring into
-    the cache; what DRAM has, nobody has touched."""
+    """Cycles of one thread that follows `steps` pointers.
+
+    All threads together have brought the ring into the cache before; what DRAM has, nobody has
+    touched.
+    """
     lines = LINES[level]
     threads, kept = {"l1": (lines, "ca"), "l2": (1024, "cg"), "dram": (1, "ca")}[level]
     touched = 0 if level == "dram" else lines // threads

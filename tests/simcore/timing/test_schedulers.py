@@ -97,9 +97,11 @@ def test_schedulers_issue_as_a_plain_search_says(steps: list[Step], trips: int, 
 
 @pytest.mark.parametrize("delay", [4, 5, 6, 7])
 def test_an_older_warp_woken_at_an_issue_comes_first(delay: int) -> None:
-    """A barrier opens in the cycle in which another scheduler issues to its slow unit: when that is
-    free, a warp that comes from the barrier just then goes before a younger one that has waited,
-    whoever's turn the cycle is."""
+    """A barrier opens in the cycle in which another scheduler issues to its slow unit.
+
+    When that is free, a warp that comes from the barrier just then goes before a younger one that
+    has waited, whoever's turn the cycle is.
+    """
     slow, chain, busy = DEVICE.sm.warp_schedulers, 20, 32
     unit = replace(facts().special_function, lanes=slow)
     timing = replace(facts(), special_function=unit, barrier_latency_cycles=float(busy))

@@ -1,5 +1,8 @@
-"""`tcgen05.mma` in the timing simulator: the tensor unit works while the thread that asked goes on,
-until it waits for the mbarrier of a commit. Closed forms of the device's rate and latency."""
+"""`tcgen05.mma` in the timing simulator, against closed forms of rate and latency.
+
+The tensor unit works while the thread that asked goes on, until it waits for the mbarrier of a
+commit.
+"""
 
 from __future__ import annotations
 

@@ -234,8 +234,10 @@ def global_passes(compile_ptx: Compile, stride: int, kind: str, device: str) -> 
 def test_l1_passes_are_those_measured_on_an_a100(
     compile_ptx: Compile, stride: int, kind: str, passes: int
 ) -> None:
-    """te42kyfo/gpu-benches, gpu-strides: conflicts of the data banks, doubles in two halves; 31
-    lines that follow each other take 8 passes of the four tag banks (8.5 measured)."""
+    """te42kyfo/gpu-benches, gpu-strides: conflicts of the data banks, doubles in two halves.
+
+    31 lines that follow each other take 8 passes of the four tag banks (8.5 measured).
+    """
     assert global_passes(compile_ptx, stride, kind, "a100-80gb") == passes
 
 
@@ -279,8 +281,10 @@ def test_streams_come_from_dram_and_second_looks_from_caches(compile_ptx: Compil
 
 @pytest.mark.parametrize("device", ["rx-7900-xtx", "mi300x"])
 def test_what_l1_fetches_beside_a_sector_passes_l2(compile_ptx: Compile, device: str) -> None:
-    """Thread blocks on two SMs read the first 4 bytes of 128 each: L1 asks L2 for two sectors of 64
-    bytes, and every other request finds them there."""
+    """Thread blocks on two SMs read the first 4 bytes of 128 each.
+
+    L1 asks L2 for two sectors of 64 bytes, and every other request finds them there.
+    """
     body = """
         mul.wide.u32 %rd2, %r1, 128; add.u64 %rd1, %rd1, %rd2; ld.global.u32 %r5, [%rd1]; ret;
     """

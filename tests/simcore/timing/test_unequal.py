@@ -33,7 +33,7 @@ L:  fma.rn.f32 %f1, %f1, %f2, %f2; fma.rn.f32 %f1, %f1, %f2, %f2; fma.rn.f32 %f1
 
 
 def _timing(trips: list[int], device: str) -> LaunchTiming:
-    """Of one warp a thread block, with so many rounds of a chain in each."""
+    """The timing of one warp a thread block, with so many rounds of a chain in each."""
     args = [np.array(trips, np.uint32), np.zeros(len(trips), np.float32)]
     trace = kc.load_ptx(CHAIN)["chain"].run(grid=len(trips), block=32, args=args, devices=[device])
     profile = trace.profile(device)
@@ -69,7 +69,7 @@ def test_the_order_of_unlike_thread_blocks_does_not_matter() -> None:
 
 
 def test_every_slot_of_the_average_sm_is_issued_or_lost_once() -> None:
-    """Of SMs with 20, 500 and 80 rounds the average of 200 is nearest to the last one's."""
+    """The average of 20, 500 and 80 rounds is 200, nearest to the last SM's."""
     sms = kc.device("v100-pcie").architecture.sm_count
     timing = _timing(([20, 500, 80] * sms)[:sms], "v100-pcie")
     lost = sum(timing.stalls.values())

@@ -32,7 +32,7 @@ def changed(device: Device, **values: float) -> Device:
 
 
 def timed(kernel: TimedKernel, device: Device = VOLTA, *, exact: bool = True) -> LaunchTiming:
-    """With the invariant of the account."""
+    """The timing of a kernel, whose account must cover all resident cycles."""
     timing = launch_timing(kernel, device, is_exact=exact)
     assert timing.warp_cycles.sum() == timing.resident_warp_cycles
     assert (timing.warp_cycles >= 0).all()
@@ -175,8 +175,11 @@ def test_a_full_sm_holds_its_warps_in_every_cycle() -> None:
 
 
 def test_warps_that_take_turns_at_a_narrow_unit() -> None:
-    """Eight warps of a scheduler share 16 lanes: in one cycle of two all wait for the unit, in the
-    other the oldest is selected until it ends, and the others are not."""
+    """Eight warps of a scheduler share 16 lanes.
+
+    In one cycle of two all wait for the unit, in the other the oldest is selected until it ends,
+    and the others are not.
+    """
     code = [Step(Pipeline.FP32) for _ in range(50)]
     found = states(timed(micro_kernel(code, 40, 32, thread_blocks=80)))
     live = [*range(8, 0, -1)]
@@ -186,8 +189,10 @@ def test_warps_that_take_turns_at_a_narrow_unit() -> None:
 
 
 def test_long_waits_count_in_every_warp_that_waits() -> None:
-    """Loads of 400 cycles, then ten dependent multiply-adds, by four warps on each scheduler: each
-    load keeps its warp for its whole latency, whatever the other warps do meanwhile."""
+    """Loads of 400 cycles, then ten dependent multiply-adds, by four warps a scheduler.
+
+    Each load keeps its warp for its whole latency, whatever the other warps do meanwhile.
+    """
     code = [
         Step(Pipeline.GLOBAL, (9,), (1,), sectors=1.0, l2_hits=1.0),
         *[Step(Pipeline.FP32, (1,), (1,)) for _ in range(10)],

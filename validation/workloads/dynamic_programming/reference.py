@@ -15,6 +15,7 @@ UNKNOWNS = 512
 
 
 def pathfinder(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """The cheapest costs row by row: each cell's own plus the least of three above."""
     best = inputs["previous"]
     for costs in inputs["costs"]:
         best = costs + scipy.ndimage.minimum_filter1d(best, 3, mode="nearest")
@@ -22,8 +23,11 @@ def pathfinder(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str,
 
 
 def _aligned(inputs: Mapping[str, Any], sizes: Mapping[str, int], least: int) -> dict[str, Any]:
-    """The wave's tiles row by row: gaps along a row are a running maximum once what each column
-    costs is taken out. `least` bounds every score from below."""
+    """The wave's tiles row by row.
+
+    Gaps along a row are a running maximum once what each column costs is taken out. `least` bounds
+    every score from below.
+    """
     score, gap, wave = inputs["score"].copy(), inputs["gap"], inputs["wave"]
     pair = inputs["substitution"][inputs["first"][:, np.newaxis], inputs["second"]]
     for left in range(0, sizes["columns"], ALIGNMENT_TILE):
@@ -40,10 +44,12 @@ def _aligned(inputs: Mapping[str, Any], sizes: Mapping[str, int], least: int) ->
 
 
 def needle(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """Global alignment, whose scores have no lower bound."""
     return _aligned(inputs, sizes, np.iinfo(np.int32).min)
 
 
 def smith_waterman(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """Local alignment, whose scores are never below zero."""
     return _aligned(inputs, sizes, 0)
 
 
@@ -58,6 +64,7 @@ def lud_diagonal(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[st
 
 
 def lud_internal(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """The trailing matrix less the product of the step's column and row of tiles."""
     matrix = inputs["matrix"].copy()
     start = LUD_TILE * inputs["step"]
     end = start + LUD_TILE
@@ -66,6 +73,7 @@ def lud_internal(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[st
 
 
 def gaussian_fan2(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """Rows below the pivot less their multiples of the pivot's row."""
     pivot = inputs["pivot"]
     below = slice(pivot + 1, None)
     multipliers = inputs["multipliers"][below]

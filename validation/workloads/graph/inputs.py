@@ -34,10 +34,12 @@ def columns(sizes: Mapping[str, int]) -> Any:
 
 
 def sources(sizes: Mapping[str, int]) -> Any:
+    """The source of each edge, from the rows of the adjacency."""
     return np.repeat(np.arange(sizes["vertices"], dtype=np.int32), np.diff(row_starts(sizes)))
 
 
 def weights(sizes: Mapping[str, int]) -> Any:
+    """Random whole weights of edges, from 1 to 99."""
     return np.random.default_rng(3).integers(1, 100, sizes["edges"], np.int32)
 
 
@@ -49,7 +51,7 @@ def incoming(sizes: Mapping[str, int]) -> Any:
 
 
 def distances(sizes: Mapping[str, int]) -> Any:
-    """Of a breadth-first search from the vertex of most edges, up to `level`."""
+    """Distances in a breadth-first search from the vertex of most edges, up to `level`."""
     found = np.full(sizes["vertices"], UNREACHED, np.int32)
     found[np.diff(row_starts(sizes)).argmax()] = 0
     edges = incoming(sizes)
@@ -67,10 +69,12 @@ def queue(sizes: Mapping[str, int]) -> Any:
 
 
 def frontier(sizes: Mapping[str, int]) -> Any:
+    """The vertices at distance `level`."""
     return distances(sizes) == sizes["level"]
 
 
 def visited(sizes: Mapping[str, int]) -> Any:
+    """The vertices that the search has reached."""
     return distances(sizes) != UNREACHED
 
 
@@ -83,7 +87,7 @@ def given(sizes: Mapping[str, int]) -> Any:
 
 
 def path_lengths(sizes: Mapping[str, int], steps: int) -> Array:
-    """Of the shortest ways of at most `steps` edges from the vertex of most edges."""
+    """Lengths of the shortest ways of at most `steps` edges from the vertex of most edges."""
     lengths = np.full(sizes["vertices"], FAR, np.int32)
     lengths[np.diff(row_starts(sizes)).argmax()] = 0
     source, target, weight = sources(sizes), columns(sizes), weights(sizes)
@@ -94,6 +98,7 @@ def path_lengths(sizes: Mapping[str, int], steps: int) -> Array:
 
 
 def sssp_distances(sizes: Mapping[str, int]) -> Any:
+    """Lengths of the shortest ways after the steps that precede this one."""
     return path_lengths(sizes, sizes["steps"])
 
 
@@ -103,7 +108,7 @@ def sssp_is_active(sizes: Mapping[str, int]) -> Any:
 
 
 def edge_sources(sizes: Mapping[str, int]) -> Any:
-    """Of a graph that is a list of edges, without order; `columns` are the targets."""
+    """Random sources of a list of edges, without order; `columns` are the targets."""
     return np.random.default_rng(5).integers(0, sizes["vertices"], sizes["edges"], np.int32)
 
 

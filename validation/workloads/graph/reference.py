@@ -15,6 +15,7 @@ UNREACHED = -1
 
 
 def adjacency(inputs: Mapping[str, Any], values: Array, vertices: int) -> Any:
+    """The adjacency matrix in compressed rows, with these values."""
     structure = (values, inputs["columns"], inputs["row_starts"])
     return sparse.csr_matrix(structure, shape=(vertices, vertices))
 
@@ -41,6 +42,7 @@ def bfs_level(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, 
 
 
 def bfs_frontier(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """The next level of a breadth-first search, by a product with the adjacency matrix."""
     before = inputs["distances"]
     edges = adjacency(inputs, np.ones(sizes["edges"], np.int32), sizes["vertices"])
     is_next = (inputs["frontier"] @ edges > 0) & (inputs["visited"] == 0)
@@ -52,12 +54,14 @@ def bfs_frontier(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[st
 
 
 def pagerank_step(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """One step of PageRank, by a product with the adjacency matrix."""
     vertices, damping = sizes["vertices"], inputs["damping"]
     edges = adjacency(inputs, np.ones(sizes["edges"]), vertices)
     return {"ranks": (1 - damping) / vertices + damping * (edges @ inputs["given"])}
 
 
 def sssp_relax(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """The least offers over the edges of active vertices, and which vertices they lower."""
     before = inputs["distances"]
     source = np.repeat(np.arange(sizes["vertices"]), np.diff(inputs["row_starts"]))
     is_offered = inputs["is_active"][source] != 0
@@ -67,6 +71,7 @@ def sssp_relax(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str,
 
 
 def hook_components(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """Roots after each edge offered the larger root the smaller one."""
     roots = inputs["roots"]
     ends = np.sort(roots[np.stack([inputs["sources"], inputs["targets"]])], axis=0)
     apart = ends[:, ends[0] != ends[1]]

@@ -9,6 +9,7 @@ import numpy as np
 
 
 def shared_atomics(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """The counts of all bytes."""
     return {"bins": np.bincount(inputs["words"].view(np.uint8), minlength=256)}
 
 

@@ -12,7 +12,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def _means(now: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Of the four neighbours, for all points but the first and the last row.
+    """The means of the four neighbours, for all points but the first and the last row.
 
     The grid is one array, as the vector kernels see it: the neighbour of a row's end is the next
     row's beginning.
@@ -24,12 +24,14 @@ def _means(now: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def stencil(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> Arrays:
+    """A Jacobi step inside the edge, in double precision."""
     after = inputs["next"].astype(np.float64)
     after[1:-1, 1:-1] = _means(inputs["now"])[:, 1:-1]
     return {"next": after}
 
 
 def copy(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> Arrays:
+    """The present grid with the next one's interior."""
     after = inputs["now"].copy()
     after[1:-1, 1:-1] = inputs["next"][1:-1, 1:-1]
     return {"now": after}
@@ -43,6 +45,7 @@ def stencil_vector(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> Array
 
 
 def copy_vector(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> Arrays:
+    """The present grid with the next one's interior from the fifth column on."""
     after = inputs["now"].copy()
     after[1:-1, 4:] = inputs["next"][1:-1, 4:]
     return {"now": after}

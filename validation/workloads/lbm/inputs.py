@@ -17,7 +17,7 @@ def _shape(sizes: Mapping[str, int]) -> tuple[int, int, int]:
 
 
 def populations(sizes: Mapping[str, int]) -> npt.NDArray[np.float64]:
-    """from[19, depth, height, width]: those of rest, each 10 % more or less."""
+    """The populations `from[19, depth, height, width]` of rest, each 10 % more or less."""
     disturbed = np.random.default_rng(_SEED).uniform(0.9, 1.1, (19, *_shape(sizes)))
     disturbed *= _WEIGHTS[:, None, None, None]
     return disturbed

@@ -16,11 +16,13 @@ Expected = dict[str, npt.NDArray[Any]]
 
 
 def support_vector(inputs: Inputs, sizes: Sizes) -> Expected:
+    """Scalar products of all pairs of features."""
     features = inputs["features"].astype(np.float64)
     return {"products": features @ features.T}
 
 
 def matrix(inputs: Inputs, sizes: Sizes) -> Expected:
+    """The product of both matrices."""
     return {"c": inputs["a"].astype(np.float64) @ inputs["b"].astype(np.float64)}
 
 
@@ -34,12 +36,13 @@ def linear(inputs: Inputs, sizes: Sizes) -> Expected:
 
 
 def sepia(inputs: Inputs, sizes: Sizes) -> Expected:
+    """Colours weighted as sepia, at most 255."""
     weights = np.array([[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]])
     return {"to": np.minimum(inputs["from"].astype(np.float64) @ weights.T, 255.0)}
 
 
 def black_scholes(inputs: Inputs, sizes: Sizes) -> Expected:
-    """With exact normal distributions; `shifts`, where there are some, on seven results."""
+    """Option prices by exact normal distributions; `shifts`, if any, are added to seven results."""
     names = ("prices", "strikes", "years")
     price, strike, time = (inputs[name].astype(np.float64) for name in names)
     rate, volatility = inputs["rate"], inputs["volatility"]

@@ -17,27 +17,32 @@ _LANES = 32
 
 
 def copy(inputs: Inputs, sizes: Sizes) -> Expected:
+    """The source itself."""
     return {"to": inputs["from"]}
 
 
 def triad(inputs: Inputs, sizes: Sizes) -> Expected:
+    """b + scalar c."""
     return {"a": inputs["b"] + inputs["scalar"] * inputs["c"]}
 
 
 def strided_read(inputs: Inputs, sizes: Sizes) -> Expected:
+    """Every `stride`-th element."""
     return {"to": inputs["from"][:: sizes["stride"]]}
 
 
 def misaligned(inputs: Inputs, sizes: Sizes) -> Expected:
+    """The source from `offset` on."""
     return {"to": inputs["from"][sizes["offset"] :]}
 
 
 def gather(inputs: Inputs, sizes: Sizes) -> Expected:
+    """The table's entries at the indices."""
     return {"to": np.take(inputs["table"], inputs["indices"])}
 
 
 def pointer_chase(inputs: Inputs, sizes: Sizes) -> Expected:
-    """By squaring the permutation: its 2^k-th powers are applied for the bits of `steps`."""
+    """Positions after `steps`, by squaring the permutation: its 2^k-th powers, bit by bit."""
     power, position = inputs["next"], inputs["position"]
     steps = sizes["steps"]
     while steps:
@@ -50,6 +55,7 @@ def pointer_chase(inputs: Inputs, sizes: Sizes) -> Expected:
 
 
 def small_grid(inputs: Inputs, sizes: Sizes) -> Expected:
+    """The states after all steps of look-up and linear congruence."""
     states, table = inputs["states"].copy(), inputs["table"]
     for _ in range(sizes["steps"]):
         states ^= table[states // (2**32 // len(table))]

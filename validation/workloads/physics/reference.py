@@ -33,14 +33,17 @@ def _stepped(temperature: Array, inputs: Mapping[str, Any]) -> Array:
 
 
 def hotspot(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """Temperatures after one step."""
     return {"result": _stepped(inputs["temperature"], inputs)}
 
 
 def hotspot_two_steps(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """Temperatures after two steps."""
     return {"result": _stepped(_stepped(inputs["temperature"], inputs), inputs)}
 
 
 def hotspot3d(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """Temperatures after one step, by SciPy's correlation with a cross."""
     stencil = np.zeros((3, 3, 3))
     stencil[1, 1, 1] = inputs["centre_weight"]
     stencil[1, 1, ::2] = inputs["row_weight"]
@@ -134,6 +137,7 @@ def cfd_flux(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, A
 
 
 def streamcluster_gain(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """What each point saves at the candidate centre, and which points switch."""
     candidate = inputs["points"][:, inputs["candidate"], np.newaxis]
     distance = np.square(inputs["points"] - candidate).sum(axis=0)
     saving = inputs["costs"] - inputs["weights"] * distance

@@ -30,6 +30,7 @@ def features(sizes: Mapping[str, int]) -> Array:
 
 
 def transposed_features(sizes: Mapping[str, int]) -> Array:
+    """Features by feature instead of by point, flattened."""
     return features(sizes).T.copy().ravel()
 
 
@@ -57,6 +58,7 @@ def video(sizes: Mapping[str, int]) -> Array:
 
 
 def seeds(sizes: Mapping[str, int]) -> Array:
+    """Random seeds of the particles."""
     return np.random.default_rng(4).integers(1, 2**31 - 1, sizes["particles"], np.int32)
 
 
@@ -67,6 +69,7 @@ def weights(sizes: Mapping[str, int]) -> Array:
 
 
 def running_sums(sizes: Mapping[str, int]) -> Array:
+    """Running sums of the particles' weights."""
     return np.cumsum(weights(sizes))
 
 
@@ -109,22 +112,27 @@ def vertices(sizes: Mapping[str, int]) -> Array:
 
 
 def neighbours(sizes: Mapping[str, int]) -> Array:
+    """The targets of all edges, vertex by vertex."""
     return _graph(sizes["vertices"]).indices.astype(np.int32)
 
 
 def distances(sizes: Mapping[str, int]) -> Array:
+    """Distances of vertices, up to the level at hand."""
     return _levels(sizes["vertices"], sizes["level"]).copy()
 
 
 def frontier(sizes: Mapping[str, int]) -> Array:
+    """Flags of the vertices at the level at hand."""
     return (distances(sizes) == sizes["level"]).astype(np.uint8)
 
 
 def visited(sizes: Mapping[str, int]) -> Array:
+    """Flags of the vertices that the search has reached."""
     return (distances(sizes) != UNREACHED).astype(np.uint8)
 
 
 def next_frontier(sizes: Mapping[str, int]) -> Array:
+    """Flags of the vertices at the next level."""
     after = _levels(sizes["vertices"], sizes["level"] + 1)
     return (after == sizes["level"] + 1).astype(np.uint8)
 
@@ -136,7 +144,7 @@ def stream_coordinates(sizes: Mapping[str, int]) -> Array:
 
 
 def centre_numbers(sizes: Mapping[str, int]) -> Array:
-    """Of the points that are centres, the first ones."""
+    """Centres by point: the first points are centres themselves."""
     return np.arange(sizes["points"]) % sizes["centres"]
 
 

@@ -26,6 +26,7 @@ THREADS = 512
 
 
 def hotspot(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
+    """Temperatures after all steps, in double precision."""
     t = inputs["temperature"].astype(np.float64)
     for _ in range(sizes["steps"]):
         flow = inputs["power"] + (AMBIENT - t) / inputs["resistance_z"]
@@ -37,6 +38,7 @@ def hotspot(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
 
 
 def hotspot3d(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
+    """Temperatures after one step, by SciPy's correlation with a cross."""
     stencil = np.zeros((3, 3, 3))
     stencil[1, 1, 1] = inputs["centre_weight"]
     stencil[1, 1, ::2] = inputs["row_weight"]
@@ -48,6 +50,7 @@ def hotspot3d(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
 
 
 def srad_coefficient(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
+    """Differences to the four neighbours and the diffusion coefficient of each pixel."""
     image, q02 = inputs["image"].astype(np.float64), inputs["q02"]
     framed = np.pad(image, 1, mode="edge")
     found = {
@@ -63,6 +66,7 @@ def srad_coefficient(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
 
 
 def srad_update(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
+    """The image after one step of diffusion."""
     c = inputs["coefficient"]
     framed = np.pad(c, ((0, 1), (0, 1)), mode="edge")
     divergence = c * (inputs["to_north"] + inputs["to_west"])
@@ -71,10 +75,12 @@ def srad_update(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
 
 
 def kmeans_transpose(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
+    """The features transposed."""
     return {"transposed": inputs["given"].T}
 
 
 def kmeans_assign(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
+    """The nearest centre of each point, by SciPy's distances."""
     points = inputs["features"].reshape(FEATURES, -1).T.astype(np.float64)
     centres = np.frombuffer(inputs["centres"], np.float32).reshape(-1, FEATURES)
     return {"nearest": scipy.spatial.distance.cdist(points, centres, "sqeuclidean").argmin(axis=1)}
@@ -94,6 +100,7 @@ def _normal(seed: Array) -> tuple[Array, Array]:
 
 
 def particle_likelihood(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
+    """New positions of the particles, their likelihoods and weights."""
     seed, drawn = _normal(inputs["seed"])
     x = inputs["drawn_x"] + 1 + 5 * drawn
     seed, drawn = _normal(seed)
@@ -119,26 +126,31 @@ def particle_likelihood(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
 
 
 def particle_sum(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
+    """The partial sums with their total in the first place."""
     partial = inputs["partial"].copy()
     partial[0] = partial.sum()
     return {"partial": partial}
 
 
 def particle_normalise(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
+    """Normalised weights, their running sums, and evenly spaced draws."""
     weights = inputs["weights"] / inputs["partial"][0]
     steps = np.arange(len(weights)) / len(weights)
     return {"weights": weights, "running": np.cumsum(weights), "draws": inputs["first"] + steps}
 
 
 def particle_draw(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
+    """The positions of the particles that the draws fall on."""
     found = np.searchsorted(inputs["running"], inputs["draws"])
     found = np.minimum(found, sizes["particles"] - 1)
     return {"drawn_x": inputs["place_x"][found], "drawn_y": inputs["place_y"][found]}
 
 
 def needle(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
-    """The wave's tiles row by row: gaps along a row are a running maximum once what each column
-    costs is taken out."""
+    """The wave's tiles row by row.
+
+    Gaps along a row are a running maximum once what each column costs is taken out.
+    """
     score, gap = inputs["score"].copy(), inputs["gap"]
     ramp = gap * np.arange(TILE + 1)
     for left in range(0, sizes["side"], TILE):
@@ -167,6 +179,7 @@ def bfs_visit(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
 
 
 def bfs_advance(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
+    """Makes the marked vertices the next frontier."""
     marked = inputs["marked"]
     return {
         "frontier": marked,
@@ -199,6 +212,7 @@ def backprop_adjust(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
 
 
 def streamcluster(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
+    """What each centre would save by points that switch, and which points do."""
     points = inputs["point"].view(POINT)[:, 0]
     candidate = inputs["coordinates"][:, inputs["candidate"], np.newaxis]
     cost = np.square(inputs["coordinates"] - candidate).sum(axis=0) * points["weight"]
@@ -211,6 +225,7 @@ def streamcluster(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
 
 
 def pathfinder(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
+    """The cheapest costs after the rows of one launch."""
     best = inputs["previous"]
     first = sizes["first_row"]
     for costs in inputs["costs"][first : first + sizes["steps"]]:
@@ -243,6 +258,7 @@ def lud_perimeter(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
 
 
 def lud_internal(inputs: Inputs, sizes: Sizes) -> dict[str, Any]:
+    """The trailing matrix less the product of the step's column and row of tiles."""
     matrix, tile, rest = _divided(inputs, sizes)
     matrix[rest, rest] -= matrix[rest, tile] @ matrix[tile, rest]
     return {"matrix": matrix}

@@ -12,6 +12,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def matrix_multiply(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> Arrays:
+    """The product of both matrices in double precision."""
     return {"c": inputs["a"].astype(np.float64) @ inputs["b"].astype(np.float64)}
 
 
@@ -22,6 +23,7 @@ def reduction(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> Arrays:
 
 
 def nbody(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> Arrays:
+    """Positions and velocities after one step, by all pairs of bodies."""
     before, velocities = inputs["before"], inputs["velocities"].copy()
     step, damping = np.float64(inputs["step"]), np.float64(inputs["damping"])
     apart = before[None, :, :3] - before[:, None, :3]

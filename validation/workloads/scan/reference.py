@@ -19,12 +19,14 @@ def scanned_stretches(values: Array, length: int) -> Array:
 
 
 def thread_block_scan(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """Exclusive prefix sums of each thread block's stretch, and its total."""
     values = inputs["values"]
     scanned = scanned_stretches(values, 512)
     return {"prefix": scanned.ravel()[: values.size] - values, "sums": scanned[:, -1]}
 
 
 def warp_shuffle_scan(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """Inclusive prefix sums of each thread block's stretch, and its total."""
     values = inputs["values"]
     scanned = scanned_stretches(values, 1024)
     prefix = scanned.ravel()[: values.size].reshape(values.shape)

@@ -12,7 +12,7 @@ from scipy import special
 Array = npt.NDArray[Any]
 
 ROWS_AT_ONCE = 256
-"""Of the table of all pairs of bodies."""
+"""Rows computed at once of the table of all pairs of bodies."""
 
 WORD = np.uint64(32)
 LOW = np.uint64(0xFFFFFFFF)
@@ -36,7 +36,7 @@ def nbody(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]
 
 
 def black_scholes(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
-    """In double precision; the put by the parity of puts and calls."""
+    """Option prices in double precision; the put by the parity of puts and calls."""
     price, strike, years = (
         inputs[name].astype(np.float64) for name in ("prices", "strikes", "years")
     )
@@ -63,6 +63,7 @@ def philox(counter: list[Array], key: tuple[int, int]) -> list[Array]:
 
 
 def monte_carlo_pi(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """Hits of each thread in the quarter circle, counted with the integers of Philox."""
     thread = np.arange(sizes["threads"], dtype=np.uint64)
     hits = np.zeros(len(thread), np.int64)
     for draw in range(sizes["draws"]):

@@ -12,6 +12,7 @@ TILE = 1024
 
 
 def keys(sizes: Mapping[str, int]) -> Any:
+    """Random keys of 32 bits."""
     return np.random.default_rng(1).integers(0, 2**32, sizes["n"], np.uint32)
 
 

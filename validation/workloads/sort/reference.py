@@ -12,25 +12,29 @@ Array = npt.NDArray[Any]
 
 DIGITS = 16
 KEYS = 1024
-"""Of a thread block, in the counting kernel and in the bitonic one."""
+"""Keys of a thread block, in the counting kernel and in the bitonic one."""
 
 
 def digits(keys: Array, shift: int) -> Array:
+    """The digit of each key in the pass that shifts by so much."""
     return (keys >> np.uint32(shift)).astype(np.uint8) % np.uint8(DIGITS)
 
 
 def radix_count(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """How often each digit occurs in each thread block's tile."""
     digit = digits(inputs["keys"], sizes["shift"])
     tiles = np.arange(0, len(digit), KEYS)
     return {"counts": [np.add.reduceat(digit == d, tiles, dtype=np.uint32) for d in range(DIGITS)]}
 
 
 def radix_scatter(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """Keys and values in the stable order of the pass's digit."""
     order = np.argsort(digits(inputs["keys"], sizes["shift"]), kind="stable")
     return {"keys_out": inputs["keys"][order], "values_out": inputs["values"][order]}
 
 
 def bitonic_sort(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """Keys sorted within each thread block's stretch."""
     keys = inputs["keys"].copy()
     whole = len(keys) // KEYS * KEYS
     keys[:whole].reshape(-1, KEYS).sort(axis=1)

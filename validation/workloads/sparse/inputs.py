@@ -1,5 +1,7 @@
-"""Structures of the sparse matrices. `sizes` says how many rows, and how wide the band is or how
-many nonzeros there are."""
+"""Structures of the sparse matrices.
+
+`sizes` says how many rows, and how wide the band is or how many nonzeros there are.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +23,23 @@ def _band(sizes: Mapping[str, int]) -> tuple[Array, Array]:
 
 
 def banded_row_starts(sizes: Mapping[str, int]) -> Any:
+    """The beginnings of a band matrix's rows, and the end."""
     _, exists = _band(sizes)
     return np.concatenate([[0], np.cumsum(exists.sum(axis=1))])
 
 
 def banded_columns(sizes: Mapping[str, int]) -> Any:
+    """The columns of a band matrix's nonzeros."""
     columns, exists = _band(sizes)
     return columns[exists]
 
 
 def power_law_row_starts(sizes: Mapping[str, int]) -> Any:
-    """Nonzeros dealt to rows whose weights have a Pareto distribution, as degrees of the web do,
-    but no weight above the square root of the number of rows."""
+    """The beginnings of rows whose lengths follow a power law, and the end.
+
+    Nonzeros are dealt to rows whose weights have a Pareto distribution, as degrees of the web do,
+    but no weight above the square root of the number of rows.
+    """
     generator = np.random.default_rng(3)
     weights = np.minimum(1 + generator.pareto(1.2, sizes["rows"]), sizes["rows"] ** 0.5)
     lengths = generator.multinomial(sizes["nonzeros"], weights / weights.sum())

@@ -10,6 +10,7 @@ from scipy import sparse
 
 
 def spmv_csr(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """The product by a matrix in compressed rows."""
     rows = sizes["rows"]
     structure = (inputs["values"], inputs["columns"], inputs["row_starts"])
     return {"y": sparse.csr_matrix(structure, shape=(rows, rows)) @ inputs["x"]}

@@ -17,7 +17,7 @@ from scipy import sparse
 
 _AXES, _SPINS, _COLOURS = 4, 4, 3
 _PARTNER = ((3, 2, 1, 0), (3, 2, 1, 0), (2, 3, 0, 1))
-"""By axis but the fourth: the spin that gamma joins each spin with."""
+"""The spin that gamma joins each spin with, by axis but the fourth."""
 
 Ints = npt.NDArray[np.int64]
 

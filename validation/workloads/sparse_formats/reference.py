@@ -26,10 +26,12 @@ def _product(inputs: Mapping[str, Any], x: Any, tile: int, tile_rows: int) -> An
 
 
 def ell(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """The product by ELLPACK's columns and values."""
     return {"y": _product(inputs, inputs["x"], 1, sizes["rows"])}
 
 
 def bell(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """The product by blocked ELLPACK of 3 x 3 tiles."""
     return {"y": _product(inputs, inputs["x"], 3, sizes["tile_rows"])}
 
 

@@ -16,18 +16,20 @@ Mesh = npt.NDArray[np.float64]
 
 
 def star(inputs: Inputs, sizes: Sizes) -> Expected:
-    """Of radius 1, in as many dimensions as the mesh has."""
+    """A star of radius 1, in as many dimensions as the mesh has."""
     mesh = inputs["from"].astype(np.float64)
     return _inside(inputs, _star(mesh, inputs["centre"], [inputs["beside"]]), 1)
 
 
 def star25_3d(inputs: Inputs, sizes: Sizes) -> Expected:
+    """A star of radius 4 along three axes."""
     centre, *beside = np.frombuffer(inputs["weights"], np.float32).astype(np.float64)
     mesh = inputs["from"].astype(np.float64)
     return _inside(inputs, _star(mesh, centre, beside), len(beside))
 
 
 def box27_3d(inputs: Inputs, sizes: Sizes) -> Expected:
+    """A box of 3 x 3 x 3 points, weighted by their distance."""
     by_distance = np.array([inputs[name] for name in ("centre", "face", "edge", "corner")])
     distance = np.abs(np.indices((3, 3, 3)) - 1).sum(axis=0)
     mesh = inputs["from"].astype(np.float64)

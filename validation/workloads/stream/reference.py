@@ -13,18 +13,22 @@ SCALAR = 0.4
 
 
 def copy(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> Arrays:
+    """The first array."""
     return {"c": inputs["a"]}
 
 
 def mul(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> Arrays:
+    """The scalar times the third array."""
     return {"b": SCALAR * inputs["c"]}
 
 
 def add(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> Arrays:
+    """The sum of both arrays."""
     return {"c": inputs["a"] + inputs["b"]}
 
 
 def triad(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> Arrays:
+    """b + scalar c."""
     return {"a": inputs["b"] + SCALAR * inputs["c"]}
 
 

@@ -9,4 +9,5 @@ import numpy.typing as npt
 
 
 def transpose(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, npt.NDArray[Any]]:
+    """The transposed matrix."""
     return {"to": inputs["from"].T}

@@ -57,7 +57,7 @@ def interface_tracking(inputs: Inputs, sizes: Sizes) -> Expected:
 
 
 def _velocity(inputs: Inputs, inside: tuple[slice, ...]) -> npt.NDArray[np.float64]:
-    """Of the fluid, x first: an array of its own, or the same everywhere."""
+    """The velocity of the fluid, x first: an array of its own, or the same everywhere."""
     if "flow" in inputs:
         loaded: npt.NDArray[np.float64] = inputs["flow"][:, *inside]
         return loaded

@@ -11,10 +11,12 @@ _EQUATIONS = 512
 
 
 def lower(sizes: Mapping[str, int]) -> Any:
+    """The diagonal below the main one."""
     return _off_diagonal(sizes["systems"], seed=1, beyond=0)
 
 
 def upper(sizes: Mapping[str, int]) -> Any:
+    """The diagonal above the main one."""
     return _off_diagonal(sizes["systems"], seed=3, beyond=-1)
 
 

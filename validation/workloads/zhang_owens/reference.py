@@ -15,6 +15,7 @@ def matmul(inputs: Mapping[str, Any], _sizes: Mapping[str, int]) -> dict[str, An
 
 
 def last_unknown(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """The last unknown of each system, by SciPy's banded solver."""
     bands = np.zeros((sizes["systems"], 3, inputs["diagonal"].shape[1]))
     bands[:, 0, 1:] = inputs["upper"][:, :-1]
     bands[:, 1] = inputs["diagonal"]

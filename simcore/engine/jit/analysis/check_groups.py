@@ -51,6 +51,7 @@ class CheckGroup:
 
     @property
     def writes(self) -> bool:
+        """Whether any access of the group is a store."""
         return any(isinstance(access, Store) for access in self.accesses)
 
 
@@ -63,7 +64,7 @@ class Stretch:
 
 
 def access_bytes(access: Load | Store) -> int:
-    """Of one lane."""
+    """Bytes that one lane loads or stores."""
     parts = access.destinations if isinstance(access, Load) else access.sources
     return access.type.bytes * len(parts)
 

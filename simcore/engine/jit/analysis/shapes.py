@@ -36,14 +36,16 @@ class Shape:
 
     @property
     def is_uniform(self) -> bool:
+        """Whether the register is known to be the same in all lanes."""
         return not self.is_varying and not any(self.offsets or ())
 
     @property
     def is_varying(self) -> bool:
+        """Whether the code must hold one value per lane: no pattern is known, or only guessed."""
         return self.offsets is None or self.is_guess
 
     def guessed(self) -> Shape:
-        """The same, not relied upon."""
+        """The shape as a guess, which code must not rely on."""
         return Shape(self.offsets, is_guess=self.offsets is not None)
 
 
@@ -52,11 +54,12 @@ _ANYTHING = 64
 
 
 def uniform(width: int, bounds: Bounds | None = None, power: int = 0) -> Shape:
+    """The shape of a value that is the same in all lanes, within bounds where they are known."""
     return Shape((0,) * width, None, bounds, power)
 
 
 def constant_shape(width: int, value: int) -> Shape:
-    """The same known value, unsigned, in every lane."""
+    """The shape of a known unsigned value that is the same in every lane."""
     power = (value & -value).bit_length() - 1 if value else _ANYTHING
     return Shape((0,) * width, value, (value, value), power)
 
@@ -283,4 +286,5 @@ def apply_rule(instruction: Compute, sources: list[Shape], width: int) -> Shape:
 
 
 def immediate_shape(operand: Immediate, bits: int, width: int) -> Shape:
+    """The shape of an immediate operand, cut to `bits`."""
     return constant_shape(width, operand.bits & ((1 << bits) - 1))

@@ -23,7 +23,7 @@ __all__ = ["sliced"]
 
 
 def sliced(kernel: Kernel, only: Set[int]) -> Kernel:
-    """The same instructions at the same places; those whose pc is not in `only` have no effect.
+    """The kernel without the effects of instructions whose pc is not in `only`.
 
     What is left of them is what they count for: their guards, and the addresses of accesses.
     """

@@ -9,15 +9,15 @@ __all__ = ["ThreadBlockShape"]
 
 @dataclass(frozen=True, slots=True)
 class ThreadBlockShape:
-    """`mixed_state` is the warp function's state for lanes that wait at several places, of which
-    `mixed_offsets` says where a context holds the lanes of each.
+    """What the loop over thread blocks must know of a kernel's warp function.
 
-    `yield_state`: its state for lanes that yielded, None when there are no spin loops; `opened` and
-    `numbers`: where a context holds the lanes whose counted barriers have opened and the number of
-    each lane's barrier, None when there are no such barriers;
-    `record_bytes`: what a basic block may record at most;
-    `access_slots`: counters a stage of accesses that are not recorded; `digest_offset`: where a
-    context holds the digest of the warp's branches, None when all warps branch alike.
+    `mixed_state` is the warp function's state for lanes that wait at several places, of which
+    `mixed_offsets` says where a context holds the lanes of each. `yield_state`: its state for lanes
+    that yielded, None when there are no spin loops; `opened` and `numbers`: where a context holds
+    the lanes whose counted barriers have opened and the number of each lane's barrier, None when
+    there are no such barriers; `access_slots`: counters a stage of accesses that are not recorded;
+    `digest_offset`: where a context holds the digest of the warp's branches, None when all warps
+    branch alike.
     """
 
     width: int

@@ -18,8 +18,10 @@ __all__ = ["WaitingPlaces"]
 
 
 class WaitingPlaces:
-    """The places of one kernel. `yielding`: heads of spin loops, and basic blocks where others wait
-    for those that spin."""
+    """The places of one kernel where lanes of a warp may wait.
+
+    `yielding`: heads of spin loops, and basic blocks where others wait for those that spin.
+    """
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
@@ -30,9 +32,11 @@ class WaitingPlaces:
         """Whether some lanes may leave barriers while others stay."""
 
     def barrier(self, block: int) -> int:
+        """The place of the barrier that ends a basic block."""
         return self.blocks + block
 
     def yielded(self, head: int) -> int:
+        """The place of lanes that gave way at the head of a spin loop."""
         return 2 * self.blocks + head
 
     def block(self, place: int) -> int:
@@ -52,7 +56,7 @@ class WaitingPlaces:
         return f"%{'PWY'[place // self.blocks]}{self.block(place)}"
 
     def pending_with(self, is_uniform: Mapping[int, bool]) -> tuple[frozenset[int], ...]:
-        """By basic block: the places where other lanes of its warp may wait while it runs.
+        """The places where other lanes of its warp may wait while each basic block runs.
 
         `is_uniform`: by register index, whether it is the same in all lanes.
         """

@@ -87,6 +87,7 @@ class Analysis:
     parameter_places: Mapping[int, int]
 
     def shape(self, register: Register) -> Shape:
+        """The register's shape; varying where nothing is known."""
         return self.shapes.get(register.index, VARYING)
 
 
@@ -216,7 +217,7 @@ def _popped(pending: list[int]) -> Iterator[int]:
 
 
 def _guarded(new: Shape, guard: Guard, found: Mapping[int, Shape], width: int) -> Shape:
-    """Under a varying guard some lanes keep what they had."""
+    """The shape after a guarded write: under a varying guard some lanes keep what they had."""
     condition = found.get(guard.register.index, uniform(width))
     if not condition.is_uniform or not new.is_uniform:
         return new.guessed()
@@ -273,7 +274,7 @@ def _results(
 def across_lanes_shape(
     operation: WarpOperation, found: Mapping[int, Shape], facts: Facts
 ) -> Shape | None:
-    """The same in all active lanes where all take part with the same others; None if unknown."""
+    """The shape of an operation's result if all lanes take part together; None if unknown."""
     opcode = operation.opcode
     if not opcode.is_common or not (opcode.is_whole or facts.width == GROUP):
         return VARYING

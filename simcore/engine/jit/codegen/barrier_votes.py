@@ -41,7 +41,7 @@ class BarrierVoteCode:
             code.do(f"store i64 {total}, ptr {where}")
 
     def result(self, instruction: BarrierResult) -> Value:
-        """Of the stage before."""
+        """The vote of the previous barrier stage, as an LLVM value with its type and shape."""
         code, place = self._warp.scalar, self._place("1")
         held = code.op(f"load i64, ptr {place}")
         shape = uniform(self._warp.width)

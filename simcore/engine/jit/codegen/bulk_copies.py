@@ -23,7 +23,7 @@ class BulkCopyCode:
         self._records = records
 
     def copy(self, instruction: BulkCopy, mask: str, time: str, position: int) -> None:
-        """By the lanes of the mask, if there are any. The second side only makes records."""
+        """Emits a bulk copy by the lanes of the mask; the arrival side only makes records."""
         if instruction.side is BulkSide.ARRIVAL and not self._records:
             return
         types = [operand_type(operand) for operand in instruction.operands]

@@ -35,7 +35,7 @@ class ClusterCallCode:
         mask: str,
         time: str,
     ) -> None:
-        """By the lanes of the mask, if there are any; `types`: how sources are read."""
+        """Emits a call by the lanes of the mask; `types`: how sources are read."""
         warp, code = self._warp, self._warp.scalar
         self._make_room()
         self._store_operands(instruction.sources, types)  # what they need is at hand later on
@@ -61,7 +61,7 @@ class ClusterCallCode:
         warp.label(done)
 
     def results(self, types: Sequence[ScalarType]) -> list[str]:
-        """Of the last call: vectors of the lanes, those of the mask only have a meaning."""
+        """Vectors with the results of the last call; only lanes of its mask have a meaning."""
         vector, code = self._warp.vector, self._warp.scalar
         found = []
         for row, type_ in enumerate(types):

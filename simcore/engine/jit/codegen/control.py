@@ -90,6 +90,7 @@ class ControlCode:
         code.do("br label %fault")
 
     def terminator(self, block: BasicBlock, mask: str) -> None:
+        """Emits the end of a basic block: branch, exit, trap or barrier."""
         end = block.terminator
         waiting = self._analysis.pending_with[block.index]
         match end:

@@ -19,8 +19,11 @@ _MOST_HELD = 24
 
 
 class CounterCode:
-    """Words of a row: issues and lanes by basic block, then lanes off by guarded instruction, then
-    as many unused ones as make it a multiple of COUNTERS_AT_ONCE."""
+    """Counters of basic blocks and guards in a thread block's row.
+
+    Words of a row: issues and lanes by basic block, then lanes off by guarded instruction, then as
+    many unused ones as make it a multiple of COUNTERS_AT_ONCE.
+    """
 
     def __init__(self, warp: WarpCode, kernel: Kernel, analysis: Analysis) -> None:
         self._warp = warp
@@ -38,6 +41,7 @@ class CounterCode:
 
     @property
     def words(self) -> int:
+        """Words of a row, padded to a multiple of COUNTERS_AT_ONCE."""
         used = 2 * self._blocks + len(self.guarded)
         return -(-used // COUNTERS_AT_ONCE) * COUNTERS_AT_ONCE
 

@@ -35,8 +35,11 @@ _CONFLICT = -1
 
 @dataclass(frozen=True)
 class LaunchFacts:
-    """`integers`: (offset, bytes, value) of the parameters that native code has as constants;
-    `buffers`: (offset of the parameter, row of the buffer table)."""
+    """Facts of a launch that native code has as constants.
+
+    `integers`: (offset, bytes, value) of the parameters that native code has as constants;
+    `buffers`: (offset of the parameter, row of the buffer table).
+    """
 
     width: int
     grid: tuple[int, int, int]
@@ -46,7 +49,7 @@ class LaunchFacts:
     integers: tuple[tuple[int, int, int], ...]
     buffers: tuple[tuple[int, int], ...]
     parameter_bytes: int = 0
-    """Of all parameters with the descriptors of images."""
+    """The size of all parameters with the descriptors of images."""
     numbered_lanes: int = 64
     """`%laneid` counts modulo this."""
     cluster: tuple[int, int, int] | None = None
@@ -54,11 +57,13 @@ class LaunchFacts:
 
     @property
     def threads(self) -> int:
+        """Threads of a thread block."""
         x, y, z = self.thread_block
         return x * y * z
 
     @property
     def warps(self) -> int:
+        """Warps of a thread block; the last one may be partly filled."""
         return -(-self.threads // self.width)
 
     @property
@@ -69,6 +74,7 @@ class LaunchFacts:
 
 
 def launch_facts(kernel: Kernel, launch: Launch, width: int, shared: int) -> LaunchFacts:
+    """The facts of a launch with `shared` bytes of shared memory a thread block."""
     integers: list[tuple[int, int, int]] = []
     buffers: list[tuple[int, int]] = []
     images = placed_images(kernel, launch)
@@ -141,6 +147,7 @@ class SpecialValues:
         self._make()
 
     def facts(self) -> Facts:
+        """What is known of special registers and parameters before the kernel runs."""
         integers = {offset: (size, value) for offset, size, value in self._launch.integers}
 
         def parameter(offset: int, bits: int) -> Shape:

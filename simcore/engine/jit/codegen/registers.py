@@ -30,6 +30,7 @@ Path = tuple[Mapping[int, str], str]
 
 
 def storage_type(bits: int) -> str:
+    """The LLVM type of a register of that many bits."""
     return f"i{bits}"
 
 
@@ -86,11 +87,13 @@ class Registers:
             )
 
     def slot_type(self, register: Register) -> str:
+        """The LLVM type of the register's stack slot: a vector where lanes vary."""
         shape = self._analysis.shape(register)
         lane = storage_type(register.bits)
         return f"<{self._facts.width} x {lane}>" if shape.is_varying else lane
 
     def shape(self, operand: Operand, read_as: ScalarType) -> Shape:
+        """The operand's shape, as known before the kernel runs."""
         found = operand_shape(operand, read_as, self._analysis.shapes, self._facts)
         assert found is not None
         return found
@@ -149,6 +152,7 @@ class Registers:
         return self._vector.binary("add", lane, splat, lane_vector(lane, shape.offsets))
 
     def broadcast(self, value: str, lane: str) -> str:
+        """Emits a vector with the scalar in every lane."""
         width = self._facts.width
         single = self._scalar.op(f"insertelement <{width} x {lane}> poison, {lane} {value}, i32 0")
         return self._scalar.op(

@@ -106,7 +106,7 @@ def at_barrier(shape: ThreadBlockShape) -> str:
 
 
 def phase_end(shape: ThreadBlockShape) -> str:
-    """After the last warp: on to the next stage, back to the worker, or to the end."""
+    """IR after the last warp: on to the next stage, back to the worker, or to the end."""
     return f"""{_last_warp(shape)}
   %live2 = load i64, ptr %live
   %over = icmp eq i64 %live2, 0
@@ -181,7 +181,7 @@ def at_barrier_in_turns(shape: ThreadBlockShape) -> str:
 
 
 def phase_end_in_turns(shape: ThreadBlockShape) -> str:
-    """After the last warp: another round, the next stage, back to the worker, or the end."""
+    """IR after the last warp: another round, the next stage, back to the worker, or the end."""
     all_wait = _all_wait(shape) if shape.opened_offset is None else _SOME_OPEN
     return f"""{_last_warp(shape)}
   %again = load i1, ptr %yielding
@@ -227,7 +227,7 @@ nobody.runs:
 
 
 def _open_for_some(shape: ThreadBlockShape) -> str:
-    """Those that spin may wait for others whose barrier enough threads came to."""
+    """IR that opens barriers to which enough threads came: those that spin may wait for others."""
     if shape.opened_offset is None:
         return "  br label %stuck\n"
     return """  %some.open = call i1 @open_barriers(ptr %arrived, ptr %contexts, i1 false)

@@ -43,8 +43,10 @@ _FLAT_SPACES: Mapping[AddressSpace, tuple[str, str]] = {
 
 
 def runtime_functions(width: int, cluster_size: int = 0) -> str:
-    """IR of everything but the atomics, for warps of `width` lanes; `cluster_size`: thread blocks
-    whose shared memory has addresses, 0 where addresses name none."""
+    """IR of everything but the atomics, for warps of `width` lanes.
+
+    `cluster_size`: thread blocks whose shared memory has addresses, 0 where addresses name none.
+    """
     locate = _locate(width, cluster_size)
     return "\n".join((_make_room(), _records(width), locate, _serve("load"), _serve("store")))
 

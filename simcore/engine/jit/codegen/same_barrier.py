@@ -8,8 +8,11 @@ __all__ = ["same_barrier_function"]
 
 
 def same_barrier_function(shape: ThreadBlockShape) -> str:
-    """`i1 (ptr contexts)`: whether all warps that are not done wait as `mixed_state` says, and all
-    their lanes at one barrier. Where not, the rules of `BarrierCheck` decide."""
+    """IR of `i1 (ptr contexts)`: whether all warps wait at one barrier.
+
+    True if all warps that are not done wait as `mixed_state` says, and all their lanes at one
+    barrier. Where not, the rules of `BarrierCheck` decide.
+    """
     places, found = "", "%seen"
     for number, offset in enumerate(shape.mixed_offsets):
         places += f"""  %at.{number} = getelementptr i8, ptr %context, i64 {offset}

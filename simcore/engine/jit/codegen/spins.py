@@ -42,8 +42,11 @@ class SpinCode:
         loops: tuple[SpinLoop, ...],
         meetings: Mapping[int, int | None],
     ) -> None:
-        """`meetings`: the members, as a mask of 32 lanes, that a basic block needs; None if that is
-        not known."""
+        """Prepares the code for the kernel's spin loops.
+
+        `meetings`: the members, as a mask of 32 lanes, that a basic block needs; None if that is
+        not known.
+        """
         self._warp = warp
         self._registers = registers
         self._loops = loops
@@ -54,6 +57,7 @@ class SpinCode:
 
     @property
     def heads(self) -> tuple[int, ...]:
+        """The heads of the spin loops, as basic block indices."""
         return tuple(loop.head for loop in self._loops)
 
     def write_entry(self) -> None:
@@ -68,7 +72,7 @@ class SpinCode:
             entry.do("store i1 false, ptr %progress")
 
     def enter(self, block: int, mask: str) -> None:
-        """At the start of a basic block: one more pass, or the end of the lanes' turn."""
+        """Emits what begins a basic block: one more pass, or the end of the lanes' turn."""
         if block in self._heads:
             self._pass(block, mask)
         members = self._meetings.get(block)
@@ -116,7 +120,7 @@ class SpinCode:
                 self._note("true", loop.head)
 
     def after(self, block: int, instruction: Instruction, old: list[Value], mask: str) -> None:
-        """After an instruction by the lanes of `mask`: did it change memory that others see?"""
+        """Emits whether an instruction by the lanes of `mask` changed memory that others see."""
         heads = [loop.head for loop in self._loops if block in loop.body]
         if not heads:
             return
@@ -179,7 +183,7 @@ class SpinCode:
         return warp.scalar.op(f"bitcast <{warp.width} x i1> {changes} to {warp.mask_type}")
 
     def _differs(self, atomic: Atomic, old: str, operands: list[str], lane: str) -> str:
-        """By lane, as i1, from what was there."""
+        """Emits, by lane as i1, whether an atomic changes what was there."""
         vector, first = self._warp.vector, operands[0]
         match atomic.operation:
             case "cas":

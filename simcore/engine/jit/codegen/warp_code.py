@@ -38,9 +38,11 @@ class WarpCode:
         raise AssertionError("no label yet")
 
     def load_mask(self, slot: str) -> str:
+        """Emits the load of a lane mask from its slot."""
         return self.scalar.op(f"load {self.mask_type}, ptr {slot}")
 
     def store_mask(self, mask: str, slot: str) -> None:
+        """Emits the store of a lane mask to its slot."""
         self.scalar.do(f"store {self.mask_type} {mask}, ptr {slot}")
 
     def add_mask(self, mask: str, slot: str) -> None:
@@ -57,6 +59,7 @@ class WarpCode:
         return self.scalar.op(f"and {self.mask_type} {one}, {other}")
 
     def is_empty(self, mask: str) -> str:
+        """Emits the test whether no lane is in a mask."""
         return self.scalar.op(f"icmp eq {self.mask_type} {mask}, 0")
 
     def as_i64(self, value: str) -> str:

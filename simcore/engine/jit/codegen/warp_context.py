@@ -76,9 +76,11 @@ class WarpContext:
         return self.place(MASK_OFFSET)
 
     def wait_mask_place(self, barrier: int) -> str:
+        """The address of the mask of lanes that wait at a barrier."""
         return self.place(self.wait_mask_offset(barrier))
 
     def yield_mask_place(self, head: int) -> str:
+        """The address of the mask of lanes that gave way at the head of a spin loop."""
         return self.place(self.yield_mask_offset(head))
 
     @property
@@ -93,13 +95,16 @@ class WarpContext:
 
     @property
     def numbers_offset(self) -> int:
+        """Where a context holds the number of each lane's barrier, in bytes."""
         return self.digest_offset + 16
 
     @property
     def thread_counts_offset(self) -> int:
+        """Where a context holds the thread count of each lane's barrier, in bytes."""
         return self.numbers_offset + self._warp.width
 
     def digest_place(self) -> str:
+        """The address of the digest of the warp's branches."""
         return self.place(self.digest_offset)
 
     def save(self, targets: Iterable[int]) -> None:
@@ -115,6 +120,7 @@ class WarpContext:
             code.do(f"store {memory} {value}, ptr {where}, align 8")
 
     def restore(self, targets: Iterable[int]) -> None:
+        """Emits loads of the registers that are still needed at `targets` from the context."""
         code = self._warp.scalar
         for index in sorted(self._needed_at(targets)):
             kind, memory = self._types(index)

@@ -146,8 +146,9 @@ class WarpFunction:
     def _stretch(
         self, block: BasicBlock, stretch: Stretch, mask: str, following: Iterable[Instruction]
     ) -> None:
-        """Its steps; with groups to check, once for accesses that pass and once for others.
+        """Emits the steps of a stretch of a basic block.
 
+        With groups to check they are written twice: for accesses that pass and for others.
         `following`: what comes after it in the basic block.
         """
         if not stretch.groups:
@@ -253,7 +254,7 @@ class WarpFunction:
     def _results_together(
         self, block: BasicBlock, instruction: Instruction, mask: str
     ) -> tuple[tuple[Register | None, ...], list[Value]]:
-        """The same for what concerns other lanes, other threads of the thread block or the host."""
+        """Results of what concerns other lanes, other threads of the thread block or the host."""
         match instruction:
             case HostCall() if instruction.sources:
                 return (instruction.destination,), self._host.values(instruction, mask)

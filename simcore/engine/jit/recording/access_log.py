@@ -107,7 +107,7 @@ class AccessLog:
         return int(self._scratch.used[0])
 
     def _pattern_counts(self) -> PatternCounts:
-        """In the order of their keys, whatever the order in which they came."""
+        """The counts of patterns, in ascending order of keys whatever the order they came in."""
         used = np.flatnonzero(self._counts.key >= 0)
         used = used[np.argsort(self._counts.key[used])]
         columns = key_columns(self._counts.key[used])
@@ -115,7 +115,7 @@ class AccessLog:
         return PatternCounts(pc, stage, phase, pattern, self._counts.often[used])
 
     def _make_room(self, more: int) -> None:
-        """For `more` rows, and for twice the patterns and counts where these run out."""
+        """Enlarges tables for `more` rows, and patterns and counts to twice where they run out."""
         rows, patterns, counts = self._scratch.used.tolist()
         if rows + more + 8 > len(self._rows.pc):
             size = max(2 * len(self._rows.pc), rows + more + 8)

@@ -30,7 +30,7 @@ Column = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
 
 SLOTS = 1 << 10
-"""Of a PatternStore."""
+"""The first capacity of a PatternStore."""
 _SLOT_SHIFT = 64 - 10
 _PHASES = 16
 _MOST_ROWS_A_RECORD = len(WINDOWS) + 1
@@ -47,8 +47,11 @@ _HASH = 0x1E3779B97F4A7C15
 
 
 class PcFacts(NamedTuple):
-    """By pc: `space` (a number of SPACES) and `bytes` of one lane's access; `launch_lanes`: lanes
-    of all warps, which local memory interleaves."""
+    """Facts of instructions by pc.
+
+    `space`: a number of SPACES; `bytes` of one lane's access; `launch_lanes`: lanes of all warps,
+    which local memory interleaves.
+    """
 
     space: Ints
     bytes: Ints
@@ -89,8 +92,11 @@ class CountStore(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """`lanes`: room for one warp's addresses. `memo`: by lane shape the last plain access's mask,
-    pattern and first lane. `used`: rows, patterns and counts so far."""
+    """Working memory for one warp's accesses.
+
+    `lanes`: room for one warp's addresses. `memo`: by lane shape the last plain access's mask,
+    pattern and first lane. `used`: rows, patterns and counts so far.
+    """
 
     lanes: Ints
     memo: Ints
@@ -158,7 +164,7 @@ def _accept(mask: Any, hashed: Any, store: PatternStore, used: Ints) -> int:
 
 @compiled
 def _window_of(space: int, address: int) -> int:
-    """Of a generic address: its window's number, -1 for global memory; -2: no window asked."""
+    """The window's number of a generic address: -1 for global memory; -2: no window asked."""
     if space != _GENERIC:
         return -2
     for number in range(len(_WINDOW_STARTS)):
@@ -218,8 +224,11 @@ def _put_by_window(
     rows: Rows,
     counts: CountStore,
 ) -> None:
-    """A local access, which is moved to where hardware interleaves it, or a generic one, whose
-    lanes are told apart by space."""
+    """Records a local or generic access, lane by lane.
+
+    A local access is moved to where hardware interleaves it; the lanes of a generic one are told
+    apart by space.
+    """
     lanes, space, used = scratch.lanes, facts.space[pc], scratch.used
     width = len(lanes)
     rest = np.uint64(mask)

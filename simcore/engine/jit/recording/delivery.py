@@ -37,6 +37,7 @@ class Delivery:
 
     @property
     def has_room(self) -> bool:
+        """Whether the sinks keep up, or a sink failed and takes nothing more."""
         waiting = max((waiting.qsize() for waiting in self._queues), default=0)
         return waiting < _MOST_BATCHES_WAITING or self.problem is not None
 

@@ -33,7 +33,7 @@ class BarrierCheck:
         self._batch = batch
 
     def check(self, thread_block: int, rows: Bytes, arrived: npt.NDArray[np.int64]) -> None:
-        """BarrierError unless the barriers may open. `rows`: contexts by warp.
+        """Raises BarrierError unless the barriers may open. `rows`: contexts by warp.
 
         Counted barriers are checked when none of them opens; `arrived`: threads that came to each
         without waiting.

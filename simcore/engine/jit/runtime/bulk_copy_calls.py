@@ -32,8 +32,10 @@ def reduces_in_buffers(kernel: Kernel) -> bool:
 
 
 class BulkCopyCalls:
-    """Serves the thread blocks of one cluster at a time; `take` gets records of their accesses, in
-    the form of the ring."""
+    """Serves the bulk copies of one cluster's thread blocks at a time.
+
+    `take` gets records of their accesses, in the form of the ring.
+    """
 
     def __init__(
         self,
@@ -62,7 +64,7 @@ class BulkCopyCalls:
     def copy(
         self, pc: int, rank: int, stage: int, warp: int, mask: int, operands: int | None
     ) -> None:
-        """By the lanes of a warp. ExecutionError when hardware would refuse it."""
+        """Copies for the lanes of a warp; ExecutionError when hardware would refuse it."""
         instruction = self._kernel.instructions[pc]
         assert isinstance(instruction, BulkCopy)
         shape, count = self._shape, len(instruction.sources)
@@ -116,6 +118,6 @@ class _Records:
         self._take(words.reshape(-1))
 
     def record_pattern(self, pc: int, rows: WarpRows, stage: Ints) -> None:
-        """The same: that order does not matter is known of the space."""
+        """Records an access as any other; its space is known to make order irrelevant."""
         warps = self._batch.warps[rows.warps]
         self.record_access(pc, rows, warps, np.zeros(len(warps), np.int64), stage)

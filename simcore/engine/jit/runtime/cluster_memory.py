@@ -35,6 +35,7 @@ class ClusterMemory(FlatMemory):
         self.hosts = self.bytes.ctypes.data + self.stride * ranks
 
     def of(self, rank: int) -> Bytes:
+        """The shared memory of the thread block with that rank."""
         return self.bytes[rank * self.stride : (rank + 1) * self.stride]
 
 
@@ -62,8 +63,10 @@ class ClusterBarrier:
         self._least = min(self._least_of(number, c) for number, c in enumerate(members))
 
     def open(self, rank: int, rows: Bytes) -> bool:
-        """Lets the warps of a thread block go on whose barrier had opened when somebody looked;
-        whether there are any. `rows`: their contexts."""
+        """Releases the warps of a thread block whose barrier has opened; whether there are any.
+
+        The barrier had opened when somebody looked. `rows`: the warps' contexts.
+        """
         waits = self.waiting(rows)
         if not waits.any():
             return False

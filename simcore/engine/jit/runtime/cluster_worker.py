@@ -29,8 +29,11 @@ Ints = npt.NDArray[np.int64]
 
 
 class ClusterWorker:
-    """Runs as a `Worker` does; `new_member` makes one at a place of the cluster, which shares the
-    access log given, None for the first."""
+    """Runs clusters as a `Worker` runs thread blocks.
+
+    `new_member` makes a worker at a place of the cluster, which shares the access log given, None
+    for the first.
+    """
 
     def __init__(
         self,
@@ -59,11 +62,13 @@ class ClusterWorker:
             self.log = self._members[0].log
 
     def stop(self) -> None:
+        """Stops the workers of all ranks."""
         for member in self._members:
             member.stop()
 
     @property
     def pairs_agree(self) -> bool:
+        """Whether every two neighbouring warps took the same branches, on all workers."""
         return all(member.pairs_agree for member in self._members)
 
     @property
@@ -76,9 +81,11 @@ class ClusterWorker:
         return found
 
     def waiting(self) -> bytes:
+        """What the thread blocks under way depend on besides memory that others see, as bytes."""
         return b"".join(member.waiting() for member in self._members)
 
     def spinning_block(self) -> int:
+        """The basic block at which lanes of some thread block spin."""
         found = (member.find_spinning_block() for member in self._members)
         return next(block for block in found if block is not None)
 
@@ -91,8 +98,10 @@ class ClusterWorker:
         times: Ints,
         give_back: Callable[[int], None],
     ) -> Generator[Pause, None, WorkerFault | None]:
-        """Thread blocks [first, end), whole clusters. BarrierError when threads of a cluster wait
-        for others that do not come."""
+        """Runs thread blocks [first, end), which are whole clusters; yields where all of them wait.
+
+        BarrierError when threads of a cluster wait for others that do not come.
+        """
         for numbers in self._clusters(first, end):
             self._shared.bytes[:] = 0
             self._barrier.begin()

@@ -35,8 +35,10 @@ class Flight:
     _seen_at: int = -1
 
     def stands_still(self, since: int) -> bool:
-        """Whether nothing is different from the turn before. `since`: what moves on other threads
-        is known by number; the same number, the same memory."""
+        """Whether nothing is different from the turn before.
+
+        `since`: what moves on other threads is known by number; the same number, the same memory.
+        """
         now = self.worker.waiting()
         is_same = (now, since) == (self._seen, self._seen_at)
         self._seen, self._seen_at = now, since
@@ -44,8 +46,11 @@ class Flight:
 
 
 class Standstill:
-    """Who waits on all threads. `moves` counts what happened, as far as it is known: a thread that
-    began its turns after the last move and saw none waits for others."""
+    """Who waits on all threads.
+
+    `moves` counts what happened, as far as it is known: a thread that began its turns after the
+    last move and saw none waits for others.
+    """
 
     def __init__(self, threads: int) -> None:
         self._condition = threading.Condition()
@@ -55,6 +60,7 @@ class Standstill:
         self.moves = 0
 
     def move(self) -> None:
+        """Notes that something happened, and wakes the threads that pause."""
         with self._condition:
             self.moves += 1
             self._condition.notify_all()
@@ -73,12 +79,13 @@ class Standstill:
                 self._still[thread] = since
 
     def pause(self, seconds: float) -> None:
-        """Until something moves, but not longer."""
+        """Waits until something moves, but not longer than `seconds`."""
         with self._condition:
             self._condition.wait(seconds)
 
     @property
     def all_wait(self) -> bool:
+        """Whether no running thread saw anything move since the last move."""
         with self._condition:
             return all(self._waits.get(thread) == self.moves for thread in self._running)
 
@@ -90,9 +97,12 @@ class Standstill:
 
 
 class Turns:
-    """What one thread has under way. `begin` takes more of the grid, None when nothing is left;
-    `is_over` tells that the launch ends early; `may_stand_still`: whether thread blocks that are as
-    they were stay so; `give_up` is called for one when nothing can ever change."""
+    """What one thread has under way, and whose turn it is.
+
+    `begin` takes more of the grid, None when nothing is left; `is_over` tells that the launch ends
+    early; `may_stand_still`: whether thread blocks that are as they were stay so; `give_up` is
+    called for one when nothing can ever change.
+    """
 
     def __init__(
         self,
@@ -117,7 +127,7 @@ class Turns:
         self._pause_s = _FIRST_WAIT_S
 
     def run(self) -> None:
-        """Until nothing is left, or the launch ends early."""
+        """Takes turns until nothing is left, or the launch ends early."""
         while not self._is_over():
             if not self._flights and not self._begin_more():
                 break
@@ -146,8 +156,11 @@ class Turns:
         return pauses
 
     def _begin_more(self) -> bool:
-        """As many as are under way: a barrier of the whole grid needs all, and every round of turns
-        makes those that wait spin."""
+        """Doubles the thread blocks under way; whether any was left to begin.
+
+        A barrier of the whole grid needs all of them, and every round of turns makes those that
+        wait spin.
+        """
         before = len(self._flights)
         for _ in range(max(1, before)):
             flight = self._begin()

@@ -59,8 +59,10 @@ class _Piece:
 
 
 class NativeLoop(Protocol):
-    """`entry` is the native loop over thread blocks; `improve`, told how long the run lasts, may
-    replace it by faster code. `stack_bytes`: what either takes of a thread's stack."""
+    """The compiled loop over thread blocks.
+
+    `entry` is the function; `improve`, told how long the run lasts, may replace it by faster code.
+    """
 
     @property
     def entry(self) -> Any: ...
@@ -124,7 +126,7 @@ class Job:
         self._stopped = False
 
     def run(self, code: NativeLoop, progress: Callable[[float], None] | None) -> None:
-        """ExecutionError when the kernel fails, or takes more stack than there is."""
+        """Runs all thread blocks; ExecutionError when the kernel fails."""
         self._code = code
         work = [partial(self._work, n) for n in range(len(self._idle))]
         threads: list[threading.Thread] = []
@@ -150,7 +152,7 @@ class Job:
         self._delivery.finish()
 
     def counted(self) -> Counted:
-        """Of all thread blocks; zeros for those that are in no range."""
+        """The counts of all thread blocks; zeros for those that are in no range."""
         return Counted(
             *self._tally.classes(),
             self._times,
@@ -286,13 +288,16 @@ class Job:
         return True
 
     def _next_piece(self, accesses: float) -> int:
-        """In thread blocks that make so many accesses each."""
+        """The length of the next piece of the grid, by the accesses that a thread block makes."""
         return max(1, min(self._most, int(_PIECE_ACCESSES / max(accesses, 1e-9))))
 
 
 def _threads(kernel: Kernel, facts: LaunchFacts, most: int) -> int:
-    """How many run; one where a copy reduces in global memory in several steps, and for clusters
-    and tensor memory, whose turns are taken in Python."""
+    """How many threads run thread blocks.
+
+    One where a copy reduces in global memory in several steps, and for clusters and tensor memory,
+    whose turns are taken in Python.
+    """
     if facts.cluster_size > 1 or reduces_in_buffers(kernel) or uses_tensor_memory(kernel):
         return 1
     return min(_processors(), most)

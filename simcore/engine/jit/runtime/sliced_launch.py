@@ -15,8 +15,11 @@ __all__ = ["SlicedLaunch"]
 
 
 class SlicedLaunch:
-    """Buffers are neither read nor written; that no path depends on them is the caller's to know
-    (simcore/sampling/decision.py)."""
+    """A launch in which only paths and addresses are computed.
+
+    Buffers are neither read nor written; that no path depends on them is the caller's to know
+    (simcore/sampling/decision.py).
+    """
 
     def __init__(self, kernel: Kernel, launch: Launch, warp_width: int, limits: Limits) -> None:
         self._limits = limits

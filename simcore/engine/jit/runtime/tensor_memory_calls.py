@@ -20,6 +20,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def uses_tensor_memory(kernel: Kernel) -> bool:
+    """Whether the kernel has any operation on tensor memory."""
     return any(isinstance(i, TensorMemoryOperation) for i in kernel.instructions)
 
 
@@ -45,11 +46,14 @@ class TensorMemoryCalls:
         self._held = TensorMemory(batch)
 
     def serves(self, pc: int) -> bool:
+        """Whether the instruction at that pc is an operation on tensor memory."""
         return isinstance(self._kernel.instructions[pc], TensorMemoryOperation)
 
     def perform(self, pc: int, rank: int, warp: int, mask: int, operands: int | None) -> None:
-        """By the lanes of a warp; results go where the operands are. MemoryAccessError where what
-        is asked for is not there."""
+        """Performs an operation for the lanes of a warp; results go where the operands are.
+
+        Raises MemoryAccessError where what is asked for is not there.
+        """
         instruction = self._kernel.instructions[pc]
         assert isinstance(instruction, TensorMemoryOperation)
         width = self._shape.width

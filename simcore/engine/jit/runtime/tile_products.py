@@ -31,7 +31,7 @@ _Native = Callable[..., Any]
 def multiply_natively(
     product: MatrixProduct, a: Array, b: Array, c: Array, factors: Factors | None = None
 ) -> Array:
-    """As `multiply` for one product: (rows, depth), (depth, columns), (rows, columns)."""
+    """The product of (rows, depth) by (depth, columns), plus (rows, columns), as `multiply`."""
     if has_quick_tiles(product):
         found = _quickly(product, a, b, c, factors)
         if found is not None:
@@ -85,7 +85,7 @@ def _runs(matrix: Array) -> Array:
 
 
 def _exponents(powers: Array) -> Array:
-    """Of powers of two in double precision."""
+    """The exponents of powers of two in double precision."""
     bits = np.ascontiguousarray(powers, np.float64).view(np.int64)
     return ((bits >> _SIGN_AND_EXPONENT_AT) - _BIAS).astype(np.int32)
 

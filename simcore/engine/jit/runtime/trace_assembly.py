@@ -26,9 +26,12 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Counted:
-    """`class_of`, the class of each thread block, and `counts` of one of them, shape (classes,
+    """What workers counted.
+
+    `class_of`, the class of each thread block, and `counts` of one of them, shape (classes,
     counters); `times` (thread blocks, warps); by worker the `totals`, shape (stages, counters).
-    `pairs_agree` as in a trace."""
+    `pairs_agree` as in a trace.
+    """
 
     class_of: npt.NDArray[np.int32]
     counts: Ints
@@ -67,7 +70,7 @@ def assemble(
 
 
 def _classes(kernel: Kernel, source: SourceProgram, counted: Counted) -> ThreadBlockClasses:
-    """By instruction instead of by basic block."""
+    """The classes of thread blocks, with counts by instruction instead of by basic block."""
     rows = counted.counts
     blocks = basic_block_of_each_pc(kernel)
     issues, lanes = rows[:, 2 * blocks], rows[:, 2 * blocks + 1]

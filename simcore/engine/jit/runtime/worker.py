@@ -274,7 +274,7 @@ class Worker:
         return found
 
     def find_spinning_block(self) -> int | None:
-        """The same; None where none does."""
+        """A basic block where lanes of the thread block under way wait for others; None without."""
         rows = self._warp_contexts()
         yielded = rows[:, :4].copy().view(np.int32)[:, 0] == self._source.shape.yield_state
         for head, offset in self._source.yields:

@@ -58,6 +58,7 @@ class WorkerFault:
     """What a function of the host had to say."""
 
     def error(self, limits: Limits, passed: Deadline | None) -> ExecutionError:
+        """The exception to raise: what the worker caught, a limit, or the kernel's own fault."""
         if self.raised is not None:
             return self.raised
         instruction = self.kernel.instructions[self.pc]

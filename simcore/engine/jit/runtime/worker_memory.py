@@ -18,7 +18,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def aligned(size: int) -> npt.NDArray[np.uint8]:
-    """At least 64 bytes, on a cache line."""
+    """A zeroed array on a cache line, of at least 64 bytes."""
     raw = np.zeros(size + 128, np.uint8)
     start = -raw.ctypes.data % 64
     return raw[start : start + max(64, -(-size // 64) * 64)]

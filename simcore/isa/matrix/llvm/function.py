@@ -30,6 +30,7 @@ class FunctionCode:
         self._here = "entry"
 
     def fresh(self) -> str:
+        """A new name for an LLVM value."""
         return f"%v{next(self._numbers)}"
 
     def lanes(self, lanes: int) -> NativeCode:
@@ -37,11 +38,13 @@ class FunctionCode:
         return NativeCode(lanes, self._lines, self.globals, self.fresh)
 
     def op(self, text: str) -> str:
+        """Appends an instruction with a result, and returns the result's name."""
         name = self.fresh()
         self._lines.append(f"  {name} = {text}")
         return name
 
     def do(self, text: str) -> None:
+        """Appends an instruction without a result."""
         self._lines.append(f"  {text}")
 
     def label(self, name: str) -> None:
@@ -71,9 +74,11 @@ class FunctionCode:
         return self.table(name, "i64", bits)
 
     def place(self, kind: str, array: str, index: str) -> str:
+        """The pointer to an element of an array; emits a `getelementptr`."""
         return self.op(f"getelementptr {kind}, ptr {array}, i64 {index}")
 
     def load(self, kind: str, array: str, index: str, align: int = 1) -> str:
+        """Emits the load of one element of an array."""
         return self.op(f"load {kind}, ptr {self.place(kind, array, index)}, align {align}")
 
     def load_run(self, kind: str, lanes: int, array: str, index: str) -> str:
@@ -83,6 +88,7 @@ class FunctionCode:
         return self.op(f"load <{lanes} x {kind}>, ptr {where}, align {align}")
 
     def store_run(self, kind: str, lanes: int, value: str, array: str, index: str) -> None:
+        """Emits the store of a vector of `lanes` elements to an array from `index` on."""
         align = _ALIGNMENTS.get(kind, 8)
         where = self.place(kind, array, index)
         self.do(f"store <{lanes} x {kind}> {value}, ptr {where}, align {align}")
@@ -107,6 +113,7 @@ class FunctionCode:
         self._here = done
 
     def splat(self, kind: str, lanes: int, value: str) -> str:
+        """Emits a vector with one value in all lanes."""
         vector = f"<{lanes} x {kind}>"
         single = self.op(f"insertelement {vector} poison, {kind} {value}, i32 0")
         return self.op(

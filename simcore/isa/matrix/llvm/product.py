@@ -33,7 +33,7 @@ from kernelcast.simcore.isa.types import ScalarType
 __all__ = ["product_emission", "store_sums"]
 
 _BIAS, _MANTISSA_BITS = 1023, 52
-"""Of double precision."""
+"""Exponent bias and fraction bits of double precision."""
 _WIDTHS = (32, 16, 8)
 """How many columns of the result are computed at a time, as many as divide them."""
 _Fragments = tuple[Fragment, Fragment, Fragment, Fragment]
@@ -160,7 +160,7 @@ def _function(
 
 
 def _digest(fragments: _Fragments, meaning: tuple[object, ...]) -> str:
-    """Of all that the function is made of: the same in every run."""
+    """A digest of all that the function is made of, equal in every run."""
     parts = [repr(meaning).encode()]
     parts += [fragment.places.astype(np.int64).tobytes() for fragment in fragments]
     return hashlib.sha256(b"".join(parts)).hexdigest()[:16]

@@ -38,7 +38,7 @@ _BIAS, _MANTISSA_BITS, _EXPONENT_FIELD = 127, 23, 255
 _FAR, _FAR_OF_SUMS = 30, 60
 """Exponents of elements and of accumulators are between these and their negatives."""
 _LEAST = 2 * _BIAS - 100
-"""Below the exponent of any sum other than zero, with the bias of a product."""
+"""An exponent below that of any sum other than zero, with the bias of a product."""
 _ZERO = -1000
 QUICK_RUN = 16
 _CHUNK = 8
@@ -47,8 +47,10 @@ _DOUBLE_BIAS, _DOUBLE_MANTISSA_BITS = 1023, 52
 
 
 def has_quick_sums(product: MatrixProduct, fragments: _Fragments) -> bool:
-    """Whether `quick_sums` can be written for a product, given that it has neither sparsity nor
-    block scales."""
+    """Whether `quick_sums` can be written for a product.
+
+    The caller has seen to it that the product has neither sparsity nor block scales.
+    """
     return (
         product.accumulation.summation is Summation.ALIGNED
         and product.batches == 1
@@ -69,8 +71,10 @@ class QuickOperand:
 def quick_sums(
     general: str, result: str, kinds: list[str], product: MatrixProduct, fragments: _Fragments
 ) -> tuple[str, dict[str, str]]:
-    """The name of a function that takes and gives what `general` does, and the global lines that
-    define it. `kinds`: LLVM types of the registers."""
+    """The name of a function equivalent to `general` and the global lines that define it.
+
+    `kinds`: LLVM types of the registers.
+    """
     code = FunctionCode(f"{general}.quick")
     a, b, c, d = fragments
     names = [f"%r{number}" for number in range(len(kinds))]
@@ -294,7 +298,7 @@ class PartialSums:
         return terms[0]
 
     def _rounded(self, number: str, top: str) -> str:
-        """Towards zero: what rounding to nearest made larger loses its last place."""
+        """Emits rounding towards zero: what rounding to nearest made larger is corrected."""
         vector = self._vector
         nearest = vector.cast("sitofp", "i32", number, "float")
         back = vector.cast("fptosi", "float", nearest, "i32")
@@ -310,7 +314,7 @@ class PartialSums:
         return self._vector.intrinsic("abs", "i32", [(kind, number), ("i1", "false")])
 
     def _rounded_wide(self, parts: list[str], top: str) -> str:
-        """The same for sums that may need more than 32 bits."""
+        """Emits rounding towards zero of sums that may need more than 32 bits."""
         vector = self._vector
         total = vector.cast("sitofp", "i32", parts[0], "double")
         for part in parts[1:]:

@@ -21,8 +21,10 @@ def scaled(
     b: Values,
     operands: list[str],
 ) -> None:
-    """Multiplies the values, and the powers of their exponents; `operands`: vectors of lanes as
-    `SCALE_SOURCES` lists them."""
+    """Multiplies the values, and the powers of their exponents, by the scales of their blocks.
+
+    `operands`: vectors of lanes as `SCALE_SOURCES` lists them.
+    """
     tables = [(a.values, b.values, code.doubles("scales", scale_values(scales.format)))]
     if a.powers:
         tables.append((a.powers, b.powers, code.doubles("powers", scale_powers(scales.format))))

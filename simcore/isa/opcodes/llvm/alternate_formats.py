@@ -23,7 +23,7 @@ __all__ = ["from_alternate", "to_alternate"]
 
 
 def from_alternate(code: NativeCode, value: str, type_: ScalarType) -> str:
-    """As `float`, exactly."""
+    """Emits the exact conversion of an alternate format to `float`."""
     if type_ is ScalarType.UE8M0:
         return from_scale(code, value)
     if type_ is ScalarType.BF16:

@@ -53,16 +53,19 @@ emit_sub = _sum("sub")
 
 @native_float_modes
 def emit_mul(code: NativeCode, context: Context, a: str, b: str) -> str:
+    """Emits `mul` on floating-point operands."""
     return float_operation(code, context, "fmul", a, b)
 
 
 @native_float_modes
 def emit_fma(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+    """Emits `fma`."""
     return float_operation(code, context, "fma", a, b, c)
 
 
 @native_float_modes
 def emit_div(code: NativeCode, context: Context, a: str, b: str) -> str:
+    """Emits `div`; an integer division by zero gives all ones."""
     if context.type.is_float:
         return float_operation(code, context, "fdiv", a, b)
     quotient = _quotient(code, context.type, a, b)
@@ -105,6 +108,7 @@ def _quotient(code: NativeCode, type_: ScalarType, a: str, b: str) -> str:
 
 @native_float_modes
 def emit_neg(code: NativeCode, context: Context, a: str) -> str:
+    """Emits `neg`."""
     type_ = context.type
     if type_.is_float:
         return narrowed(code, type_, _float_unary(code, type_, "fneg", a))
@@ -113,6 +117,7 @@ def emit_neg(code: NativeCode, context: Context, a: str) -> str:
 
 @native_float_modes
 def emit_abs(code: NativeCode, context: Context, a: str) -> str:
+    """Emits `abs`; the smallest signed integer stays as it is."""
     type_, kind = context.type, code.type(context.type)
     if type_.is_float:
         return narrowed(code, type_, _float_unary(code, type_, "fabs", a))
@@ -131,6 +136,7 @@ def _float_unary(code: NativeCode, type_: ScalarType, name: str, a: str) -> str:
 
 
 def emit_copysign(code: NativeCode, context: Context, a: str, b: str) -> str:
+    """Emits `copysign`: the magnitude of `b` with the sign of `a`, as PTX orders them."""
     kind = code.type(context.type)
     return code.intrinsic("copysign", context.type, [(kind, b), (kind, a)])
 
@@ -170,6 +176,7 @@ def _with_sign_of_product(code: NativeCode, lane: str, value: str, a: str, b: st
 
 
 def emit_sad(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+    """Emits `sad`: |a - b| + c."""
     type_ = context.type
     is_less = code.binary(f"icmp {'slt' if type_.is_signed else 'ult'}", type_, a, b)
     differences = [code.binary("sub", type_, x, y) for x, y in ((b, a), (a, b))]

@@ -10,6 +10,7 @@ __all__ = ["emit_fns", "szext_emission"]
 
 
 def emit_fns(code: NativeCode, _context: Context, mask: str, base: str, offset: str) -> str:
+    """Emits `fns`: the n-th set bit from a base on, upwards or downwards."""
     kind = code.type("i32")
     zero, one, top = (code.splat("i32", x) for x in (0, 1, 31))
 
@@ -32,7 +33,7 @@ def emit_fns(code: NativeCode, _context: Context, mask: str, base: str, offset: 
 
 
 def _position(code: NativeCode, bits: str, count: str) -> str:
-    """Of the `count`-th set bit, by halving; anything when there are fewer."""
+    """Emits the search for the `count`-th set bit, by halving; any value when there are fewer."""
     kind, zero = code.type("i32"), code.splat("i32", 0)
     position = zero
     for width in (16, 8, 4, 2, 1):

@@ -28,11 +28,13 @@ __all__ = [
 
 
 def emit_popc(code: NativeCode, context: Context, a: str) -> str:
+    """Emits `popc`: the number of set bits, as a 32-bit value."""
     count = code.intrinsic("ctpop", context.type, [(code.type(context.type), a)])
     return code.cast("trunc", context.type, count, "i32")
 
 
 def emit_clz(code: NativeCode, context: Context, a: str) -> str:
+    """Emits `clz`: the number of leading zeros, as a 32-bit value."""
     operands = [(code.type(context.type), a), ("i1", "false")]
     return code.cast("trunc", context.type, code.intrinsic("ctlz", context.type, operands), "i32")
 
@@ -44,6 +46,7 @@ def emit_bfind(code: NativeCode, context: Context, a: str) -> str:
 
 
 def emit_bfind_shiftamt(code: NativeCode, context: Context, a: str) -> str:
+    """Emits `bfind.shiftamt`: how far the leading bit is from the top; all ones for none."""
     magnitude = _magnitude_bits(code, context.type, a)
     is_zero = code.binary("icmp eq", context.type, magnitude, code.splat(context.type, 0))
     leading = emit_clz(code, context, magnitude)
@@ -58,14 +61,17 @@ def _magnitude_bits(code: NativeCode, type_: ScalarType, a: str) -> str:
 
 
 def emit_brev(code: NativeCode, context: Context, a: str) -> str:
+    """Emits `brev`: the bits in reverse order."""
     return code.intrinsic("bitreverse", context.type, [(code.type(context.type), a)])
 
 
 def emit_bmsk_clamp(code: NativeCode, _context: Context, position: str, length: str) -> str:
+    """Emits `bmsk.clamp`: `length` ones from `position` on; amounts beyond 32 are clamped."""
     return shifted_left(code, "i32", _mask(code, "i32", length), position)
 
 
 def emit_bmsk_wrap(code: NativeCode, _context: Context, position: str, length: str) -> str:
+    """Emits `bmsk.wrap`: `length` ones from `position` on; both amounts are taken modulo 32."""
     low = code.splat("i32", 31)
     position, length = (code.binary("and", "i32", x, low) for x in (position, length))
     return shifted_left(code, "i32", _mask(code, "i32", length), position)
@@ -84,6 +90,7 @@ def _byte_amounts(code: NativeCode, lane: str, *amounts: str) -> list[str]:
 
 
 def emit_bfe(code: NativeCode, context: Context, a: str, position: str, length: str) -> str:
+    """Emits `bfe`: a field of bits, zero-extended or with its top bit as the sign."""
     type_, lane = context.type, LLVM_TYPES[context.type]
     start, size = _byte_amounts(code, lane, position, length)
     field = shifted_right(code, lane, a, start, type_.is_signed)
@@ -103,6 +110,7 @@ def emit_bfe(code: NativeCode, context: Context, a: str, position: str, length: 
 
 
 def emit_bfi(code: NativeCode, context: Context, a: str, b: str, position: str, length: str) -> str:
+    """Emits `bfi`: `b` with the lowest `length` bits of `a` inserted at `position`."""
     lane = LLVM_TYPES[context.type]
     start, size = _byte_amounts(code, lane, position, length)
     mask = shifted_left(code, lane, _mask(code, lane, size), start)
@@ -148,6 +156,7 @@ def permutation_emission(selectors: Sequence[int]) -> Emission:
 
 
 def emit_dp4a(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+    """Emits `dp4a`: the dot product of four bytes, added to `c`."""
     total = c
     for index in range(4):
         operands = ((context.type, a), (context.source_type, b))

@@ -102,10 +102,12 @@ def set_emission(name: str, boolean: str = "") -> Emission:
 
 
 def emit_selp(code: NativeCode, context: Context, a: str, b: str, chooses_a: str) -> str:
+    """Emits `selp`: `a` where the predicate holds, else `b`."""
     return code.select(context.type, chooses_a, a, b)
 
 
 def emit_slct(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+    """Emits `slct`: `a` where `c` >= 0, else `b`."""
     source = context.source_type
     zero = code.real(source, 0.0) if source.is_float else code.splat(source, 0)
     return code.select(context.type, _compared(code, context, source, "ge", c, zero), a, b)

@@ -31,6 +31,7 @@ def alternate_mode(context: Context) -> str:
 
 
 def emit_cvt(code: NativeCode, context: Context, a: str) -> str:
+    """Emits `cvt` between two scalar types, with the modifiers of rounding and saturation."""
     if "ftz" in context.modifiers and context.source_type is ScalarType.F32:
         a = flushed(code, ScalarType.F32, a)
     if context.source_type.kind is Kind.ALTERNATE:
@@ -64,6 +65,7 @@ def emit_cvt_pair(code: NativeCode, context: Context, upper: str, lower: str) ->
 
 
 def emit_cvt_packed(code: NativeCode, context: Context, a: str) -> str:
+    """Emits `cvt` of both elements of a packed operand."""
     wide = code.with_lanes(2 * code.lanes)
     parts = elements(code, context.source_type, a)
     return joined(code, context.type, emit_cvt(wide, of_elements(context), parts))

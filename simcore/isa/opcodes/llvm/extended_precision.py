@@ -59,4 +59,4 @@ EMISSIONS: dict[str, Emission] = {
     "mad.lo": _multiplied(emit_mul_lo),
     "mad.hi": _multiplied(emit_mul_hi),
 }
-"""By opcode without `.cc`: (code, context, operands[, carry]) -> (result, carry)."""
+"""Emissions by opcode without `.cc`: (code, context, operands[, carry]) -> (result, carry)."""

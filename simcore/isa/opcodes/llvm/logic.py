@@ -39,11 +39,13 @@ emit_and, emit_or, emit_xor = _bitwise("and"), _bitwise("or"), _bitwise("xor")
 
 
 def emit_not(code: NativeCode, context: Context, a: str) -> str:
+    """Emits `not`, of a predicate or of all bits."""
     ones = "true" if context.type is ScalarType.PRED else "-1"
     return code.binary("xor", context.type, a, code.splat(context.type, ones))
 
 
 def emit_cnot(code: NativeCode, context: Context, a: str) -> str:
+    """Emits `cnot`: 1 where the operand is zero, else 0."""
     is_zero = code.binary("icmp eq", context.type, a, code.splat(context.type, 0))
     return code.cast("zext", "i1", is_zero, context.type)
 
@@ -107,11 +109,13 @@ def _amount(code: NativeCode, lane: str, amount: str) -> str:
 
 
 def emit_shl(code: NativeCode, context: Context, a: str, amount: str) -> str:
+    """Emits `shl`; amounts beyond the width shift everything out."""
     lane = LLVM_TYPES[context.type]
     return shifted_left(code, lane, a, _amount(code, lane, amount))
 
 
 def emit_shr(code: NativeCode, context: Context, a: str, amount: str) -> str:
+    """Emits `shr`, arithmetic for signed types; amounts beyond the width are clamped."""
     lane = LLVM_TYPES[context.type]
     return shifted_right(code, lane, a, _amount(code, lane, amount), context.type.is_signed)
 

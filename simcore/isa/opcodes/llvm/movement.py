@@ -11,10 +11,12 @@ __all__ = ["cvta_emission", "emit_mov", "emit_pack", "isspacep_emission", "unpac
 
 
 def emit_mov(_code: NativeCode, _context: Context, a: str) -> str:
+    """Emits nothing: the result of `mov` is its operand."""
     return a
 
 
 def emit_pack(code: NativeCode, context: Context, *parts: str) -> str:
+    """Emits the packing of equally wide parts into one value, the first part lowest."""
     type_, width = context.type, context.type.bits // len(parts)
     result = code.cast("zext", f"i{width}", parts[0], type_)
     for position, part in enumerate(parts[1:], start=1):

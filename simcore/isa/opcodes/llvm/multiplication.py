@@ -22,10 +22,12 @@ __all__ = [
 
 
 def emit_mul_lo(code: NativeCode, context: Context, a: str, b: str) -> str:
+    """Emits `mul.lo`: the lower half of an integer product."""
     return code.binary("mul", context.type, a, b)
 
 
 def emit_mul_hi(code: NativeCode, context: Context, a: str, b: str) -> str:
+    """Emits `mul.hi`: the upper half of an integer product."""
     bits = context.type.bits
     if bits == 64 and code.lanes > 1:
         return _high_64(code, context.type, a, b)
@@ -38,26 +40,32 @@ def _count(code: NativeCode, bits: int) -> str:
 
 
 def emit_mul_wide(code: NativeCode, context: Context, a: str, b: str) -> str:
+    """Emits `mul.wide`: an integer product of twice the width."""
     return _wide(code, context.type, a, b)
 
 
 def emit_mad_lo(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+    """Emits `mad.lo`: the lower half of a product, plus `c`."""
     return code.binary("add", context.type, code.binary("mul", context.type, a, b), c)
 
 
 def emit_mad_hi(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+    """Emits `mad.hi`: the upper half of a product plus `c`, saturated with `.sat`."""
     return integer_sum(code, context, "add", emit_mul_hi(code, context, a, b), c)
 
 
 def emit_mad_wide(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+    """Emits `mad.wide`: a product of twice the width, plus `c` of that width."""
     return code.binary("add", context.type.doubled, _wide(code, context.type, a, b), c)
 
 
 def emit_mul24_lo(code: NativeCode, context: Context, a: str, b: str) -> str:
+    """Emits `mul24.lo`: the lower 32 bits of a product of 24-bit integers."""
     return code.binary("mul", context.type, *_low_24(code, context.type, a, b))
 
 
 def emit_mul24_hi(code: NativeCode, context: Context, a: str, b: str) -> str:
+    """Emits `mul24.hi`: bits 16 to 47 of a product of 24-bit integers."""
     product = _wide(code, context.type, *_low_24(code, context.type, a, b))
     return code.cast(
         "trunc", "i64", code.binary("lshr", "i64", product, code.splat("i64", 16)), "i32"
@@ -65,10 +73,12 @@ def emit_mul24_hi(code: NativeCode, context: Context, a: str, b: str) -> str:
 
 
 def emit_mad24_lo(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+    """Emits `mad24.lo`: `mul24.lo` plus `c`."""
     return code.binary("add", context.type, emit_mul24_lo(code, context, a, b), c)
 
 
 def emit_mad24_hi(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+    """Emits `mad24.hi`: `mul24.hi` plus `c`, saturated with `.sat`."""
     return integer_sum(code, context, "add", emit_mul24_hi(code, context, a, b), c)
 
 

@@ -33,7 +33,7 @@ class _Words:
 
 
 def from_narrow(code: NativeCode, value: str, type_: ScalarType) -> str:
-    """As `float`, exactly: the code is placed in a `half`, whose bias is 15."""
+    """Emits the exact conversion to `float`: the code is placed in a `half`, whose bias is 15."""
     format_, op = NARROW[type_], _Words(code, "i16")
     wide = code.cast("zext", LLVM_TYPES[type_], value, "i16")
     magnitude = op("and", wide, format_.sign - 1)

@@ -75,7 +75,7 @@ def twice(code: NativeCode, predicate: str) -> str:
 
 
 def every_second(code: NativeCode, predicates: str, first: int) -> str:
-    """Of two predicates for each lane, the first or the second (`first` 0 or 1)."""
+    """Emits the choice of each lane's first or second predicate (`first` 0 or 1)."""
     kind = f"<{2 * code.lanes} x i1>"
     if code.lanes == 1:
         return code.op(f"extractelement {kind} {predicates}, i32 {first}")

@@ -22,6 +22,7 @@ def pair_width(context: Context) -> int:
 
 
 def emit_pair(code: NativeCode, context: Context, upper: str, lower: str, random: str) -> str:
+    """Emits `cvt.rs` of two values into a packed pair, each with random bits of its own."""
     mask = code.splat("i32", (1 << pair_width(context)) - 1)
     above = code.binary("lshr", "i32", random, code.splat("i32", 16))
     words = []
@@ -33,6 +34,7 @@ def emit_pair(code: NativeCode, context: Context, upper: str, lower: str, random
 
 
 def emit_four(code: NativeCode, context: Context, *operands: str) -> str:
+    """Emits `cvt.rs` of four values into narrow elements of one word."""
     *values, random = operands
     element, lane = context.type.element, f"i{context.type.bits}"
     word = code.splat(lane, 0)

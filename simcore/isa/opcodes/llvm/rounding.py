@@ -61,7 +61,7 @@ def _sticky_float(code: NativeCode, value: str) -> str:
 
 
 def converted(code: NativeCode, source: str, value: str, target: str, mode: str = "") -> str:
-    """Between `half`, `float` and `double`, rounded once as `mode` says."""
+    """Emits a conversion between `half`, `float` and `double`, rounded once as `mode` says."""
     if _BITS[source] <= _BITS[target]:
         if (source, target) == ("half", "double"):
             value, source = code.cast("fpext", source, value, "float"), "float"
@@ -128,7 +128,7 @@ def float_operation(code: NativeCode, context: Context, operation: str, *operand
 
 
 def _fma_to_odd(code: NativeCode, operands: tuple[str, ...]) -> str:
-    """Of `float` whose products are exact in `double`: the sum, its error, and both roundings."""
+    """Emits a sum rounded to odd, of a product exact in `double`, from the sum and its error."""
 
     def op(name: str, x: str, y: str) -> str:
         return code.binary(name, "double", x, y)
@@ -210,10 +210,10 @@ def rectified(code: NativeCode, type_: ScalarType, value: str) -> str:
 
 
 def native_float_modes(emit: Emission) -> Emission:
-    """Adds packed types and bf16, `.ftz` on floating-point operands and results, and `.sat` and
-    `.relu` on results.
+    """Adds packed types, bf16, `.ftz`, `.sat` and `.relu` to an emission.
 
-    For opcodes whose operands and results all have the instruction's type.
+    `.ftz` applies to floating-point operands and results, `.sat` and `.relu` to results. For
+    opcodes whose operands and results all have the instruction's type.
     """
 
     @element_by_element

@@ -37,7 +37,7 @@ def _arctangent_of_inverse(n: int, bits: int) -> int:
 
 
 def _half_pi() -> Fraction:
-    """To more than 300 bits (Machin 1706)."""
+    """Half of pi to more than 300 bits (Machin 1706)."""
     bits = 320
     quarter = 4 * _arctangent_of_inverse(5, bits) - _arctangent_of_inverse(239, bits)
     return Fraction(2 * quarter, 1 << bits)
@@ -77,6 +77,7 @@ def polynomial(code: NativeCode, x: str, coefficients: Sequence[float]) -> str:
 
 
 def sine(code: NativeCode, a: str) -> str:
+    """Emits the sine of f32 values."""
     return _wave(code, a, 0)
 
 

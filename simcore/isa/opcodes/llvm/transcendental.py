@@ -36,11 +36,13 @@ _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 
 @native_float_modes
 def emit_rcp(code: NativeCode, context: Context, a: str) -> str:
+    """Emits `rcp`: 1 / a, correctly rounded."""
     return float_operation(code, context, "fdiv", code.real(context.type, 1.0), a)
 
 
 @native_float_modes
 def emit_sqrt(code: NativeCode, context: Context, a: str) -> str:
+    """Emits `sqrt`, correctly rounded."""
     return float_operation(code, context, "sqrt", a)
 
 
@@ -130,4 +132,4 @@ FUNCTIONS: dict[str, Callable[[NativeCode, str], str]] = {
     "lg2": _log2,
     "tanh": _tanh,
 }
-"""By opcode: (code, `double`) -> `double`."""
+"""The emission of each approximate function, from `double` to `double`."""

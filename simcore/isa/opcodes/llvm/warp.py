@@ -93,7 +93,7 @@ def _held(code: NativeCode, predicate: str) -> str:
 
 
 def _of_lane(code: NativeCode, kind: str, value: str, lane: int) -> str:
-    """In each lane the value of lane `lane` of its group."""
+    """Emits, in each lane, the value of lane `lane` of its group."""
     places = [place // GROUP * GROUP + lane for place in range(code.lanes)]
     return _shuffled(code, kind, value, "poison", places)
 
@@ -177,6 +177,7 @@ def _picked(code: NativeCode, lane_type: str, scratch: str, value: str, place: s
 def emit_vote_all(
     code: NativeCode, _type: ScalarType, _scratch: str, participants: str, a: Operand
 ) -> tuple[str, ...]:
+    """Emits `vote.all`: whether the predicate holds in all participants."""
     held = code.binary("and", "i32", _held(code, a[0]), participants)
     return (code.binary("icmp eq", "i32", held, participants),)
 
@@ -184,6 +185,7 @@ def emit_vote_all(
 def emit_vote_any(
     code: NativeCode, _type: ScalarType, _scratch: str, participants: str, a: Operand
 ) -> tuple[str, ...]:
+    """Emits `vote.any`: whether the predicate holds in any participant."""
     held = code.binary("and", "i32", _held(code, a[0]), participants)
     return (code.binary("icmp ne", "i32", held, code.splat("i32", 0)),)
 
@@ -191,6 +193,7 @@ def emit_vote_any(
 def emit_vote_uniform(
     code: NativeCode, _type: ScalarType, _scratch: str, participants: str, a: Operand
 ) -> tuple[str, ...]:
+    """Emits `vote.uni`: whether the predicate is equal in all participants."""
     held = code.binary("and", "i32", _held(code, a[0]), participants)
     everywhere = code.binary("icmp eq", "i32", held, participants)
     nowhere = code.binary("icmp eq", "i32", held, code.splat("i32", 0))
@@ -200,12 +203,14 @@ def emit_vote_uniform(
 def emit_ballot(
     code: NativeCode, _type: ScalarType, _scratch: str, participants: str, a: Operand
 ) -> tuple[str, ...]:
+    """Emits `vote.ballot`: one bit for each participant where the predicate holds."""
     return (code.binary("and", "i32", _held(code, a[0]), participants),)
 
 
 def emit_match_any(
     code: NativeCode, type_: ScalarType, _scratch: str, participants: str, a: Operand
 ) -> tuple[str, ...]:
+    """Emits `match.any`: for each lane the participants that hold its value."""
     lane_type = LLVM_TYPES[type_]
     kind, zero = code.type(lane_type), code.splat("i32", 0)
     found = zero
@@ -220,6 +225,7 @@ def emit_match_any(
 def emit_match_all(
     code: NativeCode, type_: ScalarType, scratch: str, participants: str, a: Operand
 ) -> tuple[str, ...]:
+    """Emits `match.all`: the participants and true where all hold one value, else 0 and false."""
     (same,) = emit_match_any(code, type_, scratch, participants, a)
     agree = code.binary("icmp eq", "i32", same, participants)
     return code.select("i32", agree, participants, code.splat("i32", 0)), agree
@@ -272,6 +278,7 @@ def _combined(code: NativeCode, name: str, type_: ScalarType, a: str, b: str) ->
 def emit_active(
     _code: NativeCode, _type: ScalarType, _scratch: str, participants: str
 ) -> tuple[str, ...]:
+    """Emits `activemask`: the participants themselves."""
     return (participants,)
 
 
@@ -289,6 +296,7 @@ def emit_elect(
 def emit_nothing(
     _code: NativeCode, _type: ScalarType, _scratch: str, _participants: str
 ) -> tuple[str, ...]:
+    """Emits nothing, for operations that only synchronise lanes."""
     return ()
 
 

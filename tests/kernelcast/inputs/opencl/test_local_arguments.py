@@ -63,7 +63,7 @@ BYTES = 4 * THREADS
 
 @pytest.fixture(params=["llvm", "ptx"])
 def kernel(request: pytest.FixtureRequest, tmp_path: Path) -> kc.RunnableKernel:
-    """The same kernel for both front ends."""
+    """A kernel in the languages of both front ends."""
     name, text = {"llvm": ("k.ll", _TEXT), "ptx": ("k.ptx", _PTX)}[request.param]
     (tmp_path / name).write_text(text)
     return kc.load(tmp_path / name)["places"]
@@ -82,7 +82,7 @@ def test_arrays_do_not_overlap(kernel: kc.RunnableKernel, engine: str, size: Any
 
 
 def test_each_array_begins_at_a_multiple_of_16(kernel: kc.RunnableKernel) -> None:
-    """Behind the variables and the dynamic memory that the caller asks for: 20 and 10 bytes."""
+    """Arrays lie behind the variables and 20 and 10 bytes of the caller's dynamic memory."""
     arguments = (np.zeros(1), LocalBytes(5), 7, LocalBytes(40))
     static = kernel.kernel.shared_bytes
     assert static in (0, 20)

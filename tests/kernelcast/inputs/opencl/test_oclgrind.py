@@ -93,7 +93,7 @@ def witness(folder: Path, file: str, kernel: str, case: Case, *options: str) -> 
 
 
 def histogram(trace: kc.KernelTrace) -> dict[str, int]:
-    """The same of our trace: the bytes of accesses are added up."""
+    """Oclgrind's histogram from our trace: the bytes of accesses are added up."""
     counts: dict[str, int] = {}
     sizes: dict[str, int] = {}
     for row in instruction_mix(trace.data).rows:

@@ -130,7 +130,7 @@ CASES = {
         },
     ),
 }
-"""By hand: loads and stores of single elements and fused operations by all threads."""
+"""Counted by hand: loads and stores of single elements and fused operations by all threads."""
 _SPELLINGS = {
     "global load": ("load global", "ld.global"),
     "global store": ("store global", "st.global"),
@@ -156,7 +156,7 @@ def counts(trace: kc.KernelTrace) -> Counter[str]:
 @pytest.mark.parametrize("arch", ["", ARCH])
 @pytest.mark.parametrize("name", CASES)
 def test_results_and_counts(source: Path, name: str, arch: str, engine: str) -> None:
-    """Those of NumPy and those counted by hand, in both front ends and engines."""
+    """Results are NumPy's and counts those made by hand, in both front ends and engines."""
     make, items, group, wanted = CASES[name]
     arguments, position, expected = make()
     kernel = kc.load(source, arch=arch)[name]
@@ -195,7 +195,7 @@ def test_built_in_functions_agree(engine: str) -> None:
 
 
 def test_what_has_no_definition_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And the other kernels run."""
+    """What lacks a definition is named, and the other kernels run."""
     file = tmp_path / "refused.cl"
     file.write_text(_REFUSED)
     monkeypatch.setattr(opencl_ptx, "find_libdevice", lambda: None)

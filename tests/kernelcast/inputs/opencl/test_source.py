@@ -221,7 +221,7 @@ def test_a_compiler_beside_python_is_found(tmp_path: Path, monkeypatch: pytest.M
 def test_what_was_compiled_is_kept(
     write: Callable[..., Path], tmp_path: Path, calls: list[str]
 ) -> None:
-    """Until source, header, options or the compiler change."""
+    """A compiled program is kept until source, header, options or the compiler change."""
     header = write("#define FACTOR 3\n", "headers/factor.h")
     file = write(_SCALE)
     for compiled, options in ((1, ["-DSTEP=1"]), (1, ["-DSTEP=1"]), (2, ["-DSTEP=2"])):
@@ -286,7 +286,7 @@ def test_support(write: Callable[..., Path], tmp_path: Path, output: Callable[..
 def test_the_bitcode_is_that_of_the_command_line(
     write: Callable[..., Path], tmp_path: Path
 ) -> None:
-    """The same instructions as of a file that clang made by itself."""
+    """The instructions equal those of a file that clang made by itself."""
     file = write(_SAXPY)
     bitcode = tmp_path / "kernel.bc"
     options = ["--target=spir64-unknown-unknown", "-cl-std=CL1.2", "-O2", "-emit-llvm", "-c"]

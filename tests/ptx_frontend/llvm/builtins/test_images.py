@@ -135,7 +135,7 @@ def read(
 
 
 def some_coordinates(image: Image, sampler: Sampler, rows: int, seed: int) -> Array:
-    """In and around the image; exact texels and their edges among them."""
+    """Coordinates in and around the image; exact texels and their edges among them."""
     random = np.random.default_rng(seed)
     is_inside = sampler.addressing is Addressing.NONE
     found = np.zeros((rows, image.kind.axes), np.float32)

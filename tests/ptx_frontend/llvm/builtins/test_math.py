@@ -85,7 +85,7 @@ def _symbol(name: str, types: str) -> str:
 
 @np.errstate(all="ignore")
 def _check(found: Any, wanted: Any, ulps: int = 1) -> None:
-    """Within units of the last place; zeros of either sign are one."""
+    """Compares within units of the last place; zeros of either sign are one."""
     wanted = np.asarray(wanted).astype(found.dtype)
     unit = np.spacing(np.abs(np.where(np.isfinite(wanted), wanted, 1)))
     is_same = (found == wanted) | (np.isnan(found) & np.isnan(wanted))

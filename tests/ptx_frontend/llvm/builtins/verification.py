@@ -181,7 +181,7 @@ def _type(dtype: np.dtype[Any], count: int) -> IrType:
 
 
 def _thread_number(code: Code, axes: str) -> Register:
-    """Of the grid, 64 bits."""
+    """Emits the thread's number in the grid, 64 bits."""
 
     def special(which: Special) -> Register:
         register = code.register(32)

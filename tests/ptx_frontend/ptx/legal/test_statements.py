@@ -189,7 +189,7 @@ def surfaces() -> Iterator[str]:
 
 
 def warps() -> Iterator[str]:
-    """Those that name the lanes that take part; before PTX ISA 6.0 some did not."""
+    """Operations that name the lanes that take part; before PTX ISA 6.0 some did not."""
     for type_ in ("", *LETTERS):
         letter = LETTERS.get(type_, "r")
         yield f"{_joined('shfl.sync.bfly', type_)} %{letter}0, %{letter}1, %r2, 31, -1;"

@@ -1,5 +1,7 @@
-"""Addresses read off the code of regular kernels equal those that people write by hand; others are
-refused with what they depend on."""
+"""Addresses read off the code of regular kernels equal those that people write by hand.
+
+Others are refused with what they depend on.
+"""
 
 from __future__ import annotations
 

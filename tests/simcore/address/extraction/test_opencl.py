@@ -1,4 +1,4 @@
-"""The same addresses from OpenCL C, by way of LLVM IR, as from the PTX of the CUDA C++ twin."""
+"""Addresses from OpenCL C, by way of LLVM IR, equal those from the CUDA C++ twin's PTX."""
 
 from __future__ import annotations
 

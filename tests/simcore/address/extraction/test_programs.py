@@ -1,5 +1,7 @@
-"""Idioms of CUDA C++, compiled here: their addresses equal hand-written ones, or are refused with
-the instruction that they depend on."""
+"""Idioms of CUDA C++, compiled here: their addresses equal hand-written ones.
+
+Others are refused with the instruction that they depend on.
+"""
 
 from __future__ import annotations
 
@@ -162,7 +164,7 @@ def extracted(kernel: RunnableKernel, case: Case) -> AddressKernel:
 
 
 def spread(accesses: Sequence[Access], kernel: AddressKernel) -> Counter[object]:
-    """With numbers for parameters and for the trips of loops."""
+    """The kernel with numbers for parameters and for the trips of loops."""
     trips = {loop.name: loop.trips for loop in kernel.loops}
     sizes = {f"nctaid.{axis}": n for axis, n in zip("xyz", kernel.grid, strict=True)}
     sizes |= {f"ntid.{axis}": n for axis, n in zip("xyz", kernel.block, strict=True)}

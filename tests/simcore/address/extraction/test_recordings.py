@@ -38,7 +38,7 @@ KERNELS = {
 
 
 def in_shape(launch: Launch, shape: tuple[int, int, int]) -> Launch:
-    """About as many threads along each axis."""
+    """The launch in another shape, with about as many threads along each axis."""
     threads = (a * b for a, b in zip(launch.grid, launch.thread_block, strict=True))
     x, y, z = (-(-n // side) for n, side in zip(threads, shape, strict=True))
     return replace(launch, grid=(x, y, z), thread_block=shape)

@@ -94,7 +94,7 @@ def addresses_in_trace(
     thread: tuple[int, ...],
     thread_block: tuple[int, ...],
 ) -> Iterator[int]:
-    """Of all accesses of a thread to global memory."""
+    """Addresses of all accesses of a thread to global memory."""
     spaces = {row.pc for row in trace.instructions if row.space in ("global", "generic")}
     x, y, _ = launch.thread_block
     number = thread[0] + x * (thread[1] + y * thread[2])
@@ -116,7 +116,7 @@ def offsets(
     thread: tuple[int, ...],
     thread_block: tuple[int, ...],
 ) -> Iterator[int]:
-    """Of an access of one thread, in bytes, in all trips in which it is made."""
+    """Offsets of an access of one thread, in bytes, in all trips in which it is made."""
     cells = [c * n + t for c, n, t in zip(thread_block, launch.thread_block, thread, strict=True)]
     box = item.guard.box
     if not all(low <= c < high for low, c, high in zip(box.low, cells, box.high, strict=True)):

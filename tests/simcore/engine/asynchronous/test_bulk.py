@@ -81,8 +81,10 @@ def test_boxes_of_every_rank(compile_ptx: Compile, rank: int, dtype: type[np.gen
 
 @pytest.mark.parametrize("swizzle", list(Swizzle))
 def test_swizzles_are_those_of_the_manual(compile_ptx: Compile, swizzle: Swizzle) -> None:
-    """Pieces of 16 bytes by row of 128 bytes, as the manual draws them: their number is combined
-    with the number of the row (128), half of it (64), a quarter (32)."""
+    """Pieces of 16 bytes by row of 128 bytes, as the manual draws them.
+
+    Their number is combined with the number of the row (128), half of it (64), a quarter (32).
+    """
     columns = (swizzle.span or 64) // 4
     array = np.arange(32 * columns, dtype=np.uint32).reshape(32, columns)
     size = array.nbytes

@@ -29,7 +29,7 @@ ONE: Sizes = (1, 1, 1)
 def run(
     kernel: Kernel, grid: Sizes, cluster: Sizes | None, *arguments: Argument, waits: bool = False
 ) -> Trace:
-    """On both engines; where threads wait at mbarriers they look as often as it takes."""
+    """Runs on both engines; threads that wait at mbarriers look as often as it takes."""
     launch = Launch(grid, (32, 1, 1), arguments, cluster=cluster)
     trace: Trace = both.run_on_both(kernel, launch, same_trace=not waits)
     return trace
@@ -75,7 +75,7 @@ def test_registers(compile_ptx: Compile, cluster: Sizes) -> None:
 def test_everybody_reads_the_next_one_s_memory(
     compile_ptx: Compile, cluster: Sizes, generic: bool
 ) -> None:
-    """By addresses in shared memory and by generic ones, whose rank comes out again."""
+    """Reads go by addresses in shared memory and by generic ones, which give the rank back."""
     there = "mapa.shared::cluster.u32 %r9, %r3, %r8; ld.shared::cluster.u32 %r10, [%r9];"
     there += "getctarank.shared::cluster.u32 %r11, %r9;"
     if generic:
@@ -128,8 +128,10 @@ def test_who_never_comes_is(compile_ptx: Compile) -> None:
 
 
 def test_a_copy_to_several_thread_blocks(compile_ptx: Compile) -> None:
-    """The first thread block fills the others' memory and ends the wait at their mbarriers, while
-    it waits at a barrier of its own with the rest of its threads."""
+    """The first thread block fills the others' memory and ends the wait at their mbarriers.
+
+    Meanwhile it waits at a barrier of its own with the rest of its threads.
+    """
     body = f"""ld.param.u64 %rd1, [from]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x;
         mov.u32 %r2, tile; mov.u32 %r4, bar; setp.ne.u32 %p1, %r1, 0; @%p1 bra SET;
         mbarrier.init.shared::cta.b64 [%r4], 1;
@@ -197,8 +199,10 @@ def test_a_rank_that_is_not_there(compile_ptx: Compile) -> None:
 @pytest.mark.parametrize("width", [8, 16, 32, 64])
 @pytest.mark.parametrize("threads", [70, 128])
 def test_warps_of_every_width(compile_ptx: Compile, width: int, threads: int) -> None:
-    """Each thread adds to a place of a thread block that depends on it, twice, and half of the
-    lanes go another way in between."""
+    """Each thread adds, twice, to a place of a thread block that depends on it.
+
+    Half of the lanes go another way in between.
+    """
     body = f"""ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, tile;
         mov.u32 %r3, %cluster_nctarank; mad.lo.u32 %r4, %r1, 4, %r2; st.shared.u32 [%r4], 0; {SYNC}
         rem.u32 %r5, %r1, %r3; mapa.shared::cluster.u32 %r6, %r4, %r5;

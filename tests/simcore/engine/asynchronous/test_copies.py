@@ -45,8 +45,10 @@ def test_whole_copies(compile_ptx: Compile, engine: str, size: int) -> None:
 
 @ENGINE
 def test_the_source_ends_where_its_size_says(compile_ptx: Compile, engine: str) -> None:
-    """Every size from 0 on, some above 16; nothing is read behind it, so that the last may lie at
-    the end of the buffer."""
+    """Every size from 0 on, some above 16; nothing is read behind it.
+
+    The last may therefore lie at the end of the buffer.
+    """
     body = f"""{PLACES} @%p1 bra END; cp.async.cg.shared.global.L2::128B [%r3], [%rd1], 16, %r1;
         cp.async.wait_all; END: {BACK}"""
     kernel = compile_ptx(body, "u64 a, u64 b", SHARED)

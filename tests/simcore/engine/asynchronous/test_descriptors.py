@@ -66,7 +66,7 @@ def replaced(field: str, value: int) -> str:
 
 @pytest.mark.parametrize("name", sorted(ELEMENTS))
 def test_numbers_of_element_types(compile_ptx: Compile, name: str) -> None:
-    """Their size shows in what a box of 16 x 2 brings, flushing in what becomes of 1e-40."""
+    """A size shows in what a box of 16 x 2 brings, flushing in what becomes of 1e-40."""
     number = ELEMENTS[name]
     element = next(e for e in TensorElement if e.number == number)
     assert element.name.lower().replace("_", ".") == name

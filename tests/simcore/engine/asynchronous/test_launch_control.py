@@ -1,5 +1,7 @@
-"""`clusterlaunchcontrol`, `st.bulk`, special registers that only `mov` reads, addresses of shared
-memory that say whose they are: on both engines."""
+"""`clusterlaunchcontrol`, `st.bulk` and special registers that only `mov` reads.
+
+Also addresses of shared memory that say whose they are: on both engines.
+"""
 
 from __future__ import annotations
 
@@ -49,8 +51,10 @@ QUERY = "clusterlaunchcontrol.query_cancel"
     [(None, ""), ((4, 1, 1), ".multicast::cluster::all"), (ONE, ".multicast::cluster::all")],
 )
 def test_requests_are_declined(compile_ptx: Compile, cluster: Sizes, multicast: str) -> None:
-    """The persistent kernel of the manual: one thread of a cluster asks, all wait, none goes on
-    with another tile. The old answer, all ones, is gone everywhere."""
+    """The persistent kernel of the manual: one thread of a cluster asks, all wait.
+
+    None goes on with another tile. The old answer, all ones, is gone everywhere.
+    """
     is_first = "setp.eq.u32 %p1, %r1, 0;"
     if multicast:
         is_first += "mov.u32 %r8, %cluster_ctarank; setp.eq.and.u32 %p3, %r8, 0, %p1;"

@@ -32,7 +32,7 @@ BULK = """@%p1 mbarrier.expect_tx.relaxed.cta.shared.b64 [%r4], 1024;
     [%r2], [%rd1], 1024, [%r4]; mbarrier.arrive.shared.b64 _, [%r4];"""
 SECOND_ARRIVE, SECOND_LOOK = (text.replace("[%r4]", "[%r4+8]") for text in (ARRIVE, LOOK))
 AHEAD = f"{COPY} {ARRIVE} {OTHER} {SECOND_ARRIVE}"
-"""As pipelines do: the second stage is under way before anyone waits for the first."""
+"""A pipeline: the second stage is under way before anyone waits for the first."""
 READ = "ld.shared.u32 %r5, [%r3]; st.global.u32 [%rd2], %r5; ret;"
 READ_OTHER = "ld.shared.u32 %r5, [%r3+1024]; st.global.u32 [%rd2], %r5; ret;"
 MESSAGE = "an asynchronous copy brings that has not been waited for"

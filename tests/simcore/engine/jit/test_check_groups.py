@@ -136,7 +136,7 @@ def _assert_same(one: Trace, other: Trace) -> None:
 def test_grouped_accesses_do_what_single_ones_do(
     compile_ptx: Compile, monkeypatch: pytest.MonkeyPatch, name: str, threads: int, width: int
 ) -> None:
-    """The same memory, traces and counters as one check each, and as the reference engine."""
+    """Memory, traces and counters equal those with one check each, and the reference engine's."""
     results = {}
     for way in ("grouped", "single", "reference"):
         arguments = _arguments(160)
@@ -247,7 +247,7 @@ def _plan(compile_ptx: Compile, body: str) -> tuple[Stretch, ...]:
 
 
 def test_what_is_checked_together(compile_ptx: Compile) -> None:
-    """By base, size and distance; from the lowest to the highest."""
+    """Groups go by base, size and distance; from the lowest to the highest."""
     (stretch,) = _plan(
         compile_ptx,
         "ld.global.u32 %r10, [%rd5+8]; ld.global.u32 %r11, [%rd6]; ld.global.u32 %r12, [%rd5+-4];"
@@ -304,7 +304,7 @@ def test_every_step_is_done_once_and_finds_its_operands(compile_ptx: Compile, na
 
 
 def _sources(steps: list[tuple[int, Any]]) -> dict[int, tuple[Any, ...]]:
-    """By position: where each register that the instruction names was written last."""
+    """Where each register that an instruction names was written last, by position."""
     last: dict[int, int] = {}
     found: dict[int, tuple[Any, ...]] = {}
     accesses = -1

@@ -1,5 +1,6 @@
-"""Barriers for a part of the thread block on the JIT engine, against closed forms and the reference
-engine."""
+"""Barriers for a part of the thread block on the JIT engine; oracles are closed forms.
+engine.
+"""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ TRY: ld.relaxed.gpu.global.u32 %r10, [%rd1]; setp.ne.u32 %p1, %r10, 0; @%p1 bra 
 @pytest.mark.parametrize("lock", LOCKS)
 @pytest.mark.parametrize(("grid", "block"), [(1, 32), (1, 128), (5, 70)])
 def test_spin_locks(run_ptx: Run, engine: str, lock: str, grid: int, block: int) -> None:
-    """Within a warp, between warps, between thread blocks: no increment is lost."""
+    """No increment is lost within a warp, between warps, between thread blocks."""
     mutex, total = np.zeros(1, np.uint32), np.zeros(1, np.uint32)
     body = f"{ME} ld.param.u64 %rd1, [mutex]; ld.param.u64 %rd2, [total]; {LOCKS[lock]}"
     trace = run_ptx(body, "u64 mutex, u64 total", [mutex, total], grid=grid, block=block)

@@ -112,7 +112,7 @@ def test_short_runs_of_large_kernels_compile_once(
 def test_runs_that_wait_for_a_processor_are_not_long(
     compiled: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a machine under load the clock says a thousand times what the run took."""
+    """A clock under load says a thousand times what the run took."""
     clock = SimpleNamespace(
         monotonic=lambda: 1000 * time.monotonic(),
         process_time=time.process_time,

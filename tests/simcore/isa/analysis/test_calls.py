@@ -174,7 +174,7 @@ END: ret;"""
 
 
 def test_what_is_printed_is_in_order(compile_ptx: Compile, run_ptx: Run) -> None:
-    """By thread block, then by barrier, then by warp."""
+    """The order is by thread block, then by barrier, then by warp."""
     from kernelcast.simcore.launch.launch import Launch
 
     module = texts(form=b"%d.%d.%d \0") + PRINT

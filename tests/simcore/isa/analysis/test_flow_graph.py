@@ -22,7 +22,7 @@ SECONDS = 10.0
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Graph:
-    """Up to three ways on from each basic block; mostly near, as compilers make them, or far."""
+    """Graphs with up to three ways from each basic block; mostly near, as compilers make them."""
     size = draw(st.integers(1, 24))
     generator = random.Random(draw(st.integers(0, 1 << 32)))
     reach = draw(st.sampled_from((2, 5, size)))

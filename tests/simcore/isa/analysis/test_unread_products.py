@@ -42,7 +42,7 @@ TRIPS = """
     and.b32 %r20, %r12, 7; mov.u32 %r21, 0;
     LOOP: add.u32 %r21, %r21, 1; setp.le.u32 %p1, %r21, %r20; @%p1 bra LOOP;
 """
-"""As many as %r12 says."""
+"""A loop of as many trips as %r12 says."""
 END = "st.global.u32 [%rd4], %r11; ret;"
 DECIDED = {
     "trips": f"mov.u32 %r12, %r10; {TRIPS}",

@@ -1,5 +1,8 @@
-"""Every shape and type of `mma` and `mma.sp` on both engines, integers exactly, floats within the
-bound of their sums; fragments are laid out by the manual's formulas (`fragment_places.py`)."""
+"""Every shape and type of `mma` and `mma.sp` on both engines.
+
+Integers are exact, floats within the bound of their sums; fragments are laid out by the manual's
+formulas (`fragment_places.py`).
+"""
 
 from __future__ import annotations
 
@@ -204,7 +207,7 @@ def case_of(form: Form, rng: np.random.Generator, whole: bool) -> Case:
 
 
 def formulas(form: Form) -> tuple[Any, Any]:
-    """Of A's registers and of B's: a sparse A is stored as the dense one of half the depth."""
+    """Formulas of A's and B's registers: a sparse A is stored as a dense one of half the depth."""
     rows, columns, depth = form.sizes
     bits = 64 if form.a == "f64" else manual.BITS[form.a]
     stored = f"m{rows}n{columns}k{depth // 2 if form.sparse else depth}"

@@ -23,7 +23,7 @@ oracle: Any = SimpleNamespace(
 LANES = 32
 LANE, ELEMENT = np.arange(LANES)[None, :], np.arange(2)[:, None]
 ROW, COLUMN = LANE // 4 + 0 * ELEMENT, LANE % 4 * 2 + ELEMENT
-"""Of the two elements in a lane's register of a matrix of 8 x 8 (PTX ISA 9.0, 9.7.14.5.15)."""
+"""Places of the two elements in a lane's register of 8 x 8 (PTX ISA 9.0, 9.7.14.5.15)."""
 HEAD = """.version 8.0
 .target sm_90
 .address_size 64

@@ -70,7 +70,7 @@ COMPILED = [
     ("m16n8k64", "s32.s4.u4.s32", ""),
     ("m16n8k256", "s32.b1.b1.s32", ".xor.popc"),
 ]
-"""Of every kind one for the JIT engine, which has to compile each."""
+"""One of every kind for the JIT engine, which has to compile each."""
 
 
 def place_in_a(lane: int, i: int, bits: int, rows: int) -> Place:

@@ -1,5 +1,8 @@
-"""Matrix products of native code, bit for bit as the NumPy definition, where they take a short way
-and where they must not: exponents near and far, zeros of both signs, infinities and NaNs."""
+"""Matrix products of native code, bit for bit as the NumPy definition.
+
+They are made where they take a short way and where they must not: exponents near and far, zeros of
+both signs, infinities and NaNs.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +109,7 @@ def test_zeros_alone_leave_the_accumulator(zero: int, accumulator: int) -> None:
 
 
 def test_large_sums_of_sixteen_products_at_a_time() -> None:
-    """On sm_90 they do not fit 32 bits: all factors are the largest ones below a power of two."""
+    """Factors are the largest below a power of two, whose sums exceed 32 bits on sm_90."""
     mnemonic, counts, _ = SHAPES[0]
     given = [np.full(32 * n, 0x3FFF3FFF, np.uint32) for n in counts]
     given[3][:] = np.float32(1.9999).view(np.uint32)

@@ -1,5 +1,7 @@
-"""Products of whole matrices by native code: bit for bit as the NumPy definition, where they take a
-short way and where they must not."""
+"""Products of whole matrices by native code, bit for bit as the NumPy definition.
+
+They are made where they take a short way and where they must not.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ CASES = [
 
 
 def codes(random: np.random.Generator, format_: F, shape: tuple[int, int], spread: float) -> Array:
-    """Of numbers whose exponents have a standard deviation of `spread`, zeros too."""
+    """Codes of numbers whose exponents have a standard deviation of `spread`, zeros too."""
     values = random.standard_normal(shape) * 2.0 ** random.normal(0, spread, shape)
     values[random.random(shape) < 0.1] = 0.0
     with np.errstate(over="ignore"):

@@ -1,5 +1,7 @@
-"""`tcgen05.mma.ws` and `.sp` against NumPy products, on both engines; where matrices and metadata
-are in tensor memory is written out here."""
+"""`tcgen05.mma.ws` and `.sp` against NumPy products, on both engines.
+
+Where matrices and metadata are in tensor memory is written out here.
+"""
 
 from __future__ import annotations
 
@@ -182,8 +184,11 @@ def sparse(
 
 
 def metadata_words(bits: Array, *, narrow: bool) -> Array:
-    """(lanes, columns) from four bits for each row and chunk: those of wide elements as CUTLASS
-    writes it, ((8,2,m),(16,2)) : ((1 lane, 16 bits, 16 lanes),(1 bit, 8 lanes))."""
+    """(lanes, columns) from four bits for each row and chunk.
+
+    Those of wide elements are as CUTLASS writes them, ((8,2,m),(16,2)) : ((1 lane, 16 bits, 16
+    lanes),(1 bit, 8 lanes)).
+    """
     rows, chunks = bits.shape
     words = np.zeros((rows, -(-chunks // 8) if narrow else 1), np.uint32)
     for row in range(rows):

@@ -74,7 +74,7 @@ def modelled(x: Array, y: Array, c: float, least: int, extra: int) -> float:
 
 
 def cut(value: float) -> float:
-    """To single precision towards zero."""
+    """The value in single precision, rounded towards zero."""
     nearest = np.float32(value)
     if abs(float(nearest)) > abs(value):
         nearest = np.nextafter(nearest, np.float32(0))

@@ -193,8 +193,11 @@ class Program:
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_products(kind: str, engine: str) -> None:
-    """Also that bytes between the lines stay as they are. The JIT engine compiles each form: of
-    kinds with many, a step that meets all shapes, types and orders chooses some."""
+    """Products are right, and bytes between the lines stay as they are.
+
+    The JIT engine compiles each form: of kinds with many, a step that meets all shapes, types and
+    orders chooses some.
+    """
     forms_of_kind = KINDS[kind]
     if engine == "jit" and len(forms_of_kind) > 4:
         forms_of_kind = forms_of_kind[:: 7 if len(forms_of_kind) > 24 else 5]

@@ -167,8 +167,11 @@ def _names(module: str) -> list[str]:
 
 
 def _is_allowed(name: str, type_: ScalarType, modifiers: tuple[str, ...]) -> bool:
-    """Integers have `.sat` as s32 alone and `.relu` where they are signed; bf16 no `.ftz`,
-    no `.sat` and one rounding; and `.xorsign` comes with two operands and `.abs`."""
+    """Whether the modifiers go with the type.
+
+    Integers have `.sat` as s32 alone and `.relu` where they are signed; bf16 no `.ftz`, no `.sat`
+    and one rounding; and `.xorsign` comes with two operands and `.abs`.
+    """
     chosen, signed = set(modifiers), (ScalarType.S32, ScalarType.S16X2)
     if not type_.holds_floats:
         return (

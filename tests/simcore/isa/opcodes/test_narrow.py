@@ -44,7 +44,7 @@ class Format:
         return 1 << (self.exponent + self.fraction)
 
     def number(self, code: int) -> Fraction:
-        """Of a code without sign."""
+        """The number of a code without sign."""
         field, fraction = divmod(code, 1 << self.fraction)
         bias = (1 << self.exponent - 1) - 1
         units = fraction + ((1 << self.fraction) if field else 0)

@@ -60,7 +60,7 @@ def test_no_opcode_calls_a_library(family: str, triple: str | None) -> None:
 
 
 def _undefined_symbols(data: bytes) -> list[str]:
-    """Of a 64-bit little-endian ELF object: symbols of section 0, without the empty one."""
+    """Undefined symbols of a 64-bit ELF object: those of section 0, without the empty one."""
     start, (size, count) = (
         struct.unpack_from("<Q", data, 40)[0],
         struct.unpack_from("<HH", data, 58),

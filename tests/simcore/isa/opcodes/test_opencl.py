@@ -351,7 +351,7 @@ def test_frequent_functions_of_float_are_vector_code(name: str) -> None:
 
 
 def _within(name: str, wanted: Any, *operands: Any) -> None:
-    """At most one in ten thousand results is not the nearest float, and none is off by two."""
+    """Checks that one in ten thousand results at most is not the nearest, none off by two."""
     found = _call(name, ScalarType.F32, *operands)
     nearest = wanted.astype(np.float32)
     differs = (found != nearest) & ~(np.isnan(found) & np.isnan(nearest))

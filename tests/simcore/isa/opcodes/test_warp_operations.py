@@ -92,7 +92,7 @@ def reduced(function: Callable[[list[int]], int]) -> Model:
 
 
 def extremum(modifiers: str) -> Model:
-    """Of f32: -0 is below +0, NaN is left out unless `.NaN` is there (PTX ISA, redux.sync)."""
+    """A model of f32: -0 is below +0, NaN is left out unless `.NaN` is there (redux.sync)."""
 
     def model(lane: int, values: list[int], b: int, c: int, together: list[int]) -> tuple[int, int]:
         kept = 0x7FFFFFFF if "abs" in modifiers else FULL
@@ -262,7 +262,7 @@ def test_operations_of_whoever_is_there(run_ptx: Run, name: str, width: int) -> 
 @pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
 @pytest.mark.parametrize(("b", "c"), [(1, 31), (3, 0), (8, 0x181F), (16, 0x101F), (5, 0x1C03)])
 def test_shuffles_by_constants(run_ptx: Run, mode: str, b: int, c: int) -> None:
-    """In all lanes, with the mask of a whole warp."""
+    """All lanes shuffle by a constant, with the mask of a whole warp."""
     rows = random_rows(Random(b * c), 64, "full")
     rows[:, 1:] = b, c, FULL, 1
     out = np.zeros((64, 2), np.uint32)

@@ -39,6 +39,7 @@ _MOST_ROWS, _STRIDE = 100_000, 37
 
 
 def flushed(value: Any, type_: ScalarType) -> Any:
+    """The value, or a zero of its sign where it is subnormal in the type."""
     smallest = 2.0 ** FORMATS[float_format(type_)][1]
     return math.copysign(0.0, value) if abs(value) < smallest else value
 
@@ -80,7 +81,7 @@ def _stored(name: str, value: Any, type_: ScalarType, context: Context) -> Any:
 
 
 def check_opcode(name: str, oracle: Callable[..., Any], context: Context, ulps: int = 0) -> None:
-    """AssertionError unless `name` gives what `oracle` says on a grid of hard values.
+    """Raises AssertionError unless `name` gives what `oracle` says on a grid of hard values.
 
     Results may be off by `ulps` units in the last place. Every value is also tried alone and mixed
     with arrays, as engines pass what is the same in all lanes.

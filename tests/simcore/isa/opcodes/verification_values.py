@@ -75,6 +75,7 @@ def _integers(type_: ScalarType, few: bool) -> list[int]:
 
 
 def wrapped(value: int, type_: ScalarType) -> int:
+    """The integer modulo 2**bits, as the type reads it: signed types have a sign."""
     value %= 1 << type_.bits
     return value - (1 << type_.bits) if type_.is_signed and value >> (type_.bits - 1) else value
 

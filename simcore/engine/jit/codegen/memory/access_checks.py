@@ -188,7 +188,7 @@ class AccessChecks:
         return warp.is_empty(warp.both_masks(bits, mask))
 
     def moved(self, lanes: Lanes, distance: int) -> Lanes:
-        """The same lanes so many bytes on, in a region that holds both."""
+        """The addresses of the lanes so many bytes on, in a region that holds both."""
         if not distance:
             return lanes
         if lanes.offsets is None:
@@ -220,7 +220,7 @@ class AccessChecks:
         return vector.op(f"getelementptr i8, ptr {region.host}, {vector.type('i64')} {far}")
 
     def distances(self, region: Region, lanes: Lanes) -> str:
-        """Of all lanes from the region's start, in bytes."""
+        """Emits the distances of all lanes from the region's start, in bytes."""
         if region.first == "0":
             return self.addresses(lanes)
         return self._warp.vector.binary(
@@ -228,7 +228,7 @@ class AccessChecks:
         )
 
     def _distance(self, region: Region, lanes: Lanes) -> str:
-        """Of the lowest lane from the region's start."""
+        """Emits the distance of the lowest lane from the region's start, in bytes."""
         code, low = self._warp.scalar, lanes.low
         base = code.op(f"add i64 {lanes.base}, {low}") if low else lanes.base
         return base if region.first == "0" else code.op(f"sub i64 {base}, {region.first}")

@@ -119,12 +119,12 @@ class MemoryCode:
             self._checks.proceed("%counts.accesses", cold)
 
     def begin_unchecked(self) -> None:
-        """From here on, accesses of the groups find their lanes' places one by one."""
+        """Makes accesses of the check groups find their lanes' places one by one from here on."""
         self._unlikely = frozenset(self._checked)
         self._checked = {}
 
     def end_groups(self) -> None:
-        """From here on, every access is checked for itself."""
+        """Makes every access check its own bounds from here on."""
         self._unlikely = frozenset()
 
     def load(self, load: Load, mask: str, position: int) -> list[Value]:
@@ -211,6 +211,7 @@ class MemoryCode:
         ]
 
     def store(self, store: Store, mask: str, position: int) -> None:
+        """Emits a store by the lanes of the mask; accesses that only count are just recorded."""
         warp, code = self._warp, self._warp.scalar
         bits = ScalarType.named(f"b{store.type.bits}")
         if store.pc in self._checked:

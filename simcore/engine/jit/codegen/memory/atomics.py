@@ -117,7 +117,7 @@ class AtomicCode:
             code.do(f"store {vector.type(lane)} {seen}, ptr %staging")
 
     def _running(self, kind: AtomicKind, operand: str, nothing: str) -> str:
-        """For each lane what the lanes below it add up to."""
+        """Emits an exclusive scan: for each lane what the lanes below it add up to."""
         vector, step = self._warp.vector, 1
         of = vector.type(_memory_type(kind.operation, kind.type))
         found = self._shifted(operand, nothing, of, 1)
@@ -222,7 +222,7 @@ end:
 def _private(
     code: NativeCode, operation: str, type_: ScalarType, place: str, operands: list[str]
 ) -> str:
-    """The same at an address that nobody else uses."""
+    """Emits the operation without atomicity, at an address that nobody else uses."""
     if (operation, type_) in _TRIED:
         return _locked(code, operation, type_, place, operands)
     lane, mine = _memory_type(operation, type_), operands[0]

@@ -51,10 +51,12 @@ class RecordCode:
 
     @property
     def is_enabled(self) -> bool:
+        """Whether anything is recorded of accesses."""
         return self._enabled
 
     @property
     def slots(self) -> int:
+        """Counters that accesses without records need: one for each phase of each access."""
         return sum(len(access.phases) for access in self.counted)
 
     def begin(self, block: BasicBlock, time: str) -> None:

@@ -48,7 +48,7 @@ def _runs(offsets: tuple[int, ...], size: int) -> list[tuple[int, int]]:
 
 
 def _pieces_of(runs: list[tuple[int, int]], lanes: int) -> list[tuple[int, int]]:
-    """The same lanes in runs of no more than so many."""
+    """Runs of the same lanes, none longer than `lanes`."""
     return [(at, min(at + lanes, end)) for start, end in runs for at in range(start, end, lanes)]
 
 
