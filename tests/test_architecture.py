@@ -30,13 +30,13 @@ ARROWS: dict[str, str] = {
     "isa/opcodes": "isa isa/numerics",
     "isa/matrix": "isa isa/numerics isa/opcodes",
     "isa/ir": "isa isa/opcodes isa/matrix",
-    "isa/analysis": "isa isa/opcodes isa/matrix isa/ir",
-    "launch": "isa isa/ir isa/analysis",
-    "engine/rules": "isa isa/opcodes isa/ir launch",
+    "isa/analysis": "host isa isa/opcodes isa/matrix isa/ir",
+    "launch": "host isa isa/ir isa/analysis",
+    "engine/rules": "host isa isa/opcodes isa/ir launch",
     "engine/recording": "isa/ir isa/analysis",
-    "engine/reference": f"{_COMMON} isa/matrix engine/rules engine/recording",
-    "engine/jit/analysis": f"{_ISA} engine/reference",
-    "engine/jit/codegen": f"{_COMMON} isa/numerics engine/rules engine/jit/analysis",
+    "engine/reference": f"host {_COMMON} isa/matrix engine/rules engine/recording",
+    "engine/jit/analysis": f"host {_ISA} engine/reference",
+    "engine/jit/codegen": f"host {_COMMON} isa/numerics engine/rules engine/jit/analysis",
     "engine/jit/recording": "host isa isa/analysis engine/jit/codegen",
     "engine/jit/runtime": "host isa isa/numerics isa/matrix isa/ir isa/analysis launch "
     "engine/rules engine/recording engine/reference "
@@ -46,13 +46,12 @@ ARROWS: dict[str, str] = {
     "device": "isa",
     "memory": "host device",
     "sampling": "host isa/ir isa/analysis device memory",
-    "timing/kernel": "isa device memory",
+    "timing/kernel": "isa isa/opcodes device memory",
     "timing/walk": "host device timing/kernel",
     "timing/launch": "device timing/kernel timing/walk",
     "profile": "isa device memory timing/kernel",
     "address": "host device profile",
     "address/extraction": f"{_COMMON} address",
-    "address/volumes": "device address",
 }
 """What each room of simcore may import besides itself and the traces: rooms above it in this list.
 
@@ -73,7 +72,7 @@ HOMES_OF_LIBRARIES = {
     "llvmlite": ("simcore/host", "simcore/memory/way_search.py"),
     "numba": (
         "simcore/host",
-        "simcore/isa/numerics/fused.py",
+        "simcore/isa/numerics/fused_lanes.py",
         "simcore/memory/way_search.py",
         "simcore/timing/walk/ready_warps.py",
     ),
@@ -285,3 +284,24 @@ def test_only_the_command_line_prints() -> None:
         and node.func.id == "print"
     ]
     assert not printing
+
+
+SIX_QUESTIONS = re.compile(
+    r"^\| (is|does) .*\? \| `(?P<file>[^`]+)` \| `(?P<name>[^`]+)` \|$", re.M
+)
+
+
+def test_the_six_questions_are_answered_where_the_page_says() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    answers = [(found["file"], found["name"]) for found in SIX_QUESTIONS.finditer(page)]
+    assert len(answers) == 6
+    for file, name in answers:
+        defined = {getattr(node, "name", "") for node in tree_of(ROOT / file).body}
+        assert name in defined, f"{file} defines no {name}"
+
+
+def test_paths_of_the_architecture_page_exist() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:kernelcast|models|simcore|ptx_frontend|traces|tests)/[\w/.]+)`", page)
+    assert paths
+    assert not [path for path in paths if not (ROOT / path).exists()]
