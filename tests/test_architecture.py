@@ -287,6 +287,8 @@ def test_only_the_command_line_prints() -> None:
 
 
 SIX_QUESTIONS = re.compile(
+    r"^\| (is|does) .*\? \| `(?P<file>[^`]+)` \| `(?P<name>[^`]+)` \|$", re.MULTILINE
+)
     r"^\| (is|does) .*\? \| `(?P<file>[^`]+)` \| `(?P<name>[^`]+)` \|$", re.M
 )
 
