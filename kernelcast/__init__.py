@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kernelcast.architectures import whatif as whatif
     from kernelcast.errors import KernelcastError as KernelcastError
     from kernelcast.execution.kernel_trace import KernelTrace as KernelTrace
+    from kernelcast.execution.run_options import RunOptions as RunOptions
     from kernelcast.execution.runnable import LoadedModule as LoadedModule
     from kernelcast.execution.runnable import RunnableKernel as RunnableKernel
     from kernelcast.execution.sampling import Sampling as Sampling
@@ -96,6 +97,7 @@ __all__ = [
     "RankOptions",
     "Ranking",
     "ReadMode",
+    "RunOptions",
     "RunnableKernel",
     "Sampler",
     "Sampling",
@@ -157,6 +159,7 @@ _HOMES = {
     "RankOptions": "kernelcast.ranking.launches",
     "Ranking": "kernelcast.ranking.ranking",
     "ReadMode": "kernelcast.simcore.launch.textures",
+    "RunOptions": "kernelcast.execution.run_options",
     "RunnableKernel": "kernelcast.execution.runnable",
     "Sampler": "kernelcast.simcore.launch.images",
     "Sampling": "kernelcast.execution.sampling",

@@ -289,8 +289,6 @@ def test_only_the_command_line_prints() -> None:
 SIX_QUESTIONS = re.compile(
     r"^\| (is|does) .*\? \| `(?P<file>[^`]+)` \| `(?P<name>[^`]+)` \|$", re.MULTILINE
 )
-    r"^\| (is|does) .*\? \| `(?P<file>[^`]+)` \| `(?P<name>[^`]+)` \|$", re.M
-)
 
 
 def test_the_six_questions_are_answered_where_the_page_says() -> None:

@@ -4,32 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TypedDict, Unpack
 
 from kernelcast.errors import LaunchError
 from kernelcast.execution.runnable import RunnableKernel
+from kernelcast.keywords import check_keywords
 from kernelcast.simcore.address.extraction.extraction import ExtractedAddresses, extract_addresses
 from kernelcast.simcore.address.kernel import AddressKernel
 from kernelcast.simcore.isa.ir.kernel import Kernel
-from kernelcast.simcore.launch.launch import Argument, Launch
-from kernelcast.workload.launch_sizes import LaunchSizes, Size, as_argument
+from kernelcast.simcore.launch.launch import Argument
+from kernelcast.workload.launch_sizes import LaunchDescription, Size
 from kernelcast.workload.workload import KernelSpec, Workload
 
 __all__ = ["address_kernel", "extracted_addresses"]
+
+
+class LaunchKeywords(TypedDict, total=False):
+    """What `RunnableKernel.run` takes that says what the launch is."""
+
+    grid: Size | None
+    block: Size | None
+    global_size: Size | None
+    local_size: Size | None
+    shared_bytes: int
+    cluster: Size | None
+    registers: int | None
+    argument_names: Sequence[str]
 
 
 def address_kernel(
     source: Workload | RunnableKernel,
     size: str | None = None,
     *,
-    grid: Size | None = None,
-    block: Size | None = None,
-    global_size: Size | None = None,
-    local_size: Size | None = None,
     args: Sequence[Argument] | None = None,
-    shared_bytes: int = 0,
-    registers: int | None = None,
-    argument_names: Sequence[str] = (),
     work_per_thread: float = 1.0,
+    **given: Unpack[LaunchKeywords],
 ) -> AddressKernel:
     """The loads and stores of a launch as expressions of thread and thread-block index.
 
@@ -38,22 +47,14 @@ def address_kernel(
     are divided. ModelNotApplicable, naming the instruction and what it depends
     on, where an address is not affine or depends on data.
     """
+    check_keywords(address_kernel, given, LaunchDescription)
     if isinstance(source, Workload):
-        if any(given is not None for given in (grid, block, global_size, local_size, args)):
+        if any(value is not None for value in (args, *given.values())):
             raise LaunchError("a workload has sizes and arguments of its own: give its size only")
         return extracted_addresses(source, size).address_kernel(work_per_thread)
     if args is None:
         raise LaunchError("args must be a list of arguments, got None")
-    sizes = LaunchSizes(grid, block, global_size, local_size)
-    thread_blocks, threads = sizes.resolved(source.kernel.required_threads)
-    launch = Launch(
-        thread_blocks,
-        threads,
-        tuple(map(as_argument, args)),
-        shared_bytes,
-        registers,
-        tuple(argument_names),
-    )
+    launch = LaunchDescription(**given).launch(source.kernel, args)
     return extract_addresses(source.kernel, launch).address_kernel(work_per_thread)
 
 

@@ -35,23 +35,17 @@ def run(
     options.note_engine(engine)
     limits = options.limits(limit_seconds, limit_instructions)
     with show_progress("executing") as progress:
-        if not check:
-            trace = loaded.run(
-                size,
-                limits=limits,
-                engine=engine.value,
-                progress=progress,
-                record_memory=False,
-                exact_sums=exact_sums,
-            )
+        executed = kc.RunOptions(
+            limits=limits,
+            engine=engine.value,
+            progress=progress,
+            record_memory=False,
+            exact_sums=exact_sums,
+        )
+        if check:
+            result = loaded.run_check(size, options=executed)
         else:
-            result = loaded.run_check(
-                size,
-                limits=limits,
-                engine=engine.value,
-                progress=progress,
-                exact_sums=exact_sums,
-            )
+            trace = loaded.run(size, options=executed)
     if not check:
         record = records.run_record(trace)
         show_line(records.to_json(record)) if json else show(text.run_line(trace))

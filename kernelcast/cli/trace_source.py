@@ -12,6 +12,7 @@ from kernelcast import simcore
 from kernelcast.cli import options
 from kernelcast.cli.terminal import show_progress
 from kernelcast.errors import KernelcastError
+from kernelcast.execution.run_options import RunOptions
 from kernelcast.execution.sampling import Sampling
 
 __all__ = ["Execution", "Simulator", "first_compiled"]
@@ -59,8 +60,7 @@ class Execution:
         if devices and record_memory:
             title += first_compiled(Simulator.MEMORY)
         with show_progress(title) as progress:
-            return loaded.run(
-                self.size,
+            executed = RunOptions(
                 registers=self.registers,
                 devices=devices,
                 warp_width=self.warp_width,
@@ -71,6 +71,7 @@ class Execution:
                 record_paths=self.record_paths,
                 sampling=self.sampling,
             )
+            return loaded.run(self.size, options=executed)
 
     def _check_stored(self, source: Path) -> None:
         engine = None if self.engine is options.EngineName.AUTO else self.engine

@@ -12,12 +12,12 @@ from kernelcast.execution.sampling import Sampling
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.analysis.cluster_addresses import needs_clusters
 from kernelcast.simcore.isa.ir.kernel import Kernel
-from kernelcast.simcore.launch.launch import Launch, Limits
+from kernelcast.simcore.launch.launch import Launch
 from kernelcast.simcore.sampling.decision import FEWEST_THREADS, why_not_sampled
 from kernelcast.traces.trace import Trace
 
 if TYPE_CHECKING:
-    from kernelcast.progress import Progress
+    from kernelcast.execution.run_options import RunOptions
     from kernelcast.simcore.engine.jit.runtime.sliced_launch import SlicedLaunch
 
 __all__ = ["sampled_launch"]
@@ -28,31 +28,28 @@ def sampled_launch(
     launch: Launch,
     devices: Sequence[Device],
     widths: Sequence[int],
-    limits: Limits,
-    engine: str,
-    sampling: Sampling,
-    progress: Progress | None,
+    options: RunOptions,
 ) -> KernelTrace | None:
     """The trace for warps of each of the rising `widths`, and the memories of `devices`.
 
     None where everything must be executed; LaunchError instead when sampling is ALWAYS.
     """
-    reason = _why_not(kernel, launch, engine, sampling)
+    reason = _why_not(kernel, launch, options.engine, options.sampling)
     if reason is None:
         traces: list[Trace] = []
         simulated: list[SimulatedDevice] = []
         for width in widths:
             from kernelcast.simcore.engine.jit.runtime.sliced_launch import SlicedLaunch
 
-            sliced = SlicedLaunch(kernel, launch, width, limits)
-            traces.append(sliced.counts(progress))
+            sliced = SlicedLaunch(kernel, launch, width, options.ends)
+            traces.append(sliced.counts(options.progress))
             simulated.extend(
                 _memory(sliced, traces[-1], kernel, launch, device)
                 for device in devices
                 if device.architecture.warp_width == width
             )
         return KernelTrace(tuple(traces), simulated=tuple(simulated))
-    if sampling is Sampling.ALWAYS:
+    if options.sampling is Sampling.ALWAYS:
         raise LaunchError(f"this launch cannot be sampled: {reason}")
     return None
 

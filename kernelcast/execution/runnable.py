@@ -7,30 +7,31 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Unpack
 
 from kernelcast.errors import LaunchError, nearest
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.launch_sampling import sampled_launch
 from kernelcast.execution.memory_simulation import MemorySimulation
 from kernelcast.execution.path_samples import PathSamples
-from kernelcast.execution.sampling import Sampling
+from kernelcast.execution.run_options import RunKeywords, RunOptions
 from kernelcast.inputs.kernel_names import kernels_called, shortest_names
 from kernelcast.progress import Progress
 from kernelcast.ptx_frontend import read_module
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
-from kernelcast.simcore.engine import execute
+from kernelcast.simcore.engine import Listener, execute
 from kernelcast.simcore.host.deadline import time_limit
 from kernelcast.simcore.host.limits import MOST_SHARED_BYTES
 from kernelcast.simcore.isa.analysis.warp_dependence import depends_on_warp_width
 from kernelcast.simcore.isa.ir.kernel import Kernel, Module
-from kernelcast.simcore.launch.launch import Argument, Launch, Limits, dimensions
+from kernelcast.simcore.launch.launch import Argument, Launch
 from kernelcast.simcore.launch.resources import resource_needs
 from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.simcore.profile.profile import LaunchShape
 from kernelcast.traces.trace import Trace
 from kernelcast.workload.argument_snapshot import ArgumentSnapshot
-from kernelcast.workload.launch_sizes import LaunchSizes, as_argument
+from kernelcast.workload.launch_sizes import LaunchDescription, Size
 
 __all__ = ["LoadedModule", "RunnableKernel"]
 
@@ -55,78 +56,60 @@ class RunnableKernel:
         self,
         *,
         args: Sequence[Argument],
-        grid: int | Sequence[int] | None = None,
-        block: int | Sequence[int] | None = None,
-        global_size: int | Sequence[int] | None = None,
-        local_size: int | Sequence[int] | None = None,
+        grid: Size | None = None,
+        block: Size | None = None,
+        global_size: Size | None = None,
+        local_size: Size | None = None,
         shared_bytes: int = 0,
-        cluster: int | Sequence[int] | None = None,
-        registers: int | None = None,
-        devices: Sequence[Device | str] = (),
-        argument_names: Sequence[str] = (),
-        warp_width: int | None = None,
-        limits: Limits | None = None,
-        engine: str = "auto",
-        progress: Progress | None = None,
-        record_memory: bool = True,
-        record_paths: bool | None = None,
-        sampling: Sampling = Sampling.NEVER,
-        exact_sums: bool = False,
+        options: RunOptions | None = None,
+        **keywords: Unpack[RunKeywords],
     ) -> KernelTrace:
         """Executes one launch: arrays in `args` are the buffers that the kernel reads and writes.
 
         `grid` counts thread blocks and `block` threads, up to three sizes each; `global_size` and
         `local_size` say the same as OpenCL does, in threads both. `shared_bytes` is the dynamic
-        shared memory besides that of `__local` arguments, which are given as `LocalBytes`,
-        `cluster` counts the thread blocks of a cluster where the kernel does not say it,
-        `registers` the count per thread of the target's compiler.
-        The memory of `devices` is simulated on the way, and the accesses are then forgotten; the
-        trace of a run without devices keeps them and can be profiled on any. Warps are as wide as
-        those of `devices`, which takes an execution for each width among them; by default 32
-        threads. `warp_width` gives the one width that is wanted.
-        Raises LaunchError, before it runs, when the launch does not fit the kernel or one of
-        `devices`, and ExecutionError, with thread and source line, when the kernel fails;
-        `argument_names` is what messages call the arguments. Without `record_memory` the trace
-        counts instructions only, where that saves time, and has no profile. With `record_paths`,
-        by default as `record_memory`, it has the paths of some thread blocks too, which models that
-        simulate an SM need, or says why not. With `sampling` a large launch may be
-        estimated from a part of its thread blocks; its buffers stay as they are. With `exact_sums`
-        matrix instructions add up all products exactly and round once, not as tensor units do.
-        The time limit of `limits` covers analysis and compilation, too.
+        shared memory besides that of `__local` arguments, which are given as `LocalBytes`.
+        All else is in RunOptions: `options`, or its fields as `keywords`, which go first.
+        Raises LaunchError, before it runs, when the launch does not fit the kernel or one of its
+        devices, and ExecutionError, with thread and source line, when the kernel fails.
         """
+        chosen = RunOptions.of(self.run, options, keywords)
         if isinstance(args, str) or not isinstance(args, Sequence):
             raise LaunchError(f"args must be a list of arguments, got {type(args).__name__}")
-        chosen = self.with_exact_sums() if exact_sums else self
-        given = LaunchSizes(grid, block, global_size, local_size)
-        thread_blocks, threads = given.resolved(self.kernel.required_threads)
-        launch = Launch(
-            grid=thread_blocks,
-            thread_block=threads,
-            arguments=tuple(map(as_argument, args)),
-            dynamic_shared_bytes=shared_bytes,
-            cluster=None if cluster is None else dimensions(cluster, "cluster"),
-            registers=registers,
-            argument_names=tuple(argument_names),
+        described = LaunchDescription(
+            grid,
+            block,
+            global_size,
+            local_size,
+            shared_bytes,
+            chosen.cluster,
+            chosen.registers,
+            chosen.argument_names,
         )
-        targets = [load_device(item) if isinstance(item, str) else item for item in devices]
-        limits = limits or Limits()
-        with time_limit(limits.seconds):
+        launch = described.launch(self.kernel, args)
+        targets = [load_device(item) if isinstance(item, str) else item for item in chosen.devices]
+        with time_limit(chosen.ends.seconds):
             self._check(launch, targets)
-            widths = [warp_width] if warp_width is not None else _widths(targets)
-            keeps_paths = record_memory if record_paths is None else record_paths
-            samples = None
-            if keeps_paths:
-                samples = PathSamples.record(chosen.kernel, launch, widths, limits)
-            found = None
-            if targets or not record_memory:
-                memories = targets if record_memory else ()
-                found = sampled_launch(
-                    chosen.kernel, launch, memories, widths, limits, engine, sampling, progress
-                )
-            if found is None:
-                recorded_for = targets if record_memory else None
-                found = chosen._executed(launch, recorded_for, widths, limits, engine, progress)
-            return found if samples is None else samples.added_to(found)
+            kernel = self.with_exact_sums() if chosen.exact_sums else self
+            return kernel._recorded(launch, targets, chosen)
+
+    def _recorded(
+        self, launch: Launch, devices: Sequence[Device], options: RunOptions
+    ) -> KernelTrace:
+        """The trace of a launch that fits, with paths where they are wanted."""
+        widths = _widths(devices) if options.warp_width is None else [options.warp_width]
+        samples = None
+        if options.keeps_paths:
+            samples = PathSamples.record(self.kernel, launch, widths, options.ends)
+        found = None
+        if devices or not options.record_memory:
+            memories = devices if options.record_memory else ()
+            found = sampled_launch(self.kernel, launch, memories, widths, options)
+        if found is None:
+            found = self._executed(
+                launch, devices if options.record_memory else None, widths, options
+            )
+        return found if samples is None else samples.added_to(found)
 
     def with_exact_sums(self) -> RunnableKernel:
         """The kernel with matrix instructions that add up exactly and round once."""
@@ -139,9 +122,7 @@ class RunnableKernel:
         launch: Launch,
         devices: Sequence[Device] | None,
         widths: Sequence[int],
-        limits: Limits,
-        engine: str,
-        progress: Progress | None,
+        options: RunOptions,
     ) -> KernelTrace:
         """Executes all thread blocks, with the memory of `devices`; None records no access."""
         memories = MemorySimulation(self.kernel, launch, devices or ())
@@ -149,11 +130,11 @@ class RunnableKernel:
             execute,
             self.kernel,
             launch,
-            limits=limits,
-            engine=engine,
+            limits=options.ends,
+            engine=options.engine,
             record_memory=devices is not None and not devices,
         )
-        traces = _at_each_width(widths, launch, memories, execute_at, progress)
+        traces = _at_each_width(widths, launch, memories, execute_at, options.progress)
         if depends_on_warp_width(self.kernel):  # one width then tells nothing of another
             traces = tuple(replace(trace, pairs_agree=False) for trace in traces)
         return KernelTrace(traces, simulated=memories.finish())
@@ -194,7 +175,7 @@ def _at_each_width(
             snapshot.restore()
         told = _share_of(progress, len(traces), len(widths))
         sinks = memories.sinks(width)
-        traces.append(execute_at(warp_width=width, progress=told, sinks=sinks))
+        traces.append(execute_at(warp_width=width, listener=Listener(told), sinks=sinks))
     return tuple(reversed(traces))
 
 

@@ -7,24 +7,49 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from kernelcast.errors import LaunchError
-from kernelcast.simcore.launch.launch import Argument, LocalBytes, dimensions, thread_blocks_of
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.launch import (
+    Argument,
+    Launch,
+    LocalBytes,
+    dimensions,
+    thread_blocks_of,
+)
 
-__all__ = ["LaunchSizes", "Size", "as_argument"]
+__all__ = ["LaunchDescription", "Size", "as_argument"]
 
 Size: TypeAlias = int | Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
-class LaunchSizes:
-    """Either thread blocks and threads of each, or all work-items and those of a work-group."""
+class LaunchDescription:
+    """All of a launch but its arguments: either thread blocks and threads of each, or all
+    work-items and those of a work-group; `cluster` None where the kernel says it or has none."""
 
     grid: Size | None = None
     block: Size | None = None
     global_size: Size | None = None
     local_size: Size | None = None
+    shared_bytes: int = 0
+    cluster: Size | None = None
+    registers: int | None = None
+    argument_names: Sequence[str] = ()
 
-    def resolved(
-        self, required: tuple[int, int, int] | None = None
+    def launch(self, kernel: Kernel, arguments: Sequence[Any]) -> Launch:
+        """LaunchError when the sizes are not given once."""
+        grid, thread_block = self._sizes(kernel.required_threads)
+        return Launch(
+            grid=grid,
+            thread_block=thread_block,
+            arguments=tuple(map(as_argument, arguments)),
+            dynamic_shared_bytes=self.shared_bytes,
+            cluster=None if self.cluster is None else dimensions(self.cluster, "cluster"),
+            registers=self.registers,
+            argument_names=tuple(self.argument_names),
+        )
+
+    def _sizes(
+        self, required: tuple[int, int, int] | None
     ) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """(grid, thread block), each as (x, y, z); LaunchError when they are not given once.
 

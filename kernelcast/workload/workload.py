@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +13,14 @@ import numpy.typing as npt
 from kernelcast.errors import LaunchError, WorkloadError, nearest
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.memory_simulation import resident_thread_blocks
+from kernelcast.execution.run_options import RunKeywords, RunOptions
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.execution.sampling import Sampling
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.source_file import load_source
 from kernelcast.simcore.host.deadline import time_limit
 from kernelcast.simcore.isa.ir.kernel import Kernel
-from kernelcast.simcore.launch.launch import Argument, Launch, Limits, dimensions
+from kernelcast.simcore.launch.launch import Argument, Launch, dimensions
 from kernelcast.simcore.launch.tensor_maps import TensorMap
 from kernelcast.simcore.launch.textures import levels_of
 from kernelcast.simcore.profile.profile import LaunchShape
@@ -31,7 +32,6 @@ from kernelcast.workload.sparse_matrix import MatrixSpec
 from kernelcast.workload.toml_table import Expression
 
 if TYPE_CHECKING:
-    from kernelcast.progress import Progress
     from kernelcast.simcore.device.device import Device
 
 __all__ = [
@@ -185,25 +185,17 @@ class Workload:
         size: str | None = None,
         *,
         arguments: tuple[Argument, ...] | None = None,
-        registers: int | None = None,
-        devices: Sequence[Device | str] = (),
-        warp_width: int | None = None,
-        limits: Limits | None = None,
-        engine: str = "auto",
-        progress: Progress | None = None,
-        record_memory: bool = True,
-        record_paths: bool | None = None,
-        sampling: Sampling = Sampling.NEVER,
-        exact_sums: bool = False,
+        options: RunOptions | None = None,
+        **keywords: Unpack[RunKeywords],
     ) -> KernelTrace:
         """Executes one launch; `arguments` as `make_arguments` gave them, else new ones.
 
-        Warps are as wide as those of `devices`, or as `warp_width` says; by default 32 threads.
-        LaunchError, before it runs, when the launch does not fit one of `devices`. `exact_sums` as
-        `RunnableKernel.run` has it. The time limit of `limits` covers all, from reading the kernel.
+        `options` and `keywords` as `RunnableKernel.run` has them; what they say of the launch goes
+        before the workload's own. The time limit covers all, from reading the kernel.
+        LaunchError, before it runs, when the launch does not fit one of the devices.
         """
-        limits = limits or Limits()
-        with time_limit(limits.seconds):
+        chosen = RunOptions.of(self.run, options, keywords)
+        with time_limit(chosen.ends.seconds):
             names = self._names(size)
             kernel = self.load_kernel()
             self._check_widths(kernel.kernel)
@@ -212,20 +204,18 @@ class Workload:
                 block=self._thread_block(names),
                 args=self._made_when_used(names) if arguments is None else arguments,
                 shared_bytes=self._shared_bytes(names),
-                cluster=self._cluster(names),
-                registers=registers or self.kernel.registers,
-                devices=devices,
-                argument_names=[argument.name for argument in self.arguments],
-                warp_width=warp_width,
-                limits=limits,
-                engine=engine,
-                progress=progress,
-                record_memory=record_memory,
-                record_paths=record_paths,
-                sampling=sampling,
-                exact_sums=exact_sums,
+                options=self._completed(chosen, names),
             )
         return trace.repeated(self.launch.repeats)
+
+    def _completed(self, options: RunOptions, names: Mapping[str, int]) -> RunOptions:
+        """With what the workload says of the launch where the options do not."""
+        return replace(
+            options,
+            cluster=options.cluster or self._cluster(names),
+            registers=options.registers or self.kernel.registers,
+            argument_names=options.argument_names or [item.name for item in self.arguments],
+        )
 
     def refusal(self, device: Device, size: str | None = None, registers: int | None = None) -> str:
         """Why the launch does not fit the device; empty when it does."""
@@ -247,12 +237,12 @@ class Workload:
         self,
         size: str | None = None,
         *,
-        limits: Limits | None = None,
-        engine: str = "auto",
-        progress: Progress | None = None,
-        exact_sums: bool = False,
+        options: RunOptions | None = None,
+        **keywords: Unpack[RunKeywords],
     ) -> CheckResult:
-        """Executes one launch and compares the buffers with the workload's reference."""
+        """Executes one launch and compares the buffers with the workload's reference; no access
+        is recorded, and nothing sampled."""
+        chosen = RunOptions.of(self.run_check, options, keywords)
         self._check_spec()
         arguments = self.make_arguments(size)
         found = {
@@ -262,15 +252,8 @@ class Workload:
             name: item.copy() if isinstance(item, np.ndarray) else item
             for name, item in found.items()
         }
-        trace = self.run(
-            size,
-            arguments=arguments,
-            limits=limits,
-            engine=engine,
-            progress=progress,
-            record_memory=False,
-            exact_sums=exact_sums,
-        )
+        executed = replace(chosen, record_memory=False, sampling=Sampling.NEVER)
+        trace = self.run(size, arguments=arguments, options=executed)
         return CheckResult(self.compare(before, found, size), trace)
 
     def compare(

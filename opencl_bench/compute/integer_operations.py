@@ -50,10 +50,10 @@ def _int32(
     operands: tuple[int, int, int, int],
     odd: Step,
     even: Step,
-    counted: int = 1,
-    dependent: int = 1,
+    counts: tuple[int, int] = (1, 1),
     is_function: bool = False,
 ) -> Operation:
+    """`counts`: operations of a step that are counted, and those that wait for each other."""
     return Operation(
         f"int32_{name}",
         seeds.astype(np.uint32),
@@ -61,8 +61,7 @@ def _int32(
         odd,
         even,
         what,
-        counted,
-        dependent,
+        *counts,
         is_function=is_function,
     )
 
@@ -79,7 +78,7 @@ INT32 = (
         (0xFFFF_FFFF, 1_000_003, 0xFFFF_FFFF, 1_000_003),
         lambda x, y, o: (x * o[0] + o[1], y),
         lambda x, y, o: (x * o[2] + o[3], y),
-        counted=2,
+        counts=(2, 1),
     ),
     _pair_sum("int32_add", np.uint32),
     _pair_product("int32_multiply", np.uint32),
@@ -98,8 +97,7 @@ INT32 = (
         (0x0FFF_FFFF, 0x00FF_00FF, 0x0FFF_FFF7, 0x0F0F_0F0F),
         lambda x, y, o: ((x & o[0]) ^ o[1], y),
         lambda x, y, o: ((x & o[2]) ^ o[3], y),
-        counted=2,
-        dependent=2,
+        counts=(2, 2),
     ),
     _int32(
         "compare",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any, TypedDict, Unpack
 
 from kernelcast.errors import KernelcastError, nearest
 from kernelcast.simcore.address.expression import AddressExpression
@@ -62,6 +63,33 @@ AccessSource = Access | tuple[str, AddressSource]
 """An access, or the name of a field and an index of its elements (or one for each dimension)."""
 
 
+class AddressDetails(TypedDict, total=False):
+    """What an AddressKernel need not be told; see its fields."""
+
+    flops: float
+    registers: int | None
+    name: str
+    parameters: Mapping[str, int] | Iterable[tuple[str, int]]
+    loops: Iterable[LoopVariable]
+    origin: tuple[int, ...]
+    shared_bytes: int
+    is_double: bool | None
+    work_per_cell: float
+
+
+_USUAL: AddressDetails = {
+    "flops": 0.0,
+    "registers": None,
+    "name": "kernel",
+    "parameters": (),
+    "loops": (),
+    "origin": (0, 0, 0),
+    "shared_bytes": 0,
+    "is_double": None,
+    "work_per_cell": 1.0,
+}
+
+
 @dataclass(frozen=True, init=False)
 class AddressKernel:
     """All that the data volumes of a kernel depend on.
@@ -96,17 +124,18 @@ class AddressKernel:
         domain: tuple[int, ...],
         block: tuple[int, ...],
         folding: tuple[int, ...] = (1, 1, 1),
-        flops: float = 0.0,
-        registers: int | None = None,
-        name: str = "kernel",
-        parameters: Mapping[str, int] | Iterable[tuple[str, int]] = (),
-        loops: Iterable[LoopVariable] = (),
-        origin: tuple[int, ...] = (0, 0, 0),
-        shared_bytes: int = 0,
-        is_double: bool | None = None,
-        work_per_cell: float = 1.0,
+        **details: Unpack[AddressDetails],
     ) -> None:
-        """Resolves and checks what is given; KernelcastError for unknown fields or bad sizes."""
+        """Resolves and checks what is given.
+
+        Raises KernelcastError for unknown fields and for sizes that are not positive, TypeError for
+        a keyword that is none of AddressDetails.
+        """
+        if unknown := details.keys() - _USUAL.keys():
+            name = min(unknown)
+            hint = nearest(name, _USUAL)
+            raise TypeError(f"AddressKernel() got an unexpected keyword argument {name!r}{hint}")
+        given: dict[str, Any] = {**_USUAL, **details}
         known = tuple(fields)
         wide = any(field.element_bytes == 8 for field in known)
         values: dict[str, object] = {
@@ -116,15 +145,15 @@ class AddressKernel:
             "domain": _triple("domain", domain),
             "block": _triple("thread block", block),
             "folding": _triple("folding", folding),
-            "flops": float(flops),
-            "registers": registers,
-            "name": name,
-            "parameters": tuple(sorted(dict(parameters).items())),
-            "loops": tuple(loops),
-            "origin": _triple("origin", origin, least=0, missing=0),
-            "shared_bytes": shared_bytes,
-            "is_double": wide if is_double is None else is_double,
-            "work_per_cell": work_per_cell,
+            "flops": float(given["flops"]),
+            "registers": given["registers"],
+            "name": given["name"],
+            "parameters": tuple(sorted(dict(given["parameters"]).items())),
+            "loops": tuple(given["loops"]),
+            "origin": _triple("origin", given["origin"], least=0, missing=0),
+            "shared_bytes": given["shared_bytes"],
+            "is_double": wide if given["is_double"] is None else given["is_double"],
+            "work_per_cell": given["work_per_cell"],
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)

@@ -102,7 +102,7 @@ class SmFacts:
     warp_schedulers: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CacheFacts:
     """One cache: an L1 of each SM, or the L2 of the device.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from kernelcast.errors import KernelcastError, LaunchError, nearest
@@ -25,7 +25,7 @@ from kernelcast.traces.collector import AccessCollector
 from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
 
-__all__ = ["ENGINES", "default_engine", "execute"]
+__all__ = ["ENGINES", "Listener", "default_engine", "execute"]
 
 
 class Engine(Protocol):
@@ -63,6 +63,15 @@ ENGINES: Mapping[str, Engine] = {"reference": reference.run, "jit": _jit}
 """The JIT engine hands kernels over that only the reference engine runs (docs/engines.md)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """`progress` is told the finished share of thread blocks, 0 to 1; `write` gets what the kernel
+    prints, which by default goes to standard output."""
+
+    progress: Callable[[float], None] | None = None
+    write: Callable[[str], object] | None = None
+
+
 def execute(
     kernel: Kernel,
     launch: Launch,
@@ -70,17 +79,15 @@ def execute(
     warp_width: int = 32,
     limits: Limits | None = None,
     engine: str = "auto",
-    progress: Callable[[float], None] | None = None,
     record_memory: bool = True,
     sinks: Sequence[AccessSink] = (),
-    write: Callable[[str], object] | None = None,
+    listener: Listener | None = None,
 ) -> Trace:
     """Runs a launch; buffers among its arguments are read and written in place.
 
-    `progress` is told the finished share of thread blocks, 0 to 1. Memory accesses are kept in the
-    trace unless `record_memory` is False; `sinks` get them while the launch runs. `write` gets what
-    the kernel prints, by default it goes to standard output. Raises
-    LaunchError when the launch does not fit the kernel and ExecutionError when the kernel fails.
+    Memory accesses are kept in the trace unless `record_memory` is False; `sinks` get them, and
+    `listener` hears of progress, while the launch runs. Raises LaunchError when the launch does not
+    fit the kernel and ExecutionError when the kernel fails.
     """
     name = default_engine() if engine == "auto" else engine
     if name not in ENGINES:
@@ -95,11 +102,13 @@ def execute(
     collector = AccessCollector()
     if record_memory:
         sinks = (*sinks, collector)
-    printed = PrintedText(write or sys.stdout.write)
+    told = listener or Listener()
+    printed = PrintedText(told.write or sys.stdout.write)
     limits = limits or Limits()
     try:
         with time_limit(limits.seconds):
-            trace = ENGINES[name](kernel, launch, warp_width, limits, progress, sinks, printed)
+            run = ENGINES[name]
+            trace = run(kernel, launch, warp_width, limits, told.progress, sinks, printed)
     except MemoryError:
         raise LaunchError(f"no memory left to execute kernel {kernel.name}") from None
     finally:

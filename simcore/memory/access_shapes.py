@@ -13,7 +13,12 @@ import numpy.typing as npt
 
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.bitmask import count_bits, low_bits
-from kernelcast.simcore.memory.coalescer import coalesce_into, distinct_bytes, sector_room
+from kernelcast.simcore.memory.coalescer import (
+    SectorRoom,
+    coalesce_into,
+    distinct_bytes,
+    sector_room,
+)
 from kernelcast.simcore.memory.segments import LARGEST_SEGMENT_BYTES, SegmentRule, segments_of
 from kernelcast.simcore.memory.way_search import trailing_zeros
 
@@ -168,9 +173,7 @@ def learn_shape(
         alignment,
         access_bytes,
         sector_bytes,
-        shapes.starts,
-        shapes.sectors,
-        masks,
+        SectorRoom(shapes.starts, shapes.sectors, masks),
     )
     facts[fact(row, FOUND)] = found
     facts[fact(row, REQUESTED_BYTES)] = count_bits(lanes) * access_bytes

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from kernelcast.simcore.device.device import ConstantFacts, Device, SharedMemoryFacts
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.bitmask import ONE, ZERO, low_bits
-from kernelcast.simcore.memory.coalescer import coalesce_into, sector_room
-from kernelcast.simcore.memory.native_accesses import NativeAccesses
+from kernelcast.simcore.memory.coalescer import SectorRoom, coalesce_into, new_room, sector_room
+from kernelcast.simcore.memory.native_accesses import LaneAccesses, NativeAccesses
 from kernelcast.simcore.memory.way_search import trailing_zeros
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import PatternCounts
@@ -29,7 +29,6 @@ MOST_LANES = 64
 """The widest warp of any device."""
 
 Ints = npt.NDArray[np.int64]
-Masks = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -78,15 +77,9 @@ def shared_wavefronts(
     taken, ideal = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     most = _most_words(rows, patterns, native, facts.bank_bytes)
     _serve(
-        rows.phase,
-        patterns.mask,
-        patterns.offsets,
-        rows.pattern,
-        native.bytes[rows.pc],
-        native.alignment[rows.pc],
+        native.of_lanes(rows.pc, rows.phase, rows.pattern, patterns),
         np.minimum(_lane_groups(native.bytes, facts), request_threads)[rows.pc],
         joins_broadcasts,
-        facts.banks,
         facts.bank_bytes,
         np.empty((facts.banks, most), np.int64),
         np.empty(facts.banks, np.int64),
@@ -106,16 +99,9 @@ def constant_wavefronts(
     words = np.empty(len(rows), np.int64)
     most = _most_words(rows, patterns, native, facts.word_bytes)
     _count_words(
-        rows.phase,
-        patterns.mask,
-        patterns.offsets,
-        rows.pattern,
-        native.bytes[rows.pc],
-        native.alignment[rows.pc],
+        native.of_lanes(rows.pc, rows.phase, rows.pattern, patterns),
         facts.word_bytes,
-        np.empty((2, patterns.offsets.shape[1]), np.int64),
-        np.empty(most, np.int64),
-        np.empty(most, np.uint64),
+        new_room(patterns.offsets.shape[1], most),
         words,
     )
     return Wavefronts(-(-words // facts.words_per_pass), np.ones(len(rows), np.int64))
@@ -173,22 +159,19 @@ def _ask_banks(
 
 @compiled
 def _serve(
-    phase: npt.NDArray[np.int32],
-    masks: Masks,
-    offsets: Ints,
-    pattern: npt.NDArray[np.int32],
-    access_bytes: Ints,
-    alignment: Ints,
+    accesses: LaneAccesses,
     group_lanes: Ints,
     joins_broadcasts: bool,
-    banks: int,
     bank_bytes: int,
     asked: Ints,
     load: Ints,
     taken: Ints,
     ideal: Ints,
 ) -> None:
-    width = offsets.shape[1]
+    """`asked`, `load`: working space as `_ask_banks` has it."""
+    pattern, offsets, masks = accesses.pattern, accesses.offsets, accesses.masks
+    phase, access_bytes, alignment = accesses.start, accesses.bytes, accesses.alignment
+    width, banks = offsets.shape[1], len(load)
     for row in range(len(phase)):
         shape, lanes = offsets[pattern[row]], masks[pattern[row]]
         start, size, align = int(phase[row]), access_bytes[row], alignment[row]
@@ -204,31 +187,18 @@ def _serve(
 
 
 @compiled
-def _count_words(
-    phase: npt.NDArray[np.int32],
-    masks: Masks,
-    offsets: Ints,
-    pattern: npt.NDArray[np.int32],
-    access_bytes: Ints,
-    alignment: Ints,
-    word_bytes: int,
-    starts: Ints,
-    found: Ints,
-    unused: Masks,
-    words: Ints,
-) -> None:
+def _count_words(accesses: LaneAccesses, word_bytes: int, room: SectorRoom, words: Ints) -> None:
     """Distinct words of each row, at least one."""
-    for row in range(len(phase)):
+    pattern, access_bytes = accesses.pattern, accesses.bytes
+    for row in range(len(pattern)):
         size = max(word_bytes, access_bytes[row])
         count = coalesce_into(
-            int(phase[row]),
-            offsets[pattern[row]],
-            masks[pattern[row]],
-            alignment[row],
+            int(accesses.start[row]),
+            accesses.offsets[pattern[row]],
+            accesses.masks[pattern[row]],
+            accesses.alignment[row],
             access_bytes[row],
             size,
-            starts,
-            found,
-            unused,
+            room,
         )
         words[row] = max(1, count)

@@ -104,26 +104,31 @@ def empty_cache(
     sectors_per_line = facts.line_bytes // sector_bytes
     chosen = policy_number(facts.replacement, ways)
     return CacheState(
-        sectors_per_line,
-        sectors_per_line.bit_length() - 1,
-        sets,
-        sets - 1 if sets.bit_count() == 1 else -1,
-        np.uint64(-(-(1 << 64) // sets) & 0xFFFFFFFFFFFFFFFF),  # 0 for one set, which needs none
-        ways,
-        stride,
-        facts.index == "hashed" and sets > 1,
-        chosen,
-        sector_bytes,
-        fetch_bytes // sector_bytes,
-        np.tile(np.where(np.arange(stride) < ways, _EMPTY, _UNUSED), instances * sets),
-        cold_recency(chosen, ways, stride, instances * sets),
-        np.zeros(slots, np.uint32),
-        np.zeros(slots, np.uint32),
-        np.zeros(slots * sectors_per_line if keeps_dirty else 0, np.uint64),
-        np.zeros(1, np.int64),
-        np.full(1, RANDOM_SEED, np.uint64),
-        np.zeros(2, np.int64),
+        sectors_per_line=sectors_per_line,
+        line_shift=sectors_per_line.bit_length() - 1,
+        sets=sets,
+        set_mask=sets - 1 if sets.bit_count() == 1 else -1,
+        reciprocal=np.uint64(_reciprocal(sets)),
+        ways=ways,
+        stride=stride,
+        is_hashed=facts.index == "hashed" and sets > 1,
+        policy=chosen,
+        sector_bytes=sector_bytes,
+        fetch_sectors=fetch_bytes // sector_bytes,
+        tags=np.tile(np.where(np.arange(stride) < ways, _EMPTY, _UNUSED), instances * sets),
+        recency=cold_recency(chosen, ways, stride, instances * sets),
+        valid=np.zeros(slots, np.uint32),
+        dirty=np.zeros(slots, np.uint32),
+        written_bytes=np.zeros(slots * sectors_per_line if keeps_dirty else 0, np.uint64),
+        clock=np.zeros(1, np.int64),
+        random=np.full(1, RANDOM_SEED, np.uint64),
+        written=np.zeros(2, np.int64),
     )
+
+
+def _reciprocal(sets: int) -> int:
+    """2^64 / sets, rounded up; 0 for one set, which needs none."""
+    return -(-(1 << 64) // sets) & 0xFFFFFFFFFFFFFFFF
 
 
 def _check(facts: CacheFacts, sector_bytes: int, fetch_bytes: int) -> None:

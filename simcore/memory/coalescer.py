@@ -7,6 +7,7 @@ for all sectors of each line that a sector of the access lies in.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +18,12 @@ from kernelcast.simcore.memory.way_search import trailing_zeros
 
 __all__ = [
     "MAX_SECTOR_BYTES",
+    "SectorRoom",
     "Transactions",
     "coalesce",
     "coalesce_into",
     "distinct_bytes",
+    "new_room",
     "sector_room",
 ]
 
@@ -31,6 +34,15 @@ _LANE_BITS = 6  # 64 lanes
 
 Ints = npt.NDArray[np.int64]
 Masks = npt.NDArray[np.uint64]
+
+
+class SectorRoom(NamedTuple):
+    """Where the sectors of one access and their byte masks go; `starts`, shape (2, lanes), is
+    working space."""
+
+    starts: Ints
+    sectors: Ints
+    byte_masks: Masks
 
 
 @dataclass(frozen=True)
@@ -61,14 +73,16 @@ class Transactions:
 
 def coalesce(addresses: Ints, mask: int, access_bytes: int, sector_bytes: int = 32) -> Transactions:
     """The sectors of the lanes in `mask`; `addresses` are bytes, shape (lanes,), at most 64."""
-    room = sector_room(len(addresses), access_bytes, sector_bytes)
-    sectors, byte_masks = np.empty(room, np.int64), np.empty(room, np.uint64)
+    room = new_room(len(addresses), sector_room(len(addresses), access_bytes, sector_bytes))
     lanes = np.ascontiguousarray(addresses, dtype=np.int64)
-    starts = np.empty((2, len(lanes)), np.int64)
-    found = coalesce_into(
-        0, lanes, np.uint64(mask), -1, access_bytes, sector_bytes, starts, sectors, byte_masks
-    )
-    return Transactions(sectors[:found], byte_masks[:found], sector_bytes)
+    found = coalesce_into(0, lanes, np.uint64(mask), -1, access_bytes, sector_bytes, room)
+    return Transactions(room.sectors[:found], room.byte_masks[:found], sector_bytes)
+
+
+def new_room(lanes: int, sectors: int) -> SectorRoom:
+    """For accesses of so many lanes and sectors."""
+    starts = np.empty((2, lanes), np.int64)
+    return SectorRoom(starts, np.empty(sectors, np.int64), np.empty(sectors, np.uint64))
 
 
 def sector_room(lanes: int, access_bytes: int, sector_bytes: int) -> int:
@@ -151,23 +165,22 @@ def coalesce_into(
     alignment: int,
     access_bytes: int,
     sector_bytes: int,
-    starts: Ints,
-    sectors: Ints,
-    byte_masks: Masks,
+    room: SectorRoom,
 ) -> int:
-    """Fills `sectors` and `byte_masks`; the number of sectors.
+    """Fills the sectors and byte masks of `room`; the number of sectors.
 
     Lane i of `lanes` touches `access_bytes` from (address + offsets[i]) & alignment, where
-    `alignment` is -1 or minus the width of the wide access that this one is a part of. `starts`,
-    shape (2, lanes), is working space.
+    `alignment` is -1 or minus the width of the wide access that this one is a part of.
     """
     if lanes == ZERO:
         return 0
-    width, at = len(offsets), 0
+    starts, width, at = room.starts, len(offsets), 0
     if _list_starts(address, offsets, lanes, alignment, starts[0]) > 0:
         _sort_starts(starts[0], width, starts[1])
         at = 1
-    return _merge_starts(starts[at], width, access_bytes, sector_bytes, sectors, byte_masks)
+    return _merge_starts(
+        starts[at], width, access_bytes, sector_bytes, room.sectors, room.byte_masks
+    )
 
 
 @compiled

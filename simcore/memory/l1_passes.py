@@ -18,7 +18,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.banks import shared_wavefronts
 from kernelcast.simcore.memory.bitmask import ONE, ZERO
-from kernelcast.simcore.memory.native_accesses import NativeAccesses
+from kernelcast.simcore.memory.native_accesses import LaneAccesses, NativeAccesses
 from kernelcast.simcore.memory.segments import makes_segments
 from kernelcast.simcore.memory.transactions import transactions_of
 from kernelcast.simcore.memory.way_search import trailing_zeros
@@ -32,7 +32,6 @@ _FIRST_BANKED = 7
 """Major compute capability of Volta."""
 
 Ints = npt.NDArray[np.int64]
-Masks = npt.NDArray[np.uint64]
 
 
 def has_banked_l1(device: Device) -> bool:
@@ -68,12 +67,7 @@ def tag_passes(
     banks = _TAG_BANKS if has_banked_l1(device) else 1
     lanes, widest = patterns.offsets.shape[1], int(native.bytes.max(initial=1))
     _look_up(
-        address,
-        pattern,
-        patterns.mask,
-        patterns.offsets,
-        native.bytes[pc],
-        native.alignment[pc],
+        native.of_lanes(pc, address, pattern, patterns),
         line_bytes.bit_length() - 1,
         np.empty(lanes * (widest // line_bytes + 2), np.int64),
         np.empty(banks, np.int64),
@@ -103,18 +97,15 @@ def _is_known(line: int, lines: Ints, found: int) -> bool:
 
 @compiled
 def _look_up(
-    address: Ints,
-    pattern: npt.NDArray[np.int32],
-    masks: Masks,
-    offsets: Ints,
-    access_bytes: Ints,
-    alignment: Ints,
+    accesses: LaneAccesses,
     line_shift: int,
     lines: Ints,
     load: Ints,
     passes: Ints,
 ) -> None:
     """`lines`, `load`: working space for the distinct lines of an access and those of each bank."""
+    pattern, offsets, masks = accesses.pattern, accesses.offsets, accesses.masks
+    address, access_bytes, alignment = accesses.start, accesses.bytes, accesses.alignment
     for row in range(len(address)):
         shape, lanes = offsets[pattern[row]], masks[pattern[row]]
         load[:] = 0

@@ -36,6 +36,7 @@ __all__ = [
     "SECTORS",
     "TALLY_COLUMNS",
     "TRANSACTIONS",
+    "Caches",
     "Counters",
     "add",
     "counters",
@@ -72,6 +73,13 @@ class Counters(NamedTuple):
     dram_reads: Ints
     dram_writes: Ints
     transactions: Ints
+
+
+class Caches(NamedTuple):
+    """The L1 of each SM, and the L2."""
+
+    l1: CacheState
+    l2: CacheState
 
 
 TALLY_COLUMNS = 16
@@ -125,8 +133,7 @@ def _below(l1: CacheState, l2: CacheState, line: int, fetched: int, piece: int) 
 
 @compiled
 def read_l1(
-    l1: CacheState,
-    l2: CacheState,
+    caches: Caches,
     instance: int,
     whole_lines: bool,
     shapes: ShapeTable,
@@ -139,6 +146,7 @@ def read_l1(
 
     L1 lines that lie in one L2 line ask it once, together.
     """
+    l1, l2 = caches.l1, caches.l2
     hits, misses, below, wanted_below = 0, 0, 0, 0
     pieces = 1 << max(0, l1.line_shift - l2.line_shift)
     at, lines = lines_of(shapes, row, 0)

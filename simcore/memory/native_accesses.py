@@ -9,14 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import TraceFormatError
-from kernelcast.traces.trace import InstructionRow
+from kernelcast.traces.trace import InstructionRow, PatternTable
 
-__all__ = ["NativeAccesses", "native_accesses"]
+__all__ = ["LaneAccesses", "NativeAccesses", "native_accesses"]
+
+Ints = npt.NDArray[np.int64]
+
+
+class LaneAccesses(NamedTuple):
+    """Warp accesses one by one, for compiled code: lane i of those in masks[pattern[row]] touches
+    bytes[row] from (start[row] + offsets[pattern[row], i]) & alignment[row]."""
+
+    start: Ints | npt.NDArray[np.int32]
+    pattern: npt.NDArray[np.int32]
+    masks: npt.NDArray[np.uint64]
+    offsets: Ints
+    bytes: Ints
+    alignment: Ints
 
 
 @dataclass(frozen=True)
@@ -28,6 +43,18 @@ class NativeAccesses:
 
     bytes: npt.NDArray[np.int64]
     alignment: npt.NDArray[np.int64]
+
+    def of_lanes(
+        self,
+        pc: npt.NDArray[np.int32],
+        start: Ints | npt.NDArray[np.int32],
+        pattern: npt.NDArray[np.int32],
+        patterns: PatternTable,
+    ) -> LaneAccesses:
+        """Accesses at `pc` whose first lane begins at `start`."""
+        return LaneAccesses(
+            start, pattern, patterns.mask, patterns.offsets, self.bytes[pc], self.alignment[pc]
+        )
 
 
 def native_accesses(instructions: Sequence[InstructionRow]) -> NativeAccesses:

@@ -6,6 +6,8 @@ cycle.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -35,6 +37,39 @@ _NEVER = (1 << 63) - 1  # no cycle comes later
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 Column = npt.NDArray[np.int32]
+
+
+class _Columns(NamedTuple):
+    """Of the rows that are appended."""
+
+    pc: Column
+    time: Column
+    address: Ints
+    pattern: Column
+
+
+class _Clock(NamedTuple):
+    """By thread block: its SM and first cycle; `turn`: cycles from one instruction to the next."""
+
+    sm: Ints
+    start_cycle: Ints
+    turn: int
+
+
+class _Shapes(NamedTuple):
+    """The patterns that rows name, and the `numbers` of those that are kept."""
+
+    lanes: Words
+    offsets: Ints
+    numbers: Ints
+
+
+class _Held(NamedTuple):
+    """What pending accesses are and refer to."""
+
+    lanes: Words
+    offsets: Ints
+    records: Ints
 
 
 class PendingAccesses:
@@ -92,24 +127,16 @@ class PendingAccesses:
         self._make_room(end - begin)
         chosen = rows[begin:end] if len(rows) else slice(begin, end)
         self._count, self._single_uses = _append(
-            table.pc[chosen],
-            table.time[chosen],
-            table.address[chosen],
-            table.pattern[chosen],
-            row_ends,
-            warps_per_thread_block,
-            dispatch.sm,
-            dispatch.start_cycle,
-            cycles_per_instruction,
+            _Columns(
+                table.pc[chosen], table.time[chosen], table.address[chosen], table.pattern[chosen]
+            ),
+            row_ends[warps_per_thread_block::warps_per_thread_block] - begin,
+            _Clock(dispatch.sm, dispatch.start_cycle, cycles_per_instruction),
             kinds,
-            self._numbers,
-            self._patterns.mask,
-            self._patterns.offsets,
-            self._single_uses,
-            self._rows.lanes,
-            self._rows.offsets,
+            _Shapes(self._patterns.mask, self._patterns.offsets, self._numbers),
+            _Held(self._rows.lanes, self._rows.offsets, self._records),
             self._count,
-            self._records,
+            self._single_uses,
         )
 
     @property
@@ -201,32 +228,26 @@ def _list_by_warp(warp: Column, first_warp: int, place: Ints, rows: Ints) -> Non
 
 @compiled
 def _append(
-    pc: Column,
-    time: Column,
-    address: Ints,
-    pattern: Column,
-    row_ends: Ints,
-    warps_per_thread_block: int,
-    sm: Ints,
-    start_cycle: Ints,
-    turn: int,
+    columns: _Columns,
+    ends: Ints,
+    clock: _Clock,
     kinds: npt.NDArray[np.int8],
-    numbers: Ints,
-    lanes: Words,
-    offsets: Ints,
-    single_uses: int,
-    to_lanes: Words,
-    to_offsets: Ints,
+    shapes: _Shapes,
+    held: _Held,
     count: int,
-    records: Ints,
+    single_uses: int,
 ) -> tuple[int, int]:
-    """Copies what reaches memory; the new numbers of pending accesses and of single uses."""
-    warp, row = 0, 0
-    for thread_block in range(len(sm)):
-        start, at_sm = start_cycle[thread_block], sm[thread_block]
-        end = row_ends[warp + warps_per_thread_block] - row_ends[0]
-        warp += warps_per_thread_block
-        while row < end:
+    """Copies what reaches memory; the new numbers of pending accesses and of single uses.
+
+    `ends`: the first row behind each thread block.
+    """
+    pc, time, address, pattern = columns
+    lanes, offsets, numbers = shapes
+    to_lanes, to_offsets, records = held
+    turn, row = clock.turn, 0
+    for thread_block in range(len(ends)):
+        start, at_sm = clock.start_cycle[thread_block], clock.sm[thread_block]
+        while row < ends[thread_block]:
             at, shape, to = np.uint64(pc[row]), np.uint64(pattern[row]), count * RECORD_WORDS
             number = numbers[shape]
             is_due = kinds[at] != NOTHING and lanes[shape] != 0

@@ -23,7 +23,7 @@ from kernelcast.simcore.memory.hierarchy import (
     cold_l2,
     traffic_result,
 )
-from kernelcast.simcore.memory.levels import TALLY_COLUMNS, counters
+from kernelcast.simcore.memory.levels import TALLY_COLUMNS, Caches, counters
 from kernelcast.simcore.memory.pending import PendingAccesses, rows_by_warp
 from kernelcast.simcore.memory.schedule import WorkDistributor, cycles_per_instruction
 from kernelcast.simcore.memory.walk import settle, walk
@@ -154,8 +154,7 @@ class TrafficSimulator:
             self._pending.records,
             self._pending.patterns,
             self._paths,
-            self._l1,
-            self._l2,
+            Caches(self._l1, self._l2),
             self._shapes,
             self._tally,
         )

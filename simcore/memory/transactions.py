@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from kernelcast.simcore.device.device import CoalescingRule, Device
 from kernelcast.simcore.host.compiled import compiled
-from kernelcast.simcore.memory.coalescer import coalesce_into, sector_room
-from kernelcast.simcore.memory.native_accesses import NativeAccesses
+from kernelcast.simcore.memory.coalescer import SectorRoom, coalesce_into, new_room, sector_room
+from kernelcast.simcore.memory.native_accesses import LaneAccesses, NativeAccesses
 from kernelcast.simcore.memory.segments import (
     SegmentRule,
     makes_segments,
@@ -22,7 +22,6 @@ from kernelcast.traces.pattern_table import PatternTable
 __all__ = ["AccessTransactions", "transactions_of"]
 
 Ints = npt.NDArray[np.int64]
-Masks = npt.NDArray[np.uint64]
 Column = npt.NDArray[np.int32]
 
 
@@ -50,20 +49,12 @@ def transactions_of(
     count, bytes_ = np.empty(len(pc), np.int64), np.empty(len(pc), np.int64)
     size = _transaction_bytes(device)
     lanes, widest = patterns.offsets.shape[1], int(native.bytes.max(initial=1))
-    room = sector_room(lanes, widest, size)
     _count(
-        address,
-        pattern,
-        patterns.mask,
-        patterns.offsets,
-        native.bytes[pc],
-        native.alignment[pc],
+        native.of_lanes(pc, address, pattern, patterns),
         makes_segments(device),
         segment_rule(device),
         size,
-        np.empty((2, lanes), np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.uint64),
+        new_room(lanes, sector_room(lanes, widest, size)),
         count,
         bytes_,
     )
@@ -79,31 +70,25 @@ def _transaction_bytes(device: Device) -> int:
 
 @compiled
 def _count(
-    address: Ints,
-    pattern: Column,
-    masks: Masks,
-    offsets: Ints,
-    access_bytes: Ints,
-    alignment: Ints,
+    accesses: LaneAccesses,
     in_segments: bool,
     rule: SegmentRule,
     size: int,
-    starts: Ints,
-    found: Ints,
-    unused: Masks,
+    room: SectorRoom,
     count: Ints,
     bytes_: Ints,
 ) -> None:
-    for row in range(len(address)):
+    pattern, offsets, masks = accesses.pattern, accesses.offsets, accesses.masks
+    for row in range(len(accesses.start)):
         shape, lanes = offsets[pattern[row]], masks[pattern[row]]
-        begin, width, align = address[row], access_bytes[row], alignment[row]
+        begin, width = accesses.start[row], accesses.bytes[row]
+        align = accesses.alignment[row]
         count[row], bytes_[row] = 0, 0
         if width == 0:
             continue
         if in_segments:
-            count[row], bytes_[row] = segments_of(rule, begin, shape, lanes, align, width, starts)
+            found = segments_of(rule, begin, shape, lanes, align, width, room.starts)
+            count[row], bytes_[row] = found
         else:
-            count[row] = coalesce_into(
-                begin, shape, lanes, align, width, size, starts, found, unused
-            )
+            count[row] = coalesce_into(begin, shape, lanes, align, width, size, room)
             bytes_[row] = count[row] * size

@@ -38,6 +38,7 @@ from kernelcast.simcore.memory.levels import (
     SECTORS,
     TALLY_COLUMNS,
     TRANSACTIONS,
+    Caches,
     add,
     read_l1,
     read_l2,
@@ -188,8 +189,7 @@ def walk(
     records: Ints,
     patterns: Patterns,
     paths: Paths,
-    l1: CacheState,
-    l2: CacheState,
+    caches: Caches,
     shapes: ShapeTable,
     tally: Ints,
 ) -> None:
@@ -197,6 +197,7 @@ def walk(
 
     Atomics read and write their sectors at L2.
     """
+    l1, l2 = caches.l1, caches.l2
     sector_shift = trailing_zeros(shapes.sector_bytes)
     l1_shift = shapes.stretch_shift - sector_shift - l1.line_shift
     l2_shift = shapes.stretch_shift - sector_shift - l2.line_shift
@@ -214,7 +215,7 @@ def walk(
         l1_line, l2_line = stretch << l1_shift, stretch << l2_shift
         kind, role = paths.kind[pc], paths.l1_role[pc]
         if kind == LOAD and role == L1_READ:
-            read_l1(l1, l2, sm, paths.whole_lines, shapes, row, l1_line, tally, count)
+            read_l1(caches, sm, paths.whole_lines, shapes, row, l1_line, tally, count)
             continue
         if kind != STORE:
             read_l2(l2, shapes, row, l2_line, tally, count)

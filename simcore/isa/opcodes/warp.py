@@ -71,6 +71,7 @@ class WarpOpcode:
         return tuple(own or type_ for own in self.sources)
 
 
+_WHOLE = frozenset(("lane.read", "lane.ballot"))
 _TABLE: dict[str, WarpOpcode] = {}
 WARP_OPCODES: Mapping[str, WarpOpcode] = MappingProxyType(_TABLE)
 """Every operation by name, for instance `shfl.up`, `vote.ballot`, `redux.add`."""
@@ -92,9 +93,9 @@ def _enter(
     *,
     unit: Unit = Unit.INTEGER,
     is_common: bool = True,
-    is_whole: bool = False,
     detour: Detour = Detour.NONE,
 ) -> None:
+    is_whole = name in _WHOLE
     _TABLE[name] = WarpOpcode(
         name, results, sources, types, unit, is_common, compute, emit, is_whole, detour=detour
     )
@@ -259,7 +260,6 @@ _enter(
     native.emit_read_lane,
     unit=Unit.LOAD_STORE,
     is_common=False,
-    is_whole=True,
 )
 _enter(
     "lane.ballot",
@@ -268,5 +268,4 @@ _enter(
     frozenset((_B32,)),
     _whole_ballot,
     native.emit_whole_ballot,
-    is_whole=True,
 )

@@ -195,7 +195,6 @@ def _issue_together(
     warp: int,
     row: int,
     kind: int,
-    account: int,
     now: int,
 ) -> None:
     """Issues up to `machine.issues` independent instructions of the warp in one cycle.
@@ -208,13 +207,12 @@ def _issue_together(
     unlist_warp(state, scheduler, warp, kind)
     left = machine.issues
     while True:
-        credit(state, account, ISSUED, 1)
+        credit(state, account_row(state, row), ISSUED, 1)
         ready = _issue(program, machine, state, scheduler, warp, row, kind, now)
         left -= 1
         if not seldom(left > 0) or ready == ENDED or not can_issue(state, warp, now):
             break
         row, kind = warp_row(state, warp), warp_kind(state, warp)
-        account = account_row(state, row)
     if not seldom(ready == ENDED):
         after = now + machine.issue_cycles
         if ready <= after:
@@ -265,7 +263,7 @@ def _serve(program: Program, machine: Machine, state: SmState, scheduler: int) -
     state.scheduler[scheduler_word(scheduler, DUE)] = after
     state.scheduler[scheduler_word(scheduler, WAKE)] = after
     state.counts[LAST_CYCLE] = after
-    _issue_together(program, machine, state, scheduler, warp, row, kind, account, now)
+    _issue_together(program, machine, state, scheduler, warp, row, kind, now)
     look_ahead(machine, state, scheduler, after)
 
 

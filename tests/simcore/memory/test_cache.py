@@ -28,7 +28,18 @@ FULL = 2**32 - 1
 
 
 def facts(lines: int, ways: int, replacement: str = "lru", index: str = "modulo") -> CacheFacts:
-    return CacheFacts(lines * 128, 128, 32, ways, replacement, index, True, True, True, True)
+    return CacheFacts(
+        capacity_bytes=lines * 128,
+        line_bytes=128,
+        sector_bytes=32,
+        ways=ways,
+        replacement=replacement,
+        index=index,
+        caches_global_loads=True,
+        caches_read_only_loads=True,
+        caches_local=True,
+        write_allocate=True,
+    )
 
 
 def cold(shape: CacheFacts, fetch_bytes: int = 32) -> CacheState:

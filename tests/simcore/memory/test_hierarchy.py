@@ -24,8 +24,30 @@ from kernelcast.traces.trace import (
 )
 
 KIB = 1024
-L2 = CacheFacts(64 * KIB, 128, 32, 16, "lru", "modulo", True, True, True, True)
-L1 = CacheFacts(4 * KIB, 128, 32, 4, "lru", "modulo", True, True, True, False)
+L2 = CacheFacts(
+    capacity_bytes=64 * KIB,
+    line_bytes=128,
+    sector_bytes=32,
+    ways=16,
+    replacement="lru",
+    index="modulo",
+    caches_global_loads=True,
+    caches_read_only_loads=True,
+    caches_local=True,
+    write_allocate=True,
+)
+L1 = CacheFacts(
+    capacity_bytes=4 * KIB,
+    line_bytes=128,
+    sector_bytes=32,
+    ways=4,
+    replacement="lru",
+    index="modulo",
+    caches_global_loads=True,
+    caches_read_only_loads=True,
+    caches_local=True,
+    write_allocate=False,
+)
 BUFFER = 1 << 20
 
 

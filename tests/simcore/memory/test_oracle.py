@@ -21,8 +21,30 @@ from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import AccessTable, InstructionRow
 
-L1 = CacheFacts(1024, 128, 32, 2, "lru", "modulo", True, True, True, False)
-L2 = CacheFacts(6 * 1024, 128, 32, 4, "lru", "modulo", True, True, True, True)
+L1 = CacheFacts(
+    capacity_bytes=1024,
+    line_bytes=128,
+    sector_bytes=32,
+    ways=2,
+    replacement="lru",
+    index="modulo",
+    caches_global_loads=True,
+    caches_read_only_loads=True,
+    caches_local=True,
+    write_allocate=False,
+)
+L2 = CacheFacts(
+    capacity_bytes=6 * 1024,
+    line_bytes=128,
+    sector_bytes=32,
+    ways=4,
+    replacement="lru",
+    index="modulo",
+    caches_global_loads=True,
+    caches_read_only_loads=True,
+    caches_local=True,
+    write_allocate=True,
+)
 KINDS = ("load", "store", "atomic", "load")
 ROWS = tuple(
     InstructionRow(pc, kind, kind, "", 0, kind, 0, "global", 4, "cg" if pc == 3 else "", True, pc)

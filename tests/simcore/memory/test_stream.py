@@ -20,8 +20,30 @@ from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import AccessTable, InstructionRow
 
 KIB = 1024
-L1 = CacheFacts(2 * KIB, 128, 32, 4, "lru", "modulo", True, True, True, False)
-L2 = CacheFacts(8 * KIB, 128, 32, 8, "lru", "modulo", True, True, True, True)
+L1 = CacheFacts(
+    capacity_bytes=2 * KIB,
+    line_bytes=128,
+    sector_bytes=32,
+    ways=4,
+    replacement="lru",
+    index="modulo",
+    caches_global_loads=True,
+    caches_read_only_loads=True,
+    caches_local=True,
+    write_allocate=False,
+)
+L2 = CacheFacts(
+    capacity_bytes=8 * KIB,
+    line_bytes=128,
+    sector_bytes=32,
+    ways=8,
+    replacement="lru",
+    index="modulo",
+    caches_global_loads=True,
+    caches_read_only_loads=True,
+    caches_local=True,
+    write_allocate=True,
+)
 WARPS = 2
 KINDS = ("load", "store", "atomic", "load")
 ROWS = tuple(

@@ -33,7 +33,18 @@ def test_the_first_way_with_a_line_is_found(words: list[int], wanted: int) -> No
 @pytest.mark.parametrize("index", ["modulo", "hashed"])
 def test_every_line_has_a_set_within_its_instance(sets: int, index: str) -> None:
     """Lines of all magnitudes, next to multiples of the number of sets."""
-    facts = CacheFacts(sets * 128, 128, 32, 1, "lru", index, True, True, True, True)
+    facts = CacheFacts(
+        capacity_bytes=sets * 128,
+        line_bytes=128,
+        sector_bytes=32,
+        ways=1,
+        replacement="lru",
+        index=index,
+        caches_global_loads=True,
+        caches_read_only_loads=True,
+        caches_local=True,
+        write_allocate=True,
+    )
     cache = empty_cache(facts, 32, 32, instances=2, keeps_dirty=False)
     for exponent in range(0, 46, 5):
         for line in ((sets << exponent) + near for near in (-1, 0, 1)):
@@ -49,7 +60,18 @@ def test_every_line_has_a_set_within_its_instance(sets: int, index: str) -> None
 def test_lru_of_few_and_of_many_ways_evicts_what_was_used_longest_ago(
     uses: list[int], ways: int
 ) -> None:
-    facts = CacheFacts(ways * 128, 128, 32, ways, "lru", "modulo", True, True, True, True)
+    facts = CacheFacts(
+        capacity_bytes=ways * 128,
+        line_bytes=128,
+        sector_bytes=32,
+        ways=ways,
+        replacement="lru",
+        index="modulo",
+        caches_global_loads=True,
+        caches_read_only_loads=True,
+        caches_local=True,
+        write_allocate=True,
+    )
     cache = empty_cache(facts, 32, 32, instances=1, keeps_dirty=False)
     held: list[int] = []
     for line in uses:

@@ -30,8 +30,30 @@ from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import AccessTable, InstructionRow, ThreadBlockClasses
 
 KIB = 1024
-L1 = CacheFacts(2 * KIB, 128, 32, 4, "lru", "modulo", True, True, True, False)
-L2 = CacheFacts(64 * KIB, 128, 32, 8, "lru", "modulo", True, True, True, True)
+L1 = CacheFacts(
+    capacity_bytes=2 * KIB,
+    line_bytes=128,
+    sector_bytes=32,
+    ways=4,
+    replacement="lru",
+    index="modulo",
+    caches_global_loads=True,
+    caches_read_only_loads=True,
+    caches_local=True,
+    write_allocate=False,
+)
+L2 = CacheFacts(
+    capacity_bytes=64 * KIB,
+    line_bytes=128,
+    sector_bytes=32,
+    ways=8,
+    replacement="lru",
+    index="modulo",
+    caches_global_loads=True,
+    caches_read_only_loads=True,
+    caches_local=True,
+    write_allocate=True,
+)
 SM_COUNT, RESIDENT = 4, 2
 WAVE = SM_COUNT * RESIDENT
 WARPS = 2

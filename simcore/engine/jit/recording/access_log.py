@@ -16,6 +16,7 @@ from kernelcast.simcore.engine.jit.recording.access_rows import (
     PcFacts,
     Rows,
     Scratch,
+    Stores,
     decode,
     key_columns,
     refill,
@@ -50,8 +51,8 @@ class AccessLog:
         self._scratch = Scratch(
             np.zeros(width, np.int64),
             np.zeros((len(lane_shapes), 3), np.int64),
-            np.zeros(3, np.int64),
         )
+        self._used = np.zeros(3, np.int64)
         self._rows = _new_rows(_FIRST_ROOM)
         self._store = PatternStore(
             np.full(SLOTS, -1, np.int32),
@@ -73,16 +74,14 @@ class AccessLog:
                 self._shapes,
                 self._facts,
                 self._scratch,
-                self._store,
-                self._rows,
-                self._counts,
+                Stores(self._store, self._rows, self._counts, self._used),
             )
             if at < len(words):
                 self._make_room(0)
 
     def batch(self, first: int, end: int, warp_time: npt.NDArray[np.int32]) -> AccessBatch:
         """The accesses of thread blocks [first, end); `warp_time` of their warps."""
-        rows, patterns, _ = self._scratch.used.tolist()
+        rows, patterns, _ = self._used.tolist()
         counted = self.counted.take()
         taken = _resized(self._rows, rows, rows)
         accesses = AccessTable(
@@ -94,7 +93,7 @@ class AccessLog:
             np.concatenate((self._store.offsets[:patterns], of_counted.offsets)),
         )
         counts = _joined(self._pattern_counts(), counted, patterns)
-        self._scratch.used[:] = 0
+        self._used[:] = 0
         self._scratch.memo[:] = 0
         self._store.slot[:] = -1
         self._counts.key[:] = -1
@@ -104,7 +103,7 @@ class AccessLog:
     @property
     def rows(self) -> int:
         """Accesses taken since the last batch."""
-        return int(self._scratch.used[0])
+        return int(self._used[0])
 
     def _pattern_counts(self) -> PatternCounts:
         """The counts of patterns, in ascending order of keys whatever the order they came in."""
@@ -116,7 +115,7 @@ class AccessLog:
 
     def _make_room(self, more: int) -> None:
         """Enlarges tables for `more` rows, and patterns and counts to twice where they run out."""
-        rows, patterns, counts = self._scratch.used.tolist()
+        rows, patterns, counts = self._used.tolist()
         if rows + more + 8 > len(self._rows.pc):
             size = max(2 * len(self._rows.pc), rows + more + 8)
             self._rows = _resized(self._rows, rows, size)
@@ -130,8 +129,8 @@ class AccessLog:
             )
         if 2 * (counts + 8) > len(self._counts.key):
             old, self._counts = self._counts, _new_counts(4 * len(self._counts.key))
-            self._scratch.used[2] = 0
-            refill(old, self._counts, self._scratch.used)
+            self._used[2] = 0
+            refill(old, self._counts, self._used)
 
 
 def _joined(recorded: PatternCounts, counted: PatternCounts, first: int) -> PatternCounts:

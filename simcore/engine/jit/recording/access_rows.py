@@ -20,6 +20,7 @@ __all__ = [
     "PcFacts",
     "Rows",
     "Scratch",
+    "Stores",
     "decode",
     "key_columns",
     "refill",
@@ -95,11 +96,19 @@ class Scratch(NamedTuple):
     """Working memory for one warp's accesses.
 
     `lanes`: room for one warp's addresses. `memo`: by lane shape the last plain access's mask,
-    pattern and first lane. `used`: rows, patterns and counts so far.
+    pattern and first lane.
     """
 
     lanes: Ints
     memo: Ints
+
+
+class Stores(NamedTuple):
+    """What accesses become; `used`: rows, patterns and counts so far."""
+
+    patterns: PatternStore
+    rows: Rows
+    counts: CountStore
     used: Ints
 
 
@@ -183,15 +192,14 @@ def _put(
     space: int,
     address: Any,
     pattern: int,
-    rows: Rows,
-    counts: CountStore,
-    used: Ints,
+    stores: Stores,
 ) -> None:
     """Order matters to global and local memory only, the rest is counted."""
+    rows, used = stores.rows, stores.used
     stage = (where >> 32) & 0xFFFFFFFF
     if space != _GLOBAL and space != _LOCAL:
         key = _count_key(pattern, pc, stage, address & (_PHASES - 1))
-        _add_count(key, 1, counts, used)
+        _add_count(key, 1, stores.counts, used)
         return
     row = used[0]
     used[0] = row + 1
@@ -219,17 +227,15 @@ def _put_by_window(
     where: int,
     mask: int,
     facts: PcFacts,
-    scratch: Scratch,
-    store: PatternStore,
-    rows: Rows,
-    counts: CountStore,
+    lanes: Ints,
+    stores: Stores,
 ) -> None:
     """Records a local or generic access, lane by lane.
 
     A local access is moved to where hardware interleaves it; the lanes of a generic one are told
     apart by space.
     """
-    lanes, space, used = scratch.lanes, facts.space[pc], scratch.used
+    space, store, used = facts.space[pc], stores.patterns, stores.used
     width = len(lanes)
     rest = np.uint64(mask)
     while rest != np.uint64(0):
@@ -259,7 +265,7 @@ def _put_by_window(
             total += (place - base) * (lane * _HASH + 1)
         rest &= ~taken
         pattern = _accept(taken, total, store, used)
-        _put(pc, warp, when, where, to_space, base, pattern, rows, counts, used)
+        _put(pc, warp, when, where, to_space, base, pattern, stores)
 
 
 @compiled
@@ -270,9 +276,7 @@ def decode(
     shapes: Ints,
     facts: PcFacts,
     scratch: Scratch,
-    store: PatternStore,
-    rows: Rows,
-    counts: CountStore,
+    stores: Stores,
 ) -> int:
     """Records from word `start` on; returns where it stopped.
 
@@ -280,7 +284,8 @@ def decode(
     lane offsets by shape number. Records that no lane made are dropped.
     """
     width = len(scratch.lanes)
-    used, memo = scratch.used, scratch.memo
+    memo, used = scratch.memo, stores.used
+    store, rows, counts = stores.patterns, stores.rows, stores.counts
     most_rows = len(rows.pc) - _MOST_ROWS_A_RECORD
     most_patterns = len(store.mask) - _MOST_ROWS_A_RECORD
     most_counts = len(counts.key) // 2 - _MOST_ROWS_A_RECORD
@@ -301,7 +306,7 @@ def decode(
         shape = (info >> 32) & 0xFFFFFFFF
         if is_shape and is_plain and memo[shape, 0] == mask:
             address = words[first_word] + shapes[shape, memo[shape, 2]]
-            _put(pc, warp, when, where, space, address, memo[shape, 1], rows, counts, used)
+            _put(pc, warp, when, where, space, address, memo[shape, 1], stores)
             continue
         # slices: an index that might be negative would keep the loops from being vectorised
         places, origin = words[first_word : first_word + width], np.int64(0)
@@ -310,7 +315,7 @@ def decode(
         if not is_plain:
             for lane in range(width):
                 scratch.lanes[lane] = places[lane] + origin
-            _put_by_window(pc, warp, when, where, mask, facts, scratch, store, rows, counts)
+            _put_by_window(pc, warp, when, where, mask, facts, scratch.lanes, stores)
             continue
         active, offsets = np.uint64(mask), store.offsets[used[1]]
         first = _first_lane(active)
@@ -322,7 +327,7 @@ def decode(
             offsets[lane] = offset
             total += offset * (lane * _HASH + 1)
         pattern = _accept(active, total, store, used)
-        _put(pc, warp, when, where, space, base + origin, pattern, rows, counts, used)
+        _put(pc, warp, when, where, space, base + origin, pattern, stores)
         if is_shape:
             memo[shape, 0] = mask
             memo[shape, 1] = pattern

@@ -9,19 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import BarrierError
-from kernelcast.simcore.engine.jit.codegen.launch_facts import LaunchFacts
 from kernelcast.simcore.engine.jit.runtime.bulk_copy_calls import BulkCopyCalls
 from kernelcast.simcore.engine.jit.runtime.cluster_memory import ClusterBarrier, ClusterMemory
 from kernelcast.simcore.engine.jit.runtime.cluster_place import ClusterPlace
-from kernelcast.simcore.engine.jit.runtime.program import SourceProgram
+from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.tensor_memory_calls import TensorMemoryCalls
 from kernelcast.simcore.engine.jit.runtime.worker import Pause, Worker
 from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault
 from kernelcast.simcore.engine.reference.batch import GridShape
 from kernelcast.simcore.engine.reference.clusters import with_mates
-from kernelcast.simcore.isa.ir.kernel import BarrierSync, Kernel
-from kernelcast.simcore.launch.launch import Launch
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory
+from kernelcast.simcore.isa.ir.kernel import BarrierSync
 
 __all__ = ["ClusterWorker"]
 
@@ -37,19 +34,16 @@ class ClusterWorker:
 
     def __init__(
         self,
-        kernel: Kernel,
-        launch: Launch,
-        memory: LaunchMemory,
-        facts: LaunchFacts,
-        source: SourceProgram,
+        task: Task,
         new_member: Callable[[ClusterPlace, Any], Worker],
     ) -> None:
+        kernel, launch, memory, facts = task.kernel, task.launch, task.memory, task.facts
         assert facts.cluster is not None
         self._kernel = kernel
         self._grid, self._cluster = launch.grid, facts.cluster
         shape = GridShape(launch, facts.width)
         self._shared = ClusterMemory(facts.shared_bytes, facts.cluster_size)
-        self._barrier = ClusterBarrier(source, facts.cluster_size, facts.threads)
+        self._barrier = ClusterBarrier(task.source, facts.cluster_size, facts.threads)
         self._copies = BulkCopyCalls(kernel, memory, shape, self._shared, self._take)
         self._tensor_memory = TensorMemoryCalls(kernel, memory, shape, self._shared)
         self.log: Any = None

@@ -22,19 +22,16 @@ from kernelcast.simcore.engine.jit.runtime.cluster_place import ClusterPlace
 from kernelcast.simcore.engine.jit.runtime.cluster_worker import ClusterWorker
 from kernelcast.simcore.engine.jit.runtime.flights import Flight, Landing, Standstill, Turns
 from kernelcast.simcore.engine.jit.runtime.native_threads import start_threads
-from kernelcast.simcore.engine.jit.runtime.program import SourceProgram
+from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.tensor_memory_calls import uses_tensor_memory
 from kernelcast.simcore.engine.jit.runtime.trace_assembly import Counted
 from kernelcast.simcore.engine.jit.runtime.worker import Pause, Worker
 from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault
 from kernelcast.simcore.engine.reference.clusters import neighbours
-from kernelcast.simcore.engine.rules.host_functions import HostFunctions
 from kernelcast.simcore.host.deadline import deadline_in
 from kernelcast.simcore.host.limits import check_warps
 from kernelcast.simcore.isa.analysis.spin_loops import reads_clock
 from kernelcast.simcore.isa.ir.kernel import Kernel
-from kernelcast.simcore.launch.launch import Launch, Limits
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 from kernelcast.traces.stream import AccessSink
 
 __all__ = ["Job"]
@@ -78,20 +75,15 @@ class Job:
 
     def __init__(
         self,
-        kernel: Kernel,
-        launch: Launch,
-        memory: LaunchMemory,
-        facts: LaunchFacts,
-        source: SourceProgram,
-        limits: Limits,
+        task: Task,
         sinks: Sequence[AccessSink],
-        host: HostFunctions,
         ranges: Sequence[tuple[int, int]] | None = None,
     ) -> None:
+        kernel, launch, facts, source = task.kernel, task.launch, task.facts, task.source
         self._ranges = deque(ranges or ((0, launch.thread_blocks),))
         self._all = sum(end - first for first, end in self._ranges)
-        self._limits = limits
-        self._deadline = deadline_in(limits.seconds)
+        self._limits = task.limits
+        self._deadline = deadline_in(task.limits.seconds)
         self._shape = shape = source.shape
         check_warps(self._all * shape.warps)
         self._tally = ClassTally(launch.thread_blocks, shape.counters)
@@ -102,13 +94,12 @@ class Job:
         self._source = source
 
         def new_member(place: ClusterPlace | None, log: Any) -> Worker:
-            records = bool(sinks)
-            return Worker(kernel, launch, memory, facts, source, limits, records, host, place, log)
+            return Worker(task, bool(sinks), place, log)
 
         def new_worker() -> Worker | ClusterWorker:
             if facts.cluster is None:
                 return new_member(None, None)
-            return ClusterWorker(kernel, launch, memory, facts, source, new_member)
+            return ClusterWorker(task, new_member)
 
         self._new_worker = new_worker
         self._workers = [new_worker() for _ in range(threads)]

@@ -16,7 +16,7 @@ from kernelcast.simcore.engine.jit.codegen.launch_facts import (
     SpecialValues,
     buffer_roots,
 )
-from kernelcast.simcore.engine.jit.codegen.memory.accesses import MemoryCode
+from kernelcast.simcore.engine.jit.codegen.memory.accesses import Effects, MemoryCode
 from kernelcast.simcore.engine.jit.codegen.memory.atomics import AtomicCode
 from kernelcast.simcore.engine.jit.codegen.memory.records import CountedAccess, RecordCode
 from kernelcast.simcore.engine.jit.codegen.registers import Registers
@@ -95,7 +95,8 @@ def generate(
     roots = buffer_roots(kernel, launch.buffers, analysis.parameter_places)
     record, atomics = RecordCode(warp, analysis, records), AtomicCode(warp)
     used = frozenset(r.index for i in kernel.instructions for r in reads(i))
-    memory = MemoryCode(warp, analysis, registers, symbols, roots, record, atomics, only, used)
+    effects = Effects(only, used)
+    memory = MemoryCode(warp, analysis, registers, symbols, roots, record, atomics, effects)
     _write_first_mask(entry, launch)
     _write_staging(entry, launch.width, _staging_bytes(kernel))
     watched: frozenset[int] = frozenset()

@@ -15,6 +15,7 @@ from kernelcast.errors import LimitExceeded
 from kernelcast.simcore.engine.jit.codegen.launch_facts import LaunchFacts, launch_facts
 from kernelcast.simcore.engine.jit.runtime.job import Job
 from kernelcast.simcore.engine.jit.runtime.program import SourceProgram, generate
+from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.trace_assembly import assemble
 from kernelcast.simcore.engine.rules.host_functions import HostFunctions, PrintedText
 from kernelcast.simcore.host.limits import MOST_NATIVE_INSTRUCTIONS
@@ -155,18 +156,10 @@ class PreparedLaunch:
         symbols = tuple(sorted(self._memory.symbols.items()))
         program = _program(self._kernel, self._facts, symbols, bool(sinks), self._only)
         host = HostFunctions(self._kernel, self._memory, printed or PrintedText(sys.stdout.write))
-        job = Job(
-            self._kernel,
-            self._launch,
-            self._memory,
-            self._facts,
-            program.source,
-            limits,
-            sinks,
-            host,
-            ranges,
+        task = Task(
+            self._kernel, self._launch, self._memory, self._facts, program.source, limits, host
         )
-        return job, program
+        return Job(task, sinks, ranges), program
 
 
 def run(

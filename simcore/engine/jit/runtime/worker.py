@@ -26,14 +26,14 @@ from kernelcast.simcore.engine.jit.codegen.workspace import FIELDS
 from kernelcast.simcore.engine.jit.runtime.barrier_check import BarrierCheck
 from kernelcast.simcore.engine.jit.runtime.cluster_place import ClusterPlace
 from kernelcast.simcore.engine.jit.runtime.program import SourceProgram
+from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault
 from kernelcast.simcore.engine.jit.runtime.worker_memory import aligned, buffer_table
 from kernelcast.simcore.engine.reference.batch import Batch, GridShape
-from kernelcast.simcore.engine.rules.host_functions import Caller, HostFunctions
+from kernelcast.simcore.engine.rules.host_functions import Caller
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.ir.kernel import BarrierSync, HostCall, Kernel
-from kernelcast.simcore.launch.launch import Launch, Limits
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory
+from kernelcast.simcore.launch.launch import Launch
 
 __all__ = ["Pause", "Worker"]
 
@@ -67,14 +67,8 @@ class Worker:
 
     def __init__(
         self,
-        kernel: Kernel,
-        launch: Launch,
-        memory: LaunchMemory,
-        facts: LaunchFacts,
-        source: SourceProgram,
-        limits: Limits,
+        task: Task,
         record_memory: bool,
-        host: HostFunctions,
         cluster: ClusterPlace | None = None,
         log: Any = None,
     ) -> None:
@@ -82,12 +76,12 @@ class Worker:
         self._cluster = cluster
         self._has_begun = False
         self.waits_for_cluster = False
-        self._kernel = kernel
-        self._launch = launch
-        self._memory = memory
-        self._facts = facts
-        self._source = source
-        self._host = host
+        self._kernel = kernel = task.kernel
+        self._launch = launch = task.launch
+        self._memory = memory = task.memory
+        self._facts = facts = task.facts
+        self._source = source = task.source
+        self._host = task.host
         self._raised: ExecutionError | None = None
         self._arrived = np.zeros(BARRIERS, np.int64)
         self._barriers = BarrierCheck(kernel, source, self._batch)
@@ -107,7 +101,7 @@ class Worker:
         self._ring = aligned(max(_RING_BYTES, shape.record_bytes) if record_memory else 0)
         if record_memory and log is None:
             self.log = _access_log(kernel, launch, facts, source)
-        most = limits.instructions_per_warp
+        most = task.limits.instructions_per_warp
         self._fill(_NO_LIMIT if most is None else most)
 
     def _fill(self, limit: int) -> None:

@@ -22,7 +22,7 @@ from kernelcast.ptx_frontend.llvm.text.types import (
 )
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.ptx.lowering.scopes import RegisterFile
-from kernelcast.simcore.engine import execute
+from kernelcast.simcore.engine import Listener, execute
 from kernelcast.simcore.isa.ir.kernel import (
     Address,
     Immediate,
@@ -105,7 +105,7 @@ def run_call(
     results = np.zeros((rows, *out.shape[1:]), out.dtype)
     threads = min(rows, 256)
     launch = Launch((rows // threads, 1, 1), (threads, 1, 1), (*buffers, results))
-    execute(kernel, launch, engine=engine, write=write)
+    execute(kernel, launch, engine=engine, listener=Listener(write=write))
     out[...] = results[: len(out)]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from kernelcast.errors import AssertionTriggered, ExecutionError, UnsupportedInstruction
 from kernelcast.ptx_frontend.ptx.calls import call_lowering
-from kernelcast.simcore.engine import ENGINES, execute
+from kernelcast.simcore.engine import ENGINES, Listener, execute
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.traces.trace import Trace
 
@@ -186,7 +186,8 @@ LOOP: @!%p1 bra NEXT; st.local.u32 [%rd4], %r2; st.local.u32 [%rd4+4], %r3;
 NEXT: bar.sync 0; add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 2; @%p2 bra LOOP; ret;"""
     kernel = compile_ptx(body, "u64 out", module)
     pieces: list[str] = []
-    execute(kernel, Launch((3, 1, 1), (64, 1, 1), (np.zeros(1),), 0), write=pieces.append)
+    launch = Launch((3, 1, 1), (64, 1, 1), (np.zeros(1),), 0)
+    execute(kernel, launch, listener=Listener(write=pieces.append))
     wanted = [f"{b}.{s}.{t} " for b in range(3) for s in range(2) for t in (5, 37)]
     assert "".join(pieces) == "".join(wanted)
 

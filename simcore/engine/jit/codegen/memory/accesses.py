@@ -54,12 +54,17 @@ class _Checked:
     offset: int
 
 
-class MemoryCode:
-    """Writes the memory instructions of one function.
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """`only`: pcs of the instructions that do something, None for all; `used`: registers that are
+    read anywhere."""
 
-    `only`: pcs of the instructions that do something, None for all; `used`: registers that are
-    read anywhere.
-    """
+    only: frozenset[int] | None
+    used: frozenset[int]
+
+
+class MemoryCode:
+    """Writes the memory instructions of one function."""
 
     def __init__(
         self,
@@ -70,16 +75,15 @@ class MemoryCode:
         roots: Mapping[int, int],
         record: RecordCode,
         atomics: AtomicCode,
-        only: frozenset[int] | None,
-        used: frozenset[int],
+        effects: Effects,
     ) -> None:
         self._warp = warp
         self._analysis = analysis
         self._registers = registers
         self._symbols = symbols
         self._record = record
-        self._only = only
-        self._used = used
+        self._only = effects.only
+        self._used = effects.used
         self._atomics = atomics
         self._regions = Regions(warp.entry, roots)
         self._checks = AccessChecks(warp, registers, self._regions)
