@@ -61,6 +61,7 @@ from kernelcast.simcore.isa.ir.kernel import (
 from kernelcast.simcore.isa.opcodes.table import Context
 from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.launch.launch import Launch, Limits
+from kernelcast.simcore.launch.local_arrays import shared_bytes
 from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 from kernelcast.simcore.launch.resources import resource_needs
 from kernelcast.traces.stream import AccessBatch, AccessSink
@@ -71,6 +72,8 @@ __all__ = ["BatchRun", "run"]
 Mask = npt.NDArray[np.bool_]
 # Lanes per batch: large enough to amortise a NumPy call, small enough for the L2 cache.
 _BATCH_LANES = 1 << 16
+# Fewer where their local and shared memory and their registers would not fit into this.
+_BATCH_BYTES = 1 << 30
 _PATIENCE = 1 << 16
 _SPIN_PATIENCE = 32
 
@@ -92,7 +95,7 @@ def run(
     recorder = TraceRecorder(kernel, warp_width, shape.warps)
     program = Program(kernel)
     host = HostFunctions(kernel, memory, printed or PrintedText(sys.stdout.write))
-    step = max(1, _BATCH_LANES // shape.lanes)
+    step = _thread_blocks_at_once(kernel, launch, shape)
     if GRID in kernel.symbols:
         step = launch.thread_blocks
     together = neighbours(launch.grid, launch.cluster_of(kernel))
@@ -129,6 +132,12 @@ def run(
         has_memory=False,
         pairs_agree=recorder.pairs_agree,
     )
+
+
+def _thread_blocks_at_once(kernel: Kernel, launch: Launch, shape: GridShape) -> int:
+    registers = sum(register.bits for register in kernel.registers) // 8
+    needed = shape.lanes * (kernel.local_bytes + registers) + shared_bytes(kernel, launch)
+    return max(1, min(_BATCH_LANES // shape.lanes, _BATCH_BYTES // max(1, needed)))
 
 
 class BatchRun:
