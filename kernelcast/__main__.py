@@ -8,7 +8,7 @@ INTERRUPTED = 130
 
 
 def main() -> int:
-    """Runs the process's own command line; Ctrl-C while modules are imported ends it quietly, too."""
+    """Runs the process's own command line; Ctrl-C during imports ends it quietly, too."""
     try:
         from kernelcast.cli import main as run_command
 

@@ -1,7 +1,9 @@
-"""One kernel of too many instructions or basic blocks is refused within seconds; many kernels that are
-short enough are not."""
+"""One kernel of too many instructions or basic blocks is refused within seconds; many kernels that
+are short enough are not."""
 
 from __future__ import annotations
+
+from importlib import import_module
 
 import pytest
 
@@ -9,7 +11,9 @@ import kernelcast as kc
 from kernelcast.errors import KernelcastError
 from kernelcast.ptx_frontend.llvm import read_llvm
 from kernelcast.ptx_frontend.ptx.text import statement_parser
+from kernelcast.simcore.engine import execute
 from kernelcast.simcore.host import limits
+from kernelcast.simcore.launch.launch import Launch
 
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
 LLVM_HEADER = 'target triple = "spir64-unknown-unknown"\n'
@@ -75,6 +79,27 @@ def test_long_bodies_are_not_read_to_their_end(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(KernelcastError) as caught:
         kc.load_ptx(HEADER + kernel(straight(600) + "mov.u32 %r1 !;"))
     assert caught.value.message.startswith("448 statements in the body of 'k': more than 100")
+
+
+@pytest.mark.parametrize(
+    "declaration", [".local .b8 big[1024];", ".shared .b8 big[32768];", ".reg .b64 %wide<128>;"]
+)
+def test_batches_of_the_reference_engine_fit_the_memory(
+    declaration: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three thread blocks have about 96 KiB, four a little too much with their registers."""
+    uses = "" if ".reg" in declaration else "mov.u32 %r2, big; st.u32 [big], %r2;"
+    uses = uses.replace("st.", "st.local." if ".local" in declaration else "st.shared.")
+    if not uses:
+        uses = "\n".join(f"mov.u64 %wide{n}, {n};" for n in range(128))
+    code = kc.load_ptx(HEADER + kernel(f"{declaration}\n{uses}"))["k"].kernel
+    launch = Launch((8, 1, 1), (32, 1, 1), ())
+    module = import_module("kernelcast.simcore.engine.reference.run")
+    monkeypatch.setattr(module, "_BATCH_BYTES", 1 << 17)
+    told: list[float] = []
+    execute(code, launch, engine="reference", progress=told.append)
+    assert told[-1] == 1.0
+    assert told[0] in (0.25, 0.375)
 
 
 def test_kernels_of_llvm_ir(monkeypatch: pytest.MonkeyPatch) -> None:
