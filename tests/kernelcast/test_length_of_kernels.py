@@ -82,7 +82,7 @@ def test_long_bodies_are_not_read_to_their_end(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(
-    "declaration", [".local .b8 big[1024];", ".shared .b8 big[32768];", ".reg .b64 %wide<128>;"]
+    "declaration", [".local .b8 big[1024];", ".shared .b8 big[32768];", ".reg .b64 %wide<140>;"]
 )
 def test_batches_of_the_reference_engine_fit_the_memory(
     declaration: str, monkeypatch: pytest.MonkeyPatch
@@ -91,7 +91,7 @@ def test_batches_of_the_reference_engine_fit_the_memory(
     uses = "" if ".reg" in declaration else "mov.u32 %r2, big; st.u32 [big], %r2;"
     uses = uses.replace("st.", "st.local." if ".local" in declaration else "st.shared.")
     if not uses:
-        uses = "\n".join(f"mov.u64 %wide{n}, {n};" for n in range(128))
+        uses = "\n".join(f"mov.u64 %wide{n}, {n};" for n in range(140))
     code = kc.load_ptx(HEADER + kernel(f"{declaration}\n{uses}"))["k"].kernel
     launch = Launch((8, 1, 1), (32, 1, 1), ())
     module = import_module("kernelcast.simcore.engine.reference.run")
