@@ -3,6 +3,7 @@ are short enough are not."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib import import_module
 
 import pytest
@@ -13,6 +14,8 @@ from kernelcast.ptx_frontend.llvm import read_llvm
 from kernelcast.ptx_frontend.ptx.text import statement_parser
 from kernelcast.simcore.engine import execute
 from kernelcast.simcore.host import limits
+from kernelcast.simcore.isa.analysis import control_flow, slices
+from kernelcast.simcore.isa.ir.kernel import Instruction, Register
 from kernelcast.simcore.launch.launch import Launch
 
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -100,6 +103,21 @@ def test_batches_of_the_reference_engine_fit_the_memory(
     execute(code, launch, engine="reference", progress=told.append)
     assert told[-1] == 1.0
     assert told[0] in (0.25, 0.375)
+
+
+def test_slices_look_at_each_instruction_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many branches under one predicate that is written as often."""
+    body = "".join(f"setp.eq.u32 %p1, 1, {n};\n@%p1 bra L{n};\nL{n}:\n" for n in range(100))
+    code = kc.load_ptx(HEADER + kernel(body))["k"].kernel
+    looked: list[Instruction] = []
+
+    def reads(instruction: Instruction) -> Iterator[Register]:
+        looked.append(instruction)
+        return control_flow.reads(instruction)
+
+    monkeypatch.setattr(slices, "reads", reads)
+    assert len(slices.control_slice(code).pcs) == 100
+    assert len(looked) == 100
 
 
 def test_kernels_of_llvm_ir(monkeypatch: pytest.MonkeyPatch) -> None:
