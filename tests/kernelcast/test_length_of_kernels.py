@@ -97,7 +97,7 @@ def test_batches_of_the_reference_engine_fit_the_memory(
         uses = "\n".join(f"mov.u64 %wide{n}, {n};" for n in range(140))
     code = kc.load_ptx(HEADER + kernel(f"{declaration}\n{uses}"))["k"].kernel
     launch = Launch((8, 1, 1), (32, 1, 1), ())
-    module = import_module("kernelcast.simcore.engine.reference.run")
+    module = import_module("kernelcast.simcore.engine.reference.batch")
     monkeypatch.setattr(module, "_BATCH_BYTES", 1 << 17)
     told: list[float] = []
     execute(code, launch, engine="reference", progress=told.append)

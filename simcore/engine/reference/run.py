@@ -18,7 +18,7 @@ import numpy.typing as npt
 from kernelcast.errors import AssertionTriggered
 from kernelcast.simcore.engine.recording.recorder import Recorder, TraceRecorder
 from kernelcast.simcore.engine.reference.barriers import BarrierQueue
-from kernelcast.simcore.engine.reference.batch import Batch, GridShape
+from kernelcast.simcore.engine.reference.batch import Batch, GridShape, thread_blocks_at_once
 from kernelcast.simcore.engine.reference.bulk_copies import BulkCopies
 from kernelcast.simcore.engine.reference.bypasses import BypassLog
 from kernelcast.simcore.engine.reference.cluster_barrier import ClusterQueue
@@ -61,7 +61,6 @@ from kernelcast.simcore.isa.ir.kernel import (
 from kernelcast.simcore.isa.opcodes.table import Context
 from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.launch.launch import Launch, Limits
-from kernelcast.simcore.launch.local_arrays import shared_bytes
 from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 from kernelcast.simcore.launch.resources import resource_needs
 from kernelcast.traces.stream import AccessBatch, AccessSink
@@ -70,10 +69,6 @@ from kernelcast.traces.trace import AccessTable, PatternCounts, PatternTable, Tr
 __all__ = ["BatchRun", "run"]
 
 Mask = npt.NDArray[np.bool_]
-# Lanes per batch: large enough to amortise a NumPy call, small enough for the L2 cache.
-_BATCH_LANES = 1 << 16
-# Fewer where their local and shared memory and their registers would not fit into this.
-_BATCH_BYTES = 1 << 30
 _PATIENCE = 1 << 16
 _SPIN_PATIENCE = 32
 
@@ -95,7 +90,7 @@ def run(
     recorder = TraceRecorder(kernel, warp_width, shape.warps)
     program = Program(kernel)
     host = HostFunctions(kernel, memory, printed or PrintedText(sys.stdout.write))
-    step = _thread_blocks_at_once(kernel, launch, shape)
+    step = thread_blocks_at_once(kernel, shape)
     if GRID in kernel.symbols:
         step = launch.thread_blocks
     together = neighbours(launch.grid, launch.cluster_of(kernel))
@@ -132,12 +127,6 @@ def run(
         has_memory=False,
         pairs_agree=recorder.pairs_agree,
     )
-
-
-def _thread_blocks_at_once(kernel: Kernel, launch: Launch, shape: GridShape) -> int:
-    registers = sum(register.bits for register in kernel.registers) // 8
-    needed = shape.lanes * (kernel.local_bytes + registers) + shared_bytes(kernel, launch)
-    return max(1, min(_BATCH_LANES // shape.lanes, _BATCH_BYTES // max(1, needed)))
 
 
 class BatchRun:
