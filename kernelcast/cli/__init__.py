@@ -123,5 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         app(args=None if arguments is None else list(arguments), prog_name="kernelcast")
     except SystemExit as status:
         found = status.code if isinstance(status.code, int) else BAD_INPUT
+        if isinstance(status.__context__, BrokenPipeError):  # rich ends so where nobody reads help
+            return 0
     failed = output_status()
     return found if failed is None or found else failed

@@ -13,10 +13,12 @@ from kernelcast.errors import InputError, LaunchError
 
 __all__ = [
     "MOST_ALIGNMENT",
+    "MOST_BASIC_BLOCKS",
     "MOST_DIMENSIONS",
     "MOST_EXPRESSION_CHARACTERS",
     "MOST_EXPRESSION_DEPTH",
     "MOST_FIELD_WIDTH",
+    "MOST_KERNEL_INSTRUCTIONS",
     "MOST_LOCAL_BYTES_PER_THREAD",
     "MOST_NATIVE_INSTRUCTIONS",
     "MOST_PREFETCHED_BYTES",
@@ -29,6 +31,7 @@ __all__ = [
     "check_room",
     "check_source",
     "check_warps",
+    "kernel_excess",
 ]
 
 MOST_SHARED_BYTES = 227 * 1024
@@ -68,10 +71,18 @@ MOST_NATIVE_INSTRUCTIONS = 30_000
 """Of a kernel that the JIT engine compiles: LLVM would take minutes, and gigabytes, for more. The
 reference engine runs it."""
 
+MOST_KERNEL_INSTRUCTIONS = 1 << 16
+"""Of one kernel with the functions inlined into it: twice the longest one known, and read and
+analysed within seconds."""
+
+MOST_BASIC_BLOCKS = 1 << 15
+"""Of one kernel, for the same reason; some analyses compare basic blocks in pairs."""
+
 MOST_SOURCE_BYTES = 1 << 25
 """Of a file of PTX, LLVM IR or SPIR-V: reading takes a hundred times as much memory."""
 
 _MEMORY_VARIABLE = "KERNELCAST_MEMORY"
+_INSTRUCTIONS_VARIABLE = "KERNELCAST_INSTRUCTIONS"
 _SMALLEST_CHECKED = 1 << 26
 _MEMORY_INFO = Path("/proc/meminfo")
 _MEMORY_OF_PROCESS = Path("/proc/self/statm")
@@ -106,6 +117,22 @@ def check_source(size: int, path: str) -> None:
         raise InputError(
             f"{path} has more than {_size(MOST_SOURCE_BYTES)}: give each kernel a file of its own"
         )
+
+
+def kernel_excess(instructions: int, basic_blocks: int) -> str:
+    """Half a sentence about what a kernel has too many of; empty where it is short enough.
+
+    KERNELCAST_INSTRUCTIONS raises the limit of instructions, and that of basic blocks as much.
+    """
+    if instructions <= MOST_KERNEL_INSTRUCTIONS and basic_blocks <= MOST_BASIC_BLOCKS:
+        return ""  # the usual case, asked at every instruction
+    given = os.environ.get(_INSTRUCTIONS_VARIABLE, "")
+    most = int(given) if given.isdecimal() else MOST_KERNEL_INSTRUCTIONS
+    most_blocks = max(MOST_BASIC_BLOCKS, most * MOST_BASIC_BLOCKS // MOST_KERNEL_INSTRUCTIONS)
+    if instructions <= most and basic_blocks <= most_blocks:
+        return ""
+    what = f"{most:,} instructions" if instructions > most else f"{most_blocks:,} basic blocks"
+    return f"more than {what} in a kernel ({_INSTRUCTIONS_VARIABLE} raises the limit)"
 
 
 def check_warps(count: int) -> None:

@@ -34,8 +34,6 @@ _TABLE = {**ARITHMETIC, **CONVERSIONS, **VECTORS, **MEMORY}
 _NAMED_LATER = ("load", "store")
 """Opcodes that count under a name that their operands say."""
 _MOST_REFUSALS = 100
-_MOST_INSTRUCTIONS = 1 << 18
-"""The most instructions of a kernel, with those of the functions that are inlined."""
 _OLD_KERNELS = "opencl.kernels"
 _NODE = re.compile(r"!(\d+)")
 _SIZES = re.compile(r"i32 (\d+)")
@@ -84,7 +82,6 @@ class _KernelLowering:
         node = module.metadata.get(function.attachments.get("reqd_work_group_size", ""), "")
         sizes = tuple(map(int, _SIZES.findall(node)))
         self._required = (sizes[0], sizes[1], sizes[2]) if len(sizes) == 3 else None
-        self._count = 0
         self._scope = KernelScope(
             module,
             reader,
@@ -140,9 +137,8 @@ class _KernelLowering:
         for instruction in block.instructions:
             if instruction.opcode == "phi":
                 continue
-            self._count += 1
-            if self._count > _MOST_INSTRUCTIONS:
-                raise IrProblem(f"kernels of more than {_MOST_INSTRUCTIONS:,} instructions")
+            if excess := self._builder.excess():
+                raise IrProblem(excess)
             if len(self.refusals) >= _MOST_REFUSALS:
                 return
             try:

@@ -39,8 +39,6 @@ _HEAP_BYTES = 8 << 20
 """What the CUDA runtime gives `malloc` by default."""
 _MOST_INLINED = 1 << 14
 """Instructions of a kernel, from which on calls stay calls."""
-_MOST_INSTRUCTIONS = 1 << 16
-"""Twice the longest kernel known, and lowered within seconds."""
 _MOST_INLINED_IN_A_FILE = 1 << 17
 _DEEPEST = 32
 _HEAP_DECLARATION = VariableDeclaration(0, "global", "b8", HEAP, _HEAP_BYTES, 16)
@@ -96,10 +94,6 @@ class CallLowering:
         UnsupportedInstruction for calls of functions that are not here, and for too many.
         """
         call = parsed_call(site)
-        if site.pc > _MOST_INSTRUCTIONS:
-            raise site.unsupported(
-                f"more than {_MOST_INSTRUCTIONS:,} instructions in the kernel and what it calls"
-            )
         if self.stack.is_full:
             raise site.unsupported(
                 "more calls of functions that are not inlined than can be lowered"

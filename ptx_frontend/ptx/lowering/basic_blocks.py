@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from kernelcast.errors import SourceSpan
 from kernelcast.ptx_frontend.ptx.lowering.scopes import RegisterFile
+from kernelcast.simcore.host.limits import kernel_excess
 from kernelcast.simcore.isa.analysis.control_flow import flow, order_basic_blocks
 from kernelcast.simcore.isa.ir.kernel import (
     BarrierSync,
@@ -43,6 +44,7 @@ class BasicBlockBuilder:
         self._file = file
         self.added = 0
         """Instructions that the source does not have, so far."""
+        self._count = 0
         self._drafts: list[_Draft] = []
         self._order: list[int] = []
         self._current: _Draft | None = None
@@ -59,6 +61,10 @@ class BasicBlockBuilder:
         """The number of a basic block that is placed later."""
         self._drafts.append(_Draft(label))
         return len(self._drafts) - 1
+
+    def excess(self) -> str:
+        """Half a sentence when the kernel has become too long to go on; empty before that."""
+        return kernel_excess(self._count, len(self._order))
 
     def added_pc(self) -> int:
         """A pc for an instruction that the source does not have."""
@@ -83,11 +89,13 @@ class BasicBlockBuilder:
 
     def append(self, instruction: Straight) -> None:
         """Appends an instruction that does not end a basic block."""
+        self._count += 1
         self._open().body.append(instruction)
         self._here = instruction.span
 
     def end(self, terminator: Terminator) -> None:
         """Ends the basic block; what follows is reached only by a label."""
+        self._count += 1
         self._open().terminator = terminator
         self._here = terminator.span
         self._current = None

@@ -192,12 +192,19 @@ class _KernelLowering:
     def _statements(self, statements: tuple[syntax.Statement, ...]) -> None:
         self._declare_labels(statements)
         for statement in watched(statements, f"reading {self._source.path}"):
-            if len(self.refusals) >= _MOST_REFUSALS:
+            if len(self.refusals) >= _MOST_REFUSALS or self._is_too_long():
                 return
             try:
                 self._statement(statement)
             except UnsupportedInstruction as refusal:
                 self._refuse(refusal)
+
+    def _is_too_long(self) -> bool:
+        """Refuses a kernel of too many instructions, at its name."""
+        excess = self._builder.excess()
+        if excess:
+            self._refuse(UnsupportedInstruction(excess, self._builder.start))
+        return bool(excess)
 
     def _refuse(self, refusal: UnsupportedInstruction) -> None:
         """Every reason once, at the first place."""

@@ -32,6 +32,7 @@ from kernelcast.ptx_frontend.ptx.text.syntax import (
     Statement,
 )
 from kernelcast.simcore.host.deadline import check_time
+from kernelcast.simcore.host.limits import kernel_excess
 
 __all__ = ["StatementParser"]
 
@@ -39,6 +40,8 @@ _DIRECTIVES = (".reg", ".loc", ".pragma", ".section", *(f".{space}" for space in
 _LOCATION_NUMBERS = re.compile(r"\d+")
 _DEEPEST_SCOPE = 100
 _STATEMENTS_PER_LOOK = 1024
+_STATEMENTS_PER_INSTRUCTION = 4
+"""Compilers write a label and two places in the source before an instruction, at most."""
 
 
 class StatementParser:
@@ -59,6 +62,7 @@ class StatementParser:
             text = tokens.texts[tokens.index]
             if not len(statements) % _STATEMENTS_PER_LOOK:
                 check_time(f"reading {tokens.source.path}")
+                self._check_length(len(statements), what)
             if text is STATEMENT:
                 statements.append(self._memo.instruction())
             elif is_name(text):
@@ -78,6 +82,13 @@ class StatementParser:
                 raise tokens.unexpected(f"expected '}}' to close {what}")
             else:
                 raise tokens.unexpected("expected an instruction")
+
+    def _check_length(self, statements: int, what: str) -> None:
+        """Gives up long before the end of a body that the lowering would refuse anyhow."""
+        excess = kernel_excess(statements // _STATEMENTS_PER_INSTRUCTION, 0)
+        if excess:
+            message = f"{statements:,} statements in {what}: {excess}"
+            raise self._tokens.source.error(message, self._tokens.offset)
 
     def _scope(self, what: str) -> Scope:
         tokens = self._tokens

@@ -30,7 +30,7 @@ from kernelcast.simcore.launch.launch import Launch
 from kernelcast.simcore.launch.local_arrays import shared_bytes
 from kernelcast.simcore.launch.memory_spaces import FlatMemory, LaunchMemory
 
-__all__ = ["Batch", "GridShape"]
+__all__ = ["Batch", "GridShape", "thread_blocks_at_once"]
 
 
 class GridShape:
@@ -43,6 +43,19 @@ class GridShape:
         self.warps = -(-self.threads // width)
         self.lanes = self.warps * width
         self.launch_lanes = self.lanes * launch.thread_blocks
+
+
+# Lanes per batch: large enough to amortise a NumPy call, small enough for the L2 cache.
+_BATCH_LANES = 1 << 16
+# Fewer where their local and shared memory and their registers would not fit into this.
+_BATCH_BYTES = 1 << 30
+
+
+def thread_blocks_at_once(kernel: Kernel, shape: GridShape) -> int:
+    """How many thread blocks of a launch make a batch; at least one."""
+    registers = sum(register.bits for register in kernel.registers) // 8
+    needed = shape.lanes * (kernel.local_bytes + registers) + shared_bytes(kernel, shape.launch)
+    return max(1, min(_BATCH_LANES // shape.lanes, _BATCH_BYTES // max(1, needed)))
 
 
 class Batch:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from kernelcast.errors import AssertionTriggered
 from kernelcast.simcore.engine.recording.recorder import Recorder, TraceRecorder
 from kernelcast.simcore.engine.reference.barriers import BarrierQueue
-from kernelcast.simcore.engine.reference.batch import Batch, GridShape
+from kernelcast.simcore.engine.reference.batch import Batch, GridShape, thread_blocks_at_once
 from kernelcast.simcore.engine.reference.bulk_copies import BulkCopies
 from kernelcast.simcore.engine.reference.bypasses import BypassLog
 from kernelcast.simcore.engine.reference.cluster_barrier import ClusterQueue
@@ -70,8 +70,6 @@ from kernelcast.traces.trace import AccessTable, PatternCounts, Trace
 __all__ = ["BatchRun", "run"]
 
 Mask = npt.NDArray[np.bool_]
-# Lanes per batch: large enough to amortise a NumPy call, small enough for the L2 cache.
-_BATCH_LANES = 1 << 16
 _PATIENCE = 1 << 16
 _SPIN_PATIENCE = 32
 
@@ -92,7 +90,9 @@ def run(
     recorder = TraceRecorder(kernel, warp_width, shape.warps)
     program = Program(kernel)
     host = HostFunctions(kernel, memory, printed or PrintedText(sys.stdout.write))
-    step = launch.thread_blocks if GRID in kernel.symbols else _BATCH_LANES // shape.lanes
+    step = thread_blocks_at_once(kernel, shape)
+    if GRID in kernel.symbols:
+        step = launch.thread_blocks
     together = neighbours(launch.grid, launch.cluster_of(kernel))
     step = max(together, step // together * together)
     with np.errstate(all="ignore"):

@@ -94,8 +94,8 @@ def _backward(kernel: Kernel, roots: Iterable[Register]) -> Slice:
         for instruction in block.body:
             for register in definitions(instruction):
                 writers[register.index].append(instruction)
-    pending = [register.index for register in roots]
-    seen = set(pending)
+    seen = {register.index for register in roots}
+    pending = sorted(seen)  # each once: thousands of branches may share a predicate
     needed: dict[int, Instruction] = {}
     while pending:
         for writer in writers[pending.pop()]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kernelcast.simcore.host.deadline import watched
 from kernelcast.simcore.isa.analysis.control_flow import post_dominators, reads
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.analysis.uniformity import definitions
@@ -62,7 +63,7 @@ def spin_loops(kernel: Kernel) -> tuple[SpinLoop, ...]:
     if not any(isinstance(i, Atomic | Load | Fence) for i in kernel.instructions):
         return ()
     following = post_dominators([block.successors for block in kernel.blocks])
-    loops = (_loop(kernel, head) for head in _heads(kernel))
+    loops = (_loop(kernel, head) for head in watched(_heads(kernel), "looking for spin loops"))
     return tuple(loop for loop in loops if _may_wait(kernel, loop, following))
 
 

@@ -8,6 +8,7 @@ import pytest
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.ptx_frontend.ptx.calls import call_lowering
 from kernelcast.simcore.engine import ENGINES, execute
+from kernelcast.simcore.host import limits
 from kernelcast.simcore.launch.launch import Launch
 
 DOUBLED = """
@@ -52,6 +53,6 @@ def test_inlined_or_called_they_do_the_same(
 
 
 def test_too_many_instructions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(call_lowering, "_MOST_INSTRUCTIONS", 20)
+    monkeypatch.setattr(limits, "MOST_KERNEL_INSTRUCTIONS", 20)
     (reason,) = read_ptx(module(6), "doubled.ptx").rejected["k"]
-    assert "more than 20 instructions in the kernel and what it calls" in str(reason)
+    assert "more than 20 instructions in a kernel" in str(reason)

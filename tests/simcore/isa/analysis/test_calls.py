@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from kernelcast.errors import AssertionTriggered, ExecutionError, UnsupportedInstruction
-from kernelcast.ptx_frontend.ptx.calls import call_lowering
 from kernelcast.simcore.engine import ENGINES, Listener, execute
+from kernelcast.simcore.host import limits
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.traces.trace import Trace
 
@@ -103,7 +103,7 @@ LOOP: { .param .b32 p; .param .b32 q; st.param.b32 [p], %r1; call (q), twice, (p
 def test_calls_that_are_refused(
     compile_ptx: Compile, monkeypatch: pytest.MonkeyPatch, module: str, call: str, reason: str
 ) -> None:
-    monkeypatch.setattr(call_lowering, "_MOST_INSTRUCTIONS", 500)
+    monkeypatch.setattr(limits, "MOST_KERNEL_INSTRUCTIONS", 500)
     with pytest.raises(UnsupportedInstruction, match=reason):
         compile_ptx(f"{call} ret;", "u64 out", module)
 
