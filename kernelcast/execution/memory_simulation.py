@@ -13,7 +13,6 @@ from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
 from kernelcast.simcore.launch.resources import resource_needs
 from kernelcast.simcore.profile.occupancy import occupancy
-from kernelcast.simcore.profile.profile import LaunchShape
 
 if TYPE_CHECKING:
     from kernelcast.simcore.memory.device_memory import DeviceMemory, MemoryResult
@@ -73,5 +72,5 @@ class MemorySimulation:
 
 def resident_thread_blocks(kernel: Kernel, launch: Launch, device: Device) -> int:
     """Per SM; LaunchError when none fits."""
-    shape = LaunchShape(launch.grid, launch.thread_block)
+    shape = launch.shape
     return occupancy(resource_needs(kernel, launch), shape, device).thread_blocks_per_sm
