@@ -25,7 +25,7 @@ help:
 	@echo 'make explore   all tests, the random ones on examples that are new each time'
 	@echo 'make test-all  all tests, and every validation at the small sizes'
 	@echo 'make validate  every validation at all sizes: hours; validate-small: minutes'
-	@echo 'make check   format, lint, types, import directions and docstrings'
+	@echo 'make check   format, lint, types, import directions, sizes and docstrings'
 	@echo 'make bench   time the engines beside C, Oclgrind and their targets'
 	@echo 'make fuzz    a million broken PTX texts, 100,000 modules of IR: each is read or refused;'
 	@echo '             100,000 kernels with wild addresses: none leaves its memory'
@@ -65,7 +65,8 @@ check: $(VENV)/installed-check
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest tests/test_architecture.py tests/test_docstrings.py
+	$(BIN)/python -m pytest tests/test_architecture.py tests/test_parameters.py tests/test_docstrings.py \
+		tests/test_packaging.py
 
 # make bench BENCH='--quick --kernel saxpy' for less than all.
 bench: $(VENV)/installed

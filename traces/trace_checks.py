@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import TraceFormatError
-from kernelcast.traces.trace import InstructionRow, PatternTable, Trace
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import InstructionRow, Trace
 from kernelcast.traces.warp_paths import MOST_EVENTS, NO_PATTERN, WarpPaths
 
 __all__ = ["KINDS", "MOST_INSTRUCTIONS", "SPACES", "UNITS", "check_trace"]

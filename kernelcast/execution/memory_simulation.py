@@ -13,7 +13,6 @@ from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
 from kernelcast.simcore.launch.resources import resource_needs
 from kernelcast.simcore.profile.occupancy import occupancy
-from kernelcast.simcore.profile.profile import LaunchShape
 
 if TYPE_CHECKING:
     from kernelcast.simcore.memory.device_memory import DeviceMemory, MemoryResult
@@ -72,6 +71,6 @@ class MemorySimulation:
 
 
 def resident_thread_blocks(kernel: Kernel, launch: Launch, device: Device) -> int:
-    """Resident thread blocks of an SM; LaunchError when none fits."""
-    shape = LaunchShape(launch.grid, launch.thread_block)
+    """Resident thread blocks of an SM. Raises LaunchError when none fits."""
+    shape = launch.shape
     return occupancy(resource_needs(kernel, launch), shape, device).thread_blocks_per_sm

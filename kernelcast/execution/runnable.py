@@ -28,7 +28,6 @@ from kernelcast.simcore.isa.ir.kernel import Kernel, Module
 from kernelcast.simcore.launch.launch import Argument, Launch
 from kernelcast.simcore.launch.resources import resource_needs
 from kernelcast.simcore.profile.occupancy import occupancy
-from kernelcast.simcore.profile.profile import LaunchShape
 from kernelcast.traces.trace import Trace
 from kernelcast.workload.argument_snapshot import ArgumentSnapshot
 from kernelcast.workload.launch_sizes import LaunchDescription, Size
@@ -149,7 +148,7 @@ class RunnableKernel:
                 f"than {MOST_SHARED_BYTES}"
             )
         for device in devices:
-            occupancy(needs, LaunchShape(launch.grid, launch.thread_block), device)
+            occupancy(needs, launch.shape, device)
 
 
 def _widths(devices: Sequence[Device]) -> list[int]:

@@ -15,6 +15,7 @@ from kernelcast.simcore.isa.ir.kernel import Kernel, Parameter
 from kernelcast.simcore.isa.types import Kind
 from kernelcast.simcore.launch.images import Image, Sampler
 from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
+from kernelcast.simcore.launch.shape import LaunchShape
 from kernelcast.simcore.launch.tensor_maps import TENSOR_MAP_BYTES, TensorMap
 from kernelcast.simcore.launch.textures import Surface, Texture
 
@@ -120,16 +121,19 @@ class Launch:
         return self.argument_names[position] if self.argument_names else parameter.name
 
     @property
+    def shape(self) -> LaunchShape:
+        """The grid and the thread block."""
+        return LaunchShape(self.grid, self.thread_block)
+
+    @property
     def thread_blocks(self) -> int:
         """The number of thread blocks in the grid."""
-        x, y, z = self.grid
-        return x * y * z
+        return self.shape.thread_blocks
 
     @property
     def threads_per_thread_block(self) -> int:
         """The number of threads in a thread block."""
-        x, y, z = self.thread_block
-        return x * y * z
+        return self.shape.threads_per_thread_block
 
     def cluster_of(self, kernel: Kernel) -> tuple[int, int, int]:
         """The thread blocks of a cluster: that of the launch, or what the kernel requires."""

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import TraceFormatError
-from kernelcast.traces.trace import InstructionRow, PatternTable
+from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.trace import InstructionRow
 
 __all__ = ["LaneAccesses", "NativeAccesses", "native_accesses"]
 

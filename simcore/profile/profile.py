@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from kernelcast.simcore.launch.shape import LaunchShape
 from kernelcast.simcore.profile.derived import DerivedInputs, ProfileSource, Value
 
 if TYPE_CHECKING:
@@ -40,26 +41,6 @@ class WorkType(Enum):
     INT = "int"
     TENSOR = "tensor"
     """Operations of tensor units of all types; only models that know such units take it."""
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchShape:
-    """Grid and thread-block sizes of a launch."""
-
-    grid: tuple[int, int, int]
-    thread_block: tuple[int, int, int]
-
-    @property
-    def thread_blocks(self) -> int:
-        """The number of thread blocks in the grid."""
-        x, y, z = self.grid
-        return x * y * z
-
-    @property
-    def threads_per_thread_block(self) -> int:
-        """The number of threads in a thread block."""
-        x, y, z = self.thread_block
-        return x * y * z
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import kernelcast as kc
 from kernelcast.errors import KernelcastError
 from kernelcast.ptx_frontend.llvm import read_llvm
 from kernelcast.ptx_frontend.ptx.text import statement_parser
-from kernelcast.simcore.engine import execute
+from kernelcast.simcore.engine import Listener, execute
 from kernelcast.simcore.host import limits
 from kernelcast.simcore.isa.analysis import control_flow, slices
 from kernelcast.simcore.isa.ir.kernel import Instruction, Register
@@ -100,7 +100,7 @@ def test_batches_of_the_reference_engine_fit_the_memory(
     module = import_module("kernelcast.simcore.engine.reference.batch")
     monkeypatch.setattr(module, "_BATCH_BYTES", 1 << 17)
     told: list[float] = []
-    execute(code, launch, engine="reference", progress=told.append)
+    execute(code, launch, engine="reference", listener=Listener(told.append))
     assert told[-1] == 1.0
     assert told[0] in (0.25, 0.375)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from address_programs import WORDS, Program, Step, numbers
+from tests.simcore.address_programs import WORDS, Program, Step, numbers
 
 __all__ = ["ir_module"]
 

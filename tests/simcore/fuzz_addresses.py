@@ -21,16 +21,6 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from address_programs import (
-    BLOCKS,
-    SIZES,
-    WORDS,
-    Program,
-    numbers,
-    ptx_module,
-)
-from address_programs_ir import ir_module
-from guarded_memory import GuardedMemory
 
 from kernelcast.errors import ExecutionError
 from kernelcast.ptx_frontend import read_ptx
@@ -42,6 +32,16 @@ from kernelcast.simcore.engine.reference import run as reference
 from kernelcast.simcore.engine.reference.program import Program as ReferenceProgram
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
+from tests.simcore.address_programs import (
+    BLOCKS,
+    SIZES,
+    WORDS,
+    Program,
+    numbers,
+    ptx_module,
+)
+from tests.simcore.address_programs_ir import ir_module
+from tests.simcore.guarded_memory import GuardedMemory
 
 __all__ = ["run", "run_child"]
 
@@ -52,6 +52,8 @@ _MODULES_AT_ONCE = 4
 _MASK = (1 << 64) - 1
 _SECONDS = 600
 _WARP = 32
+
+_ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(seed: int, count: int, note: Any = None) -> Iterator[str]:
@@ -220,7 +222,8 @@ def run_child(first: int, last: int, count: int) -> str:
         environment = os.environ | {"XDG_CACHE_HOME": folder}
         try:
             done = subprocess.run(
-                [sys.executable, __file__, *arguments],
+                [sys.executable, "-m", "tests.simcore.fuzz_addresses", *arguments],
+                cwd=_ROOT,
                 capture_output=True,
                 text=True,
                 env=environment,

@@ -5,10 +5,7 @@ from __future__ import annotations
 import importlib
 import random
 import re
-import sys
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,11 +14,8 @@ KERNELS = 80
 
 
 @pytest.fixture(scope="module")
-def fuzz() -> Iterator[Any]:
-    folder = str(Path(__file__).parent)
-    sys.path.insert(0, folder)
-    yield importlib.import_module("fuzz_addresses")
-    sys.path.remove(folder)
+def fuzz() -> Any:
+    return importlib.import_module("tests.simcore.fuzz_addresses")
 
 
 @pytest.mark.parametrize("seed", [2, 5, 8])

@@ -21,13 +21,12 @@ if __name__ == "__main__":  # before numba is imported
     os.environ["NUMBA_BOUNDSCHECK"] = "1"
     os.environ["NUMBA_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / "kernelcast-checks-bounds")
 
-from forged_traces import forge
-
 import kernelcast as kc
 from kernelcast.errors import KernelcastError
 from kernelcast.execution.instruction_mix import instruction_mix
 from kernelcast.models import MODELS
 from kernelcast.report.traces import trace_record
+from tests.traces.forged_traces import forge
 
 __all__ = ["DEVICES", "Report", "fuzz", "record_sources"]
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-import pytest
-
 from kernelcast.simcore.isa.types import AddressSpace, Unit
 from kernelcast.traces.trace_checks import SPACES, UNITS
 
 FORGERIES = 120
 
 
-def test_forged_traces_are_used_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    fuzzer = importlib.import_module("fuzz_traces")
+def test_forged_traces_are_used_or_refused(tmp_path: Path) -> None:
+    fuzzer = importlib.import_module("tests.traces.fuzz_traces")
     found = fuzzer.fuzz(fuzzer.record_sources(tmp_path), tmp_path, range(FORGERIES))
     assert found.escapes == []
     assert found.outcomes["refused"] > FORGERIES // 4

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from kernelcast.simcore.device.file import load_device
-from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.validation.measured import MEASURED, validate_measured
 from kernelcast.validation.measured_times import MeasuredRow, Publication, read_measured
 from kernelcast.validation.workload_suite import SUITE
@@ -44,7 +43,7 @@ def test_each_has_its_source_and_is_what_the_workload_launches(
     source = published(row)
     assert source.source.count(",") >= 2
     assert "://" not in source.source
-    assert source.derived(timed_warps)
+    assert source.timed
     assert source.differences
     assert 0 < source.rounding < 0.005
     workload = load_workload(SUITE / f"{row.workload}.toml")

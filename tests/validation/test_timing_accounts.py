@@ -82,10 +82,11 @@ def check_identities(found: TopDown, timing: LaunchTiming, active_share: float) 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != DEPENDENT])
 def test_slots_and_parts_add_up(name: str, device: str) -> None:
     profile = profile_of(name, device)
-    assert profile.derived(timed_warps) is not None, profile.not_timed
+    timed = profile.derived(timed_warps)
+    assert timed is not None, profile.not_timed
     active_share = 1.0 if profile.divergence is None else profile.divergence
     target = load_device(device)
-    timing = launch_timing(profile.derived(timed_warps), target)
+    timing = launch_timing(timed, target)
     found = simulated_topdown(profile, target).total
     check_slots(timing, active_share)
     check_warps(timing)

@@ -97,9 +97,10 @@ def simulated(name: str, device: str) -> tuple[TopDown, float]:
     """The simulated analysis and the seconds of a launch."""
     target = profiled(device)
     profile = executed(name).profile(target)
-    assert profile.derived(timed_warps) is not None, profile.not_timed
+    timed = profile.derived(timed_warps)
+    assert timed is not None, profile.not_timed
     found = simulated_topdown(profile, target).total
-    return found, launch_timing(profile.derived(timed_warps), target).seconds
+    return found, launch_timing(timed, target).seconds
 
 
 @cache
@@ -199,9 +200,10 @@ def test_nearest_neighbours_retires_less_than_srad_at_the_clock_of_the_gpu() -> 
                 SIZES.get(name, "full"), devices=[device], record_paths=True
             )
             profile = trace.profile(device)
-            assert profile.derived(timed_warps) is not None, profile.not_timed
+            timed = profile.derived(timed_warps)
+            assert timed is not None, profile.not_timed
             results.append(simulated_topdown(profile, device).total)
-            times.append(launches * launch_timing(profile.derived(timed_warps), device).seconds)
+            times.append(launches * launch_timing(timed, device).seconds)
         retire[application] = weighted_mean(application, results, times)["Retire"].percent
     assert retire["nn"] < 0.9 * retire["srad_v2"]
 

@@ -37,8 +37,9 @@ def _timing(trips: list[int], device: str) -> LaunchTiming:
     args = [np.array(trips, np.uint32), np.zeros(len(trips), np.float32)]
     trace = kc.load_ptx(CHAIN)["chain"].run(grid=len(trips), block=32, args=args, devices=[device])
     profile = trace.profile(device)
-    assert profile.derived(timed_warps) is not None
-    return launch_timing(profile.derived(timed_warps), kc.device(device))
+    timed = profile.derived(timed_warps)
+    assert timed is not None
+    return launch_timing(timed, kc.device(device))
 
 
 @pytest.mark.parametrize("device", DEVICES)

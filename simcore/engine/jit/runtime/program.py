@@ -16,8 +16,9 @@ from kernelcast.simcore.engine.jit.codegen.launch_facts import (
     SpecialValues,
     buffer_roots,
 )
-from kernelcast.simcore.engine.jit.codegen.memory.accesses import Effects, MemoryCode
+from kernelcast.simcore.engine.jit.codegen.memory.accesses import MemoryCode
 from kernelcast.simcore.engine.jit.codegen.memory.atomics import AtomicCode
+from kernelcast.simcore.engine.jit.codegen.memory.effects import Effects
 from kernelcast.simcore.engine.jit.codegen.memory.records import CountedAccess, RecordCode
 from kernelcast.simcore.engine.jit.codegen.registers import Registers
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import runtime_functions

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import runpy
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,10 +17,8 @@ from kernelcast.simcore.engine.jit.runtime import worker
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
 from kernelcast.traces.trace import Trace
+from tests.simcore.guarded_memory import GuardedMemory
 
-GuardedMemory: Any = runpy.run_path(str(Path(__file__).parents[2] / "guarded_memory.py"))[
-    "GuardedMemory"
-]
 Compile = Callable[..., Kernel]
 ENGINES = ("reference", "jit")
 HALF = 1 << 63

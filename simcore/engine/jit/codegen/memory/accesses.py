@@ -20,6 +20,7 @@ from kernelcast.simcore.engine.jit.codegen.memory.access_checks import (
     Regions,
 )
 from kernelcast.simcore.engine.jit.codegen.memory.atomics import AtomicCode, AtomicKind
+from kernelcast.simcore.engine.jit.codegen.memory.effects import Effects
 from kernelcast.simcore.engine.jit.codegen.memory.records import RecordCode
 from kernelcast.simcore.engine.jit.codegen.memory.vector_access import VectorAccess, lane_type
 from kernelcast.simcore.engine.jit.codegen.registers import Registers
@@ -52,15 +53,6 @@ class _Checked:
     region: Region
     lanes: Lanes
     offset: int
-
-
-@dataclass(frozen=True, slots=True)
-class Effects:
-    """`only`: pcs of the instructions that do something, None for all; `used`: registers that are
-    read anywhere."""
-
-    only: frozenset[int] | None
-    used: frozenset[int]
 
 
 class MemoryCode:

@@ -1,0 +1,16 @@
+"""Which instructions of a function do anything, and whether anyone reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Effects"]
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """`only`: pcs of the instructions that do something, None for all; `used`: registers that are
+    read anywhere."""
+
+    only: frozenset[int] | None
+    used: frozenset[int]
