@@ -65,10 +65,7 @@ class KernelSpec:
 
 @dataclass(frozen=True, slots=True)
 class LaunchSpec:
-    """Sizes as expressions; `extent` counts thread blocks, or threads as OpenCL's global size.
-
-    `repeats` launches make up the time that is reported.
-    """
+    """Sizes as expressions: `extent` in thread blocks or threads; `repeats` launches are timed."""
 
     extent: tuple[Expression, ...]
     thread_block: tuple[Expression, ...]
@@ -199,8 +196,8 @@ class Workload:
         """Executes one launch; `arguments` as `make_arguments` gave them, else new ones.
 
         Warps are as wide as those of `devices`, or as `warp_width` says; by default 32 threads.
-        LaunchError, before it runs, when the launch does not fit one of `devices`. `exact_sums` as
-        `RunnableKernel.run` has it. The time limit of `limits` covers all, from reading the kernel.
+        Raises LaunchError, before it runs, when the launch does not fit one of `devices`. For
+        `exact_sums` see `RunnableKernel.run`. The time limit of `limits` covers reading the kernel.
         """
         limits = limits or Limits()
         with time_limit(limits.seconds):
