@@ -57,8 +57,10 @@ class SourceSpan:
         return len(self.text) > _SHOWN_OF_A_LINE
 
     def show(self) -> str:
-        """The source line with a caret under the span, of a long one the part around it; empty
-        when the text is not at hand."""
+        """The source line with a caret under the span; empty when the text is not at hand.
+
+        Of a long line only the part around the span is shown.
+        """
         if not self.text:
             return ""
         first = max(0, self.column - _SHOWN_OF_A_LINE // 2) if self._is_long else 0
@@ -69,8 +71,10 @@ class SourceSpan:
 
 
 class KernelcastError(Exception):
-    """Base of the tree. `message` is one line, shortened if need be; `str()` adds what is known
-    about the place."""
+    """Base of all errors that kernelcast raises on purpose.
+
+    `message` is one line, shortened if need be; `str()` adds what is known about the place.
+    """
 
     def __init__(self, message: str) -> None:
         if len(message) > _LONGEST_MESSAGE:

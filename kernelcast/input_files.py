@@ -15,9 +15,9 @@ from typing import BinaryIO
 __all__ = ["MOST_BYTES", "MOST_TEXT_BYTES", "open_input", "read_input", "read_text_input"]
 
 MOST_BYTES = 1 << 28
-"""Of a file that is read as a whole; the largest modules of compilers have a tenth of it."""
+"""The most bytes of a file that is read as a whole; compilers' largest have a tenth of it."""
 MOST_TEXT_BYTES = 1 << 24
-"""Of a description that is written by hand: TOML."""
+"""The most bytes of a description that is written by hand: TOML."""
 _KINDS = (
     (stat.S_ISFIFO, "a FIFO"),
     (stat.S_ISSOCK, "a socket"),

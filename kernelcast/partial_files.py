@@ -80,6 +80,7 @@ class ReplacedFile:
                 os.fchmod(descriptor, mode & _PERMISSIONS)
 
     def publish(self) -> None:
+        """Closes the stream and puts the file in the place of the one at `path`."""
         self.stream.close()
         if self._partial is not None:
             self._partial.replace(self._path)
@@ -120,7 +121,7 @@ def _mode(path: Path) -> int | None:
 
 @cache
 def _host() -> str:
-    """This machine: its processes' numbers mean nothing elsewhere."""
+    """A short name of this machine, as its processes' numbers mean nothing elsewhere."""
     return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 
 

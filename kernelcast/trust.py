@@ -1,4 +1,4 @@
-"""Whose a workload file is, and so what it may do; docs/trust.md has the table.
+"""Trust in workload files: whose one is, and so what it may do; docs/trust.md has the table.
 
 A workload can name Python functions, compiler options and files anywhere. One that the user names,
 on the command line or in a call, may do all that, as a script of theirs may. One that another file
@@ -26,7 +26,7 @@ class Trust(Enum):
 
 
 def refuse_python(trust: Trust, where: str) -> None:
-    """WorkloadError for a function of Python's in a foreign file."""
+    """Raises WorkloadError for a function of Python's in a foreign file."""
     if trust is Trust.FOREIGN:
         raise WorkloadError(f"{where}: a foreign workload may not run Python{TO_ALLOW}")
 

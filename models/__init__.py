@@ -86,7 +86,7 @@ MODELS: Mapping[str, Model] = _Registry()
 
 
 class _Sections(Mapping[str, Section[Any]]):
-    """Those of device files that models declare, by name; of two of one name the first model's.
+    """Sections of device files that models declare, by name; of two of one name the first model's.
 
     Installed packages are imported when no built-in model has a section.
     """
@@ -159,8 +159,10 @@ def built_in_options() -> tuple[ModelOption[Any], ...]:
 
 
 def check_options(names: Collection[str], own: Mapping[str, object]) -> None:
-    """ModelNotApplicable for an option that none of the models has, with those that they have;
-    KernelcastError for a value that its model refuses."""
+    """Raises ModelNotApplicable for an option that none of the models has.
+
+    The message names those that they have. A value that its model refuses raises KernelcastError.
+    """
     known: dict[str, ModelOption[Any]] = {}
     for name in names:
         known = {**model_options(name), **known}

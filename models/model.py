@@ -75,7 +75,8 @@ class Model(Protocol):
 
     def __call__(
         self, profile: KernelProfile, device: Device, options: ModelOptions, /
-    ) -> Estimate: ...
+    ) -> Estimate:
+        """Estimates the time of a launch from its profile on a device."""
 
 
 class DeclaredModel:
@@ -101,6 +102,7 @@ class DeclaredModel:
         update_wrapper(self, estimate)
 
     def __call__(self, profile: KernelProfile, device: Device, options: ModelOptions) -> Estimate:
+        """Calls the function that estimates."""
         return self._estimate(profile, device, options)
 
 

@@ -35,8 +35,10 @@ class ModelOption(Generic[Value]):
     """What the paper calls it."""
 
     def read(self, given: Any) -> Value:
-        """A value of Python's or a text of the command line. KernelcastError, in one line, for what
-        is of another kind or is refused."""
+        """Reads a value of Python's or a text of the command line.
+
+        Raises KernelcastError, in one line, for what is of another kind or is refused.
+        """
         try:
             value = self.kind(given)
             if isinstance(given, bool) or (self.kind is int and value != self.kind(str(given))):

@@ -135,7 +135,7 @@ def _obstacle(facts: DeviceFacts, benchmark: Benchmark, effort: Effort, is_late:
 
 
 def _check(findings: Sequence[Finding]) -> None:
-    """BenchmarkError for a curve with a point that is no number: of a time of zero."""
+    """Raises BenchmarkError for a curve with a point that is no number: of a time of zero."""
     for finding in findings:
         points = finding.points if isinstance(finding, Curve) else ()
         for point in points:

@@ -40,23 +40,29 @@ class Place(TypedDict):
 
 
 class GuardedPlace(Place):
+    """What every instruction under a guard has."""
+
     guard: Guard | None
 
 
 class Counted(Place):
-    """And what it counts as."""
+    """What every instruction has, and what it counts as."""
 
     is_added: bool
     is_part: bool
 
 
 class Fields(Counted):
+    """What every instruction has, what it counts as, and its guard."""
+
     guard: Guard | None
 
 
 class InstructionWriter(ABC):
-    """What it writes is added, part of another instruction or, with `is_main`, that of the source
-    itself. Mnemonics are ours, for instance `add.f32`; see `mnemonics.compute_form`."""
+    """Writes instructions; mnemonics are ours, for instance `add.f32` (`mnemonics.compute_form`).
+
+    What it writes is added, part of another instruction or, with `is_main`, that of the source.
+    """
 
     __slots__ = ()
 
@@ -67,7 +73,7 @@ class InstructionWriter(ABC):
         """What all instructions have, for the next one."""
 
     def fields(self, mnemonic: str, *, is_main: bool = False) -> Fields:
-        """The same under the writer's guard; most have none."""
+        """What the next instruction has, under the writer's guard; most writers have none."""
         return Fields(**self.counted(mnemonic, is_main=is_main), guard=None)
 
     def spelled(self, mnemonic: str) -> str:
@@ -87,7 +93,7 @@ class InstructionWriter(ABC):
     def assign(
         self, mnemonic: str, destination: Register, *sources: Operand, is_main: bool = False
     ) -> None:
-        """The same, into a register that is there already."""
+        """Writes what the instruction gives into a register that is there already."""
         self.assign_all(mnemonic, (destination,), *sources, is_main=is_main)
 
     def assign_all(
@@ -98,8 +104,10 @@ class InstructionWriter(ABC):
         shape: str = "",
         is_main: bool = False,
     ) -> None:
-        """The same of several results, None for one that is not wanted; `shape` is a part of the
-        opcode that operands add."""
+        """Writes an instruction of several results, None for one that is not wanted.
+
+        `shape` is a part of the opcode that operands add.
+        """
         computed = self.computed(mnemonic, destinations, *sources, shape=shape, is_main=is_main)
         self.builder.append(computed)
 
@@ -111,7 +119,7 @@ class InstructionWriter(ABC):
         shape: str = "",
         is_main: bool = False,
     ) -> Compute:
-        """The same, not written yet."""
+        """An instruction of several results as `assign_all` makes it, not written yet."""
         form = compute_form(mnemonic, shape)
         fields = self.fields(mnemonic, is_main=is_main)
         if not isinstance(form, ComputeForm):
@@ -163,7 +171,7 @@ class InstructionWriter(ABC):
         volatile: bool = False,
         is_main: bool = False,
     ) -> None:
-        """As `load`."""
+        """Stores neighbouring elements, at most 4; what `load` says of the address holds."""
         name = self.spelled(f"st.{address.space.value}.{type_.ptx_name}")
         self.builder.append(
             Store(
@@ -220,6 +228,5 @@ class InstructionWriter(ABC):
         )
 
     def fence(self, groups_left: int | None = None) -> None:
-        """The instruction itself; `groups_left` of asynchronous operations need not be waited
-        for."""
+        """Writes the instruction itself as a fence; `groups_left` groups need not be waited for."""
         self.builder.append(Fence(**self.fields("fence", is_main=True), groups_left=groups_left))

@@ -64,7 +64,7 @@ MAX_FUNCTION_LINES = 63
 MAX_LINES_OF_THE_REPRESENTATION = 380
 """Two hundred modules import it: what it knows, all of them know."""
 MIN_SENTENCES = 3
-"""Of the docstring of a package: what it is, where to begin, what it imports."""
+"""The least sentences of a package's docstring: what it is, where to begin, what it imports."""
 HOMES_OF_LIBRARIES = {
     "matplotlib": ("kernelcast/report",),
     "pyopencl": ("opencl_bench",),

@@ -87,7 +87,7 @@ def test_an_opcode_is_one_entry(plug_in: Callable[[str, str], ModuleType]) -> No
 def test_a_device_is_one_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Among the shipped ones it is known by its name; elsewhere by its path."""
+    """A shipped device is known by its name, one elsewhere by its path."""
     shipped = ROOT / "simcore" / "devices"
     text = (shipped / "gtx-480.toml").read_text(encoding="utf-8")
     made = text.replace("GTX 480", "GTX 999")
@@ -206,7 +206,7 @@ print([line for line in 2 * [*range(5)] if fetch(cache, open_line(cache, 0, line
 
 
 def test_a_cache_policy_is_a_module_and_a_line(tmp_path: Path) -> None:
-    """In a copy of the sources: compiled code is made of the list as it stands there."""
+    """Works in a copy of the sources: compiled code is made of the list as it stands there."""
     for folder in FOLDERS:
         left_out = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / folder, tmp_path / folder, symlinks=True, ignore=left_out)

@@ -23,4 +23,5 @@ class PatternTable:
 
     @classmethod
     def empty(cls, warp_width: int) -> PatternTable:
+        """A table without patterns."""
         return cls(np.empty(0, np.uint64), np.empty((0, warp_width), np.int64))

@@ -32,12 +32,12 @@ UNITS = (
 SPACES = ("", "generic", "global", "shared", "local", "const", "param")
 MOST_INSTRUCTIONS = 1 << 17
 _MOST_THREADS = 1024
-"""Of a thread block on any GPU."""
+"""The most threads of a thread block on any GPU."""
 _MOST_WIDTH = 64
 _MOST_REGISTERS = 1 << 18
 _MOST_ACCESS_BYTES = 1 << 12
 _MOST_WORK = 1 << 32
-"""Of one instruction and lane."""
+"""The most operations of one instruction and lane."""
 _MOST_RESOURCES = 1 << 31
 _MOST_COUNT = 1 << 52
 """Floating point holds all integers up to it, and sums of some of them do not overflow."""
@@ -52,7 +52,7 @@ Range = tuple[str, npt.NDArray[Any], int, int]
 
 
 def check_trace(path: Path, trace: Trace) -> None:
-    """TraceFormatError, with what is wrong first, unless models can take the trace."""
+    """Raises TraceFormatError, with what is wrong first, unless models can take the trace."""
     try:
         _check_launch(trace)
         for row in trace.instructions:
@@ -162,7 +162,7 @@ def _check_patterns(patterns: PatternTable, width: int, name: str) -> None:
 
 
 def _check_addresses(address: Ints, pattern: npt.NDArray[np.int32], patterns: PatternTable) -> None:
-    """Of all active lanes."""
+    """Raises ValueError unless addresses of all active lanes are within the address space."""
     if not len(address):
         return
     lanes = np.arange(patterns.offsets.shape[1], dtype=np.uint64)

@@ -128,7 +128,7 @@ class EstimateRequest:
         )
 
     def _own(self, model: str) -> dict[str, Any]:
-        """Those of the options that the model has."""
+        """Returns those of the options that the model has, by name."""
         known = model_options(model)
         return {name: value for name, value in self.own.items() if name in known}
 

@@ -27,7 +27,7 @@ AnyOption: TypeAlias = Annotated[
 
 @dataclass(frozen=True)
 class OwnOptions:
-    """Their values by name, as far as they are given."""
+    """Values of options that only one model has, by name, as far as they are given."""
 
     values: Mapping[str, float | str] = field(default_factory=dict)
 
@@ -47,8 +47,10 @@ class OwnOptions:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> OwnOptions:
-        """From the values of `parameters`. KernelcastError for what is no NAME=VALUE, and for an
-        option that is given in both ways."""
+        """Collects the options from the values of `parameters`.
+
+        Raises KernelcastError for what is no NAME=VALUE and an option that is given in both ways.
+        """
         named = {name: value for name, value in given.items() if name != _ANY and value is not None}
         for name, text in assignments(given[_ANY] or (), "--model-option").items():
             option = name.replace("-", "_")

@@ -166,7 +166,7 @@ def check_sources(
 
 
 def assignments(given: Sequence[str], option: str) -> dict[str, str]:
-    """KernelcastError for what is no NAME=VALUE, and for a name that is given twice."""
+    """Values by name. Raises KernelcastError for what is no NAME=VALUE, or given twice."""
     found: dict[str, str] = {}
     for item in given:
         name, equals, value = (part.strip() for part in item.partition("="))

@@ -27,8 +27,8 @@ _WRITING = re.compile(
     r"|-fcrash-diagnostics|-gen-reproducer|-gsplit-dwarf|-split-dwarf|-fprofile-(instr-)?gen"
     r"|-fcs-profile-gen|--?ptxas-options=.*-o"
 )
-"""Of clang, its part behind `-Xclang` or `-mllvm`, and NVRTC (clang 19's and NVRTC 13.0's
-documentation): beginnings of options that write."""
+"""Beginnings of options that write: those of clang, of its part behind `-Xclang` or `-mllvm`, and
+of NVRTC (clang 19's and NVRTC 13.0's documentation)."""
 _HARMLESS = re.compile(
     r"-[DU][A-Za-z_].*|-O[0-3sg]?|--?std=[\w+]+|-cl-[a-z][\w.,+=-]*|-W(no-)?[a-z][a-z0-9+-]*|-w|-g"
     r"|-f(no-)?(fast-math|finite-math-only|math-errno|associative-math|reciprocal-math"
@@ -65,9 +65,11 @@ def architecture_number(name: str) -> str:
 
 
 def check_options(options: CompilerOptions) -> None:
-    """InputError for what writes files besides the output, whoever asks for it, and for all that
-    a foreign file may not ask for: it may define names, include folders of its own, choose
-    standard, architecture, optimisation and warnings."""
+    """Raises InputError for what writes files besides the output, whoever asks for it.
+
+    Also refused is all that a foreign file may not ask for: it may define names, include folders of
+    its own, choose standard, architecture, optimisation and warnings.
+    """
     for option in options.options:
         if _WRITING.match(option):
             raise InputError(f"{option!r} writes a file: only what is compiled is taken")

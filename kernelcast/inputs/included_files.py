@@ -30,8 +30,10 @@ _TRIGRAPHS = ((b"??=", b"#"), (b"??/", b"\\"))
 def check_confined(
     source: Path, content: bytes, folders: Sequence[Path], confined_to: Path
 ) -> None:
-    """InputError where a foreign source, or what it includes, names a file that may be outside of
-    the folder `confined_to`. Headers that `folders` do not have are the compiler's own."""
+    """Raises InputError where a foreign source may read a file outside of the folder `confined_to`.
+
+    What it includes is checked too. Headers that `folders` do not have are the compiler's own.
+    """
     checked = {source}
     waiting = [(source, content)]
     while waiting:
@@ -59,7 +61,7 @@ def _contents(file: Path) -> bytes:
 
 
 def _joined(text: bytes) -> bytes:
-    """As the preprocessor sees it before it looks for directives."""
+    """The text as the preprocessor sees it before it looks for directives."""
     for trigraph, meaning in _TRIGRAPHS:
         text = text.replace(trigraph, meaning)
     return _SPLICE.sub(b"", text)

@@ -83,7 +83,7 @@ READERS: dict[str, Reader] = {
     ".bc": _ir,
     ".spv": _ir,
 }
-"""By the suffix of a file; files of any other are known by what they begin with."""
+"""Readers by the suffix of a file; files of any other are known by what they begin with."""
 COMPILED_SUFFIXES = tuple(suffix for suffix in READERS if READERS[suffix] in (_cuda, _opencl))
 """Suffixes of texts that compiler options apply to."""
 

@@ -17,7 +17,7 @@ from kernelcast.simcore.host.limits import MOST_EXPRESSION_CHARACTERS, MOST_EXPR
 __all__ = ["evaluate", "evaluate_integer", "evaluate_integers", "shown_number"]
 
 _MAX_BITS = 4096
-"""Of numerators and denominators: stops `9 ** 9 ** 9` before it fills the memory."""
+"""The most bits of numerators and denominators: stops `9 ** 9 ** 9` before it fills the memory."""
 _SHOWN_CHARACTERS = 100
 
 
@@ -122,7 +122,7 @@ class _Evaluation:
         self._place = place
 
     def value(self, node: ast.expr, depth: int = 0) -> Fraction:
-        """WorkloadError where there is none, and for what is nested too deeply."""
+        """The value of a node. WorkloadError where it has none or is nested too deeply."""
         if depth > MOST_EXPRESSION_DEPTH:
             raise WorkloadError(
                 f"{self._place} has more than {MOST_EXPRESSION_DEPTH} operators in a row or nested"
@@ -157,7 +157,7 @@ class _Evaluation:
         return Fraction(self._names[name])
 
     def _shown(self, node: ast.expr) -> str:
-        """Its text; deep ones have none that is worth to be shown."""
+        """The text of a node; deep ones have none that is worth showing."""
         try:
             shown = repr(ast.unparse(node))
         except RecursionError:

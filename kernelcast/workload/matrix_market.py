@@ -102,7 +102,7 @@ def _sizes(source: BinaryIO, wanted: int) -> list[int]:
 
 
 def _stored_elements(rows: int, columns: int, symmetry: str) -> int:
-    """Of an array, which leaves out what a symmetry tells."""
+    """The number of elements that a file has of an array; it leaves out what a symmetry tells."""
     if symmetry == "general":
         return rows * columns
     return rows * (rows - 1) // 2 if symmetry.startswith("skew") else rows * (rows + 1) // 2
@@ -121,7 +121,7 @@ def _numbers(source: BinaryIO, count: int, width: int) -> Floats:
 
 
 def _indices(found: Floats, extent: int, name: str) -> npt.NDArray[np.int64]:
-    """From 0; the file counts from 1."""
+    """Indices that count from 0; those of the file count from 1."""
     is_wrong = ~((found >= 1) & (found <= extent) & (np.floor(found) == found))
     if is_wrong.any():
         raise ValueError(f"{found[is_wrong][0]:g} is no {name} of {extent}")
@@ -152,7 +152,7 @@ def _whole(
     column: npt.NDArray[np.int64],
     elements: npt.NDArray[Any],
 ) -> Any:
-    """With the other half of a symmetric one."""
+    """The sparse matrix, with the other half of a symmetric one."""
     from scipy import sparse
 
     if header.symmetry != "general":

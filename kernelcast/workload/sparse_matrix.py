@@ -29,7 +29,7 @@ _PITCH_UNIT = 64
 _KEPT = 4
 _COLUMN_BYTES, _VALUE_BYTES = 4, 8
 _MOST_BYTES = 1 << 31
-"""Of a matrix in ELLPACK."""
+"""The most bytes of a matrix in ELLPACK."""
 
 Array = npt.NDArray[Any]
 

@@ -65,10 +65,7 @@ class KernelSpec:
 
 @dataclass(frozen=True, slots=True)
 class LaunchSpec:
-    """Sizes as expressions; `extent` counts thread blocks, or threads as OpenCL's global size.
-
-    `repeats` launches make up the time that is reported.
-    """
+    """Sizes as expressions: `extent` in thread blocks or threads; `repeats` launches are timed."""
 
     extent: tuple[Expression, ...]
     thread_block: tuple[Expression, ...]
@@ -190,9 +187,9 @@ class Workload:
     ) -> KernelTrace:
         """Executes one launch; `arguments` as `make_arguments` gave them, else new ones.
 
-        `options` and `keywords` as `RunnableKernel.run` has them; what they say of the launch goes
-        before the workload's own. The time limit covers all, from reading the kernel.
-        LaunchError, before it runs, when the launch does not fit one of the devices.
+        Warps are as wide as those of `devices`, or as `warp_width` says; by default 32 threads.
+        Raises LaunchError, before it runs, when the launch does not fit one of `devices`. For
+        `exact_sums` see `RunnableKernel.run`. The time limit of `limits` covers reading the kernel.
         """
         chosen = RunOptions.of(self.run, options, keywords)
         with time_limit(chosen.ends.seconds):

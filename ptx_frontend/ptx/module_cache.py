@@ -164,8 +164,11 @@ class _Pickler(pickle.Pickler):
 
 
 class _Unpickler(pickle.Unpickler):
-    """Takes nothing but values: dataclasses, enumerations and errors of what modules consist of,
-    and NumPy's types of numbers. `read_checked` vouches for the file; this needs no vouching."""
+    """Takes nothing but values: dataclasses, enumerations, errors and NumPy's types of numbers.
+
+    The dataclasses are those that modules consist of. `read_checked` vouches for the file; this
+    needs no vouching.
+    """
 
     def find_class(self, module_name: str, global_name: str, /) -> Any:
         if module_name.startswith(_OWN_PACKAGES) or module_name == "numpy":

@@ -118,7 +118,7 @@ def typed_changes(device: Device, changes: Changes) -> dict[str, Scalar]:
 
 
 def _rules(device: Device) -> tuple[DependentFact, ...]:
-    """Also those of the models whose sections the device has."""
+    """All rules, those of the models whose sections the device has included."""
     sections = (section_named(name) for name in device.sections)
     return (*RULES, *(rule for section in sections if section for rule in section.rules))
 

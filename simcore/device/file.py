@@ -57,7 +57,7 @@ _SECTIONS: dict[str, type] = {
     "segments": SegmentFacts,
     "tensor": TensorFacts,
 }
-"""Those that no model owns."""
+"""Sections that no model owns."""
 _TOP_LEVEL = ("title", "coalescing", "early_release", "fitted_on", "observed", "curves")
 _ENTRY_KEYS = ("value", "source", "ref")
 
@@ -217,8 +217,10 @@ class _Reader:
 
     @cached_property
     def _of_models(self) -> dict[str, Section[Any]]:
-        """The sections of the file that belong to models, by name; DeviceFileError for keys that no
-        model has either."""
+        """The sections of the file that belong to models, by name.
+
+        Raises DeviceFileError for keys that no model has either.
+        """
         known = (*_TOP_LEVEL, *_SECTIONS)
         return {name: self._of_model(name) for name in self.table if name not in known}
 

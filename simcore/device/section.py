@@ -24,8 +24,10 @@ def _nothing(_device: object, _facts: object) -> Iterable[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Section(Generic[Facts]):
-    """`[name]` of a device file, read into `facts`: a frozen dataclass of numbers, texts, switches
-    and further dataclasses, which are sub-tables; a field with a default may be left out.
+    """`[name]` of a device file, read into `facts`, a frozen dataclass.
+
+    Its fields are numbers, texts, switches and further dataclasses, which are sub-tables; a field
+    with a default may be left out.
 
     All names are dotted, without that of the section: `may_be_zero` are numbers that need not be
     positive, `units` those of names by how they end, where the end itself does not tell.
@@ -55,11 +57,14 @@ def offer_sections(find: Callable[[], Sections]) -> None:
 
 
 def section_named(name: str) -> Section[Any] | None:
-    """None where no model has such a section; KernelcastError, in one line, where an installed
-    model that might have it cannot be imported."""
+    """The section of that name, None where no model has such a one.
+
+    Raises KernelcastError, in one line, where an installed model that might have it cannot be
+    imported.
+    """
     return next((sections[name] for find in _offers if name in (sections := find())), None)
 
 
 def section_names() -> tuple[str, ...]:
-    """Of all models; raises as `section_named`."""
+    """Names of the sections of all models; raises as `section_named`."""
     return tuple(dict.fromkeys(name for find in _offers for name in find()))

@@ -30,6 +30,7 @@ class Deadline:
 
     @property
     def has_passed(self) -> bool:
+        """Whether the time is up."""
         return time.monotonic() > self.at
 
     @property
@@ -46,7 +47,7 @@ _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 def deadline_in(seconds: float | None) -> Deadline | None:
-    """That of so many seconds from now, or the one at hand where it comes sooner."""
+    """The deadline so many seconds from now, or the one at hand where it comes sooner."""
     outer = _current.get()
     if seconds is None:
         return outer
@@ -65,14 +66,14 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
 
 def check_time(what: str) -> None:
-    """LimitExceeded, saying `what` was going on, when the deadline has passed."""
+    """Raises LimitExceeded, saying `what` was going on, when the deadline has passed."""
     deadline = _current.get()
     if deadline is not None and deadline.has_passed:
         raise deadline.error(what)
 
 
 def watched(items: Iterable[Item], what: str) -> Iterator[Item]:
-    """The same items, with a look at the clock now and then."""
+    """Yields the items as they are, with a look at the clock now and then."""
     deadline = _current.get()
     if deadline is None:
         yield from items

@@ -35,14 +35,14 @@ __all__ = [
 ]
 
 MOST_SHARED_BYTES = 227 * 1024
-"""Per thread block: the most of any compute capability (CUDA C Programming Guide, 9.0)."""
+"""The most bytes per thread block of any compute capability (CUDA C Programming Guide, 9.0)."""
 
 MOST_PREFETCHED_BYTES = 1 << 26
-"""By one instruction, which no GPU has an L2 for."""
+"""The most bytes that one instruction may prefetch; no GPU has an L2 for so many."""
 
 MOST_LOCAL_BYTES_PER_THREAD = 512 * 1024
-"""The same of every compute capability (CUDA C Programming Guide, table of technical
-specifications: maximum amount of local memory per thread)."""
+"""The most bytes of local memory per thread of every compute capability (CUDA C Programming Guide,
+table of technical specifications: maximum amount of local memory per thread)."""
 
 MOST_ALIGNMENT = 1 << 16
 """Bytes, of a variable. Tensor maps and descriptors of matrices need 1024."""
@@ -51,25 +51,25 @@ MOST_FIELD_WIDTH = 4095
 """Characters of one conversion of printf: what C guarantees (C17 7.21.6.1)."""
 
 MOST_PRINTED_CHARACTERS = 1 << 28
-"""Of a launch: what it prints is kept until it ends. A GPU keeps 1 MiB."""
+"""The most that a launch prints, which is kept until it ends. A GPU keeps 1 MiB."""
 
 MOST_STRING_BYTES = 1 << 20
-"""Of a text that a kernel gives to printf."""
+"""The most bytes of a text that a kernel gives to printf."""
 
 MOST_DIMENSIONS = 64
-"""Of a buffer: those of a NumPy array."""
+"""The most dimensions of a buffer: those of a NumPy array."""
 
 MOST_EXPRESSION_CHARACTERS = 10_000
 MOST_EXPRESSION_DEPTH = 100
-"""Of an expression in a workload file: operators within operators, far below Python's own limits,
-so that what it says never depends on how deep its caller is."""
+"""The most operators within operators of an expression in a workload file, far below Python's own
+limits, so that what it says never depends on how deep its caller is."""
 
 MOST_WARPS = 1 << 27
-"""Of a launch that is executed, or counted by a slice: a trace has numbers of every warp."""
+"""The most warps of a launch that is executed, or counted by a slice: a trace counts each warp."""
 
 MOST_NATIVE_INSTRUCTIONS = 30_000
-"""Of a kernel that the JIT engine compiles: LLVM would take minutes, and gigabytes, for more. The
-reference engine runs it."""
+"""The most instructions of a kernel that the JIT engine compiles: LLVM would take minutes, and
+gigabytes, for more. The reference engine runs it."""
 
 MOST_KERNEL_INSTRUCTIONS = 1 << 16
 """Of one kernel with the functions inlined into it: twice the longest one known, and read and
@@ -79,7 +79,7 @@ MOST_BASIC_BLOCKS = 1 << 15
 """Of one kernel, for the same reason; some analyses compare basic blocks in pairs."""
 
 MOST_SOURCE_BYTES = 1 << 25
-"""Of a file of PTX, LLVM IR or SPIR-V: reading takes a hundred times as much memory."""
+"""The most bytes of a file of PTX, LLVM IR or SPIR-V: reading takes a hundred times the memory."""
 
 _MEMORY_VARIABLE = "KERNELCAST_MEMORY"
 _INSTRUCTIONS_VARIABLE = "KERNELCAST_INSTRUCTIONS"
@@ -90,8 +90,11 @@ _CONTROL_GROUP = Path("/sys/fs/cgroup")
 
 
 def available_memory_bytes() -> int | None:
-    """What a launch may take: KERNELCAST_MEMORY in bytes, or what the machine, and the container
-    that this process is in, have left; None where nothing tells."""
+    """The bytes that a launch may take; None where nothing tells.
+
+    KERNELCAST_MEMORY says how many, or else what the machine, and the container that this process
+    is in, have left.
+    """
     given = os.environ.get(_MEMORY_VARIABLE, "")
     if given.isdecimal():
         return int(given)
@@ -100,7 +103,7 @@ def available_memory_bytes() -> int | None:
 
 
 def check_room(needed_bytes: int, what: str) -> None:
-    """LaunchError when `what` needs more memory than is left."""
+    """Raises LaunchError when `what` needs more memory than is left."""
     if needed_bytes < _SMALLEST_CHECKED:
         return
     room = available_memory_bytes()
@@ -112,7 +115,7 @@ def check_room(needed_bytes: int, what: str) -> None:
 
 
 def check_source(size: int, path: str) -> None:
-    """InputError for a text that would take too much memory to read; `path` is its name."""
+    """Raises InputError for a text that would take too much memory to read; `path` is its name."""
     if size > MOST_SOURCE_BYTES:
         raise InputError(
             f"{path} has more than {_size(MOST_SOURCE_BYTES)}: give each kernel a file of its own"
@@ -136,7 +139,7 @@ def kernel_excess(instructions: int, basic_blocks: int) -> str:
 
 
 def check_warps(count: int) -> None:
-    """LaunchError for more warps than a trace can tell apart."""
+    """Raises LaunchError for more warps than a trace can tell apart."""
     if count > MOST_WARPS:
         raise LaunchError(
             f"a launch of {count:,} warps: no more than {MOST_WARPS:,} are executed, "
@@ -187,7 +190,7 @@ def _of_process() -> int | None:
 
 
 def _size(size: int) -> str:
-    """In the largest unit of which there is at least one."""
+    """The size in the largest unit of which there is at least one."""
     for exponent, unit in ((60, "EiB"), (40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
         if size >> exponent:
             return f"{size / (1 << exponent):.4g} {unit}"

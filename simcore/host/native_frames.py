@@ -24,8 +24,10 @@ _ARM_REGISTERS = (9, 31)
 
 
 def frame_bytes(code: bytes, architecture: str) -> int:
-    """Of all functions in a section of code together: no chain of calls takes more unless it goes
-    round. Frames of less than 128 bytes may be left out."""
+    """The bytes of the frames of all functions in a section of code together.
+
+    No chain of calls takes more unless it goes round. Frames below 128 bytes may be left out.
+    """
     if architecture == "x86_64":
         return _of_x86(code)
     return _of_arm(code)

@@ -77,13 +77,16 @@ class OpenFolder:
             self.remove(partial)
 
     def make_folder(self, name: str) -> None:
+        """Makes a folder within, only for its owner; FileExistsError where it is there."""
         os.mkdir(self._at(name), _OWN_FOLDER, dir_fd=self._descriptor)
 
     def remove(self, name: str) -> None:
+        """Removes a file, if it is there."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._at(name), dir_fd=self._descriptor)
 
     def names(self) -> list[str]:
+        """Names of what the folder holds, in no order."""
         return os.listdir(self._path if self._descriptor is None else self._descriptor)
 
     def _at(self, name: str) -> str:

@@ -64,7 +64,7 @@ class FlatMemory:
     """`owners` equal pieces of `size` bytes (thread blocks' shared, threads' local memory)."""
 
     def __init__(self, name: str, size: int, owners: int = 1, data: bytes | None = None) -> None:
-        """With `data`, the contents from the start on, which kernels may only read."""
+        """Makes zeros, or with `data` memory that begins with it and is only read."""
         self.name = name
         self.size = size
         self.stride = max(16, -(-size // 16) * 16)

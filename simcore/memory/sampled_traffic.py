@@ -20,6 +20,7 @@ class SampledCount:
 
     @property
     def relative_standard_error(self) -> float:
+        """The standard error as a share of the value; 0 where that is 0."""
         return self.standard_error / self.value if self.value else 0.0
 
 

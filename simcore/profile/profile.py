@@ -249,6 +249,8 @@ class KernelProfile:
     """Half a sentence why there are no paths although they were wanted."""
 
     def derived(self, make: Callable[[ProfileSource], Value]) -> Value | None:
-        """What `make` makes of trace, device and memory, once, when it is first asked for; None
-        where the origin is a profiler's file. So a model has inputs that no other one needs."""
+        """What `make` makes of trace, device and memory, once, when it is first asked for.
+
+        None where the origin is a profiler's file. So a model has inputs that no other one needs.
+        """
         return self.inputs.of(make)

@@ -11,8 +11,10 @@ __all__ = ["timed_warps"]
 
 
 def timed_warps(source: ProfileSource) -> TimedKernel | None:
-    """None without paths of warps, without timing facts, and without tensor units for what the
-    kernel computes."""
+    """The kernel as the timing model takes it, or None where something is missing.
+
+    It needs paths of warps, timing facts, and tensor units for what the kernel computes.
+    """
     trace, device = source.trace, source.device
     if trace.paths is None or device.timing is None:
         return None

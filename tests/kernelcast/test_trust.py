@@ -222,7 +222,7 @@ def test_folders_of_headers_within_the_own_folder_are_allowed(tmp_path: Path) ->
 
 @pytest.mark.parametrize("suffix", [".cl", ".cu"])
 def test_both_compilers_refuse_what_writes(tmp_path: Path, suffix: str) -> None:
-    """Before they are looked for, so that the rule holds without them."""
+    """Refuses before the compilers are looked for, so that the rule holds without them."""
     source = tmp_path / f"k{suffix}"
     source.write_text("")
     target = tmp_path / "elsewhere"

@@ -66,7 +66,7 @@ READS = {
     "own workload": {"own.py", "m.mtx"},
     "foreign workload": {"m.mtx"},
 }
-"""Besides the file itself."""
+"""Files that an input reads besides itself."""
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def is_of_the_program(path: str) -> bool:
 
 @pytest.mark.parametrize("kind", ACTIONS)
 def test_an_input_does_what_the_table_says(kind: str, inputs: Path, tmp_path: Path) -> None:
-    """As the interpreter itself reports it; C++ libraries that read files are not seen."""
+    """The interpreter itself reports what happens; C++ libraries that read files are not seen."""
     name, action = ACTIONS[kind]
     cache = tmp_path / "cache"
     command = [sys.executable, "-B", "-c", WATCH.format(action=action), str(inputs / name)]

@@ -283,7 +283,7 @@ def test_without_the_package_its_section_is_unknown(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("installed")
 def test_a_package_that_cannot_be_imported_is_named(site: Path, tmp_path: Path) -> None:
-    """It is in nobody's way, but where it might be meant."""
+    """A package like that is in nobody's way, but where it might be meant."""
     (site / "toll_model.py").write_text("import no_such_module", encoding="utf-8")
     kc.device("a100-80gb")
     kc.device(GTX_480)

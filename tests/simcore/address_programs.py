@@ -15,7 +15,7 @@ __all__ = ["BLOCKS", "WORDS", "Program", "numbers", "ptx_module"]
 
 BLOCKS = 4
 WORDS = 8
-"""Of a thread block's row in the table: the program, then displacements."""
+"""The words of a thread block's row in the table: the program, then displacements."""
 _MASK = (1 << 64) - 1
 _SHARED, _LOCAL, _CONST = 1040, 80, 528
 _WINDOWS = {"shared": 1 << 40, "local": 2 << 40, "const": 3 << 40, "param": 4 << 40}
@@ -118,7 +118,7 @@ def _step(choose: random.Random, word: int, label: str) -> tuple[Step, str]:
 
 
 def _offsets(choose: random.Random, size: int) -> tuple[int, ...]:
-    """Of accesses with one base: near each other, anywhere, or a whole turn apart."""
+    """Offsets of accesses with one base: near each other, anywhere, or a whole turn apart."""
     first = choose.choice((0, 0, size, -size, numbers(choose), numbers(choose)))
     found = [first]
     for _ in range(choose.choice((0, 0, 1, 2, 3))):

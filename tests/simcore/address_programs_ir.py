@@ -1,4 +1,4 @@
-"""The same random addresses as LLVM IR: `address_programs` says what a module is."""
+"""Random addresses as LLVM IR: `address_programs` says what a module is."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Kernels whose addresses lie at every power of two: no signal, nothing written outside of their
-memory, and both engines agree on what is read, written, or where the first fault is.
+"""Kernels whose addresses lie at every power of two.
+
+There is no signal, nothing is written outside of their memory, and both engines agree on what is
+read, written, or where the first fault is.
 
 As a script, `fuzz_addresses.py COUNT [SEED]` runs COUNT of them on all cores, in processes of their
 own, and shows what went wrong.
@@ -124,7 +126,7 @@ def _launch(
 
 
 class _Launches:
-    """The same launch on both engines, each time in new memory."""
+    """Launches of a kernel that are alike on both engines, each time in new memory."""
 
     def __init__(
         self,
@@ -214,8 +216,10 @@ def _child(first: str, last: str, count: str, journal: str) -> int:
 
 
 def run_child(first: int, last: int, count: int) -> str:
-    """What is wrong with `count` kernels of each of the modules [first, last), run in a process of
-    their own; empty when nothing is."""
+    """What is wrong with `count` kernels of each of the modules [first, last).
+
+    The kernels run in a process of their own. The text is empty when nothing is wrong.
+    """
     with tempfile.TemporaryDirectory() as folder:
         journal = Path(folder) / "journal"
         arguments = ("--child", str(first), str(last), str(count), str(journal))

@@ -24,8 +24,10 @@ class GuardedMemory:
         self._used: list[_Piece] = []
 
     def take(self, size: int, *, at_end: bool = True, granularity: int = 1) -> Bytes:
-        """Zeros; the first byte, or with `at_end` the end rounded up to the granularity, lies at a
-        page that cannot be touched."""
+        """Zeros, whose first byte, or with `at_end` the end, lies at a page that cannot be touched.
+
+        The end is rounded up to the granularity.
+        """
         pages = max(1, -(-size // mmap.PAGESIZE))
         pool = self._free.setdefault(pages, [])
         piece = pool.pop() if pool else _Piece(pages)

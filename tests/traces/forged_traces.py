@@ -61,8 +61,10 @@ class Forger:
 
 
 def forge(source: Path, target: Path, seed: int) -> None:
-    """One to three changes; half of the forgeries change numbers within columns only, which is what
-    passes the first checks."""
+    """Makes one to three changes.
+
+    Half of the forgeries change numbers within columns only, which is what passes the first checks.
+    """
     turn, forger = random.Random(seed), Forger(source)
     kinds: tuple[Callable[[random.Random, Forger], None], ...]
     kinds = (_numbers, _swapped, _plausible) if turn.random() < 0.6 else _KINDS

@@ -17,7 +17,7 @@ _DIMENSIONS = re.compile(r"\(\s*(\d{1,10})\s*,\s*(\d{1,10})\s*,\s*(\d{1,10})\s*\
 _MOST_DIGITS = 10
 _MOST_WARPS = 1 << 26
 _MOST_THREADS = 1024
-"""Of a thread block on any GPU."""
+"""The most threads of a thread block on any GPU."""
 
 
 @dataclass(frozen=True)

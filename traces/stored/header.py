@@ -17,7 +17,7 @@ __all__ = ["FORMAT_VERSION", "StoredHeader", "header_json", "read_header"]
 FORMAT_VERSION = 2
 _SIZES = 3
 _LARGEST = (1 << 31) - 1
-"""Of sizes and of launches."""
+"""The largest of sizes and of numbers of launches."""
 _MOST_OF_REASON = 120
 _ABSENT: Mapping[str, Any] = {
     "is_source": True,

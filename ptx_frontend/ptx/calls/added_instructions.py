@@ -32,6 +32,7 @@ class AddedCode(InstructionWriter):
     origin: SourceSpan | None
 
     def counted(self, mnemonic: str, *, is_main: bool = False) -> Counted:
+        """What all instructions have, for the next one, which is added."""
         return Counted(
             pc=self.builder.added_pc(),
             mnemonic=mnemonic,

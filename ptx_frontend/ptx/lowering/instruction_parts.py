@@ -92,6 +92,7 @@ class InstructionParts(InstructionWriter):
         return self.compute("add.u64", 64, base, _number(address.offset, 64))
 
     def counted(self, mnemonic: str, *, is_main: bool = False) -> Counted:
+        """What all instructions have, for the next one: a part, or the statement itself."""
         return Counted(
             pc=self.site.pc if is_main else self.builder.added_pc(),
             mnemonic=self.site.mnemonic if is_main else mnemonic,
@@ -102,6 +103,7 @@ class InstructionParts(InstructionWriter):
         )
 
     def fields(self, mnemonic: str, *, is_main: bool = False) -> Fields:
+        """What the next instruction has, under the guard of the statement."""
         return Fields(**self.counted(mnemonic, is_main=is_main), guard=self.guard)
 
     def spelled(self, mnemonic: str) -> str:

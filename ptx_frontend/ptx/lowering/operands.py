@@ -54,7 +54,7 @@ class Site:
         return Place(pc=self.pc + ahead, mnemonic=self.mnemonic, span=self.span, origin=self.origin)
 
     def fields(self, ahead: int = 0) -> GuardedPlace:
-        """The same for one under the guard of the statement."""
+        """What an instruction under the statement's guard has; `ahead` others come before it."""
         return GuardedPlace(**self.place(ahead), guard=self.guard)
 
     def unsupported(self, reason: str) -> UnsupportedInstruction:

@@ -73,8 +73,11 @@ def is_whole_directive(token: str) -> bool:
 
 
 def _pieces(text: str) -> Iterator[tuple[int, str]]:
-    """The text in pieces of whole lines, with the offset of each. No token but a comment and a
-    section goes over the end of a line, and a section may as well come in parts."""
+    """The text in pieces of whole lines, with the offset of each.
+
+    No token but a comment and a section goes over the end of a line, and a section may as well come
+    in parts.
+    """
     start = 0
     while len(text) - start > _PIECE and "/*" not in text:
         end = text.find("\n", start + _PIECE) + 1

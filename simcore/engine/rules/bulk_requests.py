@@ -115,7 +115,10 @@ def _of_run(request: BulkRequest, operation: BulkOperation, memory: LaunchMemory
 
 
 def _check_size(size: int, operation: BulkOperation, memory: LaunchMemory) -> None:
-    """Before anything is made for each element: sizes have 32 bits."""
+    """Raises LaunchError for too large a size, before anything is made for each element.
+
+    Sizes have 32 bits.
+    """
     most, where = MOST_SHARED_BYTES, "shared memory"
     if operation.direction is BulkDirection.PREFETCH:
         most, where = MOST_PREFETCHED_BYTES, "a prefetch"

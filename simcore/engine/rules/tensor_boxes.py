@@ -57,7 +57,7 @@ def tensor_box(
 
 
 def _check_size(positions: Sequence[Ints], element_bytes: int) -> None:
-    """LaunchError for more than shared memory can hold: a box has up to 256^5 elements."""
+    """Raises LaunchError for more than shared memory can hold: a box has up to 256^5 elements."""
     shapes = [position.shape for position in positions]
     size = element_bytes * math.prod(np.broadcast_shapes(*shapes))
     if size > MOST_SHARED_BYTES:

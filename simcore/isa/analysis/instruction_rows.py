@@ -46,7 +46,7 @@ COMMIT_GROUP, WAIT_GROUP = "commit_group", "wait_group"
 """What opcodes of rows are called, the latter with the number of groups that are not waited for."""
 _NOWHERE = SourceSpan("", 0)
 _USUAL_ACCURACY = {Expansion.ROUNDED: "rn", Expansion.APPROXIMATED: "approx"}
-"""Of what is one instruction here and several in native code."""
+"""The accuracy, by expansion, of what is one instruction here and several in native code."""
 
 
 @once_per_kernel

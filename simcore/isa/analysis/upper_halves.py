@@ -61,8 +61,8 @@ LOWER_OPERANDS: Mapping[Algebra, int] = {
     Algebra.CHOICE: 2,
     Algebra.OTHER: 0,
 }
-"""Of how many first operands the lower half of the result depends on the lower halves alone; the
-other operands of these have 32 bits or one."""
+"""The number of first operands of which the lower half of the result depends on the lower halves
+alone; the other operands of these have 32 bits or one."""
 
 
 def registers_read_in_full(kernel: Kernel) -> frozenset[int]:

@@ -80,9 +80,8 @@ class Instruction:
 
     `mnemonic` is the instruction as the source spells it (`ld.global.nc.v2.f32`);
     `span` is its place there; `origin` the place in the higher-level source when known (`.loc`).
-    `is_added`: the source does not have it, but native code does (docs/counting.md). `is_part`:
-    neither has it, hardware does it as part of another instruction; it counts nowhere, but its
-    access reaches memory.
+    `is_added`: only native code has it (docs/counting.md). `is_part`: hardware does it as part of
+    another instruction; it counts nowhere, but its access reaches memory.
     """
 
     pc: int
@@ -99,8 +98,7 @@ class Compute(Instruction):
     """destinations = opcode(sources), lane by lane.
 
     `type` is the instruction type, `source_type` the second type of `cvt` (else equal to `type`).
-    `modifiers` are those that change the value and that the table does not name in the opcode:
-    `ftz`, `sat`, `approx`, rounding.
+    `modifiers` change the value and are not in the opcode: `ftz`, `sat`, `approx`, rounding.
     """
 
     opcode: Opcode
@@ -151,8 +149,7 @@ class Atomic(Instruction):
 class Fence(Instruction):
     """A memory fence: counts as an instruction; the engines' memory is sequentially consistent.
 
-    `groups_left`: where it waits for groups of asynchronous operations, how many of the latest ones
-    need not be done.
+    `groups_left`: how many of the latest groups of asynchronous operations need not be done.
     """
 
     groups_left: int | None = None
@@ -162,8 +159,7 @@ class Fence(Instruction):
 class WarpOperation(Instruction):
     """destinations = opcode(sources) across the lanes of a warp that execute it together.
 
-    `members` is the mask of lanes that must take part (`.sync`); None for whoever is there.
-    `destinations` is empty where nothing is wanted of it.
+    `members` masks the lanes that must take part (`.sync`, else None); `destinations` may be empty.
     """
 
     opcode: WarpOpcode

@@ -28,10 +28,10 @@ class Algebra(Enum):
     PRODUCT_SUM = "product sum"
     """The product of the first two operands plus the third."""
     SHORT_PRODUCT = "short product"
-    """Of the lower 24 bits."""
+    """The product of the lower 24 bits."""
     SHORT_PRODUCT_SUM = "short product sum"
     WIDE_PRODUCT = "wide product"
-    """In twice the bits of the operands."""
+    """The product in twice the bits of the operands."""
     WIDE_PRODUCT_SUM = "wide product sum"
     QUOTIENT = "quotient"
     REMAINDER = "remainder"
@@ -50,7 +50,7 @@ class Algebra(Enum):
     COMPARISON = "comparison"
     """Predicates by the column `comparison`."""
     CHOICE = "choice"
-    """Of the first two operands, by the third."""
+    """One of the first two operands, chosen by the third."""
 
 
 class Order(Enum):
@@ -98,7 +98,7 @@ class Detour(Enum):
     QUOTIENT = "quotient"
     BIT_SEARCH = "bit search"
     EXCHANGE = "exchange"
-    """Of values between lanes."""
+    """An exchange of values between lanes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,6 +23,7 @@ Array = npt.NDArray[Any]
 
 
 def of_elements(context: Context) -> Context:
+    """The context of one element of packed types."""
     return Context(context.type.element, context.source_type.element, context.modifiers)
 
 

@@ -14,7 +14,7 @@ MOST_WAYS = MAX_WAYS
 
 
 def cold(ways: int, stride: int, sets: int) -> Ints:
-    """In the first slot of each set the way whose turn it is."""
+    """`recency` of empty sets; the first slot of each set holds the way whose turn it is."""
     return np.zeros(stride * sets, np.int64)
 
 
@@ -25,9 +25,11 @@ def touch(recency: Ints, first: int, stride: int, ways: int, way: int, clock: In
 
 @inlined
 def insert(recency: Ints, first: int, stride: int, ways: int, way: int, clock: Ints) -> None:
+    """Makes the next way the one whose turn it is."""
     recency[np.uint64(first)] = way + 1 if way + 1 < ways else 0
 
 
 @inlined
 def victim(recency: Ints, first: int, stride: int, ways: int, random: Words) -> int:
+    """The way whose turn it is."""
     return int(recency[np.uint64(first)])

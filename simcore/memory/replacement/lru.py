@@ -28,8 +28,10 @@ def cold(ways: int, stride: int, sets: int) -> Ints:
 
 @inlined
 def _to_front(digits: np.uint64, way: np.uint64) -> np.uint64:
-    """Moves the digit `way` to the lowest place; the lowest zero of the difference finds it
-    (Mycroft's test)."""
+    """Moves the digit `way` to the lowest place.
+
+    The lowest zero of the difference finds it (Mycroft's test).
+    """
     other = digits ^ (way * np.uint64(0x1111111111111111))
     zeros = (other - np.uint64(0x1111111111111111)) & ~other & np.uint64(0x8888888888888888)
     below = np.uint64(ONE << np.uint64(trailing_zeros(int(np.int64(zeros))) - 3)) - ONE
@@ -39,6 +41,7 @@ def _to_front(digits: np.uint64, way: np.uint64) -> np.uint64:
 
 @inlined
 def touch(recency: Ints, first: int, stride: int, ways: int, way: int, clock: Ints) -> None:
+    """Moves the way to the front of its set's order."""
     at, used = np.uint64(first >> trailing_zeros(stride)), np.uint64(way)
     digits = np.uint64(recency[at])
     if digits & np.uint64(15) != used:
@@ -50,5 +53,6 @@ insert = touch
 
 @inlined
 def victim(recency: Ints, first: int, stride: int, ways: int, random: Words) -> int:
+    """The way whose last use is longest ago."""
     digits = np.uint64(recency[np.uint64(first >> trailing_zeros(stride))])
     return int(np.int64((digits >> np.uint64(4 * (ways - 1))) & np.uint64(15)))

@@ -1,4 +1,4 @@
-"""The same as `lru` for sets of any size: of each slot the time of its last use, and its way."""
+"""LRU for sets of any size: of each slot the time of its last use, and its way."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def cold(ways: int, stride: int, sets: int) -> Ints:
 
 @inlined
 def touch(recency: Ints, first: int, stride: int, ways: int, way: int, clock: Ints) -> None:
+    """Notes the time of this use of the way."""
     clock[0] += 1
     recency[np.uint64(first + way)] = (clock[0] << WAY_BITS) | way
 
@@ -31,4 +32,5 @@ insert = touch
 
 @inlined
 def victim(recency: Ints, first: int, stride: int, ways: int, random: Words) -> int:
+    """The way whose last use is longest ago."""
     return lowest(recency, first, stride) & (MAX_WAYS - 1)

@@ -19,12 +19,13 @@ MOST_WAYS = 32
 
 
 def cold(ways: int, stride: int, sets: int) -> Ints:
-    """In the first slot of each set its tree: all nodes point to the left."""
+    """`recency` of empty sets; the first slot of each is its tree: all nodes point left."""
     return np.zeros(stride * sets, np.int64)
 
 
 @inlined
 def touch(recency: Ints, first: int, stride: int, ways: int, way: int, clock: Ints) -> None:
+    """Points all nodes above the way away from it."""
     leaves = 1
     while leaves < ways:
         leaves *= 2
@@ -41,6 +42,7 @@ insert = touch
 
 @inlined
 def victim(recency: Ints, first: int, stride: int, ways: int, random: Words) -> int:
+    """The way that the nodes of the tree point to."""
     leaves = 1
     while leaves < ways:
         leaves *= 2

@@ -15,7 +15,7 @@ __all__ = ["MAX_WAYS", "RANDOM_SEED", "Policy"]
 
 WAY_BITS = 20
 MAX_WAYS = 1 << WAY_BITS
-"""Of a set, whatever the policy."""
+"""The most ways of a set, whatever the policy."""
 RANDOM_SEED = 0x9E3779B97F4A7C15
 """Any nonzero word; fixed, so that a simulation repeats exactly."""
 
@@ -33,7 +33,7 @@ class Policy(Protocol):
     NAME: str
     """How device files call it."""
     MOST_WAYS: int
-    """Of two policies of one name the first is taken that has room for the ways of a set."""
+    """The most ways of a set; of two policies of one name the first with room is taken."""
 
     def cold(self, ways: int, stride: int, sets: int) -> Ints:
         """`recency` of a cache of empty sets."""

@@ -62,7 +62,7 @@ DETOURS: Mapping[Detour, Mapping[str, Pipeline]] = {
         Unit.MOVE.value: Pipeline.SHUFFLE,
     },
 }
-"""By unit."""
+"""Pipelines by unit, for each detour."""
 _OF_SASS: Mapping[str, Detour] = {
     **dict.fromkeys(("IMAD", "IMADSP", "IMUL", "XMAD", "VMAD", "IDP", "IDP4A"), Detour.PRODUCT),
     "FMUL": Detour.PRODUCT,
@@ -127,7 +127,7 @@ def _pipeline(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline
 
 
 def detour(row: InstructionRow) -> Detour:
-    """Of an opcode of the table, or of SASS; none for what is neither."""
+    """The detour of an opcode of the table, or of SASS; none for what is neither."""
     entry = OPCODES.get(row.opcode) or WARP_OPCODES.get(row.opcode)
     if entry is not None:
         return entry.detour

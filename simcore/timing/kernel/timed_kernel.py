@@ -119,5 +119,6 @@ class TimedKernel:
 
 
 def timing_facts(device: Device) -> TimingFacts:
+    """The timing facts of a device, which must have them."""
     assert device.timing is not None, "the caller refuses devices without timing facts"
     return device.timing

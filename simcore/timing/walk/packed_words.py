@@ -22,11 +22,13 @@ def pack(cycle: int, reason: int) -> int:
 
 @inlined
 def cycle_of(packed: int) -> int:
+    """The cycle of a word that `pack` made."""
     return packed >> REASON_BITS
 
 
 @inlined
 def reason_of(packed: int) -> int:
+    """What is waited for, of a word that `pack` made."""
     return packed & REASON_MASK
 
 
@@ -38,9 +40,11 @@ def ring_entry(ready: int, warp: int) -> int:
 
 @inlined
 def entry_cycle(entry: int) -> int:
+    """The cycle in which the operands of a ring's entry are there."""
     return entry >> _WARP_BITS
 
 
 @inlined
 def entry_warp(entry: int) -> int:
+    """The warp of an entry of the ring."""
     return entry & _WARP_MASK

@@ -120,7 +120,7 @@ def warp_pipe(state: SmState, warp: int) -> int:
 
 @inlined
 def warp_bit(state: SmState, warp: int) -> int:
-    """Its place in the order of its scheduler, as a bit."""
+    """The place of the warp in the order of its scheduler, as a bit."""
     return state.warp[warp_word(warp, BIT)]  # type: ignore[no-any-return]
 
 
@@ -138,13 +138,13 @@ def warp_line(state: SmState, warp: int) -> int:
 
 @inlined
 def warp_counted(state: SmState, warp: int) -> int:
-    """Up to when its cycles are in the account."""
+    """The cycle up to which its cycles are in the account."""
     return state.warp[warp_word(warp, COUNTED)]  # type: ignore[no-any-return]
 
 
 @inlined
 def warp_closed_before(state: SmState, warp: int) -> int:
-    """Of its pipe, when it began to wait for that."""
+    """The cycles in which its pipe had been closed when it began to wait for that."""
     return state.warp[warp_word(warp, CLOSED_BEFORE)]  # type: ignore[no-any-return]
 
 
@@ -156,7 +156,7 @@ def warp_acknowledged(state: SmState, warp: int) -> int:
 
 @inlined
 def warp_number(state: SmState, warp: int) -> int:
-    """Among the warps of all thread blocks."""
+    """The number of the warp among those of all thread blocks."""
     return state.warp[warp_word(warp, NUMBER)]  # type: ignore[no-any-return]
 
 
@@ -198,13 +198,13 @@ def scheduler_wake(state: SmState, scheduler: int) -> int:
 
 @inlined
 def scheduler_due(state: SmState, scheduler: int) -> int:
-    """Up to when its slots are in the account."""
+    """The cycle up to which its slots are in the account."""
     return state.scheduler[scheduler_word(scheduler, DUE)]  # type: ignore[no-any-return]
 
 
 @inlined
 def scheduler_since(state: SmState, scheduler: int) -> int:
-    """Since when a warp could have issued."""
+    """The cycle since which a warp could have issued."""
     return state.scheduler[scheduler_word(scheduler, SINCE)]  # type: ignore[no-any-return]
 
 

@@ -114,7 +114,7 @@ class Planted:
 
 @pytest.mark.parametrize("digest", ["none", "unkeyed", "of another key"])
 def test_a_planted_pickle_is_never_decoded(folder: Path, tmp_path: Path, digest: str) -> None:
-    """It lies in our own folder: copied there by somebody who does not have the key."""
+    """The pickle lies in our own folder: copied there by somebody who does not have the key."""
     write_checked("other", b"")  # makes the key
     harm = pickle.dumps(Planted(tmp_path / "harm"))
     pickle.loads(harm)

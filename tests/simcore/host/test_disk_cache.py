@@ -173,7 +173,7 @@ def link_key(key: Path) -> None:
 def test_nothing_is_believed_under_another_key(
     folder: Path, change: Callable[[Path], None]
 ) -> None:
-    """Nor where others may know the key; what is written then has a key again."""
+    """Where others may know the key, nothing is believed; what is written then has a key again."""
     write_checked("x", b"contents")
     key = folder / "key"
     before = key.read_bytes()
@@ -291,7 +291,7 @@ def test_texts_for_other_programs_are_what_was_asked_for(folder: Path) -> None:
 
 
 def test_writers_at_once_leave_whole_entries_and_one_key(folder: Path) -> None:
-    """Of several keys made at the same moment one stays; what was written with it is read."""
+    """One of several keys made at the same moment stays; what was written with it is read."""
     names = [f"x{number}" for number in range(4)]
     contents = {bytes([letter]) * 100_000 for letter in b"abcdefgh"}
 

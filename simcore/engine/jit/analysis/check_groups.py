@@ -29,7 +29,7 @@ Step = tuple[int, Instruction]
 
 _FEWEST_ACCESSES = 2
 _MOST_REACH = 1 << 40
-"""In bytes: more than a region has, and far from where sums of 64 bits wrap around."""
+"""Bytes: more than a region has, and far from where sums of 64 bits wrap around."""
 
 
 @dataclass(frozen=True, slots=True)

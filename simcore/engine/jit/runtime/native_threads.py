@@ -10,7 +10,7 @@ from kernelcast.errors import ExecutionError
 __all__ = ["start_threads"]
 
 _OWN_BYTES = 1 << 23
-"""For small frames, and for Python that native code calls: what Linux gives to a thread."""
+"""Bytes for small frames, and for Python that native code calls: what Linux gives to a thread."""
 _MOST_BYTES = 1 << 30
 _UNIT_BYTES = 1 << 16
 _LOCK = threading.Lock()

@@ -41,7 +41,7 @@ _METADATA = """attributes #0 = { "prefer-vector-width"="512" "min-legal-vector-w
 !0 = !{!"branch_weights", i32 1, i32 100000}
 !1 = !{!"branch_weights", i32 100000, i32 1}"""
 _LEAST_STAGING_BYTES = 16
-"""Of a lane: operations across lanes keep so much there."""
+"""The least bytes of a lane: operations across lanes keep so much there."""
 
 
 @dataclass(frozen=True)

@@ -46,8 +46,10 @@ _Entry = ctypes.CFUNCTYPE(
 
 @once_per_kernel
 def can_run(kernel: Kernel) -> bool:
-    """False for what only the reference engine does: barriers that threads may go round, and
-    kernels that LLVM would take too long for."""
+    """Whether the JIT engine runs the kernel; what it does not run is left to the reference engine.
+
+    That is barriers that threads may go round, and kernels that LLVM would take too long for.
+    """
     from kernelcast.simcore.engine.reference.bypasses import ways_round
     from kernelcast.simcore.engine.reference.counted_barriers import has_counted_barriers
 
@@ -97,7 +99,7 @@ class _Program:
 
     @property
     def stack_bytes(self) -> int:
-        """Of one call of `entry`, whichever it is."""
+        """The bytes of stack that one call of `entry` takes, whichever it is."""
         return self._modules[0].stack_bytes
 
 

@@ -150,7 +150,7 @@ def test_vectors_of_256_bits_are_served_lane_by_lane(compile_ptx: Compile) -> No
 def test_the_records_of_a_basic_block_fit_the_ring(
     compile_ptx: Compile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in a basic block of some thousand accesses with a ring of the usual size."""
+    """A small ring stands for a usual one with a basic block of some thousand accesses."""
     monkeypatch.setattr(worker, "_RING_BYTES", 1 << 9)
     memory = GuardedMemory()
 

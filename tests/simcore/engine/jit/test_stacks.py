@@ -24,7 +24,7 @@ STEPS = 1500
 
 
 def _body() -> str:
-    """So many values by lane that code which is not optimized keeps far more than 128 KiB."""
+    """Keeps so many values by lane that unoptimized code takes far more than 128 KiB."""
     start = "ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mad.wide.u32 %rd2, %r1, 4, %rd1;"
     start += "ld.global.u32 %r2, [%rd2];"
     steps = (
@@ -46,7 +46,7 @@ def _expected(words: int) -> list[int]:
 
 
 def run_with_small_stacks(kernel: Kernel) -> None:
-    """As a program whose own threads have 128 KiB."""
+    """Runs the kernel like a program whose own threads have 128 KiB."""
     out = np.arange(1, 33, dtype=np.uint32)
     threading.stack_size(1 << 17)
     vars(jit_run)["LARGE_IR"] = 0  # nothing is optimized

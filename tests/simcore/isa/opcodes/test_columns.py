@@ -1,5 +1,7 @@
-"""Columns of the table of opcodes: what they name holds of what opcodes compute, every rule has its
-place in every room that asks, and who has usual values stands in a list."""
+"""Columns of the table of opcodes: what they name holds of what opcodes compute.
+
+Every rule has its place in every room that asks, and who has usual values stands in a list.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +47,10 @@ def test_every_rule_has_its_place_in_every_room(room: str) -> None:
 
 
 def usual_columns() -> list[str]:
-    """A line an opcode: the columns that it leaves at their usual values. Who has a `comparison`
-    follows from `algebra`."""
+    """A line an opcode: the columns that it leaves at their usual values.
+
+    Who has a `comparison` follows from `algebra`.
+    """
     usual = Columns()
     columns = [column.name for column in fields(Columns) if column.name != "comparison"]
     lines = []
@@ -175,8 +179,8 @@ MEANINGS: Mapping[Algebra, Callable[..., int | None]] = {
     Algebra.WINDOW: lambda _, a: a & 0xFFFFFFFF,
     Algebra.CHOICE: lambda _, a, b, p: a if p & 1 else b,
 }
-"""By (context, *operands), of any size; None where nothing is said. A window moves an address by
-whole multiples of 2**32."""
+"""Results of (context, *operands), of any size; None where nothing is said. A window moves an
+address by whole multiples of 2**32."""
 
 
 @by_name(lambda entry: entry.algebra in MEANINGS)
@@ -246,7 +250,7 @@ def power(value: int) -> int:
 
 @by_name(lambda entry: ALIGNMENT_RULES[entry.algebra])
 def test_results_are_aligned_as_their_operands_promise(entry: Opcode) -> None:
-    """As far as memory asks: windows of address spaces begin at multiples of 2**40."""
+    """Alignment counts as far as memory asks: windows of spaces begin at multiples of 2**40."""
     rule = ALIGNMENT_RULES[entry.algebra]
     assert rule is not None
     for context, operands in drawn(entry):
