@@ -59,7 +59,7 @@ def _threads(target: OpenClTarget) -> int:
 
 def _c_multiply_adds(target: OpenClTarget, scalar: str, folder: Path) -> Callable[[], float]:
     """Operations per second, in vectors as wide as the device's."""
-    vector, threads = 4 * max(4, target.facts.native_float_width), _threads(target)
+    vector, threads = 4 * max(4, target.facts.llvm_float_width), _threads(target)
     macros = (f"-DSCALAR={scalar}", f"-DBYTES={vector}", f"-DCHAINS={_CHAINS}")
     code = _library("multiply_adds", folder, *macros)
     operations = 2 * _ITERATIONS * _CHAINS * (vector // _SCALAR_BYTES[scalar]) * threads

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from kernelcast.simcore.launch.textures import Texture as Texture
     from kernelcast.simcore.profile.profile import KernelProfile as KernelProfile
     from kernelcast.simcore.profile.profile import WorkType as WorkType
-    from kernelcast.topdown.analysis import topdown as topdown
+    from kernelcast.topdown_analysis.combined import topdown as topdown
     from kernelcast.trust import Trust as Trust
     from kernelcast.workload.file import load_workload as load_workload
     from kernelcast.workload.workload import Workload as Workload
@@ -191,7 +191,7 @@ _HOMES = {
     "rank": "kernelcast.ranking.launches",
     "reference_utilization": "kernelcast.api",
     "save_trace": "kernelcast.api",
-    "topdown": "kernelcast.topdown.analysis",
+    "topdown": "kernelcast.topdown_analysis.combined",
     "whatif": "kernelcast.architectures",
 }
 

@@ -31,7 +31,7 @@ def device_facts(handle: Any) -> DeviceFacts:
         max_work_group=int(handle.max_work_group_size),
         preferred_work_group_multiple=_preferred_multiple(handle),
         features=frozenset(_features(handle)),
-        native_float_width=max(1, int(handle.native_vector_width_float)),
+        llvm_float_width=max(1, int(handle.native_vector_width_float)),
     )
 
 

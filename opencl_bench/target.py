@@ -43,7 +43,7 @@ class DeviceFacts:
     max_work_group: int
     preferred_work_group_multiple: int
     features: frozenset[Feature]
-    native_float_width: int = 1
+    llvm_float_width: int = 1
 
 
 class Target(Protocol):

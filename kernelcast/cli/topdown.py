@@ -15,7 +15,7 @@ from kernelcast.errors import KernelcastError
 
 if TYPE_CHECKING:
     from kernelcast.models.topdown import ApplicationTopDown
-    from kernelcast.topdown.measured import MeasuredGpu
+    from kernelcast.topdown_analysis.measured import MeasuredGpu
 
 __all__ = ["topdown"]
 
@@ -88,7 +88,7 @@ def _simulated(workload: Path, device: str | None, execution: Execution) -> Appl
 
 def _measured_gpu(device: str | None, compute_capability: str | None) -> MeasuredGpu | None:
     """None where neither is given, for the file may tell."""
-    from kernelcast.topdown.measured import MeasuredGpu
+    from kernelcast.topdown_analysis.measured import MeasuredGpu
 
     if device is not None and compute_capability is not None:
         raise KernelcastError(
@@ -110,7 +110,7 @@ def _measured(
     per_invocation: bool,
 ) -> ApplicationTopDown:
     """The analysis of a profiler's file; KernelcastError for invocations of one with means only."""
-    from kernelcast.topdown.measured import measured_topdown
+    from kernelcast.topdown_analysis.measured import measured_topdown
 
     found = measured_topdown(metrics, gpu, kernel, is_strict=strict)
     for item in found.kernels:

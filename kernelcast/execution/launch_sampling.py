@@ -13,7 +13,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.analysis.cluster_addresses import needs_clusters
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
-from kernelcast.simcore.sampling.decision import FEWEST_THREADS, why_not_sampled
+from kernelcast.simcore.sampling.plan import FEWEST_THREADS, why_not_sampled
 from kernelcast.traces.trace import Trace
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
-from kernelcast.simcore.launch.resources import resource_needs
+from kernelcast.simcore.launch.local_arrays import resource_needs
 from kernelcast.simcore.profile.occupancy import occupancy
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from kernelcast.simcore.host.limits import MOST_SHARED_BYTES
 from kernelcast.simcore.isa.analysis.warp_dependence import depends_on_warp_width
 from kernelcast.simcore.isa.ir.kernel import Kernel, Module
 from kernelcast.simcore.launch.launch import Argument, Launch
-from kernelcast.simcore.launch.resources import resource_needs
+from kernelcast.simcore.launch.local_arrays import resource_needs
 from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.traces.trace import Trace
 from kernelcast.workload.argument_snapshot import ArgumentSnapshot
@@ -112,7 +112,7 @@ class RunnableKernel:
 
     def with_exact_sums(self) -> RunnableKernel:
         """The kernel with matrix instructions that add up exactly and round once."""
-        from kernelcast.simcore.isa.analysis.exact_sums import with_exact_sums
+        from kernelcast.simcore.isa.analysis.static_products import with_exact_sums
 
         return replace(self, kernel=with_exact_sums(self.kernel))
 

@@ -134,14 +134,14 @@ def _prepare(kernel: Kernel, launch: Launch) -> str:
     """The engine that `auto` would take, after every engine has prepared the kernel."""
     # the engines take a while to import: only who checks pays
     from kernelcast.simcore.engine.jit.codegen.launch_facts import launch_facts
-    from kernelcast.simcore.engine.jit.runtime.program import generate
+    from kernelcast.simcore.engine.jit.runtime.generated_code import generate
     from kernelcast.simcore.engine.jit.runtime.run import can_run
-    from kernelcast.simcore.engine.reference.program import Program
+    from kernelcast.simcore.engine.reference.prepared_kernel import PreparedKernel
     from kernelcast.simcore.host.llvm import emit_object
     from kernelcast.simcore.launch.local_arrays import shared_bytes
     from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 
-    Program(kernel)
+    PreparedKernel(kernel)
     memory = LaunchMemory(kernel, launch)
     if not can_run(kernel):
         return "reference"

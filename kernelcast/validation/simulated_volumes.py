@@ -18,7 +18,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.engine.jit.runtime.sliced_launch import SlicedLaunch
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.launch.launch import Limits
-from kernelcast.simcore.launch.resources import resource_needs
+from kernelcast.simcore.launch.local_arrays import resource_needs
 from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.l1_passes import data_passes, has_banked_l1, tag_passes
 from kernelcast.simcore.memory.native_accesses import native_accesses

@@ -11,9 +11,13 @@ from typing import Any
 
 from kernelcast.errors import MetricsError, nearest
 from kernelcast.input_files import read_input
-from kernelcast.workload.key_paths import dotted, place
 
-__all__ = ["JsonObject", "read_json"]
+__all__ = [
+    "JsonObject",
+    "dotted",
+    "place",
+    "read_json",
+]
 
 
 def read_json(file: Path) -> JsonObject:
@@ -136,3 +140,13 @@ class JsonObject:
 
 def _shown(value: object) -> str:
     return "null" if value is None else f"{type(value).__name__} {str(value)[:40]!r}"
+
+
+def dotted(key: str, name: str) -> str:
+    """`kernel.source`; either part may be empty."""
+    return ".".join(part for part in (key, name) if part)
+
+
+def place(file: str, key: str) -> str:
+    """`file: kernel.source`, the start of every message; without a key the file alone."""
+    return f"{file}: {key}" if key else file

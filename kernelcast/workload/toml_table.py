@@ -12,7 +12,7 @@ from typing import Any
 from kernelcast.errors import WorkloadError, nearest
 from kernelcast.input_files import MOST_TEXT_BYTES, read_input
 from kernelcast.trust import Trust
-from kernelcast.workload.key_paths import dotted, place
+from kernelcast.workload.json_object import dotted, place
 
 __all__ = ["Expression", "TomlTable", "read_toml"]
 

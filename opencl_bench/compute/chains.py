@@ -79,7 +79,7 @@ def chain_settings(facts: DeviceFacts, effort: Effort) -> tuple[ChainSetting, ..
     A CPU's work-item computes with whole SIMD registers; on a GPU many work-items do.
     """
     if facts.is_cpu:
-        vector = 4 * max(4, min(_LARGEST_VECTOR, facts.native_float_width))
+        vector = 4 * max(4, min(_LARGEST_VECTOR, facts.llvm_float_width))
         shapes = ((vector, 12), (vector, 8), (vector, 16), (_VECTOR_BYTES, 12))
         settings = tuple(ChainSetting(*shape, _CPU_STEPS, 1) for shape in shapes)
     else:
@@ -251,7 +251,7 @@ class ChainLaunch:
         A CPU runs the work-items of a work-group one after another.
         """
         units = min(facts.compute_units, self.work_groups)
-        a_clock = 2 * facts.native_float_width if facts.is_cpu else _GUESSED_LANES
+        a_clock = 2 * facts.llvm_float_width if facts.is_cpu else _GUESSED_LANES
         items = self.work_items * self.lanes * self.chains
         dependent = 4 * (self.work_items / units if facts.is_cpu else 1)
         clocks = max(items / (units * a_clock), dependent) * self.steps

@@ -118,7 +118,7 @@ class DeviceBasis:
     def warp_width(self) -> Entry:
         """SIMD lanes of a CPU; of a GPU what the driver prefers, then what was found."""
         if self.facts.is_cpu:
-            lanes = self.facts.native_float_width
+            lanes = self.facts.llvm_float_width
             width = min(max(lanes, _WARP_WIDTHS[0]), _WARP_WIDTHS[-1])
             return derived(
                 power_of_two_above(width),

@@ -182,7 +182,7 @@ def global_bandwidth_parameters(
         *(BandwidthPoint(usual.groups, int(p.x), usual.loads, p.y) for p in over_sizes.points),
         *(BandwidthPoint(usual.groups, usual.work_group, int(p.x), p.y) for p in over_loads.points),
     ]
-    lanes = max(facts.native_float_width, 1) if facts.is_cpu else 1
+    lanes = max(facts.llvm_float_width, 1) if facts.is_cpu else 1
     return Parameters(fit_global_bandwidth(points, WORD_BYTES * lanes, facts.compute_units), ())
 
 

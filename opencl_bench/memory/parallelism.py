@@ -52,7 +52,7 @@ def usual_launch(facts: DeviceFacts) -> ReadLaunch:
 class _Walk:
     def __init__(self, target: Target, effort: Effort) -> None:
         self.target, self.repeats = target, REPEATS[effort]
-        self.lanes = max(target.facts.native_float_width, 1) if target.facts.is_cpu else 1
+        self.lanes = max(target.facts.llvm_float_width, 1) if target.facts.is_cpu else 1
         self.content = numbered_words(array_bytes(target.facts, effort) // WORD_BYTES)
         self.data = target.buffer(self.content)
         element = "uint" if self.lanes == 1 else f"uint{self.lanes}"

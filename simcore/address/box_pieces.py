@@ -1,4 +1,4 @@
-"""What boxes have in common, in native code: pieces between all ends of all boxes.
+"""What boxes have in common, in compiled code: pieces between all ends of all boxes.
 
 All ends cut each axis into pieces; a product of pieces is in a set or out of it as a whole, so
 counting multiplies lengths. Imports numba. Functions find their room among the arguments:

@@ -1,6 +1,6 @@
 """Engines run a kernel and return its Trace; they differ in speed, never in what they count.
 
-`reference` is NumPy and obviously right, `jit` is native code; both obey `rules` and fill the
+`reference` is NumPy and obviously right, `jit` is compiled code; both obey `rules` and fill the
 tables of `recording`. Imports `isa`, `launch`, `host` and `traces`.
 """
 

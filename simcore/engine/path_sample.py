@@ -12,7 +12,7 @@ from kernelcast.simcore.engine.recording.path_recorder import PathRecorder, Reco
 from kernelcast.simcore.engine.reference.batch import Batch, GridShape
 from kernelcast.simcore.engine.reference.clusters import with_mates
 from kernelcast.simcore.engine.reference.phase_log import PhaseLog, has_phases
-from kernelcast.simcore.engine.reference.program import Program
+from kernelcast.simcore.engine.reference.prepared_kernel import PreparedKernel
 from kernelcast.simcore.engine.reference.run import BatchRun
 from kernelcast.simcore.engine.reference.store_journal import StoreJournal
 from kernelcast.simcore.engine.reference.warp_lanes import check_warp_width
@@ -109,7 +109,7 @@ def _record(
     journal: StoreJournal,
 ) -> WarpPaths:
     shape = GridShape(launch, warp_width)
-    memory, program = LaunchMemory(kernel, launch), Program(kernel)
+    memory, program = LaunchMemory(kernel, launch), PreparedKernel(kernel)
     numbers = sampled_thread_blocks(launch.thread_blocks, shape.threads, shape.warps)
     numbers = with_mates(numbers, launch.grid, launch.cluster_of(kernel))
     recorder = PathRecorder(kernel, warp_width, shape.warps * len(numbers), most_events)
@@ -128,14 +128,14 @@ def _record(
 
 
 def _multiplication() -> Multiplication:
-    """Native code where there is any: the same bits, sooner."""
+    """Compiled code where there is any: the same bits, sooner."""
     from kernelcast.simcore.host.llvm import host_supports_vectors
 
     if not host_supports_vectors():
         return multiply
-    from kernelcast.simcore.engine.jit.runtime.tile_products import multiply_natively
+    from kernelcast.simcore.engine.jit.runtime.tile_products import multiply_compiled
 
-    return multiply_natively
+    return multiply_compiled
 
 
 def _discard(_text: str) -> None:

@@ -9,7 +9,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = ["seldom"]
+__all__ = ["unlikely"]
 
 
 def _emit_expect(_typing: Any, _condition: Any) -> Any:
@@ -24,6 +24,6 @@ def _emit_expect(_typing: Any, _condition: Any) -> Any:
     return types.boolean(types.boolean), emit
 
 
-seldom: Any = intrinsic(_emit_expect)
+unlikely: Any = intrinsic(_emit_expect)
 """The condition itself, which is false as a rule: what follows if it holds is laid out apart, and
 does not take registers from the rest."""

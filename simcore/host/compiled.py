@@ -1,4 +1,4 @@
-"""The one decorator that turns a Python function over typed arrays into native code."""
+"""The one decorator that turns a Python function over typed arrays into compiled code."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class _KeptCode(_FunctionCache):  # type: ignore[misc]  # numba has no types
 
 
 def compiled(function: Function) -> Function:
-    """Native code at the first call, kept on disk; it runs without the GIL.
+    """Compiled code at the first call, kept on disk; it runs without the GIL.
 
     Such a function cannot allocate: room is passed in. That makes reference counts needless
     (`_nrt`), and with calls inlined, which would else copy the descriptors of a dozen arrays, the

@@ -1,4 +1,4 @@
-"""Native code from textual LLVM IR, and IR as LLVM prints it; only this imports llvmlite.
+"""Compiled code from textual LLVM IR, and IR as LLVM prints it; only this imports llvmlite.
 
 Objects are kept on disk under a hash of everything that they depend on: the IR, the host's CPU and
 features, the optimization level and the version of LLVM.
@@ -19,7 +19,7 @@ from kernelcast.simcore.host.native_frames import frame_bytes
 
 __all__ = [
     "LARGE_IR",
-    "NativeModule",
+    "CompiledModule",
     "compile_module",
     "emit_object",
     "host_supports_vectors",
@@ -34,7 +34,7 @@ _ALWAYS_NEON = ("aarch64", "arm64")  # LLVM does not always list what every such
 _REQUIRED = {"x86_64": ("avx2", "fma", "f16c"), "aarch64": ("neon",), "arm64": ("neon",)}
 
 
-class NativeModule:
+class CompiledModule:
     """Compiled functions of one module; they live as long as this object.
 
     `stack_bytes`: the stack that a call of any of them takes at most, but for small frames and
@@ -76,7 +76,7 @@ def host_supports_vectors() -> bool:
     return all(f"+{name}" in enabled for name in needed)
 
 
-def compile_module(ir: str, optimization: int = 2) -> NativeModule:
+def compile_module(ir: str, optimization: int = 2) -> CompiledModule:
     """Compiles IR for this machine, or loads the object of an earlier run.
 
     `optimization` 0 to 3 as for a C compiler. Raises RuntimeError for IR that does not verify: a
@@ -96,7 +96,7 @@ def compile_module(ir: str, optimization: int = 2) -> NativeModule:
     texts = [section.data() for section in compiled.sections() if section.is_text()]
     engine.add_object_file(compiled)
     engine.finalize_object()
-    return NativeModule(engine, sum(frame_bytes(text, _host()[0]) for text in texts))
+    return CompiledModule(engine, sum(frame_bytes(text, _host()[0]) for text in texts))
 
 
 def is_compiled(ir: str, optimization: int = 2) -> bool:

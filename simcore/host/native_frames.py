@@ -1,4 +1,4 @@
-"""How much stack native functions take, as their first instructions say."""
+"""How much stack compiled functions take, as their first instructions say."""
 
 from __future__ import annotations
 

@@ -7,12 +7,12 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = ["outlined"]
+__all__ = ["noinline"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def outlined(function: Function) -> Function:
+def noinline(function: Function) -> Function:
     """Compiles a function once instead of at each call, which shortens compilation.
 
     A call hands over the descriptors of all arrays, and takes as long as a few instructions of a

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernelcast.simcore.isa.analysis.control_flow import max_live_registers
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Argument, Launch, LocalBytes
+from kernelcast.traces.trace import ResourceNeeds
 
-__all__ = ["placed_arguments", "shared_bytes"]
+__all__ = [
+    "placed_arguments",
+    "resource_needs",
+    "shared_bytes",
+]
 
 _ALIGNMENT = 16
 """Alignment of the dynamic shared memory and its arrays: that of the widest vectors."""
@@ -40,3 +46,14 @@ def _layout(kernel: Kernel, launch: Launch) -> tuple[tuple[Argument, ...], int]:
 
 def _aligned(position: int) -> int:
     return -(-position // _ALIGNMENT) * _ALIGNMENT
+
+
+def resource_needs(kernel: Kernel, launch: Launch) -> ResourceNeeds:
+    """Registers, shared and local memory that a launch of the kernel needs."""
+    return ResourceNeeds(
+        live_registers=max_live_registers(kernel),
+        shared_bytes=shared_bytes(kernel, launch),
+        local_bytes=kernel.local_bytes,
+        registers=launch.registers,
+        max_registers=kernel.max_registers,
+    )

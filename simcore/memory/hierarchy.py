@@ -35,7 +35,7 @@ from kernelcast.simcore.memory.levels import (
 )
 from kernelcast.simcore.memory.native_accesses import native_accesses
 from kernelcast.simcore.memory.segments import makes_segments, segment_rule
-from kernelcast.simcore.memory.walk import ATOMIC, LOAD, NOTHING, STORE, Paths
+from kernelcast.simcore.memory.traversal import ATOMIC, LOAD, NOTHING, STORE, Routes
 from kernelcast.traces.trace import InstructionRow
 
 __all__ = ["TrafficResult", "access_paths", "cold_l1", "cold_l2", "traffic_result"]
@@ -67,7 +67,9 @@ class TrafficResult:
         return int(self.by_instruction.dram_reads.sum()) + self.fill_reads
 
 
-def traffic_result(counts: Counters, l2: CacheState, paths: Paths, device: Device) -> TrafficResult:
+def traffic_result(
+    counts: Counters, l2: CacheState, paths: Routes, device: Device
+) -> TrafficResult:
     """Converts groups of sectors, as the caches count them, to transactions of the DRAM."""
     sector, transaction = device.l2.sector_bytes, device.dram.transaction_bytes
     if makes_segments(device):
@@ -86,7 +88,7 @@ def traffic_result(counts: Counters, l2: CacheState, paths: Paths, device: Devic
     )
 
 
-def _segment_traffic(counts: Counters, paths: Paths, device: Device) -> TrafficResult:
+def _segment_traffic(counts: Counters, paths: Routes, device: Device) -> TrafficResult:
     """Traffic in units of the segment rule; texture caches count sectors fetched together."""
     unit, sector = paths.segments.unit_bytes, device.l2.sector_bytes
     units = np.where(paths.in_segments, 1, sector // unit)
@@ -122,14 +124,14 @@ def cold_l1(device: Device) -> CacheState:
     )
 
 
-def access_paths(instructions: Sequence[InstructionRow], device: Device) -> Paths:
+def access_paths(instructions: Sequence[InstructionRow], device: Device) -> Routes:
     """What each instruction's accesses do in L1 and L2 of the device, by pc."""
     native = native_accesses(instructions)
     kinds = [
         _KINDS.get(row.kind, NOTHING) if native.bytes[row.pc] else NOTHING for row in instructions
     ]
     roles = [_l1_role(row, device) for row in instructions]
-    return Paths(
+    return Routes(
         np.array(kinds, np.int8),
         np.array(roles, np.int8),
         native.bytes,

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.host.compiled import compiled
-from kernelcast.simcore.memory.walk import Patterns
+from kernelcast.simcore.memory.traversal import Patterns
 from kernelcast.traces.pattern_table import PatternTable
 
 __all__ = ["KEPT_ROWS", "SINGLE_USE", "PatternRows"]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.pattern_rows import KEPT_ROWS, SINGLE_USE, PatternRows
 from kernelcast.simcore.memory.schedule import Dispatch
-from kernelcast.simcore.memory.walk import (
+from kernelcast.simcore.memory.traversal import (
     ADDRESS,
     CYCLE,
     NOTHING,

@@ -26,7 +26,7 @@ from kernelcast.simcore.memory.hierarchy import (
 from kernelcast.simcore.memory.levels import TALLY_COLUMNS, Caches, counters
 from kernelcast.simcore.memory.pending import PendingAccesses, rows_by_warp
 from kernelcast.simcore.memory.schedule import WorkDistributor, cycles_per_instruction
-from kernelcast.simcore.memory.walk import settle, walk
+from kernelcast.simcore.memory.traversal import settle, walk
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import InstructionRow, Trace
 

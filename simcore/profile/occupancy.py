@@ -13,7 +13,7 @@ import numpy as np
 from kernelcast.errors import LaunchError
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.profile import LaunchShape, Occupancy, OccupancyLimiter
-from kernelcast.simcore.profile.registers import registers_per_thread, warps_that_fit
+from kernelcast.simcore.profile.register_count import registers_per_thread, warps_that_fit
 from kernelcast.traces.trace import ResourceNeeds, Trace
 
 __all__ = ["held_share", "occupancy"]

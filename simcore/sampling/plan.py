@@ -15,10 +15,21 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.isa.analysis.slices import Slice, address_slice, control_slice
+from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.traces.trace import InstructionRow, ThreadBlockClasses
 from kernelcast.traces.warp_paths import GOLDEN
 
-__all__ = ["DEFAULT_SHARE", "Interval", "Role", "SamplePlan", "plan_sample", "whole_grid"]
+__all__ = [
+    "DEFAULT_SHARE",
+    "FEWEST_THREADS",
+    "Interval",
+    "Role",
+    "SamplePlan",
+    "plan_sample",
+    "whole_grid",
+    "why_not_sampled",
+]
 
 DEFAULT_SHARE = 0.1
 """The largest share of the grid's thread blocks that is simulated."""
@@ -194,3 +205,32 @@ def _unmeasured(plan: SamplePlan, of_thread_block: Classes, issues: Ints) -> flo
     totals = np.bincount(of_thread_block, minlength=len(issues)) @ issues
     missed = totals[~_executed(measured, of_thread_block, issues)].sum()
     return float(missed / max(1, totals.sum()))
+
+
+FEWEST_THREADS = 10**8
+"""Smaller launches are simulated in full: that takes seconds, and has no error."""
+
+
+def why_not_sampled(
+    kernel: Kernel, threads: int, fewest_threads: int = FEWEST_THREADS
+) -> str | None:
+    """Half a sentence why the launch must be run in full; None when it may be sampled.
+
+    Thread blocks that are left out write nothing, so no path and no address may depend on memory.
+    """
+    if threads < fewest_threads:
+        return f"{threads:,} threads are fewer than {fewest_threads:,}"
+    for what, part in (
+        ("which instructions run", control_slice(kernel)),
+        ("where memory is accessed", address_slice(kernel)),
+    ):
+        if not part.is_static:
+            return f"{what} depends on {_culprit(kernel, part)}"
+    return None
+
+
+def _culprit(kernel: Kernel, part: Slice) -> str:
+    pc = min(part.loads or part.clocks)
+    instruction = next(item for item in kernel.instructions if item.pc == pc)
+    what = "data that" if part.loads else "the clock, which"
+    return f"{what} {instruction.mnemonic} reads at {instruction.span.place}"

@@ -42,9 +42,9 @@ CPU = DeviceFacts(
     max_work_group=1024,
     preferred_work_group_multiple=32,
     features=frozenset({Feature.FP64}),
-    native_float_width=4,
+    llvm_float_width=4,
 )
-GPU = replace(CPU, is_cpu=False, native_float_width=1)
+GPU = replace(CPU, is_cpu=False, llvm_float_width=1)
 
 
 @dataclass(frozen=True)

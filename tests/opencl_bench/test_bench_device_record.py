@@ -55,7 +55,7 @@ CPU = DeviceFacts(
     max_work_group=4096,
     preferred_work_group_multiple=8,
     features=frozenset(Feature),
-    native_float_width=8,
+    llvm_float_width=8,
 )
 GPU = replace(CPU, is_cpu=False, max_work_group=256, preferred_work_group_multiple=64)
 FIGURES = {
@@ -137,7 +137,7 @@ def test_a_reference_names_method_spread_and_date(cpu: Device) -> None:
 
 def test_cores_are_sms_and_lanes_are_what_the_throughput_needs(cpu: Device) -> None:
     assert cpu.architecture.sm_count == CORES
-    assert cpu.architecture.warp_width == CPU.native_float_width
+    assert cpu.architecture.warp_width == CPU.llvm_float_width
     assert (cpu.sm.fp32_lanes, cpu.sm.fp64_lanes) == (16, 8)
     assert cpu.peak.fp32_flops_per_s == 16 * 2 * CORES * CLOCK_HZ
     assert cpu.sm.max_thread_blocks == 1
@@ -287,7 +287,7 @@ def test_parameters_of_models_are_fitted(tmp_path: Path) -> None:
     assert found["roofline_fp32_ridge_ratio"].provenance.source is Source.DERIVED
     assert "roofline_fp64_ops_per_s" not in found
     throughput = found["saturated_instruction_throughput_ops_per_s"]
-    assert throughput.value == pytest.approx(64e9 / 2 / CPU.native_float_width, rel=0.03)
+    assert throughput.value == pytest.approx(64e9 / 2 / CPU.llvm_float_width, rel=0.03)
     knees = [
         found[f"warps_that_saturate_{name}_count"].value
         for name in ("instruction_throughput", "shared_memory_bandwidth")
@@ -326,7 +326,7 @@ def test_without_curves_the_driver_says_the_cache(tmp_path: Path) -> None:
 
 def test_a_driver_that_knows_nothing(tmp_path: Path) -> None:
     facts = replace(
-        CPU, clock_hz=0.0, cache_bytes=0, cache_line_bytes=0, native_float_width=1, local_bytes=0
+        CPU, clock_hz=0.0, cache_bytes=0, cache_line_bytes=0, llvm_float_width=1, local_bytes=0
     )
     names = ("chase_latency_over_footprint", "read_bandwidth_over_footprint")
     device = write_device_file(_session(facts, *names), tmp_path / "silent.toml")

@@ -74,7 +74,7 @@ def test_latency_is_that_of_one_chain() -> None:
 def test_plain_work_items_of_processors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scalars in work-groups; a GPU's other throughputs are of such work-items already."""
     monkeypatch.setattr(work_items, "_OPERATIONS", (MULTIPLY_ADD,))
-    cpu = device.SyntheticTarget(facts=replace(device.FACTS, is_cpu=True, native_float_width=16))
+    cpu = device.SyntheticTarget(facts=replace(device.FACTS, is_cpu=True, llvm_float_width=16))
     (benchmark,) = work_items.WORK_ITEM_BENCHMARKS
     for effort in Effort:
         found: Any = benchmark.measure(cpu, effort)[0]
@@ -144,7 +144,7 @@ def test_loads_and_stores_count_words() -> None:
     found: Any = findings("local_load_store")["local_load_store_throughput"]
     assert found.unit is Unit.OPERATIONS_PER_S
     assert found.value == pytest.approx(LOCAL_PEAK / 4)
-    simd = replace(device.FACTS, is_cpu=True, native_float_width=8)
+    simd = replace(device.FACTS, is_cpu=True, llvm_float_width=8)
     cpu: Any = findings("local_load_store", facts=simd)["local_load_store_throughput"]
     assert cpu.value == pytest.approx(LOCAL_PEAK / 4)
     assert "swaps of 32 bits" in cpu.method
@@ -226,7 +226,7 @@ def test_macros_say_what_the_device_has() -> None:
 
 def test_functions_try_only_settings_that_differ_for_them() -> None:
     """Functions have a fixed number of chains; a CPU's scalars and vectors remain."""
-    cpu = replace(device.FACTS, is_cpu=True, native_float_width=16)
+    cpu = replace(device.FACTS, is_cpu=True, llvm_float_width=16)
     sqrt = next(item for item in functions("fp32") if item.name == "fp32_sqrt")
     lanes = [setting.lanes(4) for setting in settings_for(sqrt, cpu, Effort.FULL)]
     assert lanes == [16, 1]

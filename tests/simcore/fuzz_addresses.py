@@ -31,14 +31,14 @@ from kernelcast.simcore.engine import execute
 from kernelcast.simcore.engine.jit.runtime import run as jit_run
 from kernelcast.simcore.engine.jit.runtime import worker
 from kernelcast.simcore.engine.reference import run as reference
-from kernelcast.simcore.engine.reference.program import Program as ReferenceProgram
+from kernelcast.simcore.engine.reference.prepared_kernel import PreparedKernel as ReferenceProgram
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
 from tests.simcore.address_programs import (
     BLOCKS,
     SIZES,
     WORDS,
-    Program,
+    PreparedKernel,
     numbers,
     ptx_module,
 )
@@ -71,7 +71,7 @@ def run(seed: int, count: int, note: Any = None) -> Iterator[str]:
     with (
         patch.object(jit_run, "LARGE_IR", choose.choice((0, 1 << 40))),  # not optimized, or at once
         patch.object(worker, "aligned", guarded),
-        patch.object(reference, "Program", lru_cache(ReferenceProgram)),
+        patch.object(reference, "PreparedKernel", lru_cache(ReferenceProgram)),
     ):
         for number in range(-(-count // BLOCKS)):
             if note is not None:
@@ -80,7 +80,7 @@ def run(seed: int, count: int, note: Any = None) -> Iterator[str]:
                 yield f"seed {seed} launch {number}: {problem}\n{text}"
 
 
-def _module(choose: random.Random) -> tuple[Kernel, str, tuple[Program, ...]]:
+def _module(choose: random.Random) -> tuple[Kernel, str, tuple[PreparedKernel, ...]]:
     """A kernel of PTX, or one in five times of LLVM IR."""
     if choose.random() < 0.8:
         text, programs = ptx_module(choose, _PROGRAMS)
@@ -96,7 +96,7 @@ def _module(choose: random.Random) -> tuple[Kernel, str, tuple[Program, ...]]:
 def _launch(
     choose: random.Random,
     kernel: Kernel,
-    programs: tuple[Program, ...],
+    programs: tuple[PreparedKernel, ...],
     memory: GuardedMemory,
     threads: int,
 ) -> Iterator[str]:
@@ -181,7 +181,9 @@ def _block(fault: str) -> int | None:
     return int(found[1]) if found else -1 if fault else None
 
 
-def _table(choose: random.Random, programs: tuple[Program, ...], sizes: dict[str, int]) -> Any:
+def _table(
+    choose: random.Random, programs: tuple[PreparedKernel, ...], sizes: dict[str, int]
+) -> Any:
     table = np.zeros((BLOCKS, WORDS), np.uint64)
     for row in table:
         number = choose.randrange(len(programs))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kernelcast.simcore.host.llvm import compile_module
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.numerics.packed import elements
 from kernelcast.simcore.isa.opcodes.table import OPCODES, Context
 from kernelcast.simcore.isa.types import Kind, ScalarType
@@ -95,7 +95,7 @@ def cases_of(names: list[str]) -> Iterator[Case]:
                     yield name, Context(type_, source, frozenset(chosen) - {""})
 
 
-def _load(code: NativeCode, type_: ScalarType, position: int) -> str:
+def _load(code: LaneCode, type_: ScalarType, position: int) -> str:
     """Lane values at the row `%row`; predicates take a byte each."""
     stored = "i8" if type_.kind is Kind.PREDICATE else code.type(type_).split()[-1].rstrip(">")
     address = code.op(f"getelementptr {stored}, ptr %operand{position}, i64 %row")
@@ -103,7 +103,7 @@ def _load(code: NativeCode, type_: ScalarType, position: int) -> str:
     return code.cast("trunc", "i8", value, type_) if stored == "i8" and type_.bits == 1 else value
 
 
-def _store(code: NativeCode, type_: ScalarType, position: int, value: str) -> None:
+def _store(code: LaneCode, type_: ScalarType, position: int, value: str) -> None:
     stored = "i8" if type_.kind is Kind.PREDICATE else code.type(type_).split()[-1].rstrip(">")
     address = code.op(f"getelementptr {stored}, ptr %result{position}, i64 %row")
     if type_.bits == 1:
@@ -111,7 +111,7 @@ def _store(code: NativeCode, type_: ScalarType, position: int, value: str) -> No
     code.do(f"store {code.type(stored)} {value}, ptr {address}, align 1")
 
 
-def _constant(code: NativeCode, type_: ScalarType, value: Any) -> str:
+def _constant(code: LaneCode, type_: ScalarType, value: Any) -> str:
     if type_.is_float:
         return code.real(type_, float(value))
     return code.splat(type_, str(bool(value)).lower() if type_.bits == 1 else int(value))
@@ -127,7 +127,7 @@ def _function(
     name, context = case
     entry = OPCODES[name]
     numbers = itertools.count()
-    code = NativeCode(lanes, [], declarations, lambda: f"%v{next(numbers)}")
+    code = LaneCode(lanes, [], declarations, lambda: f"%v{next(numbers)}")
     operand_types, result_types = entry.operand_types(context), entry.result_types(context)
     operands = [_load(code, type_, i) for i, type_ in enumerate(operand_types)]
     if row is not None:

@@ -15,7 +15,7 @@ from kernelcast.simcore.profile.profile import KernelProfile
 from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.stall_reasons import ISSUED, NOT_SELECTED, SELECTED
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
-from kernelcast.topdown.simulated import simulated_topdown
+from kernelcast.topdown_analysis.simulated import simulated_topdown
 from kernelcast.validation.workload_suite import SUITE, workload_files
 from kernelcast.workload.file import load_workload
 

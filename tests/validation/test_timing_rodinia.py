@@ -27,7 +27,7 @@ from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from kernelcast.topdown.simulated import simulated_topdown
+from kernelcast.topdown_analysis.simulated import simulated_topdown
 from kernelcast.validation.workload_suite import SUITE
 from kernelcast.workload.file import load_workload
 

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kernelcast.ptx_frontend.images.code import DescribedImage, SamplerArgument
-from kernelcast.ptx_frontend.images.coordinates import Axis, axes_of
-from kernelcast.ptx_frontend.images.cube import face_and_place
+from kernelcast.ptx_frontend.images.coordinates import Axis, axes_of, face_and_place
 from kernelcast.ptx_frontend.images.filtering import Reading
 from kernelcast.ptx_frontend.images.levels import level_image, level_of_gradients, read_levels
 from kernelcast.ptx_frontend.images.texels import CHANNELS

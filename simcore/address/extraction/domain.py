@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.address.expression import AXES, AddressExpression
-from kernelcast.simcore.address.extraction.launch import LaunchValues
+from kernelcast.errors import ModelNotApplicable
+from kernelcast.simcore.address.expression import AXES, AddressExpression, Monomial
+from kernelcast.simcore.address.extraction.launch import LaunchValues, base_name
 from kernelcast.simcore.address.extraction.loops import parts_of
 from kernelcast.simcore.address.extraction.rules import in_numbers
 from kernelcast.simcore.address.extraction.values import (
@@ -22,8 +23,17 @@ from kernelcast.simcore.address.extraction.values import (
     Relation,
     truth,
 )
+from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["Box", "Guard", "guard_of", "share_of"]
+__all__ = [
+    "Box",
+    "Guard",
+    "Located",
+    "guard_of",
+    "in_cells",
+    "offset_in_buffer",
+    "share_of",
+]
 
 _MOST_THREAD_BLOCKS = 48
 """The most thread blocks that shares of threads are counted in."""
@@ -199,3 +209,49 @@ def _of_variable(
     spread = [np.ascontiguousarray(np.broadcast_to(source, shape)) for source in sources]
     (found, *_) = in_numbers(derived.instruction, spread)
     return np.asarray(found, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """`offset` in bytes behind the beginning of `buffer`."""
+
+    buffer: str
+    offset: AddressExpression
+
+
+def offset_in_buffer(address: AddressExpression, values: LaunchValues) -> Located | None:
+    """None in shared, local and constant memory.
+
+    ModelNotApplicable where the address is not a buffer's plus an offset.
+    """
+    pointers = [name for name in address.variables if base_name(name) is not None]
+    if len(pointers) != 1 or dict(address.terms).get((pointers[0],)) != 1:
+        raise ModelNotApplicable(f"address {address} is not one of a buffer")
+    (pointer,) = pointers
+    offset = address - AddressExpression.of({(pointer,): 1})
+    if pointer in offset.variables:
+        raise ModelNotApplicable(f"address {address} is not one of a buffer")
+    if values.spaces[pointer] is not AddressSpace.GLOBAL:
+        return None
+    return Located(pointer[1:], offset)
+
+
+def in_cells(expression: AddressExpression) -> AddressExpression:
+    """The expression with x in the place of `ctaid.x * ntid.x + tid.x`, and so on."""
+    terms = dict(expression.terms)
+    for axis in AXES:
+        thread, block, size = f"tid.{axis}", f"ctaid.{axis}", f"ntid.{axis}"
+        for monomial in [item for item in terms if item.count(thread) == 1]:
+            rest = _without(monomial, thread)
+            far = tuple(sorted((*rest, block, size)))
+            if terms.get(far) == terms[monomial]:
+                factor = terms.pop(monomial)
+                del terms[far]
+                cell = tuple(sorted((*rest, axis)))
+                terms[cell] = terms.get(cell, 0) + factor
+    return AddressExpression.of(terms)
+
+
+def _without(monomial: Monomial, name: str) -> Monomial:
+    position = monomial.index(name)
+    return (*monomial[:position], *monomial[position + 1 :])

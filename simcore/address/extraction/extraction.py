@@ -18,7 +18,7 @@ from kernelcast.simcore.address.extraction.recording import LocatedAccess, Way, 
 from kernelcast.simcore.address.kernel import Access, AddressKernel, Field, LoopVariable
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
-from kernelcast.simcore.launch.resources import resource_needs
+from kernelcast.simcore.launch.local_arrays import resource_needs
 
 __all__ = ["ExtractedAccess", "ExtractedAddresses", "address_kernel", "extract_addresses"]
 

@@ -14,8 +14,8 @@ from typing import NoReturn, TypeAlias
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.simcore.address.expression import AddressExpression
 from kernelcast.simcore.address.extraction.answers import Answers
+from kernelcast.simcore.address.extraction.domain import in_cells, offset_in_buffer
 from kernelcast.simcore.address.extraction.execution import execute
-from kernelcast.simcore.address.extraction.form import in_cells, offset_in_buffer
 from kernelcast.simcore.address.extraction.launch import Definitions, LaunchValues, place
 from kernelcast.simcore.address.extraction.paths import RawAccess, Work
 from kernelcast.simcore.address.extraction.values import (

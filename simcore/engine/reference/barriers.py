@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import BarrierError
+from kernelcast.simcore.engine.reference.barrier_bypass import BarrierBypassLog
 from kernelcast.simcore.engine.reference.batch import Batch
-from kernelcast.simcore.engine.reference.bypasses import BypassLog
 from kernelcast.simcore.engine.reference.counted_barriers import (
     BarrierVotes,
     CountedBarriers,
@@ -33,7 +33,11 @@ class BarrierQueue:
     """Lanes of a batch that reached a barrier, by the basic block that the barrier ends."""
 
     def __init__(
-        self, kernel: Kernel, batch: Batch, bypasses: BypassLog, phases: PhaseLog | None = None
+        self,
+        kernel: Kernel,
+        batch: Batch,
+        bypasses: BarrierBypassLog,
+        phases: PhaseLog | None = None,
     ) -> None:
         self._phases = phases
         self._kernel = kernel

@@ -16,8 +16,8 @@ from kernelcast.simcore.engine.recording.patterns import WarpRows
 from kernelcast.simcore.engine.recording.recorder import Recorder
 from kernelcast.simcore.engine.reference.atomics import apply_atomic
 from kernelcast.simcore.engine.reference.batch import Batch
-from kernelcast.simcore.engine.reference.copies_under_way import CopiesUnderWay
 from kernelcast.simcore.engine.reference.lanes import LaneView
+from kernelcast.simcore.engine.reference.outstanding_copies import OutstandingCopies
 from kernelcast.simcore.engine.reference.phase_log import PhaseLog
 from kernelcast.simcore.engine.reference.store_journal import StoreJournal
 from kernelcast.simcore.engine.rules.bulk_requests import (
@@ -55,11 +55,11 @@ class BulkCopies:
         recorder: Recorder,
         batch: Batch,
         journal: StoreJournal | None = None,
-        under_way: CopiesUnderWay | None = None,
+        outstanding: OutstandingCopies | None = None,
         phases: PhaseLog | None = None,
     ) -> None:
         self._phases = phases
-        self._under_way = under_way
+        self._outstanding = outstanding
         self._memory = memory
         self._recorder = recorder
         self._batch = batch
@@ -145,9 +145,9 @@ class BulkCopies:
                 self._batch.shared.bytes[places[:, None] + np.arange(elements.bytes)] = values
             self._shared_side.append((request.lane, elements.inner))
             at_barrier = self._told(here, request, operation, rank)
-            if self._under_way is not None:
+            if self._outstanding is not None:
                 at = int(at_barrier[0])
-                self._under_way.begin_in_bulk(places, elements.bytes, at)
+                self._outstanding.begin_in_bulk(places, elements.bytes, at)
             self._complete(at_barrier, values.nbytes, instruction.pc, request.lane)
 
     def _told(

@@ -49,12 +49,12 @@ class ClusterQueue:
         self._waiting[basic_block] = here if known is None else known | here
 
     def release(
-        self, under_way: list[Mask | None], barriers: BarrierQueue
+        self, running: list[Mask | None], barriers: BarrierQueue
     ) -> list[tuple[int, Mask | None]]:
         """(basic block to go on with, lanes). BarrierError when nobody else can make it open."""
         if not self._waiting:
             return []
-        opens = self._opens(under_way + barriers.masks())
+        opens = self._opens(running + barriers.masks())
         released: list[tuple[int, Mask | None]] = []
         for index, mask in list(self._waiting.items()):
             go, stay = mask & opens, mask & ~opens
@@ -65,7 +65,7 @@ class ClusterQueue:
             del self._waiting[index]
             if stay.any():
                 self._waiting[index] = stay
-        if not released and not under_way:
+        if not released and not running:
             self._check(barriers)
         return released
 

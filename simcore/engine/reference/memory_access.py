@@ -13,8 +13,8 @@ from kernelcast.simcore.engine.recording.patterns import LaneGroups, warp_rows
 from kernelcast.simcore.engine.recording.recorder import Recorder
 from kernelcast.simcore.engine.reference.atomics import apply_atomic
 from kernelcast.simcore.engine.reference.batch import Batch
-from kernelcast.simcore.engine.reference.copies_under_way import CopiesUnderWay, has_copies
 from kernelcast.simcore.engine.reference.lanes import Lanes, LaneView, as_bits
+from kernelcast.simcore.engine.reference.outstanding_copies import OutstandingCopies, has_copies
 from kernelcast.simcore.engine.reference.phase_log import PhaseLog
 from kernelcast.simcore.engine.reference.store_journal import StoreJournal
 from kernelcast.simcore.engine.rules.access_faults import access_fault
@@ -102,7 +102,7 @@ class MemoryAccess:
         self._recorder = recorder
         self._batch = batch
         self._journal = journal
-        self.copies = CopiesUnderWay(batch) if has_copies(kernel) else None
+        self.copies = OutstandingCopies(batch) if has_copies(kernel) else None
 
     def fence(self, frame: LaneView, fence: Fence) -> None:
         """Memory is sequentially consistent; threads may wait for copies."""

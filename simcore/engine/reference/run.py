@@ -17,17 +17,17 @@ import numpy.typing as npt
 
 from kernelcast.errors import AssertionTriggered
 from kernelcast.simcore.engine.recording.recorder import Recorder, TraceRecorder
+from kernelcast.simcore.engine.reference.barrier_bypass import BarrierBypassLog
 from kernelcast.simcore.engine.reference.barriers import BarrierQueue
 from kernelcast.simcore.engine.reference.batch import Batch, GridShape, thread_blocks_at_once
 from kernelcast.simcore.engine.reference.bulk_copies import BulkCopies
-from kernelcast.simcore.engine.reference.bypasses import BypassLog
 from kernelcast.simcore.engine.reference.cluster_barrier import ClusterQueue
 from kernelcast.simcore.engine.reference.clusters import neighbours
 from kernelcast.simcore.engine.reference.host_calls import call_host
 from kernelcast.simcore.engine.reference.lanes import Frame, GuardedFrame, LaneView, as_bits
 from kernelcast.simcore.engine.reference.memory_access import MemoryAccess
 from kernelcast.simcore.engine.reference.phase_log import PhaseLog
-from kernelcast.simcore.engine.reference.program import Program, Step
+from kernelcast.simcore.engine.reference.prepared_kernel import PreparedKernel, Step
 from kernelcast.simcore.engine.reference.store_journal import StoreJournal
 from kernelcast.simcore.engine.reference.tensor_memory import TensorMemory
 from kernelcast.simcore.engine.reference.warp_lanes import execute_across_lanes
@@ -61,8 +61,8 @@ from kernelcast.simcore.isa.ir.kernel import (
 from kernelcast.simcore.isa.opcodes.table import Context
 from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.launch.launch import Launch, Limits
+from kernelcast.simcore.launch.local_arrays import resource_needs
 from kernelcast.simcore.launch.memory_spaces import LaunchMemory
-from kernelcast.simcore.launch.resources import resource_needs
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stream import AccessBatch, AccessSink
 from kernelcast.traces.trace import AccessTable, PatternCounts, Trace
@@ -88,7 +88,7 @@ def run(
     shape = GridShape(launch, warp_width)
     memory = LaunchMemory(kernel, launch)
     recorder = TraceRecorder(kernel, warp_width, shape.warps)
-    program = Program(kernel)
+    program = PreparedKernel(kernel)
     host = HostFunctions(kernel, memory, printed or PrintedText(sys.stdout.write))
     step = thread_blocks_at_once(kernel, shape)
     if GRID in kernel.symbols:
@@ -134,7 +134,7 @@ class BatchRun:
 
     def __init__(
         self,
-        program: Program,
+        program: PreparedKernel,
         batch: Batch,
         memory: LaunchMemory,
         recorder: Recorder,
@@ -149,7 +149,7 @@ class BatchRun:
         self._watchdog = watchdog
         self._host = host
         self._access = MemoryAccess(program.kernel, memory, recorder, batch, journal, phases)
-        self._bypasses = BypassLog(program.ways_round, batch.lanes)
+        self._bypasses = BarrierBypassLog(program.barrier_bypasses, batch.lanes)
         self._barriers = BarrierQueue(program.kernel, batch, self._bypasses, phases)
         self._clusters = ClusterQueue(program.kernel, batch, phases)
         self._bulk = BulkCopies(memory, recorder, batch, journal, self._access.copies, phases)
@@ -165,7 +165,7 @@ class BatchRun:
         while True:
             if not self._pending and not self._open_barriers():
                 return
-            index, mask = self._choose()
+            index, mask = self._schedule_next()
             if mask is not None and mask.all():
                 mask = None
             self._run_basic_block(self._program.steps[index], mask)
@@ -193,7 +193,7 @@ class BatchRun:
         for target, mask in opened:
             self._arrive(target, mask)
 
-    def _choose(self) -> tuple[int, Mask | None]:
+    def _schedule_next(self) -> tuple[int, Mask | None]:
         """The basic block to run, and its lanes, which wait no longer."""
         if self._spins >= _SPIN_PATIENCE:
             self._open_ready()

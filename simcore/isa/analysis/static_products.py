@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from kernelcast.simcore.isa.analysis.control_flow import writes
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
@@ -13,14 +14,21 @@ from kernelcast.simcore.isa.ir.kernel import (
     Kernel,
     Operand,
     Register,
+    Straight,
     TensorMemoryOperation,
+    WarpOperation,
 )
+from kernelcast.simcore.isa.matrix.accumulation import WIDE, Summation
 from kernelcast.simcore.isa.matrix.instruction_descriptors import described_product
+from kernelcast.simcore.isa.matrix.operations import MatrixOpcode, matrix_opcode
 from kernelcast.simcore.isa.matrix.products import MatrixProduct
 from kernelcast.simcore.isa.matrix.tensor_memory import TensorMemoryFault, TensorProduct
 from kernelcast.simcore.isa.opcodes.columns import Algebra
 
-__all__ = ["static_product"]
+__all__ = [
+    "static_product",
+    "with_exact_sums",
+]
 
 _DESCRIPTOR = 3
 
@@ -64,3 +72,31 @@ def _copied(instruction: Instruction) -> Operand | None:
     if isinstance(instruction, Compute) and instruction.opcode.algebra is Algebra.COPY:
         return instruction.sources[0]
     return None
+
+
+def with_exact_sums(kernel: Kernel) -> Kernel:
+    """The kernel with sums of twice the places of a double, each rounded once to its result."""
+    blocks = tuple(
+        replace(block, body=tuple(_exact(instruction) for instruction in block.body))
+        for block in kernel.blocks
+    )
+    return replace(kernel, blocks=blocks)
+
+
+def _exact(instruction: Straight) -> Straight:
+    if isinstance(instruction, TensorMemoryOperation):
+        if isinstance(instruction.operation, TensorProduct):
+            return replace(
+                instruction, operation=replace(instruction.operation, has_exact_sums=True)
+            )
+        return instruction
+    if not isinstance(instruction, WarpOperation):
+        return instruction
+    opcode = instruction.opcode
+    if not isinstance(opcode, MatrixOpcode) or opcode.operation is None:
+        return instruction
+    operation = opcode.operation
+    if operation.product.accumulation.summation is not Summation.ALIGNED:
+        return instruction
+    product = replace(operation.product, accumulation=WIDE)
+    return replace(instruction, opcode=matrix_opcode(replace(operation, product=product)))

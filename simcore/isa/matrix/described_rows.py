@@ -22,7 +22,7 @@ from kernelcast.simcore.isa.matrix.descriptors import (
 from kernelcast.simcore.isa.matrix.formats import ElementFormat
 from kernelcast.simcore.isa.matrix.layouts import LANES, Fragment, Role
 from kernelcast.simcore.isa.matrix.llvm.descriptors import emit_piece_addresses
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.opcodes.llvm.warp import Operand
 from kernelcast.simcore.isa.opcodes.warp import WarpOpcode
 from kernelcast.simcore.isa.types import ScalarType, Unit
@@ -88,7 +88,7 @@ def rows_opcode(cores: CoreMatrices) -> RowsOpcode:
         )
 
     def emit(
-        code: NativeCode, _type: ScalarType, _scratch: str, _participants: str, *operands: Operand
+        code: LaneCode, _type: ScalarType, _scratch: str, _participants: str, *operands: Operand
     ) -> tuple[str, ...]:
         descriptor, first = (operand[0] for operand in operands)
         return emit_piece_addresses(

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.opcodes.llvm.warp import GROUP, Operand
 from kernelcast.simcore.isa.opcodes.warp import WarpOpcode
 from kernelcast.simcore.isa.types import ScalarType, Unit
@@ -149,7 +149,7 @@ def exchange_opcode(exchange: Exchange) -> ExchangeOpcode:
         return tuple(joined[:, result] for result in range(exchange.results))
 
     def emit(
-        code: NativeCode, _type: ScalarType, _scratch: str, _participants: str, *operands: Operand
+        code: LaneCode, _type: ScalarType, _scratch: str, _participants: str, *operands: Operand
     ) -> tuple[str, ...]:
         words = [operand[0] for operand in operands]
         return tuple(_emitted(code, words, origins) for origins in exchange.origins())
@@ -167,7 +167,7 @@ def exchange_opcode(exchange: Exchange) -> ExchangeOpcode:
     )
 
 
-def _emitted(code: NativeCode, words: list[str], origins: Array) -> str:
+def _emitted(code: LaneCode, words: list[str], origins: Array) -> str:
     """One result; `origins` of shape (lanes, parts, 3)."""
     parts = origins.shape[1]
     first = _picked(code, words, origins[:, 0])
@@ -193,17 +193,17 @@ def _neighbours(origins: Array) -> Array:
     return whole
 
 
-def _numbers(code: NativeCode, values: Array) -> str:
+def _numbers(code: LaneCode, values: Array) -> str:
     whole = np.resize(values, code.lanes).tolist()
     return f"<{', '.join(f'i32 {value}' for value in whole)}>"
 
 
-def _flags(code: NativeCode, flags: Array) -> str:
+def _flags(code: LaneCode, flags: Array) -> str:
     whole = np.resize(flags, code.lanes).tolist()
     return f"<{', '.join(f'i1 {str(flag).lower()}' for flag in whole)}>"
 
 
-def _picked(code: NativeCode, words: list[str], origins: Array) -> str:
+def _picked(code: LaneCode, words: list[str], origins: Array) -> str:
     """Each lane takes a word of a lane of its group; `origins` of shape (lanes, 3)."""
     found = ""
     kind = code.type("i32")

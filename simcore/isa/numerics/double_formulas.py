@@ -13,10 +13,10 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from kernelcast.simcore.isa.numerics.fused import fma
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.numerics.libm import call_libm, emit_libm
 
-__all__ = ["ArrayArithmetic", "Double", "Formula", "NativeArithmetic", "Truth", "constant"]
+__all__ = ["ArrayArithmetic", "Double", "Formula", "LlvmArithmetic", "Truth", "constant"]
 
 _EXPONENT_BIAS = 1023
 _EXPONENT_SHIFT = 52
@@ -261,10 +261,10 @@ class ArrayArithmetic:
         return (above >> _EXPONENT_SHIFT).astype(np.float64)
 
 
-class NativeArithmetic:
+class LlvmArithmetic:
     """Values are names of LLVM values."""
 
-    def __init__(self, code: NativeCode) -> None:
+    def __init__(self, code: LaneCode) -> None:
         self._code = code
 
     def _call(self, name: str, *operands: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 
 __all__ = ["FloatOrder"]
 
@@ -49,7 +49,7 @@ class FloatOrder:
         is_nan = (keys == 0) | (keys == np.uint32(_HIGHEST))
         return np.where(is_nan, np.uint32(_NAN), bits).view(np.float32)
 
-    def emit_keys(self, code: NativeCode, numbers: str) -> str:
+    def emit_keys(self, code: LaneCode, numbers: str) -> str:
         """`float` to i32: the twin of `keys`."""
         bits = code.cast("bitcast", "float", numbers, "i32")
         if self.is_of_magnitudes:
@@ -61,7 +61,7 @@ class FloatOrder:
         is_nan = code.binary("fcmp uno", "float", numbers, numbers)
         return code.select("i32", is_nan, code.splat("i32", self._nan_key), keys)
 
-    def emit_numbers(self, code: NativeCode, keys: str) -> str:
+    def emit_numbers(self, code: LaneCode, keys: str) -> str:
         """i32 to `float`: the twin of `numbers`."""
         positive = code.binary("icmp slt", "i32", keys, code.splat("i32", 0))
         below = code.binary("and", "i32", keys, code.splat("i32", _NAN))

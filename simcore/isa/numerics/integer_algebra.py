@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 
 __all__ = ["Algebra", "LlvmIntegers", "NumpyIntegers"]
 
@@ -80,7 +80,7 @@ class NumpyIntegers:
 class LlvmIntegers:
     """i64, or i128 where that is too few."""
 
-    def __init__(self, code: NativeCode, *, is_wide: bool) -> None:
+    def __init__(self, code: LaneCode, *, is_wide: bool) -> None:
         self._code = code
         self._lane = "i128" if is_wide else "i64"
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from kernelcast.simcore.isa.types import Kind, ScalarType
 
-__all__ = ["LLVM_TYPES", "NativeCode", "float_constant"]
+__all__ = ["LLVM_TYPES", "LaneCode", "float_constant"]
 
 LLVM_TYPES: dict[ScalarType, str] = {
     t: {1: "i1", 16: "half", 32: "float", 64: "double"}[t.bits]
@@ -28,7 +28,7 @@ def float_constant(value: float) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
-class NativeCode:
+class LaneCode:
     """Collects instructions of a function; `declarations` are shared by the module.
 
     `fresh` makes names that are unique in the function.
@@ -46,9 +46,9 @@ class NativeCode:
         self.declarations = declarations
         self.fresh = fresh
 
-    def with_lanes(self, lanes: int) -> NativeCode:
+    def with_lanes(self, lanes: int) -> LaneCode:
         """A view of this function's code for values of another lane count."""
-        return NativeCode(lanes, self.lines, self.declarations, self.fresh)
+        return LaneCode(lanes, self.lines, self.declarations, self.fresh)
 
     def type(self, of: ScalarType | str) -> str:
         """`<32 x i32>` of s32 or of "i32"; `i32` with one lane."""

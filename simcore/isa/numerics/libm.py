@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 
 __all__ = ["call_libm", "emit_libm"]
 
@@ -22,7 +22,7 @@ _PURE = "nounwind willreturn memory(none)"
 
 @cache
 def _library() -> Any:
-    """The C library's mathematics, its names visible to the linker of native code."""
+    """The C library's mathematics, its names visible to the linker of compiled code."""
     for name in _LIBRARIES:
         try:
             return ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
@@ -79,7 +79,7 @@ def _loop_text(count: int) -> str:
     return "\n".join(lines)
 
 
-def emit_libm(code: NativeCode, name: str, *operands: str) -> str:
+def emit_libm(code: LaneCode, name: str, *operands: str) -> str:
     """The function of `double` operands, lane by lane.
 
     `nobuiltin` keeps LLVM from putting another function with other last places in its stead.

@@ -13,7 +13,7 @@ import numpy as np
 
 from kernelcast.simcore.isa.opcodes import ptx_forms
 from kernelcast.simcore.isa.opcodes.columns import Algebra, Columns, Detour, Expansion
-from kernelcast.simcore.isa.opcodes.llvm import arithmetic as native
+from kernelcast.simcore.isa.opcodes.llvm import arithmetic as llvm
 from kernelcast.simcore.isa.opcodes.rounding import (
     FLUSH,
     FLUSH_SATURATE,
@@ -54,7 +54,7 @@ def _one(like: Array) -> Array:
     (*INTEGERS, *SHORT_PAIRS, *REALS),
     modifiers=_ROUNDED,
     columns=Columns(flops=1, algebra=Algebra.SUM, forms=ptx_forms.SUM),
-    native=native.emit_add,
+    llvm=llvm.emit_add,
 )
 @with_float_modes
 def _add(context: Context, a: Array, b: Array) -> Array:
@@ -72,7 +72,7 @@ def _add(context: Context, a: Array, b: Array) -> Array:
     INTEGERS + REALS,
     modifiers=_ROUNDED,
     columns=Columns(flops=1, algebra=Algebra.DIFFERENCE, forms=ptx_forms.SUM),
-    native=native.emit_sub,
+    llvm=llvm.emit_sub,
 )
 @with_float_modes
 def _sub(context: Context, a: Array, b: Array) -> Array:
@@ -96,7 +96,7 @@ def _clamped(wide: Array, context: Context) -> Array:
     REALS,
     modifiers=_ROUNDED,
     columns=Columns(flops=1, detour=Detour.PRODUCT, forms=ptx_forms.PRODUCT),
-    native=native.emit_mul,
+    llvm=llvm.emit_mul,
 )
 @with_float_modes
 def _mul(context: Context, a: Array, b: Array) -> Array:
@@ -114,7 +114,7 @@ def _mul(context: Context, a: Array, b: Array) -> Array:
     REALS,
     modifiers=(*_ROUNDED, "relu"),
     columns=Columns(flops=2, forms=ptx_forms.FUSED),
-    native=native.emit_fma,
+    llvm=llvm.emit_fma,
 )
 @opcode(
     "mad",
@@ -122,7 +122,7 @@ def _mul(context: Context, a: Array, b: Array) -> Array:
     WIDE_FLOATS,
     modifiers=_ROUNDED,
     columns=Columns(flops=2, forms=ptx_forms.PRODUCT_SUM),
-    native=native.emit_fma,
+    llvm=llvm.emit_fma,
 )
 @with_float_modes
 def _fma(context: Context, a: Array, b: Array, c: Array) -> Array:
@@ -141,7 +141,7 @@ def _fma(context: Context, a: Array, b: Array, c: Array) -> Array:
         detour=Detour.QUOTIENT,
         forms=ptx_forms.QUOTIENT,
     ),
-    native=native.emit_div,
+    llvm=llvm.emit_div,
 )
 @with_float_modes
 def _div(context: Context, a: Array, b: Array) -> Array:
@@ -156,7 +156,7 @@ def _div(context: Context, a: Array, b: Array) -> Array:
     "t=tt",
     INTEGERS,
     columns=Columns(algebra=Algebra.REMAINDER, expansion=Expansion.ROUNDED),
-    native=native.emit_rem,
+    llvm=llvm.emit_rem,
 )
 def _rem(context: Context, a: Array, b: Array) -> Array:
     return _quotient_and_remainder(context, a, b)[1]
@@ -184,7 +184,7 @@ def _quotient_and_remainder(context: Context, a: Array, b: Array) -> tuple[Array
     SIGNED + FLOATS + HALVES,
     modifiers=FLUSH,
     columns=Columns(algebra=Algebra.NEGATION, forms=ptx_forms.FLUSHED),
-    native=native.emit_neg,
+    llvm=llvm.emit_neg,
 )
 @with_float_modes
 def _neg(_context: Context, a: Array) -> Array:
@@ -197,14 +197,14 @@ def _neg(_context: Context, a: Array) -> Array:
     SIGNED + FLOATS + HALVES,
     modifiers=FLUSH,
     columns=Columns(algebra=Algebra.MAGNITUDE, forms=ptx_forms.FLUSHED),
-    native=native.emit_abs,
+    llvm=llvm.emit_abs,
 )
 @with_float_modes
 def _abs(_context: Context, a: Array) -> Array:
     return np.abs(a)
 
 
-@opcode("copysign", "t=tt", WIDE_FLOATS, native=native.emit_copysign)
+@opcode("copysign", "t=tt", WIDE_FLOATS, llvm=llvm.emit_copysign)
 def _copysign(_context: Context, a: Array, b: Array) -> Array:
     """The value of b with the sign of a."""
     return np.copysign(b, a)
@@ -230,7 +230,7 @@ def _larger(context: Context, a: Array, b: Array) -> Array:
 def _register_extremum(
     name: str, algebra: Algebra, choose: Callable[[Context, Array, Array], Array]
 ) -> None:
-    emission = native.extremum_emission(name)
+    emission = llvm.extremum_emission(name)
 
     @opcode(
         name,
@@ -238,7 +238,7 @@ def _register_extremum(
         _ORDERED,
         modifiers=_EXTREMUM_MODES,
         columns=Columns(algebra=algebra, forms=ptx_forms.EXTREMUM),
-        native=emission,
+        llvm=emission,
     )
     @opcode(
         f"{name}.three",
@@ -246,7 +246,7 @@ def _register_extremum(
         (ScalarType.F32,),
         modifiers=_EXTREMUM_MODES,
         columns=Columns(forms=ptx_forms.EXTREMUM_OF_THREE),
-        native=emission,
+        llvm=emission,
     )
     @with_float_modes
     def _extremum(context: Context, *operands: Array) -> Array:
@@ -264,7 +264,7 @@ _register_extremum("min", Algebra.MINIMUM, _smaller)
 _register_extremum("max", Algebra.MAXIMUM, _larger)
 
 
-@opcode("sad", "t=ttt", INTEGERS, native=native.emit_sad)
+@opcode("sad", "t=ttt", INTEGERS, llvm=llvm.emit_sad)
 def _sad(context: Context, a: Array, b: Array, c: Array) -> Array:
     """c + |a - b|."""
     return np.where(a < b, b - a, a - b) + c

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernelcast.simcore.isa.numerics.packed import Array
 from kernelcast.simcore.isa.opcodes.bits import reversed_bits
-from kernelcast.simcore.isa.opcodes.llvm import bit_search as native
+from kernelcast.simcore.isa.opcodes.llvm import bit_search as llvm
 from kernelcast.simcore.isa.opcodes.table import Context, opcode
 from kernelcast.simcore.isa.types import ScalarType
 
@@ -15,7 +15,7 @@ __all__: list[str] = []
 _NOT_FOUND = np.uint32(0xFFFFFFFF)
 
 
-@opcode("fns", "t=tut", (ScalarType.B32,), native=native.emit_fns)
+@opcode("fns", "t=tut", (ScalarType.B32,), llvm=llvm.emit_fns)
 def _fns(_context: Context, mask: Array, base: Array, offset: Array) -> Array:
     """Position of the |offset|-th set bit from `base` on; all ones where there is none.
 
@@ -50,13 +50,13 @@ def _position(bits: Array, count: Array) -> Array:
 _SZEXT_TYPES = (ScalarType.U32, ScalarType.S32)
 
 
-@opcode("szext.wrap", "t=tu", _SZEXT_TYPES, native=native.szext_emission(clamps=False))
+@opcode("szext.wrap", "t=tu", _SZEXT_TYPES, llvm=llvm.szext_emission(clamps=False))
 def _szext_wrap(context: Context, a: Array, length: Array) -> Array:
     """The low bits of a, sign- or zero-extended; the length counts modulo 32."""
     return _extended(context, a, length & np.uint32(31))
 
 
-@opcode("szext.clamp", "t=tu", _SZEXT_TYPES, native=native.szext_emission(clamps=True))
+@opcode("szext.clamp", "t=tu", _SZEXT_TYPES, llvm=llvm.szext_emission(clamps=True))
 def _szext_clamp(context: Context, a: Array, length: Array) -> Array:
     """All of a where the length is 32 or more."""
     return _extended(context, a, np.minimum(length, np.uint32(32)))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kernelcast.simcore.isa.opcodes.columns import Columns, Detour
-from kernelcast.simcore.isa.opcodes.llvm import bits as native
+from kernelcast.simcore.isa.opcodes.llvm import bits as llvm
 from kernelcast.simcore.isa.opcodes.rounding import Array
 from kernelcast.simcore.isa.opcodes.table import Context, opcode
 from kernelcast.simcore.isa.type_sets import WORD_BITS, WORDS
@@ -21,23 +21,23 @@ _SEARCH = Columns(detour=Detour.BIT_SEARCH)
 _PRODUCT = Columns(detour=Detour.PRODUCT)
 
 
-@opcode("popc", "u=t", WORD_BITS, columns=_SEARCH, native=native.emit_popc)
+@opcode("popc", "u=t", WORD_BITS, columns=_SEARCH, llvm=llvm.emit_popc)
 def _popc(_context: Context, a: Array) -> Array:
     return np.bitwise_count(a).astype(np.uint32)
 
 
-@opcode("clz", "u=t", WORD_BITS, columns=_SEARCH, native=native.emit_clz)
+@opcode("clz", "u=t", WORD_BITS, columns=_SEARCH, llvm=llvm.emit_clz)
 def _clz(context: Context, a: Array) -> Array:
     return (np.uint32(context.type.bits) - _bit_length(a)).astype(np.uint32)
 
 
-@opcode("bfind", "u=t", WORDS, columns=_SEARCH, native=native.emit_bfind)
+@opcode("bfind", "u=t", WORDS, columns=_SEARCH, llvm=llvm.emit_bfind)
 def _bfind(_context: Context, a: Array) -> Array:
     """Position of the highest bit that differs from the sign; all ones when there is none."""
     return _bit_length(_magnitude_bits(a)) - np.uint32(1)
 
 
-@opcode("bfind.shiftamt", "u=t", WORDS, columns=_SEARCH, native=native.emit_bfind_shiftamt)
+@opcode("bfind.shiftamt", "u=t", WORDS, columns=_SEARCH, llvm=llvm.emit_bfind_shiftamt)
 def _bfind_shiftamt(context: Context, a: Array) -> Array:
     """How far left to shift to bring that bit to the top."""
     length = _bit_length(_magnitude_bits(a))
@@ -61,7 +61,7 @@ def _bit_length(a: Array) -> Array:
     return length.astype(np.uint32)
 
 
-@opcode("brev", "t=t", WORD_BITS, native=native.emit_brev)
+@opcode("brev", "t=t", WORD_BITS, llvm=llvm.emit_brev)
 def _brev(context: Context, a: Array) -> Array:
     return reversed_bits(a, context.type.dtype)
 
@@ -76,19 +76,19 @@ def reversed_bits(a: Array, dtype: np.dtype[Any]) -> Array:
     return value.byteswap()
 
 
-@opcode("bmsk.clamp", "t=uu", (ScalarType.B32,), native=native.emit_bmsk_clamp)
+@opcode("bmsk.clamp", "t=uu", (ScalarType.B32,), llvm=llvm.emit_bmsk_clamp)
 def _bmsk_clamp(_context: Context, position: Array, length: Array) -> Array:
     return np.left_shift(_mask(np.dtype(np.uint32), length), position)
 
 
-@opcode("bmsk.wrap", "t=uu", (ScalarType.B32,), native=native.emit_bmsk_wrap)
+@opcode("bmsk.wrap", "t=uu", (ScalarType.B32,), llvm=llvm.emit_bmsk_wrap)
 def _bmsk_wrap(_context: Context, position: Array, length: Array) -> Array:
     mask = _mask(np.dtype(np.uint32), length & np.uint32(31))
     shifted: Array = np.left_shift(mask, position & np.uint32(31))
     return shifted
 
 
-@opcode("bfe", "t=tuu", WORDS, native=native.emit_bfe)
+@opcode("bfe", "t=tuu", WORDS, llvm=llvm.emit_bfe)
 def _bfe(context: Context, a: Array, position: Array, length: Array) -> Array:
     """Bits [position, position + length) of a, zero- or sign-extended; both taken modulo 256."""
     bits = context.type.bits
@@ -104,7 +104,7 @@ def _bfe(context: Context, a: Array, position: Array, length: Array) -> Array:
     return np.asarray(value).view(context.type.dtype)
 
 
-@opcode("bfi", "t=ttuu", WORD_BITS, native=native.emit_bfi)
+@opcode("bfi", "t=ttuu", WORD_BITS, llvm=llvm.emit_bfi)
 def _bfi(context: Context, a: Array, b: Array, position: Array, length: Array) -> Array:
     """b with its bits [position, position + length) replaced by the low bits of a."""
     dtype = context.type.dtype
@@ -122,7 +122,7 @@ def _mask(dtype: np.dtype[Any], length: Array) -> Array:
     return mask
 
 
-@opcode("prmt", "t=ttu", (ScalarType.B32,), native=native.emit_prmt)
+@opcode("prmt", "t=ttu", (ScalarType.B32,), llvm=llvm.emit_prmt)
 def _prmt(_context: Context, a: Array, b: Array, selector: Array) -> Array:
     """Each nibble of the selector picks a byte of b:a; its top bit spreads that byte's sign."""
     nibbles = [(selector >> np.uint32(4 * i)) & np.uint32(15) for i in range(4)]
@@ -157,9 +157,9 @@ def _register_permutation(mode: str, rows: tuple[tuple[int, int, int, int], ...]
         [sum(byte << (4 * i) for i, byte in enumerate(row)) for row in rows], np.uint32
     )
 
-    emission = native.permutation_emission(selectors.tolist())
+    emission = llvm.permutation_emission(selectors.tolist())
 
-    @opcode(f"prmt.{mode}", "t=ttu", (ScalarType.B32,), native=emission)
+    @opcode(f"prmt.{mode}", "t=ttu", (ScalarType.B32,), llvm=emission)
     def _prmt_mode(context: Context, a: Array, b: Array, selector: Array) -> Array:
         chosen: Array = np.take(selectors, selector & np.uint32(3))
         permuted: Array = _prmt(context, a, b, chosen)
@@ -177,7 +177,7 @@ for _mode, _rows in _FIXED_PERMUTATIONS.items():
     sources=_DOT,
     unit=Unit.INTEGER,
     columns=_PRODUCT,
-    native=native.emit_dp4a,
+    llvm=llvm.emit_dp4a,
 )
 def _dp4a(context: Context, a: Array, b: Array, c: Array) -> Array:
     """c plus the dot product of the four bytes of a and b, each with the sign of its type."""
@@ -194,7 +194,7 @@ def _register_dp2a(half: str, first_byte: int) -> None:
         _DOT,
         sources=_DOT,
         columns=_PRODUCT,
-        native=native.dp2a_emission(first_byte),
+        llvm=llvm.dp2a_emission(first_byte),
     )
     def _dp2a(context: Context, a: Array, b: Array, c: Array) -> Array:
         """c plus the dot product of the two halves of a and two bytes of b."""

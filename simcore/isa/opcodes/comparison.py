@@ -10,7 +10,7 @@ import numpy as np
 from kernelcast.simcore.isa.numerics.packed import elements, joined, single
 from kernelcast.simcore.isa.opcodes.columns import Algebra, Columns, ComparisonRule, Order
 from kernelcast.simcore.isa.opcodes.element_types import of_elements
-from kernelcast.simcore.isa.opcodes.llvm import comparison as native
+from kernelcast.simcore.isa.opcodes.llvm import comparison as llvm
 from kernelcast.simcore.isa.opcodes.rounding import FLUSH, Array, flush, with_float_modes
 from kernelcast.simcore.isa.opcodes.table import Context, Meaning, opcode, unit_of
 from kernelcast.simcore.isa.type_sets import FLOATS, HALVES, INTEGERS, UNSIGNED, VALUES
@@ -110,7 +110,7 @@ def _register_setp(
         types,
         modifiers=FLUSH,
         columns=Columns(algebra=Algebra.COMPARISON, comparison=rule),
-        native=native.setp_emission(name, boolean),
+        llvm=llvm.setp_emission(name, boolean),
     )
     @_predicate_of_each_half
     @with_float_modes
@@ -139,7 +139,7 @@ def _flushed(context: Context, value: Array) -> Array:
 def _register_set(name: str, compare: Comparison, boolean: str) -> None:
     full_name = f"set.{name}.{boolean}" if boolean else f"set.{name}"
     signature = "t=ssp" if boolean else "t=ss"
-    emission = native.set_emission(name, boolean)
+    emission = llvm.set_emission(name, boolean)
 
     def truth(context: Context, a: Array, b: Array, *c: Array) -> Array:
         if context.source_type is ScalarType.BF16:
@@ -154,7 +154,7 @@ def _register_set(name: str, compare: Comparison, boolean: str) -> None:
         sources=COMPARISONS[name][1],
         unit=_source_unit,
         modifiers=FLUSH,
-        native=emission,
+        llvm=emission,
     )
     def _set(context: Context, *operands: Array) -> Array:
         """A comparison's result as a number; packed operands give a 16-bit mask for each half."""
@@ -180,7 +180,7 @@ for _name, (_compare, _types) in COMPARISONS.items():
     (ScalarType.PRED, *VALUES),
     unit=Unit.MOVE,
     columns=Columns(algebra=Algebra.CHOICE),
-    native=native.emit_selp,
+    llvm=llvm.emit_selp,
 )
 def _selp(_context: Context, a: Array, b: Array, chooses_a: Array) -> Array:
     return np.where(chooses_a, a, b)
@@ -193,7 +193,7 @@ def _selp(_context: Context, a: Array, b: Array, chooses_a: Array) -> Array:
     sources=(ScalarType.S32, ScalarType.F32),
     unit=Unit.MOVE,
     modifiers=FLUSH,
-    native=native.emit_slct,
+    llvm=llvm.emit_slct,
 )
 def _slct(context: Context, a: Array, b: Array, c: Array) -> Array:
     """a where c >= 0, else b; NaN chooses b."""
@@ -215,7 +215,7 @@ def _register_testp(name: str, belongs: Callable[[Array], Array]) -> None:
         f"testp.{name}",
         "p=t",
         (ScalarType.F32, ScalarType.F64),
-        native=native.testp_emission(name),
+        llvm=llvm.testp_emission(name),
     )
     def _testp(_context: Context, a: Array) -> Array:
         return belongs(a)

@@ -11,7 +11,7 @@ from kernelcast.simcore.isa.numerics.packed import TO_ODD, elements, joined
 from kernelcast.simcore.isa.opcodes import ptx_forms
 from kernelcast.simcore.isa.opcodes.columns import Algebra, Columns
 from kernelcast.simcore.isa.opcodes.element_types import of_elements
-from kernelcast.simcore.isa.opcodes.llvm import conversion as native
+from kernelcast.simcore.isa.opcodes.llvm import conversion as llvm
 from kernelcast.simcore.isa.opcodes.llvm.conversion import alternate_mode
 from kernelcast.simcore.isa.opcodes.rounding import (
     FLUSH_SATURATE,
@@ -53,7 +53,7 @@ _MODIFIERS = (*ROUNDINGS, "rna", *_TO_INTEGRAL, *FLUSH_SATURATE, "relu", _FINITE
     unit=Unit.CONVERSION,
     modifiers=_MODIFIERS,
     columns=Columns(algebra=Algebra.CONVERSION, forms=ptx_forms.CONVERSION),
-    native=native.emit_cvt,
+    llvm=llvm.emit_cvt,
 )
 def _cvt(context: Context, a: Array) -> Array:
     """`.ftz` flushes single precision only; floating-point to integer always clamps."""
@@ -94,7 +94,7 @@ def _limited(context: Context, result: Array) -> Array:
     unit=Unit.CONVERSION,
     modifiers=_MODIFIERS,
     columns=Columns(forms=ptx_forms.PACKING),
-    native=native.emit_cvt_pair,
+    llvm=llvm.emit_cvt_pair,
 )
 def _cvt_pair(context: Context, upper: Array, lower: Array) -> Array:
     inner = of_elements(context)
@@ -109,7 +109,7 @@ def _cvt_pair(context: Context, upper: Array, lower: Array) -> Array:
     unit=Unit.CONVERSION,
     modifiers=_MODIFIERS,
     columns=Columns(forms=ptx_forms.PACKING),
-    native=native.emit_cvt_packed,
+    llvm=llvm.emit_cvt_packed,
 )
 def _cvt_packed(context: Context, a: Array) -> Array:
     inner = of_elements(context)

@@ -12,7 +12,7 @@ import numpy as np
 
 from kernelcast.simcore.isa.numerics.packed import Array
 from kernelcast.simcore.isa.opcodes.columns import Columns, Detour
-from kernelcast.simcore.isa.opcodes.llvm import extended_precision as native
+from kernelcast.simcore.isa.opcodes.llvm import extended_precision as llvm
 from kernelcast.simcore.isa.opcodes.multiplication import high_product
 from kernelcast.simcore.isa.opcodes.table import Context, Meaning, opcode
 from kernelcast.simcore.isa.type_sets import WORDS
@@ -80,16 +80,16 @@ def _register(
     name: str, operands: str, meaning: Meaning, with_carry: str, columns: Columns = _SUM
 ) -> None:
     """`name` gives the carry (`.cc`), `with_carry` takes it, and with `.cc` does both."""
-    emission = native.EMISSIONS[name]
-    opcode(f"{name}.cc", f"tc={operands}", WORDS, columns=columns, native=emission)(meaning)
-    opcode(f"{with_carry}.cc", f"tc={operands}c", WORDS, columns=columns, native=emission)(meaning)
+    emission = llvm.EMISSIONS[name]
+    opcode(f"{name}.cc", f"tc={operands}", WORDS, columns=columns, llvm=emission)(meaning)
+    opcode(f"{with_carry}.cc", f"tc={operands}c", WORDS, columns=columns, llvm=emission)(meaning)
 
     def without_flag(context: Context, *values: Array) -> Array:
         result: Array = meaning(context, *values)[0]
         return result
 
-    types, first = (*WORDS, *_SHORTS), native.first_of(emission)
-    opcode(with_carry, f"t={operands}c", types, columns=columns, native=first)(without_flag)
+    types, first = (*WORDS, *_SHORTS), llvm.first_of(emission)
+    opcode(with_carry, f"t={operands}c", types, columns=columns, llvm=first)(without_flag)
 
 
 _register("add", "tt", _added(_sum), "addc")

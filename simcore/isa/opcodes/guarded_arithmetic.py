@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.opcodes import ptx_forms
 from kernelcast.simcore.isa.opcodes.columns import Columns
 from kernelcast.simcore.isa.opcodes.element_types import element_by_element
@@ -31,7 +31,7 @@ _FUSED = OPCODES["fma"]
 
 
 @emit_by_element
-def _emit(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+def _emit(code: LaneCode, context: Context, a: str, b: str, c: str) -> str:
     found = _FUSED.emit(code, context, a, b, c)
     assert isinstance(found, str)
     type_ = context.type
@@ -51,7 +51,7 @@ def _emit(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
     (ScalarType.F16, *HALVES),
     modifiers=(*ROUNDINGS, "sat", "relu"),
     columns=Columns(flops=2, forms=ptx_forms.GUARDED),
-    native=_emit,
+    llvm=_emit,
 )
 @element_by_element
 def _guarded(context: Context, a: Array, b: Array, c: Array) -> Array:

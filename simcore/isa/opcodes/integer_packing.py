@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.numerics.packed import Array
 from kernelcast.simcore.isa.opcodes import ptx_forms
 from kernelcast.simcore.isa.opcodes.columns import Columns
@@ -28,13 +28,13 @@ def _limits(is_signed: bool, bits: int) -> tuple[int, int]:
 def _emission(is_signed: bool, bits: int) -> Emission:
     low, high = _limits(is_signed, bits)
 
-    def clamped(code: NativeCode, value: str) -> str:
+    def clamped(code: LaneCode, value: str) -> str:
         kind = code.type("i32")
         for name, bound in (("smax", low), ("smin", high)):
             value = code.intrinsic(name, "i32", [(kind, value), (kind, code.splat("i32", bound))])
         return code.binary("and", "i32", value, code.splat("i32", (1 << bits) - 1))
 
-    def emit(code: NativeCode, _context: Context, a: str, b: str, *above: str) -> str:
+    def emit(code: LaneCode, _context: Context, a: str, b: str, *above: str) -> str:
         word = clamped(code, b)
         for value, place in ((clamped(code, a), bits), *((c, 2 * bits) for c in above)):
             placed = code.binary("shl", "i32", value, code.splat("i32", place))
@@ -55,7 +55,7 @@ def _register(name: str, is_signed: bool, bits: int) -> None:
         unit=Unit.CONVERSION,
         modifiers=("sat",),
         columns=Columns(forms=ptx_forms.INTEGER_PACKING),
-        native=_emission(is_signed, bits),
+        llvm=_emission(is_signed, bits),
     )
     def _pack(_context: Context, a: Array, b: Array, *above: Array) -> Array:
         upper, lower = (np.clip(x, low, high).astype(np.uint32) & mask for x in (a, b))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kernelcast.simcore.isa.opcodes.columns import Algebra, Columns
-from kernelcast.simcore.isa.opcodes.llvm import logic as native
+from kernelcast.simcore.isa.opcodes.llvm import logic as llvm
 from kernelcast.simcore.isa.opcodes.rounding import Array
 from kernelcast.simcore.isa.opcodes.table import Context, opcode
 from kernelcast.simcore.isa.type_sets import BITS, INTEGERS
@@ -28,7 +28,7 @@ def _logic_unit(context: Context) -> Unit:
     _LOGIC,
     unit=_logic_unit,
     columns=Columns(algebra=Algebra.AND),
-    native=native.emit_and,
+    llvm=llvm.emit_and,
 )
 def _and(_context: Context, a: Array, b: Array) -> Array:
     return np.bitwise_and(a, b)
@@ -40,7 +40,7 @@ def _and(_context: Context, a: Array, b: Array) -> Array:
     _LOGIC,
     unit=_logic_unit,
     columns=Columns(algebra=Algebra.OR),
-    native=native.emit_or,
+    llvm=llvm.emit_or,
 )
 def _or(_context: Context, a: Array, b: Array) -> Array:
     return np.bitwise_or(a, b)
@@ -52,7 +52,7 @@ def _or(_context: Context, a: Array, b: Array) -> Array:
     _LOGIC,
     unit=_logic_unit,
     columns=Columns(algebra=Algebra.XOR),
-    native=native.emit_xor,
+    llvm=llvm.emit_xor,
 )
 def _xor(_context: Context, a: Array, b: Array) -> Array:
     return np.bitwise_xor(a, b)
@@ -64,19 +64,19 @@ def _xor(_context: Context, a: Array, b: Array) -> Array:
     _LOGIC,
     unit=_logic_unit,
     columns=Columns(algebra=Algebra.NOT),
-    native=native.emit_not,
+    llvm=llvm.emit_not,
 )
 def _not(_context: Context, a: Array) -> Array:
     return np.invert(a)
 
 
-@opcode("cnot", "t=t", BITS, native=native.emit_cnot)
+@opcode("cnot", "t=t", BITS, llvm=llvm.emit_cnot)
 def _cnot(context: Context, a: Array) -> Array:
     """1 where a is 0, else 0."""
     return np.equal(a, 0).astype(context.type.dtype)
 
 
-@opcode("lop3", "t=tttu", (ScalarType.B32,), native=native.emit_lop3)
+@opcode("lop3", "t=tttu", (ScalarType.B32,), llvm=llvm.emit_lop3)
 def _lop3(_context: Context, a: Array, b: Array, c: Array, table: Array) -> Array:
     """Bit (4a + 2b + c) of the truth table, for each bit position."""
     shapes = (np.shape(operand) for operand in (a, b, c, table))
@@ -93,9 +93,7 @@ def _lop3(_context: Context, a: Array, b: Array, c: Array, table: Array) -> Arra
 
 
 def _register_lop3_with(boolean: str, combine: Callable[[Array, Array], Array]) -> None:
-    @opcode(
-        f"lop3.{boolean}", "tp=tttup", (ScalarType.B32,), native=native.lop3_with_emission(boolean)
-    )
+    @opcode(f"lop3.{boolean}", "tp=tttup", (ScalarType.B32,), llvm=llvm.lop3_with_emission(boolean))
     def _lop3_with(
         context: Context, a: Array, b: Array, c: Array, table: Array, q: Array
     ) -> tuple[Array, Array]:
@@ -108,7 +106,7 @@ _register_lop3_with("and", np.logical_and)
 _register_lop3_with("or", np.logical_or)
 
 
-@opcode("shl", "t=tu", BITS, columns=Columns(algebra=Algebra.SHIFT_LEFT), native=native.emit_shl)
+@opcode("shl", "t=tu", BITS, columns=Columns(algebra=Algebra.SHIFT_LEFT), llvm=llvm.emit_shl)
 def _shl(context: Context, a: Array, amount: Array) -> Array:
     return np.left_shift(a, _amount(context, amount))
 
@@ -118,7 +116,7 @@ def _shl(context: Context, a: Array, amount: Array) -> Array:
     "t=tu",
     BITS + INTEGERS,
     columns=Columns(algebra=Algebra.SHIFT_RIGHT),
-    native=native.emit_shr,
+    llvm=llvm.emit_shr,
 )
 def _shr(context: Context, a: Array, amount: Array) -> Array:
     """Signed types shift the sign in."""
@@ -138,22 +136,22 @@ def _amount(context: Context, amount: Array) -> Array:
     return np.minimum(amount, np.uint32(context.type.bits)).astype(context.type.dtype)
 
 
-@opcode("shf.l.wrap", "t=ttu", (ScalarType.B32,), native=native.emit_shf_l_wrap)
+@opcode("shf.l.wrap", "t=ttu", (ScalarType.B32,), llvm=llvm.emit_shf_l_wrap)
 def _shf_l_wrap(_context: Context, low: Array, high: Array, amount: Array) -> Array:
     return _funnel_left(low, high, amount & np.uint32(31))
 
 
-@opcode("shf.l.clamp", "t=ttu", (ScalarType.B32,), native=native.emit_shf_l_clamp)
+@opcode("shf.l.clamp", "t=ttu", (ScalarType.B32,), llvm=llvm.emit_shf_l_clamp)
 def _shf_l_clamp(_context: Context, low: Array, high: Array, amount: Array) -> Array:
     return _funnel_left(low, high, np.minimum(amount, np.uint32(32)))
 
 
-@opcode("shf.r.wrap", "t=ttu", (ScalarType.B32,), native=native.emit_shf_r_wrap)
+@opcode("shf.r.wrap", "t=ttu", (ScalarType.B32,), llvm=llvm.emit_shf_r_wrap)
 def _shf_r_wrap(_context: Context, low: Array, high: Array, amount: Array) -> Array:
     return _funnel_right(low, high, amount & np.uint32(31))
 
 
-@opcode("shf.r.clamp", "t=ttu", (ScalarType.B32,), native=native.emit_shf_r_clamp)
+@opcode("shf.r.clamp", "t=ttu", (ScalarType.B32,), llvm=llvm.emit_shf_r_clamp)
 def _shf_r_clamp(_context: Context, low: Array, high: Array, amount: Array) -> Array:
     return _funnel_right(low, high, np.minimum(amount, np.uint32(32)))
 

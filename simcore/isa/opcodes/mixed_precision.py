@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.numerics.packed import Array, single
 from kernelcast.simcore.isa.opcodes import ptx_forms
 from kernelcast.simcore.isa.opcodes.columns import Columns, PtxForms
@@ -34,7 +34,7 @@ def _widened(context: Context, value: Array) -> Array:
     return np.asarray(value).astype(np.float32)
 
 
-def _emit_widened(code: NativeCode, context: Context, value: str) -> str:
+def _emit_widened(code: LaneCode, context: Context, value: str) -> str:
     if context.source_type is ScalarType.BF16:
         return emit_from_alternate(code, value, context.source_type)
     return code.cast("fpext", "half", value, "float")
@@ -44,7 +44,7 @@ def _register(root: str, signature: str, flops: int, forms: PtxForms) -> None:
     """The entry of `root` for f32, after the operands of type `s` are widened."""
     entry, narrow = OPCODES[root], signature.split("=")[1].count("s")
 
-    def emit(code: NativeCode, context: Context, *operands: str) -> str:
+    def emit(code: LaneCode, context: Context, *operands: str) -> str:
         wide = (_emit_widened(code, context, x) for x in operands[:narrow])
         result = entry.emit(code, _single_context(context), *wide, *operands[narrow:])
         assert isinstance(result, str)
@@ -57,7 +57,7 @@ def _register(root: str, signature: str, flops: int, forms: PtxForms) -> None:
         sources=_SOURCES,
         modifiers=_MODIFIERS,
         columns=Columns(flops=flops, forms=forms),
-        native=emit,
+        llvm=emit,
     )
     def _mixed(context: Context, *operands: Array) -> Array:
         wide = (_widened(context, x) for x in operands[:narrow])

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.opcodes.columns import Algebra, Columns, Expansion
-from kernelcast.simcore.isa.opcodes.llvm import movement as native
+from kernelcast.simcore.isa.opcodes.llvm import movement as llvm
 from kernelcast.simcore.isa.opcodes.rounding import Array
 from kernelcast.simcore.isa.opcodes.table import Context, opcode
 from kernelcast.simcore.isa.type_sets import VALUES
@@ -27,20 +27,20 @@ _WINDOW = Columns(algebra=Algebra.WINDOW, expansion=Expansion.OPERAND)
     (ScalarType.PRED, *VALUES),
     unit=Unit.MOVE,
     columns=Columns(algebra=Algebra.COPY, expansion=Expansion.RENAMING),
-    native=native.emit_mov,
+    llvm=llvm.emit_mov,
 )
 def _mov(_context: Context, a: Array) -> Array:
     return a
 
 
-@opcode("image", "t=t", (ScalarType.B64,), unit=Unit.TEXTURE, native=native.emit_mov)
+@opcode("image", "t=t", (ScalarType.B64,), unit=Unit.TEXTURE, llvm=llvm.emit_mov)
 def _image(_context: Context, a: Array) -> Array:
     """A read or write of an image as one instruction: what follows it is part of it."""
     return a
 
 
-@opcode("mov.pack2", "t=hh", _PAIRS, unit=Unit.MOVE, columns=_RENAMING, native=native.emit_pack)
-@opcode("mov.pack4", "t=qqqq", _QUADS, unit=Unit.MOVE, columns=_RENAMING, native=native.emit_pack)
+@opcode("mov.pack2", "t=hh", _PAIRS, unit=Unit.MOVE, columns=_RENAMING, llvm=llvm.emit_pack)
+@opcode("mov.pack4", "t=qqqq", _QUADS, unit=Unit.MOVE, columns=_RENAMING, llvm=llvm.emit_pack)
 def _pack(context: Context, *parts: Array) -> Array:
     """The first part is the least significant."""
     dtype, width = context.type.dtype, context.type.bits // len(parts)
@@ -56,7 +56,7 @@ def _pack(context: Context, *parts: Array) -> Array:
     _PAIRS,
     unit=Unit.MOVE,
     columns=_RENAMING,
-    native=native.unpack_emission(2),
+    llvm=llvm.unpack_emission(2),
 )
 def _unpack2(context: Context, a: Array) -> tuple[Array, ...]:
     return _unpack(context, a, 2)
@@ -68,7 +68,7 @@ def _unpack2(context: Context, a: Array) -> tuple[Array, ...]:
     _QUADS,
     unit=Unit.MOVE,
     columns=_RENAMING,
-    native=native.unpack_emission(4),
+    llvm=llvm.unpack_emission(4),
 )
 def _unpack4(context: Context, a: Array) -> tuple[Array, ...]:
     return _unpack(context, a, 4)
@@ -82,22 +82,20 @@ def _unpack(context: Context, a: Array, count: int) -> tuple[Array, ...]:
 
 def _register_cvta(name: str, window: int) -> None:
     offset = np.uint64(window)
-    to_generic = native.cvta_emission("add", window)
-    from_generic = native.cvta_emission("sub", window)
+    to_generic = llvm.cvta_emission("add", window)
+    from_generic = llvm.cvta_emission("sub", window)
     windows = (window,) if window else tuple(WINDOWS.values())
-    is_inside = native.isspacep_emission(windows, WINDOW_BYTES, inside=bool(window))
+    is_inside = llvm.isspacep_emission(windows, WINDOW_BYTES, inside=bool(window))
 
-    @opcode(f"cvta.{name}", "t=t", _ADDRESS, unit=Unit.MOVE, columns=_WINDOW, native=to_generic)
+    @opcode(f"cvta.{name}", "t=t", _ADDRESS, unit=Unit.MOVE, columns=_WINDOW, llvm=to_generic)
     def _cvta(_context: Context, a: Array) -> Array:
         return np.add(a, offset)
 
-    @opcode(
-        f"cvta.to.{name}", "t=t", _ADDRESS, unit=Unit.MOVE, columns=_WINDOW, native=from_generic
-    )
+    @opcode(f"cvta.to.{name}", "t=t", _ADDRESS, unit=Unit.MOVE, columns=_WINDOW, llvm=from_generic)
     def _cvta_to(_context: Context, a: Array) -> Array:
         return np.subtract(a, offset)
 
-    @opcode(f"isspacep.{name}", "p=t", _ADDRESS, unit=Unit.INTEGER, native=is_inside)
+    @opcode(f"isspacep.{name}", "p=t", _ADDRESS, unit=Unit.INTEGER, llvm=is_inside)
     def _isspacep(_context: Context, a: Array) -> Array:
         if not window:
             return _is_global(a)

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernelcast.simcore.isa.opcodes import ptx_forms
 from kernelcast.simcore.isa.opcodes.columns import Algebra, Columns, Detour
-from kernelcast.simcore.isa.opcodes.llvm import multiplication as native
+from kernelcast.simcore.isa.opcodes.llvm import multiplication as llvm
 from kernelcast.simcore.isa.opcodes.rounding import Array
 from kernelcast.simcore.isa.opcodes.table import Context, opcode
 from kernelcast.simcore.isa.type_sets import INTEGERS
@@ -24,12 +24,12 @@ def _is(algebra: Algebra) -> Columns:
     return Columns(algebra=algebra, detour=Detour.PRODUCT)
 
 
-@opcode("mul.lo", "t=tt", INTEGERS, columns=_is(Algebra.PRODUCT), native=native.emit_mul_lo)
+@opcode("mul.lo", "t=tt", INTEGERS, columns=_is(Algebra.PRODUCT), llvm=llvm.emit_mul_lo)
 def _mul_lo(_context: Context, a: Array, b: Array) -> Array:
     return np.multiply(a, b)
 
 
-@opcode("mul.hi", "t=tt", INTEGERS, columns=_HIGH, native=native.emit_mul_hi)
+@opcode("mul.hi", "t=tt", INTEGERS, columns=_HIGH, llvm=llvm.emit_mul_hi)
 def high_product(context: Context, a: Array, b: Array) -> Array:
     """The upper half of the exact product."""
     if context.type.bits == 64:
@@ -37,21 +37,17 @@ def high_product(context: Context, a: Array, b: Array) -> Array:
     return (_wide(context, a, b) >> context.type.bits).astype(context.type.dtype)
 
 
-@opcode(
-    "mul.wide", "w=tt", _WIDENING, columns=_is(Algebra.WIDE_PRODUCT), native=native.emit_mul_wide
-)
+@opcode("mul.wide", "w=tt", _WIDENING, columns=_is(Algebra.WIDE_PRODUCT), llvm=llvm.emit_mul_wide)
 def _mul_wide(context: Context, a: Array, b: Array) -> Array:
     return _wide(context, a, b)
 
 
-@opcode("mad.lo", "t=ttt", INTEGERS, columns=_is(Algebra.PRODUCT_SUM), native=native.emit_mad_lo)
+@opcode("mad.lo", "t=ttt", INTEGERS, columns=_is(Algebra.PRODUCT_SUM), llvm=llvm.emit_mad_lo)
 def _mad_lo(_context: Context, a: Array, b: Array, c: Array) -> Array:
     return np.add(np.multiply(a, b), c)
 
 
-@opcode(
-    "mad.hi", "t=ttt", INTEGERS, modifiers=("sat",), columns=_HIGH_SUM, native=native.emit_mad_hi
-)
+@opcode("mad.hi", "t=ttt", INTEGERS, modifiers=("sat",), columns=_HIGH_SUM, llvm=llvm.emit_mad_hi)
 def _mad_hi(context: Context, a: Array, b: Array, c: Array) -> Array:
     """`.sat` clamps the sum; PTX has it for s32 only."""
     high = high_product(context, a, b)
@@ -63,7 +59,7 @@ def _mad_hi(context: Context, a: Array, b: Array, c: Array) -> Array:
     "w=ttw",
     _WIDENING,
     columns=_is(Algebra.WIDE_PRODUCT_SUM),
-    native=native.emit_mad_wide,
+    llvm=llvm.emit_mad_wide,
 )
 def _mad_wide(context: Context, a: Array, b: Array, c: Array) -> Array:
     return np.add(_wide(context, a, b), c)
@@ -74,13 +70,13 @@ def _mad_wide(context: Context, a: Array, b: Array, c: Array) -> Array:
     "t=tt",
     _TWENTY_FOUR,
     columns=_is(Algebra.SHORT_PRODUCT),
-    native=native.emit_mul24_lo,
+    llvm=llvm.emit_mul24_lo,
 )
 def _mul24_lo(context: Context, a: Array, b: Array) -> Array:
     return _product_24(context, a, b).astype(context.type.dtype)
 
 
-@opcode("mul24.hi", "t=tt", _TWENTY_FOUR, columns=_HIGH, native=native.emit_mul24_hi)
+@opcode("mul24.hi", "t=tt", _TWENTY_FOUR, columns=_HIGH, llvm=llvm.emit_mul24_hi)
 def _mul24_hi(context: Context, a: Array, b: Array) -> Array:
     """Bits 47 to 16 of the 48-bit product."""
     return (_product_24(context, a, b) >> 16).astype(context.type.dtype)
@@ -91,7 +87,7 @@ def _mul24_hi(context: Context, a: Array, b: Array) -> Array:
     "t=ttt",
     _TWENTY_FOUR,
     columns=_is(Algebra.SHORT_PRODUCT_SUM),
-    native=native.emit_mad24_lo,
+    llvm=llvm.emit_mad24_lo,
 )
 def _mad24_lo(context: Context, a: Array, b: Array, c: Array) -> Array:
     return np.add(_mul24_lo(context, a, b), c)
@@ -103,7 +99,7 @@ def _mad24_lo(context: Context, a: Array, b: Array, c: Array) -> Array:
     _TWENTY_FOUR,
     modifiers=("sat",),
     columns=_HIGH_SUM,
-    native=native.emit_mad24_hi,
+    llvm=llvm.emit_mad24_hi,
 )
 def _mad24_hi(context: Context, a: Array, b: Array, c: Array) -> Array:
     return _sum(context, _mul24_hi(context, a, b), c)

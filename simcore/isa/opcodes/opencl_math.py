@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kernelcast.simcore.isa.numerics.double_formulas import ArrayArithmetic, Double, Formula
-from kernelcast.simcore.isa.opcodes.llvm import opencl_math as native
+from kernelcast.simcore.isa.opcodes.llvm import opencl_math as llvm
 from kernelcast.simcore.isa.opcodes.opencl_formulas import formulas
 from kernelcast.simcore.isa.opcodes.rounding import Array
 from kernelcast.simcore.isa.opcodes.table import Context, opcode, unit_of
@@ -40,7 +40,7 @@ def _register(name: str, signature: str, formula: Callable[[Context], Formula]) 
         signature,
         WIDE_FLOATS,
         unit=_unit(name),
-        native=native.formula_emission(formula, signature),
+        llvm=llvm.formula_emission(formula, signature),
     )
     def _compute(context: Context, *arrays: Array) -> Array | tuple[Array, ...]:
         arithmetic = ArrayArithmetic()
@@ -80,7 +80,7 @@ for _name, _signature, _formula in formulas():
     "t=tt",
     WIDE_FLOATS,
     unit=_unit("nextafter"),
-    native=native.emit_nextafter,
+    llvm=llvm.emit_nextafter,
 )
 def _nextafter(_context: Context, a: Array, b: Array) -> Array:
     return np.nextafter(a, b)

@@ -16,7 +16,7 @@ from kernelcast.simcore.isa.numerics.narrow_formats import NARROW, to_narrow
 from kernelcast.simcore.isa.numerics.packed import BF16_NAN, Array, joined
 from kernelcast.simcore.isa.opcodes import ptx_forms
 from kernelcast.simcore.isa.opcodes.columns import Columns
-from kernelcast.simcore.isa.opcodes.llvm import random_rounding as native
+from kernelcast.simcore.isa.opcodes.llvm import random_rounding as llvm
 from kernelcast.simcore.isa.opcodes.rounding import rectified
 from kernelcast.simcore.isa.opcodes.table import Context, opcode
 from kernelcast.simcore.isa.types import ScalarType, Unit
@@ -71,10 +71,10 @@ def _rounded(context: Context, value: Array, random: Array, width: int) -> Array
     "t=ssu",
     _PAIRS,
     columns=Columns(forms=ptx_forms.RANDOM_PAIR),
-    native=native.emit_pair,
+    llvm=llvm.emit_pair,
 )
 def _pair(context: Context, upper: Array, lower: Array, random: Array) -> Array:
-    width = native.pair_width(context)
+    width = llvm.pair_width(context)
     mask = np.uint32((1 << width) - 1)
     halves = random & mask, (random >> np.uint32(16)) & mask
     low, high = (
@@ -89,7 +89,7 @@ def _pair(context: Context, upper: Array, lower: Array, random: Array) -> Array:
     "t=ssssu",
     _FOURS,
     columns=Columns(forms=ptx_forms.RANDOM_FOUR),
-    native=native.emit_four,
+    llvm=llvm.emit_four,
 )
 def _four(context: Context, *operands: Array) -> Array:
     """The first is the uppermost."""

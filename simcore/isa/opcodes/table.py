@@ -40,7 +40,7 @@ value is the same in all lanes; results have the dtype of the signature and the 
 """
 
 Emission = Callable[..., str | tuple[str, ...]]
-"""(code: NativeCode, context, *operands) -> value or tuple of values, as LLVM IR.
+"""(code: LaneCode, context, *operands) -> value or tuple of values, as LLVM IR.
 
 The same as the entry's `Meaning`, bit for bit except for the stated errors of approximations.
 Operands and results are values of the LLVM types of the signature, with `code.lanes` lanes. No
@@ -129,7 +129,7 @@ def opcode(
     modifiers: Iterable[str] = (),
     sources: Iterable[ScalarType] = (),
     columns: Columns = _USUAL,
-    native: Emission,
+    llvm: Emission,
 ) -> Callable[[Meaning], Meaning]:
     """Registers an entry; a second one of the same name is an error at import."""
 
@@ -144,7 +144,7 @@ def opcode(
             chosen,
             compute,
             frozenset(modifiers),
-            native,
+            llvm,
             frozenset(sources),
             **{column.name: getattr(columns, column.name) for column in fields(Columns)},
         )

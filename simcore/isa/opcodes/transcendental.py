@@ -12,7 +12,7 @@ import numpy as np
 
 from kernelcast.simcore.isa.opcodes import ptx_forms
 from kernelcast.simcore.isa.opcodes.columns import Columns, Detour, Expansion, PtxForms
-from kernelcast.simcore.isa.opcodes.llvm import transcendental as native
+from kernelcast.simcore.isa.opcodes.llvm import transcendental as llvm
 from kernelcast.simcore.isa.opcodes.rounding import (
     FLUSH,
     ROUNDINGS,
@@ -46,7 +46,7 @@ def _inverse(flops: int, forms: PtxForms) -> Columns:
     unit=_unit,
     modifiers=_ACCURACIES,
     columns=_inverse(0, ptx_forms.RECIPROCAL),
-    native=native.emit_rcp,
+    llvm=llvm.emit_rcp,
 )
 @with_float_modes
 def _rcp(context: Context, a: Array) -> Array:
@@ -60,7 +60,7 @@ def _rcp(context: Context, a: Array) -> Array:
     unit=_unit,
     modifiers=_ACCURACIES,
     columns=_inverse(1, ptx_forms.ROOT),
-    native=native.emit_sqrt,
+    llvm=llvm.emit_sqrt,
 )
 @with_float_modes
 def _sqrt(context: Context, a: Array) -> Array:
@@ -91,7 +91,7 @@ _FUNCTIONS: dict[str, _Function] = {
 
 def _register(name: str) -> None:
     function, types, columns = _FUNCTIONS[name]
-    emission = native.function_emission(native.FUNCTIONS[name])
+    emission = llvm.function_emission(llvm.FUNCTIONS[name])
 
     @opcode(
         name,
@@ -100,7 +100,7 @@ def _register(name: str) -> None:
         unit=Unit.SPECIAL_FUNCTION,
         modifiers=("approx", *FLUSH),
         columns=columns,
-        native=emission,
+        llvm=emission,
     )
     @with_float_modes
     def _compute(context: Context, a: Array) -> Array:

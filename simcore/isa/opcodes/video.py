@@ -22,7 +22,7 @@ from kernelcast.simcore.isa.numerics.integer_algebra import (
     NumpyIntegers,
     Value,
 )
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.numerics.packed import Array
 from kernelcast.simcore.isa.opcodes.table import Context, opcode
 from kernelcast.simcore.isa.types import ScalarType
@@ -203,10 +203,10 @@ def _unwritten(lanes: list[int], bits: int) -> int:
 def _register(
     name: str, formula: Callable[..., Value], modifiers: tuple[str, ...], *, is_wide: bool = False
 ) -> None:
-    def emit(code: NativeCode, context: Context, *words: str) -> str:
+    def emit(code: LaneCode, context: Context, *words: str) -> str:
         return str(formula(LlvmIntegers(code, is_wide=is_wide), context, *words))
 
-    @opcode(name, "t=ttt", (ScalarType.U32,), modifiers=modifiers, native=emit)
+    @opcode(name, "t=ttt", (ScalarType.U32,), modifiers=modifiers, llvm=emit)
     def _video(context: Context, *words: Array) -> Array:
         result: Array = formula(NumpyIntegers(is_wide=is_wide), context, *words)
         return result

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from kernelcast.simcore.isa.numerics.float_order import FloatOrder
 from kernelcast.simcore.isa.opcodes.columns import Detour
-from kernelcast.simcore.isa.opcodes.llvm import warp as native
+from kernelcast.simcore.isa.opcodes.llvm import warp as llvm
 from kernelcast.simcore.isa.opcodes.llvm.warp import GROUP, WarpEmission, shuffle_source
 from kernelcast.simcore.isa.types import ScalarType, Unit
 
@@ -200,18 +200,18 @@ for _mode in ("up", "down", "bfly", "idx"):
         (None, _U32, _U32),
         frozenset((_B32,)),
         _shuffle(_mode),
-        native.shuffle_emission(_mode),
+        llvm.shuffle_emission(_mode),
         unit=Unit.LOAD_STORE,
         is_common=False,
         detour=Detour.EXCHANGE,
     )
 _PREDICATE = frozenset((_PRED,))
-_enter("vote.all", (_PRED,), (_PRED,), _PREDICATE, _vote_all, native.emit_vote_all)
-_enter("vote.any", (_PRED,), (_PRED,), _PREDICATE, _vote_any, native.emit_vote_any)
-_enter("vote.uni", (_PRED,), (_PRED,), _PREDICATE, _vote_uniform, native.emit_vote_uniform)
-_enter("vote.ballot", (_B32,), (_PRED,), frozenset((_B32,)), _ballot, native.emit_ballot)
-_enter("match.any", (_B32,), (None,), _WORDS, _match_any, native.emit_match_any, is_common=False)
-_enter("match.all", (_B32, _PRED), (None,), _WORDS, _match_all, native.emit_match_all)
+_enter("vote.all", (_PRED,), (_PRED,), _PREDICATE, _vote_all, llvm.emit_vote_all)
+_enter("vote.any", (_PRED,), (_PRED,), _PREDICATE, _vote_any, llvm.emit_vote_any)
+_enter("vote.uni", (_PRED,), (_PRED,), _PREDICATE, _vote_uniform, llvm.emit_vote_uniform)
+_enter("vote.ballot", (_B32,), (_PRED,), frozenset((_B32,)), _ballot, llvm.emit_ballot)
+_enter("match.any", (_B32,), (None,), _WORDS, _match_any, llvm.emit_match_any, is_common=False)
+_enter("match.all", (_B32, _PRED), (None,), _WORDS, _match_all, llvm.emit_match_all)
 _REDUCED = {
     "add": (np.add, lambda _: 0),
     "min": (np.minimum, lambda t: (1 << 31) - 1 if t.is_signed else (1 << 32) - 1),
@@ -227,13 +227,13 @@ for _name in ("add", "and", "or", "xor"):
         (None,),
         frozenset((_U32, ScalarType.S32) if _name == "add" else (_B32,)),
         _reduction(*_REDUCED[_name]),
-        native.reduction_emission(_name, _REDUCED[_name][1]),
+        llvm.reduction_emission(_name, _REDUCED[_name][1]),
     )
 
 
 def _enter_extremum(name: str, modifiers: tuple[str, ...]) -> None:
     """`.abs` and `.NaN` are for f32 only."""
-    emission = native.reduction_emission(name, _REDUCED[name][1])
+    emission = llvm.reduction_emission(name, _REDUCED[name][1])
     order = FloatOrder(name == "min", "abs" in modifiers, "NaN" in modifiers)
     _enter(
         ".".join(("redux", name, *modifiers)),
@@ -241,23 +241,23 @@ def _enter_extremum(name: str, modifiers: tuple[str, ...]) -> None:
         (None,),
         frozenset((ScalarType.F32,) if modifiers else (_U32, ScalarType.S32, ScalarType.F32)),
         _of_floats(order, _reduction(*_REDUCED[name])),
-        native.float_reduction_emission(order, emission),
+        llvm.float_reduction_emission(order, emission),
     )
 
 
 for _name in ("min", "max"):
     for _modifiers in ((), ("abs",), ("NaN",), ("abs", "NaN")):
         _enter_extremum(_name, _modifiers)
-_enter("activemask", (_B32,), (), frozenset((_B32,)), _active, native.emit_active)
-_enter("elect", (_B32, _PRED), (), frozenset((_B32,)), _elect, native.emit_elect, is_common=False)
-_enter("bar.warp", (), (), frozenset((_B32,)), _nothing, native.emit_nothing, unit=Unit.BARRIER)
+_enter("activemask", (_B32,), (), frozenset((_B32,)), _active, llvm.emit_active)
+_enter("elect", (_B32, _PRED), (), frozenset((_B32,)), _elect, llvm.emit_elect, is_common=False)
+_enter("bar.warp", (), (), frozenset((_B32,)), _nothing, llvm.emit_nothing, unit=Unit.BARRIER)
 _enter(
     "lane.read",
     (None,),
     (None, _U32),
     _WORDS,
     _read_lane,
-    native.emit_read_lane,
+    llvm.emit_read_lane,
     unit=Unit.LOAD_STORE,
     is_common=False,
 )
@@ -267,5 +267,5 @@ _enter(
     (_PRED,),
     frozenset((_B32,)),
     _whole_ballot,
-    native.emit_whole_ballot,
+    llvm.emit_whole_ballot,
 )

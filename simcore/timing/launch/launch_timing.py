@@ -16,8 +16,8 @@ from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 from kernelcast.simcore.timing.launch.sm_simulator import SmSimulator, Snapshot
 from kernelcast.simcore.timing.launch.steady_stretch import steady_stretch
 from kernelcast.simcore.timing.launch.unequal_shares import UnequalShares, unequal_shares
+from kernelcast.simcore.timing.walk.kernel_arrays import KernelArrays, sm_program
 from kernelcast.simcore.timing.walk.sm_machine import Machine, sm_machine
-from kernelcast.simcore.timing.walk.sm_program import Program, sm_program
 
 __all__ = ["LaunchTiming", "launch_timing"]
 
@@ -136,7 +136,7 @@ class _Launch:
         self, kernel: TimedKernel, device: Device, without: frozenset[Component], is_exact: bool
     ) -> None:
         self._kernel = kernel
-        self._program: Program = sm_program(kernel, device, without)
+        self._program: KernelArrays = sm_program(kernel, device, without)
         self._device = device
         self._without = without
         self._is_exact = is_exact

@@ -17,9 +17,9 @@ from kernelcast.simcore.timing.kernel.stall_reasons import (
     StallReason,
 )
 from kernelcast.simcore.timing.walk import sm_cycles
+from kernelcast.simcore.timing.walk.kernel_arrays import WORDS, KernelArrays
 from kernelcast.simcore.timing.walk.phase_issue import let_one_go
 from kernelcast.simcore.timing.walk.sm_machine import Machine
-from kernelcast.simcore.timing.walk.sm_program import WORDS, Program
 from kernelcast.simcore.timing.walk.sm_state import (
     COMPLETED,
     COUNT,
@@ -76,7 +76,7 @@ class SmSimulator:
 
     def __init__(
         self,
-        program: Program,
+        program: KernelArrays,
         machine: Machine,
         thread_blocks: int,
         thread_blocks_per_sm: int,

@@ -13,10 +13,7 @@ import numpy as np
 
 from kernelcast.simcore.host.compiled import inlined
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
-from kernelcast.simcore.timing.walk.missed_lines import missed_lines
-from kernelcast.simcore.timing.walk.packed_words import pack
-from kernelcast.simcore.timing.walk.sm_machine import Machine
-from kernelcast.simcore.timing.walk.sm_program import (
+from kernelcast.simcore.timing.walk.kernel_arrays import (
     L2_MISSES,
     LINE_SECTORS,
     LOAD,
@@ -25,9 +22,12 @@ from kernelcast.simcore.timing.walk.sm_program import (
     TURN_AT_L1,
     TURN_AT_L2,
     UNLIMITED,
-    Program,
+    KernelArrays,
     word,
 )
+from kernelcast.simcore.timing.walk.missed_lines import missed_lines
+from kernelcast.simcore.timing.walk.packed_words import pack
+from kernelcast.simcore.timing.walk.sm_machine import Machine
 from kernelcast.simcore.timing.walk.sm_reads import warp_number, warp_position
 from kernelcast.simcore.timing.walk.sm_state import (
     DISPATCHED,
@@ -127,7 +127,7 @@ def _take_dram(machine: Machine, state: SmState, arrives: float, sectors: float)
 
 
 @inlined
-def _misses(program: Program, state: SmState, warp: int, row: int) -> tuple[float, float]:
+def _misses(program: KernelArrays, state: SmState, warp: int, row: int) -> tuple[float, float]:
     """Sectors of this request that go past L1, and those of them that L2 misses."""
     past_l1, past_l2 = missed_lines(
         warp_number(state, warp),
@@ -183,7 +183,13 @@ def _open_pipes(machine: Machine, state: SmState, at: int) -> None:
 
 @inlined
 def load(
-    program: Program, machine: Machine, state: SmState, warp: int, row: int, passes: float, at: int
+    program: KernelArrays,
+    machine: Machine,
+    state: SmState,
+    warp: int,
+    row: int,
+    passes: float,
+    at: int,
 ) -> int:
     """When the data of a request of cycle `at` are there, packed with the level they come from.
 
@@ -213,7 +219,7 @@ def load(
 
 @inlined
 def copy_in_bulk(
-    program: Program, machine: Machine, state: SmState, warp: int, row: int, at: int
+    program: KernelArrays, machine: Machine, state: SmState, warp: int, row: int, at: int
 ) -> int:
     """When the last sector of a bulk copy begun at cycle `at` has come, packed with its level.
 
@@ -235,7 +241,13 @@ def copy_in_bulk(
 
 @inlined
 def store(
-    program: Program, machine: Machine, state: SmState, warp: int, row: int, passes: float, at: int
+    program: KernelArrays,
+    machine: Machine,
+    state: SmState,
+    warp: int,
+    row: int,
+    passes: float,
+    at: int,
 ) -> int:
     """When a store is acknowledged, 0 where nobody waits for that.
 

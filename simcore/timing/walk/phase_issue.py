@@ -12,24 +12,24 @@ from __future__ import annotations
 import numpy as np
 
 from kernelcast.simcore.host.compiled import compiled, inlined
-from kernelcast.simcore.host.noinline import outlined
+from kernelcast.simcore.host.noinline import noinline
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
-from kernelcast.simcore.timing.walk.memory_requests import copy_in_bulk
-from kernelcast.simcore.timing.walk.packed_words import cycle_of, pack, reason_of
-from kernelcast.simcore.timing.walk.phase_cells import CELL_WORDS, LEFT, LIST_HEAD, PHASE_READY
-from kernelcast.simcore.timing.walk.phase_waits import NOT_YET, end_phases, phases_ended
-from kernelcast.simcore.timing.walk.pipe_use import access_shared
-from kernelcast.simcore.timing.walk.sm_machine import Machine
-from kernelcast.simcore.timing.walk.sm_program import (
+from kernelcast.simcore.timing.walk.kernel_arrays import (
     ARRIVE,
     AWAIT,
     BULK,
     COMMIT,
     COMMITTED,
     MEET,
-    Program,
+    KernelArrays,
     word,
 )
+from kernelcast.simcore.timing.walk.memory_requests import copy_in_bulk
+from kernelcast.simcore.timing.walk.packed_words import cycle_of, pack, reason_of
+from kernelcast.simcore.timing.walk.phase_cells import CELL_WORDS, LEFT, LIST_HEAD, PHASE_READY
+from kernelcast.simcore.timing.walk.phase_waits import NOT_YET, end_phases, phases_ended
+from kernelcast.simcore.timing.walk.pipe_use import access_shared
+from kernelcast.simcore.timing.walk.sm_machine import Machine
 from kernelcast.simcore.timing.walk.sm_reads import (
     scheduler_wake,
     warp_pipe,
@@ -74,9 +74,9 @@ def _hold(state: SmState, warp: int, ended: int, waits: int) -> None:
     state.warp[warp_word(warp, WAITS)] = waits if ended == NOT_YET else 0
 
 
-@outlined
+@noinline
 def _go_on(
-    program: Program, machine: Machine, state: SmState, warp: int, ended: int, now: int
+    program: KernelArrays, machine: Machine, state: SmState, warp: int, ended: int, now: int
 ) -> None:
     """Sends a warp on whose phases have ended."""
     if warp_waits(state, warp) == _AWAITING:
@@ -90,8 +90,8 @@ def _go_on(
     send(program, machine, state, warp, warp_position(state, warp) + 1, opens)
 
 
-@outlined
-def _send_on(program: Program, machine: Machine, state: SmState, place: int, now: int) -> None:
+@noinline
+def _send_on(program: KernelArrays, machine: Machine, state: SmState, place: int, now: int) -> None:
     """Sends on all warps of a thread block whose phases have ended."""
     for warp in range(place * program.warps, (place + 1) * program.warps):
         if warp_waits(state, warp) >= _AWAITING:
@@ -100,9 +100,9 @@ def _send_on(program: Program, machine: Machine, state: SmState, place: int, now
                 _go_on(program, machine, state, warp, ended, now)
 
 
-@outlined
+@noinline
 def _take_part(
-    program: Program, machine: Machine, state: SmState, warp: int, done: int, now: int
+    program: KernelArrays, machine: Machine, state: SmState, warp: int, done: int, now: int
 ) -> None:
     """Counts an event, `done` then, in its phases."""
     place = warp_place(state, warp)
@@ -121,9 +121,15 @@ def _take_part(
         _send_on(program, machine, state, place, now)
 
 
-@outlined
+@noinline
 def _done(
-    program: Program, machine: Machine, state: SmState, warp: int, row: int, kind: int, now: int
+    program: KernelArrays,
+    machine: Machine,
+    state: SmState,
+    warp: int,
+    row: int,
+    kind: int,
+    now: int,
 ) -> int:
     """When an instruction has done its part, packed."""
     if kind == BULK:
@@ -137,9 +143,9 @@ def _done(
     return done
 
 
-@outlined
+@noinline
 def issue_with_phases(
-    program: Program,
+    program: KernelArrays,
     machine: Machine,
     state: SmState,
     scheduler: int,
@@ -185,7 +191,7 @@ def issue_with_phases(
 
 
 @compiled
-def let_one_go(program: Program, machine: Machine, state: SmState) -> bool:
+def let_one_go(program: KernelArrays, machine: Machine, state: SmState) -> bool:
     """Breaks a deadlock by ending the phases of the first waiting warp; whether there was one.
 
     Warps may wait for one another when parts of a warp are on ways of their own, so that nobody can

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelcast.simcore.host.noinline import outlined
+from kernelcast.simcore.host.noinline import noinline
 from kernelcast.simcore.timing.kernel.stall_reasons import REASON_BITS, StallReason
+from kernelcast.simcore.timing.walk.kernel_arrays import KernelArrays
 from kernelcast.simcore.timing.walk.phase_cells import CELL_WORDS, LEFT, LIST_HEAD, PHASE_READY
-from kernelcast.simcore.timing.walk.sm_program import Program
 from kernelcast.simcore.timing.walk.sm_reads import warp_place, warp_position
 from kernelcast.simcore.timing.walk.sm_state import (
     NEVER,
@@ -20,8 +20,8 @@ NOT_YET = NEVER << REASON_BITS | StallReason.BARRIER.code
 """When a phase ends that still lacks events, packed: all that is known is that others are late."""
 
 
-@outlined
-def begin_phases(program: Program, state: SmState, place: int, recorded: int) -> None:
+@noinline
+def begin_phases(program: KernelArrays, state: SmState, place: int, recorded: int) -> None:
     """Sets the cells of a thread block that follows the paths of a recorded one."""
     first = program.phase_first[np.uint64(recorded)]
     for number in range(program.phase_first[np.uint64(recorded + 1)] - first):
@@ -30,8 +30,8 @@ def begin_phases(program: Program, state: SmState, place: int, recorded: int) ->
         state.phase[np.uint64(cell + PHASE_READY)] = 0
 
 
-@outlined
-def phases_ended(program: Program, state: SmState, warp: int) -> int:
+@noinline
+def phases_ended(program: KernelArrays, state: SmState, warp: int) -> int:
     """When all phases have ended that the warp's next event waits for, packed.
 
     NOT_YET while one lacks events.
@@ -49,8 +49,8 @@ def phases_ended(program: Program, state: SmState, warp: int) -> int:
     return ended
 
 
-@outlined
-def end_phases(program: Program, state: SmState, warp: int, ended: int) -> None:
+@noinline
+def end_phases(program: KernelArrays, state: SmState, warp: int, ended: int) -> None:
     """Has all phases end then, packed, that the warp's next event waits for."""
     place = warp_place(state, warp)
     at = program.event_phases[np.uint64(warp_position(state, warp))]

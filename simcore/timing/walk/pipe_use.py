@@ -8,9 +8,9 @@ import numpy as np
 
 from kernelcast.simcore.host.compiled import inlined
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
+from kernelcast.simcore.timing.walk.kernel_arrays import PASSES, KernelArrays, word
 from kernelcast.simcore.timing.walk.packed_words import pack
 from kernelcast.simcore.timing.walk.sm_machine import Machine
-from kernelcast.simcore.timing.walk.sm_program import PASSES, Program, word
 from kernelcast.simcore.timing.walk.sm_state import CLOSED, OPENS, SmState, pipe_word
 
 __all__ = ["access_shared", "use_pipe"]
@@ -34,7 +34,7 @@ def use_pipe(machine: Machine, state: SmState, pipe: int, at: int, cycles: float
 
 @inlined
 def access_shared(
-    program: Program, machine: Machine, state: SmState, pipe: int, row: int, at: int
+    program: KernelArrays, machine: Machine, state: SmState, pipe: int, row: int, at: int
 ) -> int:
     """When an access of cycle `at` to shared memory is done, packed."""
     cycles = program.traffic[word(row, PASSES)] * machine.shared_cycles

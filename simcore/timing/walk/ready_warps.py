@@ -8,10 +8,10 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from kernelcast.simcore.host.branch_hints import seldom
+from kernelcast.simcore.host.branch_hints import unlikely
 from kernelcast.simcore.host.compiled import inlined
+from kernelcast.simcore.timing.walk.kernel_arrays import KINDS
 from kernelcast.simcore.timing.walk.packed_words import entry_cycle, entry_warp, ring_entry
-from kernelcast.simcore.timing.walk.sm_program import KINDS
 from kernelcast.simcore.timing.walk.sm_reads import (
     pipe_opens,
     slots_of_kind,
@@ -91,7 +91,7 @@ def list_pending(state: SmState, scheduler: int, warp: int, ready: int) -> None:
         at = head - 1
         table[scheduler_word(scheduler, HEAD)] = at
         following = table[_pending(scheduler, at + 1)]
-        while seldom(following < entry):
+        while unlikely(following < entry):
             table[_pending(scheduler, at)] = following
             at += 1
             following = table[_pending(scheduler, at + 1)]
@@ -100,7 +100,7 @@ def list_pending(state: SmState, scheduler: int, warp: int, ready: int) -> None:
         table[scheduler_word(scheduler, TAIL)] = at + 1
         table[_pending(scheduler, at + 1)] = END_OF_RING
         before = table[_pending(scheduler, at - 1)]
-        while seldom(before > entry):
+        while unlikely(before > entry):
             table[_pending(scheduler, at)] = before
             at -= 1
             before = table[_pending(scheduler, at - 1)]
@@ -143,7 +143,7 @@ def soonest_pending(state: SmState, scheduler: int, soonest: int, tied: int) -> 
     table = state.scheduler
     at = table[scheduler_word(scheduler, HEAD)]
     entry = table[_pending(scheduler, at)]
-    while seldom(entry_cycle(entry) <= soonest):
+    while unlikely(entry_cycle(entry) <= soonest):
         warp = entry_warp(entry)
         opens = max(entry_cycle(entry), pipe_opens(state, warp_pipe(state, warp)))
         bit = warp_bit(state, warp)

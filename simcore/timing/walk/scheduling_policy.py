@@ -7,7 +7,7 @@ wait; taking turns would bring them all to the same loads at once.
 
 from __future__ import annotations
 
-from kernelcast.simcore.host.branch_hints import seldom
+from kernelcast.simcore.host.branch_hints import unlikely
 from kernelcast.simcore.host.compiled import inlined
 from kernelcast.simcore.timing.walk.ready_warps import lowest, soonest_pending, soonest_ready
 from kernelcast.simcore.timing.walk.sm_machine import Machine
@@ -61,7 +61,7 @@ def choose(state: SmState, scheduler: int, now: int) -> tuple[int, int, int]:
     table = state.scheduler
     able, soonest, tied = 0, NEVER, 0
     kinds = scheduler_kinds(state, scheduler)
-    while seldom(kinds != 0):
+    while unlikely(kinds != 0):
         kind = lowest(kinds)
         kinds &= kinds - 1
         opens = pipe_opens(state, pipe_of_kind(state, scheduler, kind))
@@ -120,7 +120,7 @@ def expect(
 def _first_ready(state: SmState, scheduler: int, slots: int) -> int:
     """When the first warp of these slots had its operands."""
     since = NEVER
-    while seldom(slots != 0):
+    while unlikely(slots != 0):
         warp = warp_in_order(state, scheduler, lowest(slots))
         slots &= slots - 1
         since = min(since, warp_ready(state, warp))

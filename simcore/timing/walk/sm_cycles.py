@@ -4,10 +4,26 @@ from __future__ import annotations
 
 import math
 
-from kernelcast.simcore.host.branch_hints import seldom
+from kernelcast.simcore.host.branch_hints import unlikely
 from kernelcast.simcore.host.compiled import compiled, inlined
-from kernelcast.simcore.host.noinline import outlined
+from kernelcast.simcore.host.noinline import noinline
 from kernelcast.simcore.timing.kernel.stall_reasons import ISSUED, StallReason
+from kernelcast.simcore.timing.walk.kernel_arrays import (
+    AFTER,
+    BARRIER,
+    LATENCY,
+    LOAD,
+    NONE,
+    PASSES,
+    RESULT,
+    SHARED,
+    STORE,
+    TENSOR,
+    UNIT_CYCLES,
+    KernelArrays,
+    kind_word,
+    word,
+)
 from kernelcast.simcore.timing.walk.memory_requests import load, store
 from kernelcast.simcore.timing.walk.packed_words import pack
 from kernelcast.simcore.timing.walk.phase_issue import issue_with_phases
@@ -27,22 +43,6 @@ from kernelcast.simcore.timing.walk.scheduling_policy import (
     look_ahead,
 )
 from kernelcast.simcore.timing.walk.sm_machine import Machine
-from kernelcast.simcore.timing.walk.sm_program import (
-    AFTER,
-    BARRIER,
-    LATENCY,
-    LOAD,
-    NONE,
-    PASSES,
-    RESULT,
-    SHARED,
-    STORE,
-    TENSOR,
-    UNIT_CYCLES,
-    Program,
-    kind_word,
-    word,
-)
 from kernelcast.simcore.timing.walk.sm_reads import (
     scheduler_candidate,
     scheduler_count,
@@ -117,7 +117,13 @@ _BARRIER = StallReason.BARRIER.code
 
 @inlined
 def _result(
-    program: Program, machine: Machine, state: SmState, warp: int, row: int, kind: int, now: int
+    program: KernelArrays,
+    machine: Machine,
+    state: SmState,
+    warp: int,
+    row: int,
+    kind: int,
+    now: int,
 ) -> int:
     """Runs an instruction with a result; when that is ready, packed."""
     if kind > STORE:
@@ -127,7 +133,7 @@ def _result(
         use_pipe(machine, state, pipe, now, machine.units[kind_word(kind, UNIT_CYCLES)])
         return pack(now + machine.kinds[kind_word(kind, LATENCY)], _EXECUTION)
     passes = program.traffic[word(row, PASSES)]
-    if seldom(kind == TENSOR):
+    if unlikely(kind == TENSOR):
         use_pipe(machine, state, pipe, now, passes * machine.units[kind_word(kind, UNIT_CYCLES)])
         return pack(now + int(program.traffic[word(row, RESULT)]), _EXECUTION)
     if kind == SHARED:
@@ -154,7 +160,7 @@ def _earliest_next(machine: Machine, kind: int, now: int) -> int:
 
 @inlined
 def _issue(
-    program: Program,
+    program: KernelArrays,
     machine: Machine,
     state: SmState,
     scheduler: int,
@@ -164,11 +170,11 @@ def _issue(
     now: int,
 ) -> int:
     """Issues an instruction of the warp; when the one behind it has its operands, or ENDED."""
-    if seldom(kind > NONE):
+    if unlikely(kind > NONE):
         return issue_with_phases(program, machine, state, scheduler, warp, row, kind, now)
     ready = _result(program, machine, state, warp, row, kind, now)
     write_registers(program, state, warp * program.registers, row, ready)
-    if seldom(kind == BARRIER) and machine.waits_at_barriers:
+    if unlikely(kind == BARRIER) and machine.waits_at_barriers:
         state.warp[warp_word(warp, READY)] = NEVER
         state.warp[warp_word(warp, WHY)] = _BARRIER
         state.warp[warp_word(warp, WAITS)] = 1
@@ -178,7 +184,7 @@ def _issue(
         position = warp_position(state, warp) + 1
         earliest = _earliest_next(machine, kind, now)
         following = advance(program, machine, state, scheduler, warp, position, earliest)
-        if not seldom(following == ENDED):
+        if not unlikely(following == ENDED):
             return following
         retire(machine, state, warp)
         place = warp_place(state, warp)
@@ -188,7 +194,7 @@ def _issue(
 
 @inlined
 def _issue_together(
-    program: Program,
+    program: KernelArrays,
     machine: Machine,
     state: SmState,
     scheduler: int,
@@ -210,16 +216,16 @@ def _issue_together(
         credit(state, account_row(state, row), ISSUED, 1)
         ready = _issue(program, machine, state, scheduler, warp, row, kind, now)
         left -= 1
-        if not seldom(left > 0) or ready == ENDED or not can_issue(state, warp, now):
+        if not unlikely(left > 0) or ready == ENDED or not can_issue(state, warp, now):
             break
         row, kind = warp_row(state, warp), warp_kind(state, warp)
-    if not seldom(ready == ENDED):
+    if not unlikely(ready == ENDED):
         after = now + machine.issue_cycles
         if ready <= after:
             list_ready(state, scheduler, warp, after)
         else:
             list_pending(state, scheduler, warp, ready)
-    if seldom(left > 0):
+    if unlikely(left > 0):
         _leave_slots(machine, state, warp, row, ready, left, now)
 
 
@@ -241,7 +247,7 @@ def _leave_slots(
 
 
 @inlined
-def _serve(program: Program, machine: Machine, state: SmState, scheduler: int) -> None:
+def _serve(program: KernelArrays, machine: Machine, state: SmState, scheduler: int) -> None:
     """Issues at the present cycle, or finds out when the scheduler can."""
     now = state.counts[NOW]
     move_ready(state, scheduler, now)
@@ -267,8 +273,8 @@ def _serve(program: Program, machine: Machine, state: SmState, scheduler: int) -
     look_ahead(machine, state, scheduler, after)
 
 
-@outlined
-def _begin(program: Program, machine: Machine, state: SmState) -> None:
+@noinline
+def _begin(program: KernelArrays, machine: Machine, state: SmState) -> None:
     """Fills the SM with its first thread blocks."""
     places = state.counts[RESIDENT_FIRST]
     state.counts[RESIDENT] = places
@@ -287,8 +293,8 @@ def _count_warps(machine: Machine, state: SmState, scheduler: int, until: int) -
         begin_wait_for_pipe(state, warp, max(ready, warp_counted(state, warp)))
 
 
-@outlined
-def _settle(program: Program, machine: Machine, state: SmState) -> int:
+@noinline
+def _settle(program: KernelArrays, machine: Machine, state: SmState) -> int:
     """Attributes all slots and counts all warps up to the last issue; its end."""
     until: int = state.counts[LAST_CYCLE]
     for scheduler in range(machine.schedulers):
@@ -352,7 +358,9 @@ def _still_to_come(machine: Machine, state: SmState, scheduler: int, turn: int, 
 
 
 @compiled
-def walk(program: Program, machine: Machine, state: SmState, completed: int, before: int) -> int:
+def walk(
+    program: KernelArrays, machine: Machine, state: SmState, completed: int, before: int
+) -> int:
     """Goes on until so many thread blocks have ended, or up to a cycle, or to the end.
 
     Schedulers of one cycle take turns to be first: a turn is a cycle in which one of them chooses,
@@ -376,7 +384,7 @@ def walk(program: Program, machine: Machine, state: SmState, completed: int, bef
             scheduler = lowest(at_turn if at_turn != 0 else those)
             those &= ~(1 << scheduler)
             _serve(program, machine, state, scheduler)
-            if seldom(state.counts[WOKEN] <= now):
+            if unlikely(state.counts[WOKEN] <= now):
                 state.counts[WOKEN] = NEVER
                 those = _still_to_come(machine, state, scheduler, turn, now)
         turn = _next_turn(machine, turn)

@@ -13,7 +13,7 @@ from kernelcast.simcore.device.device import Device, TimingFacts
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.stall_reasons import REASON_BITS, StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel, timing_facts
-from kernelcast.simcore.timing.walk.sm_program import (
+from kernelcast.simcore.timing.walk.kernel_arrays import (
     AFTER,
     ARRIVE,
     AWAIT,

@@ -8,9 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.host.compiled import inlined
-from kernelcast.simcore.timing.walk.phase_cells import CELL_WORDS
-from kernelcast.simcore.timing.walk.sm_machine import Machine
-from kernelcast.simcore.timing.walk.sm_program import (
+from kernelcast.simcore.timing.walk.kernel_arrays import (
     ARRIVE,
     AWAIT,
     FETCH_LINE,
@@ -20,8 +18,10 @@ from kernelcast.simcore.timing.walk.sm_program import (
     UNITS,
     UNLIMITED,
     WORDS,
-    Program,
+    KernelArrays,
 )
+from kernelcast.simcore.timing.walk.phase_cells import CELL_WORDS
+from kernelcast.simcore.timing.walk.sm_machine import Machine
 
 __all__ = [
     "ACCOUNT_WORDS",
@@ -258,7 +258,7 @@ def account_word(row: int, column: int) -> np.uint64:
 
 
 def new_state(
-    program: Program, machine: Machine, thread_blocks: int, thread_blocks_per_sm: int
+    program: KernelArrays, machine: Machine, thread_blocks: int, thread_blocks_per_sm: int
 ) -> SmState:
     """An SM before its first cycle, with room for `thread_blocks_per_sm` and work for all."""
     warps = thread_blocks_per_sm * program.warps

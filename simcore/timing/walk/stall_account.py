@@ -6,16 +6,16 @@ warp that could issue in its place has them, for a pipe that is taken.
 
 from __future__ import annotations
 
-from kernelcast.simcore.host.branch_hints import seldom
+from kernelcast.simcore.host.branch_hints import unlikely
 from kernelcast.simcore.host.compiled import inlined
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
-from kernelcast.simcore.timing.walk.sm_machine import Machine
-from kernelcast.simcore.timing.walk.sm_program import (
+from kernelcast.simcore.timing.walk.kernel_arrays import (
     PIPE_REASON,
-    Program,
+    KernelArrays,
     kind_word,
     word,
 )
+from kernelcast.simcore.timing.walk.sm_machine import Machine
 from kernelcast.simcore.timing.walk.sm_reads import pipe_opens, warp_place, warp_ready, warp_reason
 from kernelcast.simcore.timing.walk.sm_state import (
     BEGINS,
@@ -50,7 +50,7 @@ _MEMORY = 1 << _L2_LATENCY | 1 << _DRAM_LATENCY | 1 << _REQUESTS_LATENCY
 def aligned(machine: Machine, cycle: int) -> int:
     """The first cycle from then on at which schedulers issue."""
     turn = machine.issue_cycles
-    if seldom(turn != 1):
+    if unlikely(turn != 1):
         return (cycle + turn - 1) // turn * turn
     return cycle
 
@@ -74,7 +74,7 @@ def _credit_cycles(
 ) -> None:
     """The slots of one scheduler from cycle `begin` to `end`, both aligned."""
     cycles = end - begin
-    if seldom(machine.issue_cycles > 1):
+    if unlikely(machine.issue_cycles > 1):
         cycles //= machine.issue_cycles
     credit(state, account, reason, cycles * machine.issues)
 
@@ -83,7 +83,7 @@ def _credit_cycles(
 def pipe_reason(machine: Machine, state: SmState, kind: int) -> int:
     """Which pipe, or which queue in front of it, keeps instructions of that kind back."""
     reason: int = machine.kinds[kind_word(kind, PIPE_REASON)]
-    if seldom(reason == _L1_PIPE):
+    if unlikely(reason == _L1_PIPE):
         is_queue = pipe_opens(state, common_pipe(machine, kind)) > state.clocks[L1_FREE]
         return _REQUESTS_LATENCY if is_queue else _L1_PIPE
     return reason
@@ -111,7 +111,7 @@ def _lose_to_memory(
 def _overlap(machine: Machine, begin: int, end: int, since: float, until: float) -> int:
     """Cycles of whole slots from `begin` to `end` that lie between `since` and `until`."""
     both = int(min(float(end), until) - max(float(begin), since))
-    if seldom(machine.issue_cycles > 1):
+    if unlikely(machine.issue_cycles > 1):
         both = both // machine.issue_cycles * machine.issue_cycles
     return max(both, 0)
 
@@ -120,7 +120,7 @@ def _overlap(machine: Machine, begin: int, end: int, since: float, until: float)
 def _lose(
     machine: Machine, state: SmState, account: int, reason: int, begin: int, end: int
 ) -> None:
-    if seldom(1 << reason & _MEMORY != 0):
+    if unlikely(1 << reason & _MEMORY != 0):
         _lose_to_memory(machine, state, account, reason, begin, end)
     else:
         _credit_cycles(machine, state, account, reason, begin, end)
@@ -151,7 +151,7 @@ def lose_slots(
 
 @inlined
 def lose_idle_slots(
-    program: Program, machine: Machine, state: SmState, due: int, until: int
+    program: KernelArrays, machine: Machine, state: SmState, due: int, until: int
 ) -> None:
     """Attributes the slots of a scheduler without warps."""
     _credit_cycles(machine, state, account_row(state, program.rows), _IDLE, due, until)
@@ -168,7 +168,7 @@ def _lose_before_operands(
     why = warp_reason(state, warp)
     ready = min(warp_ready(state, warp), since)
     ready = min(max(aligned(machine, ready), due), until)
-    if seldom(why == _LAUNCH):
+    if unlikely(why == _LAUNCH):
         begins = aligned(
             machine,
             state.place[word(warp_place(state, warp), BEGINS)],

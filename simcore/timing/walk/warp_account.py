@@ -9,11 +9,11 @@ what the others did to it since this scheduler looked last counts as one closed 
 
 from __future__ import annotations
 
-from kernelcast.simcore.host.branch_hints import seldom
+from kernelcast.simcore.host.branch_hints import unlikely
 from kernelcast.simcore.host.compiled import inlined
 from kernelcast.simcore.timing.kernel.stall_reasons import NOT_SELECTED, SELECTED, StallReason
+from kernelcast.simcore.timing.walk.kernel_arrays import word
 from kernelcast.simcore.timing.walk.sm_machine import Machine
-from kernelcast.simcore.timing.walk.sm_program import word
 from kernelcast.simcore.timing.walk.sm_reads import (
     pipe_opens,
     warp_acknowledged,
@@ -127,7 +127,7 @@ def count_issue(
         closed = state.pipe[pipe_word(warp_pipe(state, warp), CLOSED)]
         ready = aligned(machine, warp_ready(state, warp))
         _count_states(state, warp, account, pipe, closed, due, ready, now)
-    if seldom(machine.issues > 1):  # else it is known from the slots that were used
+    if unlikely(machine.issues > 1):  # else it is known from the slots that were used
         _count(state, account, SELECTED, machine.issue_cycles)
     state.warp[warp_word(warp, COUNTED)] = now + machine.issue_cycles
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelcast.simcore.host.branch_hints import seldom
+from kernelcast.simcore.host.branch_hints import unlikely
 from kernelcast.simcore.host.compiled import inlined
-from kernelcast.simcore.host.noinline import outlined
+from kernelcast.simcore.host.noinline import noinline
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
-from kernelcast.simcore.timing.walk.packed_words import cycle_of, pack, reason_of
-from kernelcast.simcore.timing.walk.phase_waits import begin_phases
-from kernelcast.simcore.timing.walk.ready_warps import close_gap, list_pending, list_ready, lowest
-from kernelcast.simcore.timing.walk.sm_machine import Machine
-from kernelcast.simcore.timing.walk.sm_program import (
+from kernelcast.simcore.timing.walk.kernel_arrays import (
     FETCH_LINE,
     KIND,
     MORE,
@@ -20,9 +16,13 @@ from kernelcast.simcore.timing.walk.sm_program import (
     SOURCE,
     SOURCES,
     TARGET,
-    Program,
+    KernelArrays,
     word,
 )
+from kernelcast.simcore.timing.walk.packed_words import cycle_of, pack, reason_of
+from kernelcast.simcore.timing.walk.phase_waits import begin_phases
+from kernelcast.simcore.timing.walk.ready_warps import close_gap, list_pending, list_ready, lowest
+from kernelcast.simcore.timing.walk.sm_machine import Machine
 from kernelcast.simcore.timing.walk.sm_reads import (
     pipe_of_kind,
     scheduler_candidate,
@@ -104,7 +104,7 @@ _LAUNCH = StallReason.THREAD_BLOCK_LAUNCH.code
 
 @inlined
 def _fetched(
-    program: Program, machine: Machine, state: SmState, warp: int, row: int, to: int
+    program: KernelArrays, machine: Machine, state: SmState, warp: int, row: int, to: int
 ) -> int:
     """When the line of code of `row` is there. The cache replaces the one that it fetched first."""
     line = program.code[word(row, FETCH_LINE)]
@@ -120,13 +120,15 @@ def _fetched(
 
 
 @inlined
-def _operands_ready(program: Program, state: SmState, registers: int, row: int, ready: int) -> int:
+def _operands_ready(
+    program: KernelArrays, state: SmState, registers: int, row: int, ready: int
+) -> int:
     """When all that an instruction waits for is ready, packed `ready` at the soonest."""
     for source in range(SOURCE, SOURCE + SOURCES):
         register = program.code[word(row, source)]
         ready = max(ready, state.registers[np.uint64(registers + register)])
     more = program.code[word(row, MORE)]
-    if seldom(more != 0):
+    if unlikely(more != 0):
         for at in range(more + 2, program.operands[np.uint64(more)]):
             register = program.operands[np.uint64(at)]
             ready = max(ready, state.registers[np.uint64(registers + register)])
@@ -134,11 +136,13 @@ def _operands_ready(program: Program, state: SmState, registers: int, row: int, 
 
 
 @inlined
-def write_registers(program: Program, state: SmState, registers: int, row: int, ready: int) -> None:
+def write_registers(
+    program: KernelArrays, state: SmState, registers: int, row: int, ready: int
+) -> None:
     """Sets when the results of an instruction are ready, packed; `registers`: the warp's first."""
     state.registers[np.uint64(registers + program.code[word(row, TARGET)])] = ready
     more = program.code[word(row, MORE)]
-    if seldom(more != 0):
+    if unlikely(more != 0):
         ends = program.operands[np.uint64(more)], program.operands[np.uint64(more + 1)]
         for at in range(ends[0], ends[1]):
             state.registers[np.uint64(registers + program.operands[np.uint64(at)])] = ready
@@ -146,7 +150,7 @@ def write_registers(program: Program, state: SmState, registers: int, row: int, 
 
 @inlined
 def advance(
-    program: Program,
+    program: KernelArrays,
     machine: Machine,
     state: SmState,
     scheduler: int,
@@ -162,11 +166,11 @@ def advance(
     end = warp_end(state, warp)
     registers = warp * program.registers
     while True:
-        if seldom(position == end):
+        if unlikely(position == end):
             return ENDED
         row = program.event_row[np.uint64(position)]
         kind = program.code[word(row, KIND)]
-        if not seldom(kind == NONE):
+        if not unlikely(kind == NONE):
             break
         write_registers(
             program, state, registers, row, _operands_ready(program, state, registers, row, 0)
@@ -174,7 +178,7 @@ def advance(
         position += 1
     state.warp[warp_word(warp, POSITION)] = position
     ready = _operands_ready(program, state, registers, row, earliest)
-    if seldom(machine.fetch_lines > 0):
+    if unlikely(machine.fetch_lines > 0):
         ready = _fetched(program, machine, state, warp, row, ready)
     state.warp[warp_word(warp, NEXT_ROW)] = row
     state.warp[warp_word(warp, NEXT_KIND)] = kind
@@ -218,7 +222,7 @@ def retire(machine: Machine, state: SmState, warp: int) -> None:
 
 @inlined
 def send(
-    program: Program, machine: Machine, state: SmState, warp: int, position: int, earliest: int
+    program: KernelArrays, machine: Machine, state: SmState, warp: int, position: int, earliest: int
 ) -> None:
     """Lets a warp that its scheduler does not expect go on from `position`, or retires it."""
     scheduler = warp_scheduler(state, warp)
@@ -250,9 +254,9 @@ def note_residence(state: SmState) -> None:
     counts[FIRST_ROW] = 0 if is_full else state.rows
 
 
-@outlined
+@noinline
 def start_thread_block(
-    program: Program, machine: Machine, state: SmState, place: int, ended: int, first: int
+    program: KernelArrays, machine: Machine, state: SmState, place: int, ended: int, first: int
 ) -> None:
     """Fills a place that was free at cycle `ended` with warps that begin at cycle `first`.
 
@@ -297,8 +301,10 @@ def start_thread_block(
     note_residence(state)
 
 
-@outlined
-def _open_barrier(program: Program, machine: Machine, state: SmState, place: int, now: int) -> None:
+@noinline
+def _open_barrier(
+    program: KernelArrays, machine: Machine, state: SmState, place: int, now: int
+) -> None:
     """Sends the warps of a thread block on that wait at a barrier."""
     state.place[word(place, ARRIVED)] = 0
     opens = pack(now + machine.barrier_latency, _BARRIER)
@@ -312,7 +318,7 @@ def _open_barrier(program: Program, machine: Machine, state: SmState, place: int
 
 @inlined
 def meet_or_end(
-    program: Program, machine: Machine, state: SmState, place: int, now: int, ends: int
+    program: KernelArrays, machine: Machine, state: SmState, place: int, now: int, ends: int
 ) -> None:
     """Opens a barrier when all live warps are there; replaces a thread block without any.
 

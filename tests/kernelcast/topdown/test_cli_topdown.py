@@ -13,7 +13,7 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.errors import ModelNotApplicable
-from kernelcast.topdown.simulated import simulated_topdown
+from kernelcast.topdown_analysis.simulated import simulated_topdown
 
 DATA = Path(__file__).parents[1] / "data" / "topdown"
 DIVERGENT = str(Path(__file__).parents[3] / "examples" / "divergent" / "divergent.toml")

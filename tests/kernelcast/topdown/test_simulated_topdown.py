@@ -18,7 +18,7 @@ from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from kernelcast.topdown.simulated import simulated_topdown
+from kernelcast.topdown_analysis.simulated import simulated_topdown
 from kernelcast.workload.file import load_workload
 
 SAXPY = Path(__file__).parents[3] / "examples" / "saxpy" / "saxpy.toml"

@@ -7,9 +7,8 @@ import pytest
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.ptx_frontend.ptx.legal.wgmma_forms import wgmma_form
 from kernelcast.ptx_frontend.ptx.text.mnemonics import Refusal
-from kernelcast.simcore.isa.analysis.exact_sums import with_exact_sums
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
-from kernelcast.simcore.isa.analysis.static_products import static_product
+from kernelcast.simcore.isa.analysis.static_products import static_product, with_exact_sums
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.isa.matrix.accumulation import Summation
 from kernelcast.simcore.isa.matrix.operations import MatrixOpcode

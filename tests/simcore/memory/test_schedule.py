@@ -16,7 +16,7 @@ from kernelcast.simcore.memory.schedule import (
     WorkDistributor,
     cycles_per_instruction,
 )
-from kernelcast.simcore.memory.walk import ADDRESS, RECORD_WORDS
+from kernelcast.simcore.memory.traversal import ADDRESS, RECORD_WORDS
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import AccessTable
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from kernelcast.simcore.isa.ir.kernel import Kernel
-from kernelcast.simcore.sampling.decision import FEWEST_THREADS, why_not_sampled
+from kernelcast.simcore.sampling.plan import FEWEST_THREADS, why_not_sampled
 
 LOADED_BOUND = """
     ld.param.u64 %rd1, [x]; ld.global.u32 %r1, [%rd1];

@@ -16,7 +16,7 @@ from kernelcast.simcore.device.device import TimingFacts
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from kernelcast.simcore.timing.walk.sm_program import sm_program
+from kernelcast.simcore.timing.walk.kernel_arrays import sm_program
 from kernelcast.traces.warp_paths import NO_PATTERN
 
 DEVICE = load_device("v100-pcie")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kernelcast.simcore.engine.jit.analysis.shapes import Shape
+from kernelcast.simcore.engine.jit.analysis.lane_variance import LaneVariance
 from kernelcast.simcore.isa.analysis.control_flow import reads
 from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.ir.kernel import (
@@ -30,7 +30,7 @@ _FIXED_MEMORY = (AddressSpace.PARAM, AddressSpace.CONST)
 
 
 def differing_branches(
-    kernel: Kernel, shapes: Mapping[int, Shape], specials: Mapping[Special, Shape]
+    kernel: Kernel, shapes: Mapping[int, LaneVariance], specials: Mapping[Special, LaneVariance]
 ) -> frozenset[int]:
     """Indices of basic blocks whose branch may go other ways in other warps of a thread block.
 
@@ -46,7 +46,7 @@ def differing_branches(
     )
 
 
-def _own_registers(kernel: Kernel, specials: Mapping[Special, Shape]) -> set[int]:
+def _own_registers(kernel: Kernel, specials: Mapping[Special, LaneVariance]) -> set[int]:
     """Registers made of what may differ from warp to warp: thread numbers, memory contents."""
     own: set[int] = set()
     size = -1
@@ -58,7 +58,7 @@ def _own_registers(kernel: Kernel, specials: Mapping[Special, Shape]) -> set[int
     return own
 
 
-def _is_own(instruction: Instruction, specials: Mapping[Special, Shape]) -> bool:
+def _is_own(instruction: Instruction, specials: Mapping[Special, LaneVariance]) -> bool:
     if isinstance(instruction, Load):
         return instruction.address.space not in _FIXED_MEMORY
     if isinstance(instruction, Compute):
@@ -66,7 +66,7 @@ def _is_own(instruction: Instruction, specials: Mapping[Special, Shape]) -> bool
     return isinstance(instruction, Atomic | WarpOperation | HostCall | TensorMemoryOperation)
 
 
-def _differs(operand: Operand, specials: Mapping[Special, Shape]) -> bool:
+def _differs(operand: Operand, specials: Mapping[Special, LaneVariance]) -> bool:
     if not isinstance(operand, SpecialRegister) or operand.which in _OF_THREAD_BLOCK:
         return False
     shape = specials[operand.which]

@@ -7,6 +7,7 @@ the yields by the head of the spin loop, or by the basic block that needs lanes 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from kernelcast.simcore.engine.reference.counted_barriers import has_counted_barriers
 from kernelcast.simcore.host.deadline import watched
@@ -14,7 +15,10 @@ from kernelcast.simcore.isa.analysis.cluster_addresses import has_cluster_barrie
 from kernelcast.simcore.isa.analysis.spin_loops import meeting_blocks, spin_loops
 from kernelcast.simcore.isa.ir.kernel import BarrierSync, Branch, Kernel, Register
 
-__all__ = ["WaitingPlaces"]
+__all__ = [
+    "ThreadBlockShape",
+    "WaitingPlaces",
+]
 
 
 class WaitingPlaces:
@@ -113,3 +117,41 @@ class WaitingPlaces:
 def _names_several(barrier: BarrierSync, is_uniform: Mapping[int, bool]) -> bool:
     """Whether lanes of one warp may wait at barriers of different number."""
     return isinstance(barrier.number, Register) and not is_uniform[barrier.number.index]
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadBlockShape:
+    """What the loop over thread blocks must know of a kernel's warp function.
+
+    `mixed_state` is the warp function's state for lanes that wait at several places, of which
+    `mixed_offsets` says where a context holds the lanes of each. `yield_state`: its state for lanes
+    that yielded, None when there are no spin loops; `opened` and `numbers`: where a context holds
+    the lanes whose counted barriers have opened and the number of each lane's barrier, None when
+    there are no such barriers; `access_slots`: counters a stage of accesses that are not recorded;
+    `digest_offset`: where a context holds the digest of the warp's branches, None when all warps
+    branch alike.
+    """
+
+    width: int
+    warps: int
+    grid: tuple[int, int, int]
+    counters: int
+    context_bytes: int
+    shared_bytes: int
+    local_bytes: int
+    mixed_state: int
+    mixed_offsets: tuple[int, ...]
+    has_barriers: bool
+    access_slots: int
+    record_bytes: int
+    digest_offset: int | None
+    yield_state: int | None
+    opened_offset: int | None
+    numbers_offset: int | None
+    is_in_cluster: bool = False
+    """Whether shared memory is of a cluster, which clears it."""
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether some warps may run on while others wait."""
+        return self.yield_state is not None or self.opened_offset is not None

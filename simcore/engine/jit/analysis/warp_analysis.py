@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from kernelcast.simcore.engine.jit.analysis.shapes import (
+from kernelcast.simcore.engine.jit.analysis.lane_variance import (
     VARYING,
-    Shape,
+    LaneVariance,
     apply_rule,
     immediate_shape,
     joined,
@@ -55,7 +55,7 @@ _WHAT = "analysing the kernel"
 
 @dataclass(frozen=True)
 class Facts:
-    """What is fixed for all launches that share native code.
+    """What is fixed for all launches that share compiled code.
 
     `special`: shapes of special registers; `parameter`: the shape of a parameter load by byte
     offset and bits; `is_partial`: whether the last warp of a thread block lacks lanes.
@@ -63,8 +63,8 @@ class Facts:
 
     width: int
     is_partial: bool
-    special: Mapping[Special, Shape]
-    parameter: Callable[[int, int], Shape]
+    special: Mapping[Special, LaneVariance]
+    parameter: Callable[[int, int], LaneVariance]
     parameter_bytes: int
 
 
@@ -77,7 +77,7 @@ class Analysis:
     basic blocks. `parameter_places`: what loads of parameters read, by pc, where that is fixed.
     """
 
-    shapes: Mapping[int, Shape]
+    shapes: Mapping[int, LaneVariance]
     live_in: tuple[frozenset[int], ...]
     places: WaitingPlaces
     pending_with: tuple[frozenset[int], ...]
@@ -86,7 +86,7 @@ class Analysis:
     crossing: frozenset[int]
     parameter_places: Mapping[int, int]
 
-    def shape(self, register: Register) -> Shape:
+    def shape(self, register: Register) -> LaneVariance:
         """The register's shape; varying where nothing is known."""
         return self.shapes.get(register.index, VARYING)
 
@@ -176,8 +176,8 @@ def _is_fixed(operand: Operand, known: set[int]) -> bool:
     return not (isinstance(operand, SpecialRegister) and operand.which in _CLOCKS)
 
 
-def _shapes(kernel: Kernel, facts: Facts, forced: set[int]) -> dict[int, Shape]:
-    found: dict[int, Shape] = {}
+def _shapes(kernel: Kernel, facts: Facts, forced: set[int]) -> dict[int, LaneVariance]:
+    found: dict[int, LaneVariance] = {}
     entry_live = live_in(kernel)[0]
     by_index = {r.index: r for r in kernel.registers}
     for index in entry_live:
@@ -216,7 +216,9 @@ def _popped(pending: list[int]) -> Iterator[int]:
         yield heappop(pending)
 
 
-def _guarded(new: Shape, guard: Guard, found: Mapping[int, Shape], width: int) -> Shape:
+def _guarded(
+    new: LaneVariance, guard: Guard, found: Mapping[int, LaneVariance], width: int
+) -> LaneVariance:
     """The shape after a guarded write: under a varying guard some lanes keep what they had."""
     condition = found.get(guard.register.index, uniform(width))
     if not condition.is_uniform or not new.is_uniform:
@@ -226,8 +228,8 @@ def _guarded(new: Shape, guard: Guard, found: Mapping[int, Shape], width: int) -
 
 
 def _results(
-    instruction: Instruction, found: Mapping[int, Shape], facts: Facts
-) -> list[tuple[Register, Shape]]:
+    instruction: Instruction, found: Mapping[int, LaneVariance], facts: Facts
+) -> list[tuple[Register, LaneVariance]]:
     """The shapes that an instruction gives its registers; nothing while an input is unknown."""
     width = facts.width
     if isinstance(instruction, Compute):
@@ -235,7 +237,7 @@ def _results(
             return []
         context = Context(instruction.type, instruction.source_type, instruction.modifiers)
         types = instruction.opcode.operand_types(context)
-        sources: list[Shape] = []
+        sources: list[LaneVariance] = []
         for operand, read_as in zip(instruction.sources, types, strict=True):
             shape = operand_shape(operand, read_as, found, facts)
             if shape is None:
@@ -272,8 +274,8 @@ def _results(
 
 
 def across_lanes_shape(
-    operation: WarpOperation, found: Mapping[int, Shape], facts: Facts
-) -> Shape | None:
+    operation: WarpOperation, found: Mapping[int, LaneVariance], facts: Facts
+) -> LaneVariance | None:
     """The shape of an operation's result if all lanes take part together; None if unknown."""
     opcode = operation.opcode
     if not opcode.is_common or not (opcode.is_whole or facts.width == GROUP):
@@ -286,7 +288,7 @@ def across_lanes_shape(
     return uniform(facts.width) if members.is_uniform else VARYING
 
 
-def _loaded(load: Load, found: Mapping[int, Shape], facts: Facts) -> list[Shape]:
+def _loaded(load: Load, found: Mapping[int, LaneVariance], facts: Facts) -> list[LaneVariance]:
     address = load.address
     place = _parameter_place(load, found, facts)
     if place is not None:
@@ -306,7 +308,7 @@ def _loaded(load: Load, found: Mapping[int, Shape], facts: Facts) -> list[Shape]
     return [uniform(facts.width)] * len(load.destinations)
 
 
-def _parameter_place(load: Load, found: Mapping[int, Shape], facts: Facts) -> int | None:
+def _parameter_place(load: Load, found: Mapping[int, LaneVariance], facts: Facts) -> int | None:
     """Where in the memory of parameters a load reads, if that is known before it runs."""
     address = load.address
     if address.space is not AddressSpace.PARAM:
@@ -322,15 +324,15 @@ def _parameter_place(load: Load, found: Mapping[int, Shape], facts: Facts) -> in
     return place if 0 <= place <= facts.parameter_bytes - size and place % size == 0 else None
 
 
-def _extended(shape: Shape, type_: ScalarType, register: Register | None) -> Shape:
+def _extended(shape: LaneVariance, type_: ScalarType, register: Register | None) -> LaneVariance:
     if register is None:
         return shape
     return resized(shape, type_.bits, register.bits, type_.is_signed)
 
 
 def operand_shape(
-    operand: Operand, read_as: ScalarType, found: Mapping[int, Shape], facts: Facts
-) -> Shape | None:
+    operand: Operand, read_as: ScalarType, found: Mapping[int, LaneVariance], facts: Facts
+) -> LaneVariance | None:
     """The shape of an operand as the instruction reads it; None while unknown."""
     if isinstance(operand, Register):
         shape = found.get(operand.index)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from kernelcast.simcore.engine.jit.analysis.shapes import Shape, uniform
+from kernelcast.simcore.engine.jit.analysis.lane_variance import LaneVariance, uniform
 from kernelcast.simcore.engine.jit.codegen.registers import Registers
 from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
 from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
@@ -13,7 +13,7 @@ from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["BarrierVoteCode"]
 
-Value: TypeAlias = tuple[str, ScalarType, Shape]
+Value: TypeAlias = tuple[str, ScalarType, LaneVariance]
 
 
 class BarrierVoteCode:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kernelcast.simcore.engine.jit.analysis.lane_variance import VARYING
 from kernelcast.simcore.engine.jit.codegen.control import ControlCode
 from kernelcast.simcore.engine.jit.codegen.host_calls import FAULT_HOST
+from kernelcast.simcore.engine.jit.codegen.memory.accesses import Value
 from kernelcast.simcore.engine.jit.codegen.registers import Registers
 from kernelcast.simcore.engine.jit.codegen.warp_code import FULL, WarpCode
 from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
+from kernelcast.simcore.engine.rules.bulk_requests import operand_type
+from kernelcast.simcore.isa.ir.bulk_operations import BulkSide
 from kernelcast.simcore.isa.ir.kernel import BulkCopy, Kernel, Operand, TensorMemoryOperation
 from kernelcast.simcore.isa.types import ScalarType
 
-__all__ = ["ClusterCallCode"]
+__all__ = [
+    "BulkCopyCode",
+    "ClusterCallCode",
+]
 
 
 class ClusterCallCode:
@@ -91,3 +98,32 @@ def _rows(instruction: object) -> int:
     if isinstance(instruction, TensorMemoryOperation):
         return max(len(instruction.sources), len(instruction.destinations))
     return len(instruction.sources) if isinstance(instruction, BulkCopy) else 0
+
+
+class BulkCopyCode:
+    """Writes what the copy engine and tensor memory are asked for."""
+
+    def __init__(self, warp: WarpCode, calls: ClusterCallCode, *, records: bool) -> None:
+        self._warp = warp
+        self._calls = calls
+        self._records = records
+
+    def copy(self, instruction: BulkCopy, mask: str, time: str, position: int) -> None:
+        """Emits a bulk copy by the lanes of the mask; the arrival side only makes records."""
+        if instruction.side is BulkSide.ARRIVAL and not self._records:
+            return
+        types = [operand_type(operand) for operand in instruction.operands]
+        self._calls.call(instruction, types, mask, self._when(time, position))
+
+    def tensor_memory(
+        self, instruction: TensorMemoryOperation, mask: str, time: str, position: int
+    ) -> list[Value]:
+        """The results; nothing happens where a slice left nothing of the instruction."""
+        if not instruction.sources:
+            return []
+        self._calls.call(instruction, instruction.types, mask, self._when(time, position))
+        types = [ScalarType.B32] * len(instruction.destinations)
+        return [(value, ScalarType.B32, VARYING) for value in self._calls.results(types)]
+
+    def _when(self, time: str, position: int) -> str:
+        return self._warp.scalar.op(f"add i64 {time}, {position}")

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from kernelcast.simcore.engine.jit.analysis.shapes import Shape, constant_shape, uniform
+from kernelcast.simcore.engine.jit.analysis.lane_variance import (
+    LaneVariance,
+    constant_variance,
+    uniform,
+)
 from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
 from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
 from kernelcast.simcore.isa.analysis.cluster_addresses import CLUSTER_SPECIALS
 from kernelcast.simcore.isa.ir.kernel import Special
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 
 __all__ = ["cluster_shapes", "cluster_value", "write_arrival"]
 
 Sizes = tuple[int, int, int]
 
 
-def cluster_shapes(width: int, grid: Sizes, cluster: Sizes) -> dict[Special, Shape]:
+def cluster_shapes(width: int, grid: Sizes, cluster: Sizes) -> dict[Special, LaneVariance]:
     """The shapes of special registers; all are the same in a thread block."""
     size = cluster[0] * cluster[1] * cluster[2]
-    found: dict[Special, Shape] = {}
+    found: dict[Special, LaneVariance] = {}
     for special in CLUSTER_SPECIALS:
         axis = "xyz".find(special.value[-1])
         count = grid[axis] // cluster[axis]
@@ -25,23 +29,23 @@ def cluster_shapes(width: int, grid: Sizes, cluster: Sizes) -> dict[Special, Sha
             case "%clusterid":
                 found[special] = _below(width, count)
             case "%nclusterid":
-                found[special] = constant_shape(width, count)
+                found[special] = constant_variance(width, count)
             case "%cluster_ctaid":
                 found[special] = _below(width, cluster[axis])
             case "%cluster_nctaid":
-                found[special] = constant_shape(width, cluster[axis])
+                found[special] = constant_variance(width, cluster[axis])
             case "%cluster_ctarank":
                 found[special] = _below(width, size)
             case _:
-                found[special] = constant_shape(width, size)
+                found[special] = constant_variance(width, size)
     return found
 
 
-def _below(width: int, count: int) -> Shape:
-    return uniform(width, (0, count - 1)) if count > 1 else constant_shape(width, 0)
+def _below(width: int, count: int) -> LaneVariance:
+    return uniform(width, (0, count - 1)) if count > 1 else constant_variance(width, 0)
 
 
-def cluster_value(entry: NativeCode, which: Special, cluster: Sizes) -> str:
+def cluster_value(entry: LaneCode, which: Special, cluster: Sizes) -> str:
     """The value of one that differs between thread blocks, from %cx, %cy and %cz."""
     within = [entry.op(f"urem i32 %c{axis}, {n}") for axis, n in zip("xyz", cluster, strict=True)]
     if which is Special.CLUSTER_CTARANK:

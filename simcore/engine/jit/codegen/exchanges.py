@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from kernelcast.simcore.engine.jit.analysis.shapes import Shape
+from kernelcast.simcore.engine.jit.analysis.lane_variance import LaneVariance
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import Analysis
 from kernelcast.simcore.engine.jit.codegen.control import ControlCode
 from kernelcast.simcore.engine.jit.codegen.registers import Registers
@@ -18,7 +18,7 @@ __all__ = ["FAULT_MEMBERS", "ExchangeCode"]
 
 FAULT_MEMBERS = 5
 _SCRATCH = "%staging"
-Value: TypeAlias = tuple[str, ScalarType, Shape]
+Value: TypeAlias = tuple[str, ScalarType, LaneVariance]
 
 
 class ExchangeCode:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from kernelcast.simcore.engine.jit.analysis.shapes import VARYING, Shape
+from kernelcast.simcore.engine.jit.analysis.lane_variance import VARYING, LaneVariance
 from kernelcast.simcore.engine.jit.codegen.control import ControlCode
 from kernelcast.simcore.engine.jit.codegen.registers import Registers
 from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
@@ -16,7 +16,7 @@ __all__ = ["FAULT_HOST", "HostCallCode"]
 
 FAULT_HOST = 6
 _MOST_ARGUMENTS = 5
-Value: TypeAlias = tuple[str, ScalarType, Shape]
+Value: TypeAlias = tuple[str, ScalarType, LaneVariance]
 
 
 class HostCallCode:

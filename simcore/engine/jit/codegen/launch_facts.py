@@ -1,4 +1,4 @@
-"""What native code takes as fixed of a launch: thread-block sizes, integer parameters, pointers."""
+"""What compiled code takes as fixed of a launch: sizes, integer parameters, pointers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernelcast.simcore.engine.jit.analysis.shapes import Shape, constant_shape, uniform
+from kernelcast.simcore.engine.jit.analysis.lane_variance import (
+    LaneVariance,
+    constant_variance,
+    uniform,
+)
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import Facts
 from kernelcast.simcore.engine.jit.codegen.clusters import cluster_shapes, cluster_value
 from kernelcast.simcore.engine.jit.codegen.registers import lane_vector
@@ -15,7 +19,7 @@ from kernelcast.simcore.isa.analysis.cluster_addresses import CLUSTER_SPECIALS, 
 from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.analysis.warp_dependence import numbered_lanes
 from kernelcast.simcore.isa.ir.kernel import Compute, Kernel, Load, Register, Special
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.launch.image_descriptors import (
     DescriptorField,
     descriptor_words,
@@ -35,9 +39,9 @@ _CONFLICT = -1
 
 @dataclass(frozen=True)
 class LaunchFacts:
-    """Facts of a launch that native code has as constants.
+    """Facts of a launch that compiled code has as constants.
 
-    `integers`: (offset, bytes, value) of the parameters that native code has as constants;
+    `integers`: (offset, bytes, value) of the parameters that compiled code has as constants;
     `buffers`: (offset of the parameter, row of the buffer table).
     """
 
@@ -143,23 +147,23 @@ class SpecialValues:
     def __init__(self, launch: LaunchFacts) -> None:
         self._launch = launch
         self.width = launch.width
-        self.shapes: dict[Special, Shape] = {}
+        self.shapes: dict[Special, LaneVariance] = {}
         self._make()
 
     def facts(self) -> Facts:
         """What is known of special registers and parameters before the kernel runs."""
         integers = {offset: (size, value) for offset, size, value in self._launch.integers}
 
-        def parameter(offset: int, bits: int) -> Shape:
+        def parameter(offset: int, bits: int) -> LaneVariance:
             known = integers.get(offset)
             if known is None or 8 * known[0] < bits:
                 return uniform(self.width)
-            return constant_shape(self.width, known[1] & ((1 << bits) - 1))
+            return constant_variance(self.width, known[1] & ((1 << bits) - 1))
 
         partial = self._launch.threads % self.width != 0
         return Facts(self.width, partial, self.shapes, parameter, self._launch.parameter_bytes)
 
-    def write(self, entry: NativeCode) -> dict[Special, str]:
+    def write(self, entry: LaneCode) -> dict[Special, str]:
         """Scalar bases, or vectors of those without a pattern, valid in the whole function."""
         values: dict[Special, str] = {}
         launch, width = self._launch, self.width
@@ -182,7 +186,7 @@ class SpecialValues:
         return values
 
     def _thread(
-        self, entry: NativeCode, linear: str, axis: int, shape: Shape, sizes: tuple[int, int]
+        self, entry: LaneCode, linear: str, axis: int, shape: LaneVariance, sizes: tuple[int, int]
     ) -> str:
         code = entry
         if shape.is_varying:
@@ -211,7 +215,7 @@ class SpecialValues:
             self._constant(f"%ntid.{letter}", launch.thread_block[axis])
             self._constant(f"%nctaid.{letter}", launch.grid[axis])
             last = launch.grid[axis] - 1
-            shape = uniform(width, (0, last)) if last else constant_shape(width, 0)
+            shape = uniform(width, (0, last)) if last else constant_variance(width, 0)
             self.shapes[Special(f"%ctaid.{letter}")] = shape
             self.shapes[Special(f"%tid.{letter}")] = self._thread_shape(axis)
         self.shapes[Special.WARPID] = uniform(width, (0, launch.warps - 1))
@@ -229,22 +233,22 @@ class SpecialValues:
             (Special.DYNAMIC_SMEM_SIZE, launch.dynamic_shared_bytes),
             (Special.TOTAL_SMEM_SIZE, launch.shared_bytes),
         ):
-            self.shapes[special] = constant_shape(width, value)
+            self.shapes[special] = constant_variance(width, value)
         for special in (Special.CLOCK, Special.CLOCK64, Special.GLOBALTIMER):
             self.shapes[special] = uniform(width)
         if launch.cluster is not None:
             self.shapes |= cluster_shapes(width, launch.grid, launch.cluster)
 
     def _constant(self, name: str, value: int) -> None:
-        self.shapes[Special(name)] = constant_shape(self.width, value)
+        self.shapes[Special(name)] = constant_variance(self.width, value)
 
     def _pattern(self, special: Special, values: tuple[int, ...]) -> None:
         offsets = tuple(value - values[0] for value in values)
         bounds = (min(values), max(values))
         power = 64 if not values[0] else 0
-        self.shapes[special] = Shape(offsets, values[0], bounds, power)
+        self.shapes[special] = LaneVariance(offsets, values[0], bounds, power)
 
-    def _thread_shape(self, axis: int) -> Shape:
+    def _thread_shape(self, axis: int) -> LaneVariance:
         """Fixed patterns where warps fill whole rows, or rows whole warps."""
         x, y, z = self._launch.thread_block
         width = self.width
@@ -256,25 +260,25 @@ class SpecialValues:
         below = width.bit_length() - 1
         if y * z == 1:
             if axis:
-                return constant_shape(width, 0)
+                return constant_variance(width, 0)
             last = self._launch.warps * width - 1
             base = 0 if self._launch.warps == 1 else None
-            return Shape(tuple(lanes), base, (0, last), below)
+            return LaneVariance(tuple(lanes), base, (0, last), below)
         if x % width == 0:
             if axis == 0:
                 base = 0 if x == width else None
-                return Shape(tuple(lanes), base, bounds, below)
+                return LaneVariance(tuple(lanes), base, bounds, below)
             return uniform(width, bounds)
         if width % x == 0:
             rows = width // x
             if axis == 0:
-                return Shape(tuple(lane % x for lane in lanes), 0, bounds, 64)
+                return LaneVariance(tuple(lane % x for lane in lanes), 0, bounds, 64)
             if y % rows == 0 or z == 1:
                 if axis == 1:
                     power = rows.bit_length() - 1
-                    return Shape(tuple(lane // x for lane in lanes), None, bounds, power)
-                return uniform(width, bounds) if z > 1 else constant_shape(width, 0)
-        return Shape(None)
+                    return LaneVariance(tuple(lane // x for lane in lanes), None, bounds, power)
+                return uniform(width, bounds) if z > 1 else constant_variance(width, 0)
+        return LaneVariance(None)
 
 
 def _lane_mask(lane: int, relation: str) -> int:

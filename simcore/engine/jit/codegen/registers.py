@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Mapping
 
-from kernelcast.simcore.engine.jit.analysis.shapes import Shape, resized
+from kernelcast.simcore.engine.jit.analysis.lane_variance import LaneVariance, resized
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import (
     Analysis,
     Facts,
@@ -20,7 +20,7 @@ from kernelcast.simcore.isa.ir.kernel import (
     SpecialRegister,
     WarpOperation,
 )
-from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, LaneCode
 from kernelcast.simcore.isa.types import Kind, ScalarType
 
 __all__ = ["Path", "Registers", "lane_vector", "storage_type"]
@@ -51,8 +51,8 @@ class Registers:
         self,
         analysis: Analysis,
         facts: Facts,
-        scalar: NativeCode,
-        vector: NativeCode,
+        scalar: LaneCode,
+        vector: LaneCode,
         specials: Mapping[Special, str],
         symbols: Mapping[str, int],
     ) -> None:
@@ -92,13 +92,13 @@ class Registers:
         lane = storage_type(register.bits)
         return f"<{self._facts.width} x {lane}>" if shape.is_varying else lane
 
-    def shape(self, operand: Operand, read_as: ScalarType) -> Shape:
+    def shape(self, operand: Operand, read_as: ScalarType) -> LaneVariance:
         """The operand's shape, as known before the kernel runs."""
         found = operand_shape(operand, read_as, self._analysis.shapes, self._facts)
         assert found is not None
         return found
 
-    def exchange_shape(self, operation: WarpOperation) -> Shape:
+    def exchange_shape(self, operation: WarpOperation) -> LaneVariance:
         """What the results of an operation across lanes look like."""
         found = across_lanes_shape(operation, self._analysis.shapes, self._facts)
         assert found is not None
@@ -142,7 +142,7 @@ class Registers:
             return self._as_type(self._vector, full, bits, read_as)
         return self._vector.splat(read_as, self.base(operand, read_as))
 
-    def spread(self, base: str, shape: Shape, bits: int) -> str:
+    def spread(self, base: str, shape: LaneVariance, bits: int) -> str:
         """A known shape as a vector."""
         assert shape.offsets is not None
         lane = storage_type(bits)
@@ -165,7 +165,7 @@ class Registers:
         register: Register,
         value: str,
         written_as: ScalarType,
-        value_shape: Shape,
+        value_shape: LaneVariance,
         keep: str | None,
     ) -> None:
         """`value` is the scalar base of `value_shape`, or a vector when that varies.
@@ -208,18 +208,18 @@ class Registers:
         return f"0x{_as_double(bits):016X}"
 
     @staticmethod
-    def _bits(code: NativeCode, value: str, written_as: ScalarType) -> str:
+    def _bits(code: LaneCode, value: str, written_as: ScalarType) -> str:
         return code.cast("bitcast", written_as, value, storage_type(written_as.bits))
 
     @staticmethod
-    def _extended(code: NativeCode, value: str, written_as: ScalarType, bits: int) -> str:
+    def _extended(code: LaneCode, value: str, written_as: ScalarType, bits: int) -> str:
         if bits == written_as.bits:
             return value
         name = "trunc" if bits < written_as.bits else "sext" if written_as.is_signed else "zext"
         return code.cast(name, storage_type(written_as.bits), value, storage_type(bits))
 
     @staticmethod
-    def _as_type(code: NativeCode, value: str, bits: int, read_as: ScalarType) -> str:
+    def _as_type(code: LaneCode, value: str, bits: int, read_as: ScalarType) -> str:
         if bits != read_as.bits:
             name = "trunc" if bits > read_as.bits else "zext"
             value = code.cast(name, storage_type(bits), value, storage_type(read_as.bits))

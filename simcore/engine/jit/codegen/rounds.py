@@ -8,7 +8,7 @@ is quiet: after some, or after many rounds of any kind, Python lets other thread
 
 from __future__ import annotations
 
-from kernelcast.simcore.engine.jit.analysis.thread_block_shape import ThreadBlockShape
+from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockShape
 
 __all__ = [
     "RESUME_ROUND",

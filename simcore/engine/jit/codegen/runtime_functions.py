@@ -1,4 +1,4 @@
-"""What native code calls: access records, and memory access lane by lane with every check.
+"""What compiled code calls: access records, and memory access lane by lane with every check.
 
 A record is 8-byte words: pc | is_shape << 31 | shape << 32; time | warp << 32; thread block |
 stage << 32; mask; then the base address of the shape, or the addresses of all lanes.

@@ -1,4 +1,4 @@
-"""The native loop over thread blocks: warps in turn, from barrier to barrier.
+"""The compiled loop over thread blocks: warps in turn, from barrier to barrier.
 
 `i64 @run(ptr w, i64 first, i64 end, ptr counts, ptr times, ptr totals)` returns the number of the
 thread block at which it stopped, `end` when all are done; field `status` says why. `counts` has a
@@ -8,7 +8,7 @@ row of counters per thread block from `first` on, `times` the instructions of ea
 
 from __future__ import annotations
 
-from kernelcast.simcore.engine.jit.analysis.thread_block_shape import ThreadBlockShape
+from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockShape
 from kernelcast.simcore.engine.jit.codegen.counted_barriers import BARRIERS
 from kernelcast.simcore.engine.jit.codegen.counters import COUNTERS_AT_ONCE
 from kernelcast.simcore.engine.jit.codegen.rounds import (

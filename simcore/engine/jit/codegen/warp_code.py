@@ -5,7 +5,7 @@ A mask is an integer of one bit per lane, `FULL` when it is known to hold every 
 
 from __future__ import annotations
 
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 
 __all__ = ["FULL", "WarpCode"]
 
@@ -15,7 +15,7 @@ FULL = "-1"
 class WarpCode:
     """`scalar` and `vector` write the body for one and for all lanes, `entry` what precedes it."""
 
-    def __init__(self, scalar: NativeCode, entry: NativeCode, width: int) -> None:
+    def __init__(self, scalar: LaneCode, entry: LaneCode, width: int) -> None:
         self.scalar = scalar
         self.entry = entry
         self.width = width

@@ -13,11 +13,10 @@ from functools import reduce
 from operator import or_
 
 from kernelcast.simcore.engine.jit.analysis.check_groups import Step, Stretch, stretches
-from kernelcast.simcore.engine.jit.analysis.shapes import Shape, apply_rule
+from kernelcast.simcore.engine.jit.analysis.lane_variance import LaneVariance, apply_rule
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import Analysis
 from kernelcast.simcore.engine.jit.codegen.barrier_votes import BarrierVoteCode
-from kernelcast.simcore.engine.jit.codegen.bulk_copies import BulkCopyCode
-from kernelcast.simcore.engine.jit.codegen.cluster_calls import ClusterCallCode
+from kernelcast.simcore.engine.jit.codegen.cluster_calls import BulkCopyCode, ClusterCallCode
 from kernelcast.simcore.engine.jit.codegen.clusters import write_arrival
 from kernelcast.simcore.engine.jit.codegen.control import FAULT_TRAP, ControlCode
 from kernelcast.simcore.engine.jit.codegen.counted_barriers import CountedBarrierCode
@@ -114,7 +113,7 @@ class WarpFunction:
 
     def write(self) -> None:
         """Appends the whole function to the code."""
-        for block in watched(self._kernel.blocks, "writing native code"):
+        for block in watched(self._kernel.blocks, "writing compiled code"):
             self._basic_block(block)
         self._control.dispatch()
         self._finish()
@@ -313,7 +312,7 @@ class WarpFunction:
         types = opcode.result_types(context)
         return [(value, type_, shape) for value, type_ in zip(results, types, strict=False)]
 
-    def _result_shape(self, instruction: Compute, context: Context) -> Shape:
+    def _result_shape(self, instruction: Compute, context: Context) -> LaneVariance:
         types = instruction.opcode.operand_types(context)
         sources = [
             self._registers.shape(operand, read_as)

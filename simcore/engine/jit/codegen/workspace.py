@@ -1,4 +1,4 @@
-"""The memory that native code and Python share, one per worker: fields of 8 bytes by name."""
+"""The memory that compiled code and Python share, one per worker: fields of 8 bytes by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FIELDS: tuple[str, ...] = (
     "fault_warp",
     "ring_next",  # where the next access record goes
     "ring_end",
-    "ring_flush",  # native function (workspace) -> void that empties the ring
+    "ring_flush",  # compiled function (workspace) -> void that empties the ring
     "shared",  # host addresses of the address spaces
     "shared_bytes",
     "local",
@@ -44,8 +44,8 @@ FIELDS: tuple[str, ...] = (
     "arrived",  # threads that came to each of the 16 barriers without waiting there
     "cluster_shared",  # host addresses of the shared memory of each thread block of the cluster
     "cluster_arrivals",  # by thread: how often it came to the cluster's barrier (4 bytes each)
-    "cluster_call",  # native function (workspace, pc, warp, mask, arguments) -> as host_call
-    "host_call",  # native function (pc, warp, mask, arguments by lane) -> 0, or 1 for a fault
+    "cluster_call",  # compiled function (workspace, pc, warp, mask, arguments) -> as host_call
+    "host_call",  # compiled function (pc, warp, mask, arguments by lane) -> 0, or 1 for a fault
 )
 BUFFER_WORDS = 4
 

@@ -1,4 +1,4 @@
-"""Access records of native code as rows of a trace: compiled, ring by ring."""
+"""Access records of compiled code as rows of a trace: compiled, ring by ring."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from kernelcast.errors import BarrierError
 from kernelcast.simcore.engine.jit.codegen.warp_context import MASK_OFFSET, NOWHERE
-from kernelcast.simcore.engine.jit.runtime.program import SourceProgram
+from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode
+from kernelcast.simcore.engine.reference.barrier_bypass import BarrierBypassLog
 from kernelcast.simcore.engine.reference.barriers import BarrierQueue
 from kernelcast.simcore.engine.reference.batch import Batch
-from kernelcast.simcore.engine.reference.bypasses import BypassLog
 from kernelcast.simcore.engine.reference.counted_barriers import CountedBarriers
 from kernelcast.simcore.isa.ir.kernel import Kernel
 
@@ -26,7 +26,7 @@ class BarrierCheck:
     """Reads the contexts of a thread block all of whose warps wait or are done."""
 
     def __init__(
-        self, kernel: Kernel, source: SourceProgram, batch: Callable[[int], Batch]
+        self, kernel: Kernel, source: GeneratedCode, batch: Callable[[int], Batch]
     ) -> None:
         self._kernel = kernel
         self._source = source
@@ -42,7 +42,7 @@ class BarrierCheck:
         waiting = self._waiting(batch, rows)
         if self._source.shape.numbers_offset is not None:
             raise self._too_few(batch, rows, waiting, arrived)
-        queue = BarrierQueue(self._kernel, batch, BypassLog({}, batch.lanes))
+        queue = BarrierQueue(self._kernel, batch, BarrierBypassLog({}, batch.lanes))
         for barrier, mask in waiting:
             queue.wait(barrier, mask)
         queue.release()

@@ -1,4 +1,4 @@
-"""Copies in bulk that native code asks for, done as the reference engine does them."""
+"""Copies in bulk that compiled code asks for, done as the reference engine does them."""
 
 from __future__ import annotations
 
@@ -97,10 +97,10 @@ class _Records:
         self._take = take
 
     def record_run(self, *_: Any) -> None:
-        """Native code counts."""
+        """Compiled code counts."""
 
     def record_guard(self, *_: Any) -> None:
-        """Native code counts."""
+        """Compiled code counts."""
 
     def record_access(self, pc: int, rows: WarpRows, warps: Ints, time: Ints, stage: Ints) -> None:
         """Words as `runtime_code` describes them, with the addresses of all lanes."""

@@ -1,4 +1,4 @@
-"""What thread blocks of a cluster share while they run as native code; who waits for whom."""
+"""What thread blocks of a cluster share while they run as compiled code; who waits for whom."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from kernelcast.simcore.engine.jit.codegen.counted_barriers import CLUSTER_BARRIER
 from kernelcast.simcore.engine.jit.codegen.warp_context import NOWHERE
-from kernelcast.simcore.engine.jit.runtime.program import SourceProgram
+from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode
 from kernelcast.simcore.launch.memory_spaces import FlatMemory
 
 __all__ = ["ClusterBarrier", "ClusterMemory"]
@@ -45,7 +45,7 @@ class ClusterBarrier:
     `arrivals`: by rank and thread; threads that do not exist never arrive and are not waited for.
     """
 
-    def __init__(self, source: SourceProgram, thread_blocks: int, threads: int) -> None:
+    def __init__(self, source: GeneratedCode, thread_blocks: int, threads: int) -> None:
         shape = source.shape
         self._source = source
         self._width = shape.width

@@ -26,7 +26,7 @@ class ClusterPlace:
 
     @property
     def host_of_arrivals(self) -> int:
-        """Where native code counts those of the thread block at the cluster's barrier."""
+        """Where compiled code counts those of the thread block at the cluster's barrier."""
         return int(self.barrier.arrivals[self.rank].ctypes.data)
 
     def perform(self, pc: int, stage: int, warp: int, mask: int, operands: int | None) -> None:

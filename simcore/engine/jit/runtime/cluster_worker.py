@@ -1,4 +1,4 @@
-"""The thread blocks of a cluster in native code: they take turns, a worker for each rank."""
+"""The thread blocks of a cluster in compiled code: they take turns, a worker for each rank."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class ClusterWorker:
     def _turns(
         self, runs: dict[int, Generator[Pause, None, WorkerFault | None]]
     ) -> Generator[Pause, None, WorkerFault | None]:
-        contexts = [member.contexts_under_way for member in self._members]
+        contexts = [member.contexts_in_flight for member in self._members]
         while runs:
             self._barrier.look(contexts)
             moved = False

@@ -20,7 +20,12 @@ from kernelcast.simcore.engine.jit.recording.tally import ClassTally
 from kernelcast.simcore.engine.jit.runtime.bulk_copy_calls import reduces_in_buffers
 from kernelcast.simcore.engine.jit.runtime.cluster_place import ClusterPlace
 from kernelcast.simcore.engine.jit.runtime.cluster_worker import ClusterWorker
-from kernelcast.simcore.engine.jit.runtime.flights import Flight, Landing, Standstill, Turns
+from kernelcast.simcore.engine.jit.runtime.in_flight import (
+    Completion,
+    InFlightPiece,
+    Standstill,
+    Turns,
+)
 from kernelcast.simcore.engine.jit.runtime.native_threads import start_threads
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.tensor_memory_calls import uses_tensor_memory
@@ -55,7 +60,7 @@ class _Piece:
     end: int
 
 
-class NativeLoop(Protocol):
+class CompiledLoop(Protocol):
     """The compiled loop over thread blocks.
 
     `entry` is the function; `improve`, told how long the run lasts, may replace it by faster code.
@@ -116,7 +121,7 @@ class Job:
         self._broken: BaseException | None = None
         self._stopped = False
 
-    def run(self, code: NativeLoop, progress: Callable[[float], None] | None) -> None:
+    def run(self, code: CompiledLoop, progress: Callable[[float], None] | None) -> None:
         """Runs all thread blocks; ExecutionError when the kernel fails."""
         self._code = code
         work = [partial(self._work, n) for n in range(len(self._idle))]
@@ -206,7 +211,7 @@ class Job:
                 thread,
                 self._standstill,
                 self._begin,
-                self._land,
+                self._complete,
                 self._is_over,
                 self._give_up,
                 may_stand_still=not reads_clock(self._kernel),
@@ -214,7 +219,7 @@ class Job:
         except BaseException as problem:  # carried to the thread that waits
             self._broken = problem
 
-    def _begin(self) -> Flight | None:
+    def _begin(self) -> InFlightPiece | None:
         with self._lock:
             if not self._idle and len(self._workers) >= _MOST_WORKERS:
                 return None
@@ -228,15 +233,15 @@ class Job:
             worker = self._idle.pop()
             if self._stopped:
                 worker.stop()
-        return Flight(worker, self._run_piece(worker, piece))
+        return InFlightPiece(worker, self._run_piece(worker, piece))
 
-    def _land(self, flight: Flight) -> None:
+    def _complete(self, piece: InFlightPiece) -> None:
         with self._lock:
-            self._idle.append(flight.worker)
+            self._idle.append(piece.worker)
 
-    def _give_up(self, flight: Flight) -> None:
+    def _give_up(self, piece: InFlightPiece) -> None:
         """The thread blocks that wait will do so for ever."""
-        block = self._kernel.blocks[flight.worker.spinning_block()]
+        block = self._kernel.blocks[piece.worker.spinning_block()]
         first = (block.body or (block.terminator,))[0]
         raise LimitExceeded(
             "endless loop: nothing changes from one round to the next",
@@ -251,7 +256,7 @@ class Job:
 
     def _run_piece(
         self, worker: Worker | ClusterWorker, piece: _Piece
-    ) -> Generator[Pause, None, Landing]:
+    ) -> Generator[Pause, None, Completion]:
         """Pauses where a thread block waits for others; all behind it are given back then."""
         first, end = piece.first, piece.end
         counts = np.empty((end - first, self._shape.counters), np.int64)

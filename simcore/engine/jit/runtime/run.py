@@ -1,4 +1,4 @@
-"""Runs a kernel as native code: a program, threads over thread blocks, and the trace."""
+"""Runs a kernel as compiled code: a program, threads over thread blocks, and the trace."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from functools import lru_cache, partial
 
 from kernelcast.errors import LimitExceeded
 from kernelcast.simcore.engine.jit.codegen.launch_facts import LaunchFacts, launch_facts
+from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode, generate
 from kernelcast.simcore.engine.jit.runtime.job import Job
-from kernelcast.simcore.engine.jit.runtime.program import SourceProgram, generate
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.trace_assembly import assemble
 from kernelcast.simcore.engine.rules.host_functions import HostFunctions, PrintedText
 from kernelcast.simcore.host.limits import MOST_NATIVE_INSTRUCTIONS
-from kernelcast.simcore.host.llvm import LARGE_IR, NativeModule, compile_module, is_compiled
+from kernelcast.simcore.host.llvm import LARGE_IR, CompiledModule, compile_module, is_compiled
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
@@ -50,24 +50,24 @@ def can_run(kernel: Kernel) -> bool:
 
     That is barriers that threads may go round, and kernels that LLVM would take too long for.
     """
-    from kernelcast.simcore.engine.reference.bypasses import ways_round
+    from kernelcast.simcore.engine.reference.barrier_bypass import barrier_bypasses
     from kernelcast.simcore.engine.reference.counted_barriers import has_counted_barriers
 
     if len(kernel.instructions) > MOST_NATIVE_INSTRUCTIONS:
         return False
     # nobody has to come to a barrier that counts who does
-    return has_counted_barriers(kernel) or not ways_round(kernel)
+    return has_counted_barriers(kernel) or not barrier_bypasses(kernel)
 
 
-class _Program:
-    """Native code and what its generator said about it.
+class _CompiledKernel:
+    """Compiled code and what its generator said about it.
 
     What takes long to compile starts with code that is not optimized; `improve` replaces it.
     """
 
-    def __init__(self, source: SourceProgram) -> None:
+    def __init__(self, source: GeneratedCode) -> None:
         self.source = source
-        self._modules: list[NativeModule] = []  # all of them: workers may still run the first one
+        self._modules: list[CompiledModule] = []  # all of them: workers may still run the first one
         self._is_final = len(source.ir) < LARGE_IR or is_compiled(source.ir)
         self._load(_OPTIMIZED if self._is_final else 0)
         self._improvement: threading.Thread | None = None
@@ -110,8 +110,8 @@ def _program(
     symbols: tuple[tuple[str, int], ...],
     records: bool,
     only: frozenset[int] | None,
-) -> _Program:
-    return _Program(generate(kernel, facts, dict(symbols), records, only))
+) -> _CompiledKernel:
+    return _CompiledKernel(generate(kernel, facts, dict(symbols), records, only))
 
 
 class PreparedLaunch:
@@ -154,7 +154,7 @@ class PreparedLaunch:
         sinks: Sequence[AccessSink],
         ranges: Sequence[tuple[int, int]] | None = None,
         printed: PrintedText | None = None,
-    ) -> tuple[Job, _Program]:
+    ) -> tuple[Job, _CompiledKernel]:
         symbols = tuple(sorted(self._memory.symbols.items()))
         program = _program(self._kernel, self._facts, symbols, bool(sinks), self._only)
         host = HostFunctions(self._kernel, self._memory, printed or PrintedText(sys.stdout.write))

@@ -18,7 +18,7 @@ class SlicedLaunch:
     """A launch in which only paths and addresses are computed.
 
     Buffers are neither read nor written; that no path depends on them is the caller's to know
-    (simcore/sampling/decision.py).
+    (simcore/sampling/plan.py).
     """
 
     def __init__(self, kernel: Kernel, launch: Launch, warp_width: int, limits: Limits) -> None:

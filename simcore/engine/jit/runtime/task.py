@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kernelcast.simcore.engine.jit.codegen.launch_facts import LaunchFacts
-from kernelcast.simcore.engine.jit.runtime.program import SourceProgram
+from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode
 from kernelcast.simcore.engine.rules.host_functions import HostFunctions
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
@@ -22,6 +22,6 @@ class Task:
     launch: Launch
     memory: LaunchMemory
     facts: LaunchFacts
-    source: SourceProgram
+    source: GeneratedCode
     limits: Limits
     host: HostFunctions

@@ -1,4 +1,4 @@
-"""Tensor memory that native code asks for, kept as the reference engine keeps it."""
+"""Tensor memory that compiled code asks for, kept as the reference engine keeps it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.engine.jit.runtime.cluster_memory import ClusterMemory
-from kernelcast.simcore.engine.jit.runtime.tile_products import multiply_natively
+from kernelcast.simcore.engine.jit.runtime.tile_products import multiply_compiled
 from kernelcast.simcore.engine.reference.batch import Batch, GridShape
 from kernelcast.simcore.engine.reference.tensor_memory import TensorMemory
 from kernelcast.simcore.isa.ir.kernel import Kernel, TensorMemoryOperation
@@ -42,7 +42,7 @@ class TensorMemoryCalls:
             return
         batch = Batch(self._kernel, self._shape, self._memory, frozenset(), thread_blocks)
         batch.shared = self._shared
-        batch.multiply = multiply_natively
+        batch.multiply = multiply_compiled
         self._held = TensorMemory(batch)
 
     def serves(self, pc: int) -> bool:

@@ -1,4 +1,4 @@
-"""Products of whole matrices by native code: the same bits as `multiply`, faster."""
+"""Products of whole matrices by compiled code: the same bits as `multiply`, faster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kernelcast.simcore.isa.matrix.llvm.tiles import (
 )
 from kernelcast.simcore.isa.matrix.products import Factors, MatrixProduct
 
-__all__ = ["multiply_natively"]
+__all__ = ["multiply_compiled"]
 
 Array = npt.NDArray[Any]
 _QUICK_ARGUMENTS, _ARGUMENTS = 7, 8
@@ -28,7 +28,7 @@ _BIAS = 1023
 _Native = Callable[..., Any]
 
 
-def multiply_natively(
+def multiply_compiled(
     product: MatrixProduct, a: Array, b: Array, c: Array, factors: Factors | None = None
 ) -> Array:
     """The product of (rows, depth) by (depth, columns), plus (rows, columns), as `multiply`."""

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.engine.jit.runtime.program import SourceProgram
+from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode
 from kernelcast.simcore.isa.analysis.instruction_rows import (
     basic_block_of_each_pc,
     instruction_rows,
 )
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
-from kernelcast.simcore.launch.resources import resource_needs
+from kernelcast.simcore.launch.local_arrays import resource_needs
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import AccessTable, PatternCounts, ThreadBlockClasses, Trace
 
@@ -44,7 +44,7 @@ def assemble(
     kernel: Kernel,
     launch: Launch,
     warp_width: int,
-    source: SourceProgram,
+    source: GeneratedCode,
     counted: Counted,
     started: float,
 ) -> Trace:
@@ -69,7 +69,7 @@ def assemble(
     )
 
 
-def _classes(kernel: Kernel, source: SourceProgram, counted: Counted) -> ThreadBlockClasses:
+def _classes(kernel: Kernel, source: GeneratedCode, counted: Counted) -> ThreadBlockClasses:
     """The classes of thread blocks, with counts by instruction instead of by basic block."""
     rows = counted.counts
     blocks = basic_block_of_each_pc(kernel)
@@ -79,7 +79,7 @@ def _classes(kernel: Kernel, source: SourceProgram, counted: Counted) -> ThreadB
     return ThreadBlockClasses(counted.class_of, issues, lanes)
 
 
-def _stages(kernel: Kernel, source: SourceProgram, counted: Counted) -> Ints:
+def _stages(kernel: Kernel, source: GeneratedCode, counted: Counted) -> Ints:
     """Warp issues by stage and instruction; stages that nothing ran in are cut off."""
     columns = 2 * basic_block_of_each_pc(kernel)
     if not source.shape.has_barriers:

@@ -25,10 +25,10 @@ from kernelcast.simcore.engine.jit.codegen.runtime_functions import SPACES
 from kernelcast.simcore.engine.jit.codegen.workspace import FIELDS
 from kernelcast.simcore.engine.jit.runtime.barrier_check import BarrierCheck
 from kernelcast.simcore.engine.jit.runtime.cluster_place import ClusterPlace
-from kernelcast.simcore.engine.jit.runtime.program import SourceProgram
+from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode
+from kernelcast.simcore.engine.jit.runtime.native_threads import aligned, buffer_table
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault
-from kernelcast.simcore.engine.jit.runtime.worker_memory import aligned, buffer_table
 from kernelcast.simcore.engine.reference.batch import Batch, GridShape
 from kernelcast.simcore.engine.rules.host_functions import Caller
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
@@ -63,7 +63,7 @@ class Pause:
 
 
 class Worker:
-    """Memory of one thread block at a time. Native code sees it through the workspace."""
+    """Memory of one thread block at a time. Compiled code sees it through the workspace."""
 
     def __init__(
         self,
@@ -238,7 +238,7 @@ class Worker:
         """Nothing is under way: the next cluster has not begun."""
         self._has_begun = False
 
-    def contexts_under_way(self) -> npt.NDArray[np.uint8] | None:
+    def contexts_in_flight(self) -> npt.NDArray[np.uint8] | None:
         """The contexts of the warps; None before the thread block has begun."""
         return self._warp_contexts() if self._has_begun else None
 
@@ -282,13 +282,13 @@ class Worker:
         return contexts.reshape(shape.warps, shape.context_bytes)
 
     def _take_ring(self, _workspace: int | None) -> None:
-        """Called by native code when the ring is full."""
+        """Called by compiled code when the ring is full."""
         used = (self._get("ring_next") - self._ring.ctypes.data) // 8
         self.log.take(self._ring.view(np.int64)[:used])
         self._set("ring_next", self._ring.ctypes.data)
 
     def _call_host(self, pc: int, warp: int, mask: int, arguments: int | None) -> int:
-        """Called by native code: `mask` lanes of a warp; results replace the first arguments."""
+        """Called by compiled code: `mask` lanes of a warp; results replace the first arguments."""
         call = self._kernel.instructions[pc]
         assert isinstance(call, HostCall)
         width = self._facts.width
@@ -319,7 +319,7 @@ class Worker:
     def _call_for_cluster(
         self, _workspace: int | None, pc: int, warp: int, mask: int, operands: int | None
     ) -> int:
-        """Called by native code: `mask` lanes of a warp; their operands by row."""
+        """Called by compiled code: `mask` lanes of a warp; their operands by row."""
         place = self._cluster
         assert place is not None
         self.take_records()  # so that they keep their order
@@ -359,7 +359,7 @@ class Worker:
         )
 
 
-def _access_log(kernel: Kernel, launch: Launch, facts: LaunchFacts, source: SourceProgram) -> Any:
+def _access_log(kernel: Kernel, launch: Launch, facts: LaunchFacts, source: GeneratedCode) -> Any:
     # the compiled decoder is slow to import and runs without records do not need it
     from kernelcast.simcore.engine.jit.codegen.memory.counted_accesses import CountedAccesses
     from kernelcast.simcore.engine.jit.recording.access_log import AccessLog
@@ -378,7 +378,7 @@ def _access_log(kernel: Kernel, launch: Launch, facts: LaunchFacts, source: Sour
 
 
 def _as_execution_error(raised: ExecutionError | MemoryError) -> ExecutionError:
-    """What no exception may say: native code cannot pass it on."""
+    """What no exception may say: compiled code cannot pass it on."""
     if isinstance(raised, ExecutionError):
         return raised
     return ExecutionError("no memory left for what the kernel asks of the host")

@@ -1,4 +1,4 @@
-"""Where and why native code stopped, as the error that a user reads."""
+"""Where and why compiled code stopped, as the error that a user reads."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SHORT = 32
 
 @dataclass(frozen=True)
 class WorkerFault:
-    """Where and why native code stopped."""
+    """Where and why compiled code stopped."""
 
     kernel: Kernel
     launch: Launch
@@ -102,7 +102,7 @@ class WorkerFault:
         """The memories of the reference engine know why."""
         space, address = instruction.address.space, self.address
         base = instruction.address.base
-        if isinstance(base, Register) and base.bits == _SHORT:  # native code extends its sign
+        if isinstance(base, Register) and base.bits == _SHORT:  # compiled code extends its sign
             address &= (1 << _SHORT) - 1
         if space is AddressSpace.GENERIC:
             space = AddressSpace.GLOBAL

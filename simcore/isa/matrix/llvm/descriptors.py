@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 
 __all__ = ["emit_piece_addresses"]
 
@@ -18,7 +18,7 @@ _LEADING_AT, _STRIDE_AT, _BASE_AT, _SWIZZLE_AT = 16, 32, 49, 62
 
 
 def emit_piece_addresses(
-    code: NativeCode,
+    code: LaneCode,
     descriptor: str,
     first: str,
     outer: Array,
@@ -37,7 +37,7 @@ def emit_piece_addresses(
     )
 
 
-def _lanes(code: NativeCode, values: Array) -> str:
+def _lanes(code: LaneCode, values: Array) -> str:
     """A constant for each lane."""
     whole = np.resize(values, code.lanes).tolist()
     return f"<{', '.join(f'{_WORD} {value}' for value in whole)}>"
@@ -46,7 +46,7 @@ def _lanes(code: NativeCode, values: Array) -> str:
 class _Rows:
     """The fields of a descriptor, and what they make of places."""
 
-    def __init__(self, code: NativeCode, descriptor: str, transposed: bool) -> None:
+    def __init__(self, code: LaneCode, descriptor: str, transposed: bool) -> None:
         self._code = code
         self._transposed = transposed
         self._start, self._leading, self._stride = (

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode, float_constant
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode, float_constant
 
 __all__ = ["FunctionCode"]
 
@@ -33,9 +33,9 @@ class FunctionCode:
         """A new name for an LLVM value."""
         return f"%v{next(self._numbers)}"
 
-    def lanes(self, lanes: int) -> NativeCode:
+    def lanes(self, lanes: int) -> LaneCode:
         """Straight code of the function for vectors of so many elements."""
-        return NativeCode(lanes, self._lines, self.globals, self.fresh)
+        return LaneCode(lanes, self._lines, self.globals, self.fresh)
 
     def op(self, text: str) -> str:
         """Appends an instruction with a result, and returns the result's name."""

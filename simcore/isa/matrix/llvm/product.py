@@ -22,11 +22,10 @@ from kernelcast.simcore.isa.matrix.llvm.function import FunctionCode
 from kernelcast.simcore.isa.matrix.llvm.quick_sums import has_quick_sums, quick_sums
 from kernelcast.simcore.isa.matrix.llvm.registers import codes_of, is_shuffled, registers_of
 from kernelcast.simcore.isa.matrix.llvm.rounding import cut_code, nearest_code, two_sum
-from kernelcast.simcore.isa.matrix.llvm.scales import scaled
-from kernelcast.simcore.isa.matrix.llvm.sparsity import expanded
+from kernelcast.simcore.isa.matrix.llvm.scales import expanded, scaled
 from kernelcast.simcore.isa.matrix.products import LEAST_EXPONENT, Combination, MatrixProduct
 from kernelcast.simcore.isa.matrix.sparsity import Sparsity
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.opcodes.llvm.warp import Operand, WarpEmission
 from kernelcast.simcore.isa.types import ScalarType
 
@@ -49,7 +48,7 @@ def product_emission(
     written_function: list[_Function] = []
 
     def emit(
-        code: NativeCode, _type: ScalarType, _scratch: str, _participants: str, *operands: Operand
+        code: LaneCode, _type: ScalarType, _scratch: str, _participants: str, *operands: Operand
     ) -> tuple[str, ...]:
         if not written_function:
             written_function.append(_quickest(product, fragments, sparsity, scales))
@@ -90,7 +89,7 @@ def _register_kinds(
     return [*kinds, *(f"i{type_.bits}" for type_ in SCALE_SOURCES)] if scales else kinds
 
 
-def _group(code: NativeCode, kind: str, value: str, first: int) -> str:
+def _group(code: LaneCode, kind: str, value: str, first: int) -> str:
     if code.lanes == LANES:
         return value
     chosen = ", ".join(f"i32 {first + lane}" for lane in range(LANES))
@@ -98,7 +97,7 @@ def _group(code: NativeCode, kind: str, value: str, first: int) -> str:
     return code.op(f"shufflevector {vector} {value}, {vector} poison, <{LANES} x i32> <{chosen}>")
 
 
-def _joined(code: NativeCode, kind: str, result: str, groups: list[str], index: int) -> str:
+def _joined(code: LaneCode, kind: str, result: str, groups: list[str], index: int) -> str:
     parts = [code.op(f"extractvalue {result} {group}, {index}") for group in groups]
     if len(parts) == 1:
         return parts[0]

@@ -19,7 +19,7 @@ from kernelcast.simcore.isa.matrix.llvm.function import FunctionCode
 from kernelcast.simcore.isa.matrix.llvm.registers import codes_of, registers_of
 from kernelcast.simcore.isa.matrix.llvm.rounding import cut_code
 from kernelcast.simcore.isa.matrix.products import MatrixProduct
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 
 __all__ = [
     "QUICK_RUN",
@@ -177,24 +177,24 @@ def _looked_up(code: FunctionCode, format_: ElementFormat, codes: str, index: st
     return vector.cast("bitcast", "i32", found, "float")
 
 
-def _field(vector: NativeCode, bits: str) -> str:
+def _field(vector: LaneCode, bits: str) -> str:
     """Biased exponents."""
     above = vector.binary("lshr", "i32", bits, vector.splat("i32", _MANTISSA_BITS))
     return vector.binary("and", "i32", above, vector.splat("i32", _EXPONENT_FIELD))
 
 
-def _is_far(vector: NativeCode, field: str, most: int) -> str:
+def _is_far(vector: LaneCode, field: str, most: int) -> str:
     distance = vector.binary("sub", "i32", field, vector.splat("i32", _BIAS - most))
     return vector.binary("icmp ugt", "i32", distance, vector.splat("i32", 2 * most))
 
 
-def _note(code: FunctionCode, vector: NativeCode, where: str, odd: str) -> None:
+def _note(code: FunctionCode, vector: LaneCode, where: str, odd: str) -> None:
     known = code.load_run("i32", QUICK_RUN, odd, "0")
     found = vector.cast("zext", "i1", where, "i32")
     code.store_run("i32", QUICK_RUN, vector.binary("or", "i32", known, found), odd, "0")
 
 
-def _larger(vector: NativeCode, a: str, b: str) -> str:
+def _larger(vector: LaneCode, a: str, b: str) -> str:
     kind = vector.type("i32")
     return vector.intrinsic("smax", "i32", [(kind, a), (kind, b)])
 

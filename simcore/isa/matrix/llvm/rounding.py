@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kernelcast.simcore.isa.matrix.formats import ElementFormat
 from kernelcast.simcore.isa.matrix.llvm.function import FunctionCode
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 
 __all__ = ["cut_code", "nearest_code", "two_sum"]
 
@@ -12,7 +12,7 @@ _NAN32, _NAN16 = 0x7FFFFFFF, 0x7FFF
 _SINGLE_OVERFLOW = 2.0**128
 
 
-def _absolute(vector: NativeCode, value: str) -> str:
+def _absolute(vector: LaneCode, value: str) -> str:
     return vector.intrinsic("fabs", "double", [(vector.type("double"), value)])
 
 
@@ -66,7 +66,7 @@ def _finished(
     return vector.select("i16", is_nan, vector.splat("i16", _NAN16), short)
 
 
-def two_sum(vector: NativeCode, a: str, b: str) -> tuple[str, str]:
+def two_sum(vector: LaneCode, a: str, b: str) -> tuple[str, str]:
     """The sum of two doubles and what its rounding lost (Knuth)."""
 
     def do(name: str, one: str, other: str) -> str:
@@ -78,7 +78,7 @@ def two_sum(vector: NativeCode, a: str, b: str) -> tuple[str, str]:
     return total, do("fadd", lost_a, do("fsub", b, before))
 
 
-def _odd(vector: NativeCode, value: str, rest: str) -> str:
+def _odd(vector: LaneCode, value: str, rest: str) -> str:
     """The value with an odd last place where there is a rest."""
     one = vector.splat("i64", 1)
     bits = vector.cast("bitcast", "double", value, "i64")

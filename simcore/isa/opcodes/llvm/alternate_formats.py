@@ -8,7 +8,7 @@ from kernelcast.simcore.isa.numerics.alternate_formats import (
     TF32_LARGEST,
     TF32_NAN,
 )
-from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, LaneCode
 from kernelcast.simcore.isa.numerics.narrow_formats import NARROW
 from kernelcast.simcore.isa.opcodes.llvm.narrow_formats import (
     from_narrow,
@@ -22,7 +22,7 @@ from kernelcast.simcore.isa.types import ScalarType
 __all__ = ["from_alternate", "to_alternate"]
 
 
-def from_alternate(code: NativeCode, value: str, type_: ScalarType) -> str:
+def from_alternate(code: LaneCode, value: str, type_: ScalarType) -> str:
     """Emits the exact conversion of an alternate format to `float`."""
     if type_ is ScalarType.UE8M0:
         return from_scale(code, value)
@@ -31,9 +31,7 @@ def from_alternate(code: NativeCode, value: str, type_: ScalarType) -> str:
     return from_narrow(code, value, type_)
 
 
-def to_alternate(
-    code: NativeCode, value: str, type_: ScalarType, mode: str, is_finite: bool
-) -> str:
+def to_alternate(code: LaneCode, value: str, type_: ScalarType, mode: str, is_finite: bool) -> str:
     """A `float` rounded as `mode` says; with `is_finite` the largest number stands for infinity."""
     if type_ is ScalarType.UE8M0:
         return to_scale(code, value, mode == "rp", is_finite)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, LaneCode
 from kernelcast.simcore.isa.opcodes.llvm.rounding import (
     float_operation,
+    llvm_float_modes,
     narrowed,
-    native_float_modes,
     widened,
 )
 from kernelcast.simcore.isa.opcodes.table import Context, Emission
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-def integer_sum(code: NativeCode, context: Context, name: str, a: str, b: str) -> str:
+def integer_sum(code: LaneCode, context: Context, name: str, a: str, b: str) -> str:
     """`add` or `sub`, which wrap around or clamp as `.sat` says."""
     if "sat" not in context.modifiers:
         return code.binary(name, context.type, a, b)
@@ -38,8 +38,8 @@ def integer_sum(code: NativeCode, context: Context, name: str, a: str, b: str) -
 
 
 def _sum(name: str) -> Emission:
-    @native_float_modes
-    def emit(code: NativeCode, context: Context, a: str, b: str) -> str:
+    @llvm_float_modes
+    def emit(code: LaneCode, context: Context, a: str, b: str) -> str:
         if context.type.is_float:
             return float_operation(code, context, f"f{name}", a, b)
         return integer_sum(code, context, name, a, b)
@@ -51,20 +51,20 @@ emit_add = _sum("add")
 emit_sub = _sum("sub")
 
 
-@native_float_modes
-def emit_mul(code: NativeCode, context: Context, a: str, b: str) -> str:
+@llvm_float_modes
+def emit_mul(code: LaneCode, context: Context, a: str, b: str) -> str:
     """Emits `mul` on floating-point operands."""
     return float_operation(code, context, "fmul", a, b)
 
 
-@native_float_modes
-def emit_fma(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+@llvm_float_modes
+def emit_fma(code: LaneCode, context: Context, a: str, b: str, c: str) -> str:
     """Emits `fma`."""
     return float_operation(code, context, "fma", a, b, c)
 
 
-@native_float_modes
-def emit_div(code: NativeCode, context: Context, a: str, b: str) -> str:
+@llvm_float_modes
+def emit_div(code: LaneCode, context: Context, a: str, b: str) -> str:
     """Emits `div`; an integer division by zero gives all ones."""
     if context.type.is_float:
         return float_operation(code, context, "fdiv", a, b)
@@ -74,13 +74,13 @@ def emit_div(code: NativeCode, context: Context, a: str, b: str) -> str:
     return code.select(context.type, is_zero, ones, quotient)
 
 
-def emit_rem(code: NativeCode, context: Context, a: str, b: str) -> str:
+def emit_rem(code: LaneCode, context: Context, a: str, b: str) -> str:
     """a - quotient*b, which is a itself for a zero divisor, whatever the quotient."""
     product = code.binary("mul", context.type, _quotient(code, context.type, a, b), b)
     return code.binary("sub", context.type, a, product)
 
 
-def _quotient(code: NativeCode, type_: ScalarType, a: str, b: str) -> str:
+def _quotient(code: LaneCode, type_: ScalarType, a: str, b: str) -> str:
     """Truncated towards zero; anything for a zero divisor.
 
     Vectors of up to 32 bits divide in floating point: the quotient of two integers that are no
@@ -106,8 +106,8 @@ def _quotient(code: NativeCode, type_: ScalarType, a: str, b: str) -> str:
     return code.cast(f"fpto{sign}i", lane, code.binary("fdiv", lane, *operands), type_)
 
 
-@native_float_modes
-def emit_neg(code: NativeCode, context: Context, a: str) -> str:
+@llvm_float_modes
+def emit_neg(code: LaneCode, context: Context, a: str) -> str:
     """Emits `neg`."""
     type_ = context.type
     if type_.is_float:
@@ -115,8 +115,8 @@ def emit_neg(code: NativeCode, context: Context, a: str) -> str:
     return code.binary("sub", type_, code.splat(type_, 0), a)
 
 
-@native_float_modes
-def emit_abs(code: NativeCode, context: Context, a: str) -> str:
+@llvm_float_modes
+def emit_abs(code: LaneCode, context: Context, a: str) -> str:
     """Emits `abs`; the smallest signed integer stays as it is."""
     type_, kind = context.type, code.type(context.type)
     if type_.is_float:
@@ -124,7 +124,7 @@ def emit_abs(code: NativeCode, context: Context, a: str) -> str:
     return code.intrinsic("abs", type_, [(kind, a), ("i1", "false")])
 
 
-def _float_unary(code: NativeCode, type_: ScalarType, name: str, a: str) -> str:
+def _float_unary(code: LaneCode, type_: ScalarType, name: str, a: str) -> str:
     """`fneg` or `fabs`, of f16 as `float`."""
     lane = ScalarType.F32 if type_ is ScalarType.F16 else type_
     wide, kind = widened(code, type_, a), code.type(lane)
@@ -135,7 +135,7 @@ def _float_unary(code: NativeCode, type_: ScalarType, name: str, a: str) -> str:
     )
 
 
-def emit_copysign(code: NativeCode, context: Context, a: str, b: str) -> str:
+def emit_copysign(code: LaneCode, context: Context, a: str, b: str) -> str:
     """Emits `copysign`: the magnitude of `b` with the sign of `a`, as PTX orders them."""
     kind = code.type(context.type)
     return code.intrinsic("copysign", context.type, [(kind, b), (kind, a)])
@@ -144,8 +144,8 @@ def emit_copysign(code: NativeCode, context: Context, a: str, b: str) -> str:
 def extremum_emission(name: str) -> Emission:
     """`min` or `max` of two or three operands."""
 
-    @native_float_modes
-    def emit(code: NativeCode, context: Context, *operands: str) -> str:
+    @llvm_float_modes
+    def emit(code: LaneCode, context: Context, *operands: str) -> str:
         type_ = context.type
         if not type_.is_float:
             kind, sign = code.type(type_), "s" if type_.is_signed else "u"
@@ -167,7 +167,7 @@ def extremum_emission(name: str) -> Emission:
     return emit
 
 
-def _with_sign_of_product(code: NativeCode, lane: str, value: str, a: str, b: str) -> str:
+def _with_sign_of_product(code: LaneCode, lane: str, value: str, a: str, b: str) -> str:
     """Takes the exclusive or of two signs; only its top bit is looked at."""
     integer, kind = {"float": "i32", "double": "i64"}[lane], code.type(lane)
     bits = [code.cast("bitcast", lane, x, integer) for x in (a, b)]
@@ -175,7 +175,7 @@ def _with_sign_of_product(code: NativeCode, lane: str, value: str, a: str, b: st
     return code.intrinsic("copysign", lane, [(kind, value), (kind, sign)])
 
 
-def emit_sad(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+def emit_sad(code: LaneCode, context: Context, a: str, b: str, c: str) -> str:
     """Emits `sad`: |a - b| + c."""
     type_ = context.type
     is_less = code.binary(f"icmp {'slt' if type_.is_signed else 'ult'}", type_, a, b)

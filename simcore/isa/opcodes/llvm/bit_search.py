@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.opcodes.llvm.logic import shifted_left, shifted_right
 from kernelcast.simcore.isa.opcodes.table import Context, Emission
 
 __all__ = ["emit_fns", "szext_emission"]
 
 
-def emit_fns(code: NativeCode, _context: Context, mask: str, base: str, offset: str) -> str:
+def emit_fns(code: LaneCode, _context: Context, mask: str, base: str, offset: str) -> str:
     """Emits `fns`: the n-th set bit from a base on, upwards or downwards."""
     kind = code.type("i32")
     zero, one, top = (code.splat("i32", x) for x in (0, 1, 31))
@@ -32,7 +32,7 @@ def emit_fns(code: NativeCode, _context: Context, mask: str, base: str, offset: 
     return code.select("i32", is_missing, code.splat("i32", -1), position)
 
 
-def _position(code: NativeCode, bits: str, count: str) -> str:
+def _position(code: LaneCode, bits: str, count: str) -> str:
     """Emits the search for the `count`-th set bit, by halving; any value when there are fewer."""
     kind, zero = code.type("i32"), code.splat("i32", 0)
     position = zero
@@ -50,7 +50,7 @@ def _position(code: NativeCode, bits: str, count: str) -> str:
 def szext_emission(clamps: bool) -> Emission:
     """Shifts the field to the top and back."""
 
-    def emit(code: NativeCode, context: Context, a: str, length: str) -> str:
+    def emit(code: LaneCode, context: Context, a: str, length: str) -> str:
         kind, limit = code.type("i32"), code.splat("i32", 32)
         if clamps:
             length = code.intrinsic("umin", "i32", [(kind, length), (kind, limit)])

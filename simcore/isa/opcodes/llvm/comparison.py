@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, LaneCode
 from kernelcast.simcore.isa.opcodes.element_types import of_elements
 from kernelcast.simcore.isa.opcodes.llvm.packed import elements, every_second, joined, single, twice
 from kernelcast.simcore.isa.opcodes.llvm.rounding import flushed, widened
@@ -32,7 +32,7 @@ _UNSIGNED_NAMES = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
 
 def _compared(
-    code: NativeCode, context: Context, type_: ScalarType, name: str, a: str, b: str
+    code: LaneCode, context: Context, type_: ScalarType, name: str, a: str, b: str
 ) -> str:
     """An i1 of two values of `type_`, which `.ftz` flushes first."""
     if type_ is ScalarType.BF16:
@@ -46,7 +46,7 @@ def _compared(
     return code.binary(f"icmp {sign}{name}", type_, a, b)
 
 
-def _selector(code: NativeCode, context: Context, type_: ScalarType, value: str) -> str:
+def _selector(code: LaneCode, context: Context, type_: ScalarType, value: str) -> str:
     value = flushed(code, type_, value) if "ftz" in context.modifiers else value
     return widened(code, type_, value)
 
@@ -54,7 +54,7 @@ def _selector(code: NativeCode, context: Context, type_: ScalarType, value: str)
 def setp_emission(name: str, boolean: str = "") -> Emission:
     """The comparison and its opposite, or those of both elements, combined with c."""
 
-    def emit(code: NativeCode, context: Context, a: str, b: str, *c: str) -> tuple[str, str]:
+    def emit(code: LaneCode, context: Context, a: str, b: str, *c: str) -> tuple[str, str]:
         type_ = context.type
         if type_.is_packed:
             wide, inner = code.with_lanes(2 * code.lanes), of_elements(context)
@@ -75,7 +75,7 @@ def setp_emission(name: str, boolean: str = "") -> Emission:
 def set_emission(name: str, boolean: str = "") -> Emission:
     """1.0 for a floating-point result, all ones for an integer one."""
 
-    def truth(code: NativeCode, context: Context, a: str, b: str, *c: str) -> str:
+    def truth(code: LaneCode, context: Context, a: str, b: str, *c: str) -> str:
         holds = _compared(code, context, context.source_type, name, a, b)
         if boolean:
             holds = code.binary(boolean, "i1", holds, *c)
@@ -87,7 +87,7 @@ def set_emission(name: str, boolean: str = "") -> Emission:
         one, zero = (code.real(type_, value) for value in (1.0, 0.0))
         return code.select(type_, holds, one, zero)
 
-    def emit(code: NativeCode, context: Context, a: str, b: str, *c: str) -> str:
+    def emit(code: LaneCode, context: Context, a: str, b: str, *c: str) -> str:
         source = context.source_type
         if not source.is_packed:
             return truth(code, context, a, b, *c)
@@ -101,12 +101,12 @@ def set_emission(name: str, boolean: str = "") -> Emission:
     return emit
 
 
-def emit_selp(code: NativeCode, context: Context, a: str, b: str, chooses_a: str) -> str:
+def emit_selp(code: LaneCode, context: Context, a: str, b: str, chooses_a: str) -> str:
     """Emits `selp`: `a` where the predicate holds, else `b`."""
     return code.select(context.type, chooses_a, a, b)
 
 
-def emit_slct(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+def emit_slct(code: LaneCode, context: Context, a: str, b: str, c: str) -> str:
     """Emits `slct`: `a` where `c` >= 0, else `b`."""
     source = context.source_type
     zero = code.real(source, 0.0) if source.is_float else code.splat(source, 0)
@@ -124,7 +124,7 @@ def _smallest_normal(type_: ScalarType) -> int:
 def testp_emission(name: str) -> Emission:
     """A class of floating-point numbers is a range of their bits without the sign."""
 
-    def emit(code: NativeCode, context: Context, a: str) -> str:
+    def emit(code: LaneCode, context: Context, a: str) -> str:
         lane, infinity = f"i{context.type.bits}", _infinity(context.type)
         tiny = _smallest_normal(context.type)
         bits = code.cast("bitcast", context.type, a, lane)

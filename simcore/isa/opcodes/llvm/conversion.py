@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, LaneCode
 from kernelcast.simcore.isa.numerics.packed import TO_ODD
 from kernelcast.simcore.isa.opcodes.element_types import of_elements
 from kernelcast.simcore.isa.opcodes.llvm.alternate_formats import from_alternate, to_alternate
@@ -30,7 +30,7 @@ def alternate_mode(context: Context) -> str:
     return "rna" if "rna" in context.modifiers else directed_mode(context)
 
 
-def emit_cvt(code: NativeCode, context: Context, a: str) -> str:
+def emit_cvt(code: LaneCode, context: Context, a: str) -> str:
     """Emits `cvt` between two scalar types, with the modifiers of rounding and saturation."""
     if "ftz" in context.modifiers and context.source_type is ScalarType.F32:
         a = flushed(code, ScalarType.F32, a)
@@ -51,7 +51,7 @@ def emit_cvt(code: NativeCode, context: Context, a: str) -> str:
     return _finite(code, target, result) if is_finite else result
 
 
-def emit_cvt_pair(code: NativeCode, context: Context, upper: str, lower: str) -> str:
+def emit_cvt_pair(code: LaneCode, context: Context, upper: str, lower: str) -> str:
     """Converts each, and puts them side by side."""
     inner, element = of_elements(context), context.type.element
     part, lane = f"i{element.bits}", f"i{context.type.bits}"
@@ -64,27 +64,27 @@ def emit_cvt_pair(code: NativeCode, context: Context, upper: str, lower: str) ->
     return code.binary("or", lane, high, placed[1])
 
 
-def emit_cvt_packed(code: NativeCode, context: Context, a: str) -> str:
+def emit_cvt_packed(code: LaneCode, context: Context, a: str) -> str:
     """Emits `cvt` of both elements of a packed operand."""
     wide = code.with_lanes(2 * code.lanes)
     parts = elements(code, context.source_type, a)
     return joined(code, context.type, emit_cvt(wide, of_elements(context), parts))
 
 
-def _to_float(code: NativeCode, context: Context, a: str) -> str:
+def _to_float(code: LaneCode, context: Context, a: str) -> str:
     if not context.source_type.is_float:
         return _integer_to_float(code, context, a)
     lane, value = _integral(code, context, a)
     return converted(code, lane, value, LLVM_TYPES[context.type], rounding_mode(context))
 
 
-def _limited(code: NativeCode, context: Context, type_: ScalarType, result: str) -> str:
+def _limited(code: LaneCode, context: Context, type_: ScalarType, result: str) -> str:
     if "relu" in context.modifiers:
         result = rectified(code, type_, result)
     return saturated(code, type_, result) if "sat" in context.modifiers else result
 
 
-def _finite(code: NativeCode, type_: ScalarType, value: str) -> str:
+def _finite(code: LaneCode, type_: ScalarType, value: str) -> str:
     """The largest number of its sign for an infinity: one less as bits."""
     lane, top = f"i{type_.bits}", 1 << (type_.bits - 1)
     bits = code.cast("bitcast", type_, value, lane)
@@ -95,7 +95,7 @@ def _finite(code: NativeCode, type_: ScalarType, value: str) -> str:
     return code.cast("bitcast", lane, code.select(lane, is_infinite, below, bits), type_)
 
 
-def _integral(code: NativeCode, context: Context, a: str) -> tuple[str, str]:
+def _integral(code: LaneCode, context: Context, a: str) -> tuple[str, str]:
     """(LLVM type, value) rounded to an integral value if the context says so; f16 as `float`."""
     lane = LLVM_TYPES[context.source_type]
     names = [name for modifier, name in _TO_INTEGRAL.items() if modifier in context.modifiers]
@@ -106,7 +106,7 @@ def _integral(code: NativeCode, context: Context, a: str) -> tuple[str, str]:
     return lane, a
 
 
-def _to_integer(code: NativeCode, context: Context, a: str) -> str:
+def _to_integer(code: LaneCode, context: Context, a: str) -> str:
     if context.source_type.is_float:
         return _float_to_integer(code, context, a)
     source, target = context.source_type, context.type
@@ -117,7 +117,7 @@ def _to_integer(code: NativeCode, context: Context, a: str) -> str:
     return code.cast("sext" if source.is_signed else "zext", source, a, target)
 
 
-def _clamped(code: NativeCode, source: ScalarType, target: ScalarType, a: str) -> str:
+def _clamped(code: LaneCode, source: ScalarType, target: ScalarType, a: str) -> str:
     """The nearest value that both types hold."""
     have, want = np.iinfo(source.dtype), np.iinfo(target.dtype)
     kind, sign = code.type(source), "s" if source.is_signed else "u"
@@ -131,7 +131,7 @@ def _clamped(code: NativeCode, source: ScalarType, target: ScalarType, a: str) -
     return a
 
 
-def _float_to_integer(code: NativeCode, context: Context, a: str) -> str:
+def _float_to_integer(code: LaneCode, context: Context, a: str) -> str:
     """LLVM's saturating conversion clamps as PTX does and turns NaN into 0."""
     target = context.type
     lane, value = _integral(code, context, a)
@@ -146,7 +146,7 @@ def _float_to_integer(code: NativeCode, context: Context, a: str) -> str:
     return code.select(target, is_nan, top_bit, result)
 
 
-def _integer_to_float(code: NativeCode, context: Context, a: str) -> str:
+def _integer_to_float(code: LaneCode, context: Context, a: str) -> str:
     source, target, mode = context.source_type, LLVM_TYPES[context.type], rounding_mode(context)
     convert = "sitofp" if source.is_signed else "uitofp"
     if target != "half" and not mode:
@@ -157,7 +157,7 @@ def _integer_to_float(code: NativeCode, context: Context, a: str) -> str:
     return _long_to_float(code, source, a, target, mode)
 
 
-def _long_to_float(code: NativeCode, source: ScalarType, a: str, target: str, mode: str) -> str:
+def _long_to_float(code: LaneCode, source: ScalarType, a: str, target: str, mode: str) -> str:
     """A 64-bit integer as the sum of two exact `double`, and from there the rounding asked for."""
     low_bits = code.binary("and", "i64", a, code.splat("i64", 0xFFFFFFFF))
     high_bits = code.binary("sub", "i64", a, low_bits)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.opcodes.llvm.multiplication import emit_mul_hi, emit_mul_lo
 from kernelcast.simcore.isa.opcodes.table import Context, Emission
 
 __all__ = ["EMISSIONS", "first_of"]
 
 
-def _sum(code: NativeCode, context: Context, a: str, b: str, *carry: str) -> tuple[str, str]:
+def _sum(code: LaneCode, context: Context, a: str, b: str, *carry: str) -> tuple[str, str]:
     type_ = context.type
     total = code.binary("add", type_, a, b)
     wrapped = code.binary("icmp ult", type_, total, a)
@@ -20,9 +20,7 @@ def _sum(code: NativeCode, context: Context, a: str, b: str, *carry: str) -> tup
     return full, code.binary("or", "i1", wrapped, also)
 
 
-def _difference(
-    code: NativeCode, context: Context, a: str, b: str, *borrow: str
-) -> tuple[str, str]:
+def _difference(code: LaneCode, context: Context, a: str, b: str, *borrow: str) -> tuple[str, str]:
     type_ = context.type
     total = code.binary("sub", type_, a, b)
     wrapped = code.binary("icmp ult", type_, a, b)
@@ -35,7 +33,7 @@ def _difference(
 
 def _multiplied(product: Emission) -> Emission:
     def emit(
-        code: NativeCode, context: Context, a: str, b: str, c: str, *carry: str
+        code: LaneCode, context: Context, a: str, b: str, c: str, *carry: str
     ) -> tuple[str, str]:
         word = product(code, context, a, b)
         assert isinstance(word, str)
@@ -47,7 +45,7 @@ def _multiplied(product: Emission) -> Emission:
 def first_of(emission: Emission) -> Emission:
     """The result without the flag."""
 
-    def emit(code: NativeCode, context: Context, *operands: str) -> str:
+    def emit(code: LaneCode, context: Context, *operands: str) -> str:
         return emission(code, context, *operands)[0]
 
     return emit

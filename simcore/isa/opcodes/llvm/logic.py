@@ -5,7 +5,7 @@ A shift by the width or more is poison in LLVM: amounts are compared first.
 
 from __future__ import annotations
 
-from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, LaneCode
 from kernelcast.simcore.isa.opcodes.table import Context, Emission
 from kernelcast.simcore.isa.types import ScalarType
 
@@ -29,7 +29,7 @@ __all__ = [
 
 
 def _bitwise(name: str) -> Emission:
-    def emit(code: NativeCode, context: Context, a: str, b: str) -> str:
+    def emit(code: LaneCode, context: Context, a: str, b: str) -> str:
         return code.binary(name, context.type, a, b)
 
     return emit
@@ -38,19 +38,19 @@ def _bitwise(name: str) -> Emission:
 emit_and, emit_or, emit_xor = _bitwise("and"), _bitwise("or"), _bitwise("xor")
 
 
-def emit_not(code: NativeCode, context: Context, a: str) -> str:
+def emit_not(code: LaneCode, context: Context, a: str) -> str:
     """Emits `not`, of a predicate or of all bits."""
     ones = "true" if context.type is ScalarType.PRED else "-1"
     return code.binary("xor", context.type, a, code.splat(context.type, ones))
 
 
-def emit_cnot(code: NativeCode, context: Context, a: str) -> str:
+def emit_cnot(code: LaneCode, context: Context, a: str) -> str:
     """Emits `cnot`: 1 where the operand is zero, else 0."""
     is_zero = code.binary("icmp eq", context.type, a, code.splat(context.type, 0))
     return code.cast("zext", "i1", is_zero, context.type)
 
 
-def emit_lop3(code: NativeCode, _context: Context, a: str, b: str, c: str, table: str) -> str:
+def emit_lop3(code: LaneCode, _context: Context, a: str, b: str, c: str, table: str) -> str:
     """The union of the eight minterms, each in all bits where its row of the table holds 1."""
 
     def op(name: str, x: str, y: str) -> str:
@@ -73,7 +73,7 @@ def lop3_with_emission(boolean: str) -> Emission:
     """`lop3`, and whether its result is not 0, combined with a predicate."""
 
     def emit(
-        code: NativeCode, context: Context, a: str, b: str, c: str, table: str, q: str
+        code: LaneCode, context: Context, a: str, b: str, c: str, table: str, q: str
     ) -> tuple[str, str]:
         result = emit_lop3(code, context, a, b, c, table)
         is_set = code.binary("icmp ne", "i32", result, code.splat("i32", 0))
@@ -82,13 +82,13 @@ def lop3_with_emission(boolean: str) -> Emission:
     return emit
 
 
-def shifted_left(code: NativeCode, lane: str, a: str, amount: str) -> str:
+def shifted_left(code: LaneCode, lane: str, a: str, amount: str) -> str:
     """0 where the amount, of the type of a and unsigned, is the width or more."""
     in_range = code.binary("icmp ult", lane, amount, code.splat(lane, lane[1:]))
     return code.select(lane, in_range, code.binary("shl", lane, a, amount), code.splat(lane, 0))
 
 
-def shifted_right(code: NativeCode, lane: str, a: str, amount: str, signed: bool) -> str:
+def shifted_right(code: LaneCode, lane: str, a: str, amount: str, signed: bool) -> str:
     """0, or the sign in every bit, where the amount is the width or more."""
     if not signed:
         in_range = code.binary("icmp ult", lane, amount, code.splat(lane, lane[1:]))
@@ -99,7 +99,7 @@ def shifted_right(code: NativeCode, lane: str, a: str, amount: str, signed: bool
     return code.binary("ashr", lane, a, clamped)
 
 
-def _amount(code: NativeCode, lane: str, amount: str) -> str:
+def _amount(code: LaneCode, lane: str, amount: str) -> str:
     """A u32 amount in the type of the shifted value; too large stays too large."""
     if lane == "i16":
         kind = code.type("i32")
@@ -108,20 +108,20 @@ def _amount(code: NativeCode, lane: str, amount: str) -> str:
     return code.cast("zext", "i32", amount, lane)
 
 
-def emit_shl(code: NativeCode, context: Context, a: str, amount: str) -> str:
+def emit_shl(code: LaneCode, context: Context, a: str, amount: str) -> str:
     """Emits `shl`; amounts beyond the width shift everything out."""
     lane = LLVM_TYPES[context.type]
     return shifted_left(code, lane, a, _amount(code, lane, amount))
 
 
-def emit_shr(code: NativeCode, context: Context, a: str, amount: str) -> str:
+def emit_shr(code: LaneCode, context: Context, a: str, amount: str) -> str:
     """Emits `shr`, arithmetic for signed types; amounts beyond the width are clamped."""
     lane = LLVM_TYPES[context.type]
     return shifted_right(code, lane, a, _amount(code, lane, amount), context.type.is_signed)
 
 
 def _funnel(direction: str, clamps: bool) -> Emission:
-    def emit(code: NativeCode, _context: Context, low: str, high: str, amount: str) -> str:
+    def emit(code: LaneCode, _context: Context, low: str, high: str, amount: str) -> str:
         kind = code.type("i32")
         operands = [(kind, high), (kind, low), (kind, amount)]
         shifted = code.intrinsic(f"fsh{direction}", "i32", operands)  # takes the amount modulo 32

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.opcodes.llvm.arithmetic import integer_sum
 from kernelcast.simcore.isa.opcodes.table import Context
 from kernelcast.simcore.isa.types import ScalarType
@@ -21,12 +21,12 @@ __all__ = [
 ]
 
 
-def emit_mul_lo(code: NativeCode, context: Context, a: str, b: str) -> str:
+def emit_mul_lo(code: LaneCode, context: Context, a: str, b: str) -> str:
     """Emits `mul.lo`: the lower half of an integer product."""
     return code.binary("mul", context.type, a, b)
 
 
-def emit_mul_hi(code: NativeCode, context: Context, a: str, b: str) -> str:
+def emit_mul_hi(code: LaneCode, context: Context, a: str, b: str) -> str:
     """Emits `mul.hi`: the upper half of an integer product."""
     bits = context.type.bits
     if bits == 64 and code.lanes > 1:
@@ -35,36 +35,36 @@ def emit_mul_hi(code: NativeCode, context: Context, a: str, b: str) -> str:
     return code.cast("trunc", f"i{2 * bits}", high, context.type)
 
 
-def _count(code: NativeCode, bits: int) -> str:
+def _count(code: LaneCode, bits: int) -> str:
     return code.splat(f"i{2 * bits}", bits)
 
 
-def emit_mul_wide(code: NativeCode, context: Context, a: str, b: str) -> str:
+def emit_mul_wide(code: LaneCode, context: Context, a: str, b: str) -> str:
     """Emits `mul.wide`: an integer product of twice the width."""
     return _wide(code, context.type, a, b)
 
 
-def emit_mad_lo(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+def emit_mad_lo(code: LaneCode, context: Context, a: str, b: str, c: str) -> str:
     """Emits `mad.lo`: the lower half of a product, plus `c`."""
     return code.binary("add", context.type, code.binary("mul", context.type, a, b), c)
 
 
-def emit_mad_hi(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+def emit_mad_hi(code: LaneCode, context: Context, a: str, b: str, c: str) -> str:
     """Emits `mad.hi`: the upper half of a product plus `c`, saturated with `.sat`."""
     return integer_sum(code, context, "add", emit_mul_hi(code, context, a, b), c)
 
 
-def emit_mad_wide(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+def emit_mad_wide(code: LaneCode, context: Context, a: str, b: str, c: str) -> str:
     """Emits `mad.wide`: a product of twice the width, plus `c` of that width."""
     return code.binary("add", context.type.doubled, _wide(code, context.type, a, b), c)
 
 
-def emit_mul24_lo(code: NativeCode, context: Context, a: str, b: str) -> str:
+def emit_mul24_lo(code: LaneCode, context: Context, a: str, b: str) -> str:
     """Emits `mul24.lo`: the lower 32 bits of a product of 24-bit integers."""
     return code.binary("mul", context.type, *_low_24(code, context.type, a, b))
 
 
-def emit_mul24_hi(code: NativeCode, context: Context, a: str, b: str) -> str:
+def emit_mul24_hi(code: LaneCode, context: Context, a: str, b: str) -> str:
     """Emits `mul24.hi`: bits 16 to 47 of a product of 24-bit integers."""
     product = _wide(code, context.type, *_low_24(code, context.type, a, b))
     return code.cast(
@@ -72,30 +72,30 @@ def emit_mul24_hi(code: NativeCode, context: Context, a: str, b: str) -> str:
     )
 
 
-def emit_mad24_lo(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+def emit_mad24_lo(code: LaneCode, context: Context, a: str, b: str, c: str) -> str:
     """Emits `mad24.lo`: `mul24.lo` plus `c`."""
     return code.binary("add", context.type, emit_mul24_lo(code, context, a, b), c)
 
 
-def emit_mad24_hi(code: NativeCode, context: Context, a: str, b: str, c: str) -> str:
+def emit_mad24_hi(code: LaneCode, context: Context, a: str, b: str, c: str) -> str:
     """Emits `mad24.hi`: `mul24.hi` plus `c`, saturated with `.sat`."""
     return integer_sum(code, context, "add", emit_mul24_hi(code, context, a, b), c)
 
 
-def _wide(code: NativeCode, type_: ScalarType, a: str, b: str) -> str:
+def _wide(code: LaneCode, type_: ScalarType, a: str, b: str) -> str:
     """The exact product, twice as wide."""
     extend, wide = "sext" if type_.is_signed else "zext", f"i{2 * type_.bits}"
     return code.binary("mul", wide, *(code.cast(extend, type_, x, wide) for x in (a, b)))
 
 
-def _low_24(code: NativeCode, type_: ScalarType, *operands: str) -> list[str]:
+def _low_24(code: LaneCode, type_: ScalarType, *operands: str) -> list[str]:
     """The low 24 bits, extended as the type says."""
     eight, shift = code.splat(type_, 8), "ashr" if type_.is_signed else "lshr"
     tops = [code.binary("shl", type_, operand, eight) for operand in operands]
     return [code.binary(shift, type_, top, eight) for top in tops]
 
 
-def _high_64(code: NativeCode, type_: ScalarType, a: str, b: str) -> str:
+def _high_64(code: LaneCode, type_: ScalarType, a: str, b: str) -> str:
     """The upper half of the 128-bit product from products of 32-bit halves, lane by lane alike."""
 
     def op(name: str, x: str, y: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, LaneCode
 from kernelcast.simcore.isa.numerics.narrow_formats import NARROW, SCALE_NAN, NarrowFormat
 from kernelcast.simcore.isa.opcodes.llvm.packed import shortened
 from kernelcast.simcore.isa.types import ScalarType
@@ -19,7 +19,7 @@ _SMALLEST_SCALE = 0x00400000
 class _Words:
     """Operations on i32 and constants."""
 
-    def __init__(self, code: NativeCode, lane: str = "i32") -> None:
+    def __init__(self, code: LaneCode, lane: str = "i32") -> None:
         self.code = code
         self.lane = lane
 
@@ -32,7 +32,7 @@ class _Words:
         return self.code.select(self.lane, condition, *values)
 
 
-def from_narrow(code: NativeCode, value: str, type_: ScalarType) -> str:
+def from_narrow(code: LaneCode, value: str, type_: ScalarType) -> str:
     """Emits the exact conversion to `float`: the code is placed in a `half`, whose bias is 15."""
     format_, op = NARROW[type_], _Words(code, "i16")
     wide = code.cast("zext", LLVM_TYPES[type_], value, "i16")
@@ -47,7 +47,7 @@ def from_narrow(code: NativeCode, value: str, type_: ScalarType) -> str:
     return code.binary("fmul", "float", number, scale)
 
 
-def to_narrow(code: NativeCode, value: str, type_: ScalarType) -> str:
+def to_narrow(code: LaneCode, value: str, type_: ScalarType) -> str:
     """Rounds normal numbers in place, and the subnormal ones of the target by adding 2**23."""
     format_, op = NARROW[type_], _Words(code)
     magnitude = _magnitude(code, value)
@@ -61,7 +61,7 @@ def to_narrow(code: NativeCode, value: str, type_: ScalarType) -> str:
 
 
 def to_narrow_at_random(
-    code: NativeCode, value: str, type_: ScalarType, random: str, width: int
+    code: LaneCode, value: str, type_: ScalarType, random: str, width: int
 ) -> str:
     """Adds the lowest `width` bits of `random`, an i32, below the last place and cuts off."""
     format_, op = NARROW[type_], _Words(code)
@@ -83,18 +83,18 @@ def to_narrow_at_random(
     return _assembled(code, value, type_, near, subnormal)
 
 
-def _magnitude(code: NativeCode, value: str) -> str:
+def _magnitude(code: LaneCode, value: str) -> str:
     bits = code.cast("bitcast", "float", value, "i32")
     magnitude = code.binary("and", "i32", bits, code.splat("i32", _MAGNITUDE))
     return code.cast("bitcast", "i32", magnitude, "float")
 
 
-def _unit(code: NativeCode, format_: NarrowFormat, lane: str) -> str:
+def _unit(code: LaneCode, format_: NarrowFormat, lane: str) -> str:
     """How many subnormal steps make one."""
     return code.real(lane, 2.0 ** (format_.fraction_bits + format_.bias - 1))
 
 
-def _assembled(code: NativeCode, value: str, type_: ScalarType, near: str, subnormal: str) -> str:
+def _assembled(code: LaneCode, value: str, type_: ScalarType, near: str, subnormal: str) -> str:
     """The code from that of a normal number, with the bias of `float`, and of a subnormal one."""
     format_, op = NARROW[type_], _Words(code)
     normal = op("sub", near, (_BIAS - format_.bias) << format_.fraction_bits)
@@ -111,7 +111,7 @@ def _assembled(code: NativeCode, value: str, type_: ScalarType, near: str, subno
     return code.cast("trunc", "i32", chosen, f"i{type_.bits}")
 
 
-def from_scale(code: NativeCode, value: str) -> str:
+def from_scale(code: LaneCode, value: str) -> str:
     """ue8m0 as `float`."""
     op = _Words(code)
     wide = code.cast("zext", "i8", value, "i32")
@@ -121,7 +121,7 @@ def from_scale(code: NativeCode, value: str) -> str:
     return code.cast("bitcast", "i32", bits, "float")
 
 
-def to_scale(code: NativeCode, value: str, is_upward: bool, is_finite: bool) -> str:
+def to_scale(code: LaneCode, value: str, is_upward: bool, is_finite: bool) -> str:
     """The magnitude of a `float` as ue8m0."""
     op = _Words(code)
     bits = op("and", code.cast("bitcast", "float", value, "i32"), _MAGNITUDE)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kernelcast.simcore.isa.numerics.double_formulas import Double, Formula, NativeArithmetic
-from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, NativeCode
+from kernelcast.simcore.isa.numerics.double_formulas import Double, Formula, LlvmArithmetic
+from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, LaneCode
 from kernelcast.simcore.isa.opcodes.table import Context, Emission
 
 __all__ = ["emit_nextafter", "formula_emission"]
@@ -15,8 +15,8 @@ def formula_emission(formula: Callable[[Context], Formula], signature: str) -> E
     """The formula of operands as `double`; `u` stands for an s32, `t` for the type."""
     results, letters = signature.split("=")
 
-    def emit(code: NativeCode, context: Context, *operands: str) -> str | tuple[str, ...]:
-        arithmetic = NativeArithmetic(code)
+    def emit(code: LaneCode, context: Context, *operands: str) -> str | tuple[str, ...]:
+        arithmetic = LlvmArithmetic(code)
         values = [
             Double(arithmetic, _double(code, context, operand, letter))
             for operand, letter in zip(operands, letters, strict=True)
@@ -32,20 +32,20 @@ def formula_emission(formula: Callable[[Context], Formula], signature: str) -> E
     return emit
 
 
-def _double(code: NativeCode, context: Context, value: str, letter: str) -> str:
+def _double(code: LaneCode, context: Context, value: str, letter: str) -> str:
     if letter == "u":
         return code.cast("sitofp", "i32", value, "double")
     return code.cast("fpext", context.type, value, "double")
 
 
-def _result(code: NativeCode, context: Context, value: str, letter: str) -> str:
+def _result(code: LaneCode, context: Context, value: str, letter: str) -> str:
     if letter == "t":
         return code.cast("fptrunc", "double", value, context.type)
     suffix = f"{code.mangle('i32')}.{code.mangle('double')}"
     return code.intrinsic("fptosi.sat", "i32", [(code.type("double"), value)], suffix)
 
 
-def emit_nextafter(code: NativeCode, context: Context, a: str, b: str) -> str:
+def emit_nextafter(code: LaneCode, context: Context, a: str, b: str) -> str:
     """One more or one less as bits; from zero to the smallest number of the sign of b."""
     lane, integer, width = LLVM_TYPES[context.type], f"i{context.type.bits}", context.type.bits
     bits, other = (code.cast("bitcast", lane, x, integer) for x in (a, b))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import wraps
 
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.numerics.packed import BF16_NAN, TO_ODD
 from kernelcast.simcore.isa.opcodes.element_types import of_elements
 from kernelcast.simcore.isa.opcodes.table import Context, Emission
@@ -29,7 +29,7 @@ _BYTE = 8
 _DROPPED = 16
 
 
-def elements(code: NativeCode, type_: ScalarType, value: str) -> str:
+def elements(code: LaneCode, type_: ScalarType, value: str) -> str:
     """A packed value in twice the lanes."""
     wide = code.with_lanes(2 * code.lanes)
     if type_.element.bits < _BYTE:
@@ -37,7 +37,7 @@ def elements(code: NativeCode, type_: ScalarType, value: str) -> str:
     return code.op(f"bitcast {code.type(type_)} {value} to {wide.type(type_.element)}")
 
 
-def joined(code: NativeCode, type_: ScalarType, value: str) -> str:
+def joined(code: LaneCode, type_: ScalarType, value: str) -> str:
     """The inverse of `elements`."""
     wide = code.with_lanes(2 * code.lanes)
     if type_.element.bits < _BYTE:
@@ -45,7 +45,7 @@ def joined(code: NativeCode, type_: ScalarType, value: str) -> str:
     return code.op(f"bitcast {wide.type(type_.element)} {value} to {code.type(type_)}")
 
 
-def _halves_of_bytes(code: NativeCode, value: str) -> str:
+def _halves_of_bytes(code: LaneCode, value: str) -> str:
     """Four bits in each of twice the bytes; with a `bitcast` LLVM never ends on AArch64."""
     spread = code.cast("zext", "i8", value, "i16")
     upper = code.binary("shl", "i16", spread, code.splat("i16", _BYTE // 2))
@@ -55,14 +55,14 @@ def _halves_of_bytes(code: NativeCode, value: str) -> str:
     return code.op(f"bitcast {code.type('i16')} {kept} to {wide.type('i8')}")
 
 
-def _bytes_of_halves(code: NativeCode, value: str) -> str:
+def _bytes_of_halves(code: LaneCode, value: str) -> str:
     wide = code.with_lanes(2 * code.lanes)
     spread = code.op(f"bitcast {wide.type('i8')} {value} to {code.type('i16')}")
     upper = code.binary("lshr", "i16", spread, code.splat("i16", _BYTE // 2))
     return code.cast("trunc", "i16", code.binary("or", "i16", spread, upper), "i8")
 
 
-def twice(code: NativeCode, predicate: str) -> str:
+def twice(code: LaneCode, predicate: str) -> str:
     """A predicate for both elements of each lane."""
     kind = code.type("i1")
     if code.lanes == 1:
@@ -74,7 +74,7 @@ def twice(code: NativeCode, predicate: str) -> str:
     return code.op(f"shufflevector {kind} {predicate}, {kind} poison, {mask}")
 
 
-def every_second(code: NativeCode, predicates: str, first: int) -> str:
+def every_second(code: LaneCode, predicates: str, first: int) -> str:
     """Emits the choice of each lane's first or second predicate (`first` 0 or 1)."""
     kind = f"<{2 * code.lanes} x i1>"
     if code.lanes == 1:
@@ -88,7 +88,7 @@ def element_by_element(emit: Emission) -> Emission:
     """Makes an emission whose operands all have the instruction's type take packed types too."""
 
     @wraps(emit)
-    def each(code: NativeCode, context: Context, *operands: str) -> str | tuple[str, ...]:
+    def each(code: LaneCode, context: Context, *operands: str) -> str | tuple[str, ...]:
         if not context.type.is_packed:
             return emit(code, context, *operands)
         wide = code.with_lanes(2 * code.lanes)
@@ -100,14 +100,14 @@ def element_by_element(emit: Emission) -> Emission:
     return each
 
 
-def single(code: NativeCode, value: str) -> str:
+def single(code: LaneCode, value: str) -> str:
     """bf16 as `float`."""
     wide = code.cast("zext", "i16", value, "i32")
     placed = code.binary("shl", "i32", wide, code.splat("i32", _DROPPED))
     return code.cast("bitcast", "i32", placed, "float")
 
 
-def shortened(code: NativeCode, value: str, dropped: int, mode: str) -> str:
+def shortened(code: LaneCode, value: str, dropped: int, mode: str) -> str:
     """The bits of a `float`, rounded so that the lowest `dropped` ones are 0; not for NaN."""
 
     def op(name: str, a: str, b: int | str) -> str:
@@ -131,7 +131,7 @@ def shortened(code: NativeCode, value: str, dropped: int, mode: str) -> str:
     return op("and", total, ~ones)
 
 
-def to_bf16(code: NativeCode, value: str, mode: str = "") -> str:
+def to_bf16(code: LaneCode, value: str, mode: str = "") -> str:
     """A `float` rounded to bf16; NaN becomes the canonical one."""
     bits = shortened(code, value, _DROPPED, mode)
     top = code.binary("lshr", "i32", bits, code.splat("i32", _DROPPED))
@@ -144,7 +144,7 @@ def in_single_precision(emit: Emission) -> Emission:
     """Makes an emission of f32 take bf16 too."""
 
     @wraps(emit)
-    def wide(code: NativeCode, context: Context, *operands: str) -> str | tuple[str, ...]:
+    def wide(code: LaneCode, context: Context, *operands: str) -> str | tuple[str, ...]:
         if context.type is not ScalarType.BF16:
             return emit(code, context, *operands)
         inner = Context(ScalarType.F32, ScalarType.F32, context.modifiers | {TO_ODD})

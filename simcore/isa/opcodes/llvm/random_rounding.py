@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.numerics.narrow_formats import NARROW
 from kernelcast.simcore.isa.numerics.packed import BF16_NAN
 from kernelcast.simcore.isa.opcodes.llvm.narrow_formats import to_narrow_at_random
@@ -21,7 +21,7 @@ def pair_width(context: Context) -> int:
     return 16 if context.type.element is ScalarType.BF16 else 13
 
 
-def emit_pair(code: NativeCode, context: Context, upper: str, lower: str, random: str) -> str:
+def emit_pair(code: LaneCode, context: Context, upper: str, lower: str, random: str) -> str:
     """Emits `cvt.rs` of two values into a packed pair, each with random bits of its own."""
     mask = code.splat("i32", (1 << pair_width(context)) - 1)
     above = code.binary("lshr", "i32", random, code.splat("i32", 16))
@@ -33,7 +33,7 @@ def emit_pair(code: NativeCode, context: Context, upper: str, lower: str, random
     return code.binary("or", "i32", high, words[0])
 
 
-def emit_four(code: NativeCode, context: Context, *operands: str) -> str:
+def emit_four(code: LaneCode, context: Context, *operands: str) -> str:
     """Emits `cvt.rs` of four values into narrow elements of one word."""
     *values, random = operands
     element, lane = context.type.element, f"i{context.type.bits}"
@@ -47,7 +47,7 @@ def emit_four(code: NativeCode, context: Context, *operands: str) -> str:
     return word
 
 
-def _shared_bits(code: NativeCode, random: str, is_upper: bool, is_by_bytes: bool) -> str:
+def _shared_bits(code: LaneCode, random: str, is_upper: bool, is_by_bytes: bool) -> str:
     def op(name: str, a: str, b: int | str) -> str:
         return code.binary(name, "i32", a, code.splat("i32", b) if isinstance(b, int) else b)
 
@@ -57,7 +57,7 @@ def _shared_bits(code: NativeCode, random: str, is_upper: bool, is_by_bytes: boo
     return op("or", op("and", moved, 0xFF), op("and", op("lshr", moved, 8), 0xFF00))
 
 
-def _rounded(code: NativeCode, context: Context, value: str, random: str) -> str:
+def _rounded(code: LaneCode, context: Context, value: str, random: str) -> str:
     """The code of one element."""
     if "relu" in context.modifiers:
         value = rectified(code, _F32, value)
@@ -78,7 +78,7 @@ def _rounded(code: NativeCode, context: Context, value: str, random: str) -> str
     return code.select("i16", is_infinite, limit, bits)
 
 
-def _to_bf16(code: NativeCode, value: str, random: str) -> str:
+def _to_bf16(code: LaneCode, value: str, random: str) -> str:
     bits = code.cast("bitcast", "float", value, "i32")
     magnitude = code.binary("and", "i32", bits, code.splat("i32", 0x7FFFFFFF))
     infinity = code.splat("i32", _INFINITY << 16)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import wraps
 
-from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, LaneCode
 from kernelcast.simcore.isa.numerics.packed import TO_ODD
 from kernelcast.simcore.isa.opcodes.llvm.packed import element_by_element, in_single_precision
 from kernelcast.simcore.isa.opcodes.rounding import directed_mode
@@ -19,8 +19,8 @@ __all__ = [
     "converted",
     "float_operation",
     "flushed",
+    "llvm_float_modes",
     "narrowed",
-    "native_float_modes",
     "rectified",
     "saturated",
     "toward",
@@ -34,17 +34,17 @@ _SMALLEST_NORMAL = {16: 0x0400, 32: 0x00800000, 64: 0x0010000000000000}
 _BITS = {"half": 16, "float": 32, "double": 64}
 
 
-def widened(code: NativeCode, type_: ScalarType, value: str) -> str:
+def widened(code: LaneCode, type_: ScalarType, value: str) -> str:
     """f16 as `float`; other types as they are."""
     return code.cast("fpext", "half", value, "float") if type_ is ScalarType.F16 else value
 
 
-def narrowed(code: NativeCode, type_: ScalarType, value: str) -> str:
+def narrowed(code: LaneCode, type_: ScalarType, value: str) -> str:
     """The inverse of `widened`, rounded to nearest even."""
     return code.cast("fptrunc", "float", value, "half") if type_ is ScalarType.F16 else value
 
 
-def _sticky_float(code: NativeCode, value: str) -> str:
+def _sticky_float(code: LaneCode, value: str) -> str:
     """`double` to `float`, rounded to odd: rounding on to f16 is then as if done once."""
     near = code.cast("fptrunc", "double", value, "float")
     back = code.cast("fpext", "float", near, "double")
@@ -60,7 +60,7 @@ def _sticky_float(code: NativeCode, value: str) -> str:
     return code.cast("bitcast", "i32", code.binary("or", "i32", truncated, sticky), "float")
 
 
-def converted(code: NativeCode, source: str, value: str, target: str, mode: str = "") -> str:
+def converted(code: LaneCode, source: str, value: str, target: str, mode: str = "") -> str:
     """Emits a conversion between `half`, `float` and `double`, rounded once as `mode` says."""
     if _BITS[source] <= _BITS[target]:
         if (source, target) == ("half", "double"):
@@ -79,7 +79,7 @@ def converted(code: NativeCode, source: str, value: str, target: str, mode: str 
     return toward(code, target, near, is_below, is_above, mode)
 
 
-def toward(code: NativeCode, lane: str, near: str, is_below: str, is_above: str, mode: str) -> str:
+def toward(code: LaneCode, lane: str, near: str, is_below: str, is_above: str, mode: str) -> str:
     """The neighbour of `near` that `mode` asks for.
 
     `is_below` and `is_above` compare it with the exact value. Adding one to the bits of a number
@@ -108,7 +108,7 @@ def toward(code: NativeCode, lane: str, near: str, is_below: str, is_above: str,
     return code.cast("bitcast", integer, code.binary("add", integer, bits, step), lane)
 
 
-def float_operation(code: NativeCode, context: Context, operation: str, *operands: str) -> str:
+def float_operation(code: LaneCode, context: Context, operation: str, *operands: str) -> str:
     """`fadd`, `fsub`, `fmul`, `fdiv`, `fma` or `sqrt`, rounded once as the context says."""
     type_, mode = context.type, directed_mode(context)
     if operation == "fma" and TO_ODD in context.modifiers:
@@ -127,7 +127,7 @@ def float_operation(code: NativeCode, context: Context, operation: str, *operand
     )
 
 
-def _fma_to_odd(code: NativeCode, operands: tuple[str, ...]) -> str:
+def _fma_to_odd(code: LaneCode, operands: tuple[str, ...]) -> str:
     """Emits a sum rounded to odd, of a product exact in `double`, from the sum and its error."""
 
     def op(name: str, x: str, y: str) -> str:
@@ -145,7 +145,7 @@ def _fma_to_odd(code: NativeCode, operands: tuple[str, ...]) -> str:
 
 
 def _rounded_operation(
-    code: NativeCode, lane: str, operation: str, operands: tuple[str, ...], mode: str
+    code: LaneCode, lane: str, operation: str, operands: tuple[str, ...], mode: str
 ) -> str:
     if mode:
         return _directed_operation(code, lane, operation, operands, mode)
@@ -155,7 +155,7 @@ def _rounded_operation(
 
 
 def _directed_operation(
-    code: NativeCode, lane: str, operation: str, operands: tuple[str, ...], mode: str
+    code: LaneCode, lane: str, operation: str, operands: tuple[str, ...], mode: str
 ) -> str:
     """Calls a function of its own that sets the rounding mode of the processor and restores it."""
     kind, number, word = code.type(lane), *_MODES[mode]
@@ -177,7 +177,7 @@ def _directed_operation(
     return code.op(f"call {kind} {name}({arguments})")
 
 
-def flushed(code: NativeCode, type_: ScalarType, value: str) -> str:
+def flushed(code: LaneCode, type_: ScalarType, value: str) -> str:
     """Subnormals become zeros of their sign."""
     integer, width = f"i{type_.bits}", type_.bits
     bits = code.cast("bitcast", type_, value, integer)
@@ -188,7 +188,7 @@ def flushed(code: NativeCode, type_: ScalarType, value: str) -> str:
     return code.cast("bitcast", integer, code.select(integer, is_small, sign, bits), type_)
 
 
-def saturated(code: NativeCode, type_: ScalarType, value: str) -> str:
+def saturated(code: LaneCode, type_: ScalarType, value: str) -> str:
     """Clamps to [0, 1]; NaN and -0 become +0."""
     lane = "float" if type_ is ScalarType.F16 else LLVM_TYPES[type_]
     wide = widened(code, type_, value)
@@ -198,7 +198,7 @@ def saturated(code: NativeCode, type_: ScalarType, value: str) -> str:
     return narrowed(code, type_, clamped)
 
 
-def rectified(code: NativeCode, type_: ScalarType, value: str) -> str:
+def rectified(code: LaneCode, type_: ScalarType, value: str) -> str:
     """`.relu`: negative results become +0, and so does -0; NaN stays."""
     if not type_.is_float:
         kind = code.type(type_)
@@ -209,7 +209,7 @@ def rectified(code: NativeCode, type_: ScalarType, value: str) -> str:
     return code.select(type_, is_low, code.real(type_, 0.0), value)
 
 
-def native_float_modes(emit: Emission) -> Emission:
+def llvm_float_modes(emit: Emission) -> Emission:
     """Adds packed types, bf16, `.ftz`, `.sat` and `.relu` to an emission.
 
     `.ftz` applies to floating-point operands and results, `.sat` and `.relu` to results. For
@@ -219,7 +219,7 @@ def native_float_modes(emit: Emission) -> Emission:
     @element_by_element
     @in_single_precision
     @wraps(emit)
-    def with_modes(code: NativeCode, context: Context, *operands: str) -> str | tuple[str, ...]:
+    def with_modes(code: LaneCode, context: Context, *operands: str) -> str | tuple[str, ...]:
         type_, modifiers = context.type, context.modifiers
         if not type_.is_float:
             plain = emit(code, context, *operands)

@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 
 __all__ = ["cosine", "polynomial", "sine"]
 
@@ -66,7 +66,7 @@ _HALF_PI = _half_pi_parts()
 _TWO_OVER_PI = _inverse_parts()
 
 
-def polynomial(code: NativeCode, x: str, coefficients: Sequence[float]) -> str:
+def polynomial(code: LaneCode, x: str, coefficients: Sequence[float]) -> str:
     """The coefficients are those of the powers 0, 1, 2, ... of x."""
     kind = code.type("double")
     result = code.real("double", coefficients[-1])
@@ -76,17 +76,17 @@ def polynomial(code: NativeCode, x: str, coefficients: Sequence[float]) -> str:
     return result
 
 
-def sine(code: NativeCode, a: str) -> str:
+def sine(code: LaneCode, a: str) -> str:
     """Emits the sine of f32 values."""
     return _wave(code, a, 0)
 
 
-def cosine(code: NativeCode, a: str) -> str:
+def cosine(code: LaneCode, a: str) -> str:
     """The sine a quarter turn on."""
     return _wave(code, a, 1)
 
 
-def _wave(code: NativeCode, a: str, quarters: int) -> str:
+def _wave(code: LaneCode, a: str, quarters: int) -> str:
     angle, turns = _reduced(code, a)
 
     def op(name: str, x: str, y: int | str) -> str:
@@ -102,7 +102,7 @@ def _wave(code: NativeCode, a: str, quarters: int) -> str:
     return code.cast("bitcast", "i64", op("xor", bits, sign), "double")
 
 
-def _reduced(code: NativeCode, a: str) -> tuple[str, str]:
+def _reduced(code: LaneCode, a: str) -> tuple[str, str]:
     """(rest, n) with a = n*pi/2 + rest; the low two bits of n, an i64, count.
 
     Calls a function that takes the long way only when some lane needs it.
@@ -118,7 +118,7 @@ def _reduced(code: NativeCode, a: str) -> tuple[str, str]:
 
 def _reduction(lanes: int, name: str, result: str, declarations: dict[str, str]) -> str:
     numbers = itertools.count()
-    body = NativeCode(lanes, [], declarations, lambda: f"%v{next(numbers)}")
+    body = LaneCode(lanes, [], declarations, lambda: f"%v{next(numbers)}")
     kind = body.type("double")
     a = body.op(f"freeze {kind} %a")
     near = _small_reduction(body, a)
@@ -139,13 +139,13 @@ def _reduction(lanes: int, name: str, result: str, declarations: dict[str, str])
     return "\n".join([header, *body.lines, "}"])
 
 
-def _return_pair(code: NativeCode, result: str, rest: str, turns: str) -> None:
+def _return_pair(code: LaneCode, result: str, rest: str, turns: str) -> None:
     first = code.op(f"insertvalue {result} poison, {code.type('double')} {rest}, 0")
     both = code.op(f"insertvalue {result} {first}, {code.type('i64')} {turns}, 1")
     code.do(f"ret {result} {both}")
 
 
-def _small_reduction(code: NativeCode, a: str) -> tuple[str, str]:
+def _small_reduction(code: LaneCode, a: str) -> tuple[str, str]:
     kind, rounder = code.type("double"), code.real("double", _ROUNDER)
     scaled = code.binary("fmul", "double", a, code.real("double", float(1 / _half_pi())))
     shifted = code.binary("fadd", "double", scaled, rounder)
@@ -157,7 +157,7 @@ def _small_reduction(code: NativeCode, a: str) -> tuple[str, str]:
     return rest, code.cast("bitcast", "double", shifted, "i64")
 
 
-def _large_reduction(code: NativeCode, a: str) -> tuple[str, str]:
+def _large_reduction(code: LaneCode, a: str) -> tuple[str, str]:
     def op(name: str, x: str, y: str) -> str:
         return code.binary(name, "double", x, y)
 

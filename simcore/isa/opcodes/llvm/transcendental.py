@@ -11,11 +11,11 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, LaneCode
 from kernelcast.simcore.isa.opcodes.llvm.rounding import (
     converted,
     float_operation,
-    native_float_modes,
+    llvm_float_modes,
 )
 from kernelcast.simcore.isa.opcodes.llvm.sine import cosine, polynomial, sine
 from kernelcast.simcore.isa.opcodes.table import Context, Emission
@@ -34,35 +34,35 @@ _TANH_SERIES = [float(Fraction(*q)) for q in ((1, 1), (-1, 3), (2, 15), (-17, 31
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 
 
-@native_float_modes
-def emit_rcp(code: NativeCode, context: Context, a: str) -> str:
+@llvm_float_modes
+def emit_rcp(code: LaneCode, context: Context, a: str) -> str:
     """Emits `rcp`: 1 / a, correctly rounded."""
     return float_operation(code, context, "fdiv", code.real(context.type, 1.0), a)
 
 
-@native_float_modes
-def emit_sqrt(code: NativeCode, context: Context, a: str) -> str:
+@llvm_float_modes
+def emit_sqrt(code: LaneCode, context: Context, a: str) -> str:
     """Emits `sqrt`, correctly rounded."""
     return float_operation(code, context, "sqrt", a)
 
 
-def function_emission(function: Callable[[NativeCode, str], str]) -> Emission:
+def function_emission(function: Callable[[LaneCode, str], str]) -> Emission:
     """The function of a `double`, rounded to the type of the instruction."""
 
-    @native_float_modes
-    def emit(code: NativeCode, context: Context, a: str) -> str:
+    @llvm_float_modes
+    def emit(code: LaneCode, context: Context, a: str) -> str:
         lane = LLVM_TYPES[context.type]
         return converted(code, "double", function(code, converted(code, lane, a, "double")), lane)
 
     return emit
 
 
-def _inverse_root(code: NativeCode, a: str) -> str:
+def _inverse_root(code: LaneCode, a: str) -> str:
     root = code.intrinsic("sqrt", "double", [(code.type("double"), a)])
     return code.binary("fdiv", "double", code.real("double", 1.0), root)
 
 
-def _limited(code: NativeCode, a: str, low: float, high: float) -> str:
+def _limited(code: LaneCode, a: str, low: float, high: float) -> str:
     """Clamps, and lets NaN through."""
     for predicate, limit in (("olt", low), ("ogt", high)):
         bound = code.real("double", limit)
@@ -71,7 +71,7 @@ def _limited(code: NativeCode, a: str, low: float, high: float) -> str:
     return a
 
 
-def _exp2(code: NativeCode, a: str) -> str:
+def _exp2(code: LaneCode, a: str) -> str:
     """2**n * 2**r with the nearest integer n; beyond +-400 every result type has long ended."""
     a = _limited(code, a, -400.0, 400.0)
     rounder = code.real("double", _ROUNDER)
@@ -84,7 +84,7 @@ def _exp2(code: NativeCode, a: str) -> str:
     return code.select("double", code.binary("fcmp uno", "double", a, a), a, scaled)
 
 
-def _log2(code: NativeCode, a: str) -> str:
+def _log2(code: LaneCode, a: str) -> str:
     """e + log2(m) with a = m * 2**e and m between the roots of 1/2 and 2; a is no subnormal."""
 
     def op(name: str, x: str, y: str) -> str:
@@ -107,7 +107,7 @@ def _log2(code: NativeCode, a: str) -> str:
     return code.select("double", op("fcmp oeq", a, zero), code.real("double", -math.inf), result)
 
 
-def _tanh(code: NativeCode, a: str) -> str:
+def _tanh(code: LaneCode, a: str) -> str:
     """1 - 2 / (exp(2|a|) + 1), but the series where that would cancel."""
 
     def op(name: str, x: str, y: str) -> str:
@@ -124,7 +124,7 @@ def _tanh(code: NativeCode, a: str) -> str:
     return code.select("double", is_small, small, large)
 
 
-FUNCTIONS: dict[str, Callable[[NativeCode, str], str]] = {
+FUNCTIONS: dict[str, Callable[[LaneCode, str], str]] = {
     "rsqrt": _inverse_root,
     "sin": sine,
     "cos": cosine,

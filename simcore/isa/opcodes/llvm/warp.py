@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernelcast.simcore.isa.numerics.float_order import FloatOrder
-from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LLVM_TYPES, LaneCode
 from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = [
@@ -67,17 +67,17 @@ def shuffle_source(mode: str, lane: Any, b: Any, c: Any) -> tuple[Any, Any]:
     return np.where(inside, source, lane), inside
 
 
-def lane_numbers(code: NativeCode) -> str:
+def lane_numbers(code: LaneCode) -> str:
     """A lane's number within its group, as a constant vector of i32."""
     return f"<{', '.join(f'i32 {lane % GROUP}' for lane in range(code.lanes))}>"
 
 
-def _shuffled(code: NativeCode, kind: str, a: str, b: str, lanes: Sequence[int]) -> str:
+def _shuffled(code: LaneCode, kind: str, a: str, b: str, lanes: Sequence[int]) -> str:
     chosen = ", ".join(f"i32 {lane}" for lane in lanes)
     return code.op(f"shufflevector {kind} {a}, {kind} {b}, <{code.lanes} x i32> <{chosen}>")
 
 
-def spread_words(code: NativeCode, mask: str) -> str:
+def spread_words(code: LaneCode, mask: str) -> str:
     """A mask of all lanes, as an integer, to the word of its group in each lane."""
     width = code.lanes
     kind = f"<{width // GROUP} x i32>"
@@ -86,13 +86,13 @@ def spread_words(code: NativeCode, mask: str) -> str:
     return code.op(f"shufflevector {kind} {words}, {kind} poison, <{width} x i32> <{chosen}>")
 
 
-def _held(code: NativeCode, predicate: str) -> str:
+def _held(code: LaneCode, predicate: str) -> str:
     """The lanes of the group where the predicate holds, in each lane."""
     kind = f"i{code.lanes}"
     return spread_words(code, code.op(f"bitcast {code.type('i1')} {predicate} to {kind}"))
 
 
-def _of_lane(code: NativeCode, kind: str, value: str, lane: int) -> str:
+def _of_lane(code: LaneCode, kind: str, value: str, lane: int) -> str:
     """Emits, in each lane, the value of lane `lane` of its group."""
     places = [place // GROUP * GROUP + lane for place in range(code.lanes)]
     return _shuffled(code, kind, value, "poison", places)
@@ -102,7 +102,7 @@ def shuffle_emission(mode: str) -> WarpEmission:
     """A fixed permutation where the operands are constants, else through memory."""
 
     def emit(
-        code: NativeCode,
+        code: LaneCode,
         type_: ScalarType,
         scratch: str,
         participants: str,
@@ -128,7 +128,7 @@ def shuffle_emission(mode: str) -> WarpEmission:
     return emit
 
 
-def _source(code: NativeCode, mode: str, b: str, c: str) -> tuple[str, str]:
+def _source(code: LaneCode, mode: str, b: str, c: str) -> tuple[str, str]:
     """`shuffle_source` in LLVM."""
 
     def do(name: str, one: str, other: str) -> str:
@@ -153,13 +153,13 @@ def _source(code: NativeCode, mode: str, b: str, c: str) -> tuple[str, str]:
     return code.select("i32", inside, source, lane), inside
 
 
-def _gathered(code: NativeCode, lane_type: str, scratch: str, value: str, source: str) -> str:
+def _gathered(code: LaneCode, lane_type: str, scratch: str, value: str, source: str) -> str:
     """Each lane reads the lane `source` of its group."""
     first = f"<{', '.join(f'i32 {lane // GROUP * GROUP}' for lane in range(code.lanes))}>"
     return _picked(code, lane_type, scratch, value, code.binary("or", "i32", source, first))
 
 
-def _picked(code: NativeCode, lane_type: str, scratch: str, value: str, place: str) -> str:
+def _picked(code: LaneCode, lane_type: str, scratch: str, value: str, place: str) -> str:
     """Each lane reads the lane `place` of the warp."""
     width, kind = code.lanes, code.type(lane_type)
     code.do(f"store {kind} {value}, ptr {scratch}, align 64")
@@ -175,7 +175,7 @@ def _picked(code: NativeCode, lane_type: str, scratch: str, value: str, place: s
 
 
 def emit_vote_all(
-    code: NativeCode, _type: ScalarType, _scratch: str, participants: str, a: Operand
+    code: LaneCode, _type: ScalarType, _scratch: str, participants: str, a: Operand
 ) -> tuple[str, ...]:
     """Emits `vote.all`: whether the predicate holds in all participants."""
     held = code.binary("and", "i32", _held(code, a[0]), participants)
@@ -183,7 +183,7 @@ def emit_vote_all(
 
 
 def emit_vote_any(
-    code: NativeCode, _type: ScalarType, _scratch: str, participants: str, a: Operand
+    code: LaneCode, _type: ScalarType, _scratch: str, participants: str, a: Operand
 ) -> tuple[str, ...]:
     """Emits `vote.any`: whether the predicate holds in any participant."""
     held = code.binary("and", "i32", _held(code, a[0]), participants)
@@ -191,7 +191,7 @@ def emit_vote_any(
 
 
 def emit_vote_uniform(
-    code: NativeCode, _type: ScalarType, _scratch: str, participants: str, a: Operand
+    code: LaneCode, _type: ScalarType, _scratch: str, participants: str, a: Operand
 ) -> tuple[str, ...]:
     """Emits `vote.uni`: whether the predicate is equal in all participants."""
     held = code.binary("and", "i32", _held(code, a[0]), participants)
@@ -201,14 +201,14 @@ def emit_vote_uniform(
 
 
 def emit_ballot(
-    code: NativeCode, _type: ScalarType, _scratch: str, participants: str, a: Operand
+    code: LaneCode, _type: ScalarType, _scratch: str, participants: str, a: Operand
 ) -> tuple[str, ...]:
     """Emits `vote.ballot`: one bit for each participant where the predicate holds."""
     return (code.binary("and", "i32", _held(code, a[0]), participants),)
 
 
 def emit_match_any(
-    code: NativeCode, type_: ScalarType, _scratch: str, participants: str, a: Operand
+    code: LaneCode, type_: ScalarType, _scratch: str, participants: str, a: Operand
 ) -> tuple[str, ...]:
     """Emits `match.any`: for each lane the participants that hold its value."""
     lane_type = LLVM_TYPES[type_]
@@ -223,7 +223,7 @@ def emit_match_any(
 
 
 def emit_match_all(
-    code: NativeCode, type_: ScalarType, scratch: str, participants: str, a: Operand
+    code: LaneCode, type_: ScalarType, scratch: str, participants: str, a: Operand
 ) -> tuple[str, ...]:
     """Emits `match.all`: the participants and true where all hold one value, else 0 and false."""
     (same,) = emit_match_any(code, type_, scratch, participants, a)
@@ -235,7 +235,7 @@ def reduction_emission(name: str, identity: Callable[[ScalarType], int]) -> Warp
     """Lane after lane, since each lane may take part with others than its neighbour."""
 
     def emit(
-        code: NativeCode, type_: ScalarType, _scratch: str, participants: str, a: Operand
+        code: LaneCode, type_: ScalarType, _scratch: str, participants: str, a: Operand
     ) -> tuple[str, ...]:
         lane_type = LLVM_TYPES[type_]
         kind = code.type(lane_type)
@@ -255,7 +255,7 @@ def float_reduction_emission(order: FloatOrder, of_words: WarpEmission) -> WarpE
     """Takes f32 too, by words of the same order."""
 
     def emit(
-        code: NativeCode, type_: ScalarType, scratch: str, participants: str, a: Operand
+        code: LaneCode, type_: ScalarType, scratch: str, participants: str, a: Operand
     ) -> tuple[str, ...]:
         if not type_.is_float:
             return of_words(code, type_, scratch, participants, a)
@@ -266,7 +266,7 @@ def float_reduction_emission(order: FloatOrder, of_words: WarpEmission) -> WarpE
     return emit
 
 
-def _combined(code: NativeCode, name: str, type_: ScalarType, a: str, b: str) -> str:
+def _combined(code: LaneCode, name: str, type_: ScalarType, a: str, b: str) -> str:
     lane_type = LLVM_TYPES[type_]
     if name not in ("min", "max"):
         return code.binary(name, lane_type, a, b)
@@ -276,14 +276,14 @@ def _combined(code: NativeCode, name: str, type_: ScalarType, a: str, b: str) ->
 
 
 def emit_active(
-    _code: NativeCode, _type: ScalarType, _scratch: str, participants: str
+    _code: LaneCode, _type: ScalarType, _scratch: str, participants: str
 ) -> tuple[str, ...]:
     """Emits `activemask`: the participants themselves."""
     return (participants,)
 
 
 def emit_elect(
-    code: NativeCode, _type: ScalarType, _scratch: str, participants: str
+    code: LaneCode, _type: ScalarType, _scratch: str, participants: str
 ) -> tuple[str, ...]:
     """The lowest lane leads."""
     kind = code.type("i32")
@@ -294,14 +294,14 @@ def emit_elect(
 
 
 def emit_nothing(
-    _code: NativeCode, _type: ScalarType, _scratch: str, _participants: str
+    _code: LaneCode, _type: ScalarType, _scratch: str, _participants: str
 ) -> tuple[str, ...]:
     """Emits nothing, for operations that only synchronise lanes."""
     return ()
 
 
 def emit_read_lane(
-    code: NativeCode,
+    code: LaneCode,
     type_: ScalarType,
     scratch: str,
     participants: str,
@@ -319,7 +319,7 @@ def emit_read_lane(
 
 
 def emit_whole_ballot(
-    code: NativeCode, _type: ScalarType, _scratch: str, participants: str, a: Operand
+    code: LaneCode, _type: ScalarType, _scratch: str, participants: str, a: Operand
 ) -> tuple[str, ...]:
     """The lower and the upper word of the mask of the lanes where the predicate holds."""
     mask = code.op(f"bitcast {code.type('i1')} {a[0]} to i{code.lanes}")

@@ -1,4 +1,4 @@
-"""Addresses that wrap around, and accesses that need more room than others, as native code."""
+"""Addresses that wrap around, and accesses that need more room than others, as compiled code."""
 
 from __future__ import annotations
 

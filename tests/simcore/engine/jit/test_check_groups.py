@@ -17,7 +17,7 @@ from kernelcast.simcore.engine import execute
 from kernelcast.simcore.engine.jit.analysis import check_groups
 from kernelcast.simcore.engine.jit.analysis.check_groups import Stretch, access_bytes, stretches
 from kernelcast.simcore.engine.jit.codegen.launch_facts import launch_facts
-from kernelcast.simcore.engine.jit.runtime.program import generate
+from kernelcast.simcore.engine.jit.runtime.generated_code import generate
 from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch

@@ -1,4 +1,4 @@
-"""What native code counts, notes and leaves out, run without the workers of the JIT engine."""
+"""What compiled code counts, notes and leaves out, run without the workers of the JIT engine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kernelcast.simcore.engine import execute
 from kernelcast.simcore.engine.jit.codegen.launch_facts import launch_facts
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import RECORD_WORDS
 from kernelcast.simcore.engine.jit.codegen.workspace import FIELDS
-from kernelcast.simcore.engine.jit.runtime.program import SourceProgram, generate
+from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode, generate
 from kernelcast.simcore.host.llvm import compile_module
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
@@ -39,7 +39,7 @@ _RUN = ctypes.CFUNCTYPE(
 class NativeRun:
     """All thread blocks of a launch run by one call; `status` 0 when none failed."""
 
-    source: SourceProgram
+    source: GeneratedCode
     status: int
     counts: Ints
     times: Ints

@@ -1,4 +1,4 @@
-"""Native code for hosts other than this one: objects for AArch64, and which hosts will do."""
+"""Compiled code for hosts other than this one: objects for AArch64, and which hosts will do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.engine.jit.codegen.launch_facts import LaunchFacts
-from kernelcast.simcore.engine.jit.runtime.program import generate
+from kernelcast.simcore.engine.jit.runtime.generated_code import generate
 from kernelcast.simcore.host import llvm
 from kernelcast.simcore.isa.ir.kernel import Kernel
 

@@ -1,4 +1,4 @@
-"""Native code has the stack that it needs, or the kernel is refused with the number."""
+"""Compiled code has the stack that it needs, or the kernel is refused with the number."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pytest
 
 from kernelcast.ptx_frontend import read_module
 from kernelcast.simcore.engine import execute
-from kernelcast.simcore.isa.analysis.exact_sums import with_exact_sums
+from kernelcast.simcore.isa.analysis.static_products import with_exact_sums
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
 from kernelcast.traces.trace import Trace

@@ -1,4 +1,4 @@
-"""Matrix products of native code, bit for bit as the NumPy definition.
+"""Matrix products of compiled code, bit for bit as the NumPy definition.
 
 They are made where they take a short way and where they must not: exponents near and far, zeros of
 both signs, infinities and NaNs.

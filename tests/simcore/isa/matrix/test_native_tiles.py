@@ -1,4 +1,4 @@
-"""Products of whole matrices by native code, bit for bit as the NumPy definition.
+"""Products of whole matrices by compiled code, bit for bit as the NumPy definition.
 
 They are made where they take a short way and where they must not.
 """
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from kernelcast.simcore.engine.jit.runtime.tile_products import multiply_natively
+from kernelcast.simcore.engine.jit.runtime.tile_products import multiply_compiled
 from kernelcast.simcore.isa.matrix.accumulation import WIDE, accumulation_of
 from kernelcast.simcore.isa.matrix.block_scales import ScaleFormat, scale_powers, scale_values
 from kernelcast.simcore.isa.matrix.formats import ElementFormat as F
@@ -66,7 +66,7 @@ def test_the_same_bits(a: F, b: F, sums: F, depth: int, columns: int, spread: fl
             if scales is not None and not a.is_float:
                 continue
             wanted = multiply(product, left, right.T, start, scales)
-            found = multiply_natively(product, left, right.T, start, scales)
+            found = multiply_compiled(product, left, right.T, start, scales)
             np.testing.assert_array_equal(found, wanted)
 
 
@@ -77,7 +77,7 @@ def test_integers_and_wide_sums() -> None:
         left, right = codes(random, a, (ROWS, 16), 5.0), codes(random, a, (16, 16), 5.0)
         start = codes(random, sums, (ROWS, 16), 5.0)
         wanted = multiply(product, left, right.T, start)
-        np.testing.assert_array_equal(multiply_natively(product, left, right.T, start), wanted)
+        np.testing.assert_array_equal(multiply_compiled(product, left, right.T, start), wanted)
 
 
 @pytest.mark.parametrize("odd", [0x7C00, 0xFC00, 0x7E00, 0x8000, 0x0001])
@@ -91,4 +91,4 @@ def test_what_is_out_of_the_ordinary(odd: int) -> None:
     start = codes(random, F.F32, (ROWS, 16), 2.0)
     start[7] = 0x8000_0000
     wanted = multiply(product, left, right.T, start)
-    np.testing.assert_array_equal(multiply_natively(product, left, right.T, start), wanted)
+    np.testing.assert_array_equal(multiply_compiled(product, left, right.T, start), wanted)

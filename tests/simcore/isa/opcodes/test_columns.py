@@ -19,7 +19,7 @@ import pytest
 
 from kernelcast.errors import SourceSpan
 from kernelcast.simcore.address.extraction.rules import ADDRESS_RULES
-from kernelcast.simcore.engine.jit.analysis.shapes import SHAPE_RULES
+from kernelcast.simcore.engine.jit.analysis.lane_variance import SHAPE_RULES
 from kernelcast.simcore.isa.analysis.alignment import ALIGNMENT_RULES
 from kernelcast.simcore.isa.analysis.upper_halves import LOWER_OPERANDS
 from kernelcast.simcore.isa.ir.kernel import Compute, Immediate

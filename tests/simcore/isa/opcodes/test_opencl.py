@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.opcodes.table import OPCODES, Context
 from kernelcast.simcore.isa.types import ScalarType, Unit
 
@@ -343,7 +343,7 @@ def test_units(name: str, unit: Unit) -> None:
 def test_frequent_functions_of_float_are_vector_code(name: str) -> None:
     """No call that a vector unit would take lane by lane."""
     numbers = itertools.count()
-    code = NativeCode(8, [], {}, lambda: f"%v{next(numbers)}")
+    code = LaneCode(8, [], {}, lambda: f"%v{next(numbers)}")
     entry, context = OPCODES[f"opencl.{name}"], Context(ScalarType.F32, ScalarType.F32, frozenset())
     entry.emit(code, context, *(f"%operand{i}" for i in range(len(entry.signature) - 2)))
     called = {name for name in code.declarations if not name.startswith("@llvm.")}

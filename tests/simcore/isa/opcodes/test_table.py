@@ -62,7 +62,7 @@ def test_signatures_have_known_letters() -> None:
 
 def test_an_opcode_is_registered_once() -> None:
     with pytest.raises(ValueError, match="add is registered twice"):
-        opcode("add", "t=tt", (ScalarType.U32,), native=OPCODES["add"].emit)(
+        opcode("add", "t=tt", (ScalarType.U32,), llvm=OPCODES["add"].emit)(
             lambda _context, a, _b: a
         )
 

@@ -14,7 +14,7 @@ from kernelcast.simcore.engine.jit.codegen.registers import Registers, lane_vect
 from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
 from kernelcast.simcore.engine.jit.codegen.workspace import BUFFER_WORDS, field_offset
 from kernelcast.simcore.isa.ir.kernel import Address, Register
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.types import AddressSpace
 
 __all__ = ["AccessChecks", "Lanes", "Region", "Regions"]
@@ -70,7 +70,7 @@ class Regions:
     `roots`: register index -> row of the buffer that its address was computed from.
     """
 
-    def __init__(self, entry: NativeCode, roots: Mapping[int, int]) -> None:
+    def __init__(self, entry: LaneCode, roots: Mapping[int, int]) -> None:
         self._entry = entry
         self._roots = roots
         self._regions: dict[str, Region] = {}
@@ -239,7 +239,7 @@ class AccessChecks:
         return self._registers.broadcast(value, "i64")
 
 
-def _rotated(code: NativeCode, value: str, shift: int) -> str:
+def _rotated(code: LaneCode, value: str, shift: int) -> str:
     kind = code.type("i64")
     operands = [(kind, value), (kind, value), (kind, code.splat("i64", shift))]
     return code.intrinsic("fshr", "i64", operands)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kernelcast.simcore.engine.jit.analysis.check_groups import CheckGroup, access_bytes
-from kernelcast.simcore.engine.jit.analysis.shapes import Shape, uniform
+from kernelcast.simcore.engine.jit.analysis.lane_variance import LaneVariance, uniform
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import Analysis
 from kernelcast.simcore.engine.jit.codegen.memory.access_checks import (
     AccessChecks,
@@ -37,10 +37,10 @@ from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = ["MemoryCode", "Value"]
 
-Value = tuple[str, ScalarType, Shape]
+Value = tuple[str, ScalarType, LaneVariance]
 """A result: scalar base or vector, the type that it was read as, its shape."""
 
-_VARYING = Shape(None)
+_VARYING = LaneVariance(None)
 _LONG = 64
 _ADDRESS_MASK = (1 << _LONG) - 1
 _PATTERNED = (AddressSpace.GLOBAL, AddressSpace.SHARED, AddressSpace.CONST)
@@ -179,7 +179,9 @@ class MemoryCode:
             return None
         return [str(number & mask) for number in found if number is not None]
 
-    def _load(self, load: Load, lanes: Lanes, mask: str, position: int, result: Shape) -> list[str]:
+    def _load(
+        self, load: Load, lanes: Lanes, mask: str, position: int, result: LaneVariance
+    ) -> list[str]:
         warp, code, count = self._warp, self._warp.scalar, len(load.destinations)
         self._record.access(load, lanes, mask, position)
         region = self._expected(load, lanes)
@@ -369,7 +371,7 @@ class MemoryCode:
         code.do(f"br i1 {served}, label %{good}, label %fault")
         warp.label(good)
 
-    def _slow_load(self, load: Load, lanes: Lanes, mask: str, result: Shape) -> list[str]:
+    def _slow_load(self, load: Load, lanes: Lanes, mask: str, result: LaneVariance) -> list[str]:
         warp, code, count = self._warp, self._warp.scalar, len(load.destinations)
         self._serve("@serve_load", load, lanes, mask, count)
         kind = f"<{warp.width * count} x {lane_type(load.type)}>"
@@ -390,7 +392,7 @@ class MemoryCode:
         return values
 
 
-def _is_scattered(shape: Shape, bits: int) -> bool:
+def _is_scattered(shape: LaneVariance, bits: int) -> bool:
     """Whether lanes of a short address are so far apart that some may wrap around."""
     assert shape.offsets is not None
     return bits < _LONG and max(shape.offsets) - min(shape.offsets) >= 1 << (bits - 1)

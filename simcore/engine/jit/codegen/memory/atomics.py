@@ -8,16 +8,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import count, starmap
 
-from kernelcast.simcore.engine.jit.codegen.memory.mbarriers import advanced_word
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import lane_loop
 from kernelcast.simcore.engine.jit.codegen.warp_code import FULL, WarpCode
 from kernelcast.simcore.isa.ir.kernel import Atomic
+from kernelcast.simcore.isa.ir.mbarrier_words import (
+    EXPECTED_SHIFT,
+    MOST_ARRIVALS,
+    PHASE_SHIFT,
+    UNFINISHED_MASK,
+)
 from kernelcast.simcore.isa.ir.mbarrier_words import OPERATION as MBARRIER
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.opcodes.table import OPCODES, Context
 from kernelcast.simcore.isa.types import ScalarType
 
-__all__ = ["AtomicCode", "AtomicKind"]
+__all__ = [
+    "AtomicCode",
+    "AtomicKind",
+    "advanced_word",
+]
 
 _DIRECT = {
     "add": "add",
@@ -160,7 +169,7 @@ def _identity(operation: str, type_: ScalarType) -> int:
     return 0
 
 
-def _combined(code: NativeCode, operation: str, type_: ScalarType, a: str, b: str) -> str:
+def _combined(code: LaneCode, operation: str, type_: ScalarType, a: str, b: str) -> str:
     """operation(a, b), with as many lanes as `code` has."""
     lane = _memory_type(operation, type_)
     if operation in ("min", "max"):
@@ -170,7 +179,7 @@ def _combined(code: NativeCode, operation: str, type_: ScalarType, a: str, b: st
 
 
 def _locked(
-    code: NativeCode, operation: str, type_: ScalarType, place: str, operands: list[str]
+    code: LaneCode, operation: str, type_: ScalarType, place: str, operands: list[str]
 ) -> str:
     """One atomic at a host address that other workers may use too; the old value."""
     if operation == MBARRIER:  # lies in shared memory, whatever its address
@@ -195,7 +204,7 @@ def _locked(
 def _tried_function(operation: str, type_: ScalarType) -> str:
     """Combines with what is at a host address; returns what was there."""
     numbers = count()
-    code = NativeCode(1, [], {}, lambda: f"%t{next(numbers)}")
+    code = LaneCode(1, [], {}, lambda: f"%t{next(numbers)}")
     lane = _memory_type(operation, type_)
     values = [code.cast("bitcast", lane, name, type_) for name in ("%old", "%mine")]
     result = OPCODES[operation].emit(code, Context(type_, type_, frozenset()), *values)
@@ -220,7 +229,7 @@ end:
 
 
 def _private(
-    code: NativeCode, operation: str, type_: ScalarType, place: str, operands: list[str]
+    code: LaneCode, operation: str, type_: ScalarType, place: str, operands: list[str]
 ) -> str:
     """Emits the operation without atomicity, at an address that nobody else uses."""
     if (operation, type_) in _TRIED:
@@ -250,7 +259,7 @@ def _private(
 def _unchecked(name: str, operation: str, type_: ScalarType) -> str:
     """All active lanes in ascending order, wherever each of them is."""
     numbers = count()
-    code = NativeCode(1, [], {}, lambda: f"%t{next(numbers)}")
+    code = LaneCode(1, [], {}, lambda: f"%t{next(numbers)}")
     lane = _memory_type(operation, type_)
     operands = [code.op(f"load {lane}, ptr %mine")]
     if operation == "cas":
@@ -266,7 +275,7 @@ def _lane_function(kind: AtomicKind, width: int) -> str:
     `places`: i64 distances from `host` by lane, all of them good; old values replace `data`.
     """
     numbers = count()
-    code = NativeCode(1, [], {}, lambda: f"%t{next(numbers)}")
+    code = LaneCode(1, [], {}, lambda: f"%t{next(numbers)}")
     mask = f"i{width}"
     first = "some"
     if kind.is_private:
@@ -301,7 +310,7 @@ def _lane_function(kind: AtomicKind, width: int) -> str:
     )
 
 
-def _one_lane(code: NativeCode, kind: AtomicKind, lane: str) -> None:
+def _one_lane(code: LaneCode, kind: AtomicKind, lane: str) -> None:
     where = code.op(f"getelementptr i64, ptr %places, i64 {lane}")
     far = code.op(f"load i64, ptr {where}")
     place = code.op(f"getelementptr i8, ptr %host, i64 {far}")
@@ -315,3 +324,16 @@ def _one_lane(code: NativeCode, kind: AtomicKind, lane: str) -> None:
     old = do(code, kind.operation, kind.type, place, operands)
     if kind.keeps_old:
         code.do(f"store {of} {old}, ptr {mine}")
+
+
+def advanced_word(code: LaneCode, old: str, added: str) -> str:
+    """What `mbarrier_words.advanced` gives for one word."""
+    total = code.binary("add", "i64", old, added)
+    expected = code.binary("lshr", "i64", total, str(EXPECTED_SHIFT))
+    expected = code.binary("and", "i64", expected, str(MOST_ARRIVALS))
+    other_phase = code.binary("xor", "i64", total, str(1 << PHASE_SHIFT))
+    following = code.binary("or", "i64", other_phase, expected)
+    unfinished = UNFINISHED_MASK - (1 << 64)
+    left = code.binary("and", "i64", total, str(unfinished))
+    is_over = code.binary("icmp eq", "i64", left, "0")
+    return code.select("i64", is_over, following, total)

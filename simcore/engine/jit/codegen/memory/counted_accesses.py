@@ -1,4 +1,4 @@
-"""Accesses to shared and constant memory that native code counts instead of recording."""
+"""Accesses to shared and constant memory that compiled code counts instead of recording."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class CountedAccesses:
-    """`table`, shape (stages, slots), is what native code adds to; `take` empties it."""
+    """`table`, shape (stages, slots), is what compiled code adds to; `take` empties it."""
 
     def __init__(
         self, accesses: Sequence[CountedAccess], slots: int, width: int, stages: int

@@ -1,4 +1,4 @@
-"""What native code notes of accesses: records in the ring, or a count where only that matters.
+"""What compiled code notes of accesses: records in the ring, or a count where only that matters.
 
 Shared and constant memory have no caches: of an access by the whole warp at known lane offsets it
 is enough to know how often it happened at each place within 16 bytes. A worker that has no memory

@@ -6,7 +6,7 @@ each takes its own; all others with gathers and scatters.
 
 from __future__ import annotations
 
-from kernelcast.simcore.engine.jit.analysis.shapes import Shape
+from kernelcast.simcore.engine.jit.analysis.lane_variance import LaneVariance
 from kernelcast.simcore.engine.jit.codegen.memory.access_checks import AccessChecks, Lanes, Region
 from kernelcast.simcore.engine.jit.codegen.warp_code import FULL, WarpCode
 from kernelcast.simcore.isa.types import ScalarType
@@ -66,7 +66,7 @@ class VectorAccess:
         type_: ScalarType,
         count: int,
         mask: str,
-        result: Shape,
+        result: LaneVariance,
     ) -> list[str]:
         """`count` values a lane: scalars when `result` is known, else vectors."""
         lane, size, checks = lane_type(type_), type_.bytes, self._checks

@@ -25,7 +25,7 @@ from kernelcast.simcore.isa.ir.kernel import (
 )
 from kernelcast.simcore.isa.ir.mbarrier_words import PHASE_SHIFT, is_mbarrier_look
 
-__all__ = ["CopiesUnderWay", "has_copies"]
+__all__ = ["OutstandingCopies", "has_copies"]
 
 Ints = npt.NDArray[np.int64]
 _WORD_BYTES = 4
@@ -55,7 +55,7 @@ class _Told:
     copies: Ints
 
 
-class CopiesUnderWay:
+class OutstandingCopies:
     """Words of the shared memory of a batch.
 
     By word: whether a copy to it is under way, the number of that copy, the lane that began it and
@@ -66,7 +66,7 @@ class CopiesUnderWay:
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
         words = batch.shared.bytes.size // _WORD_BYTES
-        self._under_way = np.zeros(words, bool)
+        self._outstanding = np.zeros(words, bool)
         self._copy, self._lane, self._group = (np.full(words, _NOBODY, np.int64) for _ in range(3))
         self._copies = 0
         self._closed = np.zeros(batch.lanes, np.int64)
@@ -112,7 +112,7 @@ class CopiesUnderWay:
         self._note(_words(first, size), lanes[:, None], self._closed[lanes][:, None])
 
     def _note(self, words: Ints, lanes: Ints, groups: Ints) -> None:
-        self._under_way[words] = True
+        self._outstanding[words] = True
         self._copy[words] = self._copies
         self._lane[words] = lanes
         self._group[words] = groups
@@ -121,7 +121,7 @@ class CopiesUnderWay:
     def _tell(self, lanes: npt.NDArray[np.intp], mbarriers: Ints) -> None:
         """An mbarrier is told of all that these threads have begun, by others told of or not."""
         for mbarrier in np.unique(mbarriers).tolist():
-            mine = np.isin(self._lane, lanes[mbarriers == mbarrier]) & self._under_way
+            mine = np.isin(self._lane, lanes[mbarriers == mbarrier]) & self._outstanding
             self._tell_of(mbarrier, np.flatnonzero(mine))
 
     def _tell_of(self, mbarrier: int, words: Ints) -> None:
@@ -134,17 +134,17 @@ class CopiesUnderWay:
             told, parity = self._told.get(mbarrier, []), self._parity(mbarrier)
             over = [n for n, item in enumerate(told) if item.parity != parity]
             for item in told[: over[-1] + 1] if over else ():
-                self._under_way[item.words[self._copy[item.words] == item.copies]] = False
+                self._outstanding[item.words[self._copy[item.words] == item.copies]] = False
             del told[: over[-1] + 1 if over else 0]
 
     def _check(self, load: Load, lanes: npt.NDArray[np.intp], first: Ints, size: int) -> None:
         words = _words(first, size)
-        under_way = self._under_way[words]
-        if not under_way.any():
+        outstanding = self._outstanding[words]
+        if not outstanding.any():
             return
         owner = self._lane[words]
         waited = (owner != _NOBODY) & (self._group[words] < self._done[owner])
-        late = (under_way & ~waited).any(axis=1)
+        late = (outstanding & ~waited).any(axis=1)
         if not late.any():
             return
         row = int(np.argmax(late))

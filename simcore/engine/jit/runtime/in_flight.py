@@ -15,22 +15,22 @@ from typing import TypeAlias
 from kernelcast.simcore.engine.jit.runtime.cluster_worker import ClusterWorker
 from kernelcast.simcore.engine.jit.runtime.worker import Pause, Worker
 
-__all__ = ["Flight", "Landing", "Standstill", "Turns"]
+__all__ = ["Completion", "InFlightPiece", "Standstill", "Turns"]
 
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 1e-4, 0.02
 _TAKE_MORE_AFTER_S = 0.01
 _LOOK_CLOSELY_AFTER_S = 0.05
 
-Landing: TypeAlias = bool
+Completion: TypeAlias = bool
 """How a piece of the grid ended: False when the kernel failed."""
 
 
 @dataclass(slots=True)
-class Flight:
+class InFlightPiece:
     """A piece of the grid that a worker has begun."""
 
     worker: Worker | ClusterWorker
-    run: Generator[Pause, None, Landing]
+    run: Generator[Pause, None, Completion]
     _seen: bytes = b""
     _seen_at: int = -1
 
@@ -108,10 +108,10 @@ class Turns:
         self,
         thread: int,
         standstill: Standstill,
-        begin: Callable[[], Flight | None],
-        end: Callable[[Flight], None],
+        begin: Callable[[], InFlightPiece | None],
+        end: Callable[[InFlightPiece], None],
         is_over: Callable[[], bool],
-        give_up: Callable[[Flight], None],
+        give_up: Callable[[InFlightPiece], None],
         *,
         may_stand_still: bool,
     ) -> None:
@@ -122,16 +122,16 @@ class Turns:
         self._is_over = is_over
         self._give_up = give_up
         self._may_stand_still = may_stand_still
-        self._flights: list[Flight] = []
+        self._in_flight: list[InFlightPiece] = []
         self._waits_since = time.monotonic()
         self._pause_s = _FIRST_WAIT_S
 
     def run(self) -> None:
         """Takes turns until nothing is left, or the launch ends early."""
         while not self._is_over():
-            if not self._flights and not self._begin_more():
+            if not self._in_flight and not self._begin_more():
                 break
-            since, before = self._standstill.moves, len(self._flights)
+            since, before = self._standstill.moves, len(self._in_flight)
             pauses = self._round()
             if pauses is None:
                 break
@@ -145,14 +145,14 @@ class Turns:
     def _round(self) -> list[Pause] | None:
         """A turn for each; None when the kernel failed. What is done makes no pause."""
         pauses: list[Pause] = []
-        for flight in tuple(self._flights):
+        for piece in tuple(self._in_flight):
             try:
-                pauses.append(next(flight.run))
+                pauses.append(next(piece.run))
             except StopIteration as stop:
                 if not stop.value:
                     return None
-                self._flights.remove(flight)
-                self._end(flight)
+                self._in_flight.remove(piece)
+                self._end(piece)
         return pauses
 
     def _begin_more(self) -> bool:
@@ -161,27 +161,27 @@ class Turns:
         A barrier of the whole grid needs all of them, and every round of turns makes those that
         wait spin.
         """
-        before = len(self._flights)
+        before = len(self._in_flight)
         for _ in range(max(1, before)):
-            flight = self._begin()
-            if flight is None:
+            piece = self._begin()
+            if piece is None:
                 break
-            self._flights.append(flight)
+            self._in_flight.append(piece)
             self._waits_since = time.monotonic()
-        return len(self._flights) > before
+        return len(self._in_flight) > before
 
     def _wait(self, since: int) -> None:
         """All that is under way here waits, in turns that began when `moves` was `since`."""
         waited = time.monotonic() - self._waits_since
         is_still = False
         if self._may_stand_still and waited > _LOOK_CLOSELY_AFTER_S:
-            same = [flight.stands_still(since) for flight in self._flights]  # looks at every one
+            same = [piece.stands_still(since) for piece in self._in_flight]  # looks at every one
             is_still = all(same)
         self._standstill.wait(self._thread, since, is_still=is_still)
         if (self._standstill.all_wait or waited > _TAKE_MORE_AFTER_S) and self._begin_more():
             return
         if self._standstill.is_final:
-            self._give_up(self._flights[0])
+            self._give_up(self._in_flight[0])
             return
         self._standstill.pause(self._pause_s)
         self._pause_s = min(2 * self._pause_s, _LONGEST_WAIT_S)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernelcast.simcore.engine.reference.bypasses import ways_round
+from kernelcast.simcore.engine.reference.barrier_bypass import barrier_bypasses
 from kernelcast.simcore.isa.analysis.control_flow import ending_blocks, live_out
 from kernelcast.simcore.isa.analysis.spin_loops import spin_loops
 from kernelcast.simcore.isa.analysis.uniformity import launch_constants
 from kernelcast.simcore.isa.ir.kernel import Atomic, BasicBlock, Kernel, Load, WarpOperation
 from kernelcast.simcore.isa.ir.mbarrier_words import is_mbarrier_look
 
-__all__ = ["Program", "Step"]
+__all__ = ["PreparedKernel", "Step"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ class Step:
     suspends: bool
 
 
-class Program:
+class PreparedKernel:
     """What all batches share."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.constants = launch_constants(kernel)
         self.ending = ending_blocks(kernel)
-        self.ways_round = ways_round(kernel)
+        self.barrier_bypasses = barrier_bypasses(kernel)
         spinning = frozenset[int]().union(*(loop.body for loop in spin_loops(kernel)))
         self.steps = [
             Step(

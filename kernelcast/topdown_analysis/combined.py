@@ -12,7 +12,7 @@ from kernelcast.models.topdown import ApplicationTopDown
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.profile.profile import KernelProfile
-from kernelcast.topdown.measured import MeasuredGpu, measured_topdown
+from kernelcast.topdown_analysis.measured import MeasuredGpu, measured_topdown
 
 __all__ = ["TopDownSource", "topdown"]
 
@@ -62,7 +62,7 @@ def _measured_gpu(device: Device | None, compute_capability: str | None) -> Meas
 
 def _simulated(source: KernelTrace | KernelProfile, device: Device | None) -> ApplicationTopDown:
     # The compiled simulator is slow to import, and profilers' files do not need it.
-    from kernelcast.topdown.simulated import simulated_topdown
+    from kernelcast.topdown_analysis.simulated import simulated_topdown
 
     if isinstance(source, KernelProfile):
         return simulated_topdown(source, device or source.target or load_device(source.device))

@@ -17,12 +17,12 @@ from kernelcast.simcore.isa.analysis.control_flow import dominators
 from kernelcast.simcore.isa.analysis.uniformity import thread_block_constants
 from kernelcast.simcore.isa.ir.kernel import BarrierSync, BasicBlock, Branch, Jump, Kernel
 
-__all__ = ["BypassLog", "ways_round"]
+__all__ = ["BarrierBypassLog", "barrier_bypasses"]
 
 Mask = npt.NDArray[np.bool_]
 
 
-def ways_round(kernel: Kernel) -> Mapping[tuple[int, int], tuple[int, ...]]:
+def barrier_bypasses(kernel: Kernel) -> Mapping[tuple[int, int], tuple[int, ...]]:
     """Edge of the control flow -> basic blocks whose closing barrier it goes round."""
     before = dominators([block.successors for block in kernel.blocks])
     constants = thread_block_constants(kernel)
@@ -62,7 +62,7 @@ def _first_code(kernel: Kernel, index: int) -> int:
     return index
 
 
-class BypassLog:
+class BarrierBypassLog:
     """How often each lane came past each barrier, and whether it went round it the last time."""
 
     def __init__(self, ways: Mapping[tuple[int, int], tuple[int, ...]], lanes: int) -> None:

@@ -61,7 +61,7 @@ __all__ = [
     "UNIT_IS_PARTITIONED",
     "UNLIMITED",
     "WORDS",
-    "Program",
+    "KernelArrays",
     "kind_word",
     "records",
     "sm_program",
@@ -125,7 +125,7 @@ def records(columns: Sequence[npt.NDArray[Any]]) -> Floats:
     return table.ravel()
 
 
-class Program(NamedTuple):
+class KernelArrays(NamedTuple):
     """A kernel in arrays.
 
     A row is an instruction with the passes of its access: of a pc there are as many rows as its
@@ -166,7 +166,7 @@ class Program(NamedTuple):
 
 def sm_program(
     kernel: TimedKernel, device: Device, without: frozenset[Component] = frozenset()
-) -> Program:
+) -> KernelArrays:
     """The arrays of a kernel, with as much of the machine as `without` leaves."""
     timing = timing_facts(device)
     kinds = np.array([_KIND[pipeline] for pipeline in kernel.pipeline], np.int8)
@@ -181,7 +181,7 @@ def sm_program(
     event_row, row_pc, row_passes = _rows(kernel.paths.pc, passes, _has_passes(kinds))
     by_pc = *miss_columns(kernel.levels, device), _results(kernel, without), committed
     traffic = [column[row_pc] for column in by_pc]
-    return Program(
+    return KernelArrays(
         code=code[row_pc].ravel(),
         traffic=records([*traffic[:PASSES], row_passes, *traffic[PASSES:]]),
         operands=operands,

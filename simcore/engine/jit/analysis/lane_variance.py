@@ -13,13 +13,21 @@ from typing import TypeAlias
 from kernelcast.simcore.isa.ir.kernel import Compute, Immediate
 from kernelcast.simcore.isa.opcodes.columns import Algebra
 
-__all__ = ["SHAPE_RULES", "Shape", "apply_rule", "constant_shape", "joined", "resized", "uniform"]
+__all__ = [
+    "SHAPE_RULES",
+    "LaneVariance",
+    "apply_rule",
+    "constant_variance",
+    "joined",
+    "resized",
+    "uniform",
+]
 
 Bounds: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class LaneVariance:
     """`offsets` by lane, signed; None for a value that varies without a pattern.
 
     `constant`: the base itself when it is known (unsigned). `bounds`: numbers, negative ones too,
@@ -44,27 +52,27 @@ class Shape:
         """Whether the code must hold one value per lane: no pattern is known, or only guessed."""
         return self.offsets is None or self.is_guess
 
-    def guessed(self) -> Shape:
+    def guessed(self) -> LaneVariance:
         """The shape as a guess, which code must not rely on."""
-        return Shape(self.offsets, is_guess=self.offsets is not None)
+        return LaneVariance(self.offsets, is_guess=self.offsets is not None)
 
 
-VARYING = Shape(None)
+VARYING = LaneVariance(None)
 _ANYTHING = 64
 
 
-def uniform(width: int, bounds: Bounds | None = None, power: int = 0) -> Shape:
+def uniform(width: int, bounds: Bounds | None = None, power: int = 0) -> LaneVariance:
     """The shape of a value that is the same in all lanes, within bounds where they are known."""
-    return Shape((0,) * width, None, bounds, power)
+    return LaneVariance((0,) * width, None, bounds, power)
 
 
-def constant_shape(width: int, value: int) -> Shape:
+def constant_variance(width: int, value: int) -> LaneVariance:
     """The shape of a known unsigned value that is the same in every lane."""
     power = (value & -value).bit_length() - 1 if value else _ANYTHING
-    return Shape((0,) * width, value, (value, value), power)
+    return LaneVariance((0,) * width, value, (value, value), power)
 
 
-def joined(one: Shape | None, other: Shape) -> Shape:
+def joined(one: LaneVariance | None, other: LaneVariance) -> LaneVariance:
     """What holds of a register that has either shape; None is a register not yet seen."""
     if one is None or one == other:
         return other
@@ -73,10 +81,10 @@ def joined(one: Shape | None, other: Shape) -> Shape:
     constant = one.constant if one.constant == other.constant else None
     bounds = one.bounds if one.bounds == other.bounds else None
     power, is_guess = min(one.power, other.power), one.is_guess or other.is_guess
-    return Shape(one.offsets, constant, bounds, power, is_guess)
+    return LaneVariance(one.offsets, constant, bounds, power, is_guess)
 
 
-def resized(shape: Shape, bits: int, to: int, signed: bool = False) -> Shape:
+def resized(shape: LaneVariance, bits: int, to: int, signed: bool = False) -> LaneVariance:
     """The shape of a value cut or extended to `to` bits; a guess when lanes may wrap."""
     if shape.offsets is None or bits == to:
         return shape
@@ -87,14 +95,14 @@ def resized(shape: Shape, bits: int, to: int, signed: bool = False) -> Shape:
         if constant is not None and signed:
             constant = _signed(constant, bits) & ((1 << to) - 1)
         if constant is not None:
-            return constant_shape(len(shape.offsets), constant)
+            return constant_variance(len(shape.offsets), constant)
         return replace(shape, bounds=shape.bounds if _fits(shape, bits, signed) else None)
     if _fits(shape, bits, signed):
         return replace(shape, constant=None)
     return shape.guessed()
 
 
-def _fits(shape: Shape, bits: int, signed: bool) -> bool:
+def _fits(shape: LaneVariance, bits: int, signed: bool) -> bool:
     """Whether the bounds are those of the value as it is read, and offsets are whole distances."""
     if shape.bounds is None:
         return False
@@ -109,7 +117,7 @@ def _signed(value: int, bits: int) -> int:
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
-def _wrapped(shape: Shape, bits: int, *sources: Shape) -> Shape:
+def _wrapped(shape: LaneVariance, bits: int, *sources: LaneVariance) -> LaneVariance:
     """Offsets in range of the width; bounds dropped when no one reading of the bits has them."""
     if shape.offsets is None:
         return shape
@@ -119,17 +127,17 @@ def _wrapped(shape: Shape, bits: int, *sources: Shape) -> Shape:
     constant = None if shape.constant is None else shape.constant & ((1 << bits) - 1)
     offsets = tuple(_signed(offset, bits) for offset in shape.offsets)
     is_guess = any(source.is_guess for source in sources)
-    return Shape(offsets, constant, bounds, min(shape.power, _ANYTHING), is_guess)
+    return LaneVariance(offsets, constant, bounds, min(shape.power, _ANYTHING), is_guess)
 
 
-def _near(shape: Shape, bits: int) -> Bounds | None:
+def _near(shape: LaneVariance, bits: int) -> Bounds | None:
     """Bounds, of constants those nearest to zero."""
     if shape.constant is None or not shape.is_uniform:
         return shape.bounds
     return (_signed(shape.constant, bits),) * 2
 
 
-def _add(a: Shape, b: Shape, bits: int, sign: int = 1) -> Shape:
+def _add(a: LaneVariance, b: LaneVariance, bits: int, sign: int = 1) -> LaneVariance:
     if a.offsets is None or b.offsets is None:
         return VARYING
     offsets = tuple(x + sign * y for x, y in zip(a.offsets, b.offsets, strict=True))
@@ -139,10 +147,10 @@ def _add(a: Shape, b: Shape, bits: int, sign: int = 1) -> Shape:
     if one is not None and other is not None:
         low, high = other if sign > 0 else (-other[1], -other[0])
         bounds = (one[0] + low, one[1] + high)
-    return _wrapped(Shape(offsets, constant, bounds, min(a.power, b.power)), bits, a, b)
+    return _wrapped(LaneVariance(offsets, constant, bounds, min(a.power, b.power)), bits, a, b)
 
 
-def _multiply(a: Shape, b: Shape, bits: int) -> Shape:
+def _multiply(a: LaneVariance, b: LaneVariance, bits: int) -> LaneVariance:
     if a.constant is not None and a.is_uniform:
         a, b = b, a
     if a.offsets is None or b.offsets is None:
@@ -151,11 +159,11 @@ def _multiply(a: Shape, b: Shape, bits: int) -> Shape:
     if b.constant is None or not b.is_uniform:
         if any(a.offsets) or any(b.offsets):
             return VARYING
-        return _wrapped(Shape(a.offsets, None, bounds, power), bits, a, b)
+        return _wrapped(LaneVariance(a.offsets, None, bounds, power), bits, a, b)
     factor = _signed(b.constant, bits)
     constant = None if a.constant is None else a.constant * factor
     offsets = tuple(x * factor for x in a.offsets)
-    return _wrapped(Shape(offsets, constant, bounds, power), bits, a)
+    return _wrapped(LaneVariance(offsets, constant, bounds, power), bits, a)
 
 
 def _bounds_of_product(a: Bounds | None, b: Bounds | None) -> Bounds | None:
@@ -165,13 +173,13 @@ def _bounds_of_product(a: Bounds | None, b: Bounds | None) -> Bounds | None:
     return min(corners), max(corners)
 
 
-def _shift_left(a: Shape, amount: Shape, bits: int) -> Shape:
+def _shift_left(a: LaneVariance, amount: LaneVariance, bits: int) -> LaneVariance:
     if amount.constant is None or not amount.is_uniform or amount.constant >= bits:
         return VARYING
-    return _multiply(a, constant_shape(_width(amount), 1 << amount.constant), bits)
+    return _multiply(a, constant_variance(_width(amount), 1 << amount.constant), bits)
 
 
-def _shift_right(a: Shape, amount: Shape) -> Shape:
+def _shift_right(a: LaneVariance, amount: LaneVariance) -> LaneVariance:
     """Exact lane by lane when the base has only zeros below the bits that the offsets fill."""
     if a.offsets is None or amount.constant is None or not amount.is_uniform:
         return VARYING
@@ -182,10 +190,10 @@ def _shift_right(a: Shape, amount: Shape) -> Shape:
     if a.bounds is not None and a.bounds[0] >= 0:
         bounds = (a.bounds[0] >> low, a.bounds[1] >> low)
     constant = None if a.constant is None else a.constant >> low
-    return Shape(tuple(x >> low for x in a.offsets), constant, bounds, a.power - low)
+    return LaneVariance(tuple(x >> low for x in a.offsets), constant, bounds, a.power - low)
 
 
-def _mask(a: Shape, b: Shape) -> Shape:
+def _mask(a: LaneVariance, b: LaneVariance) -> LaneVariance:
     """`and` with a constant below the base's lowest one leaves bits of the offsets alone."""
     if a.constant is not None and a.is_uniform:
         a, b = b, a
@@ -195,38 +203,38 @@ def _mask(a: Shape, b: Shape) -> Shape:
     if b.constant >= limit or min(a.offsets) < 0 or max(a.offsets) >= limit:
         return VARYING
     offsets = tuple(x & b.constant for x in a.offsets)
-    return Shape(offsets, 0, (min(offsets), max(offsets)), _ANYTHING)
+    return LaneVariance(offsets, 0, (min(offsets), max(offsets)), _ANYTHING)
 
 
-def _width(shape: Shape) -> int:
+def _width(shape: LaneVariance) -> int:
     return len(shape.offsets or ())
 
 
-Rule = Callable[[Compute, list[Shape]], Shape]
+Rule = Callable[[Compute, list[LaneVariance]], LaneVariance]
 
 
 def _bits(instruction: Compute) -> int:
     return instruction.type.bits
 
 
-def _wide_operand(instruction: Compute, shape: Shape) -> Shape:
+def _wide_operand(instruction: Compute, shape: LaneVariance) -> LaneVariance:
     bits = _bits(instruction)
     return resized(shape, bits, 2 * bits, instruction.type.is_signed)
 
 
-def _multiply_wide(instruction: Compute, s: list[Shape]) -> Shape:
+def _multiply_wide(instruction: Compute, s: list[LaneVariance]) -> LaneVariance:
     a, b = (_wide_operand(instruction, shape) for shape in s[:2])
     return _multiply(a, b, 2 * _bits(instruction))
 
 
-def _convert(instruction: Compute, s: list[Shape]) -> Shape:
+def _convert(instruction: Compute, s: list[LaneVariance]) -> LaneVariance:
     if instruction.modifiers:
         return VARYING
     source = instruction.source_type
     return resized(s[0], source.bits, instruction.type.bits, source.is_signed)
 
 
-def _shift_amount_is_fixed(instruction: Compute, s: list[Shape]) -> Shape:
+def _shift_amount_is_fixed(instruction: Compute, s: list[LaneVariance]) -> LaneVariance:
     bounds = s[0].bounds
     if instruction.type.is_signed and (
         bounds is None or bounds[0] < 0 or bounds[1] >> (_bits(instruction) - 1)
@@ -235,7 +243,7 @@ def _shift_amount_is_fixed(instruction: Compute, s: list[Shape]) -> Shape:
     return _shift_right(s[0], s[1])
 
 
-def _product(instruction: Compute, s: list[Shape]) -> Shape:
+def _product(instruction: Compute, s: list[LaneVariance]) -> LaneVariance:
     return _multiply(s[0], s[1], _bits(instruction))
 
 
@@ -270,7 +278,7 @@ SHAPE_RULES: Mapping[Algebra, Rule | None] = {
 """None: uniform where all operands are, else varying."""
 
 
-def apply_rule(instruction: Compute, sources: list[Shape], width: int) -> Shape:
+def apply_rule(instruction: Compute, sources: list[LaneVariance], width: int) -> LaneVariance:
     """The shape of a one-result instruction's result, in the width of its result type."""
     is_integer = instruction.type.is_integer and instruction.source_type.is_integer
     rule = SHAPE_RULES[instruction.opcode.algebra] if is_integer else None
@@ -285,6 +293,6 @@ def apply_rule(instruction: Compute, sources: list[Shape], width: int) -> Shape:
     return VARYING
 
 
-def immediate_shape(operand: Immediate, bits: int, width: int) -> Shape:
+def immediate_shape(operand: Immediate, bits: int, width: int) -> LaneVariance:
     """The shape of an immediate operand, cut to `bits`."""
-    return constant_shape(width, operand.bits & ((1 << bits) - 1))
+    return constant_variance(width, operand.bits & ((1 << bits) - 1))

@@ -1,4 +1,4 @@
-"""A kernel compiled for a launch's shape: from IR to native functions."""
+"""A kernel compiled for a launch's shape: from IR to compiled functions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from itertools import count
 
 from kernelcast.simcore.engine.jit.analysis.check_groups import access_bytes
 from kernelcast.simcore.engine.jit.analysis.sliced_kernel import sliced
-from kernelcast.simcore.engine.jit.analysis.thread_block_shape import ThreadBlockShape
 from kernelcast.simcore.engine.jit.analysis.uniform_branches import differing_branches
+from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockShape
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import analyse
+from kernelcast.simcore.engine.jit.codegen.control import same_barrier_function
 from kernelcast.simcore.engine.jit.codegen.counted_barriers import counted_barrier_functions
 from kernelcast.simcore.engine.jit.codegen.launch_facts import (
     LaunchFacts,
@@ -22,16 +23,15 @@ from kernelcast.simcore.engine.jit.codegen.memory.effects import Effects
 from kernelcast.simcore.engine.jit.codegen.memory.records import CountedAccess, RecordCode
 from kernelcast.simcore.engine.jit.codegen.registers import Registers
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import runtime_functions
-from kernelcast.simcore.engine.jit.codegen.same_barrier import same_barrier_function
 from kernelcast.simcore.engine.jit.codegen.thread_blocks import run_function
 from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
 from kernelcast.simcore.engine.jit.codegen.warp_context import WarpContext
 from kernelcast.simcore.engine.jit.codegen.warp_function import WarpFunction
 from kernelcast.simcore.isa.analysis.control_flow import reads
 from kernelcast.simcore.isa.ir.kernel import Kernel, Load, Store
-from kernelcast.simcore.isa.numerics.lane_code import NativeCode
+from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 
-__all__ = ["SourceProgram", "generate"]
+__all__ = ["GeneratedCode", "generate"]
 
 _WARP_HEAD = """define internal i32 @warp(ptr noalias %w, ptr noalias %context, i32 %state,
     i32 %warp, i32 %cx, i32 %cy, i32 %cz) #0 {
@@ -45,7 +45,7 @@ _LEAST_STAGING_BYTES = 16
 
 
 @dataclass(frozen=True)
-class SourceProgram:
+class GeneratedCode:
     """IR of the module and what is needed to run it.
 
     `guarded`: pcs of guarded instructions, in the order of their counters; `lane_shapes`: the lane
@@ -71,7 +71,7 @@ def generate(
     symbols: dict[str, int],
     records: bool,
     only: frozenset[int] | None = None,
-) -> SourceProgram:
+) -> GeneratedCode:
     """`symbols`: addresses of variables in their spaces; `records`: whether accesses are traced.
 
     With `only`, a slice: instructions whose pc is not in it are counted, and their accesses
@@ -85,8 +85,8 @@ def generate(
     def fresh() -> str:
         return f"%t{next(numbers)}"
 
-    entry = NativeCode(1, [], declarations, fresh)
-    scalar = NativeCode(1, [], declarations, fresh)
+    entry = LaneCode(1, [], declarations, fresh)
+    scalar = LaneCode(1, [], declarations, fresh)
     specials = SpecialValues(launch)
     facts = specials.facts()
     analysis = analyse(kernel, facts)
@@ -123,7 +123,7 @@ def generate(
             _METADATA,
         )
     )
-    return SourceProgram(
+    return GeneratedCode(
         ir,
         shape,
         tuple(function.counters.guarded),
@@ -195,7 +195,7 @@ def _local_stride(kernel: Kernel) -> int:
     return -(-kernel.local_bytes // 16) * 16
 
 
-def _write_first_mask(entry: NativeCode, launch: LaunchFacts) -> None:
+def _write_first_mask(entry: LaneCode, launch: LaunchFacts) -> None:
     """The lanes of this warp that are threads."""
     kind = f"i{launch.width}"
     rest = launch.threads % launch.width
@@ -212,7 +212,7 @@ def _staging_bytes(kernel: Kernel) -> int:
     return max((access_bytes(access) for access in accesses), default=0)
 
 
-def _write_staging(entry: NativeCode, width: int, lane_bytes: int) -> None:
+def _write_staging(entry: LaneCode, width: int, lane_bytes: int) -> None:
     entry.do(f"%places = alloca [{width} x i64], align 64")
     for name in ("staging", "staging2"):
         size = width * max(_LEAST_STAGING_BYTES, lane_bytes)

@@ -61,8 +61,8 @@ __all__ = [
     "RECORD_WORDS",
     "SM",
     "STORE",
-    "Paths",
     "Patterns",
+    "Routes",
     "settle",
     "walk",
 ]
@@ -89,7 +89,7 @@ class Patterns(NamedTuple):
     kept: int
 
 
-class Paths(NamedTuple):
+class Routes(NamedTuple):
     """Facts of memory instructions by pc.
 
     What the instruction does (LOAD, ...), what L1 does for it (L1_READ, ...), its width, and
@@ -109,7 +109,7 @@ class Paths(NamedTuple):
 
 @compiled
 def _settle_row(
-    paths: Paths, l1: CacheState, shapes: ShapeTable, row: np.uint64, tally: Ints
+    paths: Routes, l1: CacheState, shapes: ShapeTable, row: np.uint64, tally: Ints
 ) -> None:
     """Adds what all uses of a shape have in common to the counters."""
     facts, uses_at = shapes.facts, fact(row, USES)
@@ -145,7 +145,7 @@ def _settle_row(
 
 
 @compiled
-def settle(paths: Paths, l1: CacheState, shapes: ShapeTable, tally: Ints) -> None:
+def settle(paths: Routes, l1: CacheState, shapes: ShapeTable, tally: Ints) -> None:
     """Brings the counters up to date with the uses of all remembered shapes."""
     for row in range(SINGLE_USE_ROW + 1):
         _settle_row(paths, l1, shapes, np.uint64(row), tally)
@@ -154,7 +154,7 @@ def settle(paths: Paths, l1: CacheState, shapes: ShapeTable, tally: Ints) -> Non
 @compiled
 def _shape_of(
     patterns: Patterns,
-    paths: Paths,
+    paths: Routes,
     l1: CacheState,
     shapes: ShapeTable,
     pc: np.uint64,
@@ -188,7 +188,7 @@ def walk(
     row_mask: int,
     records: Ints,
     patterns: Patterns,
-    paths: Paths,
+    paths: Routes,
     caches: Caches,
     shapes: ShapeTable,
     tally: Ints,

@@ -1,4 +1,4 @@
 """The TopDown analysis of what was measured by a profiler, and of what is simulated here.
 
-`analysis` is the one call for both. Imports `models.topdown` and `simcore`.
+`combined` is the one call for both. Imports `models.topdown` and `simcore`.
 """
