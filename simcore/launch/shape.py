@@ -16,10 +16,12 @@ class LaunchShape:
 
     @property
     def thread_blocks(self) -> int:
+        """The number of thread blocks in the grid."""
         x, y, z = self.grid
         return x * y * z
 
     @property
     def threads_per_thread_block(self) -> int:
+        """The number of threads in a thread block."""
         x, y, z = self.thread_block
         return x * y * z

@@ -38,7 +38,7 @@ from tests.simcore.address_programs import (
     BLOCKS,
     SIZES,
     WORDS,
-    PreparedKernel,
+    Program,
     numbers,
     ptx_module,
 )
@@ -80,7 +80,7 @@ def run(seed: int, count: int, note: Any = None) -> Iterator[str]:
                 yield f"seed {seed} launch {number}: {problem}\n{text}"
 
 
-def _module(choose: random.Random) -> tuple[Kernel, str, tuple[PreparedKernel, ...]]:
+def _module(choose: random.Random) -> tuple[Kernel, str, tuple[Program, ...]]:
     """A kernel of PTX, or one in five times of LLVM IR."""
     if choose.random() < 0.8:
         text, programs = ptx_module(choose, _PROGRAMS)
@@ -96,7 +96,7 @@ def _module(choose: random.Random) -> tuple[Kernel, str, tuple[PreparedKernel, .
 def _launch(
     choose: random.Random,
     kernel: Kernel,
-    programs: tuple[PreparedKernel, ...],
+    programs: tuple[Program, ...],
     memory: GuardedMemory,
     threads: int,
 ) -> Iterator[str]:
@@ -181,9 +181,7 @@ def _block(fault: str) -> int | None:
     return int(found[1]) if found else -1 if fault else None
 
 
-def _table(
-    choose: random.Random, programs: tuple[PreparedKernel, ...], sizes: dict[str, int]
-) -> Any:
+def _table(choose: random.Random, programs: tuple[Program, ...], sizes: dict[str, int]) -> Any:
     table = np.zeros((BLOCKS, WORDS), np.uint64)
     for row in table:
         number = choose.randrange(len(programs))

@@ -27,7 +27,7 @@ def hits(function: Any) -> int:
 
 
 def test_machine_code_is_there_after_the_first_call_only(folder: Path) -> None:
-    here = Path(__file__).parents[1]
+    here = Path(__file__).parent
     assert not compiled.is_compiled(here)
     assert compiled.compiled(half)(21) == 10.5
     assert list(folder.glob("compiled-*.nbc"))

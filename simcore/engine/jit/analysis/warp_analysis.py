@@ -311,7 +311,7 @@ def _loaded(load: Load, found: Mapping[int, LaneVariance], facts: Facts) -> list
 def _parameter_place(load: Load, found: Mapping[int, LaneVariance], facts: Facts) -> int | None:
     """Where in the memory of parameters a load reads, if that is known before it runs."""
     address = load.address
-    if address.space is not AddressSpace.PARAM:
+    if address.space is not AddressSpace.PARAM or not load.destinations:
         return None
     place, size = address.offset, load.type.bytes * len(load.destinations)
     if isinstance(address.base, Register):

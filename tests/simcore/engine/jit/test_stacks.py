@@ -58,9 +58,9 @@ def run_with_small_stacks(kernel: Kernel) -> None:
 def test_small_stacks_of_the_process_do_not_matter() -> None:
     program = f"""
 import sys
-sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+sys.path.insert(0, {str(Path(__file__).parent)!r})
 from kernelcast.ptx_frontend import read_ptx
-from test_jit_stacks import _body, run_with_small_stacks
+from test_stacks import _body, run_with_small_stacks
 text = '''.version 8.0\\n.target sm_75\\n.address_size 64
 .visible .entry k(.param .u64 out) {{
 .reg .b32 %r<200>; .reg .b64 %rd<9>;
@@ -76,7 +76,7 @@ def test_a_kernel_that_takes_too_much_is_refused_with_the_number(
 ) -> None:
     kernel = compile_ptx("ret;")
     launch = Launch((1, 1, 1), (32, 1, 1), (np.zeros(1, np.uint32),))
-    monkeypatch.setattr(jit_run._Program, "stack_bytes", 1 << 30)
+    monkeypatch.setattr(jit_run._CompiledKernel, "stack_bytes", 1 << 30)
     with pytest.raises(ExecutionError, match="takes 1,073,741,824 bytes of stack"):
         execute(kernel, launch, engine="jit")
 
