@@ -20,8 +20,10 @@ def check_keywords(
     keywords: Mapping[str, object],
     kind: type[DataclassInstance],
 ) -> None:
-    """TypeError, as Python's own with the nearest names, where one of `keywords` that `function`
-    was given is no field of the dataclass `kind`."""
+    """Checks that each of `keywords` that `function` was given is a field of the dataclass `kind`.
+
+    Raises TypeError, as Python does, with the nearest names.
+    """
     known = [field.name for field in fields(kind)]
     for name in keywords:
         if name not in known:

@@ -32,8 +32,10 @@ SOURCES = sorted(
 
 
 def commands(application: typer.Typer) -> Iterator[str]:
-    """The file and name of every function that the command line calls: typer makes an option of
-    each of its parameters."""
+    """The file and name of every function that the command line calls.
+
+    typer makes an option of each of its parameters.
+    """
     for command in application.registered_commands:
         assert command.callback is not None
         function = inspect.unwrap(command.callback)

@@ -23,8 +23,11 @@ Size: TypeAlias = int | Sequence[int]
 
 @dataclass(frozen=True, slots=True)
 class LaunchDescription:
-    """All of a launch but its arguments: either thread blocks and threads of each, or all
-    work-items and those of a work-group; `cluster` None where the kernel says it or has none."""
+    """All of a launch but its arguments, as callers write it.
+
+    Either thread blocks and threads of each, or all work-items and those of a work-group; `cluster`
+    is None where the kernel says it or has none.
+    """
 
     grid: Size | None = None
     block: Size | None = None
@@ -36,7 +39,7 @@ class LaunchDescription:
     argument_names: Sequence[str] = ()
 
     def launch(self, kernel: Kernel, arguments: Sequence[Any]) -> Launch:
-        """LaunchError when the sizes are not given once."""
+        """The launch of a kernel. Raises LaunchError when the sizes are not given once."""
         grid, thread_block = self._sizes(kernel.required_threads)
         return Launch(
             grid=grid,

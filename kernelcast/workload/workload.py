@@ -206,7 +206,7 @@ class Workload:
         return trace.repeated(self.launch.repeats)
 
     def _completed(self, options: RunOptions, names: Mapping[str, int]) -> RunOptions:
-        """With what the workload says of the launch where the options do not."""
+        """The options, with what the workload says of the launch where they do not."""
         return replace(
             options,
             cluster=options.cluster or self._cluster(names),
@@ -237,8 +237,7 @@ class Workload:
         options: RunOptions | None = None,
         **keywords: Unpack[RunKeywords],
     ) -> CheckResult:
-        """Executes one launch and compares the buffers with the workload's reference; no access
-        is recorded, and nothing sampled."""
+        """Executes one launch, unsampled, and compares its buffers with the reference."""
         chosen = RunOptions.of(self.run_check, options, keywords)
         self._check_spec()
         arguments = self.make_arguments(size)

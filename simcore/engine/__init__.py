@@ -65,8 +65,11 @@ ENGINES: Mapping[str, Engine] = {"reference": reference.run, "jit": _jit}
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """`progress` is told the finished share of thread blocks, 0 to 1; `write` gets what the kernel
-    prints, which by default goes to standard output."""
+    """Who hears of a run while it lasts.
+
+    `progress` is told the finished share of thread blocks, 0 to 1; `write` gets what the kernel
+    prints, which by default goes to standard output.
+    """
 
     progress: Callable[[float], None] | None = None
     write: Callable[[str], object] | None = None

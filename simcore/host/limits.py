@@ -21,6 +21,7 @@ __all__ = [
     "MOST_KERNEL_INSTRUCTIONS",
     "MOST_LOCAL_BYTES_PER_THREAD",
     "MOST_NATIVE_INSTRUCTIONS",
+    "MOST_NESTED_BLOCKS",
     "MOST_PREFETCHED_BYTES",
     "MOST_PRINTED_CHARACTERS",
     "MOST_SHARED_BYTES",
@@ -67,16 +68,20 @@ limits, so that what it says never depends on how deep its caller is."""
 MOST_WARPS = 1 << 27
 """The most warps of a launch that is executed, or counted by a slice: a trace counts each warp."""
 
+MOST_NESTED_BLOCKS = 1 << 20
+"""The most basic blocks of all loops of a kernel: more take longer than seconds to look at."""
+
 MOST_NATIVE_INSTRUCTIONS = 30_000
 """The most instructions of a kernel that the JIT engine compiles: LLVM would take minutes, and
 gigabytes, for more. The reference engine runs it."""
 
 MOST_KERNEL_INSTRUCTIONS = 1 << 16
-"""Of one kernel with the functions inlined into it: twice the longest one known, and read and
-analysed within seconds."""
+"""The most instructions of a kernel with the functions inlined into it.
+
+Twice the longest one known, and read and analysed within seconds."""
 
 MOST_BASIC_BLOCKS = 1 << 15
-"""Of one kernel, for the same reason; some analyses compare basic blocks in pairs."""
+"""The most basic blocks of a kernel, for the same reason; some analyses compare them in pairs."""
 
 MOST_SOURCE_BYTES = 1 << 25
 """The most bytes of a file of PTX, LLVM IR or SPIR-V: reading takes a hundred times the memory."""

@@ -37,8 +37,10 @@ Masks = npt.NDArray[np.uint64]
 
 
 class SectorRoom(NamedTuple):
-    """Where the sectors of one access and their byte masks go; `starts`, shape (2, lanes), is
-    working space."""
+    """Room for the sectors of one access and their byte masks.
+
+    `starts`, shape (2, lanes), is working space.
+    """
 
     starts: Ints
     sectors: Ints
@@ -80,7 +82,7 @@ def coalesce(addresses: Ints, mask: int, access_bytes: int, sector_bytes: int = 
 
 
 def new_room(lanes: int, sectors: int) -> SectorRoom:
-    """For accesses of so many lanes and sectors."""
+    """Makes room for accesses of so many lanes and sectors."""
     starts = np.empty((2, lanes), np.int64)
     return SectorRoom(starts, np.empty(sectors, np.int64), np.empty(sectors, np.uint64))
 

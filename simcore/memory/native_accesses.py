@@ -24,8 +24,11 @@ Ints = npt.NDArray[np.int64]
 
 
 class LaneAccesses(NamedTuple):
-    """Warp accesses one by one, for compiled code: lane i of those in masks[pattern[row]] touches
-    bytes[row] from (start[row] + offsets[pattern[row], i]) & alignment[row]."""
+    """Warp accesses one by one, for compiled code.
+
+    Lane i of those in masks[pattern[row]] touches bytes[row] from
+    (start[row] + offsets[pattern[row], i]) & alignment[row].
+    """
 
     start: Ints | npt.NDArray[np.int32]
     pattern: npt.NDArray[np.int32]

@@ -40,7 +40,7 @@ Column = npt.NDArray[np.int32]
 
 
 class _Columns(NamedTuple):
-    """Of the rows that are appended."""
+    """The columns of the rows that are appended."""
 
     pc: Column
     time: Column
@@ -49,7 +49,7 @@ class _Columns(NamedTuple):
 
 
 class _Clock(NamedTuple):
-    """By thread block: its SM and first cycle; `turn`: cycles from one instruction to the next."""
+    """The SM and first cycle of each thread block; `turn`: cycles between two instructions."""
 
     sm: Ints
     start_cycle: Ints

@@ -1,5 +1,4 @@
-"""One kernel of too many instructions or basic blocks is refused within seconds; many kernels that
-are short enough are not."""
+"""One kernel of too many instructions or basic blocks is refused; many short ones are not."""
 
 from __future__ import annotations
 

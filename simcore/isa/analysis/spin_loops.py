@@ -7,9 +7,12 @@ through local memory and through the branches in the loop.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from kernelcast.errors import LimitExceeded
 from kernelcast.simcore.host.deadline import watched
+from kernelcast.simcore.host.limits import MOST_NESTED_BLOCKS
 from kernelcast.simcore.isa.analysis.control_flow import post_dominators, reads
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.analysis.uniformity import definitions
@@ -60,11 +63,11 @@ class SpinLoop:
 @once_per_kernel
 def spin_loops(kernel: Kernel) -> tuple[SpinLoop, ...]:
     """Loops in which lanes may wait for what others write, in ascending order of their heads."""
-    if not any(isinstance(i, Atomic | Load | Fence) for i in kernel.instructions):
+    has_fence = any(isinstance(i, Fence) for i in kernel.instructions)
+    if not any(_is_source(i, has_fence) for i in kernel.instructions):
         return ()
     following = post_dominators([block.successors for block in kernel.blocks])
-    loops = (_loop(kernel, head) for head in watched(_heads(kernel), "looking for spin loops"))
-    return tuple(loop for loop in loops if _may_wait(kernel, loop, following))
+    return tuple(loop for loop in _loops(kernel) if _may_wait(kernel, loop, following))
 
 
 @once_per_kernel
@@ -112,12 +115,26 @@ def _heads(kernel: Kernel) -> list[int]:
     return sorted({t for b in kernel.blocks for t in b.successors if t <= b.index})
 
 
-def _loop(kernel: Kernel, head: int) -> SpinLoop:
-    """The basic blocks from which the head is reached again."""
+def _loops(kernel: Kernel) -> Iterator[SpinLoop]:
+    """All loops; raises LimitExceeded where they lie in one another too often to look at each."""
     before: dict[int, list[int]] = {}
     for block in kernel.blocks:
         for target in block.successors:
             before.setdefault(target, []).append(block.index)
+    seen = 0
+    for head in watched(_heads(kernel), "looking for spin loops"):
+        loop = _loop(kernel, head, before)
+        seen += len(loop.body)
+        if seen > MOST_NESTED_BLOCKS:
+            raise LimitExceeded(
+                f"{kernel.name}: its loops hold more than {MOST_NESTED_BLOCKS:,} basic blocks, "
+                "each counted in every loop that it lies in"
+            )
+        yield loop
+
+
+def _loop(kernel: Kernel, head: int, before: Mapping[int, Sequence[int]]) -> SpinLoop:
+    """The basic blocks from which the head is reached again; `before`: each one's predecessors."""
     body = {head}
     pending = [index for index in before[head] if index >= head]
     while pending:

@@ -10,7 +10,7 @@ here it gets its own value.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -93,11 +93,10 @@ def _enter(
     *,
     unit: Unit = Unit.INTEGER,
     is_common: bool = True,
-    detour: Detour = Detour.NONE,
 ) -> None:
     is_whole = name in _WHOLE
     _TABLE[name] = WarpOpcode(
-        name, results, sources, types, unit, is_common, compute, emit, is_whole, detour=detour
+        name, results, sources, types, unit, is_common, compute, emit, is_whole
     )
 
 
@@ -203,8 +202,8 @@ for _mode in ("up", "down", "bfly", "idx"):
         llvm.shuffle_emission(_mode),
         unit=Unit.LOAD_STORE,
         is_common=False,
-        detour=Detour.EXCHANGE,
     )
+    _TABLE[f"shfl.{_mode}"] = replace(_TABLE[f"shfl.{_mode}"], detour=Detour.EXCHANGE)
 _PREDICATE = frozenset((_PRED,))
 _enter("vote.all", (_PRED,), (_PRED,), _PREDICATE, _vote_all, llvm.emit_vote_all)
 _enter("vote.any", (_PRED,), (_PRED,), _PREDICATE, _vote_any, llvm.emit_vote_any)

@@ -9,8 +9,10 @@ __all__ = ["Effects"]
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """`only`: pcs of the instructions that do something, None for all; `used`: registers that are
-    read anywhere."""
+    """Which instructions do something.
+
+    `only`: their pcs, None for all; `used`: registers that are read anywhere.
+    """
 
     only: frozenset[int] | None
     used: frozenset[int]
