@@ -302,6 +302,7 @@ class LaunchMemory:
             elif symbol.space is AddressSpace.CONST:
                 first = self._symbols[symbol.name]
                 constants.bytes[first : first + len(image)] = np.frombuffer(image, np.uint8)
+        constants.bytes.flags.writeable = False
         return constants
 
     def _generic(self, kernel: Kernel, name: str) -> int:

@@ -143,7 +143,7 @@ def test_bad_launches(tmp_path: Path, error: Output, old: str, new: str, message
         (("estimate", SAXPY, "--size", "smal", "--device", "gtx-480"), "did you mean small"),
         (("mix", *SMALL_SAXPY, "--engine", "warp"), "warp"),
         (("mix", "none.toml"), "none.toml: No such file"),
-        (("mix", COLLATZ, "--limit-seconds", "0.0001"), "still running after 0.0001 s"),
+        (("mix", COLLATZ, "--limit-seconds", "0.0001"), "after 0.0001 s (--limit-seconds)"),
         (("devices", "show", "gtx480"), "did you mean gtx-480"),
         (("models", "show", "rooflin"), "did you mean roofline"),
         (("estimat",), "No such command"),

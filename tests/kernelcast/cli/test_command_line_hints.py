@@ -118,19 +118,14 @@ def test_the_first_run_says_what_it_compiles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from kernelcast.simcore.host import compiled
+    from kernelcast.simcore.host.disk_cache import write_checked
 
-    folders = []
-
-    def folder(package: Path) -> Path:
-        folders.append(package)
-        return tmp_path
-
-    monkeypatch.setattr(compiled, "_cache_folder", folder)
+    monkeypatch.setenv("KERNELCAST_CACHE", str(tmp_path / "cache"))
+    rooms = Path(compiled.__file__).resolve().parents[1]
     assert first_compiled(Simulator.TIMING) == " (first, once: compiling the timing simulator)"
-    (tmp_path / "walk.nbc").touch()
+    write_checked(f"{compiled._sources(rooms / 'memory')}walk.nbc", b"code")
     assert first_compiled(Simulator.MEMORY) == ""
-    assert [path.name for path in folders] == ["timing", "memory"]
-    assert all((path / "__init__.py").is_file() for path in folders)
+    assert first_compiled(Simulator.TIMING)
 
 
 def test_hot_lines_without_a_visible_share_are_not_printed(trace: kc.KernelTrace) -> None:
