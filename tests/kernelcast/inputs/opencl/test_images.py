@@ -21,8 +21,8 @@ import kernelcast as kc
 from kernelcast.execution.instruction_mix import instruction_mix
 
 Array = npt.NDArray[Any]
-SOURCE = Path(__file__).with_name("test_opencl_images.cl")
-HOST = Path(__file__).parents[2] / "opencl_image_host.py"
+SOURCE = Path(__file__).with_name("test_images.cl")
+HOST = Path(__file__).with_name("image_host.py")
 ENVIRONMENT = {**os.environ, "LC_ALL": "C", "PYOPENCL_NO_CACHE": "1"}
 VENDORS = "/etc/OpenCL/vendors"
 KERNELS = ("blur", "volume", "transposed", "sobel")

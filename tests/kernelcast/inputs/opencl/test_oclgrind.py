@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 Array = npt.NDArray[Any]
-SOURCE = Path(__file__).with_name("test_opencl_kernels.cl")
+SOURCE = Path(__file__).with_name("test_kernels.cl")
 ENVIRONMENT = {**os.environ, "LC_ALL": "C"}
 MIXED = np.dtype(
     {

@@ -54,7 +54,7 @@ __kernel void prints(__global int *x) { printf("%d", x[0]); }
 __kernel void plain(__global int *x) { x[get_global_id(0)] = 1; }
 __kernel void exponential(__global float *x) { x[0] = exp(x[1]); }
 """
-_VALUES = Path(__file__).with_name("test_opencl_ptx_values.cl")
+_VALUES = Path(__file__).with_name("test_ptx_values.cl")
 ARCH = "sm_75"
 ENGINES = ("reference", "jit")
 
