@@ -18,7 +18,7 @@ from kernelcast.errors import PtxSyntaxError
 from kernelcast.ptx_frontend.ptx.text.source import SourceText
 from kernelcast.simcore.host.deadline import check_time
 
-__all__ = ["END", "STATEMENT", "Tokens", "is_name", "is_whole_directive"]
+__all__ = ["END", "LONGEST_NUMBER", "STATEMENT", "Tokens", "is_name", "is_whole_directive"]
 
 END = ""
 """The token after the last one."""
@@ -56,7 +56,7 @@ StatementTexts: TypeAlias = tuple[str, str | None, str, str, *tuple[str | None, 
 
 _STRIDE = _TOKEN_OR_STATEMENT.groups + 1
 _MNEMONIC = 3  # the column of a split that is empty for all but statements
-_LONGEST_NUMBER = 1000
+LONGEST_NUMBER = 1000
 _PIECE = 1 << 20
 """Characters between two looks at the clock."""
 _NAME_STARTS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$%")
@@ -136,9 +136,9 @@ class Tokens:
         """Numbers that take long to convert, and a comment that swallows the rest of the text."""
         if texts and texts[-1][:2] == "/*" and (len(texts[-1]) < 4 or texts[-1][-2:] != "*/"):
             raise self.source.error("the comment that begins here does not end", offsets[-2], 2)
-        if max(map(len, texts), default=0) > _LONGEST_NUMBER:
+        if max(map(len, texts), default=0) > LONGEST_NUMBER:
             for text, offset in zip(texts, offsets, strict=False):
-                if len(text) > _LONGEST_NUMBER and text[0].isdecimal():
+                if len(text) > LONGEST_NUMBER and text[0].isdecimal():
                     raise self.source.error(f"a number of {len(text)} digits", offset)
 
     @property

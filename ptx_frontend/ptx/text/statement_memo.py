@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kernelcast.ptx_frontend.ptx.text.lexer import END, Tokens
+from kernelcast.ptx_frontend.ptx.text.lexer import END, LONGEST_NUMBER, Tokens
 from kernelcast.ptx_frontend.ptx.text.literals import number
 from kernelcast.ptx_frontend.ptx.text.operand_parser import OperandParser
 from kernelcast.ptx_frontend.ptx.text.source import SourceText
@@ -64,6 +64,8 @@ class StatementMemo:
         )
 
     def _read(self, text: str) -> Operand:
+        if len(text) > LONGEST_NUMBER:  # the lexer says where
+            return self._read_rarely(text)
         if _NAME.fullmatch(text):
             return NameOperand(text)
         if match := _ADDRESS.fullmatch(text):
