@@ -66,7 +66,7 @@ def test_an_opcode_is_one_entry(plug_in: Callable[[str, str], ModuleType]) -> No
             return code.binary("add", context.type, twice, a)
 
 
-        @opcode("triple", "t=t", (ScalarType.U32,), unit=Unit.INTEGER, native=emit_triple)
+        @opcode("triple", "t=t", (ScalarType.U32,), unit=Unit.INTEGER, llvm=emit_triple)
         def triple(context, a):
             return a + a + a
         """
@@ -198,7 +198,11 @@ from kernelcast.simcore.device.device import CacheFacts
 from kernelcast.simcore.memory.cache import empty_cache, fetch, open_line
 from kernelcast.simcore.memory.replacement import policies
 
-facts = CacheFacts(4 * 128, 128, 32, 4, "mru", "modulo", True, True, True, True)
+facts = CacheFacts(
+    capacity_bytes=4 * 128, line_bytes=128, sector_bytes=32, ways=4, replacement="mru",
+    index="modulo", caches_global_loads=True, caches_read_only_loads=True, caches_local=True,
+    write_allocate=True,
+)
 cache = empty_cache(facts, 32, 32, instances=1, keeps_dirty=False)
 print(policies.__file__)
 print([line for line in 2 * [*range(5)] if fetch(cache, open_line(cache, 0, line), 1)])

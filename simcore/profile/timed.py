@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kernelcast.simcore.profile.derived import ProfileSource
 from kernelcast.simcore.profile.instruction_counts import instruction_counts
-from kernelcast.simcore.timing.kernel.from_trace import timed_kernel
-from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
+
+if TYPE_CHECKING:
+    from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 
 __all__ = ["timed_warps"]
 
@@ -21,4 +24,7 @@ def timed_warps(source: ProfileSource) -> TimedKernel | None:
     operations = instruction_counts(trace).tensor_operations
     if device.missing_tensor_units(operations or ()):
         return None
+    # the compiled simulators, which profiles that come from files do without
+    from kernelcast.simcore.timing.kernel.from_trace import timed_kernel
+
     return timed_kernel(trace, device, source.memory)

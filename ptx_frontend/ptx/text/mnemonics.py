@@ -136,9 +136,14 @@ def _mixes_packing(entry: Opcode, types: Sequence[ScalarType]) -> bool:
     return target is not source and not (source.is_packed and target in _TWO_MASKS)
 
 
-@cache
 def _by_root() -> dict[str, list[Opcode]]:
     """The table's entries by root, those with the longest names first."""
+    return _entries_by_root(len(opcodes.OPCODES))
+
+
+@cache
+def _entries_by_root(_size: int) -> dict[str, list[Opcode]]:
+    """The entries by root, made anew when the table has grown: plug-ins enter opcodes at any time."""
     entries: dict[str, list[Opcode]] = {}
     for entry in sorted(opcodes.OPCODES.values(), key=lambda entry: -entry.name.count(".")):
         entries.setdefault(entry.name.split(".")[0], []).append(entry)

@@ -13,8 +13,8 @@ import pytest
 
 import kernelcast as kc
 
-HERE = Path(__file__).parents[1]
-MATRIX_KERNELS = HERE.parents[1] / "benchmarks" / "matrix_kernels"
+HERE = Path(__file__).parent
+MATRIX_KERNELS = HERE.parents[2] / "benchmarks" / "matrix_kernels"
 PROGRAMS = [
     ("test_wgmma_programs.py", "sm_90a", 2),
     ("test_tensor_maps.py", "sm_90", 3),

@@ -10,7 +10,7 @@ from kernelcast.errors import DeviceFileError
 from kernelcast.simcore.device import file as device_file
 from kernelcast.simcore.device.file import known_devices, load_device, load_observations
 
-GTX_480 = Path(device_file.__file__).with_name("devices") / "gtx-480.toml"
+GTX_480 = Path(device_file.__file__).parents[1] / "devices" / "gtx-480.toml"
 ENTRY = '{{ value = {}, source = "published", ref = "a paper" }}'
 
 

@@ -167,7 +167,7 @@ def test_what_only_models_need_waits_until_one_asks(
         asked.append(trace.kernel)
         return "timed"
 
-    monkeypatch.setattr("kernelcast.simcore.profile.timed.timed_kernel", timed)
+    monkeypatch.setattr("kernelcast.simcore.timing.kernel.from_trace.timed_kernel", timed)
     paths = WarpPaths.__new__(WarpPaths)  # that there are some is all that counts
     found = profile(replace(saxpy, paths=paths), load_device("gtx-480"))
     assert not asked
