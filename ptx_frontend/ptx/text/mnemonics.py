@@ -143,7 +143,7 @@ def _by_root() -> dict[str, list[Opcode]]:
 
 @cache
 def _entries_by_root(_size: int) -> dict[str, list[Opcode]]:
-    """The entries by root, made anew when the table has grown: plug-ins enter opcodes at any time."""
+    """The entries by root, made anew when the table has grown: plug-ins may come at any time."""
     entries: dict[str, list[Opcode]] = {}
     for entry in sorted(opcodes.OPCODES.values(), key=lambda entry: -entry.name.count(".")):
         entries.setdefault(entry.name.split(".")[0], []).append(entry)
