@@ -305,3 +305,15 @@ def test_paths_of_the_architecture_page_exist() -> None:
     paths = re.findall(r"`((?:kernelcast|models|simcore|ptx_frontend|traces|tests)/[\w/.]+)`", page)
     assert paths
     assert not [path for path in paths if not (ROOT / path).exists()]
+
+
+def test_sources_that_the_documents_name_exist() -> None:
+    """A path from the root, or the end of one: `jit/runtime/run.py`."""
+    sources = [path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py")]
+    lost = [
+        f"{page.name}: {name}"
+        for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md"))
+        for name in re.findall(r"`([\w/]+\.py)`", page.read_text(encoding="utf-8"))
+        if not any(f"/{source}".endswith(f"/{name}") for source in sources)
+    ]
+    assert not lost
