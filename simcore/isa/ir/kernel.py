@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from kernelcast.errors import SourceSpan
 from kernelcast.simcore.isa.ir.bulk_operations import BulkOperand, BulkOperation, BulkSide
+from kernelcast.simcore.isa.ir.machine_code import MachineCode
 from kernelcast.simcore.isa.ir.operands import (
     GRID,
     HEAP,
@@ -353,6 +354,8 @@ class Kernel:
     uses_dynamic_shared: bool = False
     is_for_debugging: bool = False
     """Whether native code is not optimised (`.target sm_75, debug`)."""
+    machine: MachineCode | None = None
+    """What is known of it because it is machine code itself; None for a kernel in a source form."""
 
     @cached_property
     def instructions(self) -> tuple[Instruction, ...]:

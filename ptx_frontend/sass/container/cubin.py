@@ -1,0 +1,236 @@
+"""A cubin: the code, constants, variables and symbols of one architecture."""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.relocation import RelocationSection
+from elftools.elf.sections import SymbolTableSection
+
+from kernelcast.errors import InputError
+from kernelcast.ptx_frontend.sass.container.kernel_info import (
+    FRAME_BYTES,
+    REGISTERS,
+    STACK_BYTES,
+    KernelInfo,
+    module_registers,
+    read_kernel_info,
+)
+
+__all__ = ["CodeSymbol", "Cubin", "CubinFunction", "Relocation", "is_cubin", "read_cubin"]
+
+_MACHINE_CUDA = 190
+_MAGIC = b"\x7fELF"
+_NEW_ABI = 8
+"""From this version of the ABI on (CUDA 13) the architecture stands in other flags."""
+_ENTRY_FLAG = 0x10
+"""In `st_other` of a symbol: the function is an entry."""
+_DAMAGED = (
+    *(ELFError, ValueError, IndexError, KeyError, TypeError, AttributeError, AssertionError),
+    *(OverflowError, RecursionError, struct.error, UnicodeDecodeError, NotImplementedError),
+)
+"""What the reader of ELF files raises for files that are none any more."""
+_MOST_SECTIONS = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSymbol:
+    """A symbol: the section that holds it, its place there, and bytes; no section for externals."""
+
+    name: str
+    section: str
+    value: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """A place of a section that the address of a symbol, plus `addend`, goes to."""
+
+    offset: int
+    kind: int
+    symbol: str
+    addend: int
+
+
+@dataclass(frozen=True, slots=True)
+class CubinFunction:
+    """A function with a section of code: an entry, or one that others call.
+
+    `banks`: its own constant banks by number. `stack_bytes` per thread with all functions that it
+    calls, where the assembler knows them; `frame_bytes` of its own.
+    """
+
+    name: str
+    is_entry: bool
+    code: bytes
+    info: KernelInfo
+    registers: int
+    frame_bytes: int
+    stack_bytes: int
+    shared_bytes: int
+    banks: Mapping[int, bytes]
+    relocations: tuple[Relocation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cubin:
+    """`architecture`: 80 for sm_80. `banks`: those that all functions share, by number.
+
+    `variables`: contents of `.nv.global.init` and the like by section; `section_bytes`: the sizes
+    of sections; `relocations` by section.
+    """
+
+    path: str
+    architecture: int
+    functions: Mapping[str, CubinFunction]
+    symbols: Mapping[str, CodeSymbol]
+    banks: Mapping[int, bytes]
+    variables: Mapping[str, bytes]
+    section_bytes: Mapping[str, int]
+    relocations: Mapping[str, tuple[Relocation, ...]] = field(default_factory=dict)
+
+
+def is_cubin(content: bytes) -> bool:
+    """Whether an ELF file holds code of a GPU of NVIDIA's."""
+    return content[:4] == _MAGIC and content[18:20] == struct.pack("<H", _MACHINE_CUDA)
+
+
+def read_cubin(content: bytes, path: str) -> Cubin:
+    """The functions of a cubin; InputError when the file is damaged."""
+    try:
+        return _read(ELFFile(io.BytesIO(content)), path)
+    except _DAMAGED as error:
+        raise InputError(f"{path}: a damaged cubin: {error or type(error).__name__}") from None
+
+
+@dataclass(slots=True)
+class _Sections:
+    """Contents, sizes and relocations by the name of a section; the table of symbols."""
+
+    contents: dict[str, bytes] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    relocations: dict[str, tuple[Relocation, ...]] = field(default_factory=dict)
+    symbols: list[tuple[CodeSymbol, int]] = field(default_factory=list)
+    """With `st_other`."""
+
+
+def _read(elf: ELFFile, path: str) -> Cubin:
+    if elf.num_sections() > _MOST_SECTIONS:
+        raise ValueError(f"{elf.num_sections()} sections")
+    sections = _sections(elf)
+    named = {symbol.name: symbol for symbol, _ in sections.symbols}
+    shared_banks = {
+        int(name.removeprefix(".nv.constant")): content
+        for name, content in sections.contents.items()
+        if name.startswith(".nv.constant") and name.removeprefix(".nv.constant").isdigit()
+    }
+    return Cubin(
+        path=path,
+        architecture=_architecture(elf),
+        functions=_functions(sections),
+        symbols=named,
+        banks=shared_banks,
+        variables={n: c for n, c in sections.contents.items() if n.startswith(".nv.global")},
+        section_bytes=sections.sizes,
+        relocations=sections.relocations,
+    )
+
+
+def _architecture(elf: ELFFile) -> int:
+    flags = elf.header["e_flags"]
+    is_new = elf.header["e_ident"]["EI_ABIVERSION"] >= _NEW_ABI
+    number = flags >> 8 & 0xFF if is_new else flags & 0xFF
+    if not 50 <= number <= 0xFF:
+        raise ValueError(f"it is for architecture {number}")
+    return int(number)
+
+
+def _sections(elf: ELFFile) -> _Sections:
+    found = _Sections()
+    names = [section.name for section in elf.iter_sections()]
+    for section in elf.iter_sections():
+        found.sizes[section.name] = section["sh_size"]
+        if section["sh_type"] == "SHT_NOBITS" or section.name.startswith(".nv.merc"):
+            continue
+        if isinstance(section, SymbolTableSection):
+            found.symbols = [
+                (
+                    CodeSymbol(
+                        symbol.name,
+                        names[symbol["st_shndx"]] if isinstance(symbol["st_shndx"], int) else "",
+                        symbol["st_value"],
+                        symbol["st_size"],
+                    ),
+                    _other(section, number),
+                )
+                for number, symbol in enumerate(section.iter_symbols())
+            ]
+        elif not isinstance(section, RelocationSection):
+            found.contents[section.name] = section.data()
+    for section in elf.iter_sections():
+        if isinstance(section, RelocationSection) and not section.name.startswith(".nv.merc"):
+            target = names[section["sh_info"]]
+            found.relocations[target] = tuple(_relocations(section, found))
+    return found
+
+
+def _other(section: SymbolTableSection, number: int) -> int:
+    """The whole byte `st_other`, of which the reader of ELF files shows parts only."""
+    entry = section["sh_offset"] + number * section["sh_entsize"]
+    section.stream.seek(entry + 5)
+    return int(section.stream.read(1)[0])
+
+
+def _relocations(section: RelocationSection, found: _Sections) -> list[Relocation]:
+    return [
+        Relocation(
+            item["r_offset"],
+            item["r_info_type"],
+            found.symbols[item["r_info_sym"]][0].name,
+            item["r_addend"] if section.is_RELA() else 0,
+        )
+        for item in section.iter_relocations()
+    ]
+
+
+def _functions(sections: _Sections) -> dict[str, CubinFunction]:
+    counts = module_registers(sections.contents.get(".nv.info", b""))
+    by_name: dict[str, dict[int, int]] = {}
+    for attribute, values in counts.items():
+        for number, value in values.items():
+            by_name.setdefault(sections.symbols[number][0].name, {})[attribute] = value
+    entries = {symbol.name for symbol, other in sections.symbols if other & _ENTRY_FLAG}
+    found: dict[str, CubinFunction] = {}
+    for name, code in sections.contents.items():
+        if not name.startswith(".text."):
+            continue
+        function = name.removeprefix(".text.")
+        facts = by_name.get(function, {})
+        found[function] = CubinFunction(
+            name=function,
+            is_entry=function in entries,
+            code=code,
+            info=read_kernel_info(sections.contents.get(f".nv.info.{function}", b"")),
+            registers=facts.get(REGISTERS, 0),
+            frame_bytes=facts.get(FRAME_BYTES, 0),
+            stack_bytes=facts.get(STACK_BYTES, 0),
+            shared_bytes=sections.sizes.get(f".nv.shared.{function}", 0),
+            banks=_own_banks(sections.contents, function),
+            relocations=sections.relocations.get(name, ()),
+        )
+    return found
+
+
+def _own_banks(contents: Mapping[str, bytes], function: str) -> dict[int, bytes]:
+    found = {}
+    for number in range(18):
+        content = contents.get(f".nv.constant{number}.{function}")
+        if content is not None:
+            found[number] = content
+    return found

@@ -1,0 +1,142 @@
+"""Values that are the same for the whole launch: they are read once, where the kernel begins."""
+
+from __future__ import annotations
+
+from kernelcast.errors import SourceSpan
+from kernelcast.ptx_frontend.instruction_writer import Counted, InstructionWriter
+from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
+from kernelcast.ptx_frontend.sass.lowering.constants import driver_words, literal
+from kernelcast.simcore.isa.ir.kernel import (
+    Address,
+    Compute,
+    Immediate,
+    Load,
+    Operand,
+    Register,
+    SpecialRegister,
+    SymbolAddress,
+)
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+
+__all__ = ["EntryValues"]
+
+_LONG = 8
+
+
+class EntryValues(InstructionWriter):
+    """Constants of the launch in registers of their own, made when they are first asked for."""
+
+    def __init__(
+        self, builder: BasicBlockBuilder, cubin: Cubin, function: CubinFunction, base: int
+    ) -> None:
+        self.builder = builder
+        self._cubin = cubin
+        self._function = function
+        self._base = base
+        """Where parameters begin in bank 0."""
+        self._driver = driver_words(cubin.architecture)
+        self._known: dict[object, Operand | None] = {}
+        self._written: list[Load | Compute] = []
+        self.symbols: set[str] = set()
+        """Symbols whose addresses are used."""
+
+    @property
+    def span(self) -> SourceSpan:
+        """The place of the kernel."""
+        return self.builder.start
+
+    def counted(self, mnemonic: str, *, is_main: bool = False) -> Counted:
+        """All of it is part of what reads the values."""
+        return Counted(
+            pc=self.builder.added_pc(),
+            mnemonic=mnemonic,
+            span=self.span,
+            origin=None,
+            is_added=False,
+            is_part=True,
+        )
+
+    def constant(self, bank: int, offset: int, size: int) -> Operand | None:
+        """What `c[bank][offset]` holds, 4 or 8 bytes; None where that is not known."""
+        key = (bank, offset, size)
+        if key not in self._known:
+            self._known[key] = self._constant(bank, offset, size)
+        return self._known[key]
+
+    def special(self, which: SpecialRegister, bits: int = 32) -> Register:
+        """A special register that does not change while the kernel runs."""
+        found = self._known.get(which)
+        if found is None:
+            found = self._known[which] = self._kept("mov.u32", bits, which)
+        assert isinstance(found, Register)
+        return found
+
+    def finish(self) -> None:
+        """Puts all that was asked for in front of the kernel."""
+        for instruction in reversed(self._written):
+            self.builder.begin_with(instruction)
+
+    def _kept(self, mnemonic: str, bits: int, *sources: Operand) -> Register:
+        register = self.register(bits)
+        self._written.append(self.computed(mnemonic, (register,), *sources))
+        return register
+
+    def _constant(self, bank: int, offset: int, size: int) -> Operand | None:
+        if bank == 0:
+            return self._parameter(offset, size) or self._driver_value(offset, size)
+        found = literal(self._cubin, self._function, bank, offset, size)
+        if isinstance(found, SymbolAddress):
+            self.symbols.add(found.symbol)
+            return self._kept("mov.u64", 64, found)
+        return found if found is not None else self._half_of_address(bank, offset, size)
+
+    def _half_of_address(self, bank: int, offset: int, size: int) -> Operand | None:
+        if size != 4:
+            return None
+        whole = self.constant(bank, offset - offset % _LONG, _LONG)
+        if not isinstance(whole, Register):
+            return None
+        low, high = self.register(32), self.register(32)
+        self._written.append(self.computed("mov.b64", (low, high), whole, shape="unpack2"))
+        return high if offset % _LONG else low
+
+    def _parameter(self, offset: int, size: int) -> Operand | None:
+        place = offset - self._base
+        if not 0 <= place <= self._function.info.parameter_bytes - size:
+            return None
+        if place % size:
+            return self._joined(0, offset)
+        register = self.register(8 * size)
+        type_ = ScalarType.B32 if size == 4 else ScalarType.B64
+        fields = self.fields(f"ld.param.{type_.ptx_name}")
+        address = Address(AddressSpace.PARAM, None, place)
+        self._written.append(Load(**fields, type=type_, address=address, destinations=(register,)))
+        return register
+
+    def _driver_value(self, offset: int, size: int) -> Operand | None:
+        if size == _LONG:
+            return self._joined(0, offset)
+        if offset not in self._driver:
+            return None
+        word = self._driver[offset]
+        if word is None:
+            return Immediate(self.stack_top)
+        if isinstance(word, SpecialRegister):
+            return self.special(word)
+        return word
+
+    @property
+    def stack_top(self) -> int:
+        """Where the stack begins, which grows down: bytes of local memory."""
+        return max(self._function.stack_bytes, self._function.frame_bytes)
+
+    def _joined(self, bank: int, offset: int) -> Operand | None:
+        low, high = self.constant(bank, offset, 4), self.constant(bank, offset + 4, 4)
+        if low is None or high is None:
+            return None
+        if isinstance(low, Immediate) and isinstance(high, Immediate):
+            return Immediate(high.bits << 32 | low.bits)
+        register = self.register(64)
+        self._written.append(self.computed("mov.b64", (register,), low, high, shape="pack2"))
+        return register

@@ -1,0 +1,227 @@
+"""The kernels of a cubin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from kernelcast.errors import InputError, SourceSpan, UnsupportedInstruction, nearest
+from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
+from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
+from kernelcast.ptx_frontend.sass.lowering.control_flow.branches import FLOW, Flow
+from kernelcast.ptx_frontend.sass.lowering.entry_values import EntryValues
+from kernelcast.ptx_frontend.sass.lowering.families import SASS_OPCODES
+from kernelcast.ptx_frontend.sass.lowering.flow import INSTRUCTION_BYTES, Body, body_from
+from kernelcast.ptx_frontend.sass.lowering.registers import SassRegisters
+from kernelcast.ptx_frontend.sass.lowering.site import FunctionContext, Site
+from kernelcast.ptx_frontend.sass.lowering.symbols import symbols_of
+from kernelcast.ptx_frontend.sass.lowering.wide_registers import wide_registers
+from kernelcast.ptx_frontend.sass.lowering.wide_sums import find_wide_sums
+from kernelcast.ptx_frontend.sass.passes.pipeline import improved
+from kernelcast.ptx_frontend.sass.text.control import control_of
+from kernelcast.ptx_frontend.sass.text.statements import Listing, Section, Statement
+from kernelcast.simcore.host.deadline import watched
+from kernelcast.simcore.isa.ir.kernel import Kernel, Module, Parameter
+from kernelcast.simcore.isa.ir.machine_code import MachineCode, MachineInstruction
+from kernelcast.simcore.isa.types import ScalarType
+
+__all__ = ["lower_cubin"]
+
+_TYPES = {1: ScalarType.B8, 2: ScalarType.B16, 4: ScalarType.B32, 8: ScalarType.B64}
+_MOST_REFUSALS = 100
+_MOST_CALLS = 16
+"""Calls inside of each other; deeper ones are taken for recursion."""
+_VOLTA = 70
+
+
+def lower_cubin(
+    cubin: Cubin, listing: Listing, parameters: Mapping[str, tuple[Parameter, ...]] | None = None
+) -> Module:
+    """All kernels of a cubin; what is unsupported refuses its own kernel only.
+
+    `parameters`: those of the source of the machine code by kernel, which say more than a cubin.
+    """
+    kernels: dict[str, Kernel] = {}
+    rejected: dict[str, tuple[Exception, ...]] = {}
+    for function in cubin.functions.values():
+        if not function.is_entry:
+            continue
+        known = (parameters or {}).get(function.name)
+        lowering = _KernelLowering(cubin, listing, function, known)
+        kernel = lowering.kernel()
+        if kernel is None:
+            rejected[function.name] = tuple(lowering.refusals)
+        else:
+            kernels[function.name] = kernel
+    return Module(cubin.path, kernels, rejected)
+
+
+class _KernelLowering:
+    """Lowers one entry; `refusals` holds what keeps it from running."""
+
+    def __init__(
+        self,
+        cubin: Cubin,
+        listing: Listing,
+        function: CubinFunction,
+        parameters: tuple[Parameter, ...] | None,
+    ) -> None:
+        self._cubin = cubin
+        self._function = function
+        self._parameters = parameters or _parameters(function)
+        self.refusals: list[UnsupportedInstruction] = []
+        self._section = listing.get(function.name) or Section(function.name)
+        self._registers = SassRegisters()
+        start = self._span_at(0)
+        self._builder = BasicBlockBuilder(start, self._registers.file)
+        base = function.info.base
+        if base is None:
+            raise InputError(f"{cubin.path}: {function.name!r} does not say where parameters are")
+        self._entry = EntryValues(self._builder, cubin, function, base)
+        self._context = FunctionContext(
+            self._builder,
+            self._registers,
+            self._entry,
+            cubin.architecture,
+            wide_registers(self._section.statements),
+        )
+        self._facts: dict[int, MachineInstruction] = {}
+        self._depth: list[int] = []
+
+    def kernel(self) -> Kernel | None:
+        """The kernel; None when `refusals` has reasons why it cannot run."""
+        if not self._section.statements:
+            self._refuse(UnsupportedInstruction("a kernel without code", self._builder.start))
+            return None
+        self._body(body_from(self._section, 0))
+        self._builder.exit()
+        self._entry.finish()
+        if self.refusals:
+            return None
+        try:
+            return self._assembled()
+        except UnsupportedInstruction as refusal:
+            self._refuse(refusal)
+            return None
+
+    def _assembled(self) -> Kernel:
+        function, info = self._function, self._function.info
+        kernel = Kernel(
+            name=function.name,
+            blocks=self._builder.finish(),
+            registers=tuple(self._registers.file.registers),
+            parameters=self._parameters,
+            symbols=symbols_of(self._cubin, function, self._entry.symbols),
+            shared_bytes=function.shared_bytes,
+            local_bytes=self._entry.stack_top,
+            target=f"sm_{self._cubin.architecture}",
+            max_threads=info.most_threads,
+            required_threads=info.required_threads,
+            max_registers=None,
+            required_cluster=info.cluster,
+        )
+        kernel = improved(kernel, self._registers)
+        return replace(kernel, machine=self._machine(kernel))
+
+    def _machine(self, kernel: Kernel) -> MachineCode:
+        return MachineCode(
+            architecture=kernel.target,
+            registers=self._function.registers,
+            instructions={
+                instruction.pc: self._facts[(instruction.span.line - 1) * INSTRUCTION_BYTES]
+                for instruction in kernel.instructions
+                if not instruction.is_part
+            },
+            register_names=self._registers.names,
+            barriers=self._function.info.barriers,
+        )
+
+    def _body(self, body: Body) -> None:
+        """Lowers what is reached from the body's entry, whose basic block is placed first."""
+        body.blocks = {address: self._builder.new(f"{address:#x}") for address in body.starts}
+        outer = self._context.memory.get(FLOW)
+        outer_sums = self._context.wide_sums
+        self._context.memory[FLOW] = Flow(body, self._call)
+        self._context.wide_sums = find_wide_sums(body.statements, body.starts)
+        self._builder.fall_into(body.blocks[body.entry])
+        for statement in self._watched(body):
+            block = body.blocks.get(statement.address)
+            if block is not None:
+                self._builder.place(block)
+            try:
+                self._statement(statement)
+            except UnsupportedInstruction as refusal:
+                self._refuse(refusal)
+        self._context.memory[FLOW], self._context.wide_sums = outer, outer_sums
+
+    def _watched(self, body: Body) -> Iterator[Statement]:
+        for statement in watched(body.statements, f"reading {self._cubin.path}"):
+            excess = self._builder.excess()
+            if excess:
+                self._refuse(UnsupportedInstruction(excess, self._builder.start))
+            if excess or len(self.refusals) >= _MOST_REFUSALS:
+                return
+            yield statement
+
+    def _call(self, site: Site, address: int) -> None:
+        """The function at an address, lowered once more for this call."""
+        if address in self._depth or len(self._depth) >= _MOST_CALLS:
+            raise site.refuse("a recursive call")
+        self._depth.append(address)
+        following = self._builder.new()
+        body = body_from(self._section, address)
+        body.return_to = following
+        self._body(body)
+        self._builder.place(following)
+        self._depth.pop()
+
+    def _statement(self, statement: Statement) -> None:
+        entry = SASS_OPCODES.get(statement.opcode)
+        span = self._span(statement)
+        if entry is None:
+            hint = nearest(statement.opcode, SASS_OPCODES)
+            raise UnsupportedInstruction(
+                f"SASS instruction {statement.mnemonic!r} is not supported{hint}", span
+            )
+        site = Site(self._context, statement, span, self._origin(statement))
+        entry.lower(site)
+        site.finish()
+        self._facts[statement.address] = MachineInstruction(
+            address=statement.address,
+            opcode=entry.name,
+            unit=entry.unit,
+            reads=tuple(site.reads),
+            writes=tuple(site.writes),
+            control=control_of(statement.encoding) if self._cubin.architecture >= _VOLTA else None,
+        )
+
+    def _refuse(self, refusal: UnsupportedInstruction) -> None:
+        """Every reason once, at the first place."""
+        if all(refusal.message != known.message for known in self.refusals):
+            self.refusals.append(refusal)
+
+    def _span_at(self, address: int) -> SourceSpan:
+        place = f"{self._cubin.path}[sm_{self._cubin.architecture} {self._function.name}]"
+        return SourceSpan(place, address // INSTRUCTION_BYTES + 1)
+
+    def _span(self, statement: Statement) -> SourceSpan:
+        """Lines count instructions of the section."""
+        return self._span_at(statement.address)
+
+    def _origin(self, statement: Statement) -> SourceSpan | None:
+        file, line = statement.source
+        return SourceSpan(file, line) if line else None
+
+
+def _parameters(function: CubinFunction) -> tuple[Parameter, ...]:
+    """What a cubin tells of parameters: places and sizes, no types."""
+    return tuple(
+        Parameter(
+            name=f"{function.name}_param_{item.ordinal}",
+            type=_TYPES.get(item.size, ScalarType.B8),
+            offset=item.offset,
+            size=item.size,
+            is_struct=item.size not in _TYPES,
+        )
+        for item in function.info.parameters
+    )

@@ -1,0 +1,6 @@
+"""Passes over the intermediate representation of machine code, which engines then run fast.
+
+`register_pairs` deletes copies between 64-bit registers and their halves, `live_ranges` gives each
+value of a register that the assembler used again a register of its own, `dead_parts` deletes parts
+whose results nobody reads, `pipeline` puts them in order. Imports `simcore`.
+"""

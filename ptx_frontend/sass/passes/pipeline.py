@@ -1,0 +1,39 @@
+"""All passes in their order, from what lowering writes to what engines run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kernelcast.ptx_frontend.sass.lowering.registers import SassRegisters
+from kernelcast.ptx_frontend.sass.passes.dead_parts import without_dead_parts
+from kernelcast.ptx_frontend.sass.passes.live_ranges import separated
+from kernelcast.ptx_frontend.sass.passes.register_pairs import without_valid_updates
+from kernelcast.simcore.isa.analysis.control_flow import live_in
+from kernelcast.simcore.isa.ir.kernel import BasicBlock, Kernel
+
+__all__ = ["improved"]
+
+
+def improved(kernel: Kernel, registers: SassRegisters) -> Kernel:
+    """The kernel after all passes: it computes and counts the same."""
+    bodies = without_valid_updates(kernel.blocks, registers)
+    blocks = tuple(replace(block, body=bodies[block.index]) for block in kernel.blocks)
+    live = live_in(replace(kernel, blocks=blocks))
+    blocks, own = separated(blocks, live)
+    blocks = without_dead_parts(blocks)
+    return replace(kernel, blocks=_numbered(blocks), registers=own)
+
+
+def _numbered(blocks: tuple[BasicBlock, ...]) -> tuple[BasicBlock, ...]:
+    """Dense pcs: first those that count, then the parts, each in its order."""
+    pcs = [i.pc for block in blocks for i in (*block.body, block.terminator) if i.pc >= 0]
+    new = {old: number for number, old in enumerate(sorted(pcs))}
+    new[-1] = -1
+    return tuple(
+        replace(
+            block,
+            body=tuple(replace(i, pc=new[i.pc]) for i in block.body),
+            terminator=replace(block.terminator, pc=new[block.terminator.pc]),
+        )
+        for block in blocks
+    )

@@ -1,0 +1,65 @@
+"""What only machine code says of an instruction: its opcode, its registers, how it is scheduled.
+
+It travels beside the intermediate representation and changes nothing that an engine computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kernelcast.simcore.isa.types import Unit
+
+__all__ = ["IssueControl", "MachineCode", "MachineInstruction"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssueControl:
+    """How the assembler schedules an instruction, on Volta and newer GPUs.
+
+    `stall_cycles`: cycles until the warp's next instruction may issue. `written`, `read`: numbers
+    of the scoreboards that the instruction holds until its result is there, until its operands are
+    read. `waits`: scoreboards that must be free before it issues. `reuse`: a bit for each operand
+    that is kept in the reuse cache.
+    """
+
+    stall_cycles: int
+    yields: bool
+    written: int | None
+    read: int | None
+    waits: tuple[int, ...]
+    reuse: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineInstruction:
+    """One instruction of the machine: `address` in bytes from the beginning of its section.
+
+    `opcode` is its name without modifiers; `unit` the unit that executes it. `reads` and `writes`
+    number registers as `MachineCode.register_names` does.
+    """
+
+    address: int
+    opcode: str
+    unit: Unit
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    control: IssueControl | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineCode:
+    """What is known of a kernel because it is machine code.
+
+    `instructions` by the pc of the instruction that counts for it. `registers`: 32-bit registers
+    per thread that the assembler took. `spill_bytes`: local memory per thread that spilled
+    registers take, bytes.
+    """
+
+    architecture: str
+    registers: int
+    instructions: Mapping[int, MachineInstruction]
+    register_names: tuple[str, ...] = ()
+    spill_bytes: int = 0
+    barriers: int = 0
+    notes: Mapping[str, str] = field(default_factory=dict)
