@@ -28,7 +28,7 @@ def without_dead_parts(
             for register in definitions(instruction):
                 writers.setdefault(register.index, []).append(instruction)
     dead: set[int] = set()
-    pending = [i for block in blocks for i in block.body if _is_pure(i)]
+    pending: list[Instruction] = [i for block in blocks for i in block.body if _is_pure(i)]
     while pending:
         instruction = pending.pop()
         if id(instruction) in dead:
