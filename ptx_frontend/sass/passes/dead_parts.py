@@ -28,18 +28,18 @@ def without_dead_parts(
             for register in definitions(instruction):
                 writers.setdefault(register.index, []).append(instruction)
     dead: set[int] = set()
-    pending: list[Instruction] = [i for block in blocks for i in block.body if _is_pure(i)]
+    pending: list[Instruction] = [x for block in blocks for x in block.body if _is_pure(x)]
     while pending:
-        instruction = pending.pop()
-        if id(instruction) in dead:
+        candidate = pending.pop()
+        if id(candidate) in dead:
             continue
-        own = [register.index for register in reads(instruction)]
+        own = [register.index for register in reads(candidate)]
         if any(
             readers.get(register.index, 0) > own.count(register.index)
-            for register in definitions(instruction)
+            for register in definitions(candidate)
         ):
             continue
-        dead.add(id(instruction))
+        dead.add(id(candidate))
         for index in own:
             readers[index] -= 1
             pending.extend(w for w in writers.get(index, ()) if _is_pure(w))
