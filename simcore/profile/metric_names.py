@@ -65,11 +65,12 @@ class MetricValue:
 
 def metrics(profile: KernelProfile, naming: Naming) -> tuple[MetricValue, ...]:
     """All metrics that the profile knows, per launch."""
-    return tuple(
+    usual = (
         MetricValue(metric.name(naming), value, metric.unit, metric.description)
         for metric in METRICS
         if metric.name(naming) and (value := metric.value(profile)) is not None
-    ) + (*_tensor_metrics(profile), *_machine_metrics(profile, naming))
+    )
+    return (*usual, *_tensor_metrics(profile), *_machine_metrics(profile, naming))
 
 
 def _tensor_metrics(profile: KernelProfile) -> Iterator[MetricValue]:
