@@ -247,6 +247,9 @@ class KernelProfile:
     """What `derived` makes, and has made."""
     not_timed: str = field(default="", repr=False, compare=False)
     """Half a sentence why there are no paths although they were wanted."""
+    code: str = ""
+    """Which code was executed: `source`, or machine code by its architecture, `sm_80`; empty where
+    a profiler counted on a GPU."""
 
     def derived(self, make: Callable[[ProfileSource], Value]) -> Value | None:
         """What `make` makes of trace, device and memory, once, when it is first asked for.

@@ -62,6 +62,7 @@ def profile(
         assumptions=_assumptions(device, resident, memory.sample),
         inputs=DerivedInputs(ProfileSource(trace, device, memory)),
         not_timed=lacks_units or trace.no_paths,
+        code=trace.code,
     )
 
 

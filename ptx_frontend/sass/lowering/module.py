@@ -8,12 +8,13 @@ from dataclasses import replace
 from kernelcast.errors import InputError, SourceSpan, UnsupportedInstruction, nearest
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
+from kernelcast.ptx_frontend.sass.lowering.context import FunctionContext
 from kernelcast.ptx_frontend.sass.lowering.control_flow.branches import FLOW, Flow
 from kernelcast.ptx_frontend.sass.lowering.entry_values import EntryValues
 from kernelcast.ptx_frontend.sass.lowering.families import SASS_OPCODES
 from kernelcast.ptx_frontend.sass.lowering.flow import INSTRUCTION_BYTES, Body, body_from
 from kernelcast.ptx_frontend.sass.lowering.registers import SassRegisters
-from kernelcast.ptx_frontend.sass.lowering.site import FunctionContext, Site
+from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.symbols import symbols_of
 from kernelcast.ptx_frontend.sass.lowering.wide_registers import wide_registers
 from kernelcast.ptx_frontend.sass.lowering.wide_sums import find_wide_sums

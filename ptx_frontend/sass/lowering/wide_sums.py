@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.written_registers import may_write
 from kernelcast.ptx_frontend.sass.text.operands import (
     ConstantOperand,
@@ -19,13 +18,9 @@ from kernelcast.ptx_frontend.sass.text.operands import (
     SassOperand,
 )
 from kernelcast.ptx_frontend.sass.text.statements import Statement
-from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 
-__all__ = ["HALVES", "Term", "WideSum", "find_wide_sums", "read_terms", "write_sum"]
+__all__ = ["Term", "WideSum", "find_wide_sums", "is_nothing", "is_upper"]
 
-HALVES = "halves of sums"
-"""The key, in what statements share, of the terms that low halves have read, by address."""
-_WORD, _HIGH = 0xFFFFFFFF, 32
 _FARTHEST = 24
 """Statements between two halves; compilers put them next to each other or nearly so."""
 
@@ -97,7 +92,8 @@ def _same(one: RegisterOperand, other: RegisterOperand) -> bool:
     return (one.file, one.number) == (other.file, other.number)
 
 
-def _is_nothing(operand: SassOperand) -> bool:
+def is_nothing(operand: SassOperand) -> bool:
+    """Whether an operand adds nothing: RZ, URZ or the number 0."""
     if isinstance(operand, RegisterOperand):
         return operand.number is None and operand.file in ("R", "UR") and not operand.sign
     return isinstance(operand, ImmediateOperand) and operand.value == 0
@@ -122,7 +118,7 @@ def _low_half(statement: Statement) -> _Half | None:
         return None
     assert isinstance(destination, RegisterOperand)
     if name == "IADD3":
-        return _Half(destination, carries[0], tuple(o for o in others if not _is_nothing(o)))
+        return _Half(destination, carries[0], tuple(o for o in others if not is_nothing(o)))
     if len(others) != 3 or not isinstance(others[2], ImmediateOperand) or _signed(others[:2]):
         return None
     return _Half(destination, carries[0], tuple(others[:2]), True, others[2].value or 0)
@@ -146,7 +142,7 @@ def _high_half(statement: Statement) -> _Half | None:
         added = tuple(others) if name == "IADD3.X" else _factor_one(others)
         if added is None:
             return None
-        return _Half(destination, carry, tuple(o for o in added if not _is_nothing(o)))
+        return _Half(destination, carry, tuple(o for o in added if not is_nothing(o)))
     if _signed(others):
         return None
     if name == "LEA.HI.X" and len(others) == 4 and isinstance(others[3], ImmediateOperand):
@@ -161,7 +157,7 @@ def _high_half(statement: Statement) -> _Half | None:
 def _factor_one(factors: Sequence[SassOperand]) -> tuple[SassOperand, ...] | None:
     """What a * b + c adds where a or b is 0, or b is 1; None elsewhere."""
     a, b, c = factors
-    if _is_nothing(a) or _is_nothing(b):
+    if is_nothing(a) or is_nothing(b):
         return (c,)
     is_one = isinstance(b, ImmediateOperand) and b.value == 1
     return (a, c) if is_one and not _signed([a]) else None
@@ -235,7 +231,7 @@ def _terms(low: _Half, high: _Half) -> tuple[Term, ...] | None:
     left = list(high.terms)
     found: list[Term] = []
     for lower in low.terms:
-        partner = next((item for item in left if _is_upper(lower, item)), None)
+        partner = next((item for item in left if is_upper(lower, item)), None)
         if partner is not None:
             left.remove(partner)
         found.append(_term(lower, partner))
@@ -253,7 +249,7 @@ def _term(low: SassOperand, high: SassOperand | None) -> Term:
     return Term(low, high, is_negative=is_negative)
 
 
-def _is_upper(low: SassOperand, high: SassOperand) -> bool:
+def is_upper(low: SassOperand, high: SassOperand) -> bool:
     """Whether an operand is the upper neighbour of another, with the sign that belongs to it."""
     signs = {"": "", "-": "~"}
     if isinstance(low, RegisterOperand) and isinstance(high, RegisterOperand):
@@ -274,91 +270,3 @@ def _shifted_terms(low: _Half, high: _Half) -> tuple[Term, ...] | None:
         return None  # the upper half reads what the lower one wrote
     index = Term(a, high.shifted_high, low.shift, is_signed=high.is_signed)
     return index, Term(b, b_high)
-
-
-def read_terms(site: Site, terms: Sequence[Term]) -> list[tuple[Operand, bool]]:
-    """The 64 bits of each term, and whether it is subtracted, read where the low half stands."""
-    found: list[tuple[Operand, bool]] = []
-    constant = 0
-    for term in terms:
-        if term.low is None:
-            high = site.word(_required(term.high))
-            found.append((_shifted(site, _wide(site, high), _HIGH), False))
-            continue
-        value = _value(site, term)
-        if term.is_negative and term.high is None:
-            constant += 1 << _HIGH
-        if isinstance(value, Immediate):
-            constant += -value.bits if term.is_negative else value.bits
-            continue
-        if term.shift:
-            value = _shifted(site, value, term.shift)
-        elif term.is_kept:
-            value = site.compute("mov.b64", 64, value)
-        found.append((value, term.is_negative))
-    constant &= _WORD << _HIGH | _WORD
-    if constant or not found:
-        found.append((Immediate(constant), False))
-    return found
-
-
-def _required(operand: SassOperand | None) -> SassOperand:
-    assert operand is not None
-    return operand
-
-
-def _value(site: Site, term: Term) -> Operand:
-    """A term's magnitude as 64 bits, before its shift."""
-    low, high = _unsigned(_required(term.low)), None if term.high is None else _unsigned(term.high)
-    if term.is_signed:
-        return site.compute("cvt.s64.s32", 64, site.word(low))
-    if high is None or _is_nothing(high):
-        return _wide(site, site.word(low))
-    is_whole = isinstance(low, RegisterOperand) and (low.number or 0) % 2 == 0
-    if (is_whole or isinstance(low, ConstantOperand)) and _is_upper(low, high):
-        return site.pair(low)
-    words = site.word(low), site.word(high)
-    if isinstance(words[0], Immediate) and isinstance(words[1], Immediate):
-        return Immediate(words[1].bits << _HIGH | words[0].bits)
-    result = site.register(64)
-    site.part("mov.b64", result, *words)
-    return result
-
-
-def _unsigned(operand: SassOperand) -> SassOperand:
-    """The operand without the sign that the term has taken over."""
-    if isinstance(operand, RegisterOperand):
-        return RegisterOperand(operand.file, operand.number, "", False, operand.parts)
-    if isinstance(operand, ConstantOperand):
-        return ConstantOperand(operand.bank, operand.offset, operand.index, operand.bank_register)
-    return operand
-
-
-def _wide(site: Site, value: Operand) -> Operand:
-    if isinstance(value, Immediate):
-        return Immediate(value.bits & _WORD)
-    return site.compute("cvt.u64.u32", 64, value)
-
-
-def _shifted(site: Site, value: Operand, by: int) -> Register:
-    return site.compute("shl.b64", 64, value, Immediate(by))
-
-
-def write_sum(site: Site, terms: Sequence[tuple[Operand, bool]]) -> None:
-    """The sum, in the pair whose upper half the high statement names."""
-    destination = site.operand(0)
-    assert isinstance(destination, RegisterOperand)
-    assert destination.number is not None
-    low = RegisterOperand(destination.file, destination.number - 1)
-    pair = site.pair_destination(low)
-    ordered = sorted(terms, key=lambda term: term[1])
-    total, is_negative = ordered[0]
-    if is_negative:
-        total = site.compute("neg.s64", 64, total)
-    if len(ordered) == 1:
-        site.main("mov.b64", pair, total)
-        return
-    for value, subtracts in ordered[1:-1]:
-        total = site.compute("sub.s64" if subtracts else "add.s64", 64, total, value)
-    value, subtracts = ordered[-1]
-    site.main("sub.s64" if subtracts else "add.s64", pair, total, value)

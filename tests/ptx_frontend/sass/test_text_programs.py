@@ -63,7 +63,7 @@ def _first_half_is_right(low: object, high: object) -> bool:
     ("module", "name", "wrong"),
     [
         (wide_sums, "may_write", lambda *_: False),
-        (wide_sums, "_is_upper", _first_half_is_right),
+        (wide_sums, "is_upper", _first_half_is_right),
         (wide_sums, "_signed", lambda *_: False),
         (live_ranges, "_define", lambda needs, index, *_: bool(needs.pop(index, True)) or True),
         (register_pairs._PairFlow, "after", lambda flow, *_: flow.all),
