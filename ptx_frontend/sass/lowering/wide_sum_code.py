@@ -37,6 +37,8 @@ def read_terms(site: Site, terms: Sequence[Term]) -> list[tuple[Operand, bool]]:
             continue
         if term.shift:
             value = _shifted(site, value, term.shift)
+        elif term.is_kept:
+            value = site.compute("mov.b64", 64, value)
         found.append((value, term.is_negative))
     constant &= _WORD << _HIGH | _WORD
     if constant or not found:

@@ -8,8 +8,9 @@ all lanes, a fixed distance from lane to lane) would be lost in halves.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from kernelcast.ptx_frontend.sass.lowering.written_registers import may_write
 from kernelcast.ptx_frontend.sass.text.operands import (
     ConstantOperand,
     ImmediateOperand,
@@ -20,8 +21,6 @@ from kernelcast.ptx_frontend.sass.text.statements import Statement
 
 __all__ = ["Term", "WideSum", "find_wide_sums", "is_nothing", "is_upper"]
 
-_WIDEST, _WIDEST_TILE = 8, 128
-"""Registers that one destination may stand for."""
 _FARTHEST = 24
 """Statements between two halves; compilers put them next to each other or nearly so."""
 
@@ -31,7 +30,8 @@ class Term:
     """What is added: the operands of both halves, None where a half adds nothing.
 
     `shift`: bits to the left. `is_negative`: it is subtracted, as `-low` and `~high` say.
-    `is_signed`: the upper half is the sign of the lower.
+    `is_signed`: the upper half is the sign of the lower. `is_kept`: the 64 bits are copied where
+    the low half stands, because their register may change before the upper half.
     """
 
     low: SassOperand | None
@@ -39,6 +39,7 @@ class Term:
     shift: int = 0
     is_negative: bool = False
     is_signed: bool = False
+    is_kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class _Half:
     destination: RegisterOperand
     carry: RegisterOperand
     terms: tuple[SassOperand, ...]
+    is_shifted: bool = False
     shift: int = 0
     shifted_high: SassOperand | None = None
     is_signed: bool = False
@@ -81,7 +83,7 @@ def find_wide_sums(statements: Sequence[Statement], starts: Iterable[int]) -> di
                 if sum_ is not None and earlier.address not in found:
                     found[earlier.address] = found[statement.address] = sum_
                 break
-            if _touches(earlier, [high.carry]):
+            if may_write(earlier, [high.carry]):
                 break
     return found
 
@@ -93,7 +95,7 @@ def _same(one: RegisterOperand, other: RegisterOperand) -> bool:
 def is_nothing(operand: SassOperand) -> bool:
     """Whether an operand adds nothing: RZ, URZ or the number 0."""
     if isinstance(operand, RegisterOperand):
-        return operand.number is None and operand.file in ("R", "UR") and operand.sign != "~"
+        return operand.number is None and operand.file in ("R", "UR") and not operand.sign
     return isinstance(operand, ImmediateOperand) and operand.value == 0
 
 
@@ -117,11 +119,9 @@ def _low_half(statement: Statement) -> _Half | None:
     assert isinstance(destination, RegisterOperand)
     if name == "IADD3":
         return _Half(destination, carries[0], tuple(o for o in others if not is_nothing(o)))
-    if len(others) != 3 or not isinstance(others[2], ImmediateOperand):
+    if len(others) != 3 or not isinstance(others[2], ImmediateOperand) or _signed(others[:2]):
         return None
-    if isinstance(others[0], RegisterOperand) and others[0].sign:
-        return None
-    return _Half(destination, carries[0], tuple(others[:2]), shift=others[2].value or 0)
+    return _Half(destination, carries[0], tuple(others[:2]), True, others[2].value or 0)
 
 
 def _high_half(statement: Statement) -> _Half | None:
@@ -137,18 +137,35 @@ def _high_half(statement: Statement) -> _Half | None:
     inputs = [o for o in behind if not (o.number is None and o.sign)]
     if len(inputs) != 1 or inputs[0].sign or inputs[0].number is None:
         return None
-    if name == "IADD3.X" and len(others) == 3:
-        return _Half(destination, inputs[0], tuple(o for o in others if not is_nothing(o)))
-    if name == "IMAD.X" and len(others) == 3 and all(map(is_nothing, others[:2])):
-        return _Half(destination, inputs[0], tuple(o for o in others[2:] if not is_nothing(o)))
+    carry = inputs[0]
+    if name in ("IADD3.X", "IMAD.X") and len(others) == 3:
+        added = tuple(others) if name == "IADD3.X" else _factor_one(others)
+        if added is None:
+            return None
+        return _Half(destination, carry, tuple(o for o in added if not is_nothing(o)))
+    if _signed(others):
+        return None
     if name == "LEA.HI.X" and len(others) == 4 and isinstance(others[3], ImmediateOperand):
         a, b, c, shift = *others[:3], others[3].value
-        return _Half(destination, inputs[0], (a, b), shift or 0, c)
+        return _Half(destination, carry, (a, b), True, shift or 0, c)
     if name == "LEA.HI.X.SX32" and len(others) == 3 and isinstance(others[2], ImmediateOperand):
-        return _Half(
-            destination, inputs[0], (others[0], others[1]), others[2].value or 0, None, True
-        )
+        a, b, shift = *others[:2], others[2].value
+        return _Half(destination, carry, (a, b), True, shift or 0, None, True)
     return None
+
+
+def _factor_one(factors: Sequence[SassOperand]) -> tuple[SassOperand, ...] | None:
+    """What a * b + c adds where a or b is 0, or b is 1; None elsewhere."""
+    a, b, c = factors
+    if is_nothing(a) or is_nothing(b):
+        return (c,)
+    is_one = isinstance(b, ImmediateOperand) and b.value == 1
+    return (a, c) if is_one and not _signed([a]) else None
+
+
+def _signed(operands: Sequence[SassOperand]) -> bool:
+    """Whether one of the operands has a sign."""
+    return any(isinstance(o, RegisterOperand | ConstantOperand) and o.sign for o in operands)
 
 
 def _is_register(operand: SassOperand | None) -> bool:
@@ -169,16 +186,18 @@ def _joined(
     """The sum of two halves; None where they are none of neighbours, or something intervenes."""
     if low_statement.guard != high_statement.guard:
         return None
-    number = low.destination.number
-    is_pair = (high.destination.file, high.destination.number) == (
-        low.destination.file,
-        (number or 0) + 1,
-    )
-    if not is_pair or (number or 0) % 2:
+    target = low.destination
+    number = target.number or 0
+    if (high.destination.file, high.destination.number) != (target.file, number + 1) or number % 2:
         return None
-    terms = _shifted_terms(low, high) if low.shift or high.shift else _terms(low, high)
+    if low.is_shifted != high.is_shifted:
+        return None
+    terms = _shifted_terms(low, high) if low.is_shifted else _terms(low, high)
     if terms is None:
         return None
+    guard = low_statement.guard
+    if guard is not None and _same(guard, low.carry):
+        return None  # the upper half has another guard
     involved = [low.destination, high.destination, low.carry]
     involved += [
         item
@@ -186,8 +205,9 @@ def _joined(
         for item in (term.low, term.high)
         if isinstance(item, RegisterOperand) and item.number is not None
     ]
-    guard = low_statement.guard
-    if any(_touches(item, involved, guard) for item in between):
+    if guard is not None:
+        involved.append(guard)
+    if any(may_write(item, involved) for item in between):
         return None
     # the low half must not overwrite what the high one reads
     if any(
@@ -195,30 +215,19 @@ def _joined(
         for term in terms
     ):
         return None
+    if guard is not None or between:
+        # what reads the pair in between, or lanes that keep it, bring it up to date half way
+        terms = tuple(
+            replace(term, is_kept=isinstance(term.low, RegisterOperand) and _same(term.low, target))
+            for term in terms
+        )
     return WideSum(low_statement.address, high_statement.address, terms)
-
-
-def _touches(
-    statement: Statement,
-    registers: Sequence[RegisterOperand],
-    guard: RegisterOperand | None = None,
-) -> bool:
-    """Whether a statement may write one of the registers; it names them, or a neighbour below."""
-    written = [item for item in statement.operands[:3] if isinstance(item, RegisterOperand)]
-    is_tile = statement.opcode.endswith("GMMA") or statement.opcode in ("LDTM", "LDT")
-    widest = _WIDEST_TILE if is_tile else _WIDEST
-    for item in written:
-        for register in (*registers, *([guard] if guard is not None else [])):
-            if item.file != register.file or item.number is None or register.number is None:
-                continue
-            reach = 0 if item.file in ("P", "UP") else widest
-            if item.number <= register.number <= item.number + reach:
-                return True
-    return False
 
 
 def _terms(low: _Half, high: _Half) -> tuple[Term, ...] | None:
     """Each low term with the high one that belongs to it; those that are left stand alone."""
+    if any(isinstance(o, RegisterOperand | ConstantOperand) and o.sign == "~" for o in low.terms):
+        return None
     left = list(high.terms)
     found: list[Term] = []
     for lower in low.terms:
@@ -228,8 +237,10 @@ def _terms(low: _Half, high: _Half) -> tuple[Term, ...] | None:
         found.append(_term(lower, partner))
     for index, term in enumerate(found):
         is_open = term.high is None and not isinstance(term.low, ImmediateOperand)
-        if is_open and left and not term.is_negative:
-            found[index] = Term(term.low, left.pop(0))
+        partner = next((item for item in left if not _signed([item])), None)
+        if is_open and partner is not None and not term.is_negative:
+            left.remove(partner)
+            found[index] = Term(term.low, partner)
     return (*found, *(Term(None, item) for item in left))
 
 
@@ -255,5 +266,7 @@ def _shifted_terms(low: _Half, high: _Half) -> tuple[Term, ...] | None:
     (a, b), (a_again, b_high) = low.terms, high.terms
     if low.shift != high.shift or a != a_again:
         return None
+    if isinstance(a, RegisterOperand) and _same(a, low.destination):
+        return None  # the upper half reads what the lower one wrote
     index = Term(a, high.shifted_high, low.shift, is_signed=high.is_signed)
     return index, Term(b, b_high)
