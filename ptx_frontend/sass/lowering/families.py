@@ -19,6 +19,7 @@ from kernelcast.ptx_frontend.sass.lowering.control_flow import (
     clusters,
     host_calls,
     indirect,
+    reconvergence,
     warp,
 )
 from kernelcast.ptx_frontend.sass.lowering.memory_access import (
@@ -52,6 +53,7 @@ __all__ = [
     "mbarriers",
     "moves",
     "predicates",
+    "reconvergence",
     "singles",
     "special_functions",
     "tensor_copies",
