@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
-from kernelcast.ptx_frontend.sass.lowering.wide_sums import HALVES, read_terms, write_sum
+from kernelcast.ptx_frontend.sass.lowering.wide_sum_code import HALVES, read_terms, write_sum
 from kernelcast.ptx_frontend.sass.text.operands import ConstantOperand, RegisterOperand, SassOperand
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 from kernelcast.simcore.isa.types import Unit
