@@ -30,7 +30,12 @@ from kernelcast.ptx_frontend.sass.lowering.memory_access import (
     textures,
 )
 from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
-from kernelcast.ptx_frontend.sass.lowering.tensor import matrix, tensor_memory, warpgroups
+from kernelcast.ptx_frontend.sass.lowering.tensor import (
+    fragments,
+    matrix,
+    tensor_memory,
+    warpgroups,
+)
 
 __all__ = [
     "SASS_OPCODES",
@@ -42,6 +47,7 @@ __all__ = [
     "clusters",
     "conversions",
     "doubles",
+    "fragments",
     "halves",
     "host_calls",
     "indirect",
