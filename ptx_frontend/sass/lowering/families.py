@@ -33,6 +33,10 @@ from kernelcast.ptx_frontend.sass.lowering.memory_access import (
     atomics,
 )
 from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
+from kernelcast.ptx_frontend.sass.lowering.tensor import (
+    fragments,
+    matrix,
+)
 
 __all__ = [
     "SASS_OPCODES",
@@ -48,9 +52,11 @@ __all__ = [
     "extrema",
     "float_comparisons",
     "float_extrema",
+    "fragments",
     "halves",
     "integers",
     "logic",
+    "matrix",
     "moves",
     "packing",
     "predicate_tables",
