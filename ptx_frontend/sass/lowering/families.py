@@ -22,6 +22,7 @@ from kernelcast.ptx_frontend.sass.lowering.control_flow import (
     clusters,
     host_calls,
     indirect,
+    reconvergence,
     warp,
 )
 from kernelcast.ptx_frontend.sass.lowering.memory_access import (
@@ -58,6 +59,7 @@ __all__ = [
     "moves",
     "packing",
     "predicates",
+    "reconvergence",
     "singles",
     "special_functions",
     "tensor_copies",

@@ -112,7 +112,10 @@ class _KernelLowering:
             blocks=self._builder.finish(),
             registers=tuple(self._registers.file.registers),
             parameters=self._parameters,
-            symbols=symbols_of(self._cubin, function, self._entry.symbols),
+            symbols={
+                **symbols_of(self._cubin, function, self._entry.symbols),
+                **self._entry.own_symbols,
+            },
             shared_bytes=function.shared_bytes,
             local_bytes=self._entry.stack_top,
             target=f"sm_{self._cubin.architecture}",
