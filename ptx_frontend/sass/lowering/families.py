@@ -34,7 +34,12 @@ from kernelcast.ptx_frontend.sass.lowering.memory_access import (
     textures,
 )
 from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
-from kernelcast.ptx_frontend.sass.lowering.tensor import matrix, tensor_memory, warpgroups
+from kernelcast.ptx_frontend.sass.lowering.tensor import (
+    fragments,
+    matrix,
+    tensor_memory,
+    warpgroups,
+)
 
 __all__ = [
     "SASS_OPCODES",
@@ -48,6 +53,7 @@ __all__ = [
     "doubles",
     "float_comparisons",
     "float_extrema",
+    "fragments",
     "halves",
     "host_calls",
     "indirect",
