@@ -19,6 +19,7 @@ from kernelcast.inputs.cuda_source import compile_cuda
 from kernelcast.inputs.elf_sections import is_elf
 from kernelcast.inputs.fat_binary import EmbeddedPtx, embedded_ptx, is_fat_binary
 from kernelcast.inputs.llvm_ir import is_bitcode, is_spirv, load_llvm_ir, read_ir
+from kernelcast.inputs.native.sources import AssembledPtx, ptx_module
 from kernelcast.inputs.opencl_ptx import compile_opencl_to_ptx, with_names_of_builtins
 from kernelcast.inputs.opencl_source import compile_opencl, read_opencl_source
 from kernelcast.ptx_frontend import read_module, read_ptx
@@ -45,7 +46,7 @@ def load_source(
 
 def _cuda(file: Path, options: CompilerOptions) -> LoadedModule:
     made = compile_cuda(file, options)
-    return LoadedModule(read_ptx(made.ptx, f"{file} (PTX)"), made.names)
+    return ptx_module(made.ptx, f"{file} (PTX)", made.names)
 
 
 def _opencl(file: Path, options: CompilerOptions) -> LoadedModule:
@@ -69,7 +70,12 @@ def _by_content(file: Path, options: CompilerOptions, *, is_ir: bool = False) ->
         return LoadedModule(load_llvm_ir(file))
     if options.architecture:
         raise InputError(f"{file}: it is PTX already, for the architecture that it names")
-    return LoadedModule(read_module(file))
+    module = read_module(file)
+    return LoadedModule(module, native=AssembledPtx(partial(_text, file), module))
+
+
+def _text(file: Path) -> str:
+    return read_input(file).rstrip(b"\0").decode("utf-8")
 
 
 _ir: Reader = partial(_by_content, is_ir=True)

@@ -13,15 +13,18 @@ from kernelcast.simcore.host.deadline import deadline_in
 __all__ = ["disassemble"]
 
 
-def disassemble(cubin: bytes, architecture: int, path: str) -> str:
-    """What `nvdisasm -c -gi -gp` prints of a cubin; InputError when it refuses or is missing."""
+def disassemble(cubin: bytes, architecture: int, path: str, *, of_ptx: bool = False) -> str:
+    """What `nvdisasm -c` prints of a cubin; InputError when it refuses or is missing.
+
+    Places stand in it where the cubin has them: lines of CUDA C++, or `of_ptx` of the PTX.
+    """
     tools = required(architecture, f"{path}: machine code")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "kernel.cubin"
         file.write_bytes(cubin)
         try:
             done = subprocess.run(
-                [str(tools.disassembler), "-c", "-gi", "-gp", str(file)],
+                [str(tools.disassembler), "-c", "-gp" if of_ptx else "-gi", str(file)],
                 capture_output=True,
                 text=True,
                 errors="replace",

@@ -64,7 +64,7 @@ def _in_folder(folder: Path) -> Toolset | None:
 
 @cache
 def _newest() -> Toolset | None:
-    """Of Python packages first: they are installed for this."""
+    """The tools of Python packages go first: they are installed for this."""
     for folder in _package_folders():
         found = _in_folder(folder)
         if found is not None and found.assembler is not None:

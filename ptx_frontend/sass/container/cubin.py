@@ -27,9 +27,9 @@ __all__ = ["CodeSymbol", "Cubin", "CubinFunction", "Relocation", "is_cubin", "re
 _MACHINE_CUDA = 190
 _MAGIC = b"\x7fELF"
 _NEW_ABI = 8
-"""From this version of the ABI on (CUDA 13) the architecture stands in other flags."""
+"""The version of the ABI (CUDA 13) from which on the architecture stands in other flags."""
 _ENTRY_FLAG = 0x10
-"""In `st_other` of a symbol: the function is an entry."""
+"""The bit in `st_other` of a symbol that says that the function is an entry."""
 _DAMAGED = (
     *(ELFError, ValueError, IndexError, KeyError, TypeError, AttributeError, AssertionError),
     *(OverflowError, RecursionError, struct.error, UnicodeDecodeError, NotImplementedError),
@@ -117,7 +117,7 @@ class _Sections:
     sizes: dict[str, int] = field(default_factory=dict)
     relocations: dict[str, tuple[Relocation, ...]] = field(default_factory=dict)
     symbols: list[tuple[CodeSymbol, int]] = field(default_factory=list)
-    """With `st_other`."""
+    """Each with its `st_other`."""
 
 
 def _read(elf: ELFFile, path: str) -> Cubin:

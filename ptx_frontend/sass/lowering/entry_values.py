@@ -15,6 +15,7 @@ from kernelcast.simcore.isa.ir.kernel import (
     Operand,
     Register,
     SpecialRegister,
+    Symbol,
     SymbolAddress,
 )
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
@@ -40,6 +41,8 @@ class EntryValues(InstructionWriter):
         self._written: list[Load | Compute] = []
         self.symbols: set[str] = set()
         """Symbols whose addresses are used."""
+        self.own_symbols: dict[str, Symbol] = {}
+        """Variables that the cubin does not have, by name."""
 
     @property
     def span(self) -> SourceSpan:
@@ -134,6 +137,11 @@ class EntryValues(InstructionWriter):
         if isinstance(word, SpecialRegister):
             return self.special(word)
         return word
+
+    @property
+    def required_threads(self) -> tuple[int, int, int] | None:
+        """The size of the thread block, where the kernel says it."""
+        return self._function.info.required_threads
 
     @property
     def stack_top(self) -> int:

@@ -26,6 +26,7 @@ from kernelcast.ptx_frontend.sass.lowering.control_flow import (
     clusters,
     host_calls,
     indirect,
+    reconvergence,
     warp,
 )
 from kernelcast.ptx_frontend.sass.lowering.memory_access import (
@@ -65,6 +66,7 @@ __all__ = [
     "predicate_tables",
     "predicates",
     "products",
+    "reconvergence",
     "singles",
     "special_functions",
     "special_registers",

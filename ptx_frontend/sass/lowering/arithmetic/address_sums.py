@@ -9,7 +9,7 @@ from kernelcast.ptx_frontend.sass.lowering.arithmetic.carries import (
 )
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
-from kernelcast.ptx_frontend.sass.lowering.wide_sums import write_sum
+from kernelcast.ptx_frontend.sass.lowering.wide_sum_code import write_sum
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 from kernelcast.simcore.isa.types import Unit
 

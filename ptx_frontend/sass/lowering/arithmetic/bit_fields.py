@@ -88,9 +88,7 @@ def lower_integer_conversion(site: Site) -> None:
         return
     low_bound, high_bound = _LIMITS[target]
     if source.startswith("U"):
-        site.main(
-            "min.u32", site.destination(site.operand(0)), value, Immediate(high_bound)
-        )
+        site.main("min.u32", site.destination(site.operand(0)), value, Immediate(high_bound))
         return
     value = site.compute("max.s32", 32, value, Immediate(low_bound & _WORD))
     site.main("min.s32", site.destination(site.operand(0)), value, Immediate(high_bound))

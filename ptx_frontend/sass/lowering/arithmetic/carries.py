@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kernelcast.ptx_frontend.sass.lowering.site import Site
-from kernelcast.ptx_frontend.sass.lowering.wide_sums import HALVES, read_terms
+from kernelcast.ptx_frontend.sass.lowering.wide_sum_code import HALVES, read_terms
 from kernelcast.ptx_frontend.sass.text.operands import ConstantOperand, RegisterOperand, SassOperand
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 

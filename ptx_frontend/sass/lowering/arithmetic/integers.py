@@ -6,7 +6,6 @@ from kernelcast.ptx_frontend.sass.lowering.arithmetic.carries import (
     has_minus,
     predicates_from,
     sum_from_halves,
-    with_carry,
     without_sign,
     write_total,
 )
@@ -16,7 +15,7 @@ from kernelcast.ptx_frontend.sass.lowering.arithmetic.packed_integers import (
 )
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
-from kernelcast.ptx_frontend.sass.lowering.wide_sums import write_sum
+from kernelcast.ptx_frontend.sass.lowering.wide_sum_code import write_sum
 from kernelcast.ptx_frontend.sass.text.operands import SassOperand
 from kernelcast.simcore.isa.ir.kernel import Immediate
 from kernelcast.simcore.isa.types import Unit
