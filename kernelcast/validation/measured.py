@@ -47,8 +47,8 @@ def validate_measured(
     """Executes every workload at the sizes that were measured. All models unless some are named.
 
     `trust` is of workloads that the measurements name outside of this tree: another file names
-    them, not the user. `code` is what is executed. KernelcastError when nothing was measured; a device without a device file
-    is in the notes.
+    them, not the user. `code` is what is executed. KernelcastError when nothing was measured; a
+    device without a device file is in the notes.
     """
     files = sorted(folder.glob("*.json"))
     if not files:

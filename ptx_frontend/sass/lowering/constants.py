@@ -16,7 +16,15 @@ from kernelcast.simcore.isa.address_windows import WINDOWS
 from kernelcast.simcore.isa.ir.kernel import Immediate, Special, SpecialRegister, SymbolAddress
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["ADDRESSES_BANK", "LITERALS_BANK", "USER_BANK", "DriverWord", "bank_of", "driver_words", "literal"]
+__all__ = [
+    "ADDRESSES_BANK",
+    "LITERALS_BANK",
+    "USER_BANK",
+    "DriverWord",
+    "bank_of",
+    "driver_words",
+    "literal",
+]
 
 LITERALS_BANK, USER_BANK, ADDRESSES_BANK = 2, 3, 4
 _VOLTA, _AMPERE, _HOPPER, _BLACKWELL = 70, 80, 90, 100

@@ -152,4 +152,6 @@ def lower_distances_of_bytes(site: Site) -> None:
         raise site.refuse("distances of bytes with something to add to")
     destination = site.destination(site.operand(0))
     packed = Packed(4, is_signed)
-    write_packed(site, destination, "vabsdiff", packed, (a, b, c), modifiers=modifiers, is_main=True)
+    write_packed(
+        site, destination, "vabsdiff", packed, (a, b, c), modifiers=modifiers, is_main=True
+    )

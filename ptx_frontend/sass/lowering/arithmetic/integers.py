@@ -6,7 +6,6 @@ from kernelcast.ptx_frontend.sass.lowering.arithmetic.carries import (
     has_minus,
     predicates_from,
     sum_from_halves,
-    with_carry,
     without_sign,
     write_total,
 )

@@ -25,7 +25,7 @@ HARD_WORDS = (
 _BYTES = 48
 _THREADS = 256
 _HEAD = """
-.version 8.8
+.version 8.7
 .target {target}
 .address_size 64
 .visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)

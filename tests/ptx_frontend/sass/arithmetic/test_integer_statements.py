@@ -103,8 +103,11 @@ BITS = (
     "popc.b64 ra, x;",
     "clz.b32 ra, a;",
     "clz.b64 ra, x;",
-    *(f"bfind{shift}.{kind} ra, {'x' if '64' in kind else 'a'};"
-      for shift in ("", ".shiftamt") for kind in _KINDS),
+    *(
+        f"bfind{shift}.{kind} ra, {'x' if '64' in kind else 'a'};"
+        for shift in ("", ".shiftamt")
+        for kind in _KINDS
+    ),
     "brev.b32 ra, a;",
     "brev.b64 rx, x;",
     *(f"bfe.{kind} ra, a, b, c;" for kind in ("s32", "u32")),
@@ -122,10 +125,14 @@ BITS = (
     *(f"prmt.b32.{mode} ra, a, b, c;" for mode in ("f4e", "b4e", "rc8", "ecl", "ecr", "rc16")),
     "fns.b32 ra, a, b, c;",
     *(f"cvt.sat.{kind}.s32 ra, a;" for kind in ("u32",)),
-    *(f".reg .b16 h; cvt.sat.{kind}.s32 h, a; cvt.{kind[0]}32.{kind} ra, h;"
-      for kind in ("u8", "s8", "u16", "s16")),
-    *(f".reg .b16 h; cvt.sat.{kind}.u32 h, a; cvt.{kind[0]}32.{kind} ra, h;"
-      for kind in ("u8", "s8", "u16", "s16")),
+    *(
+        f".reg .b16 h; cvt.sat.{kind}.s32 h, a; cvt.{kind[0]}32.{kind} ra, h;"
+        for kind in ("u8", "s8", "u16", "s16")
+    ),
+    *(
+        f".reg .b16 h; cvt.sat.{kind}.u32 h, a; cvt.{kind[0]}32.{kind} ra, h;"
+        for kind in ("u8", "s8", "u16", "s16")
+    ),
     *(f"cvt.pack.sat.{kind}.s32 ra, a, b;" for kind in ("u16", "s16")),
     *(f"cvt.pack.sat.{kind}.s32.b32 ra, a, b, c;" for kind in ("u8", "s8", "u4", "s4")),
     *(f"lop3.b32 ra, a, b, c, {table};" for table in (0x1B, 0x80, 0xFE, 0xB8, 0x96, 0x2D)),
@@ -180,8 +187,12 @@ COMPARISONS = (
     *(
         f".reg .pred r; setp.{order}.{op}.{kind} r, {u}, {v}, !q; selp.b32 ra, 11, 22, r;"
         for order, op, kind in (
-            ("lt", "and", "s64"), ("ge", "or", "u64"), ("eq", "xor", "s64"), ("ne", "or", "u32"),
-            ("gt", "xor", "s32"), ("le", "and", "u64"),
+            ("lt", "and", "s64"),
+            ("ge", "or", "u64"),
+            ("eq", "xor", "s64"),
+            ("ne", "or", "u32"),
+            ("gt", "xor", "s32"),
+            ("le", "and", "u64"),
         )
         for u, v in (("x", "y") if "64" in kind else ("a", "b"),)
     ),
@@ -189,7 +200,10 @@ COMPARISONS = (
         f".reg .pred r, s; setp.{order}.{op}.{kind} r|s, {u}, {v}, q; selp.b32 ra, 1, 2, r;"
         " @s add.s32 ra, ra, 4;"
         for order, op, kind in (
-            ("lt", "and", "s64"), ("ge", "or", "u64"), ("eq", "xor", "s32"), ("ne", "or", "u32"),
+            ("lt", "and", "s64"),
+            ("ge", "or", "u64"),
+            ("eq", "xor", "s32"),
+            ("ne", "or", "u32"),
         )
         for u, v in (("x", "y") if "64" in kind else ("a", "b"),)
     ),
@@ -211,7 +225,7 @@ DIVISIONS = (
 )
 
 
-@pytest.mark.parametrize("architecture", ("sm_70", *ARCHITECTURES))
+@pytest.mark.parametrize("architecture", ["sm_70", *ARCHITECTURES])
 def test_integers_are_those_of_ptx(architecture: str) -> None:
     """Sums, products, shifts, bits, comparisons: bit for bit, on both engines."""
     newer = NEWER_EXTREMA if int(architecture[3:]) >= 90 else ()
