@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kernelcast.ptx_frontend.instruction_writer import InstructionWriter
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.ptx.lowering.instruction_parts import InstructionParts
 from kernelcast.ptx_frontend.ptx.lowering.operands import Site
@@ -17,7 +18,7 @@ from kernelcast.simcore.isa.ir.kernel import Immediate, Register, Special, Speci
 from kernelcast.simcore.isa.matrix.exchanges import Exchange, ExchangeKind, exchange_opcode
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
-__all__ = ["lower_movement"]
+__all__ = ["lower_movement", "unpacked"]
 
 _COUNTS = {"x1": 1, "x2": 2, "x4": 4}
 _ROW_WORDS, _ROW_BYTES = 4, 16
@@ -62,7 +63,7 @@ def lower_movement(site: Site, builder: BasicBlockBuilder) -> None:
         found = fragment_destinations(site, 0, word * exchange.results)
         address = site.address(1, space, _ROW_BYTES)
         _with_addresses(code, exchange).load(ScalarType.B32, address, rows, is_main=True)
-        whole.exchange(opcode, found, _unpacked(code, rows, movement.packed_bits))
+        whole.exchange(opcode, found, unpacked(code, rows, movement.packed_bits))
         return
     held = fragment_sources(site, 1, word * exchange.matrices)
     address = site.address(0, space, _ROW_BYTES)
@@ -105,10 +106,10 @@ def _understood(site: Site, parts: list[str]) -> _Movement:
     return _Movement(exchange, space, _UNPACKED.get(type_, 0))
 
 
-def _unpacked(
-    code: InstructionParts, rows: tuple[Register, ...], packed_bits: int
+def unpacked(
+    code: InstructionWriter, rows: tuple[Register, ...], packed_bits: int
 ) -> tuple[Register, ...]:
-    """The 16 elements of a row as bytes, four a word."""
+    """The 16 elements of a row as bytes, four a word; the row itself where they take no bits."""
     if not packed_bits:
         return rows
     return tuple(
@@ -117,7 +118,7 @@ def _unpacked(
     )
 
 
-def _four_elements(code: InstructionParts, rows: tuple[Register, ...], first: int) -> Register:
+def _four_elements(code: InstructionWriter, rows: tuple[Register, ...], first: int) -> Register:
     """The 32 bits of a row from bit `first` on."""
     word, distance = divmod(first, 32)
     if not distance:
@@ -125,7 +126,7 @@ def _four_elements(code: InstructionParts, rows: tuple[Register, ...], first: in
     return code.compute("shf.r.wrap.b32", 32, rows[word], rows[word + 1], Immediate(distance))
 
 
-def _as_bytes(code: InstructionParts, word: Register, bits: int) -> Register:
+def _as_bytes(code: InstructionWriter, word: Register, bits: int) -> Register:
     """Spreads the lowest four elements: two steps that each move every second part away."""
     for count in (2, 1):
         width, room = bits * count, 8 * count

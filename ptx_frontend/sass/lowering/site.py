@@ -369,6 +369,10 @@ class Site(InstructionWriter):
     def _signed(self, value: Operand, sign: str, is_absolute: bool, type_: str) -> Operand:
         bits = int(type_[1:])
         number = type_ if type_.startswith("f") else f"s{bits}"
+        if isinstance(value, Immediate) and type_.startswith("f"):
+            top = 1 << (bits - 1)
+            magnitude = value.bits & (top - 1) if is_absolute else value.bits
+            return Immediate(magnitude ^ top if sign == "-" else magnitude)
         if is_absolute:
             value = self.compute(f"abs.{number}", bits, value)
         if sign == "-":

@@ -52,7 +52,10 @@ class LayoutFamily(Enum):
 
 @dataclass(frozen=True, slots=True)
 class MatrixOperation:
-    """What one instruction computes; `wmma_registers`: of A and B with their copies."""
+    """What one instruction computes; `wmma_registers`: of A and B with their copies.
+
+    `steps`: so many instructions share the product, of which each gives some registers of D.
+    """
 
     product: MatrixProduct
     family: LayoutFamily
@@ -61,6 +64,7 @@ class MatrixOperation:
     sparsity: Sparsity | None = None
     wmma_registers: tuple[int, int] = (0, 0)
     scales: BlockScales | None = None
+    steps: int = 1
 
     @property
     def name(self) -> str:
@@ -83,7 +87,7 @@ class MatrixOperation:
         """Floating-point operations of the product per lane of a warp; 0 for integers."""
         if not self.product.a.is_float:
             return 0
-        return 2 * self.product.multiply_adds // _LANES
+        return 2 * self.product.multiply_adds // _LANES // self.steps
 
     def fragments(self) -> tuple[Fragment, Fragment, Fragment, Fragment]:
         """The layouts of A (as stored), B, C and D."""
