@@ -78,7 +78,7 @@ def meeting_blocks(kernel: Kernel) -> tuple[int, ...]:
     These are the ones with operations across lanes that name their members, in kernels with spin
     loops.
     """
-    if not spinloops(kernel):
+    if not spin_loops(kernel):
         return ()
     return tuple(
         block.index
