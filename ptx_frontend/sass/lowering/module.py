@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kernelcast.errors import InputError, SourceSpan, UnsupportedInstruction, nearest
+from kernelcast.errors import SourceSpan, UnsupportedInstruction, nearest
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
 from kernelcast.ptx_frontend.sass.lowering.context import FunctionContext
@@ -75,9 +75,10 @@ class _KernelLowering:
         start = self._span_at(0)
         self._builder = BasicBlockBuilder(start, self._registers.file)
         base = function.info.base
-        if base is None:
-            raise InputError(f"{cubin.path}: {function.name!r} does not say where parameters are")
-        self._entry = EntryValues(self._builder, cubin, function, base)
+        if base is None and function.info.parameters:
+            reason = "the cubin does not say where the parameters are"
+            self.refusals.append(UnsupportedInstruction(reason, start))
+        self._entry = EntryValues(self._builder, cubin, function, base or 0)
         self._context = FunctionContext(
             self._builder,
             self._registers,

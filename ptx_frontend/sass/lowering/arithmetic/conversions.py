@@ -25,7 +25,7 @@ _BITS = {"bf16": 16, "s8": 8, "u8": 8}
 _PLACES = {"B0": 0, "B1": 8, "B2": 16, "B3": 24, "H0": 0, "H1": 16}
 """Where parts of a register begin."""
 _VOLTA = 70
-_WORD = 32
+_WORD, _TOP = 32, 0x80000000
 
 
 def _bits(kind: str) -> int:
@@ -155,3 +155,25 @@ def _clamped(site: Site, value: Register, kind: str) -> Register:
     low, high = -(1 << (bits - 1)) & 0xFFFFFFFF, (1 << (bits - 1)) - 1
     above = site.compute("max.s32", _WORD, value, Immediate(low))
     return site.compute("min.s32", _WORD, above, Immediate(high))
+
+
+@lowers("I2I", "UI2I", unit=Unit.CONVERSION)
+def lower_integer_to_integer(site: Site) -> None:
+    """`d, a`: clamped with `.SAT`, else its lowest bits, extended."""
+    target, source = site.choose(_INTEGERS, "s32"), site.choose(_INTEGERS, "s32")
+    saturates = site.take("SAT")
+    if max(_bits(target), _bits(source)) > _WORD:
+        raise site.refuse("integers of 64 bits")
+    value, source = _integer_source(site, site.operand(1), source)
+    destination, bits = site.destination(site.operand(0)), _bits(target)
+    if not saturates:
+        ends = (Immediate(0), Immediate(bits))
+        site.main(f"bfe.{target[0]}32", destination, value, *ends)
+        return
+    if source[0] == "s" and target[0] == "u":
+        value = site.compute("max.s32", _WORD, value, Immediate(0))
+    elif source[0] == "s":
+        low = -(1 << (bits - 1)) & 0xFFFFFFFF
+        value = site.compute("max.s32", _WORD, value, Immediate(low))
+    most = (1 << (bits - (target[0] == "s"))) - 1
+    site.main("min.u32" if source[0] == "u" else "min.s32", destination, value, Immediate(most))

@@ -48,8 +48,8 @@ def lower_packing(site: Site) -> None:
         source = _pair_source(site, site.operand(1), narrow)
         site.main(f"cvt{modes}.{wide}x2.{narrow}", site.destination(site.operand(0)), source)
     elif site.take("PACK_B"):
-        source = site.word(site.operand(1), "f32")
-        site.main(f"cvt{modes}.{wide}.f32", site.destination(site.operand(0)), source)
+        number = site.word(site.operand(1), "f32")
+        site.main(f"cvt{modes}.{wide}.f32", site.destination(site.operand(0)), number)
     elif site.take("MERGE_C"):
         _convert_one(site, modes, wide or "f16")
     elif site.take("PACK_AB", "PACK_AB_"):
@@ -122,3 +122,21 @@ def lower_packed_integers(site: Site) -> None:
     )
     c = site.word(site.operand(3))
     site.main(f"cvt.pack.sat.{kind}.s32.b32", site.destination(site.operand(0)), a, b, c)
+
+
+@lowers("I2IP", "UI2IP", unit=Unit.CONVERSION)
+def lower_packed_from_integers(site: Site) -> None:
+    """`d, a, b, c`: two clamped integers, b the lower, below the lower half of c."""
+    kinds = {name: name.lower() for name in ("U2", "S2", "U4", "S4", "U8", "S8", "U16", "S16")}
+    kind = site.choose(kinds, "")
+    site.take("S32")
+    if not kind or not site.take("SAT"):
+        raise site.refuse("integers of an unknown kind")
+    a, b, c = (site.word(site.operand(i)) for i in (1, 2, 3))
+    destination = site.destination(site.operand(0))
+    if not kind.endswith("16"):
+        site.main(f"cvt.pack.sat.{kind}.s32.b32", destination, a, b, c)
+        return
+    if c != _ZERO:
+        raise site.refuse("a third operand above two of 16 bits")
+    site.main(f"cvt.pack.sat.{kind}.s32", destination, a, b)
