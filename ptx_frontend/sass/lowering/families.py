@@ -30,6 +30,7 @@ from kernelcast.ptx_frontend.sass.lowering.control_flow import (
 )
 from kernelcast.ptx_frontend.sass.lowering.memory_access import (
     accesses,
+    asynchronous,
     atomics,
 )
 from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
@@ -42,6 +43,7 @@ __all__ = [
     "SASS_OPCODES",
     "accesses",
     "address_sums",
+    "asynchronous",
     "atomics",
     "barriers",
     "bit_fields",
