@@ -163,7 +163,7 @@ def _lower_step(site: Site) -> None:
     layout = ".".join(order.value for order in orders)
     name = f"mma.sync.aligned.m8n8k4.{layout}.{result}.f16.f16.{sum_}"
     operation = replace(_operation(site, name), steps=count)
-    a, b, c, d = operation.fragments()
+    _, _, c, d = operation.fragments()
     held = site.words(site.operand(3), 2)
     first = 2 * step * c.registers // d.registers // 2 * 2
     before = _amid(Immediate(0), c.registers, first, held)
