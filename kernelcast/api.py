@@ -19,10 +19,10 @@ from kernelcast.errors import KernelcastError, TraceFormatError, nearest
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.runnable import LoadedModule
 from kernelcast.inputs.compiler_options import CompilerOptions
+from kernelcast.inputs.native.sources import ptx_module
 from kernelcast.inputs.source_file import load_source
 from kernelcast.models import ModelOptions, check_options, get_model, utilization_factor
 from kernelcast.models.estimate import Estimate
-from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import known_devices, load_device
 from kernelcast.simcore.profile.measured_profile import profile_from_metrics
@@ -76,7 +76,7 @@ def load(
 
 def load_ptx(text: str, name: str = "<ptx>") -> LoadedModule:
     """The kernels of a PTX text, which messages call `name`; PtxSyntaxError when it is no PTX."""
-    return LoadedModule(read_ptx(text, name))
+    return ptx_module(text, name)
 
 
 def device(name: str | Path) -> Device:
@@ -136,7 +136,7 @@ def estimate(
     given = {option: value for option, value in own.items() if value is not None}
     check_options((name,), given)
     options = ModelOptions(_work_type(work_type), utilization, variant, given)
-    found = get_model(name)(profile, chosen, options)
+    found = replace(get_model(name)(profile, chosen, options), code=profile.code)
     if model is None:
         return replace(found, assumptions=(*why_not_default(chosen), *found.assumptions))
     return found

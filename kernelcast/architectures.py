@@ -12,6 +12,7 @@ from typing import Protocol
 
 from kernelcast.api import estimate
 from kernelcast.errors import KernelcastError, LaunchError, ModelNotApplicable
+from kernelcast.execution.code import machine_code_name
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.memory_simulation import SimulatedDevice
 from kernelcast.models import MODELS, get_model, needs_paths
@@ -51,8 +52,8 @@ class KernelSource(Protocol):
     def trace(self, devices: Sequence[Device]) -> KernelTrace:
         """One launch, with the memories of the devices simulated or its accesses kept."""
 
-    def with_accesses(self, warp_width: int) -> KernelTrace:
-        """One launch in warps of that many threads, with its accesses kept."""
+    def with_accesses(self, device: Device) -> KernelTrace:
+        """One launch as a device executes it, with its accesses kept."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class StoredKernel:
         """The stored trace, whatever the devices."""
         return self.stored
 
-    def with_accesses(self, warp_width: int) -> KernelTrace:
+    def with_accesses(self, device: Device) -> KernelTrace:
         """The stored trace, which holds its accesses."""
         return self.stored
 
@@ -95,9 +96,14 @@ class ExecutedKernel:
         """Executes the launch, with the memories of the devices simulated."""
         return self.workload.run(self.size, devices=devices, record_paths=self.record_paths)
 
-    def with_accesses(self, warp_width: int) -> KernelTrace:
-        """Executes the launch in warps of that many threads, with its accesses kept."""
-        return self.workload.run(self.size, warp_width=warp_width, record_paths=self.record_paths)
+    def with_accesses(self, device: Device) -> KernelTrace:
+        """Executes the launch as a device does, with its accesses kept."""
+        return self.workload.run(
+            self.size,
+            warp_width=device.architecture.warp_width,
+            target=device,
+            record_paths=self.record_paths,
+        )
 
 
 @dataclass(frozen=True)
@@ -309,17 +315,22 @@ def _profiles(source: KernelSource, found: Sequence[Architecture]) -> list[Kerne
     usual = [item.device for item in found if not item.device.early_release]
     trace = _trace(source, usual)
     kept = {
-        width: source.with_accesses(width)
-        for width in {
-            item.device.architecture.warp_width for item in found if item.device.early_release
-        }
+        name: source.with_accesses(device)
+        for name, device in {
+            _code_and_width(item.device): item.device for item in found if item.device.early_release
+        }.items()
     }
     return [
-        (kept[item.device.architecture.warp_width] if item.device.early_release else trace).profile(
+        (kept[_code_and_width(item.device)] if item.device.early_release else trace).profile(
             item.device
         )
         for item in found
     ]
+
+
+def _code_and_width(device: Device) -> tuple[str | None, int]:
+    """Equal for devices that one execution serves."""
+    return machine_code_name(device), device.architecture.warp_width
 
 
 def _trace(source: KernelSource, devices: Sequence[Device]) -> KernelTrace:
@@ -328,12 +339,15 @@ def _trace(source: KernelSource, devices: Sequence[Device]) -> KernelTrace:
     for device in devices:
         representatives.setdefault(_memory_key(device), device)
     trace = source.trace(list(representatives.values()))
-    results = {_memory_key(item.device): item.memory for item in trace.simulated}
-    return replace(
-        trace,
-        simulated=tuple(
-            SimulatedDevice(device, results[key])
-            for device in devices
-            if (key := _memory_key(device)) in results
-        ),
+    results = {
+        _memory_key(item.device): item.memory
+        for code in (trace, *trace.others)
+        for item in code.simulated
+    }
+    simulated = tuple(
+        SimulatedDevice(device, results[key])
+        for device in devices
+        if (key := _memory_key(device)) in results
     )
+    others = tuple(replace(code, simulated=simulated) for code in trace.others)
+    return replace(trace, simulated=simulated, others=others)

@@ -98,6 +98,8 @@ class Estimate:
     advice: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     validity: LaunchValidity = field(default=LaunchValidity(None, None, None))
+    code: str = ""
+    """The code that was executed, as `KernelProfile.code` has it."""
 
     @property
     def time_s(self) -> float:

@@ -17,7 +17,7 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.cli import app, main
-from kernelcast.execution.instruction_mix import MixIsa, instruction_mix
+from kernelcast.execution.instruction_mix import Counting, instruction_mix
 from kernelcast.inputs import source_file
 from kernelcast.simcore.device import file as device_file
 from kernelcast.simcore.isa.opcodes import table
@@ -77,7 +77,7 @@ def test_an_opcode_is_one_entry(plug_in: Callable[[str, str], ModuleType]) -> No
             module = kc.load_ptx(KERNEL.replace("INSTRUCTION", "triple.u32 %r2, %r1;"))
             trace = module["k"].run(grid=1, block=32, args=[out], engine=engine)
             assert out.tolist() == [3 * lane for lane in range(32)]
-            mix = instruction_mix(trace.data, MixIsa.SOURCE)
+            mix = instruction_mix(trace.data, Counting.PLAIN)
             (row,) = (row for row in mix.rows if row.opcode == "triple.u32")
             assert (row.unit, row.thread, row.warp) == ("integer", 32, 1)
     finally:

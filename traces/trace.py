@@ -17,6 +17,7 @@ from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.warp_paths import WarpPaths
 
 __all__ = [
+    "SOURCE_CODE",
     "AccessTable",
     "InstructionRow",
     "PatternCounts",
@@ -26,6 +27,8 @@ __all__ = [
 ]
 
 Ints = npt.NDArray[np.int64]
+SOURCE_CODE = "source"
+"""What a trace of a kernel in its source form calls its code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +195,13 @@ class Trace:
     paths: WarpPaths | None = None
     no_paths: str = ""
     """Half a sentence why there are no paths although they were wanted."""
+    code: str = SOURCE_CODE
+    """Which code was executed: that of the source, or machine code by its architecture, `sm_80`."""
+
+    @property
+    def is_machine_code(self) -> bool:
+        """Whether what was executed, and counted, is what a GPU executes."""
+        return self.code != SOURCE_CODE
 
     @property
     def thread_blocks(self) -> int:

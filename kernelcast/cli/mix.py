@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
+import kernelcast as kc
 from kernelcast.cli import options
-from kernelcast.cli.option_bundles import OutputOptions, bundled
-from kernelcast.cli.trace_source import Execution
-from kernelcast.execution.instruction_mix import MixIsa, instruction_mix
+from kernelcast.cli.option_bundles import ExecutionOptions, OutputOptions, bundled
+from kernelcast.execution.instruction_mix import Counting, instruction_mix
 from kernelcast.report import records, text
 
 __all__ = ["mix"]
@@ -18,27 +18,30 @@ __all__ = ["mix"]
 @bundled
 def mix(
     workload: options.WorkloadOrTrace,
-    isa: Annotated[
-        MixIsa,
+    device: Annotated[
+        str | None,
         typer.Option(
-            help="source: as PTX spells them; native: as machine code counts them "
-            "(folded moves left out, neighbouring accesses merged)."
+            help="GPU whose machine code is counted, by name or device file.", metavar="D"
         ),
-    ] = MixIsa.SOURCE,
-    size: options.Size = None,
-    engine: options.Engine = options.EngineName.AUTO,
-    limit_seconds: options.LimitSeconds = None,
-    limit_instructions: options.LimitInstructions = None,
-    exact: options.Exact = False,
-    sample: options.Sample = False,
+    ] = None,
+    counting: Annotated[
+        Counting,
+        typer.Option(
+            help="plain: instructions as they are spelled; merged: those of PTX and LLVM IR by "
+            "rules for what an assembler folds and merges."
+        ),
+    ] = Counting.PLAIN,
     *,
+    how: ExecutionOptions,
     output: OutputOptions,
 ) -> None:
-    """Dynamic instruction histogram: executions by thread and by warp."""
-    sampling = options.sampling(exact=exact, sample=sample)
-    execution = Execution(size, None, engine, limit_seconds, limit_instructions, sampling=sampling)
-    trace = execution.trace(workload, record_memory=False)
-    found = instruction_mix(trace.data, isa)
+    """Dynamic instruction histogram: executions by thread and by warp.
+
+    With --device it is that of the GPU's machine code where it can be had (see --code).
+    """
+    target = None if device is None else kc.device(device)
+    trace = how.execution(target=target).trace(workload, record_memory=False)
+    found = instruction_mix(trace.data, counting)
     output.show(
         record=lambda: records.mix_record(found, trace.data.engine, trace.data.elapsed_s),
         rows=lambda: records.mix_rows(found),

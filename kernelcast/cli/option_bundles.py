@@ -15,6 +15,7 @@ from kernelcast.cli.model_options import OwnOptions
 from kernelcast.cli.terminal import show_result
 from kernelcast.cli.trace_source import Execution
 from kernelcast.execution.sampling import Sampling
+from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.launch.launch import Limits
 
 __all__ = ["ExecutionOptions", "OutputOptions", "bundled"]
@@ -31,6 +32,7 @@ class ExecutionOptions:
     limit_instructions: options.LimitInstructions = None
     exact: options.Exact = False
     sample: options.Sample = False
+    code: options.CodeChoice = None
 
     @property
     def sampling(self) -> Sampling:
@@ -45,9 +47,9 @@ class ExecutionOptions:
     @property
     def of_workload(self) -> dict[str, object]:
         """Options that say what a workload is, which no profiler's file takes."""
-        return {"--size": self.size, "--registers": self.registers}
+        return {"--size": self.size, "--registers": self.registers, "--code": self.code}
 
-    def execution(self, *, record_paths: bool = False) -> Execution:
+    def execution(self, *, record_paths: bool = False, target: Device | None = None) -> Execution:
         """The options as the models' pipeline takes them."""
         return Execution(
             self.size,
@@ -57,6 +59,9 @@ class ExecutionOptions:
             self.limit_instructions,
             sampling=self.sampling,
             record_paths=record_paths,
+            code=self.code,
+            target=target,
+            warp_width=None if target is None else target.architecture.warp_width,
         )
 
 

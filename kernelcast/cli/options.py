@@ -12,11 +12,13 @@ import typer
 import kernelcast as kc
 from kernelcast.cli.terminal import show_error
 from kernelcast.errors import KernelcastError
+from kernelcast.execution.code import Code
 from kernelcast.execution.sampling import Sampling
 from kernelcast.simcore.launch.launch import Limits
 
 __all__ = [
     "AlwaysExact",
+    "CodeChoice",
     "Csv",
     "Engine",
     "EngineName",
@@ -111,6 +113,17 @@ Sample: TypeAlias = Annotated[
 ]
 Registers: TypeAlias = Annotated[
     int | None, counted("Registers per thread, as the target's compiler would use.", _EXECUTION)
+]
+
+
+CodeChoice: TypeAlias = Annotated[
+    Code | None,
+    typer.Option(
+        help="What is executed: native, the machine code of each GPU (PTX is assembled); source, "
+        "PTX or LLVM IR as it is; auto (the default), native where it can be had.",
+        show_default=False,
+        rich_help_panel=_EXECUTION,
+    ),
 ]
 
 

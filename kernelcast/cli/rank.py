@@ -109,6 +109,7 @@ def rank(
         checked_size=check,
         processes=processes or os.cpu_count() or 1,
         store=resume,
+        code=how.code,
     )
     try:
         with show_progress("ranking") as progress:

@@ -24,6 +24,11 @@ def run(
     limit_seconds: options.LimitSeconds = None,
     limit_instructions: options.LimitInstructions = None,
     exact: options.AlwaysExact = False,
+    code: options.CodeChoice = None,
+    device: Annotated[
+        str | None,
+        typer.Option(help="GPU whose machine code is executed, with --code.", metavar="D"),
+    ] = None,
     exact_sums: Annotated[
         bool,
         typer.Option(help="Matrix instructions add up exactly and round once, as no GPU does."),
@@ -41,6 +46,8 @@ def run(
             progress=progress,
             record_memory=False,
             exact_sums=exact_sums,
+            code=code,
+            target=None if device is None else kc.device(device),
         )
         if check:
             result = loaded.run_check(size, options=executed)

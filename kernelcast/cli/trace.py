@@ -54,7 +54,7 @@ def record_trace(
     engine: options.Engine = options.EngineName.AUTO,
     device: Annotated[
         str | None,
-        typer.Option(help="GPU that the trace is for: gives the warp width.", metavar="D"),
+        typer.Option(help="GPU that the trace is for: gives code and warp width.", metavar="D"),
     ] = None,
     warp_width: Annotated[
         int | None,
@@ -63,12 +63,14 @@ def record_trace(
     limit_seconds: options.LimitSeconds = None,
     limit_instructions: options.LimitInstructions = None,
     exact: options.AlwaysExact = False,
+    code: options.CodeChoice = None,
 ) -> None:
     """Execute a workload and store its trace, which serves GPUs of one warp width."""
     if kc.is_trace_file(workload):
         raise KernelcastError(f"{workload} is a trace already; `trace import` converts traces")
     _check_output(output)
-    width = warp_width if device is None else _width_of(kc.device(device), warp_width)
+    target = None if device is None else kc.device(device)
+    width = warp_width if target is None else _width_of(target, warp_width)
     execution = Execution(
         size,
         registers,
@@ -77,6 +79,8 @@ def record_trace(
         limit_instructions,
         warp_width=width,
         record_paths=True,
+        code=code,
+        target=target,
     )
     kc.save_trace(execution.trace(workload), output)
 

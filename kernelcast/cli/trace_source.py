@@ -12,6 +12,7 @@ from kernelcast import simcore
 from kernelcast.cli import options
 from kernelcast.cli.terminal import show_progress
 from kernelcast.errors import KernelcastError
+from kernelcast.execution.code import Code
 from kernelcast.execution.run_options import RunOptions
 from kernelcast.execution.sampling import Sampling
 
@@ -37,6 +38,9 @@ class Execution:
     warp_width: int | None = None
     sampling: Sampling = Sampling.NEVER
     record_paths: bool = False
+    code: Code | None = None
+    target: kc.Device | None = None
+    """The GPU whose machine code is executed where its memory is not simulated."""
 
     def trace(
         self,
@@ -70,6 +74,8 @@ class Execution:
                 record_memory=record_memory,
                 record_paths=self.record_paths,
                 sampling=self.sampling,
+                code=self.code,
+                target=self.target,
             )
             return loaded.run(self.size, options=executed)
 
@@ -80,6 +86,7 @@ class Execution:
             ("--engine", engine),
             ("--limit-seconds", self.limit_seconds),
             ("--limit-instructions", self.limit_instructions),
+            ("--code", self.code),
         ):
             if value is not None:
                 raise KernelcastError(f"{name} goes with a workload file; {source} is a trace")

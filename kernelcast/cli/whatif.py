@@ -112,10 +112,11 @@ class _Source:
     def trace(self, devices: Sequence[kc.Device]) -> kc.KernelTrace:
         return self.execution.trace(self.file, devices)
 
-    def with_accesses(self, warp_width: int) -> kc.KernelTrace:
+    def with_accesses(self, device: kc.Device) -> kc.KernelTrace:
         if kc.is_trace_file(self.file):
             return self.execution.trace(self.file)
-        return replace(self.execution, warp_width=warp_width).trace(self.file)
+        width = device.architecture.warp_width
+        return replace(self.execution, warp_width=width, target=device).trace(self.file)
 
 
 def _values(name: str, text: str) -> list[str]:

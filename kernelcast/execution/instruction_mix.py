@@ -7,16 +7,20 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from kernelcast.simcore.profile.instruction_counts import tensor_operations
-from kernelcast.traces.trace import Trace
+from kernelcast.traces.trace import SOURCE_CODE, Trace
 
-__all__ = ["InstructionMix", "MixCount", "MixIsa", "instruction_mix"]
+__all__ = ["Counting", "InstructionMix", "MixCount", "instruction_mix"]
 
 
-class MixIsa(Enum):
-    """SOURCE: instructions as the source spells them. NATIVE: by the native counting rules."""
+class Counting(Enum):
+    """PLAIN: instructions as the code spells them.
 
-    SOURCE = "source"
-    NATIVE = "native"
+    MERGED: those of PTX and LLVM IR by rules for what an assembler folds and merges
+    (docs/counting.md); machine code has nothing of that left.
+    """
+
+    PLAIN = "plain"
+    MERGED = "merged"
 
 
 _BETWEEN_UNITS = ", "
@@ -40,10 +44,19 @@ class InstructionMix:
     """How often each instruction of a kernel was executed."""
 
     kernel: str
-    isa: MixIsa
+    counting: Counting
     rows: tuple[MixCount, ...]
     tensor_operations: Mapping[str, float] = field(default_factory=dict)
     """Tensor operations by type, two for each multiply-add."""
+    code: str = SOURCE_CODE
+    """What was executed: `source`, or the architecture of machine code."""
+    registers: int | None = None
+    """Registers per thread, where machine code or the user says it."""
+
+    @property
+    def architecture(self) -> str | None:
+        """The architecture of machine code; None for a source form."""
+        return None if self.code == SOURCE_CODE else self.code
 
     @property
     def thread_instructions(self) -> int:
@@ -56,17 +69,18 @@ class InstructionMix:
         return sum(row.warp for row in self.rows)
 
 
-def instruction_mix(trace: Trace, isa: MixIsa = MixIsa.SOURCE) -> InstructionMix:
+def instruction_mix(trace: Trace, counting: Counting = Counting.PLAIN) -> InstructionMix:
     """Counts of one launch by opcode, the most executed first; opcodes never reached are left out.
 
-    Source counts leave the spelling whole (`ld.global.nc.f64`), so that types stay apart. LLVM's
+    Plain counts leave the spelling whole (`ld.global.nc.f64`), so that types stay apart. LLVM's
     `add` or `phi` may be work of several units: it is one row all the same, which names them all.
-    Native counts keep units apart.
+    Merged counts keep units apart.
     """
     warps, lanes = trace.classes.totals()
     counts: dict[tuple[str, str], tuple[int, int]] = {}
     for row in trace.instructions:
-        is_counted = row.is_counted_natively if isa is MixIsa.NATIVE else row.is_source
+        is_merged = counting is Counting.MERGED
+        is_counted = row.is_counted_natively if is_merged else row.is_source
         if not is_counted:
             continue
         key = row.mnemonic, row.unit
@@ -77,10 +91,17 @@ def instruction_mix(trace: Trace, isa: MixIsa = MixIsa.SOURCE) -> InstructionMix
         for (opcode, unit), (thread, warp) in counts.items()
         if warp
     ]
-    if isa is MixIsa.SOURCE:
+    if counting is Counting.PLAIN:
         rows = _by_opcode(rows)
     ordered = tuple(sorted(rows, key=_by_count))
-    return InstructionMix(trace.kernel, isa, ordered, tensor_operations(trace))
+    return InstructionMix(
+        trace.kernel,
+        counting,
+        ordered,
+        tensor_operations(trace),
+        trace.code,
+        trace.resources.registers,
+    )
 
 
 def _by_opcode(rows: Iterable[MixCount]) -> list[MixCount]:

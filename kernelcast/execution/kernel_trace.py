@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kernelcast.errors import TraceFormatError
+from kernelcast.execution.code import machine_code_name
 from kernelcast.execution.memory_simulation import SimulatedDevice
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
@@ -34,14 +35,33 @@ class KernelTrace:
     """One launch, executed for each of the warp widths of `traces`, which rise.
 
     `repeats` launches are to be estimated. `simulated`: what the run's devices did meanwhile.
+    `others`: the same launch as the machine code of other architectures. `notes`: why a device has
+    no machine code, by its name.
     """
 
     traces: tuple[Trace, ...]
     repeats: int = 1
     simulated: tuple[SimulatedDevice, ...] = ()
+    others: tuple[KernelTrace, ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_codes(cls, found: Sequence[KernelTrace], notes: Mapping[str, str]) -> KernelTrace:
+        """The traces of one launch as several codes, of which the last one stands for all."""
+        return replace(found[-1], others=tuple(found[:-1]), notes=notes)
 
     def __repr__(self) -> str:
         return f"<trace of {source_name(self.data.kernel)}, {self.data.engine} engine>"
+
+    @property
+    def code(self) -> str:
+        """The code that `data` is of: `source`, or the architecture of machine code."""
+        return self.data.code
+
+    def of_device(self, device: Device) -> KernelTrace:
+        """The trace of the code that a device runs, else the one that stands for all."""
+        own = machine_code_name(device)
+        return next((item for item in self.others if item.code == own), self)
 
     @property
     def data(self) -> Trace:
@@ -50,7 +70,8 @@ class KernelTrace:
 
     def repeated(self, repeats: int) -> KernelTrace:
         """The trace as one of `repeats` equal launches, which times are then for."""
-        return replace(self, repeats=repeats)
+        others = tuple(item.repeated(repeats) for item in self.others)
+        return replace(self, repeats=repeats, others=others)
 
     def with_registers(self, registers: int) -> KernelTrace:
         """The trace as if compiled to that many registers: another occupancy, the same counts."""
@@ -60,6 +81,7 @@ class KernelTrace:
                 replace(trace, resources=replace(trace.resources, registers=registers))
                 for trace in self.traces
             ),
+            others=tuple(item.with_registers(registers) for item in self.others),
         )
 
     def at_width(self, warp_width: int) -> Trace:
@@ -91,9 +113,15 @@ class KernelTrace:
         from kernelcast.simcore.profile.profiler import profile
 
         target = load_device(device) if isinstance(device, str) else device
-        trace = self.at_width(target.architecture.warp_width)
-        memory = self._simulated_memory(trace, target)
-        return replace(profile(trace, target, self.repeats, memory), target=target)
+        mine = self.of_device(target)
+        trace = mine.at_width(target.architecture.warp_width)
+        memory = mine._simulated_memory(trace, target)
+        found = profile(trace, target, mine.repeats, memory)
+        note = self.notes.get(target.name)
+        if note is not None:
+            assumptions = (*found.assumptions, f"the source was executed, no machine code: {note}")
+            found = replace(found, assumptions=assumptions)
+        return replace(found, target=target)
 
     def _simulated_memory(self, trace: Trace, target: Device) -> MemoryResult | None:
         """What the run simulated; None where the trace has kept its accesses."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
+from kernelcast.execution.code import Code, code_named
 from kernelcast.execution.sampling import Sampling
 from kernelcast.keywords import check_keywords
 from kernelcast.progress import Progress
@@ -30,6 +31,9 @@ class RunKeywords(TypedDict, total=False):
     record_paths: bool | None
     sampling: Sampling
     exact_sums: bool
+    code: Code | str | None
+    target: Device | str | None
+    source_registers: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +56,12 @@ class RunOptions:
     `sampling` a large launch may be estimated from a part of its thread blocks; its buffers stay as
     they are. With `exact_sums` matrix instructions add up all products exactly and round once, not
     as tensor units do.
+
+    `code`: `native` executes the machine code of each device, `source` the PTX or LLVM IR as it is,
+    `auto` machine code where the tools and the architecture allow; None is what the environment
+    variable `KERNELCAST_CODE` says, else `auto`. Without devices it is that of `target`, whose
+    memory is not simulated, and without either the source.
+    `source_registers` per thread hold for the source form alone: machine code has its own.
     """
 
     registers: int | None = None
@@ -66,6 +76,9 @@ class RunOptions:
     record_paths: bool | None = None
     sampling: Sampling = Sampling.NEVER
     exact_sums: bool = False
+    code: Code | str | None = None
+    target: Device | str | None = None
+    source_registers: int | None = None
 
     @classmethod
     def of(
@@ -79,6 +92,11 @@ class RunOptions:
         if options is not None and not isinstance(options, cls):
             raise TypeError(f"options must be RunOptions, got {type(options).__name__}")
         return replace(options or cls(), **keywords)
+
+    @property
+    def chosen_code(self) -> Code:
+        """The code that is wanted; KernelcastError for a name that is none."""
+        return code_named(self.code)
 
     @property
     def ends(self) -> Limits:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Unpack
 
 from kernelcast.errors import LaunchError, nearest
+from kernelcast.execution.code import CodePlan, NativeSource, planned
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.launch_sampling import sampled_launch
 from kernelcast.execution.memory_simulation import MemorySimulation
@@ -39,9 +40,13 @@ _USUAL_WIDTH = 32
 
 @dataclass(frozen=True)
 class RunnableKernel:
-    """One kernel of a module; `run` executes it on the CPU."""
+    """One kernel of a module; `run` executes it on the CPU.
+
+    `native`: where its machine code comes from, None where it has none.
+    """
 
     kernel: Kernel
+    native: NativeSource | None = None
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
@@ -88,9 +93,34 @@ class RunnableKernel:
         launch = described.launch(self.kernel, args)
         targets = [load_device(item) if isinstance(item, str) else item for item in chosen.devices]
         with time_limit(chosen.ends.seconds):
-            self._check(launch, targets)
-            kernel = self.with_exact_sums() if chosen.exact_sums else self
-            return kernel._recorded(launch, targets, chosen)
+            return self._planned(launch, self._plan(targets, chosen), chosen)
+
+    def _plan(self, devices: Sequence[Device], options: RunOptions) -> CodePlan:
+        """Which code is executed for which device; `target` says it where there are no devices."""
+        target = load_device(options.target) if isinstance(options.target, str) else options.target
+        asked = devices or ([] if target is None else [target])
+        plan = planned(self.kernel, self.native, asked, options.chosen_code)
+        return plan if devices else plan.without_devices()
+
+    def _planned(self, launch: Launch, plan: CodePlan, options: RunOptions) -> KernelTrace:
+        """One execution for each code of the plan, all from the same buffers."""
+        parts = [(RunnableKernel(kernel), launch, group) for kernel, group in plan.machine]
+        if plan.source or not parts:
+            registers = launch.registers
+            if self.kernel.machine is None:
+                registers = registers or options.source_registers
+            parts.append((self, replace(launch, registers=registers), plan.source))
+        for runnable, launched, devices in parts:
+            runnable._check(launched, devices)
+        snapshot = ArgumentSnapshot(launch.arguments) if len(parts) > 1 else None
+        found: list[KernelTrace] = []
+        for number, (runnable, launched, devices) in enumerate(parts):
+            if snapshot is not None and found:
+                snapshot.restore()
+            chosen = replace(options, progress=_share_of(options.progress, number, len(parts)))
+            kernel = runnable.with_exact_sums() if options.exact_sums else runnable
+            found.append(kernel._recorded(launched, devices, chosen))
+        return KernelTrace.of_codes(found, plan.notes)
 
     def _recorded(
         self, launch: Launch, devices: Sequence[Device], options: RunOptions
@@ -195,6 +225,8 @@ class LoadedModule(Mapping[str, RunnableKernel]):
 
     module: Module
     names: Mapping[str, str] = field(default_factory=dict)
+    native: NativeSource | None = None
+    """Where machine code of its kernels comes from; None where there is none."""
 
     def __repr__(self) -> str:
         return f"<module {self.module.path}: {', '.join(self) or 'no kernels'}>"
@@ -208,7 +240,7 @@ class LoadedModule(Mapping[str, RunnableKernel]):
         """Raises why the kernel cannot run, or LaunchError when there is none of that name."""
         symbol = self._symbol(name)
         if symbol in self.module.kernels:
-            return RunnableKernel(self.module.kernels[symbol])
+            return RunnableKernel(self.module.kernels[symbol], self.native)
         for reason in self.module.rejected.get(symbol, ()):
             raise reason
         known = self._names_to_call()

@@ -13,8 +13,8 @@ import numpy as np
 
 from kernelcast.errors import CompilationError, InputError, LaunchError, SourceSpan
 from kernelcast.execution.kernel_trace import KernelTrace
-from kernelcast.execution.runnable import LoadedModule, RunnableKernel
-from kernelcast.ptx_frontend import read_ptx
+from kernelcast.execution.runnable import RunnableKernel
+from kernelcast.inputs.native.sources import ptx_module
 from kernelcast.simcore.launch.launch import Argument
 
 __all__ = ["NumbaKernel", "NumbaParameter", "from_numba"]
@@ -124,7 +124,7 @@ def from_numba(
         raise InputError(f"from_numba: {_first_line(error)}; {_INSTALL}") from None
     except importlib.import_module("numba.core.errors").NumbaError as error:
         raise _compilation_error(plain, error) from None
-    module = LoadedModule(read_ptx(ptx, f"{plain.__name__} (PTX by Numba)"))
+    module = ptx_module(ptx, f"{plain.__name__} (PTX by Numba)")
     return NumbaKernel(module.only_kernel(), ptx, plain.__name__, parameters)
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from kernelcast.errors import CompilationError, InputError, LaunchError, SourceSpan
 from kernelcast.execution.kernel_trace import KernelTrace
-from kernelcast.execution.runnable import LoadedModule, RunnableKernel
-from kernelcast.ptx_frontend import read_ptx
+from kernelcast.execution.runnable import RunnableKernel
+from kernelcast.inputs.native.sources import ptx_module
 from kernelcast.simcore.launch.launch import Argument, dimensions
 
 __all__ = ["TritonGrid", "TritonKernel", "from_triton"]
@@ -104,7 +104,7 @@ def from_triton(
     constants = dict(constants or {})
     compiled = _compile(function, signature, constants, arch, divisible_by_16, options)
     found, ptx = compiled.metadata, compiled.asm["ptx"]
-    kernel = LoadedModule(read_ptx(ptx, f"{found.name} (PTX by Triton)"))[found.name]
+    kernel = ptx_module(ptx, f"{found.name} (PTX by Triton)")[found.name]
     names = tuple(name for name in _parameters(function) if name in signature)
     names = tuple(name for name in names if name not in constants)
     sizes = (found.global_scratch_size, getattr(found, "profile_scratch_size", 0))

@@ -14,6 +14,7 @@ from time import process_time
 from kernelcast.api import estimate
 from kernelcast.defaults import default_model
 from kernelcast.errors import KernelcastError, WorkloadError
+from kernelcast.execution.code import Code
 from kernelcast.execution.sampling import Sampling
 from kernelcast.models import needs_paths
 from kernelcast.ranking.ranking import Outcome, Prediction, Refusal
@@ -45,6 +46,7 @@ class ExecutedWorkload:
     sampling: Sampling = Sampling.AUTO
     checked_size: str | None = None
     reason: str = ""
+    code: Code = Code.AUTO
 
     @property
     def name(self) -> str:
@@ -89,6 +91,7 @@ class ExecutedWorkload:
             self.registers,
             self.sampling,
             self.checked_size,
+            self.code,
         )
         return repr(parts)
 
@@ -131,6 +134,7 @@ class ExecutedWorkload:
             limits=self.limits,
             record_paths=any(needs_paths(self.model(device)) for device in devices),
             sampling=self.sampling,
+            code=self.code,
         )
         return trace.profiles(devices)
 

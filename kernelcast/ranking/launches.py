@@ -15,6 +15,7 @@ from typing import TypeAlias
 from kernelcast.address.extraction import address_kernel
 from kernelcast.address.file import is_address_file, is_address_line, load_address_kernel
 from kernelcast.errors import KernelcastError, ModelNotApplicable
+from kernelcast.execution.code import Code, code_named
 from kernelcast.execution.sampling import Sampling
 from kernelcast.inputs.pystencils import PystencilsKernel
 from kernelcast.models import get_model
@@ -49,7 +50,8 @@ class RankOptions:
 
     `model` None: `warpspeed` where addresses are affine, else what `estimate` takes. `size` to
     `checked_size` are of workloads; `checked_size` is one in which every configuration must
-    reproduce the reference. `store`: file of a sweep that can be resumed.
+    reproduce the reference. `store`: file of a sweep that can be resumed. `code`: that of kernels
+    that are executed.
     """
 
     model: str | None = None
@@ -61,6 +63,7 @@ class RankOptions:
     checked_size: str | None = None
     processes: int = 1
     store: Path | None = None
+    code: Code | str | None = None
 
 
 def rank(
@@ -141,6 +144,7 @@ def _ranked_workload(workload: Workload, options: RankOptions) -> RankedKernel:
         options.limits,
         options.sampling,
         options.checked_size,
+        code=code_named(options.code),
     )
     if options.model is not None:
         get_model(options.model)

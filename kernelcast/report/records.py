@@ -70,6 +70,7 @@ def estimates_record(kernel: str, estimates: Iterable[Estimate]) -> Record:
                     {"symbol": p.symbol, "value": p.value, "unit": p.unit} for p in item.parameters
                 ],
                 "assumptions": list(item.assumptions),
+                "code": item.code,
                 "valid": item.is_valid,
             }
             for item in estimates
@@ -112,6 +113,7 @@ def profile_record(profile: KernelProfile, metrics: Sequence[MetricValue]) -> Re
     return {
         "kernel": profile.kernel,
         "device": profile.device,
+        "code": profile.code,
         "metrics": {item.name: item.value for item in metrics},
     }
 
@@ -126,6 +128,9 @@ def mix_record(mix: InstructionMix, engine: str, elapsed_s: float) -> Record:
     return {
         "kernel": mix.kernel,
         "engine": engine,
+        "code": mix.code,
+        "architecture": mix.architecture,
+        "registers": mix.registers,
         "elapsed_s": elapsed_s,
         "thread_instructions": mix.thread_instructions,
         "warp_instructions": mix.warp_instructions,

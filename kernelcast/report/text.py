@@ -100,10 +100,18 @@ def profile_table(profile: KernelProfile, metrics: Iterable[MetricValue]) -> Ren
     return Group(*parts)
 
 
+def _mix_title(mix: InstructionMix) -> str:
+    """What was counted: machine code of an architecture with its registers, or the source."""
+    name = source_name(mix.kernel)
+    if mix.architecture is not None:
+        return f"{name}, machine code of {mix.architecture}, {mix.registers} registers a thread"
+    return f"{name}, {mix.counting.value} instructions of the source"
+
+
 def mix_table(mix: InstructionMix) -> RenderableType:
     """The instruction mix as a table."""
     table = titled_table(
-        f"{source_name(mix.kernel)}, {mix.isa.value} instructions",
+        _mix_title(mix),
         "instruction",
         "unit",
         ">threads",

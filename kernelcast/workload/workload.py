@@ -210,7 +210,7 @@ class Workload:
         return replace(
             options,
             cluster=options.cluster or self._cluster(names),
-            registers=options.registers or self.kernel.registers,
+            source_registers=options.source_registers or self.kernel.registers,
             argument_names=options.argument_names or [item.name for item in self.arguments],
         )
 

@@ -54,6 +54,11 @@ def resource_needs(kernel: Kernel, launch: Launch) -> ResourceNeeds:
         live_registers=max_live_registers(kernel),
         shared_bytes=shared_bytes(kernel, launch),
         local_bytes=kernel.local_bytes,
-        registers=launch.registers,
+        registers=launch.registers or _assembled_registers(kernel),
         max_registers=kernel.max_registers,
     )
+
+
+def _assembled_registers(kernel: Kernel) -> int | None:
+    """What the assembler of machine code took; None for a source form."""
+    return kernel.machine.registers or None if kernel.machine is not None else None

@@ -11,7 +11,7 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.errors import KernelcastError, LaunchError, UnsupportedInstruction
-from kernelcast.execution.instruction_mix import MixIsa, instruction_mix
+from kernelcast.execution.instruction_mix import Counting, instruction_mix
 from kernelcast.models import MODELS
 from kernelcast.simcore.profile.timed import timed_warps
 
@@ -151,13 +151,13 @@ def test_contradictions_are_refused(trace: kc.KernelTrace) -> None:
 
 def _native_counts(example: str, size: str, opcode: str) -> int:
     trace = kc.load_workload(EXAMPLES / example).run(size).data
-    rows = instruction_mix(trace, MixIsa.NATIVE).rows
+    rows = instruction_mix(trace, Counting.MERGED).rows
     return sum(row.thread for row in rows if row.opcode.startswith(opcode))
 
 
 def _native_accesses(example: str, size: str) -> int:
     trace = kc.load_workload(EXAMPLES / example).run(size).data
-    rows = instruction_mix(trace, MixIsa.NATIVE).rows
+    rows = instruction_mix(trace, Counting.MERGED).rows
     return sum(row.thread for row in rows if row.unit == "load/store")
 
 

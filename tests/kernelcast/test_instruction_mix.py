@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
-from kernelcast.execution.instruction_mix import InstructionMix, MixIsa, instruction_mix
+from kernelcast.execution.instruction_mix import Counting, InstructionMix, instruction_mix
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 COMPILER = "clang-14"  # no newer than the LLVM that Oclgrind was built with
@@ -82,7 +82,7 @@ def test_rows_are_sorted_and_add_up(trace: kc.KernelTrace) -> None:
 
 
 def test_native_rows_keep_units_apart(trace: kc.KernelTrace) -> None:
-    units = [row.unit for row in instruction_mix(trace.data, MixIsa.NATIVE).rows]
+    units = [row.unit for row in instruction_mix(trace.data, Counting.MERGED).rows]
     assert not any("," in unit for unit in units)
 
 
@@ -151,7 +151,7 @@ def test_the_command_line_prints_what_oclgrind_does(
         for count, name in re.findall(r"^\s+(\d+) - (.*)$", done.stdout, re.MULTILINE)
     }
     assert wanted["load global (4000 bytes)"] == 1000
-    record = json.loads(output("mix", str(folder / "w.toml"), "--isa", "source", "--json"))
+    record = json.loads(output("mix", str(folder / "w.toml"), "--counting", "plain", "--json"))
     assert all(set(row) == {"opcode", "unit", "thread", "warp"} for row in record["mix"])
     assert dict(map(as_oclgrind, record["mix"])) == wanted
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import kernelcast as kc
 from kernelcast.cli import app
-from kernelcast.execution.instruction_mix import MixIsa, instruction_mix
+from kernelcast.execution.instruction_mix import Counting, instruction_mix
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.isa.tensor_types import TensorType
 from kernelcast.simcore.profile.metric_names import Naming, metrics
@@ -64,8 +64,8 @@ def test_a_product_counts_its_multiply_adds(
     trace = run(product(*form[:5]))
     expected = {type_: 2.0 * multiply_adds * 5 * 3}
     assert trace.profile("a100-80gb").instructions.tensor_operations == expected
-    for isa in MixIsa:
-        assert instruction_mix(trace.data, isa).tensor_operations == expected
+    for counting in Counting:
+        assert instruction_mix(trace.data, counting).tensor_operations == expected
     counts = trace.profile("a100-80gb").instructions
     assert counts.fp32 == counts.fp64 == counts.fma32 == counts.fma64 == 0.0
 

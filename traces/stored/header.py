@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kernelcast.errors import TraceFormatError
-from kernelcast.traces.trace import InstructionRow, ResourceNeeds, Trace
+from kernelcast.traces.trace import SOURCE_CODE, InstructionRow, ResourceNeeds, Trace
 
 __all__ = ["FORMAT_VERSION", "StoredHeader", "header_json", "read_header"]
 
@@ -54,6 +54,7 @@ class StoredHeader:
     pairs_agree: bool = False
     no_paths: str = ""
     paths_are_complete: bool = True
+    code: str = SOURCE_CODE
 
     @classmethod
     def of(cls, trace: Trace, repeats: int) -> StoredHeader:
@@ -71,6 +72,7 @@ class StoredHeader:
             trace.pairs_agree,
             trace.no_paths,
             trace.paths is None or trace.paths.is_complete,
+            trace.code,
         )
 
 
@@ -124,6 +126,7 @@ def _header(found: Mapping[str, Any]) -> StoredHeader:
         pairs_agree=_flag(found, "pairs_agree", absent=False),
         no_paths=_text({"no_paths": "", **found}, "no_paths"),
         paths_are_complete=_flag(found, "paths_are_complete", absent=True),
+        code=_text({"code": SOURCE_CODE, **found}, "code"),
     )
 
 

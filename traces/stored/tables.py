@@ -137,4 +137,5 @@ def trace_of(header: StoredHeader, rest: SideTables, accesses: AccessTable) -> T
         elapsed_s=header.elapsed_s,
         pairs_agree=header.pairs_agree,
         no_paths=header.no_paths,
+        code=header.code,
     )

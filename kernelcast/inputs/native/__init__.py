@@ -1,5 +1,6 @@
 """Machine code of NVIDIA's GPUs: the tools that make and show it, and kernels of cubins.
 
-`tools` finds the assembler and the disassembler that the user has installed, `assembler` runs the
-one and `disassembler` the other, `cubins` makes modules of what they give.
+The user installs the tools; nothing of them is shipped. `tools` finds the assembler and the
+disassembler, `assembler` and `disassembler` run them, `cubins` makes modules of what they give,
+`sources` gives PTX as the machine code of each architecture. Imports `ptx_frontend`.
 """

@@ -106,7 +106,7 @@ def _set_sizes(info: KernelInfo, attribute: int, sizes: tuple[int, int, int]) ->
 
 
 def module_registers(content: bytes) -> dict[int, dict[int, int]]:
-    """Of `.nv.info`: attribute -> number of a symbol -> registers, frame bytes or stack bytes."""
+    """Registers, frame bytes and stack bytes: attribute -> number of a symbol -> value."""
     found: dict[int, dict[int, int]] = {REGISTERS: {}, FRAME_BYTES: {}, STACK_BYTES: {}}
     for attribute, payload in _attributes(content):
         words = _words(payload)

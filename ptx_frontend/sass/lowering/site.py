@@ -8,14 +8,12 @@ Every modifier must be taken (`take`, `choose`, `ignore`); a statement with one 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from kernelcast.errors import SourceSpan, UnsupportedInstruction
 from kernelcast.ptx_frontend.instruction_writer import Counted, Fields, InstructionWriter
-from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
-from kernelcast.ptx_frontend.sass.lowering.entry_values import EntryValues
-from kernelcast.ptx_frontend.sass.lowering.registers import PREDICATE_FILES, SassRegisters
+from kernelcast.ptx_frontend.sass.lowering.context import FunctionContext
+from kernelcast.ptx_frontend.sass.lowering.registers import PREDICATE_FILES
 from kernelcast.ptx_frontend.sass.text.operands import (
     ConstantOperand,
     ImmediateOperand,
@@ -25,34 +23,11 @@ from kernelcast.ptx_frontend.sass.text.operands import (
 from kernelcast.ptx_frontend.sass.text.statements import Statement
 from kernelcast.simcore.isa.ir.kernel import Guard, Immediate, Operand, Register
 
-if TYPE_CHECKING:
-    from kernelcast.ptx_frontend.sass.lowering.wide_sums import WideSum
-
-__all__ = ["FunctionContext", "Site"]
+__all__ = ["Site"]
 
 Choice = TypeVar("Choice")
 _WORD = 0xFFFFFFFF
 _TRUE, _FALSE = Immediate(1), Immediate(0)
-
-
-@dataclass(slots=True)
-class FunctionContext:
-    """What all statements of a kernel share.
-
-    `wide`: registers (file, number) that some instruction takes as the lower half of 64 bits.
-    `wide_sums`: sums of 64 bits by the addresses of their halves, in the body that is lowered.
-    `memory`: what families keep from one statement to another, by their own keys.
-    """
-
-    builder: BasicBlockBuilder
-    registers: SassRegisters
-    entry: EntryValues
-    architecture: int
-    wide: frozenset[tuple[str, int]] = frozenset()
-    wide_sums: Mapping[int, WideSum] = field(default_factory=dict)
-    memory: dict[str, object] = field(default_factory=dict)
-    pc: int = 0
-    """Instructions that count, so far."""
 
 
 class Site(InstructionWriter):
@@ -394,6 +369,10 @@ class Site(InstructionWriter):
     def _signed(self, value: Operand, sign: str, is_absolute: bool, type_: str) -> Operand:
         bits = int(type_[1:])
         number = type_ if type_.startswith("f") else f"s{bits}"
+        if isinstance(value, Immediate) and type_.startswith("f"):
+            top = 1 << (bits - 1)
+            magnitude = value.bits & (top - 1) if is_absolute else value.bits
+            return Immediate(magnitude ^ top if sign == "-" else magnitude)
         if is_absolute:
             value = self.compute(f"abs.{number}", bits, value)
         if sign == "-":

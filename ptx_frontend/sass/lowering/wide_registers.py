@@ -13,7 +13,7 @@ from kernelcast.ptx_frontend.sass.text.statements import Statement
 
 __all__ = ["wide_registers"]
 
-_OF_DOUBLES = ("DADD", "DMUL", "DFMA", "DSETP", "DMNMX", "DMMA")
+_OF_DOUBLES = ("DADD", "DMUL", "DFMA", "DSETP", "DMNMX", "DMMA", "FADD2", "FMUL2", "FFMA2")
 
 
 def wide_registers(statements: Iterable[Statement]) -> frozenset[tuple[str, int]]:

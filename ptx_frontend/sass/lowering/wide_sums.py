@@ -8,9 +8,9 @@ all lanes, a fixed distance from lane to lane) would be lost in halves.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from kernelcast.ptx_frontend.sass.lowering.site import Site
+from kernelcast.ptx_frontend.sass.lowering.written_registers import may_write
 from kernelcast.ptx_frontend.sass.text.operands import (
     ConstantOperand,
     ImmediateOperand,
@@ -18,15 +18,9 @@ from kernelcast.ptx_frontend.sass.text.operands import (
     SassOperand,
 )
 from kernelcast.ptx_frontend.sass.text.statements import Statement
-from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 
-__all__ = ["HALVES", "Term", "WideSum", "find_wide_sums", "read_terms", "write_sum"]
+__all__ = ["Term", "WideSum", "find_wide_sums", "is_nothing", "is_upper"]
 
-HALVES = "halves of sums"
-"""The key, in what statements share, of the terms that low halves have read, by address."""
-_WORD, _HIGH = 0xFFFFFFFF, 32
-_WIDEST, _WIDEST_TILE = 8, 128
-"""Registers that one destination may stand for."""
 _FARTHEST = 24
 """Statements between two halves; compilers put them next to each other or nearly so."""
 
@@ -36,7 +30,8 @@ class Term:
     """What is added: the operands of both halves, None where a half adds nothing.
 
     `shift`: bits to the left. `is_negative`: it is subtracted, as `-low` and `~high` say.
-    `is_signed`: the upper half is the sign of the lower.
+    `is_signed`: the upper half is the sign of the lower. `is_kept`: the 64 bits are copied where
+    the low half stands, because their register may change before the upper half.
     """
 
     low: SassOperand | None
@@ -44,6 +39,7 @@ class Term:
     shift: int = 0
     is_negative: bool = False
     is_signed: bool = False
+    is_kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +58,7 @@ class _Half:
     destination: RegisterOperand
     carry: RegisterOperand
     terms: tuple[SassOperand, ...]
+    is_shifted: bool = False
     shift: int = 0
     shifted_high: SassOperand | None = None
     is_signed: bool = False
@@ -86,7 +83,7 @@ def find_wide_sums(statements: Sequence[Statement], starts: Iterable[int]) -> di
                 if sum_ is not None and earlier.address not in found:
                     found[earlier.address] = found[statement.address] = sum_
                 break
-            if _touches(earlier, [high.carry]):
+            if may_write(earlier, [high.carry]):
                 break
     return found
 
@@ -95,9 +92,10 @@ def _same(one: RegisterOperand, other: RegisterOperand) -> bool:
     return (one.file, one.number) == (other.file, other.number)
 
 
-def _is_nothing(operand: SassOperand) -> bool:
+def is_nothing(operand: SassOperand) -> bool:
+    """Whether an operand adds nothing: RZ, URZ or the number 0."""
     if isinstance(operand, RegisterOperand):
-        return operand.number is None and operand.file in ("R", "UR") and operand.sign != "~"
+        return operand.number is None and operand.file in ("R", "UR") and not operand.sign
     return isinstance(operand, ImmediateOperand) and operand.value == 0
 
 
@@ -120,12 +118,10 @@ def _low_half(statement: Statement) -> _Half | None:
         return None
     assert isinstance(destination, RegisterOperand)
     if name == "IADD3":
-        return _Half(destination, carries[0], tuple(o for o in others if not _is_nothing(o)))
-    if len(others) != 3 or not isinstance(others[2], ImmediateOperand):
+        return _Half(destination, carries[0], tuple(o for o in others if not is_nothing(o)))
+    if len(others) != 3 or not isinstance(others[2], ImmediateOperand) or _signed(others[:2]):
         return None
-    if isinstance(others[0], RegisterOperand) and others[0].sign:
-        return None
-    return _Half(destination, carries[0], tuple(others[:2]), shift=others[2].value or 0)
+    return _Half(destination, carries[0], tuple(others[:2]), True, others[2].value or 0)
 
 
 def _high_half(statement: Statement) -> _Half | None:
@@ -141,18 +137,35 @@ def _high_half(statement: Statement) -> _Half | None:
     inputs = [o for o in behind if not (o.number is None and o.sign)]
     if len(inputs) != 1 or inputs[0].sign or inputs[0].number is None:
         return None
-    if name == "IADD3.X" and len(others) == 3:
-        return _Half(destination, inputs[0], tuple(o for o in others if not _is_nothing(o)))
-    if name == "IMAD.X" and len(others) == 3 and all(map(_is_nothing, others[:2])):
-        return _Half(destination, inputs[0], tuple(o for o in others[2:] if not _is_nothing(o)))
+    carry = inputs[0]
+    if name in ("IADD3.X", "IMAD.X") and len(others) == 3:
+        added = tuple(others) if name == "IADD3.X" else _factor_one(others)
+        if added is None:
+            return None
+        return _Half(destination, carry, tuple(o for o in added if not is_nothing(o)))
+    if _signed(others):
+        return None
     if name == "LEA.HI.X" and len(others) == 4 and isinstance(others[3], ImmediateOperand):
         a, b, c, shift = *others[:3], others[3].value
-        return _Half(destination, inputs[0], (a, b), shift or 0, c)
+        return _Half(destination, carry, (a, b), True, shift or 0, c)
     if name == "LEA.HI.X.SX32" and len(others) == 3 and isinstance(others[2], ImmediateOperand):
-        return _Half(
-            destination, inputs[0], (others[0], others[1]), others[2].value or 0, None, True
-        )
+        a, b, shift = *others[:2], others[2].value
+        return _Half(destination, carry, (a, b), True, shift or 0, None, True)
     return None
+
+
+def _factor_one(factors: Sequence[SassOperand]) -> tuple[SassOperand, ...] | None:
+    """What a * b + c adds where a or b is 0, or b is 1; None elsewhere."""
+    a, b, c = factors
+    if is_nothing(a) or is_nothing(b):
+        return (c,)
+    is_one = isinstance(b, ImmediateOperand) and b.value == 1
+    return (a, c) if is_one and not _signed([a]) else None
+
+
+def _signed(operands: Sequence[SassOperand]) -> bool:
+    """Whether one of the operands has a sign."""
+    return any(isinstance(o, RegisterOperand | ConstantOperand) and o.sign for o in operands)
 
 
 def _is_register(operand: SassOperand | None) -> bool:
@@ -173,16 +186,18 @@ def _joined(
     """The sum of two halves; None where they are none of neighbours, or something intervenes."""
     if low_statement.guard != high_statement.guard:
         return None
-    number = low.destination.number
-    is_pair = (high.destination.file, high.destination.number) == (
-        low.destination.file,
-        (number or 0) + 1,
-    )
-    if not is_pair or (number or 0) % 2:
+    target = low.destination
+    number = target.number or 0
+    if (high.destination.file, high.destination.number) != (target.file, number + 1) or number % 2:
         return None
-    terms = _shifted_terms(low, high) if low.shift or high.shift else _terms(low, high)
+    if low.is_shifted != high.is_shifted:
+        return None
+    terms = _shifted_terms(low, high) if low.is_shifted else _terms(low, high)
     if terms is None:
         return None
+    guard = low_statement.guard
+    if guard is not None and _same(guard, low.carry):
+        return None  # the upper half has another guard
     involved = [low.destination, high.destination, low.carry]
     involved += [
         item
@@ -190,8 +205,9 @@ def _joined(
         for item in (term.low, term.high)
         if isinstance(item, RegisterOperand) and item.number is not None
     ]
-    guard = low_statement.guard
-    if any(_touches(item, involved, guard) for item in between):
+    if guard is not None:
+        involved.append(guard)
+    if any(may_write(item, involved) for item in between):
         return None
     # the low half must not overwrite what the high one reads
     if any(
@@ -199,41 +215,32 @@ def _joined(
         for term in terms
     ):
         return None
+    if guard is not None or between:
+        # what reads the pair in between, or lanes that keep it, bring it up to date half way
+        terms = tuple(
+            replace(term, is_kept=isinstance(term.low, RegisterOperand) and _same(term.low, target))
+            for term in terms
+        )
     return WideSum(low_statement.address, high_statement.address, terms)
-
-
-def _touches(
-    statement: Statement,
-    registers: Sequence[RegisterOperand],
-    guard: RegisterOperand | None = None,
-) -> bool:
-    """Whether a statement may write one of the registers; it names them, or a neighbour below."""
-    written = [item for item in statement.operands[:3] if isinstance(item, RegisterOperand)]
-    is_tile = statement.opcode.endswith("GMMA") or statement.opcode in ("LDTM", "LDT")
-    widest = _WIDEST_TILE if is_tile else _WIDEST
-    for item in written:
-        for register in (*registers, *([guard] if guard is not None else [])):
-            if item.file != register.file or item.number is None or register.number is None:
-                continue
-            reach = 0 if item.file in ("P", "UP") else widest
-            if item.number <= register.number <= item.number + reach:
-                return True
-    return False
 
 
 def _terms(low: _Half, high: _Half) -> tuple[Term, ...] | None:
     """Each low term with the high one that belongs to it; those that are left stand alone."""
+    if any(isinstance(o, RegisterOperand | ConstantOperand) and o.sign == "~" for o in low.terms):
+        return None
     left = list(high.terms)
     found: list[Term] = []
     for lower in low.terms:
-        partner = next((item for item in left if _is_upper(lower, item)), None)
+        partner = next((item for item in left if is_upper(lower, item)), None)
         if partner is not None:
             left.remove(partner)
         found.append(_term(lower, partner))
     for index, term in enumerate(found):
         is_open = term.high is None and not isinstance(term.low, ImmediateOperand)
-        if is_open and left and not term.is_negative:
-            found[index] = Term(term.low, left.pop(0))
+        partner = next((item for item in left if not _signed([item])), None)
+        if is_open and partner is not None and not term.is_negative:
+            left.remove(partner)
+            found[index] = Term(term.low, partner)
     return (*found, *(Term(None, item) for item in left))
 
 
@@ -242,7 +249,7 @@ def _term(low: SassOperand, high: SassOperand | None) -> Term:
     return Term(low, high, is_negative=is_negative)
 
 
-def _is_upper(low: SassOperand, high: SassOperand) -> bool:
+def is_upper(low: SassOperand, high: SassOperand) -> bool:
     """Whether an operand is the upper neighbour of another, with the sign that belongs to it."""
     signs = {"": "", "-": "~"}
     if isinstance(low, RegisterOperand) and isinstance(high, RegisterOperand):
@@ -259,91 +266,7 @@ def _shifted_terms(low: _Half, high: _Half) -> tuple[Term, ...] | None:
     (a, b), (a_again, b_high) = low.terms, high.terms
     if low.shift != high.shift or a != a_again:
         return None
+    if isinstance(a, RegisterOperand) and _same(a, low.destination):
+        return None  # the upper half reads what the lower one wrote
     index = Term(a, high.shifted_high, low.shift, is_signed=high.is_signed)
     return index, Term(b, b_high)
-
-
-def read_terms(site: Site, terms: Sequence[Term]) -> list[tuple[Operand, bool]]:
-    """The 64 bits of each term, and whether it is subtracted, read where the low half stands."""
-    found: list[tuple[Operand, bool]] = []
-    constant = 0
-    for term in terms:
-        if term.low is None:
-            high = site.word(_required(term.high))
-            found.append((_shifted(site, _wide(site, high), _HIGH), False))
-            continue
-        value = _value(site, term)
-        if term.is_negative and term.high is None:
-            constant += 1 << _HIGH
-        if isinstance(value, Immediate):
-            constant += -value.bits if term.is_negative else value.bits
-            continue
-        if term.shift:
-            value = _shifted(site, value, term.shift)
-        found.append((value, term.is_negative))
-    constant &= _WORD << _HIGH | _WORD
-    if constant or not found:
-        found.append((Immediate(constant), False))
-    return found
-
-
-def _required(operand: SassOperand | None) -> SassOperand:
-    assert operand is not None
-    return operand
-
-
-def _value(site: Site, term: Term) -> Operand:
-    """A term's magnitude as 64 bits, before its shift."""
-    low, high = _unsigned(_required(term.low)), None if term.high is None else _unsigned(term.high)
-    if term.is_signed:
-        return site.compute("cvt.s64.s32", 64, site.word(low))
-    if high is None or _is_nothing(high):
-        return _wide(site, site.word(low))
-    is_whole = isinstance(low, RegisterOperand) and (low.number or 0) % 2 == 0
-    if (is_whole or isinstance(low, ConstantOperand)) and _is_upper(low, high):
-        return site.pair(low)
-    words = site.word(low), site.word(high)
-    if isinstance(words[0], Immediate) and isinstance(words[1], Immediate):
-        return Immediate(words[1].bits << _HIGH | words[0].bits)
-    result = site.register(64)
-    site.part("mov.b64", result, *words)
-    return result
-
-
-def _unsigned(operand: SassOperand) -> SassOperand:
-    """The operand without the sign that the term has taken over."""
-    if isinstance(operand, RegisterOperand):
-        return RegisterOperand(operand.file, operand.number, "", False, operand.parts)
-    if isinstance(operand, ConstantOperand):
-        return ConstantOperand(operand.bank, operand.offset, operand.index, operand.bank_register)
-    return operand
-
-
-def _wide(site: Site, value: Operand) -> Operand:
-    if isinstance(value, Immediate):
-        return Immediate(value.bits & _WORD)
-    return site.compute("cvt.u64.u32", 64, value)
-
-
-def _shifted(site: Site, value: Operand, by: int) -> Register:
-    return site.compute("shl.b64", 64, value, Immediate(by))
-
-
-def write_sum(site: Site, terms: Sequence[tuple[Operand, bool]]) -> None:
-    """The sum, in the pair whose upper half the high statement names."""
-    destination = site.operand(0)
-    assert isinstance(destination, RegisterOperand)
-    assert destination.number is not None
-    low = RegisterOperand(destination.file, destination.number - 1)
-    pair = site.pair_destination(low)
-    ordered = sorted(terms, key=lambda term: term[1])
-    total, is_negative = ordered[0]
-    if is_negative:
-        total = site.compute("neg.s64", 64, total)
-    if len(ordered) == 1:
-        site.main("mov.b64", pair, total)
-        return
-    for value, subtracts in ordered[1:-1]:
-        total = site.compute("sub.s64" if subtracts else "add.s64", 64, total, value)
-    value, subtracts = ordered[-1]
-    site.main("sub.s64" if subtracts else "add.s64", pair, total, value)

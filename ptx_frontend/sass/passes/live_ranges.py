@@ -6,7 +6,7 @@ of the next. Values that may reach the same reader stay together (a web, Chaitin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
@@ -122,8 +122,11 @@ def _fresh_writes(block: BasicBlock, live: tuple[frozenset[int], ...]) -> set[tu
     for place in range(len(instructions) - 1, -1, -1):
         instruction = instructions[place]
         guard = instruction.guard
-        for register in definitions(instruction):
-            _define(needs, register.index, guard, place, fresh)
+        written = [register.index for register in definitions(instruction)]
+        _part_from_conditions(needs, [r.index for r in definitions(instruction) if r.bits == 1])
+        for index in written:
+            if _define(needs, index, guard, written):
+                fresh.add((place, index))
         for register in reads(instruction):
             is_guard = guard is not None and register == guard.register
             condition = (
@@ -136,27 +139,28 @@ def _fresh_writes(block: BasicBlock, live: tuple[frozenset[int], ...]) -> set[tu
     return fresh
 
 
+def _part_from_conditions(needs: dict[int, tuple[int, bool]], written: Sequence[int]) -> None:
+    """A predicate that is written is another one before: needs under it become needs of all."""
+    if written:
+        needs.update((i, _ALWAYS) for i, need in list(needs.items()) if need[0] in written)
+
+
 def _define(
-    needs: dict[int, tuple[int, bool]],
-    index: int,
-    guard: Guard | None,
-    place: int,
-    fresh: set[tuple[int, int]],
-) -> None:
+    needs: dict[int, tuple[int, bool]], index: int, guard: Guard | None, written: Sequence[int]
+) -> bool:
+    """Takes the need of a register back over a write of it; whether the write gives it all."""
     need = needs.pop(index, None)
-    # a predicate that changes here is another one before
-    for other, condition in list(needs.items()):
-        if condition[0] == index:
-            needs[other] = _ALWAYS
     if guard is None:
-        return
+        return False
     mine = (guard.register.index, guard.negated)
-    if need is None or need == mine:
-        fresh.add((place, index))
-    elif need == (mine[0], not mine[1]):
-        needs[index] = need
+    if need is None or (need == mine and mine[0] not in written):
+        return True
+    opposite = (mine[0], not mine[1])
+    if mine[0] in written:
+        needs[index] = _ALWAYS
     else:
-        needs[index] = (mine[0], not mine[1])
+        needs[index] = opposite
+    return False
 
 
 class _Names:

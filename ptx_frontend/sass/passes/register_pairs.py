@@ -67,23 +67,22 @@ class _PairFlow:
         bit = self.updated(instruction)
         if bit:
             return valid | bit
-        if self._is_write_back(instruction):
-            return valid
+        kept = self._written_back(instruction) & valid
         for register in definitions(instruction):
-            valid &= ~self._of_half.get(register.index, 0)
+            valid &= ~self._of_half.get(register.index, 0) | kept
         for register in definitions(instruction):
             # under a guard lanes keep what they had: `pair_destination` updates before
             valid |= self._bit.get(register.index, 0)
         return valid
 
-    def _is_write_back(self, instruction: Instruction) -> bool:
-        """Whether the instruction writes the halves of a pair from it."""
+    def _written_back(self, instruction: Instruction) -> int:
+        """The pair whose halves the instruction writes from it; 0 for others."""
         if not self._is_copy(instruction, "mov.unpack2"):
-            return False
+            return 0
         assert isinstance(instruction, Compute)
         index = getattr(instruction.sources[0], "index", -1)
         halves = tuple(d.index if d is not None else -1 for d in instruction.destinations)
-        return index in self._halves and halves == self._halves[index]
+        return self._bit[index] if halves == self._halves.get(index) else 0
 
     @staticmethod
     def _is_copy(instruction: Instruction, name: str) -> bool:

@@ -123,6 +123,7 @@ def run(
         pattern_counts=PatternCounts.empty(),
         patterns=PatternTable.empty(warp_width),
         engine="reference",
+        code=kernel.code,
         elapsed_s=time.monotonic() - started,
         has_memory=False,
         pairs_agree=recorder.pairs_agree,

@@ -65,6 +65,8 @@ class _Group:
 
 def native_counting(kernel: Kernel) -> NativeCounting:
     """Which source instructions the native compiler folds away or merges into others."""
+    if kernel.machine is not None:  # it is native code itself
+        return NativeCounting(frozenset(), {})
     if kernel.is_for_debugging:
         return NativeCounting(frozenset(i.pc for i in kernel.instructions if _is_operand(i)), {})
     powers = known_alignment(kernel)

@@ -33,11 +33,13 @@ from kernelcast.simcore.isa.ir.kernel import (
     TensorMemoryOperation,
     WarpOperation,
 )
+from kernelcast.simcore.isa.ir.machine_code import MachineInstruction
 from kernelcast.simcore.isa.ir.mbarrier_words import MBARRIER_WAIT, is_mbarrier_look
 from kernelcast.simcore.isa.matrix.tensor_memory import TensorProduct
 from kernelcast.simcore.isa.opcodes.columns import Expansion
 from kernelcast.simcore.isa.opcodes.table import Context
 from kernelcast.simcore.isa.types import Unit
+from kernelcast.traces.accelsim.sass_opcodes import sass_instruction
 from kernelcast.traces.trace import InstructionRow
 
 __all__ = ["COMMIT_GROUP", "WAIT_GROUP", "basic_block_of_each_pc", "instruction_rows"]
@@ -57,6 +59,10 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
     rows = []
     for instruction in kernel.instructions:
         kind, name, unit, flops = _classify(instruction)
+        facts = _facts(kernel, instruction)
+        if facts is not None:
+            name, unit = facts.opcode, facts.unit
+            kind = _machine_kind(instruction.mnemonic, kind)
         space, cache, access_bytes = _access(instruction)
         origin = instruction.origin or _NOWHERE
         tensor_type, tensor_operations = _tensor_work(kernel, instruction)
@@ -82,15 +88,26 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
                 origin_line=origin.line,
                 is_source=not (instruction.is_added or instruction.is_part),
                 is_part=instruction.is_part,
-                reads=_numbers(reads(instruction)),
-                writes=_numbers(writes(instruction)),
+                reads=_numbers(reads(instruction)) if facts is None else facts.reads,
+                writes=_numbers(writes(instruction)) if facts is None else facts.writes,
                 operand_kind=_operand_kind(instruction),
                 tensor_type=tensor_type,
                 tensor_operations=tensor_operations,
-                sequence=_sequence(instruction),
+                sequence=_sequence(instruction) if kernel.machine is None else "",
             )
         )
     return tuple(rows)
+
+
+def _facts(kernel: Kernel, instruction: Instruction) -> MachineInstruction | None:
+    """What machine code says of the instruction; None for a source form and for parts."""
+    return None if kernel.machine is None else kernel.machine.instructions.get(instruction.pc)
+
+
+def _machine_kind(mnemonic: str, kind: str) -> str:
+    """What machine code does beyond computing is in its name: branches, barriers, fences."""
+    described = sass_instruction(mnemonic) if kind == "compute" else None
+    return kind if described is None else described.kind
 
 
 def _numbers(registers: Iterable[Register]) -> tuple[int, ...]:

@@ -108,7 +108,7 @@ def reads_clock(kernel: Kernel) -> bool:
 
 def is_ordering(fence: Fence) -> bool:
     """Whether it orders accesses to memory; hints and pauses are fences, too."""
-    return fence.mnemonic.startswith(("membar", "fence"))
+    return fence.mnemonic.lower().startswith(("membar", "fence"))
 
 
 def _heads(kernel: Kernel) -> list[int]:

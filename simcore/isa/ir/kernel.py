@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cached_property
 from typing import TypeAlias
 
 from kernelcast.errors import SourceSpan
 from kernelcast.simcore.isa.ir.bulk_operations import BulkOperand, BulkOperation, BulkSide
+from kernelcast.simcore.isa.ir.host_functions import HostFunction
 from kernelcast.simcore.isa.ir.machine_code import MachineCode
 from kernelcast.simcore.isa.ir.operands import (
     GRID,
@@ -34,6 +34,7 @@ from kernelcast.simcore.isa.matrix.tensor_memory import TensorMemoryAction
 from kernelcast.simcore.isa.opcodes.table import Opcode
 from kernelcast.simcore.isa.opcodes.warp import WarpOpcode
 from kernelcast.simcore.isa.types import ScalarType
+from kernelcast.traces.trace import SOURCE_CODE
 
 __all__ = [
     "GRID",
@@ -222,15 +223,6 @@ class TensorMemoryOperation(Instruction):
     types: tuple[ScalarType, ...]
 
 
-class HostFunction(Enum):
-    """What the vendor's runtime library gives every kernel, by its name there."""
-
-    PRINT = "vprintf"
-    ASSERT = "__assertfail"
-    ALLOCATE = "malloc"
-    FREE = "free"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostCall(Instruction):
     """destination = function(sources), lane by lane; `types` are those of the sources."""
@@ -356,6 +348,11 @@ class Kernel:
     """Whether native code is not optimised (`.target sm_75, debug`)."""
     machine: MachineCode | None = None
     """What is known of it because it is machine code itself; None for a kernel in a source form."""
+
+    @property
+    def code(self) -> str:
+        """What traces call the code: the architecture of machine code, or that of the source."""
+        return SOURCE_CODE if self.machine is None else self.machine.architecture
 
     @cached_property
     def instructions(self) -> tuple[Instruction, ...]:

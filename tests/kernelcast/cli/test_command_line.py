@@ -39,7 +39,7 @@ def test_estimate_json_has_the_documented_shape(output: Output) -> None:
     (estimate,) = record["estimates"]
     assert set(estimate) == {
         *("device", "model", "time_s", "time_low_s", "time_high_s"),
-        *("bottleneck", "terms", "parameters", "assumptions", "valid"),
+        *("bottleneck", "terms", "parameters", "assumptions", "valid", "code"),
     }
     assert set(estimate["terms"]) == {"name", "seconds", "combine", "formula", "parts"}
     assert estimate["terms"]["seconds"] == estimate["time_s"]
@@ -182,7 +182,7 @@ def test_roofline_plot(tmp_path: Path, output: Output) -> None:
 def test_profile_json_and_csv_agree(output: Output) -> None:
     options = ("profile", *SMALL_SAXPY, "--device", "gtx-480")
     record = json.loads(output(*options, "--json"))
-    assert list(record) == ["schema", "kernel", "device", "metrics"]
+    assert list(record) == ["schema", "kernel", "device", "code", "metrics"]
     metrics = record["metrics"]
     assert metrics["flop_count_sp_fma"] == 10_000
     assert metrics["dram_write_transactions"] == 10_000 * 4 / 32
@@ -199,8 +199,8 @@ def test_profile_under_the_names_of_nsight_compute(output: Output) -> None:
 
 def test_mix_counts_by_thread_and_warp(output: Output) -> None:
     record = json.loads(output("mix", *SMALL_SAXPY, "--json"))
-    shape = "schema kernel engine elapsed_s thread_instructions warp_instructions"
-    assert list(record) == [*shape.split(), "tensor_operations", "mix"]
+    shape = "schema kernel engine code architecture registers elapsed_s thread_instructions"
+    assert list(record) == [*shape.split(), "warp_instructions", "tensor_operations", "mix"]
     rows = {row["opcode"]: row for row in record["mix"]}
     assert set(record["mix"][0]) == {"opcode", "unit", "thread", "warp"}
     assert rows["fma.rn.f32"]["thread"] == 10_000
@@ -210,7 +210,7 @@ def test_mix_counts_by_thread_and_warp(output: Output) -> None:
 
 
 def test_native_mix_folds_parameter_loads(output: Output) -> None:
-    record = json.loads(output("mix", *SMALL_SAXPY, "--json", "--isa", "native"))
+    record = json.loads(output("mix", *SMALL_SAXPY, "--json", "--counting", "merged"))
     opcodes = {row["opcode"] for row in record["mix"]}
     assert "fma.rn.f32" in opcodes
     assert not [name for name in opcodes if name.startswith(("ld.param", "cvta"))]

@@ -81,12 +81,12 @@ def test_estimates_and_profiles_equal_those_of_execution(
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("isa", ["source", "native"])
+@pytest.mark.parametrize("counting", ["plain", "merged"])
 def test_mixes_equal_those_of_execution(
-    output: Output, stored: Callable[..., str], case: str, isa: str
+    output: Output, stored: Callable[..., str], case: str, counting: str
 ) -> None:
-    executed = output("mix", workload(case), "--size", "small", "--isa", isa, "--csv")
-    assert output("mix", stored(case), "--isa", isa, "--csv") == executed
+    executed = output("mix", workload(case), "--size", "small", "--counting", counting, "--csv")
+    assert output("mix", stored(case), "--counting", counting, "--csv") == executed
 
 
 def test_profiles_are_equal_as_objects(stored: Callable[..., str], tmp_path: Path) -> None:

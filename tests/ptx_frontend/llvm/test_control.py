@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelcast.execution.instruction_mix import MixIsa, instruction_mix
+from kernelcast.execution.instruction_mix import Counting, instruction_mix
 from kernelcast.simcore.engine import execute
 from kernelcast.simcore.launch.launch import Launch
 
@@ -33,7 +33,7 @@ right:
 end:
   ret void""")
     trace = execute(kernel, Launch((1, 1, 1), (THREADS, 1, 1), (np.zeros(THREADS, np.int32),)))
-    native = {row.opcode: row.thread for row in instruction_mix(trace, MixIsa.NATIVE).rows}
+    native = {row.opcode: row.thread for row in instruction_mix(trace, Counting.MERGED).rows}
     assert native["br"] == THREADS + 1
     assert source_counts(kernel)["br"] == 3 * THREADS
 

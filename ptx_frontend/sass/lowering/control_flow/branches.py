@@ -1,71 +1,30 @@
-"""Branches, calls, exits and barriers of a thread block.
-
-Reconvergence (`BSSY`, `BSYNC`, `BREAK`, `YIELD`) changes nothing that is computed: engines bring
-lanes together where they meet in the flow of control.
-"""
+"""Branches, calls and exits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-
-from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import IMPLICIT_PC
-from kernelcast.ptx_frontend.sass.lowering.flow import Body
+from kernelcast.ptx_frontend.sass.lowering.control_flow.flow_context import (
+    FLOW,
+    Flow,
+    flow,
+    gone_round,
+)
+from kernelcast.ptx_frontend.sass.lowering.control_flow.reconvergence import gather, meet
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import LabelOperand, RegisterOperand
-from kernelcast.simcore.isa.ir.kernel import Branch, Exit, Guard, Jump, Register
+from kernelcast.simcore.isa.ir.kernel import (
+    Branch,
+    Exit,
+    Guard,
+    Immediate,
+    Jump,
+    Operand,
+    Register,
+)
 from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
-from kernelcast.simcore.isa.types import Unit
+from kernelcast.simcore.isa.types import ScalarType, Unit
 
 __all__ = ["FLOW", "Flow", "gone_round"]
-
-FLOW = "flow"
-"""The key of the flow of control in what statements share."""
-
-
-@dataclass(slots=True)
-class Flow:
-    """The body that is being lowered, and how a call of another one is."""
-
-    body: Body
-    call: Callable[[Site, int], None]
-    """Lowers the function at an address, then goes on behind the call."""
-
-    def block(self, address: int) -> int:
-        """The basic block that begins at an address."""
-        return self.body.blocks[address]
-
-
-def _flow(site: Site) -> Flow:
-    found = site.context.memory[FLOW]
-    assert isinstance(found, Flow)
-    return found
-
-
-@contextmanager
-def gone_round(site: Site) -> Iterator[None]:
-    """Lanes whose guard does not hold leave out what is written inside."""
-    guard = site.guard
-    if guard is None:
-        yield
-        return
-    builder = site.builder
-    inside, following = builder.new(), builder.new()
-    around = Branch(
-        pc=IMPLICIT_PC,
-        mnemonic="",
-        span=site.span,
-        guard=guard,
-        target=inside,
-        otherwise=following,
-    )
-    builder.end_and_continue(around, inside)
-    site.guard = None
-    yield
-    site.guard = guard
-    builder.place(following)
 
 
 def _go(site: Site, condition: Guard | None, target: int) -> None:
@@ -100,31 +59,53 @@ def _condition(site: Site) -> Guard | None:
 @lowers("BRA", unit=Unit.CONTROL)
 def lower_branch(site: Site) -> None:
     """`BRA [P,] label`. Where `.DIV` and `.CONV` ask whether lanes have parted, they are joined."""
+    if site.take("DIV"):
+        gather(site, _asked_lanes(site))
+        return
     label = site.operands[-1]
     if not isinstance(label, LabelOperand):
         raise site.refuse("a branch without a label")
-    address = _flow(site).body.section.target(label.name)
+    address = flow(site).body.section.target(label.name)
     if address is None:
         raise site.refuse(f"a branch to {label.name!r} in another section")
-    target = _flow(site).block(address)
-    if site.take("DIV", "CONV"):
-        _asks_for_lanes(site, target)
+    target = flow(site).block(address)
+    if site.take("CONV"):
+        meet(site, _asked_lanes(site), is_main=False)
+        _go(site, site.guard, target)
         return
-    site.ignore("U", "ANY", "INC")
+    site.ignore("U", "INC")
+    if site.take("ANY"):
+        _go_together(site, target)
+        return
     _go(site, _condition(site), target)
 
 
-def _asks_for_lanes(site: Site, target: int) -> None:
-    members = next(
+def _go_together(site: Site, target: int) -> None:
+    """All lanes go where the predicate holds in any of them."""
+    condition = _condition(site)
+    if condition is None:
+        _go(site, None, target)
+        return
+    asked = condition.register
+    if condition.negated:
+        asked = site.compute("not.pred", 1, asked)
+    found = site.register(1)
+    site.exchange(WARP_OPCODES["vote.any"], (found,), (asked,), type_=ScalarType.PRED)
+    _go(site, Guard(found, negated=False), target)
+
+
+def _asked_lanes(site: Site) -> Operand:
+    """The mask of the lanes that `.CONV` and `.DIV` ask for."""
+    lanes = next(
         (o for o in site.operands if isinstance(o, RegisterOperand) and o.file in ("R", "UR")), None
     )
-    if members is not None:
-        mask = site.context.registers.word(members.file, members.number or 0)
-        site.exchange(WARP_OPCODES["bar.warp"], (), (), members=mask)
-    if "CONV" in site.statement.modifiers:
-        _go(site, site.guard, target)
-    else:
-        site.nothing()
+    if lanes is None:
+        raise site.refuse("no mask of lanes")
+    if lanes.number is not None:
+        return site.word(lanes)
+    if lanes.sign != "~":
+        raise site.refuse("an empty mask of lanes")
+    return Immediate(0xFFFFFFFF)
 
 
 @lowers("EXIT", "KILL", unit=Unit.CONTROL)
@@ -160,27 +141,20 @@ def lower_call(site: Site) -> None:
     label = site.operands[-1]
     if not isinstance(label, LabelOperand):
         raise site.refuse("a call through a register")
-    section = _flow(site).body.section
+    section = flow(site).body.section
     address = section.target(label.name)
     if address is None:
         raise site.refuse(f"a call of {label.name!r} in another section")
     with gone_round(site):
         site.nothing()
-        _flow(site).call(site, address)
+        flow(site).call(site, address)
 
 
 @lowers("RET", unit=Unit.CONTROL)
 def lower_return(site: Site) -> None:
     """Back behind the call."""
     site.ignore("REL", "NODEC", "ABS")
-    target = _flow(site).body.return_to
+    target = flow(site).body.return_to
     if target is None:
         raise site.refuse("a return outside of a function")
     _go(site, _condition(site), target)
-
-
-@lowers("BSSY", "BSYNC", "BREAK", "YIELD", "NOP", "NANOSLEEP", "BMOV", unit=Unit.CONTROL)
-def lower_reconvergence(site: Site) -> None:
-    """Nothing is computed; lanes come together where their ways do."""
-    site.rest()
-    site.nothing()

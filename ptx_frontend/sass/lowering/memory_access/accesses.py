@@ -1,25 +1,17 @@
-"""Loads and stores of global, shared, local and generic memory; barriers of a thread block."""
+"""Loads and stores of global, shared, local and generic memory, and questions about addresses."""
 
 from __future__ import annotations
 
-from kernelcast.ptx_frontend.sass.lowering.control_flow.branches import gone_round
+from collections.abc import Iterable, Sequence
+
+from kernelcast.ptx_frontend.sass.lowering.memory_access.addresses import address_of
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
-from kernelcast.ptx_frontend.sass.text.operands import (
-    MemoryOperand,
-    RegisterOperand,
-    SassOperand,
-)
-from kernelcast.simcore.isa.ir.kernel import (
-    Address,
-    BarrierSync,
-    Immediate,
-    Operand,
-    Register,
-)
+from kernelcast.ptx_frontend.sass.text.operands import RegisterOperand, SassOperand
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType, Unit
 
-__all__ = ["address_of"]
+__all__ = ["HINTS", "address_of"]
 
 _SPACES = {
     "G": AddressSpace.GLOBAL,
@@ -28,61 +20,17 @@ _SPACES = {
     "": AddressSpace.GENERIC,
 }
 _NARROW = {"U8": "u8", "S8": "s8", "U16": "u16", "S16": "s16"}
-_HINTS = (
-    *("E", "U", "EF", "EL", "LU", "NA", "EN", "CONSTANT", "PRIVATE", "WEAK"),
+_CACHES = {"CONSTANT": "nc", "CI": "nc", "CV": "cv"}
+HINTS = (
+    *("E", "U", "EF", "EL", "LU", "NA", "EN", "WT", "PRIVATE", "WEAK", "32", "ENL2", "ELL2"),
     *("LTC64B", "LTC128B", "LTC256B", "CTA", "SM", "GPU", "SYS", "VC", "MMIO"),
 )
 """Modifiers that change when data arrives and where they are kept, not what is read."""
-
-
-def address_of(site: Site, operand: SassOperand, space: AddressSpace) -> Address:
-    """The place that a memory operand names."""
-    if not isinstance(operand, MemoryOperand):
-        raise site.refuse("an address that is none")
-    is_wide = space in (AddressSpace.GLOBAL, AddressSpace.GENERIC)
-    base = _base(site, operand, is_wide)
-    uniform = _uniform(site, operand, is_wide)
-    offset = operand.offset
-    bits = 64 if is_wide else 32
-    if base is None or uniform is None:
-        found = base if base is not None else uniform
-    elif isinstance(base, Immediate) and base.bits == 0:
-        found = uniform
-    else:
-        found = site.compute(f"add.s{bits}", bits, base, uniform)
-    if found is None or isinstance(found, Immediate):
-        found = site.compute(f"mov.b{bits}", bits, found or Immediate(0))
-    assert isinstance(found, Register)
-    return Address(space, found, offset)
-
-
-def _base(site: Site, operand: MemoryOperand, is_wide: bool) -> Operand | None:
-    base = operand.base
-    if base is None or base.number is None:
-        return None
-    plain = RegisterOperand(base.file, base.number)
-    if not is_wide:
-        value = site.word(plain)
-        if operand.scale > 1:
-            shift = Immediate(operand.scale.bit_length() - 1)
-            value = site.compute("shl.b32", 32, value, shift)
-        return value
-    if operand.is_wide:
-        return site.pair(plain)
-    if "U32" in base.parts or operand.uniform is not None:
-        return site.compute("cvt.u64.u32", 64, site.word(plain))
-    # without `.64` the disassembler leaves out what `.E` says already
-    if "E" in site.statement.modifiers:
-        return site.pair(plain)
-    return site.compute("cvt.u64.u32", 64, site.word(plain))
-
-
-def _uniform(site: Site, operand: MemoryOperand, is_wide: bool) -> Operand | None:
-    uniform = operand.uniform
-    if uniform is None or uniform.number is None:
-        return None
-    plain = RegisterOperand(uniform.file, uniform.number)
-    return site.pair(plain) if is_wide else site.word(plain)
+_WINDOWED_BEFORE = 70
+"""Up to here generic accesses name a predicate about their address that changes nothing."""
+_QUERIES = {"G": "global", "S": "shared", "D": "shared", "L": "local"}
+"""`D`, shared memory of other thread blocks, is asked for after `S`."""
+_LONG = 0xFFFFFFFF_FFFFFFFF
 
 
 def _element(site: Site, value: SassOperand) -> tuple[ScalarType, int]:
@@ -98,31 +46,93 @@ def _element(site: Site, value: SassOperand) -> tuple[ScalarType, int]:
 
 def _common(site: Site) -> bool:
     """Takes what changes nothing; whether the access is ordered, as volatile ones are."""
-    site.ignore(*_HINTS)
+    site.ignore(*HINTS)
     return site.take("STRONG")
+
+
+def _check_predicates(site: Site, positions: Iterable[int]) -> None:
+    """Refuses an access under a predicate that is not its guard."""
+    for position in positions:
+        if not site.is_predicate(position):
+            continue
+        operand = site.operand(position)
+        assert isinstance(operand, RegisterOperand)
+        is_plain = operand.number is None and not operand.sign
+        is_legacy = site.architecture < _WINDOWED_BEFORE and site.statement.opcode in ("LD", "ST")
+        if not (is_plain or is_legacy):
+            raise site.refuse("an access with a predicate among its operands")
+
+
+def _registers(site: Site, operand: SassOperand, count: int) -> list[RegisterOperand]:
+    """The registers that hold pairs of an operand of several."""
+    if not isinstance(operand, RegisterOperand):
+        raise site.refuse("an operand of several registers is none")
+    number = operand.number
+    return [
+        RegisterOperand(operand.file, None if number is None else number + 2 * i)
+        for i in range(count)
+    ]
+
+
+def _destinations(
+    site: Site, targets: Sequence[SassOperand], type_: ScalarType, count: int
+) -> tuple[Register | None, ...]:
+    """What a load writes: `count` elements, an equal part of them to each target."""
+    each = count // len(targets)
+    found: list[Register | None] = []
+    for target in targets:
+        if type_ is ScalarType.B64:
+            found += [
+                None if pair.number is None else site.pair_destination(pair)
+                for pair in _registers(site, target, each)
+            ]
+        else:
+            found += site.destinations(target, each)
+    return tuple(found)
+
+
+def _sources(
+    site: Site, values: Sequence[SassOperand], type_: ScalarType, count: int
+) -> tuple[Operand, ...]:
+    each = count // len(values)
+    found: list[Operand] = []
+    for value in values:
+        if type_ is ScalarType.B64:
+            found += [site.pair(pair) for pair in _registers(site, value, each)]
+        else:
+            found += site.words(value, each)
+    return tuple(found)
+
+
+def _wanted_words(site: Site, position: int) -> int | None:
+    """The mask of the words that a load of 256 bits writes; None where it has none."""
+    if position >= len(site.operands) or site.is_predicate(position):
+        return None
+    mask = site.word(site.operand(position))
+    if not isinstance(mask, Immediate):
+        raise site.refuse("a mask of words in a register")
+    return mask.bits
 
 
 @lowers("LDG", "LDS", "LDL", "LD", unit=Unit.LOAD_STORE)
 def lower_load(site: Site) -> None:
-    """`d, [address]`."""
+    """`d, [address]`; 256 bits go to two registers and their neighbours: upper half, lower half."""
     space = _SPACES[site.statement.opcode[2:]]
     first = 1 if site.is_predicate(0) else 0
-    target = site.operand(first)
-    cache = "nc" if "CONSTANT" in site.statement.modifiers else ""
+    halves = 2 if "256" in site.statement.modifiers else 1
+    targets = [site.operand(first + half) for half in range(halves)]
+    place = first + halves
+    _check_predicates(site, (0, place + 1))
+    cache = site.choose(_CACHES, "")
     is_ordered = _common(site)
-    type_, count = _element(site, target)
-    address = address_of(site, site.operand(first + 1), space)
-    destinations: tuple[Register | None, ...]
-    if type_ is ScalarType.B64:
-        assert isinstance(target, RegisterOperand)
-        destinations = tuple(
-            None
-            if target.number is None
-            else site.pair_destination(RegisterOperand(target.file, target.number + 2 * i))
-            for i in range(count)
-        )
-    else:
-        destinations = site.destinations(target, count)
+    type_, count = _element(site, targets[-1])
+    wanted = _wanted_words(site, place + 1)
+    if wanted is not None:
+        type_, count = ScalarType.B32, 8
+    address = address_of(site, site.operand(place), space)
+    destinations = _destinations(site, targets[::-1], type_, count)
+    if wanted is not None:
+        destinations = tuple(d if wanted >> i & 1 else None for i, d in enumerate(destinations))
     site.load(type_, address, destinations, volatile=is_ordered, cache=cache, is_main=True)
 
 
@@ -130,43 +140,34 @@ def lower_load(site: Site) -> None:
 def lower_store(site: Site) -> None:
     """`[address], a`."""
     space = _SPACES[site.statement.opcode[2:]]
-    source = site.operand(1)
+    halves = 2 if "256" in site.statement.modifiers else 1
+    values = [site.operand(1 + half) for half in range(halves)]
+    _check_predicates(site, (1 + halves,))
     is_ordered = _common(site)
-    type_, count = _element(site, source)
+    type_, count = _element(site, values[0])
     address = address_of(site, site.operand(0), space)
-    values: tuple[Operand, ...]
-    if type_ is ScalarType.B64:
-        assert isinstance(source, RegisterOperand)
-        values = tuple(
-            site.pair(
-                RegisterOperand(
-                    source.file, None if source.number is None else source.number + 2 * i
-                )
-            )
-            for i in range(count)
-        )
-    else:
-        values = site.words(source, count)
-    site.store(type_, address, values, volatile=is_ordered, is_main=True)
+    site.store(
+        type_, address, _sources(site, values, type_, count), volatile=is_ordered, is_main=True
+    )
 
 
-@lowers("BAR", unit=Unit.BARRIER)
-def lower_barrier(site: Site) -> None:
-    """`BAR.SYNC id[, threads]`."""
-    site.ignore("DEFER_BLOCKING")
-    if not site.take("SYNC"):
+@lowers("QSPC", unit=Unit.INTEGER)
+def lower_query_of_space(site: Site) -> None:
+    """`p, RZ, [address]`: whether a generic address is one of global, shared or local memory."""
+    site.ignore("E")
+    space = site.choose(_QUERIES, "")
+    if not space or not site.is_discarded(site.operand(1)):
         raise site.refuse()
-    number, count = site.word(site.operand(0)), None
-    if len(site.operands) > 1:
-        count = site.word(site.operand(1))
-    is_fixed = isinstance(number, Immediate)
-    with gone_round(site):
-        following = site.builder.new()
-        sync = BarrierSync(
-            **site.counted("bar.sync", is_main=True),
-            barrier=number.bits if isinstance(number, Immediate) else -1,
-            target=following,
-            number=None if is_fixed else number,
-            count=count,
-        )
-        site.builder.end_and_continue(sync, following)
+    address = address_of(site, site.operand(2), AddressSpace.GENERIC)
+    assert isinstance(address.base, Register)
+    value = address.base
+    if address.offset:
+        value = site.compute("add.s64", 64, value, Immediate(address.offset & _LONG))
+    site.main(f"isspacep.{space}", site.destination(site.operand(0)), value)
+
+
+@lowers("CCTL", "CCTLL", "CCTLT", unit=Unit.LOAD_STORE)
+def lower_cache_control(site: Site) -> None:
+    """Lines are fetched or thrown away, which no thread can see."""
+    site.rest()
+    site.nothing()

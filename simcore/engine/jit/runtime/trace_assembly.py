@@ -63,6 +63,7 @@ def assemble(
         accesses=AccessTable.empty(),
         pattern_counts=PatternCounts.empty(),
         engine="jit",
+        code=kernel.code,
         elapsed_s=time.monotonic() - started,
         has_memory=False,
         pairs_agree=counted.pairs_agree,

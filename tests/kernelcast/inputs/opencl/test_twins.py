@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import kernelcast as kc
-from kernelcast.execution.instruction_mix import MixIsa, instruction_mix
+from kernelcast.execution.instruction_mix import Counting, instruction_mix
 from kernelcast.validation.thesis import thesis_devices
 from kernelcast.workload.file import load_workload
 from kernelcast.workload.workload import Workload
@@ -98,6 +98,6 @@ def test_native_counts_hold_no_change_to_fewer_bits(twins: Twins) -> None:
     """Work-item functions give 64 bits, which the kernels cut to 32 at once."""
     opencl = twins.traces[1].data
     source = {row.opcode for row in instruction_mix(opencl).rows}
-    native = {row.opcode for row in instruction_mix(opencl, MixIsa.NATIVE).rows}
+    native = {row.opcode for row in instruction_mix(opencl, Counting.MERGED).rows}
     assert "trunc" in source
     assert "trunc" not in native

@@ -1,0 +1,123 @@
+"""Times machine code beside the PTX that it was assembled from, with counters, on one engine.
+
+`python benchmarks/native_code.py [--architecture sm_80] [--repeats 5] [--size full] [KERNEL ...]`
+prints a table: medians of launches that take turns, and their ratio.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from kernel_cases import CASES, KernelCase
+from timing import geometric_mean, interleaved, table, use_two_threads
+
+from kernelcast.errors import KernelcastError
+from kernelcast.execution.runnable import RunnableKernel
+from kernelcast.inputs.native.cubins import assembled_module
+from kernelcast.ptx_frontend import read_ptx
+
+__all__ = ["MOST", "MOST_ON_AVERAGE", "NativeTiming", "measured", "native_kernel"]
+
+MOST, MOST_ON_AVERAGE = 1.5, 1.0
+"""How many times as long as PTX a kernel may take, and the geometric mean of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class NativeTiming:
+    """Wall seconds of a launch, and executed thread-instructions."""
+
+    kernel: str
+    source_s: float
+    native_s: float
+    source_instructions: int
+    native_instructions: int
+
+    @property
+    def ratio(self) -> float:
+        """The time of machine code over that of PTX."""
+        return self.native_s / self.source_s
+
+
+def native_kernel(case: KernelCase, architecture: str) -> RunnableKernel:
+    """The machine code of a case; what is not supported in it is raised."""
+    text = case.source.read_text(encoding="utf-8")
+    name = str(case.source)
+    module = assembled_module(text, architecture, name, read_ptx(text, name))
+    entry = case.kernel().name
+    for reason in module.rejected.get(entry, ()):
+        raise reason
+    return RunnableKernel(module.kernels[entry])
+
+
+def measured(
+    case: KernelCase, architecture: str, repeats: int, size: str, engine: str = "jit"
+) -> NativeTiming:
+    """Times one case; KernelcastError when the machine code computes something else than NumPy."""
+    # without its native twin, so that the source itself is executed
+    source = replace(case.kernel(), native=None)
+    native = native_kernel(case, architecture)
+    problem = case.make(getattr(case, size))
+    checked = problem.with_fresh_output()
+    executed = checked.run(native, engine)
+    if not checked.is_solved():
+        raise KernelcastError(f"the machine code of {case.name} computes something else than NumPy")
+    counts = [
+        int(trace.data.classes.totals()[1].sum())
+        for trace in (problem.run(source, engine), executed)
+    ]
+    times = interleaved(
+        {
+            "source": partial(problem.run, source, engine),
+            "native": partial(problem.run, native, engine),
+        },
+        repeats,
+    )
+    return NativeTiming(case.name, times["source"].wall_s, times["native"].wall_s, *counts)
+
+
+def _rows(timings: Sequence[NativeTiming]) -> list[tuple[str, ...]]:
+    return [
+        (
+            item.kernel,
+            f"{1e3 * item.source_s:.1f}",
+            f"{1e3 * item.native_s:.1f}",
+            f"{item.ratio:.2f}",
+            "" if item.ratio <= MOST else f"> {MOST}",
+            f"{item.native_instructions / item.source_instructions:.2f}",
+        )
+        for item in timings
+    ]
+
+
+def _main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "kernels", nargs="*", metavar="KERNEL", help="all of them when none is named"
+    )
+    parser.add_argument("--architecture", default="sm_80")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--size", choices=("full", "reference", "small"), default="full")
+    options = parser.parse_args()
+    use_two_threads()
+    timings = []
+    for case in CASES:
+        if options.kernels and case.name not in options.kernels:
+            continue
+        try:
+            timings.append(measured(case, options.architecture, options.repeats, options.size))
+        except KernelcastError as error:
+            print(f"{case.name}: {error}", file=sys.stderr)
+    head = ("kernel", "PTX ms", "SASS ms", "ratio", "", "instructions")
+    print(table(head, _rows(timings)))
+    if timings:
+        mean = geometric_mean([item.ratio for item in timings])
+        print(f"geometric mean {mean:.2f}, at most {MOST_ON_AVERAGE}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(_main())

@@ -1,0 +1,148 @@
+"""Which code of a kernel is executed: its source form, or the machine code of each device."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from kernelcast.errors import (
+    CompilationError,
+    InputError,
+    KernelcastError,
+    LaunchError,
+    UnsupportedInstruction,
+    nearest,
+)
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.isa.ir.kernel import Kernel
+
+__all__ = [
+    "Code",
+    "CodePlan",
+    "NativeSource",
+    "code_named",
+    "machine_architecture",
+    "machine_code_name",
+    "planned",
+]
+
+_VARIABLE = "KERNELCAST_CODE"
+_OLDEST = 50
+"""The first architecture whose machine code is read (Maxwell)."""
+_NO_MACHINE_CODE = (InputError, CompilationError, UnsupportedInstruction)
+
+
+class Code(Enum):
+    """AUTO: machine code where tools and front end allow, else the source.
+
+    NATIVE: the machine code of each device, or an error. SOURCE: PTX or LLVM IR as it is.
+    """
+
+    AUTO = "auto"
+    NATIVE = "native"
+    SOURCE = "source"
+
+
+def code_named(name: Code | str | None) -> Code:
+    """The code of that name; None is what `KERNELCAST_CODE` says, by default AUTO."""
+    chosen = name if name is not None else os.environ.get(_VARIABLE) or Code.AUTO
+    if isinstance(chosen, Code):
+        return chosen
+    known = [item.value for item in Code]
+    if chosen not in known:
+        where = "" if name is not None else f"{_VARIABLE}: "
+        raise KernelcastError(
+            f"{where}unknown code {chosen!r}{nearest(chosen, known)}; known: {', '.join(known)}"
+        )
+    return Code(chosen)
+
+
+class NativeSource(ABC):
+    """Where the machine code of a module's kernels comes from."""
+
+    @abstractmethod
+    def kernel(self, name: str, architecture: int) -> Kernel:
+        """The kernel as machine code of an architecture, 80 for sm_80.
+
+        InputError when the tools are missing, CompilationError when the assembler refuses the
+        source, UnsupportedInstruction when the machine code cannot be executed.
+        """
+
+
+def machine_architecture(device: Device) -> int | None:
+    """The architecture whose machine code the device runs, 80 for 8.0; None if that is not read."""
+    major, dot, minor = device.architecture.compute_capability.partition(".")
+    if device.architecture.vendor.lower() != "nvidia" or not dot:
+        return None
+    if not (major.isdigit() and minor.isdigit()):
+        return None
+    number = int(major) * 10 + int(minor)
+    return number if number >= _OLDEST else None
+
+
+def machine_code_name(device: Device) -> str | None:
+    """What traces call the machine code that a device runs, `sm_80`; None if that is not read."""
+    architecture = machine_architecture(device)
+    return None if architecture is None else f"sm_{architecture}"
+
+
+@dataclass(slots=True)
+class CodePlan:
+    """Which devices run which code. `source`: those that run the source form.
+
+    `machine`: (kernel, its devices) for each architecture. `notes`: why a device runs no machine
+    code although that was to be tried, by its name.
+    """
+
+    source: list[Device] = field(default_factory=list)
+    machine: list[tuple[Kernel, list[Device]]] = field(default_factory=list)
+    notes: dict[str, str] = field(default_factory=dict)
+
+    def without_devices(self) -> CodePlan:
+        """A plan of the same code for no device: no memory is simulated."""
+        return CodePlan([], [(kernel, []) for kernel, _ in self.machine], self.notes)
+
+
+def planned(
+    kernel: Kernel, native: NativeSource | None, devices: Sequence[Device], code: Code
+) -> CodePlan:
+    """The code of each device; without devices it is the source.
+
+    With NATIVE it raises why a device has no machine code; LaunchError without devices.
+    """
+    if code is Code.NATIVE and not devices and kernel.machine is None:
+        raise LaunchError("machine code is that of a GPU: name one, as --device or `devices`")
+    plan = CodePlan()
+    if code is Code.SOURCE or kernel.machine is not None:
+        plan.source = list(devices)
+        return plan
+    by_architecture: dict[int, list[Device]] = {}
+    for device in devices:
+        architecture = machine_architecture(device)
+        if architecture is not None:
+            by_architecture.setdefault(architecture, []).append(device)
+        elif code is Code.NATIVE:
+            raise LaunchError(f"machine code of {device.title} is not read: --code source")
+        else:
+            plan.source.append(device)
+    for architecture, group in by_architecture.items():
+        try:
+            if native is None:
+                raise InputError("the kernel has no form that an assembler takes")
+            plan.machine.append((native.kernel(kernel.name, architecture), group))
+        except _NO_MACHINE_CODE as error:
+            _fall_back(plan, group, error, code)
+    return plan
+
+
+def _fall_back(
+    plan: CodePlan, devices: Sequence[Device], error: KernelcastError, code: Code
+) -> None:
+    if code is Code.NATIVE:
+        raise error
+    plan.source.extend(devices)
+    for device in devices:
+        plan.notes[device.name] = error.message.splitlines()[0]

@@ -1,0 +1,60 @@
+"""PTX as a source of machine code: assembled once for each architecture that is asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from kernelcast.errors import InputError
+from kernelcast.execution.code import NativeSource
+from kernelcast.execution.runnable import LoadedModule
+from kernelcast.inputs.native.cubins import assembled_module
+from kernelcast.ptx_frontend import read_ptx
+from kernelcast.simcore.isa.ir.kernel import Kernel, Module
+
+__all__ = ["AssembledPtx", "ptx_module"]
+
+_TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)([af]?)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class AssembledPtx(NativeSource):
+    """The machine code of a PTX text. `module`: its kernels, for what it says of parameters."""
+
+    text: Callable[[], str]
+    module: Module
+    modules: dict[int, Module] = field(default_factory=dict)
+    """What was assembled so far, by architecture."""
+
+    def kernel(self, name: str, architecture: int) -> Kernel:
+        """The kernel as machine code of an architecture."""
+        module = self._module(architecture)
+        found: Mapping[str, Kernel] = module.kernels
+        for reason in module.rejected.get(name, ()):
+            raise reason
+        if name not in found:
+            raise InputError(f"{module.path}: the machine code has no kernel {name!r}")
+        return found[name]
+
+    def _module(self, architecture: int) -> Module:
+        if architecture not in self.modules:
+            text = self.text()
+            path = self.module.path
+            self.modules[architecture] = assembled_module(
+                text, _architecture_name(text, architecture), path, self.module
+            )
+        return self.modules[architecture]
+
+
+def ptx_module(text: str, path: str, names: Mapping[str, str] | None = None) -> LoadedModule:
+    """The kernels of a PTX text, which can also be had as machine code."""
+    module = read_ptx(text, path)
+    return LoadedModule(module, names or {}, AssembledPtx(lambda: text, module))
+
+
+def _architecture_name(text: str, architecture: int) -> str:
+    """`sm_90a` where the PTX is for it: instructions of `a` are those of this architecture only."""
+    target = _TARGET.search(text)
+    suffix = target[2] if target is not None and int(target[1]) == architecture else ""
+    return f"sm_{architecture}{suffix}"

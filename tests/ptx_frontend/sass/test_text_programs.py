@@ -1,0 +1,93 @@
+"""Sums of halves, guards and loops of SASS compute what Python's integers say, after all passes."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from kernelcast.ptx_frontend.sass.lowering import wide_sums
+from kernelcast.ptx_frontend.sass.passes import live_ranges, register_pairs
+from kernelcast.simcore.engine import execute
+from kernelcast.simcore.isa.ir.kernel import Compute
+from kernelcast.simcore.launch.launch import Launch
+from tests.ptx_frontend.sass.text_programs import (
+    LANES,
+    WORDS,
+    TextMaker,
+    interpreted,
+    kernel_from,
+)
+
+PROGRAMS = 100
+NUMBER = 0x7FFF_FFF0_8000_0005
+HARD = (0, 1, 2, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFF8)
+
+
+def _differs(lines: list[str], seed: int, engine: str = "reference") -> bool:
+    random = np.random.default_rng(seed)
+    words = random.integers(0, 1 << 32, (LANES, WORDS), dtype=np.uint32)
+    hard = random.random((LANES, WORDS)) < 0.4
+    words[hard] = random.choice(np.array(HARD, np.uint32), int(hard.sum()))
+    memory = words.copy()
+    launch = Launch((1, 1, 1), (LANES, 1, 1), (memory, NUMBER))
+    execute(kernel_from(lines), launch, engine=engine)
+    return not np.array_equal(memory, interpreted(lines, words, NUMBER))
+
+
+def _program(seed: int) -> list[str]:
+    random = Random(seed)
+    return TextMaker(random).lines(random.randint(3, 22))
+
+
+def test_random_programs_compute_what_integers_say() -> None:
+    wrong = [seed for seed in range(PROGRAMS) if _differs(_program(seed), seed)]
+    assert not wrong, "\n".join([f"seed {wrong[0]}", *_program(wrong[0])])
+
+
+def test_compiled_programs_compute_it_too() -> None:
+    wrong = [seed for seed in range(1000, 1006) if _differs(_program(seed), seed, "jit")]
+    assert not wrong, "\n".join([f"seed {wrong[0]}", *_program(wrong[0])])
+
+
+def _is_caught() -> bool:
+    return any(_differs(_program(seed), seed) for seed in range(PROGRAMS))
+
+
+def _first_half_is_right(low: object, high: object) -> bool:
+    return low != high
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "wrong"),
+    [
+        (wide_sums, "may_write", lambda *_: False),
+        (wide_sums, "is_upper", _first_half_is_right),
+        (wide_sums, "_signed", lambda *_: False),
+        (live_ranges, "_define", lambda needs, index, *_: bool(needs.pop(index, True)) or True),
+        (register_pairs._PairFlow, "after", lambda flow, *_: flow.all),
+    ],
+)
+def test_a_planted_fault_is_caught(
+    monkeypatch: pytest.MonkeyPatch, module: object, name: str, wrong: object
+) -> None:
+    monkeypatch.setattr(module, name, wrong)
+    assert _is_caught()
+
+
+def test_sums_are_found() -> None:
+    """Both halves side by side become one addition of 64 bits, from pairs that are there."""
+    lines = [
+        "IMAD.WIDE R4, R0, R1, RZ",
+        "IADD3 R4, P0, R4, 0x10, RZ",
+        "IADD3.X R5, RZ, R5, RZ, P0, !PT",
+        "IMAD.WIDE R2, R0, 0x4, R4",
+    ]
+    kernel = kernel_from(lines)
+    computed = [i.opcode.name for i in kernel.instructions if isinstance(i, Compute)]
+    assert "mov.pack2" not in computed
+    assert any(
+        isinstance(i, Compute) and not i.is_part and i.opcode.name == "add" and i.type.bits == 64
+        for i in kernel.instructions
+    )
