@@ -1,7 +1,8 @@
 """Products that four warps compute together: HGMMA, QGMMA, IGMMA, BGMMA and WARPGROUP of sm_90a.
 
 `d, a, b, c[, p][, metadata[, selector]][, gsb0]`. Where A is in shared memory one operand stands
-for both: `gdesc[UR4]` are the descriptors of A in UR4 and UR5 and of B in UR6 and UR7. C is D
+for both: `gdesc[UR4]` are the descriptors of A in UR4 and UR5 and of B in UR6 and UR7, which is
+where that of B is also when A is in registers (found by compiling both). C is D
 before the product, and counts where the predicate holds; RZ with `!UPT` is a sum that begins.
 `gsb0` ends a group of products, which `WARPGROUP.DEPBAR` waits for; they are done at once here.
 """
@@ -38,6 +39,8 @@ _SHAPE = re.compile(r"64x(\d+)x(\d+)")
 _TARGET = "sm_90a"
 _OF_A, _OF_B = ("negA", "tnspA"), ("negB", "tnspB")
 _FORMATS = {name: name.lower() for name in ("E4M3", "E5M2", "S8", "U8")}
+_B_BEHIND = 2
+"""Registers from the one that is named to the descriptor of B."""
 _GROUP = re.compile(r"gsb\d")
 
 
@@ -165,7 +168,7 @@ class _Product:
         left = self._left(operation.fragments()[0].registers)
         if self._negations % 2:
             left = with_other_sign(site, left, self._form.a)
-        right = right_words(site, operation, self._descriptor(0 if self._operands.a else 2))
+        right = right_words(site, operation, self._descriptor(_B_BEHIND))
         before = self._accumulator(len(opcode.results))
         more: list[Operand] = []
         if self._form.is_sparse and self._operands.metadata is not None:
