@@ -18,7 +18,6 @@ from functools import cache
 from pathlib import Path
 
 from kernelcast.inputs.native.cubins import assembled_module
-from kernelcast.ptx_frontend import read_ptx
 from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
 from kernelcast.ptx_frontend.sass.container.kernel_info import KernelInfo
 from kernelcast.ptx_frontend.sass.lowering.module import lower_cubin
@@ -136,7 +135,9 @@ def _target(architecture: str) -> str:
 def statement_reasons(architecture: str) -> Mapping[str, str]:
     """Why a statement's machine code is refused, empty where it is not, by the statement."""
     found: dict[str, str] = {}
-    wanted = [r["statement"] for r in rows("statements") if architecture in r["architectures"].split()]
+    wanted = [
+        r["statement"] for r in rows("statements") if architecture in r["architectures"].split()
+    ]
     kernels = [
         _KERNEL.format(
             index=index,

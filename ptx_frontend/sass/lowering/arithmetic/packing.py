@@ -15,8 +15,12 @@ __all__: list[str] = []
 
 _ZERO = Immediate(0)
 _NARROW = {
-    **{"E4M3": "e4m3x2", "E5M2": "e5m2x2", "E2M3": "e2m3x2", "E3M2": "e3m2x2"},
-    **{"E2M1": "e2m1x2", "E8": "ue8m0x2"},
+    "E4M3": "e4m3x2",
+    "E5M2": "e5m2x2",
+    "E2M3": "e2m3x2",
+    "E3M2": "e3m2x2",
+    "E2M1": "e2m1x2",
+    "E8": "ue8m0x2",
 }
 _WIDE = {"F16": "f16", "BF16": "bf16", "TF32": "tf32"}
 _SHORTEST = "e2m1x2"

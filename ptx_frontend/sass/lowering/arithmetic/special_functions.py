@@ -57,8 +57,12 @@ Bounds of f16 and bf16 are its maximum relative and absolute errors. Everything 
 
 _HALVES = {"F16": "f16", "BF16": "bf16"}
 _OF_SINGLE = {
-    **{"RCP": "rcp.approx.ftz", "RSQ": "rsqrt.approx.ftz", "SQRT": "sqrt.approx.ftz"},
-    **{"LG2": "lg2.approx.ftz", "EX2": "ex2.approx.ftz", "TANH": "tanh.approx"},
+    "RCP": "rcp.approx.ftz",
+    "RSQ": "rsqrt.approx.ftz",
+    "SQRT": "sqrt.approx.ftz",
+    "LG2": "lg2.approx.ftz",
+    "EX2": "ex2.approx.ftz",
+    "TANH": "tanh.approx",
 }
 """Subnormal numbers are zeros but for tanh; the assembler scales around it where PTX wants them."""
 _OF_HALF = {
