@@ -25,6 +25,7 @@ from kernelcast.cli.run import run
 from kernelcast.cli.standard_streams import fill_closed_streams, output_status
 from kernelcast.cli.support import support
 from kernelcast.cli.terminal import show_error, show_line
+from kernelcast.cli.tools import tools
 from kernelcast.cli.topdown import topdown
 from kernelcast.cli.validate.command import validate
 from kernelcast.cli.whatif import whatif
@@ -86,7 +87,7 @@ app = typer.Typer(
 )
 for command in (
     *(estimate, profile, mix, run, topdown, whatif, rank, layers),
-    *(support, validate, bench),
+    *(support, validate, bench, tools),
 ):
     app.command(help=_unwrapped(command.__doc__ or ""))(command)
 app.add_typer(trace.app, name="trace")

@@ -1,47 +1,34 @@
-"""Sections of 64-bit ELF files: objects, libraries, executables (System V ABI, chapter 4)."""
+"""Where the sections of objects, libraries and executables lie, however large the files are."""
 
 from __future__ import annotations
 
-import struct
+from collections.abc import Sequence
+from typing import BinaryIO
 
 from kernelcast.errors import InputError
+from kernelcast.ptx_frontend.sass.container.elf import DAMAGED, open_elf
 
-__all__ = ["elf_sections", "is_elf"]
-
-_MAGIC = b"\x7fELF"
-_CLASS_64, _LITTLE_ENDIAN = 2, 1
-_HEADER = struct.Struct("<16x2x2x4x8x8xQ4x2x2x2xHHH")
-"""Offset of the section headers; size of one, their number, and which one holds the names."""
-_SECTION = struct.Struct("<II8x8xQQ")
-"""Name, type, offset and size."""
-_NO_BITS = 8
+__all__ = ["section_places"]
 
 
-def is_elf(content: bytes) -> bool:
-    """Whether the content begins as an ELF file does."""
-    return content.startswith(_MAGIC)
+def section_places(
+    stream: BinaryIO, names: Sequence[str], path: str
+) -> tuple[tuple[int, int], ...]:
+    """(begin, end) in the file of all sections called one of `names`, in the names' order.
 
-
-def elf_sections(content: bytes, name: str, path: str) -> tuple[bytes, ...]:
-    """The contents of all sections called `name`; InputError when the file is damaged."""
-    if content[4:6] != bytes((_CLASS_64, _LITTLE_ENDIAN)):
-        raise InputError(f"{path}: only 64-bit little-endian ELF files are read")
+    InputError when the file is damaged. No section's contents are read.
+    """
+    found: list[tuple[int, int, int]] = []
     try:
-        offset, size, number, names_at = _HEADER.unpack_from(content)
-        headers = [_SECTION.unpack_from(content, offset + i * size) for i in range(number)]
-        names = _contents(content, headers[names_at]) if headers else b""
-        wanted = name.encode() + b"\0"
-        return tuple(
-            _contents(content, header)
-            for header in headers
-            if header[1] != _NO_BITS and names[header[0] :].startswith(wanted)
-        )
-    except (struct.error, IndexError, OverflowError):
-        raise InputError(f"{path}: a damaged ELF file") from None
-
-
-def _contents(content: bytes, header: tuple[int, ...]) -> bytes:
-    _, _, offset, size = header
-    if offset + size > len(content):
-        raise IndexError(offset)
-    return content[offset : offset + size]
+        elf = open_elf(stream)
+        size = stream.seek(0, 2)
+        for section in elf.iter_sections():
+            if section.name not in names or section["sh_type"] == "SHT_NOBITS":
+                continue
+            begin, end = section["sh_offset"], section["sh_offset"] + section["sh_size"]
+            if end > size:
+                raise ValueError(f"section {section.name!r} ends behind the file's end")
+            found.append((names.index(section.name), begin, end))
+    except DAMAGED as error:
+        raise InputError(f"{path}: a damaged ELF file: {error}") from None
+    return tuple((begin, end) for _, begin, end in sorted(found))

@@ -7,7 +7,13 @@ from collections.abc import Iterable
 
 from kernelcast.simcore.isa.ir.source_names import source_name
 
-__all__ = ["kernels_called", "shortest_names"]
+__all__ = ["called_by", "kernels_called", "shortest_names"]
+
+
+def called_by(names: Iterable[str], symbols: Iterable[str]) -> list[str]:
+    """The symbols that are one of the names, or whose source name is one."""
+    wanted = set(names)
+    return [symbol for symbol in symbols if symbol in wanted or source_name(symbol) in wanted]
 
 
 def kernels_called(name: str, symbols: Iterable[str]) -> list[str]:

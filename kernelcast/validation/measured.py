@@ -12,6 +12,7 @@ from pathlib import Path
 
 from kernelcast.api import estimate
 from kernelcast.errors import KernelcastError, LaunchError, ModelNotApplicable
+from kernelcast.execution.code import Code
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.sampling import Sampling
 from kernelcast.models import MODELS, needs_paths
@@ -41,12 +42,13 @@ def validate_measured(
     folder: Path = MEASURED,
     progress: Callable[[str, float], None] | None = None,
     trust: Trust = Trust.FOREIGN,
+    code: Code = Code.SOURCE,
 ) -> ValidationReport:
     """Executes every workload at the sizes that were measured. All models unless some are named.
 
     `trust` is of workloads that the measurements name outside of this tree: another file names
-    them, not the user. KernelcastError when nothing was measured; a device without a device file
-    is in the notes.
+    them, not the user. `code` is what is executed. KernelcastError when nothing was measured; a
+    device without a device file is in the notes.
     """
     files = sorted(folder.glob("*.json"))
     if not files:
@@ -65,7 +67,9 @@ def validate_measured(
         elif device not in known_devices():
             notes.append(f"{file.name}: there is no device file {device}")
         else:
-            comparison = _Comparison(load_device(device), measured, models or tuple(MODELS), trust)
+            comparison = _Comparison(
+                load_device(device), measured, models or tuple(MODELS), trust, code
+            )
             comparison.run(progress)
             times += comparison.times
             counters += comparison.counters
@@ -77,9 +81,15 @@ class _Comparison:
     """One device's rows."""
 
     def __init__(
-        self, device: Device, measured: MeasuredDevice, models: Sequence[str], trust: Trust
+        self,
+        device: Device,
+        measured: MeasuredDevice,
+        models: Sequence[str],
+        trust: Trust,
+        code: Code,
     ) -> None:
         self._trust = trust
+        self._code = code
         self._device = device
         self._measured = measured
         self._models = models
@@ -117,12 +127,13 @@ class _Comparison:
             devices=[self._device],
             limits=_NO_LIMITS,
             record_paths=any(map(needs_paths, self._models)),
+            code=self._code,
         )
         try:
             trace = run(sampling=Sampling.ALWAYS)
         except LaunchError:  # paths or addresses depend on data
             trace = run(sampling=Sampling.AUTO)
-        if row.registers is not None:
+        if row.registers is not None and not trace.data.is_machine_code:
             trace = trace.with_registers(row.registers)
         return trace.repeated(1)
 

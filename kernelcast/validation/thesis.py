@@ -16,6 +16,7 @@ from pathlib import Path
 
 from kernelcast.api import estimate
 from kernelcast.errors import KernelcastError, ModelNotApplicable
+from kernelcast.execution.code import Code
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.models import MODELS, needs_paths
 from kernelcast.progress import Progress, StageProgress
@@ -81,10 +82,11 @@ CASES = (
 def validate_thesis(
     models: Sequence[str] = (),
     progress: StageProgress | None = None,
+    code: Code = Code.SOURCE,
 ) -> ValidationReport:
     """Executes the cases at full size: about two minutes. All models unless some are named.
 
-    `progress` is told case and share.
+    `progress` is told case and share; `code` is what is executed.
     """
     if not TABLES.is_dir():
         raise KernelcastError("the thesis's tables and examples are in the source tree only")
@@ -102,6 +104,7 @@ def validate_thesis(
                 devices=list(devices),
                 progress=told,
                 record_paths=any(map(needs_paths, chosen)),
+                code=code,
             )
             counters.extend(thesis_counters(case.kernel, traces[case.workload]))
         for model in chosen:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kernelcast.api import estimate
 from kernelcast.errors import KernelcastError, LaunchError, ModelNotApplicable
+from kernelcast.execution.code import Code
 from kernelcast.execution.sampling import Sampling
 from kernelcast.models import MODELS, needs_paths
 from kernelcast.progress import StageProgress
@@ -192,7 +193,13 @@ def _estimates(
     fitting = [device for device in devices if device not in refused]
     needs = any(map(needs_paths, models))
     trace = (
-        workload.run(size, devices=fitting, sampling=Sampling.AUTO, record_paths=needs)
+        workload.run(
+            size,
+            devices=fitting,
+            sampling=Sampling.AUTO,
+            record_paths=needs,
+            code=Code.SOURCE,
+        )
         if fitting
         else None
     )

@@ -19,7 +19,7 @@ from kernelcast.partial_files import partial_name, remove_left_overs
 
 __all__ = ["FolderRefused", "OpenFolder", "PrivateFolder"]
 
-_OWN_FOLDER, _OWN_FILE = 0o700, 0o600
+_OWN_FOLDER, _OWN_FILE, _OWN_PROGRAM = 0o700, 0o600, 0o700
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
@@ -56,13 +56,17 @@ class OpenFolder:
                 return None
             return stream.read()
 
-    def write(self, name: str, data: bytes, *, replaces: bool = True) -> None:
+    def write(
+        self, name: str, data: bytes, *, replaces: bool = True, is_program: bool = False
+    ) -> None:
         """Puts a file there at once; another process finds the old one or the whole new one.
 
-        `replaces` False: a file that is there already stays. OSError as any write.
+        `replaces` False: a file that is there already stays. `is_program`: its owner may run it.
+        OSError as any write.
         """
         partial = self._at(partial_name(name))
-        descriptor = os.open(partial, _NEW | _BINARY, _OWN_FILE, dir_fd=self._descriptor)
+        mode = _OWN_PROGRAM if is_program else _OWN_FILE
+        descriptor = os.open(partial, _NEW | _BINARY, mode, dir_fd=self._descriptor)
         try:
             with os.fdopen(descriptor, "wb") as stream:
                 stream.write(data)

@@ -18,6 +18,7 @@ from kernelcast.simcore.profile.metric_values import (
     bank_efficiency,
     hit_rate,
     instruction_count,
+    machine_count,
     occupancy_percent,
     registers,
     shared_count,
@@ -64,11 +65,12 @@ class MetricValue:
 
 def metrics(profile: KernelProfile, naming: Naming) -> tuple[MetricValue, ...]:
     """All metrics that the profile knows, per launch."""
-    return tuple(
+    usual = (
         MetricValue(metric.name(naming), value, metric.unit, metric.description)
         for metric in METRICS
         if metric.name(naming) and (value := metric.value(profile)) is not None
-    ) + tuple(_tensor_metrics(profile))
+    )
+    return (*usual, *_tensor_metrics(profile), *_machine_metrics(profile, naming))
 
 
 def _tensor_metrics(profile: KernelProfile) -> Iterator[MetricValue]:
@@ -82,6 +84,19 @@ def _tensor_metrics(profile: KernelProfile) -> Iterator[MetricValue]:
             "operations",
             f"tensor operations on {name}, two for each multiply-add",
         )
+
+
+def _machine_metrics(profile: KernelProfile, naming: Naming) -> Iterator[MetricValue]:
+    """Instructions of machine code by pipe and by opcode, which only ncu has names for."""
+    counts = profile.machine
+    if counts is None or naming is not Naming.NCU:
+        return
+    for pipe, count in counts.by_pipe.items():
+        what = f"warp instructions that the pipe {pipe} executes"
+        yield MetricValue(f"smsp__inst_executed_pipe_{pipe}.sum", count, "instructions", what)
+    for opcode, count in counts.by_opcode.items():
+        name = f"sass__inst_executed_per_opcode_with_modifier_all.{opcode}"
+        yield MetricValue(name, count, "instructions", f"warp instructions {opcode}")
 
 
 _SASS = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
@@ -270,6 +285,20 @@ METRICS: tuple[Metric, ...] = (
         "shared-memory stores, per warp",
         "requests",
         shared_count(lambda at: at.store_requests),
+    ),
+    Metric(
+        "inst_executed_local_loads",
+        "smsp__inst_executed_op_local_ld.sum",
+        "loads of local memory, where spilled registers are, per warp",
+        "requests",
+        machine_count(lambda at: at.local_loads),
+    ),
+    Metric(
+        "inst_executed_local_stores",
+        "smsp__inst_executed_op_local_st.sum",
+        "stores to local memory, where spilled registers are, per warp",
+        "requests",
+        machine_count(lambda at: at.local_stores),
     ),
     Metric(
         "shared_load_transactions",

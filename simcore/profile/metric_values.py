@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from kernelcast.simcore.profile.machine_counts import MachineCounts
 from kernelcast.simcore.profile.profile import (
     InstructionCounts,
     KernelProfile,
@@ -19,6 +20,7 @@ __all__ = [
     "bank_efficiency",
     "hit_rate",
     "instruction_count",
+    "machine_count",
     "occupancy_percent",
     "registers",
     "shared_count",
@@ -55,6 +57,11 @@ def traffic_transactions(of: Callable[[MemoryTraffic], float | None]) -> Getter:
 def shared_count(of: Callable[[SharedMemoryUse], float | None]) -> Getter:
     """A getter of a figure of shared memory; None where the profile lacks it."""
     return lambda profile: of(profile.shared) if profile.shared else None
+
+
+def machine_count(of: Callable[[MachineCounts], float]) -> Getter:
+    """A getter of a count of machine code; None where a source form was executed."""
+    return lambda profile: None if profile.machine is None else of(profile.machine)
 
 
 def _percent(part: float | None, whole: float | None) -> float | None:

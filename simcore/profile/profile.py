@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from kernelcast.simcore.launch.shape import LaunchShape
 from kernelcast.simcore.profile.derived import DerivedInputs, ProfileSource, Value
+from kernelcast.simcore.profile.machine_counts import MachineCounts
 
 if TYPE_CHECKING:
     from kernelcast.simcore.device.device import Device
@@ -250,6 +251,8 @@ class KernelProfile:
     code: str = ""
     """Which code was executed: `source`, or machine code by its architecture, `sm_80`; empty where
     a profiler counted on a GPU."""
+    machine: MachineCounts | None = None
+    """Counts of machine code; None for a source form."""
 
     def derived(self, make: Callable[[ProfileSource], Value]) -> Value | None:
         """What `make` makes of trace, device and memory, once, when it is first asked for.

@@ -13,6 +13,7 @@ from kernelcast.simcore.profile.instruction_counts import (
     instruction_counts,
     instruction_mix,
 )
+from kernelcast.simcore.profile.machine_counts import machine_counts
 from kernelcast.simcore.profile.memory_profile import hot_spots, memory_traffic, shared_memory_use
 from kernelcast.simcore.profile.occupancy import held_share, occupancy
 from kernelcast.simcore.profile.profile import KernelProfile, LaunchShape, Occupancy
@@ -63,6 +64,7 @@ def profile(
         inputs=DerivedInputs(ProfileSource(trace, device, memory)),
         not_timed=lacks_units or trace.no_paths,
         code=trace.code,
+        machine=machine_counts(trace),
     )
 
 

@@ -16,6 +16,7 @@ from kernelcast.cli.validate.output import ValidationOutput
 from kernelcast.cli.validate.suite import show_suite, suite_devices
 from kernelcast.cli.validate.volumes import show_volumes
 from kernelcast.errors import KernelcastError
+from kernelcast.execution.code import Code
 from kernelcast.report.validation import validation_record, validation_rows, validation_tables
 
 if TYPE_CHECKING:
@@ -104,6 +105,14 @@ _Trust: TypeAlias = Annotated[
         "Python and pass any option to compilers (docs/trust.md).",
     ),
 ]
+_Code: TypeAlias = Annotated[
+    Code | None,
+    typer.Option(
+        help="Of thesis and measured: execute machine code (native) or PTX (source, the default, "
+        "which the baseline is of).",
+        show_default=False,
+    ),
+]
 _Markdown: TypeAlias = Annotated[
     bool, typer.Option("--markdown", help="Print Markdown.", rich_help_panel=_OUTPUT)
 ]
@@ -134,6 +143,7 @@ def validate(
     opencl_device: _OpenClDevice = None,
     measured: _Measured = None,
     trust: _Trust = False,
+    code: _Code = None,
     json: options.Json = False,
     csv: options.Csv = False,
     markdown: _Markdown = False,
@@ -172,6 +182,7 @@ def validate(
         of_opencl={"--opencl-device": opencl_device, "--measured": measured},
         accept=accept,
         trust=trust,
+        code=code,
     )
     devices, models = device or (), model or ()
     match suite:
@@ -184,7 +195,7 @@ def validate(
         case Suite.VOLUMES:
             show_volumes(devices, models, output)
         case _:
-            _validate_times(suite, models, output, accept=accept, trust=trust)
+            _validate_times(suite, models, output, code or Code.SOURCE, accept=accept, trust=trust)
 
 
 def _check_options(
@@ -196,8 +207,14 @@ def _check_options(
     of_opencl: Mapping[str, object],
     accept: bool,
     trust: bool,
+    code: Code | None,
 ) -> None:
     """Raises KernelcastError for an option of another suite."""
+    if code not in (None, Code.SOURCE):
+        if suite not in (Suite.THESIS, Suite.MEASURED):
+            raise KernelcastError("--code is of thesis and measured")
+        if accept:
+            raise KernelcastError("--accept takes the errors of PTX: leave out --code")
     if trust and suite is not Suite.MEASURED:
         raise KernelcastError("--trust is of measured: nothing else names workloads of others")
     for name, value in of_opencl.items():
@@ -215,11 +232,19 @@ def _check_options(
 
 
 def _validate_times(
-    suite: Suite, models: Sequence[str], output: ValidationOutput, *, accept: bool, trust: bool
+    suite: Suite,
+    models: Sequence[str],
+    output: ValidationOutput,
+    code: Code,
+    *,
+    accept: bool,
+    trust: bool,
 ) -> None:
     """Validates the suites of times: thesis, papers and measured."""
-    report = _report(suite, models, trust=trust)
+    report = _report(suite, models, code, trust=trust)
     explained, problems = _judged(report, models, accept=accept)
+    if code is not Code.SOURCE:  # explanations and baseline are of PTX
+        problems = []
     output.show(
         f"kernelcast: {suite.value}",
         validation_tables(report, explained),
@@ -230,7 +255,7 @@ def _validate_times(
     output.end_with(problems)
 
 
-def _report(suite: Suite, models: Sequence[str], *, trust: bool) -> ValidationReport:
+def _report(suite: Suite, models: Sequence[str], code: Code, *, trust: bool) -> ValidationReport:
     from kernelcast.models import get_model
 
     for name in models:
@@ -245,10 +270,10 @@ def _report(suite: Suite, models: Sequence[str], *, trust: bool) -> ValidationRe
             from kernelcast.validation.measured import validate_measured
 
             chosen = Trust.OWN if trust else Trust.FOREIGN
-            return validate_measured(models, progress=progress, trust=chosen)
+            return validate_measured(models, progress=progress, trust=chosen, code=code)
         from kernelcast.validation.thesis import validate_thesis
 
-        return validate_thesis(models, progress=progress)
+        return validate_thesis(models, progress=progress, code=code)
 
 
 def _judged(

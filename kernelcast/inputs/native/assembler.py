@@ -3,45 +3,60 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
-from kernelcast.errors import CompilationError, InputError, LimitExceeded, SourceSpan
-from kernelcast.inputs.native.tools import required
-from kernelcast.simcore.host.deadline import deadline_in
+from kernelcast.errors import CompilationError, InputError, SourceSpan
+from kernelcast.inputs.compile_cache import CompileCache
+from kernelcast.inputs.compiler_options import architecture_number
+from kernelcast.inputs.native.tool_process import ToolResult, run_tool
+from kernelcast.inputs.native.tools import fingerprint, required
+from kernelcast.simcore.host.disk_cache import scratch_folder
 
 __all__ = ["assemble"]
 
+_SOURCE, _RESULT = "kernel.ptx", "kernel.cubin"
+_ERROR = re.compile(
+    r"^ptxas \S*?, line (?P<line>\d+); (?:error|fatal) *: (?P<message>[^\n]*)", re.MULTILINE
+)
 _TARGET = re.compile(r"^(\s*\.target\s+)sm_(\d+)[af]?", re.MULTILINE)
 _VERSION = re.compile(r"^(\s*\.version\s+)\d+\.\d+", re.MULTILINE)
-_OTHER_VERSION = re.compile(r"Unsupported \.version [\d.]+; current version is '([\d.]+)'")
-_ERROR = re.compile(r"line (\d+)[;,] *(?:error|fatal)\s*:\s*(.*)")
+_NEWEST_VERSION = re.compile(r"Unsupported \.version [\d.]+; current version is '([\d.]+)'")
+_FATAL = re.compile(r"^ptxas (?:error|fatal) *: (?P<message>[^\n]*)", re.MULTILINE)
 
 
 def assemble(ptx: str, architecture: str, path: str, options: Sequence[str] = ()) -> bytes:
-    """The cubin that the assembler makes of a PTX text for `sm_80`, `sm_90a`, ...
+    """The cubin that the assembler makes of a PTX text for `sm_80`, `sm_90a`, ...; kept on disk.
 
     A text for a newer architecture is assembled as it is for an older one, and one of a newer
     version of PTX in the newest that the assembler knows: it refuses what they do not have.
-    CompilationError with the place when it refuses; InputError when it is not installed.
+    CompilationError with its first error and the place when it refuses; InputError when it is not
+    installed; LimitExceeded when it takes too long.
     """
-    number = int("".join(letter for letter in architecture if letter.isdigit()))
+    number = int(architecture_number(architecture).rstrip("af"))
     tools = required(number, f"machine code for {architecture}")
     if tools.assembler is None:
         raise InputError(f"machine code for {architecture} needs the assembler of CUDA, ptxas")
+    command = (f"-arch={architecture}", "-lineinfo", *options)
+    cache = CompileCache((ptx, command, fingerprint(tools.assembler)), "cubin")
+    stored = cache.read()
+    if stored is not None:
+        return stored
     text = _for_architecture(ptx, architecture, number)
-    with tempfile.TemporaryDirectory() as folder:
-        files = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
-        command = [str(tools.assembler), f"-arch={architecture}", "-lineinfo", *options]
-        said = _run(command, text, files, path)
-        other = _OTHER_VERSION.search(said)
-        if other is not None:
-            said = _run(command, _VERSION.sub(rf"\g<1>{other[1]}", text, count=1), files, path)
-        if said or not files[1].exists():
-            raise _refusal(said, ptx, architecture, path)
-        return files[1].read_bytes()
+    arguments = (*command, _SOURCE, "-o", _RESULT)
+    with scratch_folder() as folder:
+        source = folder / _SOURCE
+        source.write_text(text, encoding="utf-8", errors="surrogatepass")
+        done = run_tool(tools.assembler, arguments, folder, f"assembling {path}")
+        newest = _NEWEST_VERSION.search(done.said) if done.status else None
+        if newest is not None:
+            text = _VERSION.sub(rf"\g<1>{newest[1]}", text, count=1)
+            source.write_text(text, encoding="utf-8", errors="surrogatepass")
+            done = run_tool(tools.assembler, arguments, folder, f"assembling {path}")
+        if done.status or not (folder / _RESULT).exists():
+            raise _refusal(done, ptx, architecture, path)
+        made = (folder / _RESULT).read_bytes()
+    cache.write(made)
+    return made
 
 
 def _for_architecture(ptx: str, architecture: str, number: int) -> str:
@@ -52,36 +67,21 @@ def _for_architecture(ptx: str, architecture: str, number: int) -> str:
     return _TARGET.sub(rf"\g<1>{architecture}", ptx, count=1)
 
 
-def _run(command: Sequence[str], text: str, files: tuple[Path, Path], path: str) -> str:
-    """What the assembler says when it refuses; empty when it does not."""
-    source, result = files
-    source.write_text(text, encoding="utf-8")
-    deadline = deadline_in(None)
-    try:
-        done = subprocess.run(
-            [*command, str(source), "-o", str(result)],
-            capture_output=True,
-            text=True,
-            timeout=None if deadline is None else deadline.remaining_s,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise LimitExceeded(f"assembling {path} took longer than the limit") from None
-    except OSError as error:
-        raise InputError(f"cannot run {command[0]}: {error.strerror or error}") from None
-    if not done.returncode:
-        return ""
-    said = (done.stderr or done.stdout).replace(str(source), path).strip()
-    return said or "it was refused"
+def _refusal(done: ToolResult, ptx: str, architecture: str, path: str) -> CompilationError:
+    said = done.said + done.output.decode("utf-8", "replace")
+    errors = list(_ERROR.finditer(said))
+    if errors:
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        line = int(errors[0]["line"])
+        lines = ptx.split("\n")
+        text = lines[line - 1] if 0 < line <= len(lines) else ""
+        message = f"ptxas for {architecture}: {errors[0]['message']}{more}"
+        return CompilationError(message, SourceSpan(path, line, 1, 1, text))
+    fatal = _FATAL.search(said)
+    lines = [line for line in said.splitlines() if line.strip()]
+    why = fatal["message"] if fatal else lines[0] if lines else _ending(done.status)
+    return CompilationError(f"{path} for {architecture}: ptxas: {why}")
 
 
-def _refusal(said: str, ptx: str, architecture: str, path: str) -> CompilationError:
-    """The first error with its place in the text."""
-    found = _ERROR.search(said)
-    if found is None:
-        return CompilationError(f"{path} for {architecture}: {said.splitlines()[0]}")
-    number = int(found[1])
-    lines = ptx.split("\n")
-    line = lines[number - 1].rstrip() if 0 < number <= len(lines) else ""
-    span = SourceSpan(path, number, 1, max(1, len(line)), line)
-    return CompilationError(f"the assembler for {architecture} says: {found[2].strip()}", span)
+def _ending(status: int) -> str:
+    return f"it was ended by signal {-status}" if status < 0 else f"it ended with status {status}"

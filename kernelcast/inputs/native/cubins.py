@@ -2,26 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
+from kernelcast.inputs.kernel_names import called_by
 from kernelcast.inputs.native.assembler import assemble
 from kernelcast.inputs.native.disassembler import disassemble
-from kernelcast.ptx_frontend.sass.container.cubin import read_cubin
+from kernelcast.inputs.native.tools import fingerprint, required
+from kernelcast.ptx_frontend.ptx.module_cache import (
+    cached_name,
+    collector_paused,
+    load_module,
+    store_module,
+)
+from kernelcast.ptx_frontend.sass.container.cubin import Cubin, read_cubin
 from kernelcast.ptx_frontend.sass.lowering.module import lower_cubin
 from kernelcast.ptx_frontend.sass.text.statements import read_listing
-from kernelcast.simcore.isa.ir.kernel import Module, Parameter
+from kernelcast.simcore.isa.ir.kernel import Module
 
-__all__ = ["assembled_module", "cubin_module"]
+__all__ = ["assembled_module", "cubin_module", "kernels_of"]
 
 
 def cubin_module(
-    content: bytes, path: str, parameters: Mapping[str, tuple[Parameter, ...]] | None = None
+    content: bytes,
+    path: str,
+    source: Module | None = None,
+    names: Collection[str] = (),
 ) -> Module:
-    """The kernels of a cubin; InputError when it is damaged or no disassembler is there."""
-    cubin = read_cubin(content, path)
-    text = disassemble(content, cubin.architecture, path)
-    codes = {name: function.code for name, function in cubin.functions.items()}
-    return lower_cubin(cubin, read_listing(text, codes, path), parameters)
+    """The kernels of a cubin, or those called one of `names`, as symbols or in C++; kept on disk.
+
+    `source`: the PTX that it was assembled from, which says more of parameters and places.
+    InputError when it is damaged or no disassembler is there.
+    """
+    return kernels_of(read_cubin(content, path), content, source, names)
+
+
+def kernels_of(
+    cubin: Cubin,
+    content: bytes,
+    source: Module | None = None,
+    names: Collection[str] = (),
+) -> Module:
+    """As `cubin_module`, of a cubin that was read from `content`."""
+    tool = required(cubin.architecture, f"{cubin.path}: machine code").disassembler
+    parameters = {} if source is None else {n: k.parameters for n, k in source.kernels.items()}
+    facts = (fingerprint(tool), sorted(parameters.items()), sorted(names))
+    kept = cached_name(content, f"{cubin.path} {facts!r}")
+    with collector_paused():
+        module = load_module(kept)
+    if module is None:
+        module = _lowered(cubin, content, source, names)
+        store_module(kept, module)
+    return module
 
 
 def assembled_module(
@@ -32,6 +64,23 @@ def assembled_module(
     options: Sequence[str] = (),
 ) -> Module:
     """The kernels of PTX as machine code; `source`: what the PTX itself says of parameters."""
-    content = assemble(ptx, architecture, path, options)
-    parameters = {} if source is None else {n: k.parameters for n, k in source.kernels.items()}
-    return cubin_module(content, path, parameters)
+    return cubin_module(assemble(ptx, architecture, path, options), path, source)
+
+
+def _lowered(
+    cubin: Cubin,
+    content: bytes,
+    source: Module | None,
+    names: Collection[str],
+) -> Module:
+    """Of a kernel with functions that are not inlined, its section has those."""
+    codes = {name: function.code for name, function in cubin.functions.items()}
+    chosen = None
+    if names:
+        entries = called_by(names, [f.name for f in cubin.functions.values() if f.is_entry])
+        chosen = [cubin.functions[entry].symbol for entry in entries]
+        others = {n: f for n, f in cubin.functions.items() if n in entries or not f.is_entry}
+        cubin = replace(cubin, functions=others)
+    is_of_ptx = source is not None
+    text = disassemble(content, cubin.architecture, cubin.path, chosen, of_ptx=is_of_ptx)
+    return lower_cubin(cubin, read_listing(text, codes, cubin.path), source)

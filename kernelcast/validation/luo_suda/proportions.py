@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from kernelcast.api import estimate
+from kernelcast.execution.code import Code
 from kernelcast.execution.sampling import Sampling
 from kernelcast.models.estimate import Estimate
 from kernelcast.models.mpd_cpd.model import NAME
@@ -96,7 +97,13 @@ def luo_suda_proportions(
     for number, (name, proportion) in enumerate(printed.items()):
         workload = load_workload(_FOLDER / "workloads" / "luo_suda" / f"{name}.toml")
         device = paper_gpu()
-        trace = workload.run("full", devices=[device], sampling=Sampling.AUTO, record_paths=True)
+        trace = workload.run(
+            "full",
+            devices=[device],
+            sampling=Sampling.AUTO,
+            record_paths=True,
+            code=Code.SOURCE,
+        )
         profile = trace.profile(device)
         given = estimate(profile, NAME, computation_proportion=proportion)
         found[name] = Proportion(proportion, _p(estimate(profile, NAME)), _p(given))

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kernelcast.execution.code import Code
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.models import ModelOptions
 from kernelcast.models.component_throughput.model import (
@@ -82,7 +83,8 @@ def case_study(name: str, size: str, changed: Sequence[Device] = ()) -> CaseStud
     With `changed` GPUs their memories are simulated too, else the trace keeps its accesses.
     """
     device = paper_gpu()
-    trace = study_workload(name).run(size, devices=[device, *changed] if changed else ())
+    devices = [device, *changed] if changed else ()
+    trace = study_workload(name).run(size, devices=devices, code=Code.SOURCE)
     profile = trace.profile(device)
     usual, paper = ModelOptions(), ModelOptions(variant=PAPER)
     return CaseStudy(

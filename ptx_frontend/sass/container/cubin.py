@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import io
-import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
+from elftools.elf.sections import Section as ElfSection
 from elftools.elf.sections import SymbolTableSection
 
 from kernelcast.errors import InputError
+from kernelcast.ptx_frontend.sass.container.elf import DAMAGED, machine_of, open_elf
 from kernelcast.ptx_frontend.sass.container.kernel_info import (
     FRAME_BYTES,
     REGISTERS,
@@ -24,18 +24,15 @@ from kernelcast.ptx_frontend.sass.container.kernel_info import (
 
 __all__ = ["CodeSymbol", "Cubin", "CubinFunction", "Relocation", "is_cubin", "read_cubin"]
 
-_MACHINE_CUDA = 190
-_MAGIC = b"\x7fELF"
+_MACHINE_CUDA, _MACHINE_NAME = 190, "EM_CUDA"
 _NEW_ABI = 8
 """The version of the ABI (CUDA 13) from which on the architecture stands in other flags."""
 _ENTRY_FLAG = 0x10
 """The bit in `st_other` of a symbol that says that the function is an entry."""
-_DAMAGED = (
-    *(ELFError, ValueError, IndexError, KeyError, TypeError, AttributeError, AssertionError),
-    *(OverflowError, RecursionError, struct.error, UnicodeDecodeError, NotImplementedError),
-)
-"""What the reader of ELF files raises for files that are none any more."""
-_MOST_SECTIONS = 1 << 17
+_OTHER_BYTE = 5
+"""Where `st_other` stands in a symbol (System V ABI, chapter 4)."""
+_MERCURY = ".nv.merc"
+"""Sections with a second form of the code, which nothing here reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +73,8 @@ class CubinFunction:
     shared_bytes: int
     banks: Mapping[int, bytes]
     relocations: tuple[Relocation, ...] = ()
+    symbol: int = 0
+    """The number of its symbol in the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +97,14 @@ class Cubin:
 
 def is_cubin(content: bytes) -> bool:
     """Whether an ELF file holds code of a GPU of NVIDIA's."""
-    return content[:4] == _MAGIC and content[18:20] == struct.pack("<H", _MACHINE_CUDA)
+    return machine_of(content) == _MACHINE_CUDA
 
 
 def read_cubin(content: bytes, path: str) -> Cubin:
     """The functions of a cubin; InputError when the file is damaged."""
     try:
-        return _read(ELFFile(io.BytesIO(content)), path)
-    except _DAMAGED as error:
+        return _read(open_elf(io.BytesIO(content)), path)
+    except DAMAGED as error:
         raise InputError(f"{path}: a damaged cubin: {error or type(error).__name__}") from None
 
 
@@ -117,12 +116,12 @@ class _Sections:
     sizes: dict[str, int] = field(default_factory=dict)
     relocations: dict[str, tuple[Relocation, ...]] = field(default_factory=dict)
     symbols: list[tuple[CodeSymbol, int]] = field(default_factory=list)
-    """Each with its `st_other`."""
+    """With `st_other`."""
 
 
 def _read(elf: ELFFile, path: str) -> Cubin:
-    if elf.num_sections() > _MOST_SECTIONS:
-        raise ValueError(f"{elf.num_sections()} sections")
+    if elf["e_machine"] != _MACHINE_NAME:
+        raise ValueError(f"it is for {elf['e_machine']}")
     sections = _sections(elf)
     named = {symbol.name: symbol for symbol, _ in sections.symbols}
     shared_banks = {
@@ -153,50 +152,52 @@ def _architecture(elf: ELFFile) -> int:
 
 def _sections(elf: ELFFile) -> _Sections:
     found = _Sections()
-    names = [section.name for section in elf.iter_sections()]
-    for section in elf.iter_sections():
+    sections = list(elf.iter_sections())
+    names = [section.name for section in sections]
+    for section in sections:
         found.sizes[section.name] = section["sh_size"]
-        if section["sh_type"] == "SHT_NOBITS" or section.name.startswith(".nv.merc"):
+        if section["sh_type"] == "SHT_NOBITS" or section.name.startswith(_MERCURY):
             continue
         if isinstance(section, SymbolTableSection):
-            found.symbols = [
-                (
-                    CodeSymbol(
-                        symbol.name,
-                        names[symbol["st_shndx"]] if isinstance(symbol["st_shndx"], int) else "",
-                        symbol["st_value"],
-                        symbol["st_size"],
-                    ),
-                    _other(section, number),
-                )
-                for number, symbol in enumerate(section.iter_symbols())
-            ]
+            found.symbols = list(_symbols(section, names))
         elif not isinstance(section, RelocationSection):
-            found.contents[section.name] = section.data()
-    for section in elf.iter_sections():
-        if isinstance(section, RelocationSection) and not section.name.startswith(".nv.merc"):
+            found.contents[section.name] = _contents(section)
+    for section in sections:
+        if isinstance(section, RelocationSection) and not section.name.startswith(_MERCURY):
             target = names[section["sh_info"]]
-            found.relocations[target] = tuple(_relocations(section, found))
+            known = found.relocations.get(target, ())
+            found.relocations[target] = (*known, *_relocations(section, found))
     return found
 
 
-def _other(section: SymbolTableSection, number: int) -> int:
-    """The whole byte `st_other`, of which the reader of ELF files shows parts only."""
-    entry = section["sh_offset"] + number * section["sh_entsize"]
-    section.stream.seek(entry + 5)
-    return int(section.stream.read(1)[0])
+def _contents(section: ElfSection) -> bytes:
+    """All that the section says it has: one that ends with the file was cut."""
+    if section.compressed:
+        raise ValueError(f"section {section.name!r} is compressed")
+    content = bytes(section.data())
+    if len(content) < section["sh_size"]:
+        raise ValueError(f"section {section.name!r} ends behind the file's end")
+    return content
 
 
-def _relocations(section: RelocationSection, found: _Sections) -> list[Relocation]:
-    return [
-        Relocation(
+def _symbols(section: SymbolTableSection, names: Sequence[str]) -> Iterator[tuple[CodeSymbol, int]]:
+    """The symbols with the whole byte `st_other`, of which `elftools` shows parts only."""
+    content, size = _contents(section), section["sh_entsize"]
+    for number, symbol in enumerate(section.iter_symbols()):
+        index = symbol["st_shndx"]
+        holder = names[index] if isinstance(index, int) else ""
+        found = CodeSymbol(symbol.name, holder, symbol["st_value"], symbol["st_size"])
+        yield found, content[number * size + _OTHER_BYTE]
+
+
+def _relocations(section: RelocationSection, found: _Sections) -> Iterator[Relocation]:
+    for item in section.iter_relocations():
+        yield Relocation(
             item["r_offset"],
             item["r_info_type"],
             found.symbols[item["r_info_sym"]][0].name,
             item["r_addend"] if section.is_RELA() else 0,
         )
-        for item in section.iter_relocations()
-    ]
 
 
 def _functions(sections: _Sections) -> dict[str, CubinFunction]:
@@ -206,6 +207,7 @@ def _functions(sections: _Sections) -> dict[str, CubinFunction]:
         for number, value in values.items():
             by_name.setdefault(sections.symbols[number][0].name, {})[attribute] = value
     entries = {symbol.name for symbol, other in sections.symbols if other & _ENTRY_FLAG}
+    numbers = {symbol.name: number for number, (symbol, _) in enumerate(sections.symbols)}
     found: dict[str, CubinFunction] = {}
     for name, code in sections.contents.items():
         if not name.startswith(".text."):
@@ -223,6 +225,7 @@ def _functions(sections: _Sections) -> dict[str, CubinFunction]:
             shared_bytes=sections.sizes.get(f".nv.shared.{function}", 0),
             banks=_own_banks(sections.contents, function),
             relocations=sections.relocations.get(name, ()),
+            symbol=numbers.get(function, 0),
         )
     return found
 

@@ -16,7 +16,15 @@ from kernelcast.simcore.isa.address_windows import WINDOWS
 from kernelcast.simcore.isa.ir.kernel import Immediate, Special, SpecialRegister, SymbolAddress
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["ADDRESSES_BANK", "LITERALS_BANK", "USER_BANK", "DriverWord", "driver_words", "literal"]
+__all__ = [
+    "ADDRESSES_BANK",
+    "LITERALS_BANK",
+    "USER_BANK",
+    "DriverWord",
+    "bank_of",
+    "driver_words",
+    "literal",
+]
 
 LITERALS_BANK, USER_BANK, ADDRESSES_BANK = 2, 3, 4
 _VOLTA, _AMPERE, _HOPPER, _BLACKWELL = 70, 80, 90, 100
@@ -72,6 +80,14 @@ class _Bank:
     content: bytes
     symbols: dict[int, tuple[str, int]]
     """Symbols whose addresses stand at places, with what is added."""
+
+
+def bank_of(
+    cubin: Cubin, function: CubinFunction, bank: int
+) -> tuple[bytes, dict[int, tuple[str, int]]]:
+    """The content of a bank, and the symbols whose addresses stand at places, with an addend."""
+    found = _bank(cubin, function, bank)
+    return found.content, found.symbols
 
 
 def _bank(cubin: Cubin, function: CubinFunction, bank: int) -> _Bank:

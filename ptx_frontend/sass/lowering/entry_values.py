@@ -34,7 +34,7 @@ class EntryValues(InstructionWriter):
         self.builder = builder
         self._cubin = cubin
         self._function = function
-        self._base = base
+        self.base = base
         """Where parameters begin in bank 0."""
         self._driver = driver_words(cubin.architecture)
         self._known: dict[object, Operand | None] = {}
@@ -66,6 +66,15 @@ class EntryValues(InstructionWriter):
         if key not in self._known:
             self._known[key] = self._constant(bank, offset, size)
         return self._known[key]
+
+    def is_parameter(self, bank: int, offset: int) -> bool:
+        """Whether a parameter stands at a place of a bank."""
+        place = offset - self.base
+        return bank == 0 and 0 <= place < self._function.info.parameter_bytes
+
+    def is_of_driver(self, offset: int) -> bool:
+        """Whether the driver puts a word that is known at a place of bank 0."""
+        return offset in self._driver
 
     def special(self, which: SpecialRegister, bits: int = 32) -> Register:
         """A special register that does not change while the kernel runs."""
@@ -105,7 +114,7 @@ class EntryValues(InstructionWriter):
         return high if offset % _LONG else low
 
     def _parameter(self, offset: int, size: int) -> Operand | None:
-        place = offset - self._base
+        place = offset - self.base
         if not 0 <= place <= self._function.info.parameter_bytes - size:
             return None
         if place % size:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
-from kernelcast.errors import InputError, SourceSpan, UnsupportedInstruction, nearest
+from kernelcast.errors import SourceSpan, UnsupportedInstruction, nearest
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
 from kernelcast.ptx_frontend.sass.lowering.context import FunctionContext
@@ -35,19 +35,17 @@ _MOST_CALLS = 16
 _VOLTA = 70
 
 
-def lower_cubin(
-    cubin: Cubin, listing: Listing, parameters: Mapping[str, tuple[Parameter, ...]] | None = None
-) -> Module:
+def lower_cubin(cubin: Cubin, listing: Listing, source: Module | None = None) -> Module:
     """All kernels of a cubin; what is unsupported refuses its own kernel only.
 
-    `parameters`: those of the source of the machine code by kernel, which say more than a cubin.
+    `source`: the PTX that it was assembled from, which says more of parameters and places.
     """
     kernels: dict[str, Kernel] = {}
     rejected: dict[str, tuple[Exception, ...]] = {}
     for function in cubin.functions.values():
         if not function.is_entry:
             continue
-        known = (parameters or {}).get(function.name)
+        known = None if source is None else source.kernels.get(function.name)
         lowering = _KernelLowering(cubin, listing, function, known)
         kernel = lowering.kernel()
         if kernel is None:
@@ -65,20 +63,22 @@ class _KernelLowering:
         cubin: Cubin,
         listing: Listing,
         function: CubinFunction,
-        parameters: tuple[Parameter, ...] | None,
+        source: Kernel | None,
     ) -> None:
         self._cubin = cubin
         self._function = function
-        self._parameters = parameters or _parameters(function)
+        self._parameters = _parameters(function) if source is None else source.parameters
+        self._origins = {} if source is None else _origins(source)
         self.refusals: list[UnsupportedInstruction] = []
         self._section = listing.get(function.name) or Section(function.name)
         self._registers = SassRegisters()
         start = self._span_at(0)
         self._builder = BasicBlockBuilder(start, self._registers.file)
         base = function.info.base
-        if base is None:
-            raise InputError(f"{cubin.path}: {function.name!r} does not say where parameters are")
-        self._entry = EntryValues(self._builder, cubin, function, base)
+        if base is None and function.info.parameters:
+            reason = "the cubin does not say where the parameters are"
+            self.refusals.append(UnsupportedInstruction(reason, start))
+        self._entry = EntryValues(self._builder, cubin, function, base or 0)
         self._context = FunctionContext(
             self._builder,
             self._registers,
@@ -196,6 +196,7 @@ class _KernelLowering:
             unit=entry.unit,
             reads=tuple(site.reads),
             writes=tuple(site.writes),
+            ptx_line=statement.ptx_line,
             control=control_of(statement.encoding) if self._cubin.architecture >= _VOLTA else None,
         )
 
@@ -213,8 +214,24 @@ class _KernelLowering:
         return self._span_at(statement.address)
 
     def _origin(self, statement: Statement) -> SourceSpan | None:
+        """The place in the source that is highest: CUDA C++, else PTX."""
         file, line = statement.source
-        return SourceSpan(file, line) if line else None
+        if line:
+            return SourceSpan(file, line)
+        if not statement.ptx_line:
+            return None
+        return self._origins.get(
+            statement.ptx_line, SourceSpan(self._cubin.path, statement.ptx_line)
+        )
+
+
+def _origins(source: Kernel) -> dict[int, SourceSpan]:
+    """Places in the higher-level source by the lines of the PTX."""
+    return {
+        instruction.span.line: instruction.origin
+        for instruction in source.instructions
+        if instruction.origin is not None
+    }
 
 
 def _parameters(function: CubinFunction) -> tuple[Parameter, ...]:

@@ -6,14 +6,19 @@ import struct
 from collections.abc import Iterable
 
 from kernelcast.ptx_frontend.sass.container.cubin import CodeSymbol, Cubin, CubinFunction
-from kernelcast.ptx_frontend.sass.lowering.constants import USER_BANK
+from kernelcast.ptx_frontend.sass.lowering.constants import (
+    ADDRESSES_BANK,
+    LITERALS_BANK,
+    USER_BANK,
+    bank_of,
+)
 from kernelcast.simcore.isa.ir.kernel import Symbol
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["USER_CONSTANTS", "symbols_of"]
+__all__ = ["BANK_SYMBOLS", "symbols_of"]
 
-USER_CONSTANTS = "c[0x3]"
-"""The symbol that is all of constant bank 3."""
+BANK_SYMBOLS = {bank: f"c[{bank:#x}]" for bank in (LITERALS_BANK, USER_BANK, ADDRESSES_BANK)}
+"""Symbols that are all of a constant bank."""
 _ALIGNMENT = 256
 _INITIALISED, _ZEROED = ".nv.global.init", ".nv.global"
 
@@ -26,16 +31,20 @@ def symbols_of(cubin: Cubin, function: CubinFunction, used: Iterable[str]) -> di
         name = pending.pop()
         if name in found:
             continue
-        symbol = _symbol(cubin, name)
+        symbol = _bank(cubin, function, name) or _symbol(cubin, name)
         if symbol is not None:
             found[name] = symbol
             pending.extend(symbol.relocations.values())
-    bank = cubin.banks.get(USER_BANK)
-    if bank is not None:
-        found[USER_CONSTANTS] = Symbol(
-            USER_CONSTANTS, AddressSpace.CONST, len(bank), _ALIGNMENT, 0, bank
-        )
     return found
+
+
+def _bank(cubin: Cubin, function: CubinFunction, name: str) -> Symbol | None:
+    bank = next((bank for bank, known in BANK_SYMBOLS.items() if known == name), None)
+    if bank is None:
+        return None
+    content, relocations = bank_of(cubin, function, bank)
+    addresses = {offset: symbol for offset, (symbol, _) in relocations.items()}
+    return Symbol(name, AddressSpace.CONST, len(content), _ALIGNMENT, 0, content, addresses)
 
 
 def _symbol(cubin: Cubin, name: str) -> Symbol | None:

@@ -39,6 +39,7 @@ from kernelcast.simcore.isa.matrix.tensor_memory import TensorProduct
 from kernelcast.simcore.isa.opcodes.columns import Expansion
 from kernelcast.simcore.isa.opcodes.table import Context
 from kernelcast.simcore.isa.types import Unit
+from kernelcast.traces.accelsim.sass_opcodes import sass_instruction
 from kernelcast.traces.trace import InstructionRow
 
 __all__ = ["COMMIT_GROUP", "WAIT_GROUP", "basic_block_of_each_pc", "instruction_rows"]
@@ -61,6 +62,7 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
         facts = _facts(kernel, instruction)
         if facts is not None:
             name, unit = facts.opcode, facts.unit
+            kind = _machine_kind(instruction.mnemonic, kind)
         space, cache, access_bytes = _access(instruction)
         origin = instruction.origin or _NOWHERE
         tensor_type, tensor_operations = _tensor_work(kernel, instruction)
@@ -100,6 +102,12 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
 def _facts(kernel: Kernel, instruction: Instruction) -> MachineInstruction | None:
     """What machine code says of the instruction; None for a source form and for parts."""
     return None if kernel.machine is None else kernel.machine.instructions.get(instruction.pc)
+
+
+def _machine_kind(mnemonic: str, kind: str) -> str:
+    """What machine code does beyond computing is in its name: branches, barriers, fences."""
+    described = sass_instruction(mnemonic) if kind == "compute" else None
+    return kind if described is None else described.kind
 
 
 def _numbers(registers: Iterable[Register]) -> tuple[int, ...]:

@@ -36,7 +36,8 @@ class MachineInstruction:
     """One instruction of the machine: `address` in bytes from the beginning of its section.
 
     `opcode` is its name without modifiers; `unit` the unit that executes it. `reads` and `writes`
-    number registers as `MachineCode.register_names` does.
+    number registers as `MachineCode.register_names` does. `ptx_line`: the line of the PTX that it
+    was assembled from, 0 where that is not known.
     """
 
     address: int
@@ -45,6 +46,7 @@ class MachineInstruction:
     reads: tuple[int, ...]
     writes: tuple[int, ...]
     control: IssueControl | None = None
+    ptx_line: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

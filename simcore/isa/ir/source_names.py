@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-import re
+from functools import lru_cache
+from typing import Any
 
 __all__ = ["source_name"]
 
-_MANGLED = re.compile(r"_ZN?(?=[\dL]|St)")
-_LENGTH = re.compile(r"L?(\d+)")
+_MANGLED = "_Z"
+_KEPT_NAMES = 1 << 16
 
 
+@lru_cache(_KEPT_NAMES)
 def source_name(symbol: str) -> str:
     """`_ZN3lib5scaleIfEEvPT_` -> `lib::scale`; a symbol that is not mangled as it is.
 
-    Itanium C++ ABI, 5.1: names are preceded by their lengths. Template arguments and parameter
-    types are left out.
+    Template arguments and parameter types are left out.
     """
-    match = _MANGLED.match(symbol)
-    if match is None:
+    if not symbol.startswith(_MANGLED):
         return symbol
-    parts: list[str] = []
-    position = match.end()
-    while (length := _LENGTH.match(symbol, position)) is not None:
-        position = length.end() + int(length[1])
-        parts.append(symbol[length.end() : position])
-        if not symbol.startswith("_ZN"):
-            break
-    return "::".join(parts) or symbol
+    import demangle  # most sources have no such names
+
+    try:
+        return "::".join(_parts(demangle.parse(symbol, language="itanium"))) or symbol
+    except demangle.DemanglingError:
+        return symbol
+
+
+def _parts(node: Any) -> list[str]:
+    """The namespaces, classes and name of a function or variable."""
+    match node.kind:
+        case "function":
+            return _parts(node.name)
+        case "qualified":
+            return [part for item in node.parts for part in _parts(item)]
+        case "template":
+            return _parts(node.base)
+        case "decorated":  # a clone that a compiler made, `_Z1kv.isra.0`
+            return _parts(node.inner)
+        case _:
+            return [str(node)]

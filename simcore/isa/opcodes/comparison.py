@@ -200,12 +200,13 @@ def _slct(context: Context, a: Array, b: Array, c: Array) -> Array:
     return np.where(np.greater_equal(_flushed(context, c), 0), a, b)
 
 
+# zeros are normal numbers (PTX ISA, testp)
 _FLOAT_CLASSES: dict[str, Callable[[Array], Array]] = {
     "finite": np.isfinite,
     "infinite": np.isinf,
     "number": lambda a: np.equal(a, a),
     "notanumber": np.isnan,
-    "normal": lambda a: np.isfinite(a) & (np.abs(a) >= np.finfo(a.dtype).tiny),
+    "normal": lambda a: np.isfinite(a) & ((np.abs(a) >= np.finfo(a.dtype).tiny) | (a == 0)),
     "subnormal": lambda a: (np.abs(a) < np.finfo(a.dtype).tiny) & (a != 0),
 }
 

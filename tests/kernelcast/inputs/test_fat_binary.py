@@ -1,8 +1,9 @@
-"""PTX out of fat binaries: containers made here, and what nvcc makes."""
+"""Code out of fat binaries: containers made here, and what nvcc makes."""
 
 from __future__ import annotations
 
 import importlib.util
+import io
 import random
 import shutil
 import struct
@@ -18,10 +19,9 @@ from hypothesis import strategies as st
 
 import kernelcast as kc
 from kernelcast.errors import InputError, KernelcastError
-from kernelcast.inputs import zstd_frame
-from kernelcast.inputs.fat_binary import embedded_ptx
-from kernelcast.inputs.lz4_block import decompress_lz4_block
-from kernelcast.inputs.zstd_frame import decompress_zstd_frame
+from kernelcast.inputs import decompression
+from kernelcast.inputs.decompression import decompress_lz4_block, decompress_zstd_frame
+from kernelcast.inputs.fat_binary import CodeKind, code_entries, payload
 
 
 def find_nvcc() -> str | None:
@@ -36,6 +36,7 @@ NVCC = find_nvcc()
 needs_nvcc = pytest.mark.skipif(NVCC is None, reason="there is no nvcc")
 
 _PTX, _MACHINE_CODE = 1, 2
+_X86_64 = 62
 _LZ4, _ZSTD = 1 << 13, 1 << 15
 _CODEC = {_LZ4: "lz4_raw", _ZSTD: "zstd"}
 _SOURCE = """
@@ -78,8 +79,11 @@ def test_every_compression_gives_the_text_back(compression: int) -> None:
     content = container(
         [entry(b"\x7fELF", 75, _MACHINE_CODE), entry(text.encode(), 75, 1, compression)]
     )
-    (found,) = embedded_ptx(content, "k.fatbin")
-    assert (found.text, found.architecture, found.container) == (text, 75, 0)
+    stream = io.BytesIO(content)
+    code, found = code_entries(stream, "k.fatbin")
+    assert (code.kind, found.kind) == (CodeKind.CUBIN, CodeKind.PTX)
+    assert (found.architecture, found.container) == ("sm_75", 0)
+    assert payload(stream, found, "k.fatbin").rstrip(b"\0").decode() == text
 
 
 def test_the_newest_architecture_is_taken_unless_another_is_asked_for(tmp_path: Path) -> None:
@@ -88,7 +92,7 @@ def test_the_newest_architecture_is_taken_unless_another_is_asked_for(tmp_path: 
     file.write_bytes(container([entry(text.encode(), number) for text, number in texts]))
     assert list(kc.load(file)) == ["new"]
     assert list(kc.load(file, arch="sm_80")) == ["middle"]
-    with pytest.raises(InputError, match=r"no PTX for sm_70 in it, but for sm_75, sm_80, sm_90$"):
+    with pytest.raises(InputError, match=r"no code for sm_70 in it, but for sm_75, sm_80, sm_90$"):
         kc.load(file, arch="sm_70")
 
 
@@ -99,10 +103,10 @@ def test_kernels_of_all_containers_are_loaded(tmp_path: Path) -> None:
     assert list(kc.load(file)) == ["a", "b"]
 
 
-def test_machine_code_alone_is_refused(tmp_path: Path) -> None:
+def test_a_file_without_code_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "k.fatbin"
-    file.write_bytes(container([entry(b"\x7fELF", 75, _MACHINE_CODE)]))
-    with pytest.raises(InputError, match="no PTX in it, only machine code"):
+    file.write_bytes(container([]))
+    with pytest.raises(InputError, match="no PTX and no machine code in it"):
         kc.load(file)
 
 
@@ -111,7 +115,9 @@ def in_elf(section: bytes) -> bytes:
     names = b"\0.names\0.nv_fatbin\0"
     body = names + bytes(-len(names) % 8) + section
     head = b"\x7fELF\x02\x01\x01" + bytes(9)
-    head += struct.pack("<HHIQQQIHHHHHH", 1, 190, 1, 0, 0, 64 + len(body), 0, 64, 0, 0, 64, 3, 1)
+    head += struct.pack(
+        "<HHIQQQIHHHHHH", 1, _X86_64, 1, 0, 0, 64 + len(body), 0, 64, 0, 0, 64, 3, 1
+    )
     sections = (
         (0, 0, 0, 0),
         (1, 3, 64, len(names)),
@@ -190,7 +196,7 @@ def test_damaged_zstd_frames_are_value_errors() -> None:
 def test_without_a_zstd_decoder_the_message_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(zstd_frame, "_module", lambda _name: None)
+    monkeypatch.setattr(decompression, "_module", lambda _name: None)
     frame = pa.Codec("zstd").compress(b"abc", asbytes=True)
     with pytest.raises(InputError, match=r"pip install 'kernelcast\[cuda\]'"):
         decompress_zstd_frame(frame, 3)
@@ -227,14 +233,11 @@ def test_an_executable_of_nvcc(tmp_path: Path) -> None:
 
 
 @needs_nvcc
-def test_a_relocatable_object_and_a_cubin_of_nvcc(tmp_path: Path) -> None:
+def test_a_relocatable_object_of_nvcc(tmp_path: Path) -> None:
     pytest.importorskip("zstandard")
     (tmp_path / "k.cu").write_text(_SOURCE)
     run_nvcc(tmp_path, "-c", "-rdc=true", "-arch=compute_75", "k.cu", "-o", "k.o")
     check_scale(tmp_path / "k.o")
-    run_nvcc(tmp_path, "-cubin", "-arch=sm_75", "k.cu")
-    with pytest.raises(InputError, match="no PTX in it, only machine code"):
-        kc.load(tmp_path / "k.cubin")
 
 
 def test_a_damaged_elf_file(tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def _clamped(site: Site, value: Register, kind: str) -> Register:
     return site.compute("min.s32", _WORD, above, Immediate(high))
 
 
-@lowers("I2I", unit=Unit.CONVERSION)
+@lowers("I2I", "UI2I", unit=Unit.CONVERSION)
 def lower_integer_to_integer(site: Site) -> None:
     """`d, a`: clamped with `.SAT`, else its lowest bits, extended."""
     target, source = site.choose(_INTEGERS, "s32"), site.choose(_INTEGERS, "s32")

@@ -1,4 +1,4 @@
-"""Operands of half precision: which half an instruction takes, signs, and constants of two halves."""
+"""Operands of half precision: which half an instruction takes, its sign, and constants of two."""
 
 from __future__ import annotations
 

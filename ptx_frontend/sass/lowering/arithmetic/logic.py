@@ -1,11 +1,11 @@
-"""Bits: truth tables, shifts, permutations, searches."""
+"""Truth tables of words, and shifts."""
 
 from __future__ import annotations
 
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import ImmediateOperand, SassOperand
-from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
@@ -61,7 +61,7 @@ def lower_truth_table(site: Site) -> None:
 
 
 def _table(
-    site: Site, destination: Operand, table: int, sources: tuple[Operand, Operand, Operand]
+    site: Site, destination: Register, table: int, sources: tuple[Operand, Operand, Operand]
 ) -> None:
     if table in _SIMPLE:
         mnemonic, chosen = _SIMPLE[table]
@@ -100,6 +100,19 @@ def lower_shift(site: Site) -> None:
         else:
             _funnel(site, destination, (low, amount, high), "r", kind)
         return
+    _wide(site, destination, (low, amount, high), to_left, is_upper, kind)
+
+
+def _wide(
+    site: Site,
+    destination: Register,
+    sources: tuple[Operand, Operand, Operand],
+    to_left: bool,
+    is_upper: bool,
+    kind: str,
+) -> None:
+    """A half of the 64 bits {high, low} after the shift."""
+    low, amount, high = sources
     wide = site.register(64)
     site.part("mov.b64", wide, low, high)
     shift = "shl.b64" if to_left else f"shr.{kind.lower()}"
@@ -112,7 +125,7 @@ def lower_shift(site: Site) -> None:
 
 def _funnel(
     site: Site,
-    destination: Operand,
+    destination: Register,
     sources: tuple[Operand, Operand, Operand],
     direction: str,
     kind: str,
@@ -124,7 +137,7 @@ def _funnel(
 
 def _wrapping(
     site: Site,
-    destination: Operand,
+    destination: Register,
     sources: tuple[Operand, Operand, Operand],
     to_left: bool,
     is_upper: bool,
@@ -133,7 +146,9 @@ def _wrapping(
     """The amount counts modulo 32, or 64 for 64-bit types."""
     low, amount, high = sources
     if kind.endswith("64"):
-        raise site.refuse("a shift of 64 bits that wraps")
+        count = site.compute("and.b32", 32, amount, Immediate(63))
+        _wide(site, destination, (low, count, high), to_left, is_upper, kind)
+        return
     if to_left == is_upper:
         direction = "l" if to_left else "r"
         site.main(f"shf.{direction}.wrap.b32", destination, low, high, amount)
@@ -143,14 +158,3 @@ def _wrapping(
         site.main("shl.b32", destination, low, count)
     else:
         site.main(f"shr.{kind.lower()}", destination, high, count)
-
-
-@lowers("PRMT", "UPRMT", unit=Unit.INTEGER)
-def lower_permutation(site: Site) -> None:
-    """`d, a, selector, c`: bytes of {c, a}."""
-    modes = {name: name.lower() for name in ("F4E", "B4E", "RC8", "ECL", "ECR", "RC16")}
-    mode = site.choose(modes, "")
-    a, selector, c = (site.word(site.operand(i)) for i in (1, 2, 3))
-    destination = site.destination(site.operand(0))
-    suffix = f".{mode}" if mode else ""
-    site.main(f"prmt.b32{suffix}", destination, a, c, selector)

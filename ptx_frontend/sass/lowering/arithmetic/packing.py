@@ -48,8 +48,8 @@ def lower_packing(site: Site) -> None:
         source = _pair_source(site, site.operand(1), narrow)
         site.main(f"cvt{modes}.{wide}x2.{narrow}", site.destination(site.operand(0)), source)
     elif site.take("PACK_B"):
-        source = site.word(site.operand(1), "f32")
-        site.main(f"cvt{modes}.{wide}.f32", site.destination(site.operand(0)), source)
+        number = site.word(site.operand(1), "f32")
+        site.main(f"cvt{modes}.{wide}.f32", site.destination(site.operand(0)), number)
     elif site.take("MERGE_C"):
         _convert_one(site, modes, wide or "f16")
     elif site.take("PACK_AB", "PACK_AB_"):
@@ -124,7 +124,7 @@ def lower_packed_integers(site: Site) -> None:
     site.main(f"cvt.pack.sat.{kind}.s32.b32", site.destination(site.operand(0)), a, b, c)
 
 
-@lowers("I2IP", unit=Unit.CONVERSION)
+@lowers("I2IP", "UI2IP", unit=Unit.CONVERSION)
 def lower_packed_from_integers(site: Site) -> None:
     """`d, a, b, c`: two clamped integers, b the lower, below the lower half of c."""
     kinds = {name: name.lower() for name in ("U2", "S2", "U4", "S4", "U8", "S8", "U16", "S16")}

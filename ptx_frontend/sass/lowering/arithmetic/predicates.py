@@ -7,7 +7,7 @@ from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 from kernelcast.simcore.isa.types import Unit
 
-__all__ = ["write_predicates"]
+__all__ = ["write_combined", "write_predicates"]
 
 _FALSE, _TRUE = Immediate(0), Immediate(1)
 _ORDERS = {name: name.lower() for name in ("LT", "LE", "GT", "GE", "EQ", "NE")}
@@ -35,26 +35,34 @@ def write_predicates(site: Site, mnemonic: str, a: Operand, b: Operand, position
 def write_combined(site: Site, combines: str, held: Operand, other: Operand) -> None:
     """`p = held op other` and `p2 = !held op other` into the first two operands."""
     first, second = site.operand(0), site.operand(1)
-    opposite = _FALSE if site.is_discarded(second) else site.compute("not.pred", 1, held)
+    found: Operand | None = None
+    if not site.is_discarded(second):
+        # before the first is written, which may be `other`
+        opposite = site.compute("not.pred", 1, held)
+        found = site.compute(combines, 1, opposite, other)
     if not site.is_discarded(first):
         site.part(combines, site.destination(first), held, other)
-    if not site.is_discarded(second):
-        site.part(combines, site.destination(second), opposite, other)
+    if found is not None:
+        site.part("mov.pred", site.destination(second), found)
+
+
+_KINDS = {name: name.lower() for name in ("U32", "S32", "U64", "S64")}
 
 
 @lowers("ISETP", "UISETP", unit=Unit.INTEGER)
 def lower_comparison(site: Site) -> None:
     """`p, p2, a, b, q[, low]`; `.EX` goes on from the comparison of the lower words."""
-    kind = "u32" if site.take("U32") else "s32"
+    kind = site.choose(_KINDS, "s32")
     extended = site.take("EX")
     order = site.choose(_ORDERS, "")
-    a, b = site.word(site.operand(2), kind), site.word(site.operand(3), kind)
-    if not order:
-        constant = site.choose({"T": _TRUE, "F": _FALSE}, None)
-        if constant is None:
-            raise site.refuse("a comparison without order")
+    constant = None if order else site.choose({"T": _TRUE, "F": _FALSE}, None)
+    read = site.pair if kind.endswith("64") else site.word
+    a, b = read(site.operand(2), kind), read(site.operand(3), kind)
+    if constant is not None:
         write_predicates(site, "setp.eq.b32", _ZERO_WORD, Immediate(1 - constant.bits), 4)
         return
+    if not order:
+        raise site.refuse("a comparison without order")
     if not extended:
         write_predicates(site, f"setp.{order}.{kind}", a, b, 4)
         return

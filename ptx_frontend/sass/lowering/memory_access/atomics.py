@@ -154,13 +154,12 @@ def _is_done(site: Site, operand: SassOperand) -> None:
 
 
 def _count_lanes(site: Site, space: AddressSpace) -> None:
-    """`ATOMS.POPC.INC.32 d, [address]`: adds one for each lane."""
-    if not site.take("INC"):
+    """`ATOMS.POPC.INC.32 RZ, [address]`: adds one for each lane."""
+    if not site.take("INC") or not site.is_discarded(site.operand(0)):
         raise site.refuse()
     site.ignore("32")
     address = address_of(site, site.operand(1), space)
-    (result,) = _results(site, site.operand(0), _Kind(ScalarType.U32))
-    site.atomic("add", ScalarType.U32, address, Immediate(1), destination=result, is_main=True)
+    site.atomic("add", ScalarType.U32, address, Immediate(1), is_main=True)
 
 
 def _arrive(site: Site, space: AddressSpace) -> None:

@@ -117,9 +117,10 @@ def _multiply(site: Site, operation: MatrixOperation, more: Sequence[Operand] = 
 
 def _selector(site: Site) -> int:
     operand = site.operand(len(site.operands) - 1)
-    if not isinstance(operand, ImmediateOperand) or operand.value not in _SELECTORS:
+    found = operand.value if isinstance(operand, ImmediateOperand) else None
+    if found is None or found not in _SELECTORS:
         raise site.refuse("a sparsity selector that is no constant")
-    return operand.value
+    return found
 
 
 def _plain_product(site: Site, shape: str, formats: str, more: str = "") -> None:
@@ -163,7 +164,7 @@ def _lower_step(site: Site) -> None:
     layout = ".".join(order.value for order in orders)
     name = f"mma.sync.aligned.m8n8k4.{layout}.{result}.f16.f16.{sum_}"
     operation = replace(_operation(site, name), steps=count)
-    a, b, c, d = operation.fragments()
+    *_, c, d = operation.fragments()
     held = site.words(site.operand(3), 2)
     first = 2 * step * c.registers // d.registers // 2 * 2
     before = _amid(Immediate(0), c.registers, first, held)

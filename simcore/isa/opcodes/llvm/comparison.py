@@ -140,6 +140,10 @@ def testp_emission(name: str) -> Emission:
             "subnormal": ("ult", 1, tiny - 1),
         }[name]
         position = code.binary("sub", lane, magnitude, code.splat(lane, offset))
-        return code.binary(f"icmp {comparison}", lane, position, code.splat(lane, limit))
+        found = code.binary(f"icmp {comparison}", lane, position, code.splat(lane, limit))
+        if name != "normal":
+            return found
+        is_zero = code.binary("icmp eq", lane, magnitude, code.splat(lane, 0))
+        return code.binary("or", "i1", found, is_zero)
 
     return emit

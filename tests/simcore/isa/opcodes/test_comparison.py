@@ -78,7 +78,7 @@ OTHERS: dict[str, Oracle] = {
     "testp.infinite": lambda _c, a: math.isinf(a),
     "testp.number": lambda _c, a: not math.isnan(a),
     "testp.notanumber": lambda _c, a: math.isnan(a),
-    "testp.normal": lambda c, a: math.isfinite(a) and a != 0 and not _is_subnormal(c, a),
+    "testp.normal": lambda c, a: math.isfinite(a) and not _is_subnormal(c, a),
     "testp.subnormal": _is_subnormal,
 }
 
