@@ -20,7 +20,9 @@ from kernelcast.simcore.engine import execute
 Array = npt.NDArray[Any]
 HERE = Path(__file__).parents[2]
 oracle: Any = SimpleNamespace(**runpy.run_path(str(HERE / "tcgen05_program.py")))
-dense: Any = SimpleNamespace(**runpy.run_path(str(HERE / "isa" / "matrix" / "test_tcgen05_products.py")))
+dense: Any = SimpleNamespace(
+    **runpy.run_path(str(HERE / "isa" / "matrix" / "test_tcgen05_products.py"))
+)
 comparison: Any = SimpleNamespace(**runpy.run_path(str(HERE / "trace_comparison.py")))
 RNG = np.random.default_rng(23)
 DEPTH = {"f16": 16, "tf32": 8}
