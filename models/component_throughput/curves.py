@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models.component_throughput.component_facts import COMPONENTS
+from kernelcast.models.component_throughput.global_bandwidth import GlobalBandwidth
+from kernelcast.models.component_throughput.saturation import Saturation, saturation_of
 from kernelcast.models.component_throughput.stage_profile import InstructionType
 from kernelcast.simcore.device.device import Device, MeasuredCurve
-from kernelcast.simcore.device.global_bandwidth import GlobalBandwidth
-from kernelcast.simcore.device.saturation import Saturation, saturation_of
 
 __all__ = [
     "INSTRUCTION_CURVE",

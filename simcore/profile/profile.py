@@ -72,6 +72,18 @@ class InstructionCounts:
         """Tensor operations of all types."""
         return sum((self.tensor_operations or {}).values())
 
+    def flops(self, work_type: WorkType) -> float:
+        """Floating-point operations of that precision in one launch; a multiply-add is two."""
+        match work_type:
+            case WorkType.FP64:
+                return self.fp64 + self.fma64
+            case WorkType.FP32:
+                return self.fp32 + self.fma32
+            case WorkType.TENSOR:
+                return self.tensor_total
+            case WorkType.INT:
+                return 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryTraffic:
