@@ -100,9 +100,9 @@ def compiled(function: Function) -> Function:
     """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     options |= {"forceinline": True, "_nrt": False}
-    native = numba.njit(**options)(function)
-    native._cache = _KeptCode(function)
-    return cast(Function, native)
+    built = numba.njit(**options)(function)
+    built._cache = _KeptCode(function)
+    return cast(Function, built)
 
 
 def inlined(function: Function) -> Function:
@@ -118,9 +118,9 @@ def inlined(function: Function) -> Function:
 
 def compiled_ufunc(function: Callable[..., Any], signatures: Sequence[Any]) -> Any:
     """A function of numbers as a ufunc of just these signatures, compiled or loaded at once."""
-    native = _vectorize(function)
-    native._dispatcher.cache = _KeptCode(function)
+    built = _vectorize(function)
+    built._dispatcher.cache = _KeptCode(function)
     for signature in signatures:
-        native.add(signature)
-    native.disable_compile()
-    return native
+        built.add(signature)
+    built.disable_compile()
+    return built

@@ -1,4 +1,4 @@
-"""Parts of compiled functions that are called, because they are large and seldom needed."""
+"""Parts of compiled functions that are called, because they are large and rarely needed."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ from kernelcast.simcore.memory.segments import makes_segments, segment_rule
 from kernelcast.simcore.memory.traversal import ATOMIC, LOAD, NOTHING, STORE, Routes
 from kernelcast.traces.trace import InstructionRow
 
-__all__ = ["TrafficResult", "access_paths", "cold_l1", "cold_l2", "traffic_result"]
+__all__ = ["TrafficResult", "access_routes", "cold_l1", "cold_l2", "traffic_result"]
 
 _KINDS = {"load": LOAD, "store": STORE, "atomic": ATOMIC}
 _AROUND_L1 = ("cg", "cv")
@@ -124,7 +124,7 @@ def cold_l1(device: Device) -> CacheState:
     )
 
 
-def access_paths(instructions: Sequence[InstructionRow], device: Device) -> Routes:
+def access_routes(instructions: Sequence[InstructionRow], device: Device) -> Routes:
     """What each instruction's accesses do in L1 and L2 of the device, by pc."""
     native = native_accesses(instructions)
     kinds = [

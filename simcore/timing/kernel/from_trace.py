@@ -28,7 +28,7 @@ from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
 
 __all__ = ["timed_kernel"]
 
-_PHASES = 16
+_STARTS = 16
 _NO_REGISTER = -1
 
 Floats = npt.NDArray[np.float64]
@@ -152,7 +152,7 @@ def _passes(
     native: NativeAccesses,
     device: Device,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """What depends on shape and phase only, and what is left of it without conflicts."""
+    """What depends on pattern and start only, and what is left of it without conflicts."""
     match kind:
         case Pipeline.SHARED:
             found = banked_wavefronts(rows, patterns, native, device)
@@ -167,16 +167,16 @@ def _passes(
 def _distinct(
     paths: WarpPaths, events: npt.NDArray[np.intp]
 ) -> tuple[PatternCounts, npt.NDArray[np.intp]]:
-    """The accesses that differ in instruction, phase or pattern, and which one each event is."""
-    phase = paths.address[events] % _PHASES
-    key = (paths.pc[events].astype(np.int64) << 36) | (phase << 32) | paths.pattern[events]
+    """The accesses that differ in instruction, start or pattern, and which one each event is."""
+    start = paths.address[events] % _STARTS
+    key = (paths.pc[events].astype(np.int64) << 36) | (start << 32) | paths.pattern[events]
     _, example, inverse = np.unique(key, return_index=True, return_inverse=True)
     chosen = events[example]
     none = np.zeros(len(chosen), np.int32)
     rows = PatternCounts(
         paths.pc[chosen],
         none,
-        phase[example].astype(np.int32),
+        start[example].astype(np.int32),
         paths.pattern[chosen],
         np.ones(len(chosen), np.int64),
     )

@@ -151,10 +151,10 @@ def lose_slots(
 
 @inlined
 def lose_idle_slots(
-    program: KernelArrays, machine: Machine, state: SmState, due: int, until: int
+    kernel: KernelArrays, machine: Machine, state: SmState, due: int, until: int
 ) -> None:
     """Attributes the slots of a scheduler without warps."""
-    _credit_cycles(machine, state, account_row(state, program.rows), _IDLE, due, until)
+    _credit_cycles(machine, state, account_row(state, kernel.rows), _IDLE, due, until)
 
 
 @inlined

@@ -75,7 +75,7 @@ class ClusterWorker:
         return found
 
     def waiting(self) -> bytes:
-        """What the thread blocks under way depend on besides memory that others see, as bytes."""
+        """What the thread blocks in flight depend on besides memory that others see, as bytes."""
         return b"".join(member.waiting() for member in self._members)
 
     def spinning_block(self) -> int:

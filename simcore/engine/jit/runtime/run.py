@@ -1,4 +1,4 @@
-"""Runs a kernel as compiled code: a program, threads over thread blocks, and the trace."""
+"""Runs a kernel as code compiled for its launch: threads over thread blocks, and the trace."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class _CompiledKernel:
 
 
 @lru_cache(maxsize=64)
-def _program(
+def _generated(
     kernel: Kernel,
     facts: LaunchFacts,
     symbols: tuple[tuple[str, int], ...],
@@ -136,17 +136,17 @@ class PreparedLaunch:
     ) -> Trace:
         """Executes every thread block; buffers are changed in place. `sinks` get the accesses."""
         started = time.monotonic()
-        job, program = self._job(limits, sinks, printed=printed)
-        job.run(program, progress)
+        job, code = self._job(limits, sinks, printed=printed)
+        job.run(code, progress)
         counted = job.counted()
-        return assemble(self._kernel, self._launch, self._width, program.source, counted, started)
+        return assemble(self._kernel, self._launch, self._width, code.source, counted, started)
 
     def run_ranges(
         self, ranges: Sequence[tuple[int, int]], limits: Limits, sinks: Sequence[AccessSink]
     ) -> None:
         """Executes the thread blocks of all ranges (first, end); nothing is counted."""
-        job, program = self._job(limits, sinks, ranges)
-        job.run(program, None)
+        job, code = self._job(limits, sinks, ranges)
+        job.run(code, None)
 
     def _job(
         self,
@@ -156,12 +156,12 @@ class PreparedLaunch:
         printed: PrintedText | None = None,
     ) -> tuple[Job, _CompiledKernel]:
         symbols = tuple(sorted(self._memory.symbols.items()))
-        program = _program(self._kernel, self._facts, symbols, bool(sinks), self._only)
+        code = _generated(self._kernel, self._facts, symbols, bool(sinks), self._only)
         host = HostFunctions(self._kernel, self._memory, printed or PrintedText(sys.stdout.write))
         task = Task(
-            self._kernel, self._launch, self._memory, self._facts, program.source, limits, host
+            self._kernel, self._launch, self._memory, self._facts, code.source, limits, host
         )
-        return Job(task, sinks, ranges), program
+        return Job(task, sinks, ranges), code
 
 
 def run(
