@@ -125,7 +125,7 @@ class ScalarType(Enum):
 
     @staticmethod
     def named(ptx_name: str) -> ScalarType:
-        """Raises KeyError for a name that is no scalar type."""
+        """The scalar type of a PTX name; KeyError for a name that is none."""
         return _BY_NAME[ptx_name]
 
 

@@ -33,7 +33,7 @@ Reals = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Sample:
-    """Shape (instructions,): requests of the whole launch; rows of the cold start and of all parts.
+    """What a sample counted by instruction: requests of the launch, rows of cold start and parts.
 
     `halves`: the two measured intervals of each sample, positions in `parts`.
     """

@@ -26,7 +26,7 @@ class SkippingSimulator(Protocol):
         """Makes the next batch begin with `thread_block`; caches stay as they are."""
 
     def traffic_so_far(self) -> TrafficResult:
-        """The traffic of what was simulated to now."""
+        """The memory traffic of the thread blocks that were simulated until now."""
 
     def finish(self) -> TrafficResult:
         """The traffic with the write-back at the end; no batch may follow."""

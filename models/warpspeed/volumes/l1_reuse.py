@@ -77,7 +77,7 @@ class _Loads:
     clock: Ints
 
     def sets(self, steps: Iterable[AccessStep], *, has_loops: bool = True) -> AddressSets:
-        """What all threads touch in each step if `ctaid` were 0.
+        """The addresses that the threads of thread block 0 touch in each step.
 
         In all trips of a step's loops, or in one.
         """

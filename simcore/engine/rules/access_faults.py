@@ -35,7 +35,7 @@ def access_fault(
 
 
 def _is_of_image(instruction: Load | Store | Atomic) -> bool:
-    """Whether it reaches a texel.
+    """Whether the access reaches a texel.
 
     Such parts have names of their own, those of `cp.async` and other instructions that access
     memory more than once are called like the whole.

@@ -74,7 +74,7 @@ class _Heap:
     taken: dict[int, int] = field(default_factory=dict)
 
     def allocate(self, size: int) -> int:
-        """The address, or 0 when there is no room."""
+        """Allocates memory on the heap: its address, or 0 when there is no room."""
         needed = max(_ALIGNMENT, -(-size // _ALIGNMENT) * _ALIGNMENT)
         at = self.first
         for start in sorted(self.taken):

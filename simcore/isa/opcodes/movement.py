@@ -42,7 +42,7 @@ def _image(_context: Context, a: Array) -> Array:
 @opcode("mov.pack2", "t=hh", _PAIRS, unit=Unit.MOVE, columns=_RENAMING, llvm=llvm.emit_pack)
 @opcode("mov.pack4", "t=qqqq", _QUADS, unit=Unit.MOVE, columns=_RENAMING, llvm=llvm.emit_pack)
 def _pack(context: Context, *parts: Array) -> Array:
-    """The first part is the least significant."""
+    """Joins parts into one number, the first as its least significant bits."""
     dtype, width = context.type.dtype, context.type.bits // len(parts)
     result = parts[0].astype(dtype)
     for position, part in enumerate(parts[1:], start=1):

@@ -63,7 +63,7 @@ def _double(array: Array, letter: str) -> Array:
 
 
 def _result(context: Context, value: Array, letter: str) -> Array:
-    """Integers are clamped: the library's marks of infinity are larger."""
+    """The result in its type; integers are clamped: the library's marks of infinity are larger."""
     if letter == "t":
         return value.astype(context.type.dtype)
     limits = np.iinfo(np.int32)

@@ -67,7 +67,7 @@ class ClusterWorker:
 
     @property
     def totals(self) -> Ints:
-        """Counters by stage, of all members."""
+        """Counters by barrier stage, of all thread blocks of the cluster."""
         tables = [member.totals for member in self._members]
         found = np.zeros((max(map(len, tables)), tables[0].shape[1]), np.int64)
         for table in tables:

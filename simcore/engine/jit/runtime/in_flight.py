@@ -1,4 +1,4 @@
-"""Thread blocks in flight that wait for each other: each thread takes turns among its own.
+"""Thread blocks in flight that wait for each other: each worker thread takes turns among its own.
 
 One that only waits is put aside. When all that are in flight wait, on all threads, none can go on
 before others begin: then, or after some time, a thread takes more of the grid.

@@ -84,7 +84,7 @@ class MemoryCode:
         self._unlikely: frozenset[int] = frozenset()
 
     def is_predicted(self, access: Load | Store) -> bool:
-        """Whether it is known which region the access should be in, and that it does anything."""
+        """Whether the region that the access should be in is known, and that it does anything."""
         address = access.address
         if not self._does(access) or access.pc in self._analysis.parameter_places:
             return False

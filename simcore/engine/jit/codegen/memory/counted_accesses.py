@@ -38,7 +38,7 @@ class CountedAccesses:
             self._pattern[own] = offsets.index(access.offsets)
 
     def grow(self, stages: int) -> None:
-        """Room for so many stages."""
+        """Makes room for the counters of so many barrier stages."""
         more = np.zeros((stages - len(self.table), self.table.shape[1]), np.int64)
         self.table = np.concatenate((self.table, more))
 
