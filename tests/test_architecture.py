@@ -247,6 +247,22 @@ def test_packages_say_what_they_are_where_to_begin_and_what_they_import() -> Non
     assert not short
 
 
+def test_rooms_name_the_rooms_that_they_import() -> None:
+    """By the last part of the name at least: `ir`, or `isa` for all of it."""
+    silent = []
+    for room, allowed in ARROWS.items():
+        said = ast.get_docstring(tree_of(ROOT / "simcore" / room / "__init__.py")) or ""
+        named = {
+            part for name in re.findall(r"`([\w./]+)`", said) for part in re.split("[./]", name)
+        }
+        silent += [
+            f"{room} does not name {other}"
+            for other in allowed.split()
+            if not room.startswith(f"{other}/") and not named & set(other.split("/"))
+        ]
+    assert not silent
+
+
 @pytest.mark.parametrize(("library", "homes"), HOMES_OF_LIBRARIES.items())
 def test_heavy_libraries_have_homes(library: str, homes: tuple[str, ...]) -> None:
     strangers = [

@@ -15,7 +15,7 @@ from kernelcast.errors import LaunchError
 from kernelcast.models.warpspeed.warpspeed_facts import WARPSPEED
 from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.device import Device
-from kernelcast.simcore.engine.jit.runtime.sliced_launch import SlicedLaunch
+from kernelcast.simcore.engine.jit.runtime.run import SlicedLaunch
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.launch.launch import Limits
 from kernelcast.simcore.launch.local_arrays import resource_needs

@@ -11,10 +11,10 @@ from kernelcast.errors import ExecutionError, LaunchError
 from kernelcast.simcore.engine.recording.path_recorder import PathRecorder, RecordingFull
 from kernelcast.simcore.engine.reference.batch import Batch, GridShape
 from kernelcast.simcore.engine.reference.clusters import with_mates
+from kernelcast.simcore.engine.reference.memory_access import StoreJournal
 from kernelcast.simcore.engine.reference.phase_log import PhaseLog, has_phases
 from kernelcast.simcore.engine.reference.prepared_kernel import PreparedKernel
 from kernelcast.simcore.engine.reference.run import BatchRun
-from kernelcast.simcore.engine.reference.store_journal import StoreJournal
 from kernelcast.simcore.engine.reference.warp_lanes import check_warp_width
 from kernelcast.simcore.engine.reference.watchdog import Watchdog
 from kernelcast.simcore.engine.reference.whole_barriers import with_whole_barriers

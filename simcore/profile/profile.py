@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from kernelcast.simcore.launch.shape import LaunchShape
+from kernelcast.simcore.launch.launch import LaunchShape
 from kernelcast.simcore.profile.derived import DerivedInputs, ProfileSource, Value
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from kernelcast.errors import TraceFormatError
-from kernelcast.simcore.memory.hierarchy import TrafficResult
+from kernelcast.simcore.memory.hierarchy import SampledCount, SampledTraffic, TrafficResult
 from kernelcast.simcore.memory.levels import Counters
-from kernelcast.simcore.memory.sampled_traffic import SampledCount, SampledTraffic
 from kernelcast.simcore.sampling.plan import Role, SamplePlan
 from kernelcast.traces.trace import ThreadBlockClasses
 

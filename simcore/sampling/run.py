@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from kernelcast.errors import TraceFormatError
-from kernelcast.simcore.memory.hierarchy import TrafficResult
+from kernelcast.simcore.memory.hierarchy import SampledTraffic, TrafficResult
 from kernelcast.simcore.memory.levels import Counters
-from kernelcast.simcore.memory.sampled_traffic import SampledTraffic
 from kernelcast.simcore.sampling.extrapolation import extrapolate
 from kernelcast.simcore.sampling.plan import SamplePlan
 from kernelcast.traces.stream import AccessBatch

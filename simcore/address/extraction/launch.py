@@ -136,7 +136,7 @@ class LaunchValues:
         self.fixed |= other.fixed
 
     def gives(self, answers: Answers) -> bool:
-        """Whether this launch has the answers of another execution."""
+        """Whether the launch has the answers of another execution."""
         return answers.are_those_of(self._facts)
 
     def ask(self, question: Callable[..., Answer], *about: Value | str | int) -> Answer:

@@ -25,10 +25,9 @@ from kernelcast.simcore.engine.reference.cluster_barrier import ClusterQueue
 from kernelcast.simcore.engine.reference.clusters import neighbours
 from kernelcast.simcore.engine.reference.host_calls import call_host
 from kernelcast.simcore.engine.reference.lanes import Frame, GuardedFrame, LaneView, as_bits
-from kernelcast.simcore.engine.reference.memory_access import MemoryAccess
+from kernelcast.simcore.engine.reference.memory_access import MemoryAccess, StoreJournal
 from kernelcast.simcore.engine.reference.phase_log import PhaseLog
 from kernelcast.simcore.engine.reference.prepared_kernel import PreparedKernel, Step
-from kernelcast.simcore.engine.reference.store_journal import StoreJournal
 from kernelcast.simcore.engine.reference.tensor_memory import TensorMemory
 from kernelcast.simcore.engine.reference.warp_lanes import execute_across_lanes
 from kernelcast.simcore.engine.reference.watchdog import CHECK_EVERY, State, Watchdog

@@ -18,9 +18,8 @@ from kernelcast.errors import (
 )
 from kernelcast.simcore.engine.rules.format_strings import formatted
 from kernelcast.simcore.host.limits import MOST_PRINTED_CHARACTERS, MOST_STRING_BYTES
-from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.ir.kernel import HEAP, HostCall, HostFunction, Kernel, SymbolAddress
-from kernelcast.simcore.isa.types import AddressSpace
+from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace
 from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 
 __all__ = ["Caller", "HostFunctions", "PrintedText"]

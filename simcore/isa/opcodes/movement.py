@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.opcodes.columns import Algebra, Columns, Expansion
 from kernelcast.simcore.isa.opcodes.llvm import movement as llvm
 from kernelcast.simcore.isa.opcodes.rounding import Array
 from kernelcast.simcore.isa.opcodes.table import Context, opcode
-from kernelcast.simcore.isa.type_sets import VALUES
-from kernelcast.simcore.isa.types import AddressSpace, ScalarType, Unit
+from kernelcast.simcore.isa.types import (
+    VALUES,
+    WINDOW_BYTES,
+    WINDOWS,
+    AddressSpace,
+    ScalarType,
+    Unit,
+)
 
 __all__: list[str] = []
 

@@ -14,8 +14,7 @@ from kernelcast.simcore.isa.opcodes.llvm import opencl_math as llvm
 from kernelcast.simcore.isa.opcodes.opencl_formulas import formulas
 from kernelcast.simcore.isa.opcodes.rounding import Array
 from kernelcast.simcore.isa.opcodes.table import Context, opcode, unit_of
-from kernelcast.simcore.isa.type_sets import WIDE_FLOATS
-from kernelcast.simcore.isa.types import Unit
+from kernelcast.simcore.isa.types import WIDE_FLOATS, Unit
 
 __all__: list[str] = []
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelcast.simcore.host.compiled import compiled, inlined
-from kernelcast.simcore.host.noinline import noinline
+from kernelcast.simcore.host.compiled import compiled, inlined, noinline
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.walk.kernel_arrays import (
     ARRIVE,

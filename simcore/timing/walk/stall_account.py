@@ -6,8 +6,7 @@ warp that could issue in its place has them, for a pipe that is taken.
 
 from __future__ import annotations
 
-from kernelcast.simcore.host.branch_hints import unlikely
-from kernelcast.simcore.host.compiled import inlined
+from kernelcast.simcore.host.compiled import inlined, unlikely
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.walk.kernel_arrays import (
     PIPE_REASON,

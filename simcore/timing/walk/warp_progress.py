@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelcast.simcore.host.branch_hints import unlikely
-from kernelcast.simcore.host.compiled import inlined
-from kernelcast.simcore.host.noinline import noinline
+from kernelcast.simcore.host.compiled import inlined, noinline, unlikely
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.walk.kernel_arrays import (
     FETCH_LINE,

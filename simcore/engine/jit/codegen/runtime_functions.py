@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
-from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.analysis.cluster_addresses import OFFSET_BITS, OFFSET_MASK, RANK_MASK
-from kernelcast.simcore.isa.types import AddressSpace
+from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace
 
 __all__ = [
     "FAULT_ACCESS",

@@ -9,9 +9,8 @@ import numpy.typing as npt
 
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import RECORD_WORDS, SPACES
 from kernelcast.simcore.host.compiled import compiled
-from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.analysis.cluster_addresses import OFFSET_MASK
-from kernelcast.simcore.isa.types import AddressSpace
+from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace
 
 __all__ = [
     "SLOTS",

@@ -21,6 +21,7 @@ from kernelcast.simcore.engine.rules.host_functions import HostFunctions, Printe
 from kernelcast.simcore.host.limits import MOST_NATIVE_INSTRUCTIONS
 from kernelcast.simcore.host.llvm import LARGE_IR, CompiledModule, compile_module, is_compiled
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
+from kernelcast.simcore.isa.analysis.slices import address_slice, control_slice
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
 from kernelcast.simcore.launch.local_arrays import shared_bytes
@@ -28,7 +29,7 @@ from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
 
-__all__ = ["PreparedLaunch", "can_run", "run"]
+__all__ = ["PreparedLaunch", "SlicedLaunch", "can_run", "run"]
 
 
 _OPTIMIZING_S_PER_CHARACTER = 6e-6
@@ -175,3 +176,24 @@ def run(
 ) -> Trace:
     """Executes every thread block; buffers are changed in place. `sinks` get the accesses."""
     return PreparedLaunch(kernel, launch, warp_width).run(limits, progress, sinks, printed)
+
+
+class SlicedLaunch:
+    """A launch in which only paths and addresses are computed.
+
+    Buffers are neither read nor written; that no path depends on them is the caller's to know
+    (simcore/sampling/plan.py).
+    """
+
+    def __init__(self, kernel: Kernel, launch: Launch, warp_width: int, limits: Limits) -> None:
+        self._limits = limits
+        self._control = PreparedLaunch(kernel, launch, warp_width, control_slice(kernel).pcs)
+        self._addresses = PreparedLaunch(kernel, launch, warp_width, address_slice(kernel).pcs)
+
+    def counts(self, progress: Callable[[float], None] | None) -> Trace:
+        """Instructions of the whole grid, exactly; no accesses."""
+        return self._control.run(self._limits, progress)
+
+    def stream(self, ranges: Sequence[tuple[int, int]], sinks: Sequence[AccessSink]) -> None:
+        """The accesses of the thread blocks of all ranges (first, end), in their order."""
+        self._addresses.run_ranges(ranges, self._limits, sinks)
