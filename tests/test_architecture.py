@@ -246,9 +246,7 @@ def test_packages_say_what_they_are_where_to_begin_and_what_they_import() -> Non
                 short.append(file.relative_to(ROOT).as_posix())
     assert not short
 
-
-def test_rooms_name_the_rooms_that_they_import() -> None:
-    """By the last part of the name at least: `ir`, or `isa` for all of it."""
+    """Packages name the rooms that they import, by the last part: `ir`, or `isa` for all of it."""
     silent = []
     for room, allowed in ARROWS.items():
         said = ast.get_docstring(tree_of(ROOT / "simcore" / room / "__init__.py")) or ""
