@@ -12,9 +12,8 @@ import struct
 from dataclasses import dataclass
 
 from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
-from kernelcast.simcore.isa.address_windows import WINDOWS
 from kernelcast.simcore.isa.ir.kernel import Immediate, Special, SpecialRegister, SymbolAddress
-from kernelcast.simcore.isa.types import AddressSpace
+from kernelcast.simcore.isa.types import WINDOWS, AddressSpace
 
 __all__ = [
     "ADDRESSES_BANK",
