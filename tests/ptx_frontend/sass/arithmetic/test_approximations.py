@@ -6,7 +6,6 @@ exact value; division, roots and reciprocals that PTX rounds are bit-equal.
 
 from __future__ import annotations
 
-
 import numpy as np
 import pytest
 
