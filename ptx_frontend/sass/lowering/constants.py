@@ -69,9 +69,13 @@ def driver_words(architecture: int) -> dict[int, DriverWord]:
         found[dynamic] = SpecialRegister(Special.DYNAMIC_SMEM_SIZE)
     if descriptor is not None:
         found |= _halves(descriptor, 0)
-    if _VOLTA <= architecture < _BLACKWELL:
+    if architecture >= _BLACKWELL:
+        found |= _halves(0x2F8, WINDOWS[AddressSpace.LOCAL])
+        found |= _halves(0x120, WINDOWS[AddressSpace.CONST])
+    elif architecture >= _VOLTA:
         found |= _halves(0x18, WINDOWS[AddressSpace.SHARED])
         found |= _halves(0x20, WINDOWS[AddressSpace.LOCAL])
+        found |= _halves(0xD0 if architecture >= _HOPPER else 0x50, WINDOWS[AddressSpace.CONST])
     return found
 
 
