@@ -7,8 +7,10 @@ from kernelcast.ptx_frontend.instruction_writer import Counted, InstructionWrite
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
 from kernelcast.ptx_frontend.sass.lowering.constants import (
+    ADDRESSES_BANK,
     HalfOf,
     Reciprocal,
+    bank_of,
     driver_words,
     literal,
 )
@@ -28,13 +30,21 @@ from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 __all__ = ["EntryValues"]
 
 _WORD, _LONG = 4, 8
+_UNKNOWN_STACK = 0xFFFFFFFF
+"""What the assembler says where functions call themselves or are called through registers."""
+_RECURSION_BYTES = 16 << 10
+"""The stack of each thread then, as for PTX."""
 
 
 class EntryValues(InstructionWriter):
     """Constants of the launch in registers of their own, made when they are first asked for."""
 
     def __init__(
-        self, builder: BasicBlockBuilder, cubin: Cubin, function: CubinFunction, base: int
+        self,
+        builder: BasicBlockBuilder,
+        cubin: Cubin,
+        function: CubinFunction,
+        base: int,
     ) -> None:
         self.builder = builder
         self._cubin = cubin
@@ -170,6 +180,12 @@ class EntryValues(InstructionWriter):
         return high if word.is_upper else low
 
     @property
+    def called_symbols(self) -> tuple[str, ...]:
+        """The symbols whose addresses bank 4 holds, in the order of their places."""
+        _, symbols = bank_of(self._cubin, self._function, ADDRESSES_BANK)
+        return tuple(symbols[place][0] for place in sorted(symbols))
+
+    @property
     def required_threads(self) -> tuple[int, int, int] | None:
         """The size of the thread block, where the kernel says it."""
         return self._function.info.required_threads
@@ -177,7 +193,9 @@ class EntryValues(InstructionWriter):
     @property
     def stack_top(self) -> int:
         """Where the stack begins, which grows down: bytes of local memory."""
-        return max(self._function.stack_bytes, self._function.frame_bytes)
+        known = self._function.stack_bytes
+        stack = known if known < _UNKNOWN_STACK else _RECURSION_BYTES
+        return max(stack, self._function.frame_bytes)
 
     def _joined(self, bank: int, offset: int) -> Operand | None:
         low, high = self.constant(bank, offset, _WORD), self.constant(bank, offset + _WORD, _WORD)
