@@ -7,6 +7,7 @@ work with are not known.
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,7 +111,7 @@ def small_launch(kernel: Kernel) -> Launch:
     """A launch that `kernel` accepts; what may be a pointer gets a buffer."""
     threads = (_THREADS, 1, 1)
     if kernel.max_threads is not None:
-        threads = (min(_THREADS, int(np.prod(kernel.max_threads))), 1, 1)
+        threads = (min(_THREADS, math.prod(kernel.max_threads)), 1, 1)
     arguments = tuple(_argument(parameter) for parameter in kernel.parameters)
     x, y, z = kernel.required_cluster or (1, 1, 1)
     launch = Launch((2 * x, y, z), kernel.required_threads or threads, arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -167,9 +168,9 @@ class Launch:
                 f"kernel {kernel.name} requires thread blocks of {_by(kernel.required_threads)}, "
                 f"got {_by(self.thread_block)}"
             )
-        if kernel.max_threads and threads > int(np.prod(kernel.max_threads)):
+        if kernel.max_threads and threads > math.prod(kernel.max_threads):
             raise LaunchError(
-                f"kernel {kernel.name} allows {int(np.prod(kernel.max_threads))} threads "
+                f"kernel {kernel.name} allows {math.prod(kernel.max_threads)} threads "
                 f"a thread block, got {threads}"
             )
         self._check_cluster(kernel)
@@ -195,7 +196,7 @@ class Launch:
             raise LaunchError(
                 f"kernel {kernel.name} requires clusters of {_by(required)}, got {_by(cluster)}"
             )
-        if min(cluster) < 1 or int(np.prod(cluster)) > MAX_THREAD_BLOCKS_PER_CLUSTER:
+        if min(cluster) < 1 or math.prod(cluster) > MAX_THREAD_BLOCKS_PER_CLUSTER:
             raise LaunchError(
                 f"a cluster of {_by(cluster)} exceeds {MAX_THREAD_BLOCKS_PER_CLUSTER} thread blocks"
             )

@@ -30,18 +30,21 @@ from kernelcast.ptx_frontend.sass.lowering.control_flow import (
 )
 from kernelcast.ptx_frontend.sass.lowering.memory_access import (
     accesses,
+    asynchronous,
     atomics,
 )
 from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
 from kernelcast.ptx_frontend.sass.lowering.tensor import (
     fragments,
     matrix,
+    warpgroups,
 )
 
 __all__ = [
     "SASS_OPCODES",
     "accesses",
     "address_sums",
+    "asynchronous",
     "atomics",
     "barriers",
     "bit_fields",
@@ -68,4 +71,5 @@ __all__ = [
     "special_registers",
     "uniform",
     "warp",
+    "warpgroups",
 ]

@@ -35,6 +35,7 @@ from kernelcast.simcore.isa.types import AddressSpace
 __all__ = [
     "SpinLoop",
     "is_ordering",
+    "loops",
     "meeting_blocks",
     "patience",
     "reads_clock",
@@ -67,7 +68,7 @@ def spin_loops(kernel: Kernel) -> tuple[SpinLoop, ...]:
     if not any(_is_source(i, has_fence) for i in kernel.instructions):
         return ()
     following = post_dominators([block.successors for block in kernel.blocks])
-    return tuple(loop for loop in _loops(kernel) if _may_wait(kernel, loop, following))
+    return tuple(loop for loop in loops(kernel) if _may_wait(kernel, loop, following))
 
 
 @once_per_kernel
@@ -115,7 +116,7 @@ def _heads(kernel: Kernel) -> list[int]:
     return sorted({t for b in kernel.blocks for t in b.successors if t <= b.index})
 
 
-def _loops(kernel: Kernel) -> Iterator[SpinLoop]:
+def loops(kernel: Kernel) -> Iterator[SpinLoop]:
     """All loops; raises LimitExceeded where they lie in one another too often to look at each."""
     before: dict[int, list[int]] = {}
     for block in kernel.blocks:

@@ -93,6 +93,8 @@ def _write_below(site: Site, packed: Register, c: Operand) -> None:
         site.part(f"cvt.u32.u{packed.bits}", destination, packed)
         return
     word = site.compute(f"cvt.u32.u{packed.bits}", 32, packed)
+    if packed.bits == 8:
+        raise site.refuse("a merge above 8 bits")
     above = site.compute("shl.b32", 32, c, Immediate(packed.bits))
     site.part("or.b32", destination, above, word)
 
