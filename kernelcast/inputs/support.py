@@ -1,8 +1,8 @@
 """Which kernels of a file run, and what keeps the others from it.
 
-A kernel is supported when it is lowered, prepared for the reference engine, and compiled to native
-code for a small launch with made-up arguments. Nothing is executed: arguments that a kernel can
-work with are not known.
+A kernel is supported when it is lowered, prepared for the reference engine, and compiled to code
+of the CPU for a small launch with made-up arguments. Nothing is executed: arguments that a kernel
+can work with are not known.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ def _in_processes(
 
 
 def _pool(processes: int) -> ProcessPoolExecutor:
-    """Fresh processes: a copy of one that has threads may wait for ever."""
+    """A pool of fresh processes: a copy of one that has threads may wait for ever."""
     return ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
 
 

@@ -51,7 +51,7 @@ def _missing_record(missing: Missing) -> dict[str, Any]:
 
 
 def support_report(survey: Survey) -> str:
-    """A line a kernel with its reasons below it, then the summary."""
+    """The report on kernels: a line each with its reasons below it, then the summary."""
     lines = [line for file in survey.files for line in _file_lines(file)]
     return "\n".join([*lines, "", *_summary(survey)])
 

@@ -16,7 +16,6 @@ from kernelcast.simcore.isa.ir.kernel import Kernel, Parameter
 from kernelcast.simcore.isa.types import Kind
 from kernelcast.simcore.launch.images import Image, Sampler
 from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
-from kernelcast.simcore.launch.shape import LaunchShape
 from kernelcast.simcore.launch.tensor_maps import TENSOR_MAP_BYTES, TensorMap
 from kernelcast.simcore.launch.textures import Surface, Texture
 
@@ -25,6 +24,7 @@ __all__ = [
     "MAX_THREAD_BLOCKS_PER_CLUSTER",
     "Argument",
     "Launch",
+    "LaunchShape",
     "LazyBuffer",
     "Limits",
     "LocalBytes",
@@ -97,6 +97,26 @@ def thread_blocks_of(
 def materialised(argument: Argument) -> Argument:
     """The argument itself, or the array of a lazy buffer; LaunchError when it does not fit."""
     return argument.materialise() if isinstance(argument, LazyBuffer) else argument
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchShape:
+    """Thread blocks of a grid and threads of a thread block, as (x, y, z)."""
+
+    grid: tuple[int, int, int]
+    thread_block: tuple[int, int, int]
+
+    @property
+    def thread_blocks(self) -> int:
+        """The number of thread blocks in the grid."""
+        x, y, z = self.grid
+        return x * y * z
+
+    @property
+    def threads_per_thread_block(self) -> int:
+        """The number of threads in a thread block."""
+        x, y, z = self.thread_block
+        return x * y * z
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,7 @@ def _next_type(
 def _scaled(
     site: Site, pointer: Operand, number: Operand, type_: ScalarIrType, scale: int
 ) -> Register:
-    """pointer + number * scale; the number is signed.
+    """Computes pointer + number * scale; the number is signed.
 
     Addresses that only differ in what is constant get one base, as native compilers arrange it.
     """

@@ -51,7 +51,7 @@ class Site:
         return self.statement.operands
 
     def place(self, ahead: int = 0) -> Place:
-        """What an instruction of this statement has; `ahead` others come before it."""
+        """The place that an instruction of this statement gets; `ahead` others come before it."""
         return Place(pc=self.pc + ahead, mnemonic=self.mnemonic, span=self.span, origin=self.origin)
 
     def fields(self, ahead: int = 0) -> GuardedPlace:

@@ -16,12 +16,8 @@ from kernelcast.simcore.isa.ir.kernel import (
     Special,
     SpecialRegister,
 )
-from kernelcast.simcore.isa.matrix.described_rows import (
-    CoreMatrices,
-    core_matrices,
-    rows_opcode,
-)
-from kernelcast.simcore.isa.matrix.descriptors import CORE_ROWS, PIECE_BYTES
+from kernelcast.simcore.isa.matrix.described_rows import core_matrices, rows_opcode
+from kernelcast.simcore.isa.matrix.descriptors import CORE_ROWS, PIECE_BYTES, CoreMatrices
 from kernelcast.simcore.isa.matrix.formats import ElementFormat
 from kernelcast.simcore.isa.matrix.layouts import Order
 from kernelcast.simcore.isa.matrix.operations import WARPGROUP_WARPS, MatrixOperation

@@ -25,6 +25,7 @@ from kernelcast.ptx_frontend.sass.lowering.arithmetic import (
 from kernelcast.ptx_frontend.sass.lowering.control_flow import (
     barriers,
     branches,
+    indirect,
     reconvergence,
     warp,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "float_extrema",
     "fragments",
     "halves",
+    "indirect",
     "integers",
     "logic",
     "matrix",

@@ -41,7 +41,7 @@ def _is_of_call_stack(instruction: Load | Store | Atomic) -> bool:
 
 
 def _is_of_image(instruction: Load | Store | Atomic) -> bool:
-    """Whether it reaches a texel.
+    """Whether the access reaches a texel.
 
     Such parts have names of their own. Those of `cp.async`, `st.bulk`, atomics of 128 bits and
     others that access memory more than once are called like the whole.

@@ -68,5 +68,5 @@ def advanced(old: npt.NDArray[Any], added: npt.NDArray[Any]) -> npt.NDArray[Any]
 
 
 def is_mbarrier_look(instruction: Instruction) -> bool:
-    """Whether it asks an mbarrier if a phase is over (`test_wait`, `try_wait`)."""
+    """Whether the instruction asks an mbarrier if a phase is over (`test_wait`, `try_wait`)."""
     return isinstance(instruction, Load) and instruction.mnemonic.startswith("mbarrier.")

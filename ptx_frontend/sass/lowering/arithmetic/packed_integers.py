@@ -29,7 +29,7 @@ PACKED = {
     "U16x2": Packed(2, False),
     "S16x2": Packed(2, True),
 }
-"""By modifier."""
+"""The integers that modifiers name."""
 
 
 def write_packed(

@@ -24,6 +24,8 @@ from tests.ptx_frontend.sass.native_programs import EXACT, needs_tools, outputs
 
 __all__ = [
     "LANES",
+    "OPERANDS",
+    "Bits",
     "FloatStatement",
     "assert_same_as_ptx",
     "kernels_of",

@@ -104,10 +104,14 @@ def _of_halves() -> list[FloatStatement]:
                 found.append(FloatStatement(f"{name}{mode}.{type_} {d}, {a}, {b}", type_, since))
             fused = FloatStatement(f"fma.rn{mode}.{type_} {d}, {a}, {b}, {c}", type_, since and 80)
             found.append(fused)
-        for mode in (".relu",) if is_brain else (".relu", ".ftz.relu"):
-            found.append(FloatStatement(f"fma.rn{mode}.{type_} {d}, {a}, {b}, {c}", type_, 80))
-        for name, mode in product(("neg", "abs"), ("",) if is_brain else ("", ".ftz")):
-            found.append(FloatStatement(f"{name}{mode}.{type_} {d}, {a}", type_, since and 80))
+        found += [
+            FloatStatement(f"fma.rn{mode}.{type_} {d}, {a}, {b}, {c}", type_, 80)
+            for mode in ((".relu",) if is_brain else (".relu", ".ftz.relu"))
+        ]
+        found += [
+            FloatStatement(f"{name}{mode}.{type_} {d}, {a}", type_, since and 80)
+            for name, mode in product(("neg", "abs"), ("",) if is_brain else ("", ".ftz"))
+        ]
     texts = {
         ".reg .b16 t; neg.f16 t, hb; add.f16 rh, ha, t": ("f16", 0),
         ".reg .b16 t; abs.f16 t, hb; mul.f16 rh, ha, t": ("f16", 0),

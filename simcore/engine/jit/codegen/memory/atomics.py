@@ -257,7 +257,7 @@ def _private(
 
 
 def _unchecked(name: str, operation: str, type_: ScalarType) -> str:
-    """All active lanes in ascending order, wherever each of them is."""
+    """Writes an atomic for each active lane in ascending order, wherever its address is."""
     numbers = count()
     code = LaneCode(1, [], {}, lambda: f"%t{next(numbers)}")
     lane = _memory_type(operation, type_)
