@@ -17,7 +17,7 @@ from kernelcast.ptx_frontend.sass.lowering.flow import INSTRUCTION_BYTES, Body, 
 from kernelcast.ptx_frontend.sass.lowering.functions import CallGraph, SharedFunction
 from kernelcast.ptx_frontend.sass.lowering.registers import SassRegisters
 from kernelcast.ptx_frontend.sass.lowering.site import Site
-from kernelcast.ptx_frontend.sass.lowering.symbols import symbols_of
+from kernelcast.ptx_frontend.sass.lowering.symbols import symbols_of, unlinked
 from kernelcast.ptx_frontend.sass.lowering.wide_registers import wide_registers
 from kernelcast.ptx_frontend.sass.lowering.wide_sums import find_wide_sums
 from kernelcast.ptx_frontend.sass.passes.pipeline import improved
@@ -98,6 +98,9 @@ class _KernelLowering:
         if not self._section.statements:
             self._refuse(UnsupportedInstruction("a kernel without code", self._builder.start))
             return None
+        for name in unlinked(self._cubin, self._function):
+            reason = f"the cubin has no {name!r}: link the program, as nvcc does without -dc"
+            self._refuse(UnsupportedInstruction(reason, self._builder.start))
         self._body(body_from(self._section, 0))
         self._builder.exit()
         self._shared_bodies()

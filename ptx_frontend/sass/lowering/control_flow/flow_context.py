@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from kernelcast.errors import UnsupportedInstruction
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import IMPLICIT_PC
 from kernelcast.ptx_frontend.sass.lowering.flow import Body
 from kernelcast.ptx_frontend.sass.lowering.functions import SharedFunction
@@ -34,8 +35,11 @@ class Flow:
     own: SharedFunction | None = None
 
     def block(self, address: int) -> int:
-        """The basic block that begins at an address."""
-        return self.body.blocks[address]
+        """The basic block that begins at an address; UnsupportedInstruction where none does."""
+        found = self.body.blocks.get(address)
+        if found is None:
+            raise UnsupportedInstruction(f"a jump to {address:#x}, where no instruction begins")
+        return found
 
 
 def flow(site: Site) -> Flow:
