@@ -228,7 +228,7 @@ _INFINITIES = {
 
 
 def without_payloads(bits: Bits, kind: str) -> Bits:
-    """The same bits with one NaN for all."""
+    """Bits with one NaN in place of all."""
     if kind.endswith("x2"):
         width = np.uint64(int(kind[:-2].strip("bf")))
         low = bits & ((np.uint64(1) << width) - np.uint64(1))
