@@ -21,6 +21,7 @@ __all__ = [
     "LITERALS_BANK",
     "USER_BANK",
     "DriverWord",
+    "GridWord",
     "bank_of",
     "driver_words",
     "literal",
@@ -33,9 +34,18 @@ _SIZES = (
     *(Special.NCTAID_X, Special.NCTAID_Y, Special.NCTAID_Z),
 )
 
-DriverWord = SpecialRegister | Immediate | None
-"""What a word of bank 0 below the parameters is: a special register, a number, or None for the
-first address of the stack."""
+
+@dataclass(frozen=True, slots=True)
+class GridWord:
+    """Half of the address of the memory by which thread blocks of a cooperative launch wait."""
+
+    is_upper: bool
+
+
+DriverWord = SpecialRegister | Immediate | GridWord | None
+"""What a word of bank 0 below the parameters is: a special register, a number, half of an address,
+or None for the first address of the stack."""
+_ENVIRONMENT_REGISTERS = 32
 
 
 def _halves(place: int, value: int) -> dict[int, DriverWord]:
@@ -65,6 +75,7 @@ def driver_words(architecture: int) -> dict[int, DriverWord]:
             **{first + 0x10 + 4 * i: SpecialRegister(_SIZES[3 + i]) for i in range(3)},
         }
     found[stack] = None
+    found |= _environment(architecture)
     if dynamic is not None:
         found[dynamic] = SpecialRegister(Special.DYNAMIC_SMEM_SIZE)
     if descriptor is not None:
@@ -77,6 +88,17 @@ def driver_words(architecture: int) -> dict[int, DriverWord]:
         found |= _halves(0x20, WINDOWS[AddressSpace.LOCAL])
         found |= _halves(0xD0 if architecture >= _HOPPER else 0x50, WINDOWS[AddressSpace.CONST])
     return found
+
+
+def _environment(architecture: int) -> dict[int, DriverWord]:
+    """The words of `%envreg0` to `%envreg31`, as PTX has them here."""
+    if architecture < _VOLTA:
+        return {}
+    first = 0x88 if architecture < _HOPPER else 0x40 if architecture < _BLACKWELL else 0x250
+    found: dict[int, DriverWord] = {
+        first + 4 * number: Immediate(0) for number in range(_ENVIRONMENT_REGISTERS)
+    }
+    return found | {first + 4: GridWord(True), first + 8: GridWord(False)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,13 @@ from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
 from kernelcast.ptx_frontend.sass.lowering.constants import (
     ADDRESSES_BANK,
+    GridWord,
     bank_of,
     driver_words,
     literal,
 )
 from kernelcast.simcore.isa.ir.kernel import (
+    GRID,
     Address,
     Compute,
     Immediate,
@@ -28,6 +30,7 @@ from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 __all__ = ["EntryValues"]
 
 _LONG = 8
+_GRID_BYTES = 256
 _UNKNOWN_STACK = 0xFFFFFFFF
 """What the assembler says where functions call themselves or are called through registers."""
 _RECURSION_BYTES = 16 << 10
@@ -149,7 +152,15 @@ class EntryValues(InstructionWriter):
             return Immediate(self.stack_top)
         if isinstance(word, SpecialRegister):
             return self.special(word)
-        return word
+        return self._grid_word(word) if isinstance(word, GridWord) else word
+
+    def _grid_word(self, word: GridWord) -> Register:
+        """Half of the address of the workspace of a grid."""
+        self.own_symbols[GRID] = Symbol(GRID, AddressSpace.GLOBAL, _GRID_BYTES, _GRID_BYTES, 0)
+        whole = self._kept("mov.u64", 64, SymbolAddress(GRID))
+        low, high = self.register(32), self.register(32)
+        self._written.append(self.computed("mov.b64", (low, high), whole, shape="unpack2"))
+        return high if word.is_upper else low
 
     @property
     def called_symbols(self) -> tuple[str, ...]:
