@@ -77,7 +77,7 @@ def _tolerance(
     place = np.ldexp(1.0, exponent - _DIGITS[kind])
     most = np.maximum(bound.relative * np.abs(wanted), bound.absolute)
     own = np.where(kind == "f64", 0.0, 0.5 * place)
-    return np.maximum(bound.ulp * place, most + own)
+    return np.asarray(np.maximum(bound.ulp * place, most + own), np.float64)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
