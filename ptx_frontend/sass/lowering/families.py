@@ -25,23 +25,27 @@ from kernelcast.ptx_frontend.sass.lowering.arithmetic import (
 from kernelcast.ptx_frontend.sass.lowering.control_flow import (
     barriers,
     branches,
+    indirect,
     reconvergence,
     warp,
 )
 from kernelcast.ptx_frontend.sass.lowering.memory_access import (
     accesses,
+    asynchronous,
     atomics,
 )
 from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
 from kernelcast.ptx_frontend.sass.lowering.tensor import (
     fragments,
     matrix,
+    warpgroups,
 )
 
 __all__ = [
     "SASS_OPCODES",
     "accesses",
     "address_sums",
+    "asynchronous",
     "atomics",
     "barriers",
     "bit_fields",
@@ -54,6 +58,7 @@ __all__ = [
     "float_extrema",
     "fragments",
     "halves",
+    "indirect",
     "integers",
     "logic",
     "matrix",
@@ -68,4 +73,5 @@ __all__ = [
     "special_registers",
     "uniform",
     "warp",
+    "warpgroups",
 ]

@@ -9,13 +9,15 @@ from kernelcast.errors import SourceSpan, UnsupportedInstruction, nearest
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
 from kernelcast.ptx_frontend.sass.lowering.context import FunctionContext
-from kernelcast.ptx_frontend.sass.lowering.control_flow.branches import FLOW, Flow
+from kernelcast.ptx_frontend.sass.lowering.control_flow.flow_context import FLOW, Flow
+from kernelcast.ptx_frontend.sass.lowering.control_flow.shared_calls import call_shared, go_back
 from kernelcast.ptx_frontend.sass.lowering.entry_values import EntryValues
 from kernelcast.ptx_frontend.sass.lowering.families import SASS_OPCODES
 from kernelcast.ptx_frontend.sass.lowering.flow import INSTRUCTION_BYTES, Body, body_from
+from kernelcast.ptx_frontend.sass.lowering.functions import CallGraph, SharedFunction
 from kernelcast.ptx_frontend.sass.lowering.registers import SassRegisters
 from kernelcast.ptx_frontend.sass.lowering.site import Site
-from kernelcast.ptx_frontend.sass.lowering.symbols import symbols_of
+from kernelcast.ptx_frontend.sass.lowering.symbols import symbols_of, unlinked
 from kernelcast.ptx_frontend.sass.lowering.wide_registers import wide_registers
 from kernelcast.ptx_frontend.sass.lowering.wide_sums import find_wide_sums
 from kernelcast.ptx_frontend.sass.passes.pipeline import improved
@@ -78,6 +80,8 @@ class _KernelLowering:
         if base is None and function.info.parameters:
             reason = "the cubin does not say where the parameters are"
             self.refusals.append(UnsupportedInstruction(reason, start))
+        self._graph = CallGraph(self._section)
+        self._shared: dict[int, SharedFunction] = {}
         self._entry = EntryValues(self._builder, cubin, function, base or 0)
         self._context = FunctionContext(
             self._builder,
@@ -94,8 +98,12 @@ class _KernelLowering:
         if not self._section.statements:
             self._refuse(UnsupportedInstruction("a kernel without code", self._builder.start))
             return None
+        for name in unlinked(self._cubin, self._function):
+            reason = f"the cubin has no {name!r}: link the program, as nvcc does without -dc"
+            self._refuse(UnsupportedInstruction(reason, self._builder.start))
         self._body(body_from(self._section, 0))
         self._builder.exit()
+        self._shared_bodies()
         self._entry.finish()
         if self.refusals:
             return None
@@ -140,12 +148,14 @@ class _KernelLowering:
             barriers=self._function.info.barriers,
         )
 
-    def _body(self, body: Body) -> None:
+    def _body(self, body: Body, own: SharedFunction | None = None) -> None:
         """Lowers what is reached from the body's entry, whose basic block is placed first."""
         body.blocks = {address: self._builder.new(f"{address:#x}") for address in body.starts}
         outer = self._context.memory.get(FLOW)
         outer_sums = self._context.wide_sums
-        self._context.memory[FLOW] = Flow(body, self._call)
+        self._context.memory[FLOW] = Flow(
+            body, self._call, self._shared_function, self._graph.pointed, own
+        )
         self._context.wide_sums = find_wide_sums(body.statements, body.starts)
         self._builder.fall_into(body.blocks[body.entry])
         for statement in self._watched(body):
@@ -168,7 +178,10 @@ class _KernelLowering:
             yield statement
 
     def _call(self, site: Site, address: int) -> None:
-        """The function at an address, lowered once more for this call."""
+        """The function at an address, lowered once more for this call unless it is shared."""
+        if address in self._graph.shared:
+            call_shared(site, self._shared_function(address))
+            return
         if address in self._depth or len(self._depth) >= _MOST_CALLS:
             raise site.refuse("a recursive call")
         self._depth.append(address)
@@ -178,6 +191,28 @@ class _KernelLowering:
         self._body(body)
         self._builder.place(following)
         self._depth.pop()
+
+    def _shared_function(self, address: int) -> SharedFunction:
+        found = self._shared.get(address)
+        if found is None:
+            entry, leave = self._builder.new(), self._builder.new()
+            found = SharedFunction(address, entry, leave, self._builder.temporary(32))
+            self._shared[address] = found
+        return found
+
+    def _shared_bodies(self) -> None:
+        """Lowers the shared functions that were called, then where they return."""
+        done: set[int] = set()
+        while not done.issuperset(self._shared):
+            address = next(known for known in self._shared if known not in done)
+            done.add(address)
+            function = self._shared[address]
+            self._builder.place(function.entry)
+            self._body(body_from(self._section, address), function)
+            self._builder.exit()
+        for function in self._shared.values():
+            self._builder.place(function.leave)
+            go_back(self._entry, function)
 
     def _statement(self, statement: Statement) -> None:
         entry = SASS_OPCODES.get(statement.opcode)

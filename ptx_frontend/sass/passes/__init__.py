@@ -2,5 +2,6 @@
 
 `register_pairs` deletes copies between 64-bit registers and their halves, `live_ranges` gives each
 value of a register that the assembler used again a register of its own, `dead_parts` deletes parts
-whose results nobody reads, `pipeline` puts them in order. Imports `simcore`.
+whose results nobody reads, `waiting_loads` finds loads that wait for other threads, `pipeline` puts
+them in order. Imports `simcore`.
 """

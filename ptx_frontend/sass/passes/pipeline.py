@@ -9,6 +9,7 @@ from kernelcast.ptx_frontend.sass.passes.common_values import with_common_values
 from kernelcast.ptx_frontend.sass.passes.dead_parts import without_dead_parts
 from kernelcast.ptx_frontend.sass.passes.live_ranges import separated
 from kernelcast.ptx_frontend.sass.passes.register_pairs import without_valid_updates
+from kernelcast.ptx_frontend.sass.passes.waiting_loads import with_waiting_loads
 from kernelcast.simcore.isa.analysis.control_flow import live_in
 from kernelcast.simcore.isa.ir.kernel import BasicBlock, Kernel
 
@@ -23,7 +24,8 @@ def improved(kernel: Kernel, registers: SassRegisters) -> Kernel:
     blocks, own = separated(blocks, live)
     unset = live_in(replace(kernel, blocks=blocks, registers=own))[0]
     blocks = without_dead_parts(with_common_values(without_dead_parts(blocks), unset))
-    return replace(kernel, blocks=_numbered(blocks), registers=own)
+    kernel = replace(kernel, blocks=_numbered(blocks), registers=own)
+    return with_waiting_loads(kernel)
 
 
 def _numbered(blocks: tuple[BasicBlock, ...]) -> tuple[BasicBlock, ...]:

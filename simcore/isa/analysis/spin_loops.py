@@ -35,6 +35,7 @@ from kernelcast.simcore.isa.types import AddressSpace
 __all__ = [
     "SpinLoop",
     "is_ordering",
+    "loops",
     "meeting_blocks",
     "patience",
     "reads_clock",
@@ -67,7 +68,7 @@ def spin_loops(kernel: Kernel) -> tuple[SpinLoop, ...]:
     if not any(_is_source(i, has_fence) for i in kernel.instructions):
         return ()
     following = post_dominators([block.successors for block in kernel.blocks])
-    return tuple(loop for loop in _loops(kernel) if _may_wait(kernel, loop, following))
+    return tuple(loop for loop in loops(kernel) if _may_wait(kernel, loop, following))
 
 
 @once_per_kernel
@@ -107,7 +108,7 @@ def reads_clock(kernel: Kernel) -> bool:
 
 
 def is_ordering(fence: Fence) -> bool:
-    """Whether it orders accesses to memory; hints and pauses are fences, too."""
+    """Whether the fence orders accesses to memory; hints and pauses are fences, too."""
     return fence.mnemonic.lower().startswith(("membar", "fence"))
 
 
@@ -115,7 +116,7 @@ def _heads(kernel: Kernel) -> list[int]:
     return sorted({t for b in kernel.blocks for t in b.successors if t <= b.index})
 
 
-def _loops(kernel: Kernel) -> Iterator[SpinLoop]:
+def loops(kernel: Kernel) -> Iterator[SpinLoop]:
     """All loops; raises LimitExceeded where they lie in one another too often to look at each."""
     before: dict[int, list[int]] = {}
     for block in kernel.blocks:
@@ -178,7 +179,7 @@ def _may_wait(kernel: Kernel, loop: SpinLoop, following: tuple[int | None, ...])
 
 
 def _is_source(instruction: Instruction, has_fence: bool) -> bool:
-    """Whether it may see something new each time."""
+    """Whether the instruction may see something new each time."""
     if isinstance(instruction, Atomic):
         return True
     if not isinstance(instruction, Load) or instruction.address.space not in _SHARED_WITH_OTHERS:

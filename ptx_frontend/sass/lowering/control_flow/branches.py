@@ -128,29 +128,3 @@ def lower_trap(site: Site) -> None:
         return
     fields = site.counted("trap", is_main=True)
     site.builder.end(Exit(**fields, trap=True, reason=reason))
-
-
-@lowers("CALL", unit=Unit.CONTROL)
-def lower_call(site: Site) -> None:
-    """A direct call: the function stands here once more, and its return leads behind the call."""
-    site.ignore("NOINC", "REL")
-    label = site.operands[-1]
-    if not isinstance(label, LabelOperand):
-        raise site.refuse("a call through a register")
-    section = flow(site).body.section
-    address = section.target(label.name)
-    if address is None:
-        raise site.refuse(f"a call of {label.name!r} in another section")
-    with gone_round(site):
-        site.nothing()
-        flow(site).call(site, address)
-
-
-@lowers("RET", unit=Unit.CONTROL)
-def lower_return(site: Site) -> None:
-    """Back behind the call."""
-    site.ignore("REL", "NODEC", "ABS")
-    target = flow(site).body.return_to
-    if target is None:
-        raise site.refuse("a return outside of a function")
-    _go(site, _condition(site), target)

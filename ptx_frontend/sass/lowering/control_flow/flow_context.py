@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from kernelcast.errors import UnsupportedInstruction
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import IMPLICIT_PC
 from kernelcast.ptx_frontend.sass.lowering.flow import Body
+from kernelcast.ptx_frontend.sass.lowering.functions import SharedFunction
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.simcore.isa.ir.kernel import Branch
 
@@ -19,15 +21,25 @@ FLOW = "flow"
 
 @dataclass(slots=True)
 class Flow:
-    """The body that is being lowered, and how a call of another one is."""
+    """The body that is being lowered, and how a call of another one is.
+
+    `call` lowers the function at an address, then goes on behind the call. `shared` gives the
+    shared function at an address, `pointed` the addresses that registers may hold, `own` the shared
+    function whose body it is.
+    """
 
     body: Body
     call: Callable[[Site, int], None]
-    """Lowers the function at an address, then goes on behind the call."""
+    shared: Callable[[int], SharedFunction]
+    pointed: tuple[int, ...] = ()
+    own: SharedFunction | None = None
 
     def block(self, address: int) -> int:
-        """The basic block that begins at an address."""
-        return self.body.blocks[address]
+        """The basic block that begins at an address; UnsupportedInstruction where none does."""
+        found = self.body.blocks.get(address)
+        if found is None:
+            raise UnsupportedInstruction(f"a jump to {address:#x}, where no instruction begins")
+        return found
 
 
 def flow(site: Site) -> Flow:

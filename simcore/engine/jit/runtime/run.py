@@ -1,4 +1,4 @@
-"""Runs a kernel as compiled code: a program, threads over thread blocks, and the trace."""
+"""Runs a kernel as code compiled for its launch: threads over thread blocks, and the trace."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from kernelcast.simcore.engine.rules.host_functions import HostFunctions, Printe
 from kernelcast.simcore.host.limits import MOST_NATIVE_INSTRUCTIONS
 from kernelcast.simcore.host.llvm import LARGE_IR, CompiledModule, compile_module, is_compiled
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
+from kernelcast.simcore.isa.analysis.slices import address_slice, control_slice
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
 from kernelcast.simcore.launch.local_arrays import shared_bytes
@@ -28,7 +29,7 @@ from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
 
-__all__ = ["PreparedLaunch", "can_run", "run"]
+__all__ = ["PreparedLaunch", "SlicedLaunch", "can_run", "run"]
 
 
 _OPTIMIZING_S_PER_CHARACTER = 2e-6
@@ -111,7 +112,7 @@ class _CompiledKernel:
 
 
 @lru_cache(maxsize=64)
-def _program(
+def _generated(
     kernel: Kernel,
     facts: LaunchFacts,
     symbols: tuple[tuple[str, int], ...],
@@ -143,19 +144,19 @@ class PreparedLaunch:
     ) -> Trace:
         """Executes every thread block; buffers are changed in place. `sinks` get the accesses."""
         started = time.monotonic()
-        job, program = self._job(limits, sinks, printed=printed)
+        job, code = self._job(limits, sinks, printed=printed)
         began, worked = time.monotonic(), time.process_time()
-        job.run(program, progress)
-        program.ran(min(time.monotonic() - began, time.process_time() - worked))
+        job.run(code, progress)
+        code.ran(min(time.monotonic() - began, time.process_time() - worked))
         counted = job.counted()
-        return assemble(self._kernel, self._launch, self._width, program.source, counted, started)
+        return assemble(self._kernel, self._launch, self._width, code.source, counted, started)
 
     def run_ranges(
         self, ranges: Sequence[tuple[int, int]], limits: Limits, sinks: Sequence[AccessSink]
     ) -> None:
         """Executes the thread blocks of all ranges (first, end); nothing is counted."""
-        job, program = self._job(limits, sinks, ranges)
-        job.run(program, None)
+        job, code = self._job(limits, sinks, ranges)
+        job.run(code, None)
 
     def _job(
         self,
@@ -165,12 +166,12 @@ class PreparedLaunch:
         printed: PrintedText | None = None,
     ) -> tuple[Job, _CompiledKernel]:
         symbols = tuple(sorted(self._memory.symbols.items()))
-        program = _program(self._kernel, self._facts, symbols, bool(sinks), self._only)
+        code = _generated(self._kernel, self._facts, symbols, bool(sinks), self._only)
         host = HostFunctions(self._kernel, self._memory, printed or PrintedText(sys.stdout.write))
         task = Task(
-            self._kernel, self._launch, self._memory, self._facts, program.source, limits, host
+            self._kernel, self._launch, self._memory, self._facts, code.source, limits, host
         )
-        return Job(task, sinks, ranges), program
+        return Job(task, sinks, ranges), code
 
 
 def run(
@@ -184,3 +185,24 @@ def run(
 ) -> Trace:
     """Executes every thread block; buffers are changed in place. `sinks` get the accesses."""
     return PreparedLaunch(kernel, launch, warp_width).run(limits, progress, sinks, printed)
+
+
+class SlicedLaunch:
+    """A launch in which only paths and addresses are computed.
+
+    Buffers are neither read nor written; that no path depends on them is the caller's to know
+    (simcore/sampling/plan.py).
+    """
+
+    def __init__(self, kernel: Kernel, launch: Launch, warp_width: int, limits: Limits) -> None:
+        self._limits = limits
+        self._control = PreparedLaunch(kernel, launch, warp_width, control_slice(kernel).pcs)
+        self._addresses = PreparedLaunch(kernel, launch, warp_width, address_slice(kernel).pcs)
+
+    def counts(self, progress: Callable[[float], None] | None) -> Trace:
+        """Instructions of the whole grid, exactly; no accesses."""
+        return self._control.run(self._limits, progress)
+
+    def stream(self, ranges: Sequence[tuple[int, int]], sinks: Sequence[AccessSink]) -> None:
+        """The accesses of the thread blocks of all ranges (first, end), in their order."""
+        self._addresses.run_ranges(ranges, self._limits, sinks)
