@@ -18,6 +18,7 @@ from typing import Any
 from address_volumes import ranking_targets
 from bounds_checks import ENGINE as CHECKED_ENGINE
 from bounds_checks import check_table, check_target, measure_checks
+from c_twins import CTwins
 from kernel_cases import CASES
 from kernel_timing import (
     KernelTimer,
@@ -26,7 +27,6 @@ from kernel_timing import (
     kernel_targets,
     reference_table,
 )
-from native_twins import NativeTwins
 from oclgrind_timing import (
     COMMAND,
     is_installed,
@@ -101,7 +101,7 @@ class Benchmark:
         self.record["targets"] = [target.record() for target in self._targets]
 
     def _kernels(self) -> list[KernelTiming]:
-        twins, device = NativeTwins(self._folder), kc.device(DEVICE)
+        twins, device = CTwins(self._folder), kc.device(DEVICE)
         timer = KernelTimer(self._engine, twins, device, self._repeats, self._quick)
         timings = []
         for case in self._cases:

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
+from c_twins import CTwins
 from kernel_cases import KernelCase
-from native_twins import NativeTwins
 from problem import Problem
 from targets import Target
 from timing import geometric_mean, interleaved, table
@@ -90,7 +90,7 @@ class KernelTimer:
     """
 
     engine: str
-    twins: NativeTwins
+    twins: CTwins
     device: kc.Device
     repeats: int
     quick: bool = False

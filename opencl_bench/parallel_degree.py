@@ -61,7 +61,7 @@ class _Chains:
     next_places: object
 
     def round_seconds(self, mix: int, warps: int) -> npt.NDArray[np.float64]:
-        """Time of a round, each repeated launch's."""
+        """Seconds of a round of the kernel's loop, for each repeated launch."""
         facts = self.target.facts
         group = warps * facts.preferred_work_group_multiple
         items = group * facts.compute_units

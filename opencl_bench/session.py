@@ -100,7 +100,7 @@ def run_session(
     progress: Progress | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Session:
-    """Each finished benchmark is stored at once; the next session takes it over unless `is_fresh`.
+    """Runs benchmarks and stores each at once; a later session keeps them unless `is_fresh`.
 
     18 s (QUICK) or 570 s (FULL) after the start no further benchmark begins.
     """

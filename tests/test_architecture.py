@@ -19,7 +19,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     "simcore": frozenset({"traces"}),
     "ptx_frontend": frozenset({"simcore"}),
     "models": frozenset({"simcore", "traces"}),
-    "opencl_bench": frozenset({"simcore"}),
+    "opencl_bench": frozenset({"simcore", "models"}),
 }
 _ISA = "isa isa/opcodes isa/ir isa/analysis"
 _COMMON = f"{_ISA} launch"
@@ -83,6 +83,8 @@ HOMES_OF_LIBRARIES = {
 ALL_SOURCES = sorted(
     file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py") if file.resolve() == file
 )
+
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
 
 
 @cache
@@ -178,6 +180,25 @@ def test_the_rule_catches_what_it_must() -> None:
     assert not forbidden("models", "kernelcast.errors")
 
 
+def test_no_model_imports_another() -> None:
+    """What several models need is in `models` itself, or in simcore."""
+    folders = {file.parent.name for file in (ROOT / "models").glob("*/__init__.py")}
+    wrong = [
+        f"{importer} imports {imported}"
+        for importer, imported in import_graph().edges
+        for own, other in [(model_of(importer), model_of(imported))]
+        if own in folders and other in folders and own != other
+    ]
+    assert {"interval", "roofline"} < folders
+    assert not wrong
+
+
+def model_of(module: str) -> str:
+    """The folder of `models` that a module lies in; empty for others."""
+    parts = module.split(".")
+    return parts[2] if parts[1:2] == ["models"] and len(parts) > 2 else ""
+
+
 def test_rooms_import_what_their_arrows_say() -> None:
     used: dict[str, set[str]] = {room: set() for room in ARROWS}
     for importer, imported in import_graph().edges:
@@ -211,7 +232,7 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 
 def test_folders_stay_small() -> None:
     modules: dict[Path, int] = {}
-    for file in ALL_SOURCES:
+    for file in (*ALL_SOURCES, *TESTS):
         modules[file.parent] = modules.get(file.parent, 0) + (file.name != "__init__.py")
     assert not {folder: count for folder, count in modules.items() if count > MAX_MODULES}
 
@@ -224,6 +245,20 @@ def test_packages_say_what_they_are_where_to_begin_and_what_they_import() -> Non
             if len(re.findall(r"[.?](?=\s|$)", said)) < MIN_SENTENCES:
                 short.append(file.relative_to(ROOT).as_posix())
     assert not short
+
+    """Packages name the rooms that they import, by the last part: `ir`, or `isa` for all of it."""
+    silent = []
+    for room, allowed in ARROWS.items():
+        said = ast.get_docstring(tree_of(ROOT / "simcore" / room / "__init__.py")) or ""
+        named = {
+            part for name in re.findall(r"`([\w./]+)`", said) for part in re.split("[./]", name)
+        }
+        silent += [
+            f"{room} does not name {other}"
+            for other in allowed.split()
+            if not room.startswith(f"{other}/") and not named & set(other.split("/"))
+        ]
+    assert not silent
 
 
 @pytest.mark.parametrize(("library", "homes"), HOMES_OF_LIBRARIES.items())

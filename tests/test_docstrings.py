@@ -52,6 +52,9 @@ OPENINGS = {
 }
 """Words that point at something before the docstring, by the kind that a message names."""
 SAME = re.compile(r"the same\b", re.IGNORECASE)
+QUESTION = re.compile(
+    r"(whether|why|how|what|when|where|which|who) (it|they|them|these|this)\b", re.I
+)
 ERROR = re.compile(r"[A-Z][a-z]\w*(Applicable|Error|Exceeded|Fault|Problem)\b[ ,]")
 WORD = re.compile(r"[A-Za-z]+(?:[-'][A-Za-z]+)*")
 
@@ -118,6 +121,8 @@ def faults(docstring: Docstring) -> Iterator[str]:
     opening = word.group() if word else ""
     if SAME.match(text):
         yield "begins with 'The same': as what?"
+    elif found := QUESTION.match(text):
+        yield f"begins with {found.group()!r}: what is {found.group(2)!r}?"
     elif ERROR.match(text):
         yield "begins with an error, not with what is done or returned"
     elif opening.lower() in OPENINGS:
@@ -166,6 +171,8 @@ def _only_fault(text: str, *, is_attribute: bool = False) -> str:
         "Whose names to use.",
         "The same for sums of more than 32 bits.",
         "The same; None where none does.",
+        "Whether it may open.",
+        "When they are there.",
         "And the seconds of a launch.",
         "in elements.",
         "KernelcastError where none is named.",

@@ -15,7 +15,7 @@ _FEW_ROWS = 1 << 16
 
 
 class PatternTally:
-    """Adds up counts of the same instruction, stage, phase and pattern."""
+    """Adds up counts of the same instruction, stage, start and pattern."""
 
     def __init__(self) -> None:
         self._numbers = PatternNumbers()
@@ -29,7 +29,7 @@ class PatternTally:
             return
         number = self._numbers.of(patterns, counts.pattern)
         self._parts.append(
-            PatternCounts(counts.pc, counts.stage, counts.phase, number, counts.count)
+            PatternCounts(counts.pc, counts.stage, counts.start, number, counts.count)
         )
         self._rows += len(counts)
         if self._rows > self._most_rows:
@@ -47,14 +47,14 @@ class PatternTally:
         number_of[order] = numbers.of(patterns, order)
         total = summed(self._parts)
         pattern = number_of[total.pattern]
-        return summed([PatternCounts(total.pc, total.stage, total.phase, pattern, total.count)])
+        return summed([PatternCounts(total.pc, total.stage, total.start, pattern, total.count)])
 
 
 def summed(parts: list[PatternCounts]) -> PatternCounts:
-    """One row for each (pc, stage, phase, pattern), rising."""
+    """One row for each (pc, stage, start, pattern), rising."""
     keys = [
         np.concatenate([getattr(part, name) for part in parts])
-        for name in ("pc", "stage", "phase", "pattern")
+        for name in ("pc", "stage", "start", "pattern")
     ]
     count = np.concatenate([part.count for part in parts])
     order = np.lexsort(keys[::-1])
@@ -62,6 +62,6 @@ def summed(parts: list[PatternCounts]) -> PatternCounts:
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = np.logical_or.reduce([row[1:] != row[:-1] for row in rows])
     first = np.flatnonzero(is_first)
-    pc, stage, phase, pattern = (row[first] for row in rows)
+    pc, stage, start, pattern = (row[first] for row in rows)
     sums: npt.NDArray[np.int64] = np.add.reduceat(count[order], first) if len(first) else count
-    return PatternCounts(pc, stage, phase, pattern, sums)
+    return PatternCounts(pc, stage, start, pattern, sums)

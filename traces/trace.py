@@ -145,12 +145,12 @@ class AccessTable:
 class PatternCounts:
     """How often a shared or constant access had a pattern; order does not matter to banks.
 
-    `phase` is the first active lane's address modulo 16, which is all that conflicts depend on.
+    `start` is the first active lane's address modulo 16, which is all that conflicts depend on.
     """
 
     pc: npt.NDArray[np.int32]
     stage: npt.NDArray[np.int32]
-    phase: npt.NDArray[np.int32]
+    start: npt.NDArray[np.int32]
     pattern: npt.NDArray[np.int32]
     count: Ints
 

@@ -1,6 +1,6 @@
 """What must hold between the tables of a trace that comes from a file, whoever wrote it.
 
-Simulators and models index by the numbers of a trace without looking, in native code that would
+Simulators and models index by the numbers of a trace without looking, in compiled code that would
 read and write beside its arrays: whatever they rely on is looked at here, once.
 """
 
@@ -42,7 +42,7 @@ _MOST_RESOURCES = 1 << 31
 _MOST_COUNT = 1 << 52
 """Floating point holds all integers up to it, and sums of some of them do not overflow."""
 _ADDRESSES = 1 << 62
-_PHASES = 16
+_STARTS = 16
 _FIRST_PRINTED, _DELETE = 0x20, 0x7F
 _SURROGATES = range(0xD800, 0xE000)
 
@@ -133,7 +133,7 @@ def _ranges(trace: Trace) -> Iterator[Range]:
     yield "pattern", accesses.pattern, 0, patterns
     yield "pc of a pattern count", counts.pc, 0, pcs
     yield "stage of a pattern count", counts.stage, 0, stages
-    yield "phase of a pattern count", counts.phase, 0, _PHASES
+    yield "start of a pattern count", counts.start, 0, _STARTS
     yield "pattern of a pattern count", counts.pattern, 0, patterns
     yield "class of a thread block", trace.classes.of_thread_block, 0, classes
     yield "time", accesses.time, 0, _MOST_COUNT

@@ -57,8 +57,8 @@ class WarpAccesses:
         """The counts of shared and constant accesses, in ascending order."""
         ordered = sorted((int(pc_of[key[0]]), *key[1:], n) for key, n in self._counts.items())
         rows = np.array(ordered, np.int64).reshape(-1, 5)
-        pc, stage, phase, pattern = (rows[:, i].astype(np.int32) for i in range(4))
-        return PatternCounts(pc, stage, phase, pattern, rows[:, 4].copy())
+        pc, stage, start, pattern = (rows[:, i].astype(np.int32) for i in range(4))
+        return PatternCounts(pc, stage, start, pattern, rows[:, 4].copy())
 
     def patterns(self) -> PatternTable:
         """The distinct patterns of all accesses."""

@@ -13,6 +13,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from fake_accelerator import FakeAccelerator
+
 from kernelcast.measuring.accelerator import Accelerator, MeasuringError
 from kernelcast.measuring.cases import Case, prepare
 from kernelcast.measuring.command_line import (
@@ -24,7 +26,6 @@ from kernelcast.measuring.command_line import (
     measure_all,
 )
 from kernelcast.measuring.cuda_device import CudaDevice
-from kernelcast.measuring.fake_accelerator import FakeAccelerator
 from kernelcast.measuring.measurement import Session, Settings
 from kernelcast.measuring.ncu import NcuProfiler, find_ncu
 from kernelcast.validation.measured_times import Api, FailedCase

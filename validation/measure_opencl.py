@@ -12,6 +12,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from fake_accelerator import FakeAccelerator
+
 from kernelcast.measuring.accelerator import Accelerator
 from kernelcast.measuring.cases import opencl_twin
 from kernelcast.measuring.command_line import (
@@ -21,7 +23,6 @@ from kernelcast.measuring.command_line import (
     list_cases,
     measure_all,
 )
-from kernelcast.measuring.fake_accelerator import FakeAccelerator
 from kernelcast.measuring.opencl_device import OpenClDevice, device_names
 from kernelcast.validation.measured_times import Api
 

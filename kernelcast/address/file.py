@@ -68,7 +68,7 @@ def domain_names(source: str | os.PathLike[str]) -> tuple[str, ...]:
 
 
 def is_address_line(source: str | os.PathLike[str]) -> bool:
-    """Whether it is a kernel in one line and not the name of a file."""
+    """Whether the source is a kernel in one line and not the name of a file."""
     return isinstance(source, str) and "=" in source and bool(_ACCESS.search(source))
 
 
@@ -260,7 +260,7 @@ def _typed_accesses(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 def _reach(
     name: str, uses: list[tuple[str, ...]], domain: tuple[int, ...], names: IndexNames
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The least and the greatest index along each dimension."""
+    """The least and the greatest index of a field along each dimension."""
     if len({len(indices) for indices in uses}) > 1:
         raise WorkloadError(f"{name} is used with different numbers of indices")
     bounds = [

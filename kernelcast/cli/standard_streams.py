@@ -49,7 +49,7 @@ def output_status(error: OSError | None = None) -> int | None:
 
 
 def _discard() -> None:
-    """What waits goes nowhere, so that the end of the process does not fail at it again."""
+    """Sends what a stream has yet to write nowhere, so that the process ends without failure."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -18,8 +18,8 @@ def support(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="PTX, CUDA C++, OpenCL C, LLVM IR, SPIR-V, fat binaries, executables, folders, or "
-            "patterns: 'a/**/*.ptx'.",
+            help="PTX, CUDA C++, OpenCL C, LLVM IR, SPIR-V, cubins, fat binaries, libraries, "
+            "executables, folders, or patterns: 'a/**/*.ptx'.",
         ),
     ],
     arch: Annotated[
@@ -34,11 +34,17 @@ def support(
     option: Annotated[
         list[str] | None, typer.Option(help="Option for NVRTC or clang, such as --option=-DN=4.")
     ] = None,
+    machine_code: Annotated[
+        bool,
+        typer.Option(
+            "--machine-code", help="Where a file has both, check its machine code, not its PTX."
+        ),
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Which kernels can be executed. Exit status 1 when one cannot, or a file cannot be read.
 
-    Of folders, the .ptx and .fatbin files are read.
+    Of folders, the .ptx, .fatbin and .cubin files are read.
     """
     # loads both engines: only when asked
     from kernelcast.inputs.compiler_options import CompilerOptions
@@ -49,7 +55,7 @@ def support(
     found = find_files(files)
     compilation = CompilerOptions(arch, tuple(option or ()), tuple(include or ()))
     with show_progress("checking") as progress:
-        result = survey(found, compilation, progress=progress)
+        result = survey(found, compilation, progress=progress, is_native=machine_code)
     show_line(to_json(support_record(result)) if json else support_report(result))
     if not result.is_all_supported:
         raise typer.Exit(1)

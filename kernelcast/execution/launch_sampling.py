@@ -18,7 +18,7 @@ from kernelcast.traces.trace import Trace
 
 if TYPE_CHECKING:
     from kernelcast.execution.run_options import RunOptions
-    from kernelcast.simcore.engine.jit.runtime.sliced_launch import SlicedLaunch
+    from kernelcast.simcore.engine.jit.runtime.run import SlicedLaunch
 
 __all__ = ["sampled_launch"]
 
@@ -39,7 +39,7 @@ def sampled_launch(
         traces: list[Trace] = []
         simulated: list[SimulatedDevice] = []
         for width in widths:
-            from kernelcast.simcore.engine.jit.runtime.sliced_launch import SlicedLaunch
+            from kernelcast.simcore.engine.jit.runtime.run import SlicedLaunch
 
             sliced = SlicedLaunch(kernel, launch, width, options.ends)
             traces.append(sliced.counts(options.progress))

@@ -270,7 +270,7 @@ class LoadedModule(Mapping[str, RunnableKernel]):
         return len(self.module.kernels)
 
     def __contains__(self, name: object) -> bool:
-        """Whether it can be had: by any name that `[]` takes."""
+        """Whether the module has a kernel of that name: any that `[]` takes."""
         try:
             return isinstance(name, str) and self._symbol(name) in self.module.kernels
         except LaunchError:

@@ -18,7 +18,7 @@ class CompileCache:
         self._name = f"{digest}.{kind}"
 
     def read(self) -> bytes | None:
-        """None when there is no such entry."""
+        """What the cache holds under a key; None when there is no such entry."""
         return read_checked(self._name)
 
     def write(self, content: bytes) -> None:

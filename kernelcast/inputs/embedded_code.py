@@ -52,12 +52,20 @@ def merged(path: str, modules: Iterable[Module]) -> Module:
 
 
 @contextmanager
-def open_units(file: Path, architecture: str, names: Collection[str] = ()) -> Iterator[Units]:
-    """The translation units of a file, of any size; InputError when there are none."""
+def open_units(
+    file: Path,
+    architecture: str,
+    names: Collection[str] = (),
+    kinds: Sequence[CodeKind] = (CodeKind.PTX, CodeKind.CUBIN),
+) -> Iterator[Units]:
+    """The translation units of a file, of any size; InputError when there are none.
+
+    `kinds`: what is taken, the one that is liked best first.
+    """
     try:
         with open_input(file) as stream:
             found = list(code_entries(stream, str(file)))
-            chosen = chosen_entries(found, architecture)
+            chosen = chosen_entries(found, architecture, kinds)
             if not chosen:
                 raise InputError(f"{file}: {_missing(found, architecture)}")
             yield Units(stream, file, frozenset(names), chosen)
@@ -65,20 +73,24 @@ def open_units(file: Path, architecture: str, names: Collection[str] = ()) -> It
         raise InputError(f"cannot read {file}: {error.strerror or error}") from None
 
 
-def chosen_entries(found: Iterable[CodeEntry], architecture: str) -> list[CodeEntry]:
-    """One a container, those of PTX first; `sm_90` stands for code of sm_90a, too."""
+def chosen_entries(
+    found: Iterable[CodeEntry],
+    architecture: str,
+    kinds: Sequence[CodeKind] = (CodeKind.PTX, CodeKind.CUBIN),
+) -> list[CodeEntry]:
+    """One a container, those of the first kind first; `sm_90` stands for code of sm_90a, too."""
     chosen: dict[int, CodeEntry] = {}
+
+    def rank(entry: CodeEntry) -> tuple[int, int, str]:
+        return -kinds.index(entry.kind), entry.number, entry.variant
+
     for entry in found:
         if architecture and architecture not in (entry.architecture, f"sm_{entry.number}"):
             continue
         best = chosen.get(entry.container)
-        if best is None or _rank(entry) > _rank(best):
+        if entry.kind in kinds and (best is None or rank(entry) > rank(best)):
             chosen[entry.container] = entry
-    return sorted(chosen.values(), key=lambda entry: (entry.kind, entry.container))
-
-
-def _rank(entry: CodeEntry) -> tuple[bool, int, str]:
-    return entry.kind is CodeKind.PTX, entry.number, entry.variant
+    return sorted(chosen.values(), key=lambda entry: (-rank(entry)[0], entry.container))
 
 
 def _missing(found: Collection[CodeEntry], architecture: str) -> str:

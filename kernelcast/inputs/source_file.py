@@ -28,7 +28,7 @@ from kernelcast.ptx_frontend.sass.container.cubin import is_cubin, read_cubin
 from kernelcast.ptx_frontend.sass.container.elf import is_elf
 from kernelcast.simcore.isa.ir.kernel import Module
 
-__all__ = ["COMPILED_SUFFIXES", "READERS", "Reader", "load_source"]
+__all__ = ["COMPILED_SUFFIXES", "READERS", "Reader", "has_units", "load_source"]
 
 Reader: TypeAlias = Callable[[Path, CompilerOptions], LoadedModule]
 """The kernels of a file: InputError when it holds none or the options do not apply to it."""
@@ -98,9 +98,17 @@ READERS: dict[str, Reader] = {
 }
 """Readers by the suffix of a file; files of any other are known by what they begin with."""
 _HEAD_BYTES = 20
-"""With the machine that an ELF file is for."""
+"""The beginning of an ELF file that says which machine it is for."""
 COMPILED_SUFFIXES = tuple(suffix for suffix in READERS if READERS[suffix] in (_cuda, _opencl))
 """Suffixes of texts that compiler options apply to."""
+
+
+def has_units(file: Path) -> bool:
+    """Whether a file is a fat binary, object, library or program; InputError as for reading it."""
+    if file.suffix in READERS:
+        return False
+    content = _beginning(file)
+    return is_fat_binary(content) or (is_elf(content) and not is_cubin(content))
 
 
 def _beginning(file: Path) -> bytes:
@@ -112,7 +120,7 @@ def _beginning(file: Path) -> bytes:
 
 
 def _cubin(file: Path, options: CompilerOptions) -> Module:
-    """InputError also where another architecture is asked for than it is for."""
+    """The kernels of a cubin; InputError where another architecture is asked for than its own."""
     content = read_input(file)
     cubin = read_cubin(content, str(file))
     own = f"sm_{cubin.architecture}"

@@ -1,13 +1,16 @@
 """Which kernels of a file run, and what keeps the others from it.
 
-A kernel is supported when it is lowered, prepared for the reference engine, and compiled to native
-code for a small launch with made-up arguments. Nothing is executed: arguments that a kernel can
-work with are not known.
+A kernel is supported when it is lowered, prepared for the reference engine, and compiled to code
+of the CPU for a small launch with made-up arguments. Nothing is executed: arguments that a kernel
+can work with are not known.
 """
 
 from __future__ import annotations
 
+import math
 import os
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,34 +18,57 @@ import numpy as np
 
 from kernelcast.errors import KernelcastError, SourceError
 from kernelcast.inputs.compiler_options import CompilerOptions
-from kernelcast.inputs.source_file import COMPILED_SUFFIXES, load_source
-from kernelcast.simcore.isa.ir.kernel import Kernel, Parameter
+from kernelcast.inputs.embedded_code import Units, open_units
+from kernelcast.inputs.fat_binary import CodeKind
+from kernelcast.inputs.source_file import COMPILED_SUFFIXES, has_units, load_source
+from kernelcast.ptx_frontend.sass.lowering.flow import INSTRUCTION_BYTES
+from kernelcast.simcore.isa.ir.kernel import Kernel, Module, Parameter
 from kernelcast.simcore.launch.launch import Argument, Launch, LocalBytes
 
-__all__ = ["FileSupport", "KernelSupport", "Missing", "check_file", "small_launch"]
+__all__ = [
+    "FileSupport",
+    "KernelSupport",
+    "Missing",
+    "check_file",
+    "count_units",
+    "merged_support",
+    "small_launch",
+]
 
 _WARP_WIDTH = 32
 _THREADS = 2 * _WARP_WIDTH
 _POINTER_BYTES = 8
 _BUFFER_BYTES = 4096
 _PLAIN_CODE = 0
+_MACHINE_CODE = re.compile(r"\[(sm_\d+) [^\]]*\]$")
+"""The end of what places in machine code call its file."""
+_SASS_OPCODE = re.compile(r"SASS instruction '([^']+)'")
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """One reason; `place` is `file:line:column`, empty when it has none."""
+    """One reason; `place` is `file:line:column`, empty when it has none.
+
+    Of machine code: the `address` in the kernel, and the `opcode`, where the reason is one.
+    """
 
     message: str
     place: str = ""
+    address: int | None = None
+    opcode: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class KernelSupport:
-    """`engine` is the fastest one that runs the kernel; empty when something is `missing`."""
+    """`engine` is the fastest one that runs the kernel; empty when something is `missing`.
+
+    `code`: the architecture of the machine code that was checked, `sm_80`; empty of a source.
+    """
 
     name: str
     engine: str
     missing: tuple[Missing, ...] = ()
+    code: str = ""
 
     @property
     def is_supported(self) -> bool:
@@ -52,34 +78,92 @@ class KernelSupport:
 
 @dataclass(frozen=True, slots=True)
 class FileSupport:
-    """`unreadable` says why a file gave no kernels at all."""
+    """`unreadable` says why a file gave no kernels at all, `damaged` why parts of it gave none."""
 
     path: str
     kernels: tuple[KernelSupport, ...] = ()
     unreadable: Missing | None = None
+    damaged: tuple[Missing, ...] = ()
 
     @property
     def is_supported(self) -> bool:
         """Whether the file was read and all of its kernels run."""
-        return self.unreadable is None and all(kernel.is_supported for kernel in self.kernels)
+        kernels = all(kernel.is_supported for kernel in self.kernels)
+        return self.unreadable is None and not self.damaged and kernels
 
 
-def check_file(path: str | os.PathLike[str], options: CompilerOptions | None = None) -> FileSupport:
+def check_file(
+    path: str | os.PathLike[str],
+    options: CompilerOptions | None = None,
+    *,
+    is_native: bool = False,
+    share: tuple[int, int] = (0, 1),
+) -> FileSupport:
     """Every kernel of a file that `load_source` reads; a file that it does not is no error.
 
-    Those of the `options` count that apply to such a file.
+    Those of the `options` count that apply to such a file. `is_native`: the machine code in a file
+    goes before its PTX. `share` (n, m): of a file of many translation units, every m-th from n on.
     """
-    name = str(path)
+    file, name = Path(path), str(path)
+    chosen = _applicable(file, options or CompilerOptions())
     try:
-        module = load_source(
-            Path(path), _applicable(Path(path), options or CompilerOptions())
-        ).module
+        if has_units(file):
+            kinds = (CodeKind.CUBIN, CodeKind.PTX) if is_native else (CodeKind.PTX, CodeKind.CUBIN)
+            with open_units(file, chosen.architecture, kinds=kinds) as units:
+                return _checked_units(name, units, share)
+        module = load_source(file, chosen).module
     except KernelcastError as error:
         return FileSupport(name, unreadable=_missing(error))
-    checked = {kernel.name: _checked(kernel) for kernel in module.kernels.values()}
+    return FileSupport(name, tuple(_checked_module(module)))
+
+
+def count_units(path: Path, options: CompilerOptions) -> int:
+    """The translation units that `check_file` looks at; 1 for all that has none."""
+    try:
+        if has_units(path):
+            with open_units(path, _applicable(path, options).architecture) as units:
+                return len(units.entries)
+    except KernelcastError:
+        pass
+    return 1
+
+
+def merged_support(parts: Sequence[FileSupport]) -> FileSupport:
+    """The support of a file whose translation units were checked in shares."""
+    kernels: dict[str, KernelSupport] = {}
+    for kernel in (kernel for part in parts for kernel in part.kernels):
+        known = kernels.get(kernel.name)
+        if known is None or (kernel.is_supported and not known.is_supported):
+            kernels[kernel.name] = kernel
+    damaged = dict.fromkeys(reason for part in parts for reason in part.damaged)
+    unreadable = next((part.unreadable for part in parts if part.unreadable), None)
+    if kernels and unreadable is not None:
+        damaged[unreadable], unreadable = None, None
+    return FileSupport(parts[0].path, tuple(kernels.values()), unreadable, tuple(damaged))
+
+
+def _checked_units(path: str, units: Units, share: tuple[int, int]) -> FileSupport:
+    """One unit after the other, so that only one is in memory."""
+    first, step = share
+    found: list[FileSupport] = [FileSupport(path)]
+    for entry in units.entries[first::step]:
+        try:
+            found.append(FileSupport(path, tuple(_checked_module(units.module(entry)))))
+        except KernelcastError as error:
+            found.append(FileSupport(path, damaged=(_missing(error),)))
+    merged = merged_support(found)
+    if merged.damaged and not merged.kernels:
+        return FileSupport(path, unreadable=merged.damaged[0])
+    return merged
+
+
+def _checked_module(module: Module) -> list[KernelSupport]:
+    checked = [_checked(kernel) for kernel in module.kernels.values()]
     for kernel, reasons in module.rejected.items():
-        checked[kernel] = KernelSupport(kernel, "", tuple(map(_missing, reasons)))
-    return FileSupport(name, tuple(checked.values()))
+        missing = tuple(map(_missing, reasons))
+        place = next(filter(None, map(_machine_place, reasons)), None)
+        checked.append(KernelSupport(kernel, "", missing, place[0] if place else ""))
+    return checked
 
 
 def _applicable(path: Path, options: CompilerOptions) -> CompilerOptions:
@@ -89,28 +173,45 @@ def _applicable(path: Path, options: CompilerOptions) -> CompilerOptions:
 
 
 def _missing(error: Exception) -> Missing:
-    if isinstance(error, SourceError):
+    if not isinstance(error, KernelcastError):
+        return Missing(repr(error))
+    if not isinstance(error, SourceError):
+        return Missing(error.message)
+    place = _machine_place(error)
+    if place is None:
         return Missing(error.message, error.span.place if error.span else "")
-    return Missing(str(error) if isinstance(error, KernelcastError) else repr(error))
+    opcode = _SASS_OPCODE.match(error.message)
+    at = f"{error.span.file} at {place[1]:#x}" if error.span else ""
+    return Missing(error.message, at, place[1], opcode[1] if opcode else "")
+
+
+def _machine_place(error: Exception) -> tuple[str, int] | None:
+    """The architecture and the address in the kernel, where machine code is refused."""
+    span = error.span if isinstance(error, SourceError) else None
+    code = _MACHINE_CODE.search(span.file) if span is not None else None
+    if span is None or code is None:
+        return None
+    return code[1], (span.line - 1) * INSTRUCTION_BYTES
 
 
 def _checked(kernel: Kernel) -> KernelSupport:
     """A defect of an engine is reported like all else: it must not hide the other kernels."""
+    code = "" if kernel.machine is None else kernel.machine.architecture
     try:
         engine = _prepare(kernel, small_launch(kernel))
     except KernelcastError as error:
-        return KernelSupport(kernel.name, "", (_missing(error),))
+        return KernelSupport(kernel.name, "", (_missing(error),), code)
     except Exception as error:
         message = f"an engine fails to prepare it: {type(error).__name__}: {error}"
-        return KernelSupport(kernel.name, "", (Missing(message.splitlines()[0]),))
-    return KernelSupport(kernel.name, engine)
+        return KernelSupport(kernel.name, "", (Missing(message.splitlines()[0]),), code)
+    return KernelSupport(kernel.name, engine, code=code)
 
 
 def small_launch(kernel: Kernel) -> Launch:
     """A launch that `kernel` accepts; what may be a pointer gets a buffer."""
     threads = (_THREADS, 1, 1)
     if kernel.max_threads is not None:
-        threads = (min(_THREADS, int(np.prod(kernel.max_threads))), 1, 1)
+        threads = (min(_THREADS, math.prod(kernel.max_threads)), 1, 1)
     arguments = tuple(_argument(parameter) for parameter in kernel.parameters)
     x, y, z = kernel.required_cluster or (1, 1, 1)
     launch = Launch((2 * x, y, z), kernel.required_threads or threads, arguments)

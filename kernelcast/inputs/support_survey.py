@@ -14,14 +14,23 @@ from pathlib import Path
 
 from kernelcast.errors import InputError
 from kernelcast.inputs.compiler_options import CompilerOptions
-from kernelcast.inputs.support import FileSupport, KernelSupport, Missing, check_file
+from kernelcast.inputs.support import (
+    FileSupport,
+    KernelSupport,
+    Missing,
+    check_file,
+    count_units,
+    merged_support,
+)
 
 __all__ = ["Survey", "find_files", "survey"]
 
-_SUFFIXES = (".ptx", ".fatbin")
+_SUFFIXES = (".ptx", ".fatbin", ".cubin")
 """What is looked for in folders."""
 _FEW_FILES = 8
 """The files that are checked before other processes have started."""
+_UNITS_TOGETHER = 8
+"""Translation units of a library that are checked by one process, one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,7 @@ def find_files(patterns: Iterable[str]) -> list[Path]:
     for pattern in patterns:
         files = [file for item in _matches(pattern) for file in _files_of(item)]
         if not files:
-            kinds = " or ".join(_SUFFIXES)
+            kinds = f"{', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}"
             reason = f"no {kinds} files below it" if Path(pattern).is_dir() else "no such file"
             raise InputError(f"{pattern}: {reason}")
         found.update(dict.fromkeys(files))
@@ -79,58 +88,92 @@ def survey(
     options: CompilerOptions | None = None,
     processes: int | None = None,
     progress: Callable[[float], None] | None = None,
+    *,
+    is_native: bool = False,
 ) -> Survey:
-    """Checks all files; `progress` is told the finished share. By default a process a core."""
+    """Checks all files; `progress` is told the finished share. By default a process a core.
+
+    `is_native`: machine code goes before PTX where a file has both.
+    """
     processes = processes or os.cpu_count() or 1
-    if processes == 1 or len(files) <= _FEW_FILES:
-        checked = []
-        for done, file in enumerate(files, 1):
-            checked.append(check_file(file, options))
-            _tell(progress, done, len(files))
-        return Survey(tuple(checked))
-    return Survey(tuple(_in_processes(files, options, processes, progress)))
+    tasks = [task for file in files for task in _tasks(file, options, is_native)]
+    if processes == 1 or len(tasks) <= _FEW_FILES:
+        checked = {}
+        for done, task in enumerate(tasks, 1):
+            checked[task] = task.check()
+            _tell(progress, done, len(tasks))
+    else:
+        checked = _in_processes(tasks, processes, progress)
+    return Survey(
+        tuple(
+            merged_support([checked[task] for task in tasks if task.file == file])
+            for file in dict.fromkeys(files)
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A file, or a share of a large one."""
+
+    file: Path
+    options: CompilerOptions | None
+    is_native: bool
+    share: tuple[int, int]
+
+    def check(self) -> FileSupport:
+        return check_file(self.file, self.options, is_native=self.is_native, share=self.share)
+
+    @property
+    def bytes(self) -> float:
+        """How much there is to read, as far as its size tells."""
+        return self.file.stat().st_size / self.share[1]
+
+
+def _tasks(file: Path, options: CompilerOptions | None, is_native: bool) -> list[_Task]:
+    units = count_units(file, options or CompilerOptions())
+    shares = -(-units // _UNITS_TOGETHER)
+    return [_Task(file, options, is_native, (number, shares)) for number in range(shares)]
 
 
 def _in_processes(
-    files: Sequence[Path],
-    options: CompilerOptions | None,
-    processes: int,
-    progress: Callable[[float], None] | None,
-) -> list[FileSupport]:
-    found: dict[Path, FileSupport] = {}
+    tasks: Sequence[_Task], processes: int, progress: Callable[[float], None] | None
+) -> dict[_Task, FileSupport]:
+    found: dict[_Task, FileSupport] = {}
     # the longest first, so that no process is left alone with one in the end
-    waiting = sorted(files, key=lambda file: -file.stat().st_size)
+    waiting = sorted(tasks, key=lambda task: -task.bytes)
     while waiting:
         with _pool(processes) as pool:
-            futures = {pool.submit(check_file, file, options): file for file in waiting}
+            futures = {pool.submit(task.check): task for task in waiting}
             for future in as_completed(futures):
                 _collect(future, futures[future], found)
-                _tell(progress, len(found), len(files))
-        waiting = [file for file in waiting if file not in found]
-        if waiting:  # a process died; one file at a time shows which killed it
-            found[waiting[0]] = _alone(waiting[0], options)
+                _tell(progress, len(found), len(tasks))
+        waiting = [task for task in waiting if task not in found]
+        if waiting:  # a process died; one at a time shows which killed it
+            found[waiting[0]] = _alone(waiting[0])
             waiting = waiting[1:]
-    return [found[file] for file in files]
+    return found
 
 
 def _pool(processes: int) -> ProcessPoolExecutor:
-    """Fresh processes: a copy of one that has threads may wait for ever."""
+    """A pool of fresh processes: a copy of one that has threads may wait for ever."""
     return ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
 
 
-def _collect(future: Future[FileSupport], file: Path, found: dict[Path, FileSupport]) -> None:
+def _collect(future: Future[FileSupport], task: _Task, found: dict[_Task, FileSupport]) -> None:
     try:
-        found[file] = future.result()
+        found[task] = future.result()
     except BrokenProcessPool:
         return
 
 
-def _alone(file: Path, options: CompilerOptions | None) -> FileSupport:
+def _alone(task: _Task) -> FileSupport:
     try:
         with _pool(1) as pool:
-            return pool.submit(check_file, file, options).result()
+            return pool.submit(task.check).result()
     except BrokenProcessPool:
-        return FileSupport(str(file), unreadable=Missing("the process that checked it crashed"))
+        crash = Missing("the process that checked it crashed")
+        return FileSupport(str(task.file), unreadable=crash)
 
 
 def _matches(pattern: str) -> list[Path]:

@@ -215,7 +215,7 @@ def _device_launch(
 
 
 def _changed(before: Mapping[str, Array], after: Mapping[str, Argument]) -> list[str]:
-    """The buffers whose bytes differ."""
+    """The buffers whose bytes a launch has changed."""
     return [
         name
         for name, array in before.items()

@@ -27,11 +27,13 @@ def _file_record(file: FileSupport) -> dict[str, Any]:
     return {
         "path": file.path,
         "unreadable": file.unreadable and _missing_record(file.unreadable),
+        "damaged": [_missing_record(item) for item in file.damaged],
         "kernels": [
             {
                 "name": kernel.name,
                 "supported": kernel.is_supported,
                 "engine": kernel.engine or None,
+                "code": kernel.code or "source",
                 "missing": [_missing_record(item) for item in kernel.missing],
             }
             for kernel in file.kernels
@@ -40,11 +42,16 @@ def _file_record(file: FileSupport) -> dict[str, Any]:
 
 
 def _missing_record(missing: Missing) -> dict[str, Any]:
-    return {"message": missing.message, "place": missing.place or None}
+    return {
+        "message": missing.message,
+        "place": missing.place or None,
+        "opcode": missing.opcode or None,
+        "address": missing.address,
+    }
 
 
 def support_report(survey: Survey) -> str:
-    """A line a kernel with its reasons below it, then the summary."""
+    """The report on kernels: a line each with its reasons below it, then the summary."""
     lines = [line for file in survey.files for line in _file_lines(file)]
     return "\n".join([*lines, "", *_summary(survey)])
 
@@ -53,7 +60,8 @@ def _file_lines(file: FileSupport) -> Iterator[str]:
     yield file.path
     if file.unreadable is not None:
         yield f"  unreadable: {_placed(file.unreadable)}"
-    elif not file.kernels:
+    yield from (f"  damaged: {_placed(item)}" for item in file.damaged)
+    if not file.kernels and file.unreadable is None:
         yield "  no kernels"
     for kernel in file.kernels:
         yield f"  {kernel.name}: {_verdict(kernel)}"
@@ -63,7 +71,9 @@ def _file_lines(file: FileSupport) -> Iterator[str]:
 def _verdict(kernel: KernelSupport) -> str:
     if not kernel.is_supported:
         return "not supported"
-    return "supported" if kernel.engine == "jit" else f"supported, by the {kernel.engine} engine"
+    code = f" as machine code for {kernel.code}" if kernel.code else ""
+    engine = "" if kernel.engine == "jit" else f", by the {kernel.engine} engine"
+    return f"supported{code}{engine}"
 
 
 def _placed(missing: Missing) -> str:

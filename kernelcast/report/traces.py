@@ -57,7 +57,7 @@ def trace_table(trace: KernelTrace) -> RenderableType:
 
 
 def _cell(value: object) -> object:
-    """Sizes as 64x4x1; nothing for what is not known."""
+    """A cell of the table: sizes as 64x4x1, nothing for what is not known."""
     if isinstance(value, list):
         return "x".join(map(str, value))
     return "" if value is None else value

@@ -48,7 +48,7 @@ def simulated_topdown(profile: KernelProfile, device: Device) -> ApplicationTopD
 
 
 def _without_warp(timing: LaunchTiming) -> tuple[str, ...]:
-    """How much of the loss was no warp's, which profilers do not tell."""
+    """The share of the lost slots that no warp caused, which profilers do not tell."""
     slots = int(timing.slots.sum())
     empty = sum(timing.lost(reason) for reason in _NO_WARP)
     if empty <= _NOTABLE * slots:

@@ -15,7 +15,7 @@ from kernelcast.errors import LaunchError
 from kernelcast.models.warpspeed.warpspeed_facts import WARPSPEED
 from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.device import Device
-from kernelcast.simcore.engine.jit.runtime.sliced_launch import SlicedLaunch
+from kernelcast.simcore.engine.jit.runtime.run import SlicedLaunch
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.launch.launch import Limits
 from kernelcast.simcore.launch.local_arrays import resource_needs
@@ -40,7 +40,7 @@ _UNEVENNESS = 0.3
 neighbours wave after wave, and L1 would keep what it does not keep in reality, where waves fray
 (Ernst et al. 2022, section 5.6)."""
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_PHASE_BYTES = 16
+_START_BYTES = 16
 
 Floats = npt.NDArray[np.float64]
 
@@ -171,8 +171,8 @@ class _RequestTally:
         found, patterns = batch.accesses, batch.patterns
         pc, pattern = found.pc, found.pattern
         ones = np.ones(len(pc), np.int64)
-        phase = (found.address % _PHASE_BYTES).astype(np.int32)
-        rows = PatternCounts(pc, np.zeros_like(pc), phase, pattern, ones)
+        start = (found.address % _START_BYTES).astype(np.int32)
+        rows = PatternCounts(pc, np.zeros_like(pc), start, pattern, ones)
         data = data_passes(rows, patterns, self._native, self._device)
         tags = tag_passes(pc, found.address, pattern, patterns, self._native, self._device)
         lanes = np.bitwise_count(patterns.mask[pattern]).astype(np.float64)

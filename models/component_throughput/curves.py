@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models.component_throughput.component_facts import COMPONENTS
+from kernelcast.models.component_throughput.saturation import Saturation, saturation_of
 from kernelcast.models.component_throughput.stage_profile import InstructionType
 from kernelcast.simcore.device.device import Device, MeasuredCurve
-from kernelcast.simcore.device.global_bandwidth import GlobalBandwidth
-from kernelcast.simcore.device.saturation import Saturation, saturation_of
 
 __all__ = [
     "INSTRUCTION_CURVE",
     "SHARED_CURVE",
     "WORD_BYTES",
+    "GlobalBandwidth",
     "ThroughputOverWarps",
     "global_bandwidth",
     "instruction_throughput",
@@ -176,3 +176,27 @@ def _latency_cycles(device: Device, kind: InstructionType) -> float:
         InstructionType.IV: timing.fp64,
     }[kind]
     return pipeline.latency_cycles
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalBandwidth:
+    """Global memory throughput (Zhang and Owens, Figure 3).
+
+    Thread blocks are dealt to `clusters`, each with its share of `peak_bytes_per_s`.
+
+    The time is `latency_s`, which more work hides, plus what the cluster with most thread blocks
+    transfers: linear far below the peak, a sawtooth of period `clusters` near it.
+    """
+
+    clusters: int
+    latency_s: float
+    peak_bytes_per_s: float
+    access_bytes: float
+    residual: float = 0.0
+
+    def bytes_per_s(self, thread_blocks: int, threads: int, transactions: float) -> float:
+        """Each of `threads` in each of `thread_blocks` makes `transactions` accesses."""
+        per_thread_block = threads * transactions * self.access_bytes
+        rounds = -(-thread_blocks // self.clusters)
+        busiest = rounds * per_thread_block * self.clusters / self.peak_bytes_per_s
+        return thread_blocks * per_thread_block / (self.latency_s + busiest)

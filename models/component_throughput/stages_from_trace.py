@@ -130,7 +130,7 @@ def _in_shared(trace: Trace, memory: MemoryResult) -> npt.NDArray[np.bool_]:
 
 
 def _spread_wavefronts(issues: Floats, memory: MemoryResult) -> _Shared:
-    """Where wavefronts were not counted by stage, spread as issues are."""
+    """Spreads wavefronts that were not counted by stage over the stages, as issues are."""
     found = memory.wavefronts
     columns = np.stack([found.requests, found.taken, found.ideal, found.taken], axis=1)
     requests, taken, ideal, whole = _spread(issues, columns.astype(np.float64)).T

@@ -57,7 +57,7 @@ def quantitative_roofline(
 
 
 def _terms(prediction: Prediction, factor: float) -> Term:
-    """max(memory, compute); memory stands first because a tie counts as memory bound."""
+    """The term max(memory, compute); memory stands first because a tie counts as memory bound."""
     suffix = "" if factor == 1.0 else f" × E_util {factor:.4g}"
     compute_s, shares = prediction.compute_s * factor, issue_shares(prediction)
     compute = Term(

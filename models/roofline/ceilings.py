@@ -9,7 +9,6 @@ from typing import TypeAlias
 from kernelcast.models.tensor_work import tensor_rate
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.profile import (
-    InstructionCounts,
     KernelProfile,
     SharedMemoryUse,
     WorkType,
@@ -19,7 +18,6 @@ __all__ = [
     "Ceiling",
     "arithmetic_ceilings",
     "bandwidth_ceilings",
-    "flops",
     "gathered_seconds",
     "unknown_ceilings",
 ]
@@ -92,7 +90,7 @@ def arithmetic_ceilings(profile: KernelProfile, device: Device) -> Iterator[Ceil
         kind = work_type.value
         reached = device.ceilings.get(f"{_PLAIN}{kind}_multiply_add_throughput_ops_per_s")
         rates = _plain_or_highest(reached, peak, "theoretical rate")
-        work = flops(profile.instructions, work_type)
+        work = profile.instructions.flops(work_type)
         yield Ceiling(kind, f"{kind} floating-point peak", "flop", work, *rates)
     if profile.instructions.tensor_operations:
         types = ", ".join(profile.instructions.tensor_operations)
@@ -119,19 +117,6 @@ def unknown_ceilings(ceilings: tuple[Ceiling, ...]) -> Iterator[str]:
             yield f"no ceiling of {ceiling.name}: the profile does not count what it serves"
         elif ceiling.work and not ceiling.rate:
             yield f"no ceiling of {ceiling.name}: nobody measured it on this device"
-
-
-def flops(counts: InstructionCounts, work_type: WorkType) -> float:
-    """Floating-point operations of that precision in one launch; a multiply-add is two."""
-    match work_type:
-        case WorkType.FP64:
-            return counts.fp64 + counts.fma64
-        case WorkType.FP32:
-            return counts.fp32 + counts.fma32
-        case WorkType.TENSOR:
-            return counts.tensor_total
-        case WorkType.INT:
-            return 0.0
 
 
 def _bytes(sector_bytes: int, *sectors: float | None) -> float | None:

@@ -18,7 +18,6 @@ from kernelcast.models.roofline.ceilings import (
     Ceiling,
     arithmetic_ceilings,
     bandwidth_ceilings,
-    flops,
     gathered_seconds,
     unknown_ceilings,
 )
@@ -45,7 +44,7 @@ def roofline(profile: KernelProfile, device: Device, options: ModelOptions) -> E
     if options.work_type is WorkType.INT:
         raise ModelNotApplicable(f"{NAME} has no integer peak to compare with")
     work_type = options.work_type or dominant_work_type(profile)
-    if not flops(profile.instructions, work_type) and not profile.traffic.dram_bytes:
+    if not profile.instructions.flops(work_type) and not profile.traffic.dram_bytes:
         raise ModelNotApplicable(
             f"kernel {profile.kernel} has neither floating-point operations nor DRAM traffic"
         )
@@ -146,7 +145,7 @@ def _assumptions(profile: KernelProfile, work_type: WorkType) -> tuple[str, ...]
         "overlap, each at its theoretical or highest measured rate, a processor's at that of plain "
         "work-items"
     )
-    if flops(profile.instructions, work_type):
+    if profile.instructions.flops(work_type):
         return (found,)
     return (found, "no floating-point operations: only the bandwidth roofs apply")
 
@@ -159,7 +158,7 @@ def _parameters(
     time_s: float,
 ) -> tuple[Parameter, ...]:
     """The roofline of DRAM, then intensity and bandwidth of each further level, then the time."""
-    work = profile.repeats * flops(profile.instructions, work_type)
+    work = profile.repeats * profile.instructions.flops(work_type)
     traffic_bytes = profile.repeats * profile.traffic.dram_bytes
     by_symbol = {ceiling.symbol: ceiling for ceiling in ceilings}
     compute, dram = by_symbol[_arithmetic(work_type)], by_symbol["DRAM"]

@@ -24,7 +24,7 @@ class Part:
     parts: tuple[Part, ...] = ()
 
     def to_level(self, level: int) -> Part:
-        """Itself with `level` levels, its own included."""
+        """The part without what lies below `level` levels, of which its own is the first."""
         below = tuple(part.to_level(level - 1) for part in self.parts) if level > 1 else ()
         return replace(self, parts=below)
 

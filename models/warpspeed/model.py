@@ -20,7 +20,6 @@ from kernelcast.models.model import (
     dominant_work_type,
     launch_validity,
 )
-from kernelcast.models.roofline.ceilings import flops
 from kernelcast.models.tensor_work import refuse_tensor_work
 from kernelcast.models.warpspeed.volumes.volumes import Volumes
 from kernelcast.models.warpspeed.volumes.wavefronts import RequestRules
@@ -131,7 +130,7 @@ def warpspeed(profile: KernelProfile, device: Device, options: ModelOptions) -> 
         )
     limiters = _limiters(
         device,
-        (flops(profile.instructions, work), work),
+        (profile.instructions.flops(work), work),
         traffic.dram_bytes,
         traffic.known_l2_bytes,
         _l1_cycles(profile, device),

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernelcast.models.component_throughput.curves import GlobalBandwidth
 from kernelcast.opencl_bench.fits.detection import Floats, root_mean_square
 from kernelcast.opencl_bench.fits.linear_cost import fit_linear_cost
-from kernelcast.simcore.device.global_bandwidth import GlobalBandwidth
 
 __all__ = ["BandwidthPoint", "GlobalBandwidth", "fit_global_bandwidth"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kernelcast.models.component_throughput.saturation import Saturation, fit_saturation
 from kernelcast.opencl_bench.fits.detection import Floats
-from kernelcast.simcore.device.saturation import Saturation, fit_saturation
 
 __all__ = ["RooflineFit", "Saturation", "fit_roofline", "fit_saturation"]
 

@@ -91,7 +91,7 @@ class _Slices:
     passes: int
 
 
-class _Walk:
+class _Sweep:
     """A team on an array of which each part uses a footprint."""
 
     def __init__(self, target: Target, team: _Team, effort: Effort) -> None:
@@ -180,10 +180,10 @@ class _Walk:
 
 
 def _read_curve(target: Target, effort: Effort, name: str, team: _Team) -> Curve:
-    walk = _Walk(target, team, effort)
+    sweep = _Sweep(target, team, effort)
     octaves = _OCTAVES_OF_PRIVATE[effort] if team.is_private else 1
-    sizes = footprints(walk.largest, team.unit_bytes, effort, octaves)
-    points = [walk.read(size) for size in sizes]
+    sizes = footprints(sweep.largest, team.unit_bytes, effort, octaves)
+    points = [sweep.read(size) for size in sizes]
     whose = "each its own part" if team.is_private else "all the same data"
     method = (
         f"compute units read {whose} repeatedly, work-groups of {team.work_group}, "
@@ -195,9 +195,9 @@ def _read_curve(target: Target, effort: Effort, name: str, team: _Team) -> Curve
 
 def _update_curve(target: Target, effort: Effort) -> Curve:
     team = _team(target.facts, is_private=True)
-    walk = _Walk(target, team, effort)
-    sizes = footprints(walk.largest, team.unit_bytes, effort, _OCTAVES_OF_PRIVATE[effort])
-    points = [curve_point(size, walk.update(size, _UNROLLED)) for size in sizes]
+    sweep = _Sweep(target, team, effort)
+    sizes = footprints(sweep.largest, team.unit_bytes, effort, _OCTAVES_OF_PRIVATE[effort])
+    points = [curve_point(size, sweep.update(size, _UNROLLED)) for size in sizes]
     return bandwidth_curve(
         "update_bandwidth_over_footprint",
         "footprint of a compute unit",
@@ -224,9 +224,9 @@ def measure_footprints(target: Target, effort: Effort) -> Sequence[Finding]:
     return curves
 
 
-def _share_curve(walk: _Walk, name: str, footprint: int) -> Curve:
+def _share_curve(sweep: _Sweep, name: str, footprint: int) -> Curve:
     points = [
-        curve_point(updates / (_UNROLLED + updates), walk.update(footprint, updates))
+        curve_point(updates / (_UNROLLED + updates), sweep.update(footprint, updates))
         for updates in _UPDATES
     ]
     method = (
@@ -240,10 +240,10 @@ def measure_write_shares(target: Target, effort: Effort) -> Sequence[Finding]:
     """Measures bandwidth over the share of writes, in a cache and in memory; nothing if QUICK."""
     if effort is Effort.QUICK:
         return ()
-    walk = _Walk(target, _team(target.facts, is_private=True), effort)
-    unit = walk.team.unit_bytes
-    cached = min(max(_CACHED_BYTES // unit, 1) * unit, walk.largest)
+    sweep = _Sweep(target, _team(target.facts, is_private=True), effort)
+    unit = sweep.team.unit_bytes
+    cached = min(max(_CACHED_BYTES // unit, 1) * unit, sweep.largest)
     return (
-        _share_curve(walk, "cache_bandwidth_over_write_share", cached),
-        _share_curve(walk, "global_bandwidth_over_write_share", walk.largest),
+        _share_curve(sweep, "cache_bandwidth_over_write_share", cached),
+        _share_curve(sweep, "global_bandwidth_over_write_share", sweep.largest),
     )

@@ -49,7 +49,7 @@ def usual_launch(facts: DeviceFacts) -> ReadLaunch:
     return ReadLaunch(facts.compute_units * per_unit, group, 4)
 
 
-class _Walk:
+class _Sweep:
     def __init__(self, target: Target, effort: Effort) -> None:
         self.target, self.repeats = target, REPEATS[effort]
         self.lanes = max(target.facts.llvm_float_width, 1) if target.facts.is_cpu else 1
@@ -110,23 +110,23 @@ def _group_sizes(facts: DeviceFacts, effort: Effort) -> list[int]:
 
 def measure_parallelism(target: Target, effort: Effort) -> Sequence[Finding]:
     """Measures bandwidth over work-groups, their size, and loads of a work-item."""
-    walk, usual = _Walk(target, effort), usual_launch(target.facts)
+    sweep, usual = _Sweep(target, effort), usual_launch(target.facts)
     counts = _group_counts(target.facts, effort)
     sizes = _group_sizes(target.facts, effort)
     return (
-        walk.curve(
+        sweep.curve(
             "read_bandwidth_over_work_groups",
             "work-groups",
             {n: replace(usual, groups=n) for n in counts},
             f"work-groups of {usual.work_group}, {usual.loads} independent loads",
         ),
-        walk.curve(
+        sweep.curve(
             "read_bandwidth_over_work_group_size",
             "work-items of a work-group",
             {n: replace(usual, work_group=n) for n in sizes},
             f"{usual.groups} work-groups, {usual.loads} independent loads",
         ),
-        walk.curve(
+        sweep.curve(
             "read_bandwidth_over_loads_per_item",
             "independent loads of a work-item",
             {n: replace(usual, loads=n) for n in _LOADS[effort]},

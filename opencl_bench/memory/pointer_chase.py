@@ -29,7 +29,7 @@ _SEED = 20
 
 
 def _cycle(lines: int) -> npt.NDArray[np.int64]:
-    """Every line once, in random order."""
+    """A cycle through every line once, in random order."""
     return np.random.default_rng(_SEED).permutation(lines)
 
 

@@ -128,7 +128,7 @@ class Translation:
         return found
 
     def _names(self, kernels: dict[int, int]) -> dict[int, str]:
-        """Kernels first: their names are what users ask for. Forwarding entry points have none."""
+        """Names of functions, those of kernels first; forwarding entry points have none."""
         module = self._module
         names = {
             function: module.symbols.take(module.entry_points[entry], "kernel", is_symbol=True)

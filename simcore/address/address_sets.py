@@ -39,19 +39,19 @@ class Boxes:
         pairs = zip(extent, (1, *self.strides), self.strides, strict=False)
         return all(count * below <= above for count, below, above in pairs)
 
-    def shared(self, unit: int, phases: Sequence[int]) -> Floats:
-        """Counts units of each set and what it shares with the first, shape (phases, 2, sets).
+    def shared(self, unit: int, offsets: Sequence[int]) -> Floats:
+        """Counts units of each set and what it shares with the first, shape (offsets, 2, sets).
 
         Row 0 has units of each set, row 1 units that it shares with the first set. Addresses begin
-        a phase behind a unit.
+        an offset behind a unit.
         """
         from kernelcast.simcore.address.box_pieces import count_shared
 
-        found = np.zeros((len(phases), 2, self.count))
-        count_shared(*self._pieces(unit, phases), found)
+        found = np.zeros((len(offsets), 2, self.count))
+        count_shared(*self._pieces(unit, offsets), found)
         return found
 
-    def uses(self, unit: int, phase: int) -> Floats:
+    def uses(self, unit: int, offset: int) -> Floats:
         """Counts units of each set by the last set before it that has them.
 
         The shape is (sets, 1 + sets): the first column are those that none has.
@@ -59,25 +59,25 @@ class Boxes:
         from kernelcast.simcore.address.box_pieces import count_uses
 
         found = np.zeros((self.count, 1 + self.count))
-        count_uses(*self._pieces(unit, (phase,)), found)
+        count_uses(*self._pieces(unit, (offset,)), found)
         return found
 
-    def _pieces(self, unit: int, phases: Sequence[int]) -> tuple[Words, Ints, Ints]:
-        """Masks, cuts and counts as `box_pieces` has them; a set for each phase."""
+    def _pieces(self, unit: int, offsets: Sequence[int]) -> tuple[Words, Ints, Ints]:
+        """Masks, cuts and counts as `box_pieces` has them; a set for each offset."""
         from kernelcast.simcore.address.box_pieces import mark_pieces, number_ends
 
         axes, _, boxes = self.ends.shape
-        owner, ends = self.owner, np.empty((axes, 2, len(phases), boxes), np.int64)
+        owner, ends = self.owner, np.empty((axes, 2, len(offsets), boxes), np.int64)
         ends[:] = self.ends[:, :, None]
         ends[0, 1] -= 1
-        ends[0] = (ends[0] + np.array(phases)[:, None]) // unit
+        ends[0] = (ends[0] + np.array(offsets)[:, None]) // unit
         ends[0, 1] += 1
-        if len(phases) > 1:
-            owner = np.add.outer(self.count * np.arange(len(phases)), owner).ravel()
+        if len(offsets) > 1:
+            owner = np.add.outer(self.count * np.arange(len(offsets)), owner).ravel()
         of_axes = ends.reshape(axes, 2, -1)
         cuts, counts = np.empty((axes, 2 * len(owner)), np.int64), np.empty(axes, np.int64)
         pieces = number_ends(of_axes, cuts, counts)
-        masks = np.zeros((pieces, -(-self.count * len(phases) // 64)), np.uint64)
+        masks = np.zeros((pieces, -(-self.count * len(offsets) // 64)), np.uint64)
         mark_pieces(of_axes, counts, owner, np.empty(axes, np.int64), masks)
         return masks, cuts, counts
 

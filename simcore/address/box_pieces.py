@@ -116,9 +116,9 @@ def size_of(piece: int, cuts: Ints, counts: Ints) -> int:
 
 @compiled
 def count_shared(masks: Words, cuts: Ints, counts: Ints, found: Floats) -> None:
-    """Adds to `found`, shape (phases, 2, sets), units of each set and those it shares.
+    """Adds to `found`, shape (offsets, 2, sets), units of each set and those it shares.
 
-    They are shared with the first set of the phase. Sets of all phases follow each other in
+    They are shared with the first set of the offset. Sets of all offsets follow each other in
     `masks`.
     """
     sets = found.shape[2]
@@ -128,11 +128,11 @@ def count_shared(masks: Words, cuts: Ints, counts: Ints, found: Floats) -> None:
             if masks[piece, number // 64] >> np.uint64(number % 64) & np.uint64(1):
                 if not size:
                     size = size_of(piece, cuts, counts)
-                phase, own = number // sets, number % sets
-                found[phase, 0, own] += size
-                first = phase * sets
+                offset, own = number // sets, number % sets
+                found[offset, 0, own] += size
+                first = offset * sets
                 if own and masks[piece, first // 64] >> np.uint64(first % 64) & np.uint64(1):
-                    found[phase, 1, own] += size
+                    found[offset, 1, own] += size
 
 
 @compiled

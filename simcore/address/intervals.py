@@ -29,12 +29,12 @@ class _Intervals:
     end: Ints
     owner: Ints
 
-    def of_units(self, unit: int, phase: int) -> _Intervals:
+    def of_units(self, unit: int, offset: int) -> _Intervals:
         """The intervals in units instead of bytes, disjoint and ascending in each set.
 
-        Addresses begin `phase` bytes behind a unit.
+        Addresses begin `offset` bytes behind a unit.
         """
-        first, end = (self.first + phase) // unit, (self.end - 1 + phase) // unit + 1
+        first, end = (self.first + offset) // unit, (self.end - 1 + offset) // unit + 1
         return _Intervals(first, end, self.owner).merged()
 
     def merged(self) -> _Intervals:
@@ -70,21 +70,21 @@ class _Intervals:
         ).merged()
 
 
-def count_in_intervals(sets: AddressSets, granularity: int, phases: Sequence[int]) -> Floats:
-    """Counts units of each set, and those shared with the first one, shape (phases, 2, sets)."""
-    found = np.zeros((len(phases), 2, sets.count))
+def count_in_intervals(sets: AddressSets, granularity: int, offsets: Sequence[int]) -> Floats:
+    """Counts units of each set, and those shared with the first one, shape (offsets, 2, sets)."""
+    found = np.zeros((len(offsets), 2, sets.count))
     touched = _dense(sets, granularity)
-    for counts, phase in zip(found, phases, strict=True):
-        units = touched.of_units(granularity, phase)
+    for counts, offset in zip(found, offsets, strict=True):
+        units = touched.of_units(granularity, offset)
         counts[0] = units.sizes(sets.count)
         both = units.joined_with_first(sets.count).sizes(sets.count)
         counts[1, 1:] = (counts[0, 0] + counts[0] - both)[1:]
     return found
 
 
-def uses_in_intervals(sets: AddressSets, granularity: int, phase: int) -> Floats:
+def uses_in_intervals(sets: AddressSets, granularity: int, offset: int) -> Floats:
     """Counts last uses as `footprint.last_uses`, by stretches between all ends of all sets."""
-    units = _dense(sets, granularity).of_units(granularity, phase)
+    units = _dense(sets, granularity).of_units(granularity, offset)
     cuts, place = np.unique(np.concatenate((units.first, units.end)), return_inverse=True)
     depth, count = np.zeros((sets.count, len(cuts)), np.int8), len(units.owner)
     depth[units.owner, place[:count]] = 1

@@ -200,7 +200,7 @@ def _cache(name: str, facts: CacheFacts) -> Iterator[Contradiction]:
 
 
 def _segments(device: Device) -> Iterator[Contradiction]:
-    """What goes with the coalescing of compute capability 1.x, and only with it."""
+    """Finds facts that only the coalescing of compute capability 1.x has, or that it lacks."""
     makes_segments = device.coalescing in SEGMENT_RULES
     if makes_segments and device.segments is None:
         rule = device.coalescing.value
@@ -240,7 +240,7 @@ def _peaks(device: Device) -> Iterator[Contradiction]:
 
 
 def _measured(device: Device) -> Iterator[Contradiction]:
-    """Measured above the peak, whichever is higher of the nominal one and lanes times clock."""
+    """Finds what was measured above the peak: the higher of the nominal one and lanes x clock."""
     measured, peak, sm = device.measured, device.peak, device.sm
     if measured is None:
         return

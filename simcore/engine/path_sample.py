@@ -11,10 +11,10 @@ from kernelcast.errors import ExecutionError, LaunchError
 from kernelcast.simcore.engine.recording.path_recorder import PathRecorder, RecordingFull
 from kernelcast.simcore.engine.reference.batch import Batch, GridShape
 from kernelcast.simcore.engine.reference.clusters import with_mates
+from kernelcast.simcore.engine.reference.memory_access import StoreJournal
 from kernelcast.simcore.engine.reference.phase_log import PhaseLog, has_phases
 from kernelcast.simcore.engine.reference.prepared_kernel import PreparedKernel
 from kernelcast.simcore.engine.reference.run import BatchRun
-from kernelcast.simcore.engine.reference.store_journal import StoreJournal
 from kernelcast.simcore.engine.reference.warp_lanes import check_warp_width
 from kernelcast.simcore.engine.reference.watchdog import Watchdog
 from kernelcast.simcore.engine.reference.whole_barriers import with_whole_barriers
@@ -109,19 +109,19 @@ def _record(
     journal: StoreJournal,
 ) -> WarpPaths:
     shape = GridShape(launch, warp_width)
-    memory, program = LaunchMemory(kernel, launch), PreparedKernel(kernel)
+    memory, prepared = LaunchMemory(kernel, launch), PreparedKernel(kernel)
     numbers = sampled_thread_blocks(launch.thread_blocks, shape.threads, shape.warps)
     numbers = with_mates(numbers, launch.grid, launch.cluster_of(kernel))
     recorder = PathRecorder(kernel, warp_width, shape.warps * len(numbers), most_events)
     host = HostFunctions(kernel, memory, PrintedText(_discard))
     is_complete = True
     with np.errstate(all="ignore"):
-        batch = Batch(kernel, shape, memory, program.constants, numbers)
+        batch = Batch(kernel, shape, memory, prepared.constants, numbers)
         batch.multiply = _multiplication()
         watchdog = Watchdog(limits)
         phases = PhaseLog(batch, recorder) if has_phases(kernel) else None
         try:
-            BatchRun(program, batch, memory, recorder, watchdog, host, journal, phases).run()
+            BatchRun(prepared, batch, memory, recorder, watchdog, host, journal, phases).run()
         except RecordingFull:
             is_complete = False
     return recorder.paths(numbers, is_complete=is_complete)

@@ -1,5 +1,5 @@
 """The CPU that kernelcast itself runs on: LLVM, numba, child processes, files that are kept.
 
-`llvm` drives LLVM, `compiled` numba; `branch_hints` and `noinline` tell it what Python cannot say.
+`llvm` drives LLVM; `compiled` drives numba, and tells it what Python cannot say.
 Imports nothing else of simcore.
 """

@@ -1,4 +1,4 @@
-"""The one decorator that turns a Python function over typed arrays into compiled code."""
+"""Turns Python functions over typed arrays into compiled code, and says how to lay it out."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import llvmlite.ir
 import numba
-from numba.core import caching, compiler, serialize
+from numba import types
+from numba.core import caching, cgutils, compiler, serialize
+from numba.extending import intrinsic
 
 from kernelcast.simcore.host.disk_cache import is_kept, read_checked, write_checked
 
-__all__ = ["compiled", "compiled_ufunc", "inlined", "is_compiled"]
+__all__ = ["compiled", "compiled_ufunc", "inlined", "is_compiled", "noinline", "unlikely"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -100,9 +103,9 @@ def compiled(function: Function) -> Function:
     """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     options |= {"forceinline": True, "_nrt": False}
-    native = numba.njit(**options)(function)
-    native._cache = _KeptCode(function)
-    return cast(Function, native)
+    built = numba.njit(**options)(function)
+    built._cache = _KeptCode(function)
+    return cast(Function, built)
 
 
 def inlined(function: Function) -> Function:
@@ -116,11 +119,39 @@ def inlined(function: Function) -> Function:
     return cast(Function, numba.njit(**options)(function))
 
 
+def noinline(function: Function) -> Function:
+    """Compiles a function once instead of at each call, which shortens compilation.
+
+    A call hands over the descriptors of all arrays, and takes as long as a few instructions of a
+    kernel.
+    """
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast(Function, numba.njit(**options)(function))
+
+
 def compiled_ufunc(function: Callable[..., Any], signatures: Sequence[Any]) -> Any:
     """A function of numbers as a ufunc of just these signatures, compiled or loaded at once."""
-    native = _vectorize(function)
-    native._dispatcher.cache = _KeptCode(function)
+    built = _vectorize(function)
+    built._dispatcher.cache = _KeptCode(function)
     for signature in signatures:
-        native.add(signature)
-    native.disable_compile()
-    return native
+        built.add(signature)
+    built.disable_compile()
+    return built
+
+
+def _emit_expect(_typing: Any, _condition: Any) -> Any:
+    def emit(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        truth = llvmlite.ir.IntType(1)
+        declare: Any = cgutils.get_or_insert_function
+        expect = declare(
+            builder.module, llvmlite.ir.FunctionType(truth, (truth, truth)), "llvm.expect.i1"
+        )
+        return builder.call(expect, (arguments[0], truth(0)))
+
+    return types.boolean(types.boolean), emit
+
+
+unlikely: Any = intrinsic(_emit_expect)
+"""The condition itself, which is false as a rule: what follows if it holds is laid out apart, and
+does not take registers from the rest."""

@@ -15,7 +15,7 @@ import llvmlite.binding as llvm
 
 from kernelcast.simcore.host.compile_process import emit_object_apart
 from kernelcast.simcore.host.disk_cache import is_kept, read_checked, write_checked
-from kernelcast.simcore.host.native_frames import frame_bytes
+from kernelcast.simcore.host.stack_frames import frame_bytes
 
 __all__ = [
     "LARGE_IR",

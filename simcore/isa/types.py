@@ -1,4 +1,4 @@
-"""Closed sets of the instruction set: scalar types, address spaces and functional units."""
+"""Closed sets of the instruction set: scalar types and their groups, address spaces, units."""
 
 from __future__ import annotations
 
@@ -7,7 +7,26 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["AddressSpace", "Kind", "ScalarType", "Unit"]
+__all__ = [
+    "BITS",
+    "FLOATS",
+    "HALVES",
+    "INTEGERS",
+    "REALS",
+    "SHORT_PAIRS",
+    "SIGNED",
+    "UNSIGNED",
+    "VALUES",
+    "WIDE_FLOATS",
+    "WINDOWS",
+    "WINDOW_BYTES",
+    "WORDS",
+    "WORD_BITS",
+    "AddressSpace",
+    "Kind",
+    "ScalarType",
+    "Unit",
+]
 
 
 class Kind(Enum):
@@ -125,7 +144,7 @@ class ScalarType(Enum):
 
     @staticmethod
     def named(ptx_name: str) -> ScalarType:
-        """Raises KeyError for a name that is no scalar type."""
+        """The scalar type of a PTX name; KeyError for a name that is none."""
         return _BY_NAME[ptx_name]
 
 
@@ -166,3 +185,35 @@ class Unit(Enum):
     CONTROL = "control"
     BARRIER = "barrier"
     MOVE = "move"
+
+
+_T = ScalarType
+
+BITS = (_T.B16, _T.B32, _T.B64)
+UNSIGNED = (_T.U16, _T.U32, _T.U64)
+SIGNED = (_T.S16, _T.S32, _T.S64)
+INTEGERS = UNSIGNED + SIGNED
+WORDS = (_T.U32, _T.U64, _T.S32, _T.S64)
+WORD_BITS = (_T.B32, _T.B64)
+WIDE_FLOATS = (_T.F32, _T.F64)
+FLOATS = (_T.F16, *WIDE_FLOATS)
+HALVES = (_T.BF16, _T.F16X2, _T.BF16X2)
+"""What computes in 16 bits besides f16."""
+REALS = (*FLOATS, *HALVES, _T.F32X2)
+SHORT_PAIRS = (_T.S16X2, _T.U16X2)
+VALUES = BITS + INTEGERS + FLOATS
+"""What a register other than a predicate can hold."""
+
+
+WINDOW_BYTES = 1 << 32
+WINDOWS: dict[AddressSpace, int] = {
+    AddressSpace.SHARED: 1 << 40,
+    AddressSpace.LOCAL: 2 << 40,
+    AddressSpace.CONST: 3 << 40,
+    AddressSpace.PARAM: 4 << 40,
+}
+"""Where the generic address space keeps shared, local and constant memory.
+
+A generic address in [window, window + WINDOW_BYTES) is that space's address plus its window; all
+other generic addresses are global. The values are ours: hardware places its windows elsewhere.
+"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -15,7 +16,6 @@ from kernelcast.simcore.isa.ir.kernel import Kernel, Parameter
 from kernelcast.simcore.isa.types import Kind
 from kernelcast.simcore.launch.images import Image, Sampler
 from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
-from kernelcast.simcore.launch.shape import LaunchShape
 from kernelcast.simcore.launch.tensor_maps import TENSOR_MAP_BYTES, TensorMap
 from kernelcast.simcore.launch.textures import Surface, Texture
 
@@ -24,6 +24,7 @@ __all__ = [
     "MAX_THREAD_BLOCKS_PER_CLUSTER",
     "Argument",
     "Launch",
+    "LaunchShape",
     "LazyBuffer",
     "Limits",
     "LocalBytes",
@@ -98,6 +99,26 @@ def materialised(argument: Argument) -> Argument:
     return argument.materialise() if isinstance(argument, LazyBuffer) else argument
 
 
+@dataclass(frozen=True, slots=True)
+class LaunchShape:
+    """Thread blocks of a grid and threads of a thread block, as (x, y, z)."""
+
+    grid: tuple[int, int, int]
+    thread_block: tuple[int, int, int]
+
+    @property
+    def thread_blocks(self) -> int:
+        """The number of thread blocks in the grid."""
+        x, y, z = self.grid
+        return x * y * z
+
+    @property
+    def threads_per_thread_block(self) -> int:
+        """The number of threads in a thread block."""
+        x, y, z = self.thread_block
+        return x * y * z
+
+
 @dataclass(frozen=True)
 class Launch:
     """A launch of a kernel.
@@ -167,9 +188,9 @@ class Launch:
                 f"kernel {kernel.name} requires thread blocks of {_by(kernel.required_threads)}, "
                 f"got {_by(self.thread_block)}"
             )
-        if kernel.max_threads and threads > int(np.prod(kernel.max_threads)):
+        if kernel.max_threads and threads > math.prod(kernel.max_threads):
             raise LaunchError(
-                f"kernel {kernel.name} allows {int(np.prod(kernel.max_threads))} threads "
+                f"kernel {kernel.name} allows {math.prod(kernel.max_threads)} threads "
                 f"a thread block, got {threads}"
             )
         self._check_cluster(kernel)
@@ -195,7 +216,7 @@ class Launch:
             raise LaunchError(
                 f"kernel {kernel.name} requires clusters of {_by(required)}, got {_by(cluster)}"
             )
-        if min(cluster) < 1 or int(np.prod(cluster)) > MAX_THREAD_BLOCKS_PER_CLUSTER:
+        if min(cluster) < 1 or math.prod(cluster) > MAX_THREAD_BLOCKS_PER_CLUSTER:
             raise LaunchError(
                 f"a cluster of {_by(cluster)} exceeds {MAX_THREAD_BLOCKS_PER_CLUSTER} thread blocks"
             )

@@ -20,7 +20,7 @@ _ALIGNMENT = 16
 
 
 def shared_bytes(kernel: Kernel, launch: Launch) -> int:
-    """Shared memory per thread block: static variables, the dynamic array, and those arrays."""
+    """Shared memory per thread block: static variables, the dynamic array, `__local` arguments."""
     return _layout(kernel, launch)[1]
 
 

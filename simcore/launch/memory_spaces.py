@@ -16,9 +16,8 @@ import numpy.typing as npt
 
 from kernelcast.errors import LaunchError
 from kernelcast.simcore.host.limits import check_room
-from kernelcast.simcore.isa.address_windows import WINDOWS
 from kernelcast.simcore.isa.ir.kernel import Kernel, SymbolAddress
-from kernelcast.simcore.isa.types import AddressSpace
+from kernelcast.simcore.isa.types import WINDOWS, AddressSpace
 from kernelcast.simcore.launch.image_descriptors import (
     DESCRIPTOR_BYTES,
     descriptor,

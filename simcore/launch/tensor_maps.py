@@ -100,7 +100,7 @@ class Swizzle(Enum):
 
 
 class Fill(Enum):
-    """What stands for elements outside of the tensor."""
+    """The value that stands for elements outside of the tensor."""
 
     ZEROS = 0
     NAN = 1

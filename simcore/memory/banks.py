@@ -77,7 +77,7 @@ def shared_wavefronts(
     taken, ideal = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     most = _most_words(rows, patterns, native, facts.bank_bytes)
     _serve(
-        native.of_lanes(rows.pc, rows.phase, rows.pattern, patterns),
+        native.of_lanes(rows.pc, rows.start, rows.pattern, patterns),
         np.minimum(_lane_groups(native.bytes, facts), request_threads)[rows.pc],
         joins_broadcasts,
         facts.bank_bytes,
@@ -99,7 +99,7 @@ def constant_wavefronts(
     words = np.empty(len(rows), np.int64)
     most = _most_words(rows, patterns, native, facts.word_bytes)
     _count_words(
-        native.of_lanes(rows.pc, rows.phase, rows.pattern, patterns),
+        native.of_lanes(rows.pc, rows.start, rows.pattern, patterns),
         facts.word_bytes,
         new_room(patterns.offsets.shape[1], most),
         words,
@@ -124,7 +124,7 @@ def _most_words(
 
 @compiled
 def _ask_banks(
-    phase: int,
+    start: int,
     offsets: Ints,
     lanes: np.uint64,
     alignment: int,
@@ -142,9 +142,9 @@ def _ask_banks(
     load[:] = 0
     found, most = 0, 0
     while lanes != ZERO:
-        start = (phase + offsets[np.uint64(trailing_zeros(int(np.int64(lanes))))]) & alignment
+        begin = (start + offsets[np.uint64(trailing_zeros(int(np.int64(lanes))))]) & alignment
         lanes &= np.uint64(lanes - ONE)
-        for word in range(start >> shift, ((start + access_bytes - 1) >> shift) + 1):
+        for word in range(begin >> shift, ((begin + access_bytes - 1) >> shift) + 1):
             bank = np.uint64(word & (banks - 1) if is_power else word % banks)
             held, at = load[bank], 0
             while at < held and asked[bank, np.uint64(at)] != word:
@@ -170,18 +170,18 @@ def _serve(
 ) -> None:
     """`asked`, `load`: working space as `_ask_banks` has it."""
     pattern, offsets, masks = accesses.pattern, accesses.offsets, accesses.masks
-    phase, access_bytes, alignment = accesses.start, accesses.bytes, accesses.alignment
+    starts, access_bytes, alignment = accesses.start, accesses.bytes, accesses.alignment
     width, banks = offsets.shape[1], len(load)
-    for row in range(len(phase)):
-        shape, lanes = offsets[pattern[row]], masks[pattern[row]]
-        start, size, align = int(phase[row]), access_bytes[row], alignment[row]
-        found, total = _ask_banks(start, shape, lanes, align, size, bank_bytes, asked, load)
+    for row in range(len(starts)):
+        places, lanes = offsets[pattern[row]], masks[pattern[row]]
+        start, size, align = int(starts[row]), access_bytes[row], alignment[row]
+        found, total = _ask_banks(start, places, lanes, align, size, bank_bytes, asked, load)
         ideal[row] = max(1, -(-found // banks))
         if (total > 1 or not joins_broadcasts) and group_lanes[row] < width:
             total, first = 0, 0
             while first < width:
                 group = lanes & (low_bits(group_lanes[row]) << np.uint64(first))
-                total += _ask_banks(start, shape, group, align, size, bank_bytes, asked, load)[1]
+                total += _ask_banks(start, places, group, align, size, bank_bytes, asked, load)[1]
                 first += group_lanes[row]
         taken[row] = max(1, total)
 

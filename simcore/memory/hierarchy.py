@@ -38,7 +38,15 @@ from kernelcast.simcore.memory.segments import makes_segments, segment_rule
 from kernelcast.simcore.memory.traversal import ATOMIC, LOAD, NOTHING, STORE, Routes
 from kernelcast.traces.trace import InstructionRow
 
-__all__ = ["TrafficResult", "access_paths", "cold_l1", "cold_l2", "traffic_result"]
+__all__ = [
+    "SampledCount",
+    "SampledTraffic",
+    "TrafficResult",
+    "access_routes",
+    "cold_l1",
+    "cold_l2",
+    "traffic_result",
+]
 
 _KINDS = {"load": LOAD, "store": STORE, "atomic": ATOMIC}
 _AROUND_L1 = ("cg", "cv")
@@ -124,7 +132,7 @@ def cold_l1(device: Device) -> CacheState:
     )
 
 
-def access_paths(instructions: Sequence[InstructionRow], device: Device) -> Routes:
+def access_routes(instructions: Sequence[InstructionRow], device: Device) -> Routes:
     """What each instruction's accesses do in L1 and L2 of the device, by pc."""
     native = native_accesses(instructions)
     kinds = [
@@ -171,3 +179,31 @@ def _l1_role(row: InstructionRow, device: Device) -> int:
         return L1_BYPASS
     is_kept = row.kind == "store" and (is_local or facts.write_allocate)
     return L1_UPDATE if is_kept else L1_EVICT
+
+
+@dataclass(frozen=True, slots=True)
+class SampledCount:
+    """An estimated count with its standard error; `low` to `high` holds it with 95 % confidence."""
+
+    value: float
+    standard_error: float
+    low: float
+    high: float
+
+    @property
+    def relative_standard_error(self) -> float:
+        """The standard error as a share of the value; 0 where that is 0."""
+        return self.standard_error / self.value if self.value else 0.0
+
+
+@dataclass(frozen=True)
+class SampledTraffic:
+    """`traffic` of the whole launch; `share` of the thread blocks that were simulated.
+
+    DRAM transactions are those of `traffic`, the final write-back included.
+    """
+
+    traffic: TrafficResult
+    dram_reads: SampledCount
+    dram_writes: SampledCount
+    share: float

@@ -107,13 +107,13 @@ def _look_up(
     pattern, offsets, masks = accesses.pattern, accesses.offsets, accesses.masks
     address, access_bytes, alignment = accesses.start, accesses.bytes, accesses.alignment
     for row in range(len(address)):
-        shape, lanes = offsets[pattern[row]], masks[pattern[row]]
+        places, lanes = offsets[pattern[row]], masks[pattern[row]]
         load[:] = 0
         found, most = 0, 1
         while lanes != ZERO:
             lane = np.uint64(trailing_zeros(int(np.int64(lanes))))
             lanes &= np.uint64(lanes - ONE)
-            start = (address[row] + shape[lane]) & alignment[row]
+            start = (address[row] + places[lane]) & alignment[row]
             last = (start + max(access_bytes[row], 1) - 1) >> line_shift
             for line in range(start >> line_shift, last + 1):
                 if not _is_known(line, lines, found):

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.host.compiled import compiled
-from kernelcast.simcore.memory.access_shapes import WORDS_PER_LINE, ShapeTable, lines_of
+from kernelcast.simcore.memory.access_memo import WORDS_PER_LINE, AccessMemo, lines_of
 from kernelcast.simcore.memory.bitmask import count_bits
 from kernelcast.simcore.memory.cache import (
     CacheState,
@@ -83,7 +83,7 @@ class Caches(NamedTuple):
 
 
 TALLY_COLUMNS = 16
-"""While accesses are walked, the counters of a pc begin at the word `count` of an array `tally`."""
+"""The counters of a pc begin at the word `count` of an array `tally`."""
 (
     REQUESTS,
     REQUESTED,
@@ -136,23 +136,23 @@ def read_l1(
     caches: Caches,
     instance: int,
     whole_lines: bool,
-    shapes: ShapeTable,
+    memo: AccessMemo,
     row: np.uint64,
     stretch: int,
     tally: Ints,
     count: np.uint64,
 ) -> None:
-    """Reads the L1 lines of a shape, from line `stretch` on; what L1 lacks is asked of L2.
+    """Reads the L1 lines of an access, from line `stretch` on; what L1 lacks is asked of L2.
 
     L1 lines that lie in one L2 line ask it once, together.
     """
     l1, l2 = caches.l1, caches.l2
     hits, misses, below, wanted_below = 0, 0, 0, 0
     pieces = 1 << max(0, l1.line_shift - l2.line_shift)
-    at, lines = lines_of(shapes, row, 0)
+    at, lines = lines_of(memo, row, 0)
     for _ in range(lines):
-        line = stretch + shapes.lines[np.uint64(at)]
-        wanted = shapes.lines[np.uint64(at + 1)]
+        line = stretch + memo.lines[np.uint64(at)]
+        wanted = memo.lines[np.uint64(at + 1)]
         at += WORDS_PER_LINE
         if whole_lines:
             wanted = (1 << l1.sectors_per_line) - 1
@@ -177,24 +177,24 @@ def read_l1(
 
 @compiled
 def read_l2(
-    l2: CacheState, shapes: ShapeTable, row: np.uint64, stretch: int, tally: Ints, count: np.uint64
+    l2: CacheState, memo: AccessMemo, row: np.uint64, stretch: int, tally: Ints, count: np.uint64
 ) -> None:
     """Looks up the lines of an access in L2, and counts hits and misses."""
-    at, lines = lines_of(shapes, row, 1)
+    at, lines = lines_of(memo, row, 1)
     for _ in range(lines):
-        line = stretch + shapes.lines[np.uint64(at)]
-        _read_l2_line(l2, line, shapes.lines[np.uint64(at + 1)], tally, count)
+        line = stretch + memo.lines[np.uint64(at)]
+        _read_l2_line(l2, line, memo.lines[np.uint64(at + 1)], tally, count)
         at += WORDS_PER_LINE
 
 
 @compiled
 def write_l1(
-    l1: CacheState, instance: int, role: int, shapes: ShapeTable, row: np.uint64, stretch: int
+    l1: CacheState, instance: int, role: int, memo: AccessMemo, row: np.uint64, stretch: int
 ) -> None:
     """Stores pass through L1: they evict what it holds of their lines, or keep whole sectors."""
-    at, lines = lines_of(shapes, row, 0)
+    at, lines = lines_of(memo, row, 0)
     for _ in range(lines):
-        line, whole = stretch + shapes.lines[np.uint64(at)], shapes.lines[np.uint64(at + 2)]
+        line, whole = stretch + memo.lines[np.uint64(at)], memo.lines[np.uint64(at + 2)]
         at += WORDS_PER_LINE
         if role == L1_EVICT:
             slot = find(l1, instance, line)
@@ -207,14 +207,14 @@ def write_l1(
 
 @compiled
 def write_l2(
-    l2: CacheState, shapes: ShapeTable, row: np.uint64, stretch: int, tally: Ints, count: np.uint64
+    l2: CacheState, memo: AccessMemo, row: np.uint64, stretch: int, tally: Ints, count: np.uint64
 ) -> None:
     """Writes the lines of an access to L2, and counts what it takes."""
     ordinal, cleaned = 0, 0
-    at, lines = lines_of(shapes, row, 1)
+    at, lines = lines_of(memo, row, 1)
     for _ in range(lines):
-        line = stretch + shapes.lines[np.uint64(at)]
-        touched, whole = shapes.lines[np.uint64(at + 1)], shapes.lines[np.uint64(at + 2)]
+        line = stretch + memo.lines[np.uint64(at)]
+        touched, whole = memo.lines[np.uint64(at + 1)], memo.lines[np.uint64(at + 2)]
         at += WORDS_PER_LINE
         slot = open_line(l2, _ONLY, line)
         cleaned += write_whole(l2, slot, whole)
@@ -224,7 +224,7 @@ def write_l2(
         for sector in range(l2.sectors_per_line):
             if (touched >> sector) & 1:
                 if not (whole >> sector) & 1:
-                    written = shapes.byte_masks[row, np.uint64(ordinal)]
+                    written = memo.byte_masks[row, np.uint64(ordinal)]
                     cleaned += write_part(l2, slot, sector, written)
                 ordinal += 1
     add(tally, count, DRAM_WRITES, cleaned)
@@ -232,13 +232,13 @@ def write_l2(
 
 @compiled
 def write_around_l2(
-    l2: CacheState, shapes: ShapeTable, row: np.uint64, stretch: int, tally: Ints, count: np.uint64
+    l2: CacheState, memo: AccessMemo, row: np.uint64, stretch: int, tally: Ints, count: np.uint64
 ) -> None:
     """Writes straight to DRAM, without write-allocation, and drops what L2 holds of it."""
-    at, lines = lines_of(shapes, row, 1)
+    at, lines = lines_of(memo, row, 1)
     for _ in range(lines):
-        line = stretch + shapes.lines[np.uint64(at)]
-        touched, whole = shapes.lines[np.uint64(at + 1)], shapes.lines[np.uint64(at + 2)]
+        line = stretch + memo.lines[np.uint64(at)]
+        touched, whole = memo.lines[np.uint64(at + 1)], memo.lines[np.uint64(at + 2)]
         at += WORDS_PER_LINE
         slot = find(l2, _ONLY, line)
         if slot >= 0:

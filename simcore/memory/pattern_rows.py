@@ -41,7 +41,7 @@ class PatternRows:
 
     @property
     def table(self) -> Patterns:
-        """All rows as the walk reads them."""
+        """All rows as the traversal reads them."""
         return Patterns(self.lanes, self.offsets, KEPT_ROWS)
 
     @property

@@ -67,7 +67,7 @@ def _select(rows: PatternCounts, chosen: npt.NDArray[np.bool_]) -> PatternCounts
     return PatternCounts(
         rows.pc[chosen],
         rows.stage[chosen],
-        rows.phase[chosen],
+        rows.start[chosen],
         rows.pattern[chosen],
         rows.count[chosen],
     )

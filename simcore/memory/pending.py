@@ -56,7 +56,7 @@ class _Clock(NamedTuple):
     turn: int
 
 
-class _Shapes(NamedTuple):
+class _Patterns(NamedTuple):
     """The patterns that rows name, and the `numbers` of those that are kept."""
 
     lanes: Words
@@ -133,7 +133,7 @@ class PendingAccesses:
             row_ends[warps_per_thread_block::warps_per_thread_block] - begin,
             _Clock(dispatch.sm, dispatch.start_cycle, cycles_per_instruction),
             kinds,
-            _Shapes(self._patterns.mask, self._patterns.offsets, self._numbers),
+            _Patterns(self._patterns.mask, self._patterns.offsets, self._numbers),
             _Held(self._rows.lanes, self._rows.offsets, self._records),
             self._count,
             self._single_uses,
@@ -141,7 +141,7 @@ class PendingAccesses:
 
     @property
     def records(self) -> Ints:
-        """RECORD_WORDS a row: ADDRESS and so on, see `walk`."""
+        """RECORD_WORDS a row: ADDRESS and so on, see `traverse`."""
         return self._records
 
     def _column(self, word: int) -> Ints:
@@ -232,7 +232,7 @@ def _append(
     ends: Ints,
     clock: _Clock,
     kinds: npt.NDArray[np.int8],
-    shapes: _Shapes,
+    patterns: _Patterns,
     held: _Held,
     count: int,
     single_uses: int,
@@ -242,18 +242,18 @@ def _append(
     `ends`: the first row behind each thread block.
     """
     pc, time, address, pattern = columns
-    lanes, offsets, numbers = shapes
+    lanes, offsets, numbers = patterns
     to_lanes, to_offsets, records = held
     turn, row = clock.turn, 0
     for thread_block in range(len(ends)):
         start, at_sm = clock.start_cycle[thread_block], clock.sm[thread_block]
         while row < ends[thread_block]:
-            at, shape, to = np.uint64(pc[row]), np.uint64(pattern[row]), count * RECORD_WORDS
-            number = numbers[shape]
-            is_due = kinds[at] != NOTHING and lanes[shape] != 0
+            at, which, to = np.uint64(pc[row]), np.uint64(pattern[row]), count * RECORD_WORDS
+            number = numbers[which]
+            is_due = kinds[at] != NOTHING and lanes[which] != 0
             if number == SINGLE_USE and is_due:
                 number = KEPT_ROWS + single_uses
-                _copy_pattern(lanes, offsets, shape, to_lanes, to_offsets, np.uint64(number))
+                _copy_pattern(lanes, offsets, which, to_lanes, to_offsets, np.uint64(number))
                 single_uses += 1
             records[np.uint64(to + CYCLE)] = start + np.int64(time[row]) * turn
             records[np.uint64(to + ADDRESS)] = address[row]

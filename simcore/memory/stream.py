@@ -14,11 +14,11 @@ import numpy.typing as npt
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.compiled import compiled
-from kernelcast.simcore.memory.access_shapes import empty_shapes, forget
+from kernelcast.simcore.memory.access_memo import empty_memo, forget
 from kernelcast.simcore.memory.cache import flush
 from kernelcast.simcore.memory.hierarchy import (
     TrafficResult,
-    access_paths,
+    access_routes,
     cold_l1,
     cold_l2,
     traffic_result,
@@ -26,7 +26,7 @@ from kernelcast.simcore.memory.hierarchy import (
 from kernelcast.simcore.memory.levels import TALLY_COLUMNS, Caches, counters
 from kernelcast.simcore.memory.pending import PendingAccesses, rows_by_warp
 from kernelcast.simcore.memory.schedule import WorkDistributor, cycles_per_instruction
-from kernelcast.simcore.memory.traversal import settle, walk
+from kernelcast.simcore.memory.traversal import settle, traverse
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import InstructionRow, Trace
 
@@ -54,10 +54,10 @@ class TrafficSimulator:
         thread_blocks_per_sm: int,
     ) -> None:
         self._device = device
-        self._paths = access_paths(instructions, device)
+        self._paths = access_routes(instructions, device)
         self._l1, self._l2 = cold_l1(device), cold_l2(device)
         self._tally: Ints = np.zeros(len(instructions) * TALLY_COLUMNS, np.int64)
-        self._shapes = empty_shapes(
+        self._memo = empty_memo(
             warp_width,
             int(self._paths.bytes.max(initial=1)),
             device.l2.sector_bytes,
@@ -83,8 +83,8 @@ class TrafficSimulator:
         lasts = np.zeros(batch.thread_blocks, np.int64)
         _last_cycles(batch.warp_time, self._warps, self._turn, lasts)
         if self._pending.use_patterns(batch.patterns, batch.accesses.pattern):
-            settle(self._paths, self._l1, self._shapes, self._tally)
-            forget(self._shapes)
+            settle(self._paths, self._l1, self._memo, self._tally)
+            forget(self._memo)
         begin = 0
         while begin < batch.thread_blocks:
             end = self._piece_end(thread_block_ends, begin)
@@ -134,7 +134,7 @@ class TrafficSimulator:
         """
         if not self._is_finished:
             self._simulate(self._distributor.next_start)
-        settle(self._paths, self._l1, self._shapes, self._tally)
+        settle(self._paths, self._l1, self._memo, self._tally)
         return traffic_result(counters(self._tally), self._l2, self._paths, self._device)
 
     def _at_once(self) -> int:
@@ -148,14 +148,14 @@ class TrafficSimulator:
 
     def _simulate(self, until: int | None) -> None:
         order, row_mask = self._pending.order(until)
-        walk(
+        traverse(
             order,
             row_mask,
             self._pending.records,
             self._pending.patterns,
             self._paths,
             Caches(self._l1, self._l2),
-            self._shapes,
+            self._memo,
             self._tally,
         )
         self._pending.drop(until)

@@ -80,15 +80,15 @@ def _count(
 ) -> None:
     pattern, offsets, masks = accesses.pattern, accesses.offsets, accesses.masks
     for row in range(len(accesses.start)):
-        shape, lanes = offsets[pattern[row]], masks[pattern[row]]
+        places, lanes = offsets[pattern[row]], masks[pattern[row]]
         begin, width = accesses.start[row], accesses.bytes[row]
         align = accesses.alignment[row]
         count[row], bytes_[row] = 0, 0
         if width == 0:
             continue
         if in_segments:
-            found = segments_of(rule, begin, shape, lanes, align, width, room.starts)
+            found = segments_of(rule, begin, places, lanes, align, width, room.starts)
             count[row], bytes_[row] = found
         else:
-            count[row] = coalesce_into(begin, shape, lanes, align, width, size, room)
+            count[row] = coalesce_into(begin, places, lanes, align, width, size, room)
             bytes_[row] = count[row] * size

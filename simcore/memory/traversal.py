@@ -1,4 +1,4 @@
-"""The compiled walk of accesses, in the order of time, through L1 and L2 to DRAM."""
+"""The compiled traversal: accesses, in the order of time, through L1 and L2 to DRAM."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.host.compiled import compiled
-from kernelcast.simcore.memory.access_shapes import (
+from kernelcast.simcore.memory.access_memo import (
     FOUND,
     IDEAL_SECTORS,
     KEY,
@@ -17,11 +17,11 @@ from kernelcast.simcore.memory.access_shapes import (
     REQUESTED_BYTES,
     SINGLE_USE_ROW,
     USES,
-    ShapeTable,
+    AccessMemo,
     fact,
+    learn_access,
     learn_segments,
-    learn_shape,
-    shape_row,
+    memo_row,
 )
 from kernelcast.simcore.memory.cache import CacheState
 from kernelcast.simcore.memory.levels import (
@@ -64,7 +64,7 @@ __all__ = [
     "Patterns",
     "Routes",
     "settle",
-    "walk",
+    "traverse",
 ]
 
 NOTHING, LOAD, STORE, ATOMIC = 0, 1, 2, 3
@@ -109,10 +109,10 @@ class Routes(NamedTuple):
 
 @compiled
 def _settle_row(
-    paths: Routes, l1: CacheState, shapes: ShapeTable, row: np.uint64, tally: Ints
+    paths: Routes, l1: CacheState, memo: AccessMemo, row: np.uint64, tally: Ints
 ) -> None:
-    """Adds what all uses of a shape have in common to the counters."""
-    facts, uses_at = shapes.facts, fact(row, USES)
+    """Adds what all uses of an access have in common to the counters."""
+    facts, uses_at = memo.facts, fact(row, USES)
     uses, pc = facts[uses_at], np.uint64(facts[fact(row, PC)])
     if uses == 0:
         return
@@ -145,52 +145,52 @@ def _settle_row(
 
 
 @compiled
-def settle(paths: Routes, l1: CacheState, shapes: ShapeTable, tally: Ints) -> None:
-    """Brings the counters up to date with the uses of all remembered shapes."""
+def settle(paths: Routes, l1: CacheState, memo: AccessMemo, tally: Ints) -> None:
+    """Brings the counters up to date with the uses of all remembered memo."""
     for row in range(SINGLE_USE_ROW + 1):
-        _settle_row(paths, l1, shapes, np.uint64(row), tally)
+        _settle_row(paths, l1, memo, np.uint64(row), tally)
 
 
 @compiled
-def _shape_of(
+def _memo_row_of(
     patterns: Patterns,
     paths: Routes,
     l1: CacheState,
-    shapes: ShapeTable,
+    memo: AccessMemo,
     pc: np.uint64,
     pattern: int,
     place: int,
     tally: Ints,
 ) -> np.uint64:
-    """The row of an access's shape, used once more."""
+    """The row in which an access is remembered, used once more."""
     row, key = np.uint64(SINGLE_USE_ROW), -1
     if pattern < patterns.kept:
-        key = (pattern * len(paths.kind) + int(np.int64(pc))) * shapes.stretch_bytes + place
-        row = shape_row(key)
-    if key < 0 or shapes.facts[fact(row, KEY)] != key:
-        _settle_row(paths, l1, shapes, row, tally)
-        shapes.facts[fact(row, KEY)] = key
-        shapes.facts[fact(row, PC)] = np.int64(pc)
+        key = (pattern * len(paths.kind) + int(np.int64(pc))) * memo.stretch_bytes + place
+        row = memo_row(key)
+    if key < 0 or memo.facts[fact(row, KEY)] != key:
+        _settle_row(paths, l1, memo, row, tally)
+        memo.facts[fact(row, KEY)] = key
+        memo.facts[fact(row, PC)] = np.int64(pc)
         at = np.uint64(pattern)
         offsets, lanes = patterns.offsets[at], patterns.lanes[at]
         align, size = paths.alignment[pc], paths.bytes[pc]
         if paths.in_segments[pc]:
-            learn_segments(shapes, row, paths.segments, place, offsets, lanes, align, size)
+            learn_segments(memo, row, paths.segments, place, offsets, lanes, align, size)
         else:
-            learn_shape(shapes, row, place, offsets, lanes, align, size)
-    shapes.facts[fact(row, USES)] += 1
+            learn_access(memo, row, place, offsets, lanes, align, size)
+    memo.facts[fact(row, USES)] += 1
     return row
 
 
 @compiled
-def walk(
+def traverse(
     order: Ints,
     row_mask: int,
     records: Ints,
     patterns: Patterns,
     paths: Routes,
     caches: Caches,
-    shapes: ShapeTable,
+    memo: AccessMemo,
     tally: Ints,
 ) -> None:
     """Runs the accesses whose rows are the low bits `row_mask` of `order`.
@@ -198,31 +198,31 @@ def walk(
     Atomics read and write their sectors at L2.
     """
     l1, l2 = caches.l1, caches.l2
-    sector_shift = trailing_zeros(shapes.sector_bytes)
-    l1_shift = shapes.stretch_shift - sector_shift - l1.line_shift
-    l2_shift = shapes.stretch_shift - sector_shift - l2.line_shift
+    sector_shift = trailing_zeros(memo.sector_bytes)
+    l1_shift = memo.stretch_shift - sector_shift - l1.line_shift
+    l2_shift = memo.stretch_shift - sector_shift - l2.line_shift
     for item in order:
         at = (item & row_mask) * RECORD_WORDS
         address, sm = records[np.uint64(at + ADDRESS)], records[np.uint64(at + SM)]
         pc = np.uint64(records[np.uint64(at + PC_AND_PATTERN)] & PC_MASK)
         pattern = records[np.uint64(at + PC_AND_PATTERN)] >> PC_BITS
         count = np.uint64(pc * np.uint64(TALLY_COLUMNS))
-        place = address & (shapes.stretch_bytes - 1)
-        row = _shape_of(patterns, paths, l1, shapes, pc, pattern, place, tally)
+        place = address & (memo.stretch_bytes - 1)
+        row = _memo_row_of(patterns, paths, l1, memo, pc, pattern, place, tally)
         if paths.in_segments[pc]:
             continue
-        stretch = address >> shapes.stretch_shift
+        stretch = address >> memo.stretch_shift
         l1_line, l2_line = stretch << l1_shift, stretch << l2_shift
         kind, role = paths.kind[pc], paths.l1_role[pc]
         if kind == LOAD and role == L1_READ:
-            read_l1(caches, sm, paths.whole_lines, shapes, row, l1_line, tally, count)
+            read_l1(caches, sm, paths.whole_lines, memo, row, l1_line, tally, count)
             continue
         if kind != STORE:
-            read_l2(l2, shapes, row, l2_line, tally, count)
+            read_l2(l2, memo, row, l2_line, tally, count)
         if kind != LOAD:
             if role != L1_BYPASS:
-                write_l1(l1, sm, role, shapes, row, l1_line)
+                write_l1(l1, sm, role, memo, row, l1_line)
             if paths.l2_allocates_writes:
-                write_l2(l2, shapes, row, l2_line, tally, count)
+                write_l2(l2, memo, row, l2_line, tally, count)
             else:
-                write_around_l2(l2, shapes, row, l2_line, tally, count)
+                write_around_l2(l2, memo, row, l2_line, tally, count)

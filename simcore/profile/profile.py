@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from kernelcast.simcore.launch.shape import LaunchShape
+from kernelcast.simcore.launch.launch import LaunchShape
 from kernelcast.simcore.profile.derived import DerivedInputs, ProfileSource, Value
 from kernelcast.simcore.profile.machine_counts import MachineCounts
 
@@ -72,6 +72,18 @@ class InstructionCounts:
     def tensor_total(self) -> float:
         """Tensor operations of all types."""
         return sum((self.tensor_operations or {}).values())
+
+    def flops(self, work_type: WorkType) -> float:
+        """Floating-point operations of that precision in one launch; a multiply-add is two."""
+        match work_type:
+            case WorkType.FP64:
+                return self.fp64 + self.fma64
+            case WorkType.FP32:
+                return self.fp32 + self.fma32
+            case WorkType.TENSOR:
+                return self.tensor_total
+            case WorkType.INT:
+                return 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from kernelcast.simcore.profile.profile import KernelProfile, LaunchShape, Occup
 from kernelcast.traces.trace import Trace
 
 if TYPE_CHECKING:
-    from kernelcast.simcore.memory.sampled_traffic import SampledCount, SampledTraffic
+    from kernelcast.simcore.memory.hierarchy import SampledCount, SampledTraffic
 
 __all__ = ["profile"]
 

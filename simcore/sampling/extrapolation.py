@@ -15,9 +15,8 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from kernelcast.errors import TraceFormatError
-from kernelcast.simcore.memory.hierarchy import TrafficResult
+from kernelcast.simcore.memory.hierarchy import SampledCount, SampledTraffic, TrafficResult
 from kernelcast.simcore.memory.levels import Counters
-from kernelcast.simcore.memory.sampled_traffic import SampledCount, SampledTraffic
 from kernelcast.simcore.sampling.plan import Role, SamplePlan
 from kernelcast.traces.trace import ThreadBlockClasses
 
@@ -33,7 +32,7 @@ Reals = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Sample:
-    """Shape (instructions,): requests of the whole launch; rows of the cold start and of all parts.
+    """What a sample counted by instruction: requests of the launch, rows of cold start and parts.
 
     `halves`: the two measured intervals of each sample, positions in `parts`.
     """

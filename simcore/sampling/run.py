@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from kernelcast.errors import TraceFormatError
-from kernelcast.simcore.memory.hierarchy import TrafficResult
+from kernelcast.simcore.memory.hierarchy import SampledTraffic, TrafficResult
 from kernelcast.simcore.memory.levels import Counters
-from kernelcast.simcore.memory.sampled_traffic import SampledTraffic
 from kernelcast.simcore.sampling.extrapolation import extrapolate
 from kernelcast.simcore.sampling.plan import SamplePlan
 from kernelcast.traces.stream import AccessBatch
@@ -26,7 +25,7 @@ class SkippingSimulator(Protocol):
         """Makes the next batch begin with `thread_block`; caches stay as they are."""
 
     def traffic_so_far(self) -> TrafficResult:
-        """The traffic of what was simulated to now."""
+        """The memory traffic of the thread blocks that were simulated until now."""
 
     def finish(self) -> TrafficResult:
         """The traffic with the write-back at the end; no batch may follow."""

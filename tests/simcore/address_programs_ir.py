@@ -102,7 +102,8 @@ def _access(place: str, pointer: str, name: str, size: int, total: str) -> list[
     """Loads are summed up."""
     kind = f"i{8 * size}"
     if place.endswith("b"):
-        stored = f"  store {kind} 90, {pointer}, align {size}"
+        alike = int.from_bytes(b"\x5a" * size, "little")  # so that no store's order matters
+        stored = f"  store {kind} {alike}, {pointer}, align {size}"
         return [stored, f"  %t{name} = add i64 {total}, 0"]
     if place == "c":
         added = f"  %x{name} = atomicrmw add {pointer}, {kind} 3 monotonic"

@@ -73,7 +73,7 @@ def _accesses(trace: Trace) -> list[tuple[Any, ...]]:
 
 def _pattern_counts(trace: Trace) -> list[tuple[Any, ...]]:
     table, patterns = trace.pattern_counts, _patterns(trace)
-    columns = (table.pc, table.stage, table.phase, table.pattern, table.count)
+    columns = (table.pc, table.stage, table.start, table.pattern, table.count)
     counts: Counter[tuple[Any, ...]] = Counter()
     for pc, stage, phase, pattern, count in zip(*(c.tolist() for c in columns), strict=True):
         counts[(pc, stage, phase, *patterns[pattern])] += count

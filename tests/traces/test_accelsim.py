@@ -111,7 +111,7 @@ def test_shared_accesses_are_counted_by_pattern(read_text: ReadText) -> None:
     trace = read_text(HEADER + FIRST + SECOND)
     counts = trace.pattern_counts
     assert counts.pc.tolist() == [2, 2]
-    assert counts.phase.tolist() == [0, 4]
+    assert counts.start.tolist() == [0, 4]
     assert counts.count.tolist() == [1, 1]
     assert trace.patterns.offsets[counts.pattern[1]].tolist() == list(range(0, 256, 8))
 

@@ -80,7 +80,7 @@ def test_generic_addresses_go_where_their_window_is(read_lines: ReadLines) -> No
     )
     assert lane_addresses(trace) == {1: 0x1000}
     counts = trace.pattern_counts
-    assert (counts.phase.tolist(), counts.count.tolist()) == ([4], [1])
+    assert (counts.start.tolist(), counts.count.tolist()) == ([4], [1])
     assert trace.patterns.mask[counts.pattern[0]] == 0b101
     assert trace.instructions[0].space == "generic"
 

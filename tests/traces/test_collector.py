@@ -128,10 +128,10 @@ def test_collected_accesses_are_those_of_the_batches() -> None:
 def test_counts_of_equal_patterns_are_added_up() -> None:
     def by_content(counts: PatternCounts, patterns: PatternTable) -> Counter[Any]:
         found: Counter[Any] = Counter()
-        rows = zip(counts.pc, counts.stage, counts.phase, counts.pattern, counts.count, strict=True)
-        for pc, stage, phase, pattern, count in rows:
+        rows = zip(counts.pc, counts.stage, counts.start, counts.pattern, counts.count, strict=True)
+        for pc, stage, start, pattern, count in rows:
             content = int(patterns.mask[pattern]), *patterns.offsets[pattern].tolist()
-            found[int(pc), int(stage), int(phase), content] += int(count)
+            found[int(pc), int(stage), int(start), content] += int(count)
         return found
 
     batches = launch([7, 8, 30])

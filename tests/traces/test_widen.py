@@ -102,7 +102,7 @@ def described(trace: Trace) -> dict[str, Any]:
                 for *where, number, count in zip(
                     counts.pc.tolist(),
                     counts.stage.tolist(),
-                    counts.phase.tolist(),
+                    counts.start.tolist(),
                     counts.pattern,
                     counts.count.tolist(),
                     strict=True,

@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import fake_accelerator as fake
 import numpy as np
 import pytest
 
 from kernelcast.measuring import accelerator, cases, measurement
-from kernelcast.measuring import fake_accelerator as fake
 from kernelcast.validation.measured_times import (
     Api,
     MeasuredCheck,

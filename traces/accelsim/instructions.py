@@ -142,7 +142,7 @@ class InstructionReader:
         source_line: int,
         registers: tuple[list[str], list[str]],
     ) -> int:
-        """`registers`: those of the results and of the sources."""
+        """Adds an instruction; `registers`: those of the results and of the sources."""
         sass = sass_instruction(mnemonic)
         if sass is None:
             hint = nearest(mnemonic.split(".")[0], SASS_OPCODES)

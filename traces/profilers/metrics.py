@@ -108,7 +108,7 @@ def read_metrics(path: str | os.PathLike[str]) -> MetricTable:
 
 
 def _decoded(content: bytes) -> str:
-    """UTF-8, or UTF-16 with its mark, as PowerShell redirects output to a file."""
+    """The text of a file in UTF-8, or in UTF-16 with its mark, as PowerShell redirects output."""
     is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return content.decode("utf-16" if is_wide else "utf-8-sig")
 

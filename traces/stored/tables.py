@@ -17,7 +17,8 @@ from kernelcast.traces.trace import AccessTable, PatternCounts, ThreadBlockClass
 
 __all__ = ["SideTables", "arrow_table", "trace_of", "trace_tables"]
 
-_COUNT_COLUMNS = ("pc", "stage", "phase", "pattern")
+_COUNT_COLUMNS = {"pc": "pc", "stage": "stage", "phase": "start", "pattern": "pattern"}
+"""The fields of PatternCounts by the columns that keep them: files call `start` a phase."""
 
 
 def trace_tables(trace: Trace) -> dict[str, Any]:
@@ -27,14 +28,14 @@ def trace_tables(trace: Trace) -> dict[str, Any]:
         "warp_issues": classes.warp_issues,
         "lane_executions": classes.lane_executions,
     }
-    columns = {name: getattr(counts, name) for name in (*_COUNT_COLUMNS, "count")}
+    columns = {column: getattr(counts, name) for column, name in _COUNT_COLUMNS.items()}
     return {
         "thread_blocks": arrow_table({"class": classes.of_thread_block}),
         "classes": arrow_table(by_class),
         "stages": arrow_table({"warp_issues": trace.stage_warp_issues}),
         "warps": arrow_table({"time": trace.warp_time}),
         "patterns": arrow_table({"mask": trace.patterns.mask, "offsets": trace.patterns.offsets}),
-        "pattern_counts": arrow_table(columns),
+        "pattern_counts": arrow_table({**columns, "count": counts.count}),
     }
 
 
@@ -109,8 +110,8 @@ def trace_of(header: StoredHeader, rest: SideTables, accesses: AccessTable) -> T
     pcs = len(header.instructions)
     thread_blocks = math.prod(header.grid)
     warps = thread_blocks * -(-math.prod(header.thread_block) // header.warp_width)
-    pc, stage, phase, pattern = (
-        rest.vector("pattern_counts", name, np.int32) for name in _COUNT_COLUMNS
+    pc, stage, start, pattern = (
+        rest.vector("pattern_counts", column, np.int32) for column in _COUNT_COLUMNS
     )
     count = rest.vector("pattern_counts", "count", np.int64)
     return Trace(
@@ -132,7 +133,7 @@ def trace_of(header: StoredHeader, rest: SideTables, accesses: AccessTable) -> T
             rest.matrix("patterns", "offsets", np.int64, header.warp_width),
         ),
         accesses=accesses,
-        pattern_counts=PatternCounts(pc, stage, phase, pattern, count),
+        pattern_counts=PatternCounts(pc, stage, start, pattern, count),
         engine=header.engine,
         elapsed_s=header.elapsed_s,
         pairs_agree=header.pairs_agree,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kernelcast.inputs.kernel_names import called_by
 from kernelcast.inputs.native.assembler import assemble
@@ -20,13 +20,21 @@ from kernelcast.ptx_frontend.sass.lowering.module import lower_cubin
 from kernelcast.ptx_frontend.sass.text.statements import read_listing
 from kernelcast.simcore.isa.ir.kernel import Module
 
-__all__ = ["assembled_module", "cubin_module", "kernels_of"]
+__all__ = ["AssembledSource", "assembled_module", "cubin_module", "kernels_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class AssembledSource:
+    """The text of a PTX module, and the module."""
+
+    text: str
+    module: Module
 
 
 def cubin_module(
     content: bytes,
     path: str,
-    source: Module | None = None,
+    source: AssembledSource | None = None,
     names: Collection[str] = (),
 ) -> Module:
     """The kernels of a cubin, or those called one of `names`, as symbols or in C++; kept on disk.
@@ -40,18 +48,17 @@ def cubin_module(
 def kernels_of(
     cubin: Cubin,
     content: bytes,
-    source: Module | None = None,
+    source: AssembledSource | None = None,
     names: Collection[str] = (),
 ) -> Module:
-    """As `cubin_module`, of a cubin that was read from `content`."""
+    """The kernels that `cubin_module` gives, of a cubin that was read from `content` already."""
     tool = required(cubin.architecture, f"{cubin.path}: machine code").disassembler
-    parameters = {} if source is None else {n: k.parameters for n, k in source.kernels.items()}
-    facts = (fingerprint(tool), sorted(parameters.items()), sorted(names))
+    facts = (fingerprint(tool), "" if source is None else source.text, sorted(names))
     kept = cached_name(content, f"{cubin.path} {facts!r}")
     with collector_paused():
         module = load_module(kept)
     if module is None:
-        module = _lowered(cubin, content, source, names)
+        module = _lowered(cubin, content, None if source is None else source.module, names)
         store_module(kept, module)
     return module
 
@@ -64,7 +71,8 @@ def assembled_module(
     options: Sequence[str] = (),
 ) -> Module:
     """The kernels of PTX as machine code; `source`: what the PTX itself says of parameters."""
-    return cubin_module(assemble(ptx, architecture, path, options), path, source)
+    assembled = None if source is None else AssembledSource(ptx, source)
+    return cubin_module(assemble(ptx, architecture, path, options), path, assembled)
 
 
 def _lowered(
@@ -73,7 +81,7 @@ def _lowered(
     source: Module | None,
     names: Collection[str],
 ) -> Module:
-    """Of a kernel with functions that are not inlined, its section has those."""
+    """The kernels; functions that are not inlined stand in the sections of those that call them."""
     codes = {name: function.code for name, function in cubin.functions.items()}
     chosen = None
     if names:

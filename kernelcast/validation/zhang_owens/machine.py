@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from kernelcast.models.component_throughput.curves import lanes
+from kernelcast.models.component_throughput.saturation import fit_saturation
 from kernelcast.models.component_throughput.stage_profile import InstructionType
 from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.device import Device
-from kernelcast.simcore.device.saturation import fit_saturation
 from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.simcore.profile.profile import LaunchShape, Occupancy, OccupancyLimiter
 from kernelcast.traces.trace import ResourceNeeds

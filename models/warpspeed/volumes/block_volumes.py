@@ -1,6 +1,6 @@
 """Volumes between L2 and the registers: what thread blocks ask of L1, and L1 of L2.
 
-Thread blocks share nothing in L1 (Ernst et al. 2022, section 4.3): those on one SM are seldom
+Thread blocks share nothing in L1 (Ernst et al. 2022, section 4.3): those on one SM are rarely
 neighbours. Lines are allocated whole, sectors transferred one by one; stores are written through.
 Each use of a sector hits or not by what came between it and the use before (see `l1_reuse`).
 """
@@ -103,9 +103,9 @@ def _footprint(
 ) -> tuple[float, float]:
     """Distinct sectors and lines of one thread block, means over where thread blocks begin."""
     field, accesses = of_field
-    phase = bound.kernel.field(field).base_alignment_bytes
+    offset = bound.kernel.field(field).base_alignment_bytes
     factors = [dict(access.coefficients) for access in accesses]
     step = math.gcd(*(found.get(f"ctaid.{axis}", 0) for found in factors for axis in AXES))
     touched = AddressSets.of_families([families(accesses, bound.kernel, (shape.box,))])
-    sectors = footprints(touched, sector_bytes, phase, step).sectors[0]
-    return sectors, footprints(touched, line_bytes, phase, step).sectors[0]
+    sectors = footprints(touched, sector_bytes, offset, step).sectors[0]
+    return sectors, footprints(touched, line_bytes, offset, step).sectors[0]

@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 class Footprints:
     """Distinct sectors of each set, and of what the first set shares with each other one.
 
-    Both are means over the phases of rows.
+    Both are means over the offsets of rows.
     """
 
     sectors: tuple[float, ...]
@@ -32,37 +32,37 @@ class Footprints:
 
 
 def footprints(
-    sets: AddressSets, granularity: int, phase: int = 0, phase_step: int = 0
+    sets: AddressSets, granularity: int, offset: int = 0, offset_step: int = 0
 ) -> Footprints:
     """Counts of units of `granularity` bytes.
 
-    Addresses begin `phase` bytes behind a unit; with `phase_step` the mean over all such multiples
-    is taken, as for sets that begin anywhere.
+    Addresses begin `offset` bytes behind a unit; with `offset_step` the mean over all such
+    multiples is taken, as for sets that begin anywhere.
     """
     if not sets.members:
         return Footprints((0.0,) * sets.count, (0.0,) * sets.count)
     boxes = sets.boxes(granularity)
     if boxes is not None:
-        step = math.gcd(granularity, phase_step, *boxes.strides)
-        phases = range(phase % step, granularity, step)
-        counts = boxes.shared(granularity, phases)
+        step = math.gcd(granularity, offset_step, *boxes.strides)
+        offsets = range(offset % step, granularity, step)
+        counts = boxes.shared(granularity, offsets)
     else:
-        step = math.gcd(granularity, phase_step or granularity)
-        phases = range(phase % step, granularity, step)
-        counts = count_in_intervals(sets, granularity, phases)
-    mean = counts.sum(axis=0) / len(phases)
+        step = math.gcd(granularity, offset_step or granularity)
+        offsets = range(offset % step, granularity, step)
+        counts = count_in_intervals(sets, granularity, offsets)
+    mean = counts.sum(axis=0) / len(offsets)
     return Footprints(tuple(mean[0].tolist()), tuple(mean[1].tolist()))
 
 
-def last_uses(sets: AddressSets, granularity: int, phase: int) -> Floats:
+def last_uses(sets: AddressSets, granularity: int, offset: int) -> Floats:
     """Counts units of each set by the last set before it that has them.
 
-    The shape is (sets, 1 + sets): the first column are those that none has. Addresses begin `phase`
-    bytes behind a unit of `granularity` bytes.
+    The shape is (sets, 1 + sets): the first column are those that none has. Addresses begin
+    `offset` bytes behind a unit of `granularity` bytes.
     """
     if not sets.members:
         return np.zeros((sets.count, 1 + sets.count))
     boxes = sets.boxes(granularity)
     if boxes is None:
-        return uses_in_intervals(sets, granularity, phase)
-    return boxes.uses(granularity, phase)
+        return uses_in_intervals(sets, granularity, offset)
+    return boxes.uses(granularity, offset)

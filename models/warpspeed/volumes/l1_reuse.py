@@ -77,7 +77,7 @@ class _Loads:
     clock: Ints
 
     def sets(self, steps: Iterable[AccessStep], *, has_loops: bool = True) -> AddressSets:
-        """What all threads touch in each step if `ctaid` were 0.
+        """The addresses that the threads of thread block 0 touch in each step.
 
         In all trips of a step's loops, or in one.
         """
@@ -101,7 +101,7 @@ class _Loads:
         end = min(kernel.block[axis], -(-(kernel.domain[axis] - begin) // cells))
         return first, max(first + 1, end)
 
-    def phases(self, line_bytes: int) -> tuple[int, ...]:
+    def offsets(self, line_bytes: int) -> tuple[int, ...]:
         """Bytes behind a line at which thread blocks begin.
 
         All that occur, or some spread over sectors and lines.
@@ -131,8 +131,8 @@ def l1_reuse(
     loads = _Loads(bound.kernel, shape, steps, clock)
     fields = [(at, loads.sets([steps[number] for number in at])) for at in steps_by_field(steps)]
     found = [
-        _reuse_at(loads, fields, phase, (sector_bytes, line_bytes))
-        for phase in loads.phases(line_bytes)
+        _reuse_at(loads, fields, offset, (sector_bytes, line_bytes))
+        for offset in loads.offsets(line_bytes)
     ]
     return L1Reuse(
         load=np.concatenate([item.load for item in found]),
@@ -144,13 +144,13 @@ def l1_reuse(
 
 
 def _reuse_at(
-    loads: _Loads, fields: Sequence[tuple[Ints, AddressSets]], phase: int, units: tuple[int, int]
+    loads: _Loads, fields: Sequence[tuple[Ints, AddressSets]], offset: int, units: tuple[int, int]
 ) -> L1Reuse:
-    """The reuse in thread blocks that begin `phase` bytes behind a line."""
+    """The reuse in thread blocks that begin `offset` bytes behind a line."""
     count = len(loads.steps)
     used, between, asked = np.zeros((count, count)), np.zeros((count, count)), np.zeros(count)
     for at, sets in fields:
-        sectors, lines = (last_uses(sets, unit, phase) for unit in units)
+        sectors, lines = (last_uses(sets, unit, offset) for unit in units)
         add_distinct(between, lines, at)
         used[np.ix_(at, at)] = sectors[:, 1:]
         asked[at] = sectors.sum(axis=1)
@@ -158,7 +158,7 @@ def _reuse_at(
     ticks = loads.clock[later] - loads.clock[earlier]
     own, other = between[later - 1, earlier], _of_others(between, loads.clock)[ticks]
     found = L1Reuse(later, used[later, earlier], own, other, asked)
-    return _with_loops(loads, earlier, found, phase, units) if loads.kernel.loops else found
+    return _with_loops(loads, earlier, found, offset, units) if loads.kernel.loops else found
 
 
 def _of_others(between: Floats, clock: Ints) -> Floats:
@@ -175,7 +175,7 @@ def _of_others(between: Floats, clock: Ints) -> Floats:
 
 
 def _with_loops(
-    loads: _Loads, earlier: Ints, found: L1Reuse, phase: int, units: tuple[int, int]
+    loads: _Loads, earlier: Ints, found: L1Reuse, offset: int, units: tuple[int, int]
 ) -> L1Reuse:
     """The reuse with loops: one trip lies between two uses, by two loads or by one."""
     load, sectors, own, other = found.load, found.sectors, found.own_lines, found.other_lines
@@ -185,11 +185,11 @@ def _with_loops(
         inside = np.array([at for at, trips in enumerate(loops) if trips == loop])
         members = [loads.steps[at] for at in inside]
         trip = sum(
-            _distinct(loads, [members[at] for at in of_field], line_bytes, phase)
+            _distinct(loads, [members[at] for at in of_field], line_bytes, offset)
             for of_field in steps_by_field(members)
         )
         here = np.isin(load, inside) & np.isin(earlier, inside)
-        again = [_again(loads, step, sector_bytes, phase) for step in members]
+        again = [_again(loads, step, sector_bytes, offset) for step in members]
         load, sectors = np.append(load, inside), np.append(sectors, again)
         lines = np.full(len(inside), trip)
         own = np.append(np.where(here, trip, own), lines)
@@ -198,20 +198,20 @@ def _with_loops(
     return L1Reuse(load, sectors, own, other, found.asked)
 
 
-def _again(loads: _Loads, step: AccessStep, unit: int, phase: int) -> float:
+def _again(loads: _Loads, step: AccessStep, unit: int, offset: int) -> float:
     """Units that the trips of a loop use again."""
     trips = math.prod(count for _, count in step.access.loops)
-    whole = _distinct(loads, [step], unit, phase, has_loops=True)
-    return max(0.0, trips * _distinct(loads, [step], unit, phase) - whole)
+    whole = _distinct(loads, [step], unit, offset, has_loops=True)
+    return max(0.0, trips * _distinct(loads, [step], unit, offset) - whole)
 
 
 def _distinct(
     loads: _Loads,
     steps: Sequence[AccessStep],
     unit: int,
-    phase: int,
+    offset: int,
     *,
     has_loops: bool = False,
 ) -> float:
     """Units that loads of one field touch together in one trip, or in all of them."""
-    return float(last_uses(loads.sets(steps, has_loops=has_loops).joined, unit, phase).sum())
+    return float(last_uses(loads.sets(steps, has_loops=has_loops).joined, unit, offset).sum())

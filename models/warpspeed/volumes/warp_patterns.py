@@ -103,8 +103,8 @@ class AskingWarps:
         Means over constants and over where thread blocks begin.
         """
         starts = np.add.outer(self.constants, np.arange(0, unit, self._step(unit))).ravel()
-        phases, weights = np.unique((starts + self._origin) % unit, return_counts=True)
-        pattern, shift, place = self._places(phases, unit)
+        offsets, weights = np.unique((starts + self._origin) % unit, return_counts=True)
+        pattern, shift, place = self._places(offsets, unit)
         count = self.warps.distinct(pattern, shift, unit, self.access.access_bytes)[place]
         found: Floats = (count * weights).sum(axis=1) / weights.sum()
         return found

@@ -77,8 +77,8 @@ def _uses(bound: BoundKernel, wave: tuple[GridBox, ...], device: Device) -> tupl
     for at in steps_by_field(steps):
         members = [steps[number] for number in at]
         sets = step_sets(members, lambda access: families([access], kernel, wave))
-        phase = kernel.field(members[0].access.field).base_alignment_bytes
-        sectors, lines = (last_uses(sets, unit, phase) for unit in units)
+        offset = kernel.field(members[0].access.field).base_alignment_bytes
+        sectors, lines = (last_uses(sets, unit, offset) for unit in units)
         used[np.ix_(at, at)] = sectors[:, 1:]
         add_distinct(between, lines, at)
     return used, between

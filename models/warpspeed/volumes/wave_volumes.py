@@ -131,9 +131,9 @@ def _whole(bound: BoundKernel, sector_bytes: int, line_bytes: int) -> _Whole:
     sectors = lines = 0.0
     for of_field in bound.loads:
         touched = bound.once(_of_grid, of_field)
-        phase = bound.kernel.field(of_field[0]).base_alignment_bytes
-        sectors += footprints(touched, sector_bytes, phase).sectors[0]
-        lines += footprints(touched, line_bytes, phase).sectors[0]
+        offset = bound.kernel.field(of_field[0]).base_alignment_bytes
+        sectors += footprints(touched, sector_bytes, offset).sectors[0]
+        lines += footprints(touched, line_bytes, offset).sectors[0]
     return _Whole(sectors, lines)
 
 
@@ -184,8 +184,8 @@ def _allocated(bound: BoundKernel, sets: WaveSets, line_bytes: int) -> tuple[flo
     total = (0.0, 0.0, 0.0)
     for of_field in bound.accesses:
         touched = bound.once(_of_layers, of_field, sets)
-        phase = bound.kernel.field(of_field[0]).base_alignment_bytes
-        wave, _, y_layer, z_layer = footprints(touched, line_bytes, phase).sectors
+        offset = bound.kernel.field(of_field[0]).base_alignment_bytes
+        wave, _, y_layer, z_layer = footprints(touched, line_bytes, offset).sectors
         total = (total[0] + wave, total[1] + y_layer, total[2] + z_layer)
     return total
 
@@ -215,8 +215,8 @@ def _incomplete(bound: BoundKernel, sector_bytes: int) -> float:
         if of_field[0] in loaded:
             continue
         touched, width = bound.once(_of_grid, of_field), of_field[1][0].access_bytes
-        phase = bound.kernel.field(of_field[0]).base_alignment_bytes
-        sectors = footprints(touched, sector_bytes, phase).sectors[0] * sector_bytes
-        words = footprints(touched, width, phase).sectors[0] * width
+        offset = bound.kernel.field(of_field[0]).base_alignment_bytes
+        sectors = footprints(touched, sector_bytes, offset).sectors[0] * sector_bytes
+        words = footprints(touched, width, offset).sectors[0] * width
         found += min(sectors, 2 * (sectors - words))
     return found

@@ -138,7 +138,7 @@ def _store(call: BuiltinCall) -> None:
 
 
 def _flag_set(call: BuiltinCall) -> Value:
-    """Whether it was set before."""
+    """Sets a flag; the value is whether it was set before."""
     place, element = _target(call)
     old = _written(call, place, "exch", element, Immediate(1))
     was_set = call.compute("setp.ne.u32", 1, old, Immediate(0))

@@ -50,7 +50,7 @@ def lower_printf(call: BuiltinCall, allocate: Allocate) -> Value:
 
 
 def _passed(call: BuiltinCall, argument: Value) -> list[tuple[ScalarType, Operand]]:
-    """A scalar, a pointer, or the elements of a vector one after the other."""
+    """The values that `printf` passes: a scalar, a pointer, or the elements of a vector."""
     kind = argument.type
     if isinstance(kind, PointerType):
         return [(ScalarType.B64, _generic(call, argument))]

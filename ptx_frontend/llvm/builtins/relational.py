@@ -66,7 +66,7 @@ def _is_normal_half(call: BuiltinCall, x: Operand) -> Operand:
 
 
 def _top_bit(call: BuiltinCall, bits: int, x: Operand) -> Operand:
-    """Whether it is set, as a predicate."""
+    """Whether the top bit of a value is set, as a predicate."""
     if bits == 8:
         bit = call.compute("and.b16", 16, x, Immediate(0x80))
         return call.compute("setp.ne.u16", 1, bit, Immediate(0))

@@ -50,7 +50,7 @@ def _size(call: BuiltinCall) -> Value:
 
 
 def _barrier(call: BuiltinCall) -> None:
-    """Lanes of a warp go together: what is left is the order of their accesses."""
+    """Lowers a sub-group barrier: lanes go together, so that it only orders their accesses."""
     call.code.fence()
 
 

@@ -47,7 +47,7 @@ def _zero(_call: BuiltinCall, _dimension: int) -> Operand:
 
 
 def _by_dimension(read: _ByDimension, outside: int) -> Handler:
-    """`outside` is the value of dimensions that do not exist."""
+    """Chooses a value by dimension; `outside` is that of dimensions that do not exist."""
 
     def lower(call: BuiltinCall) -> Value:
         call.expect(1)

@@ -74,7 +74,7 @@ def element_of(type_: IrType) -> ScalarIrType | PointerType:
 
 
 def masked(code: Code, part: Register, type_: ScalarIrType | PointerType) -> Register:
-    """The register with the upper half cleared if it holds a byte."""
+    """A register for a value of few bits, its upper half cleared if it holds a byte."""
     if type_ is not ScalarIrType.I8:
         return part
     return code.compute("and.b16", 16, part, Immediate(0xFF))

@@ -148,4 +148,4 @@ BITS: dict[str, _Part] = {
     "sadd.sat": _saturating("add", True),
     "ssub.sat": _saturating("sub", True),
 }
-"""How they are lowered for one element, by the name without the types."""
+"""How intrinsics on bits are lowered for one element, by the name without the types."""

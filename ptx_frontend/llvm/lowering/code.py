@@ -45,7 +45,7 @@ class Code(InstructionWriter):
         self._writes_parts = False
 
     def locate(self, span: SourceSpan, origin: SourceSpan | None) -> None:
-        """The place of what follows, which is added until `begin`."""
+        """Sets the source place of the instructions that are added from here until `begin`."""
         self._mnemonic, self.span, self.origin = "", span, origin
         self._writes_parts = False
 

@@ -132,7 +132,7 @@ def _next_type(
 def _scaled(
     site: Site, pointer: Operand, number: Operand, type_: ScalarIrType, scale: int
 ) -> Register:
-    """pointer + number * scale; the number is signed.
+    """Computes pointer + number * scale; the number is signed.
 
     Addresses that only differ in what is constant get one base, as native compilers arrange it.
     """
@@ -222,7 +222,7 @@ def _alloca(site: Site) -> None:
         raise IrProblem("alloca outside of the first basic block is not supported")
     size = count * size_of(type_)
     if size > _MOST_ALLOCA_BYTES:
-        raise IrProblem(f"alloca of {size} bytes is not supported")
+        raise IrProblem(f"alloca of more than {_MOST_ALLOCA_BYTES} bytes is not supported")
     name = f"{scope.function.name}.{site.instruction.result}"
     site.result(PointerType(0), (scope.kernel.variables.allocate(name, size, align),))
 

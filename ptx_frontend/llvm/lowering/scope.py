@@ -223,7 +223,7 @@ class Site:
         return self.operand()
 
     def constant(self) -> int:
-        """A type and a number."""
+        """Reads a constant: a type and a number."""
         (part,) = self.operand().parts
         if not isinstance(part, Immediate):
             raise IrProblem("expected a number", False)

@@ -24,6 +24,7 @@ _LOCAL_ALIGNMENT = 16
 _FIRST_LOCAL = 16
 """No variable of a thread lies at address 0, which is the null pointer."""
 _POINTER_BYTES = 8
+_ADDRESS_BITS = 64
 
 
 class Variables:
@@ -62,8 +63,10 @@ class Variables:
             )
         if not variable.initial and space is AddressSpace.GLOBAL:
             raise IrProblem(f"variable @{name} is declared but not defined")
-        self._used[name] = variable
         size, align = size_of(variable.type), max(variable.align, align_of(variable.type))
+        if size >> _ADDRESS_BITS:
+            raise IrProblem(f"variable @{name} does not fit {_ADDRESS_BITS} bits of addresses")
+        self._used[name] = variable
         offset = 0
         if space is AddressSpace.SHARED:
             offset = align_up(self.shared_bytes, align)

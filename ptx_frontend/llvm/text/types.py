@@ -103,7 +103,7 @@ class PointerType:
 
     @property
     def address_space(self) -> AddressSpace | None:
-        """Where it points to; None for a space that OpenCL does not have.
+        """The space of what the pointer points to; None for one that OpenCL does not have.
 
         Constant buffers are allocated like global ones, so both are one memory.
         """

@@ -24,7 +24,7 @@ _CLEARED = 0xFFFFFFFF & ~(1 << OFFSET_BITS)
 
 
 def clears_peer_bit(instruction: Compute) -> bool:
-    """Whether it masks 32 bits as CUTLASS does."""
+    """Whether the instruction masks 32 bits as CUTLASS does."""
     is_mask = instruction.opcode.name == "and" and Immediate(_CLEARED) in instruction.sources
     return is_mask and instruction.guard is None
 

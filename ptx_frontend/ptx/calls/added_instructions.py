@@ -82,7 +82,7 @@ class AddedCode(InstructionWriter):
         self.builder.end_and_continue(branch, otherwise)
 
     def jump(self, target: int) -> None:
-        """Goes on at `target`: the call or the return itself, so that nothing more is counted."""
+        """Goes on at `target` without a count: the jump is the call or the return itself."""
         self.builder.end(Jump(pc=IMPLICIT_PC, mnemonic="", span=self.span, target=target))
 
     def trap(self, reason: str) -> None:

@@ -19,10 +19,10 @@ from kernelcast.ptx_frontend.ptx.lowering.variables import align_up
 from kernelcast.ptx_frontend.ptx.text import syntax
 from kernelcast.simcore.isa.analysis.control_flow import live_at_ends, members
 from kernelcast.simcore.isa.ir.kernel import Immediate, Register, SymbolAddress
+from kernelcast.simcore.isa.ir.operands import CALL_STACK
 
 __all__ = ["Activation", "CallStack", "CalledFunction"]
 
-_STACK = "%stack"
 _ALLOCATED = "%alloca"
 _STACK_BYTES = 16 << 10
 """Bytes of every thread's stack in kernels with recursion, and again in those with `alloca`."""
@@ -109,7 +109,7 @@ class CallStack:
     def pointer(self) -> Register:
         """The register with the address of the running function's part of the stack."""
         if self._pointer is None:
-            self._pointer = self._names.file.new(_STACK, 64)
+            self._pointer = self._names.file.new(CALL_STACK, 64)
         return self._pointer
 
     def top(self) -> Register:

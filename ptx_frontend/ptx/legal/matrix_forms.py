@@ -164,7 +164,7 @@ def product_form(mnemonic: str, target: str, selector: int = 0) -> MatrixOperati
 
 
 def _formats(parts: _Parts) -> tuple[ElementFormat, ...]:
-    """D, A, B and C; `wmma` on f16 names D and C only."""
+    """The formats of D, A, B and C; `wmma` on f16 names D and C only."""
     if parts.root == "wmma" and len(parts.formats) == 2:
         return parts.formats[0], ElementFormat.F16, ElementFormat.F16, parts.formats[1]
     return parts.formats

@@ -54,7 +54,7 @@ class SurfaceForm:
 
     @property
     def bytes(self) -> int:
-        """What an unformatted access moves."""
+        """Bytes that an unformatted access moves."""
         return self.vector * self.type.bytes
 
 

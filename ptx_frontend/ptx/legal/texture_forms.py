@@ -35,7 +35,7 @@ class Geometry(Enum):
 
     @property
     def numbers(self) -> int:
-        """Coordinates besides the layer."""
+        """The number of coordinates besides the layer."""
         return 3 if self.is_cube else self.kind.dimensions
 
     @property

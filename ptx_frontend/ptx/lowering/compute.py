@@ -78,7 +78,7 @@ def _shape(site: Site) -> str:
 
 
 def _destinations(site: Site, form: ComputeForm) -> tuple[tuple[Register | None, ...], int]:
-    """The destinations, and the index of the first source operand."""
+    """The destinations of a statement, and the index of its first source operand."""
     if not site.operands:
         site.expect_operands(1 + len(form.sources))
     wider = form.opcode.name == _CONVERSION

@@ -53,7 +53,7 @@ class InstructionParts(InstructionWriter):
         return replace(self, guard=Guard(self.compute("and.pred", 1, held, condition), False))
 
     def pack(self, destination: Register, low: Operand, high: Operand) -> None:
-        """Two halves side by side."""
+        """Packs two halves into a register of twice their width."""
         self.assign_all("mov.b32", (destination,), low, high, shape="pack2")
 
     def unpack(self, source: Operand) -> tuple[Register, Register]:

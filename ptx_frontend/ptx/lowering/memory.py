@@ -55,7 +55,7 @@ class Access:
     operation: str
     has_hint_operand: bool
     is_wide: bool = False
-    """Whether it moves a register of 128 bits, which is a pair here."""
+    """Whether the access moves a register of 128 bits, which is a pair here."""
 
 
 @cache

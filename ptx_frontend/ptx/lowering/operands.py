@@ -9,6 +9,7 @@ from kernelcast.errors import PtxSyntaxError, SourceSpan, UnsupportedInstruction
 from kernelcast.ptx_frontend.instruction_writer import GuardedPlace, Place
 from kernelcast.ptx_frontend.ptx.lowering.names import SPECIALS, Names, special_register_bits
 from kernelcast.ptx_frontend.ptx.text import syntax
+from kernelcast.ptx_frontend.ptx.text.literals import packed_float
 from kernelcast.ptx_frontend.ptx.text.mnemonics import Refusal
 from kernelcast.simcore.isa.ir.kernel import (
     Address,
@@ -50,7 +51,7 @@ class Site:
         return self.statement.operands
 
     def place(self, ahead: int = 0) -> Place:
-        """What an instruction of this statement has; `ahead` others come before it."""
+        """The place that an instruction of this statement gets; `ahead` others come before it."""
         return Place(pc=self.pc + ahead, mnemonic=self.mnemonic, span=self.span, origin=self.origin)
 
     def fields(self, ahead: int = 0) -> GuardedPlace:
@@ -167,11 +168,7 @@ class Site:
 
     def _rounded(self, value: float, bits: int) -> int:
         code, unsigned = _FLOAT_FORMATS[bits]
-        try:
-            packed = struct.pack(code, value)
-        except OverflowError:
-            packed = struct.pack(code, float("-inf") if value < 0 else float("inf"))
-        found: int = struct.unpack(unsigned, packed)[0]
+        found: int = struct.unpack(unsigned, packed_float(code, value))[0]
         return found
 
     def destination(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from kernelcast.errors import UnsupportedInstruction
+from kernelcast.ptx_frontend.ptx.text.literals import packed_float
 from kernelcast.ptx_frontend.ptx.text.source import SourceText
 from kernelcast.ptx_frontend.ptx.text.syntax import (
     Float,
@@ -41,6 +42,7 @@ _TYPE_BYTES = {
 _FLOAT_FORMATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
 _WIDE_ALIGNMENT = 16
 _POINTER_BYTES = 8
+_ADDRESS_MASK = (1 << 8 * _POINTER_BYTES) - 1
 OPAQUE_TYPES = ("texref", "samplerref", "surfref")
 """Types of variables that a launch sets: their addresses are the numbers of objects."""
 
@@ -134,8 +136,8 @@ def _place(
     data, relocations = _initial_data(variable, size, source)
     for position in [at for at, name in relocations.items() if name in functions]:
         (addend,) = struct.unpack_from("<q", data, position)
-        address = functions[relocations.pop(position)] + addend
-        data = data[:position] + struct.pack("<q", address) + data[position + _POINTER_BYTES :]
+        address = functions[relocations.pop(position)] + addend & _ADDRESS_MASK
+        data = data[:position] + struct.pack("<Q", address) + data[position + _POINTER_BYTES :]
     return Symbol(
         key,
         AddressSpace(variable.space),
@@ -190,7 +192,7 @@ def _relocate(
     """
     start = position
     if value.mask is not None:
-        byte = (value.mask.bit_length() - 1) // 8
+        byte = max(value.mask.bit_length() - 1, 0) // 8
         start = position - byte
         is_first = byte == 0
         if (
@@ -210,7 +212,7 @@ def _relocate(
     if start + _POINTER_BYTES > len(data):
         raise source.error(f"the address of {value.name!r} does not fit", value.at)
     relocations[start] = value.name
-    data[start : start + _POINTER_BYTES] = struct.pack("<q", value.addend)
+    data[start : start + _POINTER_BYTES] = struct.pack("<Q", value.addend & _ADDRESS_MASK)
 
 
 def _encoded(
@@ -219,7 +221,7 @@ def _encoded(
     code = _FLOAT_FORMATS.get(variable.type)
     if isinstance(value, Integer):
         if code:
-            return struct.pack(code, value.value)
+            return packed_float(code, value.value)
         return (value.value & ((1 << (8 * width)) - 1)).to_bytes(width, "little")
     if value.bits == 8 * width:
         return value.raw.to_bytes(width, "little")
@@ -229,7 +231,7 @@ def _encoded(
             variable.at,
             len(variable.name),
         )
-    return struct.pack(code, value.value)
+    return packed_float(code, value.value)
 
 
 def references(initial: Iterable[Initial]) -> list[SymbolReference]:

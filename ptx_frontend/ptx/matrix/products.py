@@ -22,7 +22,7 @@ _SCALE_OPERANDS = 4
 
 
 def lower_mma(site: Site, builder: BasicBlockBuilder, target: str) -> None:
-    """D, A, B, C; then metadata and its selector where A is sparse; then scales, if any."""
+    """Lowers `mma`: D, A, B, C; metadata and its selector where A is sparse; scales, if any."""
     is_sparse = any(part.startswith("sp") for part in site.mnemonic.split(".")[1:])
     scaled = is_scaled(site.mnemonic)
     scales_at = _FRAGMENTS + 2 * is_sparse

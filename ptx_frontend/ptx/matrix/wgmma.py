@@ -13,28 +13,21 @@ from kernelcast.ptx_frontend.ptx.legal.wgmma_forms import WgmmaForm, wgmma_form
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.ptx.lowering.instruction_parts import InstructionParts
 from kernelcast.ptx_frontend.ptx.lowering.operands import Site
+from kernelcast.ptx_frontend.ptx.matrix.described_words import (
+    left_words,
+    right_words,
+    with_other_sign,
+)
 from kernelcast.ptx_frontend.ptx.matrix.products import fragment_destinations, fragment_sources
 from kernelcast.ptx_frontend.ptx.text import syntax
 from kernelcast.ptx_frontend.ptx.text.mnemonics import Refusal
-from kernelcast.simcore.isa.ir.kernel import (
-    Address,
-    Immediate,
-    Operand,
-    Register,
-    Special,
-    SpecialRegister,
-)
-from kernelcast.simcore.isa.matrix.described_rows import core_matrices, rows_opcode
-from kernelcast.simcore.isa.matrix.descriptors import CORE_ROWS, PIECE_BYTES
-from kernelcast.simcore.isa.matrix.formats import ElementFormat
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 from kernelcast.simcore.isa.matrix.operations import LayoutFamily, MatrixOperation, matrix_opcode
-from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["lower_wgmma"]
 
 _WORD = ScalarType.B32
-_WARPS = 4
-_WORDS = PIECE_BYTES // _WORD.bytes
 
 
 def lower_wgmma(site: Site, builder: BasicBlockBuilder, target: str) -> None:
@@ -99,7 +92,7 @@ class _Product:
         code, site, operation = self._code, self._site, self._operation
         opcode = matrix_opcode(operation)
         left = self._left(operation.fragments()[0].registers)
-        right = self._brought(2, self._b_turned, Immediate(0))
+        right = right_words(code, operation, self._descriptor(2))
         destinations = fragment_destinations(site, 0, opcode.results)
         before = self._accumulator(fragment_sources(site, 0, opcode.results))
         more: list[Operand] = []
@@ -107,39 +100,16 @@ class _Product:
             more.append(site.source(site.operands[3], 3, _WORD))
         code.exchange(opcode, destinations, (*left, *right, *before, *more), is_main=True)
 
+    def _descriptor(self, index: int) -> Operand:
+        return self._site.source(self._site.operands[index], index, ScalarType.B64)
+
     def _left(self, registers: int) -> Sequence[Operand]:
         site, code = self._site, self._code
         if self._in_registers:
             found: Sequence[Operand] = fragment_sources(site, 1, (_WORD,) * registers)
         else:
-            warp = code.compute(
-                "and.b32", 32, SpecialRegister(Special.WARPID), Immediate(_WARPS - 1)
-            )
-            quarter = self._operation.product.rows
-            piece = PIECE_BYTES * 8 // self._form.a.bits
-            cores = quarter // (piece if self._a_turned else CORE_ROWS)
-            first = code.compute("mul.lo.u32", 32, warp, Immediate(cores))
-            found = self._brought(1, self._a_turned, first)
+            found = left_words(code, self._operation, self._descriptor(1))
         return self._negated(found)
-
-    def _brought(self, index: int, turned: bool, first: Operand) -> list[Register]:
-        """The words of an operand in shared memory, in the order of the accesses."""
-        code, site, product = self._code, self._site, self._operation.product
-        if index == 1:
-            depth = product.depth // 2 if self._form.is_sparse else product.depth
-            cores = core_matrices(product.a, product.rows, depth, turned)
-        else:
-            cores = core_matrices(product.b, product.columns, product.depth, turned)
-        descriptor = site.source(site.operands[index], index, ScalarType.B64)
-        opcode = rows_opcode(cores)
-        addresses = [code.builder.temporary(32) for _ in opcode.results]
-        code.exchange(opcode, addresses, (descriptor, first))
-        words: list[Register] = []
-        for address in addresses:
-            row = [code.builder.temporary(32) for _ in range(_WORDS)]
-            code.load(_WORD, Address(AddressSpace.SHARED, address, 0), row)
-            words += row
-        return words
 
     def _negated(self, words: Sequence[Operand]) -> Sequence[Operand]:
         """A with the sign of both constants."""
@@ -150,8 +120,7 @@ class _Product:
             raise self._site.error("a scale is 1 or -1", self._scales_at)
         if signs[0] == signs[1]:
             return words
-        mask = Immediate(_sign_bits(self._form.a))
-        return [self._code.compute("xor.b32", 32, word, mask) for word in words]
+        return with_other_sign(self._code, words, self._form.a)
 
     def _accumulator(self, words: Sequence[Operand]) -> Sequence[Operand]:
         """D before the product, or zeros where `scale-d` is false."""
@@ -162,8 +131,3 @@ class _Product:
             return words if operand.value else [Immediate(0)] * len(words)
         keeps = site.source(operand, index, ScalarType.PRED)
         return [code.compute("selp.b32", 32, word, Immediate(0), keeps) for word in words]
-
-
-def _sign_bits(format_: ElementFormat) -> int:
-    """A word with the sign bit of each element."""
-    return sum(1 << (at + format_.bits - 1) for at in range(0, _WORD.bits, format_.bits))

@@ -141,7 +141,7 @@ class _Access:
             self._guarded.store(type_, place, held, is_main=self._is_first())
 
     def _is_first(self) -> bool:
-        """Whether this access is the first, which counts as the instruction."""
+        """Whether the access is the first, which counts as the instruction."""
         is_first, self._has_access = not self._has_access, True
         return is_first
 

@@ -6,9 +6,8 @@ import re
 
 from kernelcast.errors import nearest
 from kernelcast.ptx_frontend.ptx.text.lexer import Tokens, is_name, is_whole_directive
-from kernelcast.ptx_frontend.ptx.text.literals import constant_expression, number
+from kernelcast.ptx_frontend.ptx.text.literals import address_offset, constant_expression, number
 from kernelcast.ptx_frontend.ptx.text.syntax import (
-    Float,
     Initial,
     Integer,
     LabelledList,
@@ -35,6 +34,7 @@ SPACES = ("global", "shared", "const", "local", "param")
 LINKAGES = ("visible", "extern", "weak", "common")
 PROTOTYPES = (".callprototype", ".branchtargets", ".calltargets")
 _ABI = (".noreturn", ".abi_preserve", ".abi_preserve_control")
+_MOST_ELEMENTS = 1 << 64
 _LARGEST_INITIALISED = 1 << 28  # bytes, which are all in memory
 _VECTORS = {".v2": 2, ".v4": 4, ".v8": 8}
 _TYPES = frozenset(
@@ -187,6 +187,8 @@ def _named(
             size = value.value
         tokens.expect("]", f"after the size of {name!r}")
         count = size if count is None else count * size
+        if count > _MOST_ELEMENTS:
+            raise tokens.source.error(f"{name!r} does not fit 64 bits of addresses", at, len(name))
     initial = tuple(_initialiser(tokens)) if tokens.accept("=") else ()
     if initial and count == 0:  # of `name[]`, which is as long as what it is set to
         count = len(initial)
@@ -252,13 +254,7 @@ def _initial(tokens: Tokens) -> Initial:
 
 
 def _addend(tokens: Tokens) -> int:
-    if tokens.next not in ("+", "-"):
-        return 0
-    at = tokens.offset
-    value = constant_expression(tokens)
-    if isinstance(value, Float):
-        raise tokens.source.error("an address offset must be an integer", at)
-    return value.value
+    return address_offset(tokens) if tokens.next in ("+", "-") else 0
 
 
 def skip_section(tokens: Tokens) -> None:

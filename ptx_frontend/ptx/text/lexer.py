@@ -133,7 +133,7 @@ class Tokens:
         self.texts += compress(texts, keep)
 
     def _refuse_oddities(self, texts: list[str], offsets: list[int]) -> None:
-        """Numbers that take long to convert, and a comment that swallows the rest of the text."""
+        """Refuses numbers that take long to convert, and a comment that takes all that is left."""
         if texts and texts[-1][:2] == "/*" and (len(texts[-1]) < 4 or texts[-1][-2:] != "*/"):
             raise self.source.error("the comment that begins here does not end", offsets[-2], 2)
         if max(map(len, texts), default=0) > LONGEST_NUMBER:

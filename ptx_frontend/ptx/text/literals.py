@@ -9,7 +9,7 @@ from collections.abc import Callable
 from kernelcast.ptx_frontend.ptx.text.lexer import Tokens
 from kernelcast.ptx_frontend.ptx.text.syntax import Float, Integer, Number
 
-__all__ = ["constant_expression", "number"]
+__all__ = ["address_offset", "constant_expression", "number", "packed_float"]
 
 _WARP_SIZE = 32
 _CONSTANT_BITS = 64
@@ -55,6 +55,25 @@ def number(text: str) -> Number | None:
         is_octal = len(digits) > 1 and digits.isdecimal() and digits[0] == "0"
         return Integer(int(digits, 8 if is_octal else 0))
     return Float(float(text), 0) if _DECIMAL_FLOAT.fullmatch(text) else None
+
+
+def packed_float(code: str, value: float) -> bytes:
+    """The bytes of a number, rounded to the format of `struct`; beyond its range infinity."""
+    try:
+        return struct.pack(code, float(value))
+    except OverflowError:
+        return struct.pack(code, float("-inf") if value < 0 else float("inf"))
+
+
+def address_offset(tokens: Tokens) -> int:
+    """A constant of at most 64 bits that is added to an address."""
+    at = tokens.offset
+    value = constant_expression(tokens)
+    if not isinstance(value, Integer):
+        raise tokens.source.error("an address offset must be an integer", at)
+    if not -(1 << _CONSTANT_BITS - 1) <= value.value < 1 << _CONSTANT_BITS:
+        raise tokens.source.error(f"the address offset {value.value} does not fit 64 bits", at)
+    return value.value
 
 
 def constant_expression(tokens: Tokens) -> Number:

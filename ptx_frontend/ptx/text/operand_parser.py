@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernelcast.ptx_frontend.ptx.text.lexer import END, Tokens, is_name
-from kernelcast.ptx_frontend.ptx.text.literals import constant_expression, number
+from kernelcast.ptx_frontend.ptx.text.literals import address_offset, constant_expression, number
 from kernelcast.ptx_frontend.ptx.text.syntax import (
     AddressOperand,
     BracketOperand,
@@ -83,16 +83,11 @@ class OperandParser:
         if isinstance(known, Integer) and tokens.texts[tokens.index + 1] == "]":
             tokens.index += 1
             return known.value
-        at = tokens.offset
         start = tokens.index
-        value = constant_expression(tokens)
-        if not isinstance(value, Integer):
-            raise tokens.source.error("an address offset must be an integer", at)
-        if not -(1 << 63) <= value.value < 1 << 64:
-            raise tokens.source.error(f"the address offset {value.value} does not fit 64 bits", at)
+        offset = address_offset(tokens)
         if tokens.index == start + 1:
-            self._single[tokens.texts[start]] = value
-        return value.value
+            self._single[tokens.texts[start]] = Integer(offset)
+        return offset
 
     def _address(self) -> Operand:
         tokens = self._tokens

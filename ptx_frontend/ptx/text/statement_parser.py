@@ -102,7 +102,7 @@ class StatementParser:
         return scope
 
     def _name_statement(self, statements: list[Statement]) -> None:
-        """A label, or an instruction without guard."""
+        """Parses a statement that begins with a name: a label, or an instruction without guard."""
         tokens = self._tokens
         at = tokens.offsets[tokens.index]
         if tokens.texts[tokens.index + 1] != ":":

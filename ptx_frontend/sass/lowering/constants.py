@@ -12,9 +12,8 @@ import struct
 from dataclasses import dataclass
 
 from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
-from kernelcast.simcore.isa.address_windows import WINDOWS
 from kernelcast.simcore.isa.ir.kernel import Immediate, Special, SpecialRegister, SymbolAddress
-from kernelcast.simcore.isa.types import AddressSpace
+from kernelcast.simcore.isa.types import WINDOWS, AddressSpace
 
 __all__ = [
     "ADDRESSES_BANK",
@@ -22,6 +21,8 @@ __all__ = [
     "USER_BANK",
     "DriverWord",
     "GridWord",
+    "HalfOf",
+    "Reciprocal",
     "bank_of",
     "driver_words",
     "literal",
@@ -34,6 +35,28 @@ _SIZES = (
     *(Special.NCTAID_X, Special.NCTAID_Y, Special.NCTAID_Z),
 )
 
+_CLUSTER_SIZES = (Special.CLUSTER_NCTAID_X, Special.CLUSTER_NCTAID_Y, Special.CLUSTER_NCTAID_Z)
+_CLUSTERS = (Special.NCLUSTERID_X, Special.NCLUSTERID_Y, Special.NCLUSTERID_Z)
+_SYSTEM_BYTES = 1024
+_CLUSTER_PLACE, _END = 0x2A0, 1 << 16
+_ENVIRONMENT = 32
+"""Words of `%envreg0` and so on, which a driver may set: here they are 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reciprocal:
+    """1 over a special register as f32, rounded up: products with it are never too small."""
+
+    which: Special
+
+
+@dataclass(frozen=True, slots=True)
+class HalfOf:
+    """A word of a special register of 64 bits."""
+
+    which: Special
+    is_upper: bool
+
 
 @dataclass(frozen=True, slots=True)
 class GridWord:
@@ -42,10 +65,9 @@ class GridWord:
     is_upper: bool
 
 
-DriverWord = SpecialRegister | Immediate | GridWord | None
-"""What a word of bank 0 below the parameters is: a special register, a number, half of an address,
-or None for the first address of the stack."""
-_ENVIRONMENT_REGISTERS = 32
+DriverWord = SpecialRegister | Immediate | Reciprocal | HalfOf | GridWord | None
+"""What a word of bank 0 below the parameters is: of a special register, a number, half of an
+address, or None for the first address of the stack."""
 
 
 def _halves(place: int, value: int) -> dict[int, DriverWord]:
@@ -55,8 +77,12 @@ def _halves(place: int, value: int) -> dict[int, DriverWord]:
     }
 
 
-def driver_words(architecture: int) -> dict[int, DriverWord]:
-    """The words of bank 0 below the parameters by byte offset."""
+def driver_words(architecture: int, shared_bytes: int) -> dict[int, DriverWord]:
+    """The words of bank 0 below the parameters by byte offset.
+
+    `shared_bytes` of a kernel: from Hopper on the first 1,024 of them are the system's.
+    """
+    system_bytes = min(shared_bytes, _SYSTEM_BYTES) if architecture >= _HOPPER else 0
     if architecture >= _BLACKWELL:
         first, stack, dynamic, descriptor = 0x360, 0x37C, 0x2AC, 0x358
     elif architecture >= _HOPPER:
@@ -75,30 +101,65 @@ def driver_words(architecture: int) -> dict[int, DriverWord]:
             **{first + 0x10 + 4 * i: SpecialRegister(_SIZES[3 + i]) for i in range(3)},
         }
     found[stack] = None
-    found |= _environment(architecture)
     if dynamic is not None:
         found[dynamic] = SpecialRegister(Special.DYNAMIC_SMEM_SIZE)
     if descriptor is not None:
         found |= _halves(descriptor, 0)
-    if architecture >= _BLACKWELL:
-        found |= _halves(0x2F8, WINDOWS[AddressSpace.LOCAL])
-        found |= _halves(0x120, WINDOWS[AddressSpace.CONST])
-    elif architecture >= _VOLTA:
+    if _VOLTA <= architecture < _BLACKWELL:
         found |= _halves(0x18, WINDOWS[AddressSpace.SHARED])
         found |= _halves(0x20, WINDOWS[AddressSpace.LOCAL])
-        found |= _halves(0xD0 if architecture >= _HOPPER else 0x50, WINDOWS[AddressSpace.CONST])
+    if architecture >= _VOLTA:
+        found |= _of_device(architecture, system_bytes)
+    if architecture >= _HOPPER:
+        found |= _of_clusters(architecture)
     return found
 
 
-def _environment(architecture: int) -> dict[int, DriverWord]:
-    """The words of `%envreg0` to `%envreg31`, as PTX has them here."""
-    if architecture < _VOLTA:
-        return {}
-    first = 0x88 if architecture < _HOPPER else 0x40 if architecture < _BLACKWELL else 0x250
+def _of_device(architecture: int, system_bytes: int) -> dict[int, DriverWord]:
+    """The numbers of multiprocessors and of the grid, the environment, windows, system memory."""
+    if architecture >= _BLACKWELL:
+        multiprocessors, grid, environment, reserved, window = 0x2D0, 0x140, 0x250, 0x16C, 0x120
+    elif architecture >= _HOPPER:
+        multiprocessors, grid, environment, reserved, window = 0x10C, 0x30, 0x40, 0x114, 0xD0
+    else:
+        multiprocessors, grid, environment, reserved, window = 0x10C, 0x30, 0x88, 0x114, 0x50
+    end = min(
+        environment + 4 * _ENVIRONMENT, _CLUSTER_PLACE if architecture >= _BLACKWELL else _END
+    )
+    found: dict[int, DriverWord] = {place: Immediate(0) for place in range(environment, end, 4)}
+    found |= {environment + 4: GridWord(True), environment + 8: GridWord(False)}
+    found[multiprocessors] = SpecialRegister(Special.NSMID)
+    found[grid], found[grid + 4] = HalfOf(Special.GRIDID, False), HalfOf(Special.GRIDID, True)
+    found[reserved] = Immediate(system_bytes)
+    found |= _halves(window, WINDOWS[AddressSpace.CONST])
+    if architecture >= _BLACKWELL:
+        found |= _halves(0x2F8, WINDOWS[AddressSpace.LOCAL])
+    return found
+
+
+def _of_clusters(architecture: int) -> dict[int, DriverWord]:
+    """Sizes of clusters and how many there are; every launch is one of clusters, be it of one."""
+    if architecture >= _BLACKWELL:
+        flag, sizes, reciprocals, counts, rank, most = (
+            0x36C,
+            _CLUSTER_PLACE,
+            0x2B0,
+            0x2C0,
+            0x2CC,
+            0x2BC,
+        )
+    else:
+        flag, sizes, reciprocals, counts, rank, most = 0x140, 0x144, 0x150, 0x15C, 0x188, 0x13C
     found: dict[int, DriverWord] = {
-        first + 4 * number: Immediate(0) for number in range(_ENVIRONMENT_REGISTERS)
+        flag: Immediate(1),
+        rank: SpecialRegister(Special.CLUSTER_NCTARANK),
+        most: Immediate(0xFFFFFFFF),
     }
-    return found | {first + 4: GridWord(True), first + 8: GridWord(False)}
+    for index in range(3):
+        found[sizes + 4 * index] = SpecialRegister(_CLUSTER_SIZES[index])
+        found[reciprocals + 4 * index] = Reciprocal(_CLUSTER_SIZES[index])
+        found[counts + 4 * index] = SpecialRegister(_CLUSTERS[index])
+    return found
 
 
 @dataclass(frozen=True, slots=True)

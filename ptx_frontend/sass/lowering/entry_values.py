@@ -9,6 +9,8 @@ from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
 from kernelcast.ptx_frontend.sass.lowering.constants import (
     ADDRESSES_BANK,
     GridWord,
+    HalfOf,
+    Reciprocal,
     bank_of,
     driver_words,
     literal,
@@ -29,7 +31,7 @@ from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = ["EntryValues"]
 
-_LONG = 8
+_WORD, _LONG = 4, 8
 _GRID_BYTES = 256
 _UNKNOWN_STACK = 0xFFFFFFFF
 """What the assembler says where functions call themselves or are called through registers."""
@@ -52,7 +54,7 @@ class EntryValues(InstructionWriter):
         self._function = function
         self.base = base
         """Where parameters begin in bank 0."""
-        self._driver = driver_words(cubin.architecture)
+        self._driver = driver_words(cubin.architecture, function.shared_bytes)
         self._known: dict[object, Operand | None] = {}
         self._written: list[Load | Compute] = []
         self.symbols: set[str] = set()
@@ -96,7 +98,7 @@ class EntryValues(InstructionWriter):
         """A special register that does not change while the kernel runs."""
         found = self._known.get(which)
         if found is None:
-            found = self._known[which] = self._kept("mov.u32", bits, which)
+            found = self._known[which] = self._kept(f"mov.u{bits}", bits, which)
         assert isinstance(found, Register)
         return found
 
@@ -131,12 +133,27 @@ class EntryValues(InstructionWriter):
 
     def _parameter(self, offset: int, size: int) -> Operand | None:
         place = offset - self.base
-        if not 0 <= place <= self._function.info.parameter_bytes - size:
+        there = self._function.info.parameter_bytes - place
+        if place < 0 or there <= 0:
             return None
-        if place % size:
+        if place % size or (size == _LONG and there < size):
             return self._joined(0, offset)
-        register = self.register(8 * size)
-        type_ = ScalarType.B32 if size == 4 else ScalarType.B64
+        if there < size:
+            return self._last_parameter(place, there)
+        return self._parameter_of(ScalarType.B32 if size == _WORD else ScalarType.B64, place)
+
+    def _last_parameter(self, place: int, there: int) -> Operand:
+        """A word of which only some bytes, fewer than four, belong to a parameter."""
+        if there == 1:
+            return self._parameter_of(ScalarType.U8, place)
+        low = self._parameter_of(ScalarType.U16, place)
+        if there == 2:
+            return low
+        upper = self._parameter_of(ScalarType.U8, place + 2)
+        return self._kept("prmt.b32", 32, low, upper, Immediate(0x5410))
+
+    def _parameter_of(self, type_: ScalarType, place: int) -> Register:
+        register = self.register(max(type_.bits, 8 * _WORD))
         fields = self.fields(f"ld.param.{type_.ptx_name}")
         address = Address(AddressSpace.PARAM, None, place)
         self._written.append(Load(**fields, type=type_, address=address, destinations=(register,)))
@@ -152,12 +169,23 @@ class EntryValues(InstructionWriter):
             return Immediate(self.stack_top)
         if isinstance(word, SpecialRegister):
             return self.special(word)
+        if isinstance(word, HalfOf):
+            return self._half(word)
+        if isinstance(word, Reciprocal):
+            number = self._kept("cvt.rn.f32.u32", 32, self.special(SpecialRegister(word.which)))
+            return self._kept("rcp.rp.f32", 32, number)
         return self._grid_word(word) if isinstance(word, GridWord) else word
 
     def _grid_word(self, word: GridWord) -> Register:
         """Half of the address of the workspace of a grid."""
         self.own_symbols[GRID] = Symbol(GRID, AddressSpace.GLOBAL, _GRID_BYTES, _GRID_BYTES, 0)
         whole = self._kept("mov.u64", 64, SymbolAddress(GRID))
+        low, high = self.register(32), self.register(32)
+        self._written.append(self.computed("mov.b64", (low, high), whole, shape="unpack2"))
+        return high if word.is_upper else low
+
+    def _half(self, word: HalfOf) -> Register:
+        whole = self.special(SpecialRegister(word.which), 64)
         low, high = self.register(32), self.register(32)
         self._written.append(self.computed("mov.b64", (low, high), whole, shape="unpack2"))
         return high if word.is_upper else low
@@ -181,7 +209,9 @@ class EntryValues(InstructionWriter):
         return max(stack, self._function.frame_bytes)
 
     def _joined(self, bank: int, offset: int) -> Operand | None:
-        low, high = self.constant(bank, offset, 4), self.constant(bank, offset + 4, 4)
+        low, high = self.constant(bank, offset, _WORD), self.constant(bank, offset + _WORD, _WORD)
+        if high is None and self.is_parameter(bank, offset):
+            high = Immediate(0)  # behind the last parameter
         if low is None or high is None:
             return None
         if isinstance(low, Immediate) and isinstance(high, Immediate):

@@ -38,6 +38,7 @@ from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
 from kernelcast.ptx_frontend.sass.lowering.tensor import (
     fragments,
     matrix,
+    warpgroups,
 )
 
 __all__ = [
@@ -72,4 +73,5 @@ __all__ = [
     "special_registers",
     "uniform",
     "warp",
+    "warpgroups",
 ]

@@ -13,11 +13,11 @@ from kernelcast.ptx_frontend.sass.lowering.control_flow.flow_context import FLOW
 from kernelcast.ptx_frontend.sass.lowering.control_flow.shared_calls import call_shared, go_back
 from kernelcast.ptx_frontend.sass.lowering.entry_values import EntryValues
 from kernelcast.ptx_frontend.sass.lowering.families import SASS_OPCODES
-from kernelcast.ptx_frontend.sass.lowering.flow import INSTRUCTION_BYTES, Body, body_from
+from kernelcast.ptx_frontend.sass.lowering.flow import INSTRUCTION_BYTES, Blocks, Body, body_from
 from kernelcast.ptx_frontend.sass.lowering.functions import CallGraph, SharedFunction
 from kernelcast.ptx_frontend.sass.lowering.registers import SassRegisters
 from kernelcast.ptx_frontend.sass.lowering.site import Site
-from kernelcast.ptx_frontend.sass.lowering.symbols import symbols_of
+from kernelcast.ptx_frontend.sass.lowering.symbols import symbols_of, unlinked
 from kernelcast.ptx_frontend.sass.lowering.wide_registers import wide_registers
 from kernelcast.ptx_frontend.sass.lowering.wide_sums import find_wide_sums
 from kernelcast.ptx_frontend.sass.passes.pipeline import improved
@@ -98,14 +98,15 @@ class _KernelLowering:
         if not self._section.statements:
             self._refuse(UnsupportedInstruction("a kernel without code", self._builder.start))
             return None
-        self._body(body_from(self._section, 0))
-        self._builder.exit()
-        self._shared_bodies()
-        self._entry.finish()
-        if self.refusals:
-            return None
+        for name in unlinked(self._cubin, self._function):
+            reason = f"the cubin has no {name!r}: link the program, as nvcc does without -dc"
+            self._refuse(UnsupportedInstruction(reason, self._builder.start))
         try:
-            return self._assembled()
+            self._body(body_from(self._section, 0))
+            self._builder.exit()
+            self._shared_bodies()
+            self._entry.finish()
+            return None if self.refusals else self._assembled()
         except UnsupportedInstruction as refusal:
             self._refuse(refusal)
             return None
@@ -147,7 +148,7 @@ class _KernelLowering:
 
     def _body(self, body: Body, own: SharedFunction | None = None) -> None:
         """Lowers what is reached from the body's entry, whose basic block is placed first."""
-        body.blocks = {address: self._builder.new(f"{address:#x}") for address in body.starts}
+        body.blocks = Blocks({start: self._builder.new(f"{start:#x}") for start in body.starts})
         outer = self._context.memory.get(FLOW)
         outer_sums = self._context.wide_sums
         self._context.memory[FLOW] = Flow(
@@ -163,6 +164,9 @@ class _KernelLowering:
                 self._statement(statement)
             except UnsupportedInstruction as refusal:
                 self._refuse(refusal)
+            except IndexError:  # a listing of another release, or a damaged one
+                reason = f"SASS instruction {statement.mnemonic!r} has fewer operands than it needs"
+                self._refuse(UnsupportedInstruction(reason, self._span(statement)))
         self._context.memory[FLOW], self._context.wide_sums = outer, outer_sums
 
     def _watched(self, body: Body) -> Iterator[Statement]:

@@ -12,15 +12,28 @@ from kernelcast.ptx_frontend.sass.lowering.constants import (
     USER_BANK,
     bank_of,
 )
+from kernelcast.simcore.isa.ir.host_functions import HostFunction
 from kernelcast.simcore.isa.ir.kernel import Symbol
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["BANK_SYMBOLS", "symbols_of"]
+__all__ = ["BANK_SYMBOLS", "symbols_of", "unlinked"]
 
 BANK_SYMBOLS = {bank: f"c[{bank:#x}]" for bank in (LITERALS_BANK, USER_BANK, ADDRESSES_BANK)}
 """Symbols that are all of a constant bank."""
 _ALIGNMENT = 256
+_HOST_FUNCTIONS = frozenset(item.value for item in HostFunction)
 _INITIALISED, _ZEROED = ".nv.global.init", ".nv.global"
+
+
+def unlinked(cubin: Cubin, function: CubinFunction) -> list[str]:
+    """Functions and variables that a kernel's code names and another file has to bring."""
+    named = dict.fromkeys(relocation.symbol for relocation in function.relocations)
+    known = (cubin.symbols.get(name) for name in named)
+    return [
+        symbol.name
+        for symbol in known
+        if symbol is not None and not symbol.section and symbol.name not in _HOST_FUNCTIONS
+    ]
 
 
 def symbols_of(cubin: Cubin, function: CubinFunction, used: Iterable[str]) -> dict[str, Symbol]:

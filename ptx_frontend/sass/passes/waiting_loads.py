@@ -6,6 +6,7 @@ there, and in which nothing is written, would have been moved out of the loop if
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kernelcast.simcore.isa.analysis.control_flow import reads
@@ -45,7 +46,7 @@ def _is_shared(load: Load) -> bool:
     return load.address.space is AddressSpace.SHARED and not load.volatile
 
 
-def _fixed_loads(inside: list[Instruction]) -> list[Load]:
+def _fixed_loads(inside: Sequence[Instruction]) -> list[Load]:
     """The loads of shared memory whose addresses do not change in a loop."""
     writers: dict[int, list[Instruction]] = {}
     for instruction in inside:

@@ -75,7 +75,7 @@ def _unreachable(body: Body, _instruction: Instruction) -> None:
 
 
 def _call(body: Body, instruction: Instruction) -> None:
-    """LLVM needs no more than the types of the arguments."""
+    """Writes a call, of which LLVM needs no more than the types of the arguments."""
     name = body.function_names.get(instruction.operand(0))
     if name is None:
         raise SpirvProblem(f"%{instruction.operand(0)} is no function")

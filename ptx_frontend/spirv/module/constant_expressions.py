@@ -66,7 +66,7 @@ class ConstantExpressions:
         return integer(type_, result)
 
     def _whole_number(self, instruction: Instruction, index: int) -> tuple[int, int]:
-        """(value, width in bits)."""
+        """A whole number constant as (value, width in bits)."""
         value = self._value_of(instruction.operand(index))
         if value.bits is None or not isinstance(value.type, IntType | BoolType):
             raise _refused(instruction.name)

@@ -1,5 +1,5 @@
 """Address expressions of a kernel that is there as code, by symbolic execution.
 
-`extraction` is the place to begin; conditions, loops, paths and values have a module each. Imports
-`address`, `isa` and `launch`.
+`extraction` is the place to begin; conditions, loops, values and the state of threads have a module
+each. Imports `address`, `isa` and `launch`.
 """

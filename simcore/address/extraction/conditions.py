@@ -102,7 +102,7 @@ def _combined(boolean: Algebra, a: Condition, b: Condition) -> Condition:
 
 
 def logical(instruction: Compute, sources: Sequence[Value], launch: LaunchValues) -> Value:
-    """Predicates, and the choice of a value by one."""
+    """The result of logic on predicates, or of the choice of a value by one."""
     conditions = [value for value in sources if not isinstance(value, AddressExpression)]
     match instruction.opcode.algebra:
         case Algebra.CHOICE:

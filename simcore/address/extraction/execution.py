@@ -16,10 +16,10 @@ from kernelcast.simcore.address.expression import AddressExpression, variable
 from kernelcast.simcore.address.extraction.answers import is_never, variables_of
 from kernelcast.simcore.address.extraction.launch import LaunchValues
 from kernelcast.simcore.address.extraction.loops import Trips, growth, trips_of
-from kernelcast.simcore.address.extraction.paths import State, Taken, merged, place_of_end
 from kernelcast.simcore.address.extraction.record import Record
 from kernelcast.simcore.address.extraction.steps import BodySteps
 from kernelcast.simcore.address.extraction.structure import structure
+from kernelcast.simcore.address.extraction.thread_state import State, Taken, merged, place_of_end
 from kernelcast.simcore.address.extraction.values import (
     Condition,
     Opaque,

@@ -136,7 +136,7 @@ class LaunchValues:
         self.fixed |= other.fixed
 
     def gives(self, answers: Answers) -> bool:
-        """Whether they are those of this launch, too."""
+        """Whether the launch has the answers of another execution."""
         return answers.are_those_of(self._facts)
 
     def ask(self, question: Callable[..., Answer], *about: Value | str | int) -> Answer:
@@ -188,7 +188,7 @@ class LaunchValues:
         return name
 
     def special(self, which: Special) -> Value:
-        """An index with a single value is that number's variable all the same."""
+        """The value of a special register: a variable even for an index of a single value."""
         if which in _INDICES:
             return variable(_INDICES[which])
         return Opaque(f"{which.value}, which is not affine")
@@ -232,7 +232,7 @@ class LaunchValues:
         return self.ask(numeric_of, expression)
 
     def truth(self, condition: Condition) -> bool | None:
-        """Whether it holds in all threads, or in none; None where that differs."""
+        """Whether the condition holds in all threads, or in none; None where that differs."""
         if isinstance(condition, bool | Opaque):
             return truth(condition, {})
         return self.ask(truth_of, condition)

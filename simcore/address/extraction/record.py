@@ -10,7 +10,7 @@ from typing import TypeAlias
 from kernelcast.simcore.address.expression import variable
 from kernelcast.simcore.address.extraction.launch import LaunchValues
 from kernelcast.simcore.address.extraction.loops import Trips, trips_under
-from kernelcast.simcore.address.extraction.paths import RawAccess, Taken, Work
+from kernelcast.simcore.address.extraction.thread_state import RawAccess, Taken, Work
 from kernelcast.simcore.address.extraction.values import Opaque
 
 __all__ = ["Record"]

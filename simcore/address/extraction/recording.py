@@ -17,7 +17,7 @@ from kernelcast.simcore.address.extraction.answers import Answers
 from kernelcast.simcore.address.extraction.domain import in_cells, offset_in_buffer
 from kernelcast.simcore.address.extraction.execution import execute
 from kernelcast.simcore.address.extraction.launch import Definitions, LaunchValues, place
-from kernelcast.simcore.address.extraction.paths import RawAccess, Work
+from kernelcast.simcore.address.extraction.thread_state import RawAccess, Work
 from kernelcast.simcore.address.extraction.values import (
     AllOf,
     AnyOf,

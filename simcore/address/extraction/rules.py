@@ -215,7 +215,7 @@ def _split(
 
 
 def _extreme(i: Compute, s: Expressions, launch: LaunchValues) -> Value | None:
-    """Where the ranges of the indices say which one it is."""
+    """The least or the greatest of two, where the ranges of the indices say which one it is."""
     is_less = launch.truth(below(s[0], s[1]))
     if is_less is None:
         is_less = launch.truth(below(launch.numeric(s[0]), launch.numeric(s[1])))

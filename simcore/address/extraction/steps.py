@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from kernelcast.simcore.address.expression import AddressExpression, constant
 from kernelcast.simcore.address.extraction.launch import LaunchValues, place, signed
-from kernelcast.simcore.address.extraction.paths import RawAccess, State, Taken
 from kernelcast.simcore.address.extraction.record import Record
 from kernelcast.simcore.address.extraction.rules import computed
+from kernelcast.simcore.address.extraction.thread_state import RawAccess, State, Taken
 from kernelcast.simcore.address.extraction.values import Condition, Opaque, Value, negated
 from kernelcast.simcore.isa.analysis.control_flow import writes
 from kernelcast.simcore.isa.ir.kernel import (

@@ -146,7 +146,7 @@ def negated(condition: Condition) -> Condition:
 
 
 def truth(condition: Condition, ranges: Mapping[str, Range]) -> bool | None:
-    """Whether it holds for all values of the variables, or for none; None where that differs."""
+    """Whether the condition holds for all values of its variables, or none; None if it differs."""
     match condition:
         case bool():
             return condition
@@ -228,7 +228,7 @@ def variables(condition: Condition) -> frozenset[str]:
 
 
 def substituted(value: Value, values: Mapping[str, AddressExpression | int]) -> Value:
-    """An expression or condition with expressions in the place of variables."""
+    """The value or condition with expressions in the place of its variables."""
     match value:
         case AddressExpression():
             return value.substitute(values) if value.variables & values.keys() else value

@@ -92,7 +92,7 @@ class PathRecorder:
         self._add_access(pc, rows)
 
     def record_pattern(self, pc: int, rows: WarpRows, stage: Ints) -> None:
-        """An access like any other."""
+        """Notes an access with its pattern among the events of its warp."""
         self._add_access(pc, rows)
 
     def new_barrier(self, thread_block: int) -> int:

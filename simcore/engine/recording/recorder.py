@@ -170,12 +170,12 @@ class TraceRecorder:
         return AccessTable(pc, warp, time, stage, address, pattern)
 
     def pattern_counts(self) -> PatternCounts:
-        """How often each (pc, stage, phase, pattern) occurred, in ascending order."""
+        """How often each (pc, stage, start, pattern) occurred, in ascending order."""
         ordered = sorted(self._pattern_counts.items())
         keys = np.array([key for key, _ in ordered], np.int64).reshape(-1, 4)
-        pc, stage, phase, pattern = (keys[:, i].astype(np.int32) for i in range(4))
+        pc, stage, start, pattern = (keys[:, i].astype(np.int32) for i in range(4))
         count = np.array([value for _, value in ordered], np.int64)
-        return PatternCounts(pc, stage, phase, pattern, count)
+        return PatternCounts(pc, stage, start, pattern, count)
 
     def patterns(self) -> PatternTable:
         """The distinct access patterns of the launch."""

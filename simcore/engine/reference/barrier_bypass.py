@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.isa.analysis.control_flow import dominators
-from kernelcast.simcore.isa.analysis.uniformity import thread_block_constants
+from kernelcast.simcore.isa.analysis.thread_block_uniformity import thread_block_values
 from kernelcast.simcore.isa.ir.kernel import BarrierSync, BasicBlock, Branch, Jump, Kernel
 
 __all__ = ["BarrierBypassLog", "barrier_bypasses"]
@@ -25,7 +25,7 @@ Mask = npt.NDArray[np.bool_]
 def barrier_bypasses(kernel: Kernel) -> Mapping[tuple[int, int], tuple[int, ...]]:
     """Edge of the control flow -> basic blocks whose closing barrier it goes round."""
     before = dominators([block.successors for block in kernel.blocks])
-    constants = thread_block_constants(kernel)
+    common: frozenset[int] | None = None
     found: dict[tuple[int, int], tuple[int, ...]] = {}
     for barrier in kernel.blocks:
         end = barrier.terminator
@@ -37,17 +37,18 @@ def barrier_bypasses(kernel: Kernel) -> Mapping[tuple[int, int], tuple[int, ...]
             continue
         for block in kernel.blocks:
             if behind in block.successors and barrier.index not in before[block.index]:
-                if block.index in before[barrier.index] and _is_common(block, constants):
+                common = thread_block_values(kernel) if common is None else common
+                if block.index in before[barrier.index] and _is_common(block, common):
                     continue
                 edge = (block.index, behind)
                 found[edge] = (*found.get(edge, ()), barrier.index)
     return found
 
 
-def _is_common(block: BasicBlock, constants: frozenset[int]) -> bool:
+def _is_common(block: BasicBlock, common: frozenset[int]) -> bool:
     """Whether the threads of a thread block all leave it the same way, however often."""
     end = block.terminator
-    return isinstance(end, Branch) and end.guard.register.index in constants
+    return isinstance(end, Branch) and end.guard.register.index in common
 
 
 def _first_code(kernel: Kernel, index: int) -> int:

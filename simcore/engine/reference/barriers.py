@@ -104,7 +104,7 @@ class BarrierQueue:
         return released
 
     def release_ready(self, busy: Mask) -> list[tuple[int, Mask | None]]:
-        """Opens what can open although lanes of `busy` thread blocks are under way.
+        """Opens what can open although lanes of `busy` thread blocks are in flight.
 
         Those may wait for what comes behind a barrier.
         """

@@ -17,9 +17,9 @@ from kernelcast.simcore.engine.recording.recorder import Recorder
 from kernelcast.simcore.engine.reference.atomics import apply_atomic
 from kernelcast.simcore.engine.reference.batch import Batch
 from kernelcast.simcore.engine.reference.lanes import LaneView
+from kernelcast.simcore.engine.reference.memory_access import StoreJournal
 from kernelcast.simcore.engine.reference.outstanding_copies import OutstandingCopies
 from kernelcast.simcore.engine.reference.phase_log import PhaseLog
-from kernelcast.simcore.engine.reference.store_journal import StoreJournal
 from kernelcast.simcore.engine.rules.bulk_requests import (
     BulkElements,
     BulkRequest,

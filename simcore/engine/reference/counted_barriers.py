@@ -134,7 +134,7 @@ class CountedBarriers:
 
 
 class BarrierVotes:
-    """What threads vote before a barrier, by thread block; two stages are under way at a time."""
+    """What threads vote before a barrier, by thread block; two stages are in flight at a time."""
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch

@@ -69,7 +69,7 @@ class RegisterFile:
         self._private: set[int] = set()
 
     def assign(self, register: Register, value: Lanes, sources: tuple[Register, ...] = ()) -> None:
-        """All lanes get the value. `sources` may share memory with it from now on."""
+        """Gives all lanes the value; `sources` may share memory with it from now on."""
         self.values[register.index] = value
         self._private.discard(register.index)
         self._private.difference_update(s.index for s in sources)

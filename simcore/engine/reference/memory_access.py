@@ -16,9 +16,7 @@ from kernelcast.simcore.engine.reference.batch import Batch
 from kernelcast.simcore.engine.reference.lanes import Lanes, LaneView, as_bits
 from kernelcast.simcore.engine.reference.outstanding_copies import OutstandingCopies, has_copies
 from kernelcast.simcore.engine.reference.phase_log import PhaseLog
-from kernelcast.simcore.engine.reference.store_journal import StoreJournal
 from kernelcast.simcore.engine.rules.access_faults import access_fault
-from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.ir.kernel import (
     Address,
     Atomic,
@@ -30,10 +28,10 @@ from kernelcast.simcore.isa.ir.kernel import (
     SymbolAddress,
 )
 from kernelcast.simcore.isa.ir.mbarrier_words import OPERATION as MBARRIER
-from kernelcast.simcore.isa.types import AddressSpace
+from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace
 from kernelcast.simcore.launch.memory_spaces import LaunchMemory, OutOfBounds, is_all
 
-__all__ = ["MemoryAccess"]
+__all__ = ["MemoryAccess", "StoreJournal"]
 
 Addresses: TypeAlias = npt.NDArray[np.int64]
 Chosen: TypeAlias = npt.NDArray[np.intp] | None
@@ -83,6 +81,25 @@ class _Request:
         self.position = position
         self.element_bytes = instruction.type.bytes
         self.shift = self.element_bytes.bit_length() - 1
+
+
+class StoreJournal:
+    """Takes as much memory as the run stores, however large the buffers are."""
+
+    def __init__(self) -> None:
+        self._entries: list[tuple[npt.NDArray[Any], npt.NDArray[np.int64], npt.NDArray[Any]]] = []
+
+    def note(self, view: npt.NDArray[Any], element: npt.NDArray[np.int64], count: int) -> None:
+        """`count` elements of `view` from each `element` on are about to change."""
+        for part in range(count):
+            at = np.asarray(element + part)
+            self._entries.append((view, at, view[at]))
+
+    def undo(self) -> None:
+        """Puts everything back, the latest change first."""
+        while self._entries:
+            view, at, before = self._entries.pop()
+            view[at] = before
 
 
 class MemoryAccess:

@@ -36,7 +36,7 @@ _ARRIVES = f"{_FAMILY}mbarrier.arrive"
 
 
 def has_copies(kernel: Kernel) -> bool:
-    """Whether anything in the kernel may be under way."""
+    """Whether a copy of the kernel may be outstanding."""
     return any(
         isinstance(i, BulkCopy) or (isinstance(i, Store) and i.mnemonic.startswith(_FAMILY))
         for i in kernel.instructions
@@ -58,9 +58,9 @@ class _Told:
 class OutstandingCopies:
     """Words of the shared memory of a batch.
 
-    By word: whether a copy to it is under way, the number of that copy, the lane that began it and
-    the number of its group. `_NOBODY` stands for none. By lane: groups that are closed, and those
-    that are done. By mbarrier: what it is told of, in the order in which it was.
+    By word: whether a copy to it is outstanding, the number of that copy, the lane that began it
+    and the number of its group. `_NOBODY` stands for none. By lane: groups that are closed, and
+    those that are done. By mbarrier: what it is told of, in the order in which it was.
     """
 
     def __init__(self, batch: Batch) -> None:
@@ -77,7 +77,7 @@ class OutstandingCopies:
         self, instruction: Instruction, lanes: npt.NDArray[np.intp] | None, first: Ints, size: int
     ) -> None:
         """An access to `size` bytes from each of these places in the batch's shared memory on.
-        MemoryAccessError when it reads what is under way."""
+        MemoryAccessError when it reads what an outstanding copy writes."""
         is_copy = instruction.mnemonic.startswith(_FAMILY)
         who = np.arange(self._batch.lanes) if lanes is None else lanes
         first = np.broadcast_to(first, who.shape)

@@ -25,10 +25,9 @@ from kernelcast.simcore.engine.reference.cluster_barrier import ClusterQueue
 from kernelcast.simcore.engine.reference.clusters import neighbours
 from kernelcast.simcore.engine.reference.host_calls import call_host
 from kernelcast.simcore.engine.reference.lanes import Frame, GuardedFrame, LaneView, as_bits
-from kernelcast.simcore.engine.reference.memory_access import MemoryAccess
+from kernelcast.simcore.engine.reference.memory_access import MemoryAccess, StoreJournal
 from kernelcast.simcore.engine.reference.phase_log import PhaseLog
 from kernelcast.simcore.engine.reference.prepared_kernel import PreparedKernel, Step
-from kernelcast.simcore.engine.reference.store_journal import StoreJournal
 from kernelcast.simcore.engine.reference.tensor_memory import TensorMemory
 from kernelcast.simcore.engine.reference.warp_lanes import execute_across_lanes
 from kernelcast.simcore.engine.reference.watchdog import CHECK_EVERY, State, Watchdog
@@ -88,7 +87,7 @@ def run(
     shape = GridShape(launch, warp_width)
     memory = LaunchMemory(kernel, launch)
     recorder = TraceRecorder(kernel, warp_width, shape.warps)
-    program = PreparedKernel(kernel)
+    prepared = PreparedKernel(kernel)
     host = HostFunctions(kernel, memory, printed or PrintedText(sys.stdout.write))
     step = thread_blocks_at_once(kernel, shape)
     if GRID in kernel.symbols:
@@ -99,8 +98,8 @@ def run(
         for first in range(0, launch.thread_blocks, step):
             count = min(step, launch.thread_blocks - first)
             numbers = np.arange(first, first + count)
-            batch = Batch(kernel, shape, memory, program.constants, numbers)
-            BatchRun(program, batch, memory, recorder, Watchdog(limits), host).run()
+            batch = Batch(kernel, shape, memory, prepared.constants, numbers)
+            BatchRun(prepared, batch, memory, recorder, Watchdog(limits), host).run()
             recorder.finish_batch(batch.counts)
             if progress is not None:
                 progress((first + count) / launch.thread_blocks)
@@ -135,7 +134,7 @@ class BatchRun:
 
     def __init__(
         self,
-        program: PreparedKernel,
+        prepared: PreparedKernel,
         batch: Batch,
         memory: LaunchMemory,
         recorder: Recorder,
@@ -144,15 +143,15 @@ class BatchRun:
         journal: StoreJournal | None = None,
         phases: PhaseLog | None = None,
     ) -> None:
-        self._program = program
+        self._prepared = prepared
         self._batch = batch
         self._recorder = recorder
         self._watchdog = watchdog
         self._host = host
-        self._access = MemoryAccess(program.kernel, memory, recorder, batch, journal, phases)
-        self._bypasses = BarrierBypassLog(program.barrier_bypasses, batch.lanes)
-        self._barriers = BarrierQueue(program.kernel, batch, self._bypasses, phases)
-        self._clusters = ClusterQueue(program.kernel, batch, phases)
+        self._access = MemoryAccess(prepared.kernel, memory, recorder, batch, journal, phases)
+        self._bypasses = BarrierBypassLog(prepared.barrier_bypasses, batch.lanes)
+        self._barriers = BarrierQueue(prepared.kernel, batch, self._bypasses, phases)
+        self._clusters = ClusterQueue(prepared.kernel, batch, phases)
         self._bulk = BulkCopies(memory, recorder, batch, journal, self._access.copies, phases)
         self._tensor_memory = TensorMemory(batch)
         self._pending: dict[int, Mask | None] = {0: batch.exists()}
@@ -169,12 +168,12 @@ class BatchRun:
             index, mask = self._schedule_next()
             if mask is not None and mask.all():
                 mask = None
-            self._run_basic_block(self._program.steps[index], mask)
+            self._run_basic_block(self._prepared.steps[index], mask)
             self._steps += 1
             if self._steps % CHECK_EVERY == 0:
                 state = State(self._memory_changes, self._pending, self._batch.file.values)
                 times = self._batch.counts.warp_time
-                self._watchdog.check(self._program.steps[index].block, times, state)
+                self._watchdog.check(self._prepared.steps[index].block, times, state)
 
     def _open_barriers(self) -> bool:
         """Releases waiting lanes, clusters first; False when no lane is left that waits."""
@@ -226,13 +225,13 @@ class BatchRun:
 
     def _complete_warps(self, index: int) -> Mask | None:
         """The lanes that may run a basic block out of turn, None for all; others await members."""
-        if not self._program.steps[index].needs_members:
+        if not self._prepared.steps[index].needs_members:
             return None
         waiting = self._pending[index]
         lanes = np.ones(self._batch.lanes, np.bool_) if waiting is None else waiting
         apart = np.zeros(self._batch.lanes, np.bool_)
         for other, mask in self._pending.items():
-            if other != index and other not in self._program.ending:
+            if other != index and other not in self._prepared.ending:
                 apart |= True if mask is None else mask
         whole = ~apart.reshape(-1, self._batch.width).any(axis=1)
         return np.asarray(lanes & np.repeat(whole, self._batch.width))
@@ -322,7 +321,7 @@ class BatchRun:
 
     def _elsewhere(self) -> list[Mask | None]:
         """Lanes that wait while a basic block runs, but for those that only have to end."""
-        masks = [m for index, m in self._pending.items() if index not in self._program.ending]
+        masks = [m for index, m in self._pending.items() if index not in self._prepared.ending]
         return masks + self._barriers.masks() + self._clusters.masks()
 
     def _compute(self, frame: LaneView, instruction: Compute) -> None:

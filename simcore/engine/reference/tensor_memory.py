@@ -204,7 +204,7 @@ class TensorMemory:
                 self._shift(each, values[0])
 
     def _pair(self, owner: int) -> tuple[int, int]:
-        """The thread blocks of even and odd rank; the same for both."""
+        """The pair of thread blocks, of even and odd rank, that a thread block belongs to."""
         cluster = self._batch.cluster
         if cluster is None or cluster.size % 2:
             raise TensorMemoryFault(

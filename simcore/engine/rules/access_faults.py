@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kernelcast.errors import MemoryAccessError
-from kernelcast.simcore.isa.ir.kernel import Atomic, Load, Store
+from kernelcast.simcore.isa.ir.kernel import Atomic, Load, Register, Store
+from kernelcast.simcore.isa.ir.operands import CALL_STACK
 from kernelcast.simcore.isa.types import AddressSpace
 
 __all__ = ["access_fault"]
@@ -14,14 +15,13 @@ def access_fault(
 ) -> MemoryAccessError:
     """The error for an access to an address that its space does not have.
 
-    `address` is within the instruction's space. Added accesses are those of the call stack, parts
-    those of images.
+    `address` is within the instruction's space.
     """
     if instruction.is_part and instruction.address.space is AddressSpace.PARAM:
         text = "no argument of the launch is the texture or surface that has this number"
     elif _is_of_image(instruction):
         text = f"access of a texel outside of its image: address {address:#x}: {reason}"
-    elif instruction.is_added:
+    elif _is_of_call_stack(instruction):
         text = "the call stack is full: functions call each other too deep"
     else:
         size = instruction.type.bytes
@@ -34,16 +34,24 @@ def access_fault(
     return MemoryAccessError(text, instruction.span, thread, instruction.origin)
 
 
-def _is_of_image(instruction: Load | Store | Atomic) -> bool:
-    """Whether it reaches a texel.
+def _is_of_call_stack(instruction: Load | Store | Atomic) -> bool:
+    """Whether a call put it there: code from LLVM IR and atomics of vectors are added, too."""
+    base = instruction.address.base
+    return instruction.is_added and isinstance(base, Register) and base.name == CALL_STACK
 
-    Such parts have names of their own, those of `cp.async` and other instructions that access
-    memory more than once are called like the whole.
+
+def _is_of_image(instruction: Load | Store | Atomic) -> bool:
+    """Whether the access reaches a texel.
+
+    Such parts have names of their own. Those of `cp.async`, `st.bulk`, atomics of 128 bits and
+    others that access memory more than once are called like the whole.
     """
-    name = instruction.mnemonic.split(".")[0]
-    plain = {"ld": Load, "st": Store, "atom": Atomic}
-    return (
-        instruction.is_part
-        and isinstance(instruction, plain.get(name, ()))
-        and "async" not in instruction.mnemonic
-    )
+    end = instruction.type.ptx_name
+    match instruction:
+        case Atomic():
+            own = f"atom.{instruction.operation}.{end}"
+        case Load():
+            own = f"ld.{instruction.address.space.value}.{end}"
+        case _:
+            own = f"st.{instruction.address.space.value}.{end}"
+    return instruction.is_part and instruction.mnemonic == own

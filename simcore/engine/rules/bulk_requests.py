@@ -11,7 +11,6 @@ import numpy.typing as npt
 from kernelcast.errors import LaunchError
 from kernelcast.simcore.engine.rules.tensor_boxes import swizzled, tensor_box
 from kernelcast.simcore.host.limits import MOST_PREFETCHED_BYTES, MOST_SHARED_BYTES
-from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.ir.bulk_operations import (
     CHUNK_BYTES,
     BulkDirection,
@@ -19,7 +18,7 @@ from kernelcast.simcore.isa.ir.bulk_operations import (
     BulkOperation,
 )
 from kernelcast.simcore.isa.opcodes.guarded_arithmetic import OUTSIDE_NAN
-from kernelcast.simcore.isa.types import AddressSpace, ScalarType
+from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace, ScalarType
 from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 from kernelcast.simcore.launch.tensor_maps import (
     TENSOR_MAP_BYTES,

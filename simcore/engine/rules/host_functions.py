@@ -18,9 +18,8 @@ from kernelcast.errors import (
 )
 from kernelcast.simcore.engine.rules.format_strings import formatted
 from kernelcast.simcore.host.limits import MOST_PRINTED_CHARACTERS, MOST_STRING_BYTES
-from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.ir.kernel import HEAP, HostCall, HostFunction, Kernel, SymbolAddress
-from kernelcast.simcore.isa.types import AddressSpace
+from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace
 from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 
 __all__ = ["Caller", "HostFunctions", "PrintedText"]
@@ -74,7 +73,7 @@ class _Heap:
     taken: dict[int, int] = field(default_factory=dict)
 
     def allocate(self, size: int) -> int:
-        """The address, or 0 when there is no room."""
+        """Allocates memory on the heap: its address, or 0 when there is no room."""
         needed = max(_ALIGNMENT, -(-size // _ALIGNMENT) * _ALIGNMENT)
         at = self.first
         for start in sorted(self.taken):

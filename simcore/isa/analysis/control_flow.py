@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import overload
+from typing import TypeAlias, overload
 
 from kernelcast.simcore.host.deadline import check_time, watched
 from kernelcast.simcore.isa.analysis.flow_graph import immediate_dominators
@@ -282,11 +282,39 @@ def flow(instructions: Iterable[Instruction]) -> tuple[int, int]:
     """
     used: set[int] = set()
     killed: set[int] = set()
+    partly: dict[int, _Condition] = {}
     for instruction in instructions:
+        guard = instruction.guard
+        condition = None if guard is None else (guard.register.index, guard.negated)
         for register in reads(instruction):
-            if register.index not in killed:
-                used.add(register.index)
-        if instruction.guard is None:
-            for register in writes(instruction):
-                killed.add(register.index)
+            index = register.index
+            is_given = index in partly and partly[index] == condition and index != condition[0]
+            if index not in killed and not is_given:
+                used.add(index)
+        _overwrite(instruction, condition, killed, partly)
     return _bits_of(used), _bits_of(killed)
+
+
+_Condition: TypeAlias = tuple[int, bool]
+"""A predicate and whether it must be false."""
+
+
+def _overwrite(
+    instruction: Instruction,
+    condition: _Condition | None,
+    killed: set[int],
+    partly: dict[int, _Condition],
+) -> None:
+    """Adds what an instruction overwrites: in all lanes, or where its guard holds."""
+    written = [register.index for register in writes(instruction)]
+    if any(register.bits == 1 for register in writes(instruction)):
+        for index in [i for i, known in partly.items() if known[0] in written]:
+            del partly[index]  # the predicate is another one now
+    if condition is None:
+        killed.update(written)
+        return
+    for index in written:
+        if partly.get(index) == (condition[0], not condition[1]):
+            killed.add(index)
+        elif condition[0] not in written:
+            partly[index] = condition

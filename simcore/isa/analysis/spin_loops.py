@@ -108,7 +108,7 @@ def reads_clock(kernel: Kernel) -> bool:
 
 
 def is_ordering(fence: Fence) -> bool:
-    """Whether it orders accesses to memory; hints and pauses are fences, too."""
+    """Whether the fence orders accesses to memory; hints and pauses are fences, too."""
     return fence.mnemonic.lower().startswith(("membar", "fence"))
 
 
@@ -179,7 +179,7 @@ def _may_wait(kernel: Kernel, loop: SpinLoop, following: tuple[int | None, ...])
 
 
 def _is_source(instruction: Instruction, has_fence: bool) -> bool:
-    """Whether it may see something new each time."""
+    """Whether the instruction may see something new each time."""
     if isinstance(instruction, Atomic):
         return True
     if not isinstance(instruction, Load) or instruction.address.space not in _SHARED_WITH_OTHERS:

@@ -1,4 +1,4 @@
-"""Which registers hold the same value in every thread of a launch, or of a thread block."""
+"""Which registers hold the same value in every thread of a launch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ from kernelcast.simcore.isa.ir.kernel import (
 )
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["definitions", "launch_constants", "thread_block_constants"]
+__all__ = [
+    "definitions",
+    "is_thread_block_constant",
+    "launch_constants",
+]
 
 _UNIFORM = frozenset(
     {
@@ -60,15 +64,6 @@ def launch_constants(kernel: Kernel) -> frozenset[int]:
     Every thread that computes such a register gets the same value, whenever it does. A register
     that may be read before it is written is none: it holds 0 there.
     """
-    return _constants(kernel, _UNIFORM)
-
-
-def thread_block_constants(kernel: Kernel) -> frozenset[int]:
-    """Registers with one value in a thread block, given that its index in the grid is one."""
-    return _constants(kernel, _UNIFORM_IN_THREAD_BLOCK)
-
-
-def _constants(kernel: Kernel, uniform: frozenset[Special]) -> frozenset[int]:
     unset = live_in(kernel)[0]
     writes = Counter(r.index for i in kernel.instructions for r in definitions(i))
     found: set[int] = set()
@@ -85,7 +80,7 @@ def _constants(kernel: Kernel, uniform: frozenset[Special]) -> frozenset[int]:
             missing = next((r.index for r in reads(instruction) if r.index not in found), None)
             if missing is not None:
                 waiting[missing].append(instruction)
-            elif _is_constant(instruction, found, uniform):
+            elif _is_constant(instruction, found, _UNIFORM):
                 found.update(targets)
                 pending += [later for target in targets for later in waiting.pop(target, ())]
     return frozenset(found)
@@ -106,3 +101,14 @@ def _is_constant_operand(operand: Operand, known: set[int], uniform: frozenset[S
     if isinstance(operand, SpecialRegister):
         return operand.which in uniform
     return isinstance(operand, (Immediate, SymbolAddress))
+
+
+def is_thread_block_constant(instruction: Instruction) -> bool:
+    """Whether threads of a thread block get the same of it if its registers are the same."""
+    if isinstance(instruction, Load):
+        return instruction.address.space is AddressSpace.PARAM
+    return isinstance(instruction, Compute) and all(
+        isinstance(source, Register)
+        or _is_constant_operand(source, set(), _UNIFORM_IN_THREAD_BLOCK)
+        for source in instruction.sources
+    )

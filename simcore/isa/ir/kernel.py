@@ -266,7 +266,7 @@ class BarrierSync(Instruction):
 
     @property
     def is_counted(self) -> bool:
-        """Whether it may open before every thread waits at it."""
+        """Whether the barrier may open before every thread waits at it."""
         return self.number is not None or self.count is not None
 
 

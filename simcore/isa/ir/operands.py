@@ -9,6 +9,7 @@ from typing import TypeAlias
 from kernelcast.simcore.isa.types import AddressSpace
 
 __all__ = [
+    "CALL_STACK",
     "GRID",
     "HEAP",
     "Address",
@@ -114,6 +115,8 @@ class SymbolAddress:
         object.__setattr__(self, "offset", _wrapped(self.offset))
 
 
+CALL_STACK = "%stack"
+"""The register with the address of what the running function keeps, where some are recursive."""
 HEAP = "%heap"
 """The variable that `malloc` takes memory from, in kernels that call it."""
 GRID = "%grid"

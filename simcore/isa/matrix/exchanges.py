@@ -168,7 +168,7 @@ def exchange_opcode(exchange: Exchange) -> ExchangeOpcode:
 
 
 def _emitted(code: LaneCode, words: list[str], origins: Array) -> str:
-    """One result; `origins` of shape (lanes, parts, 3)."""
+    """Emits one result of the exchange; `origins` of shape (lanes, parts, 3)."""
     parts = origins.shape[1]
     first = _picked(code, words, origins[:, 0])
     if np.array_equal(origins, _neighbours(origins)):

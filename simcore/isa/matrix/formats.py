@@ -93,7 +93,7 @@ class ElementFormat(Enum):
 
     @property
     def code_type(self) -> np.dtype[Any]:
-        """What holds a code; four bits take a byte."""
+        """The NumPy type that holds a code; one of four bits takes a byte."""
         return np.dtype(f"u{max(8, self.bits) // 8}")
 
     def decode(self, codes: Array) -> Array:

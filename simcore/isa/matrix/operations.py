@@ -137,7 +137,7 @@ class MatrixOpcode(WarpOpcode):
 
 @cache
 def matrix_opcode(operation: MatrixOperation) -> MatrixOpcode:
-    """Operands: the registers of A, B and C, then the metadata of a sparse A, then scales."""
+    """The opcode of a product: registers of A, B, C, metadata of a sparse A, scales."""
     a, b, c, d = operation.fragments()
     sources = [*_types(a), *_types(b), *_types(c)]
     if operation.sparsity:

@@ -38,7 +38,7 @@ _PIECE = 1 << 16
 
 
 class Combination(Enum):
-    """What is added up over the depth."""
+    """What a product adds up over the depth: products, or bits in common."""
 
     PRODUCT = "product"
     XOR = "xor.popc"

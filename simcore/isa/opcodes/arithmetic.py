@@ -26,7 +26,7 @@ from kernelcast.simcore.isa.opcodes.rounding import (
     with_float_modes,
 )
 from kernelcast.simcore.isa.opcodes.table import Context, opcode
-from kernelcast.simcore.isa.type_sets import (
+from kernelcast.simcore.isa.types import (
     FLOATS,
     HALVES,
     INTEGERS,
@@ -34,8 +34,8 @@ from kernelcast.simcore.isa.type_sets import (
     SHORT_PAIRS,
     SIGNED,
     WIDE_FLOATS,
+    ScalarType,
 )
-from kernelcast.simcore.isa.types import ScalarType
 
 __all__: list[str] = []
 

@@ -10,8 +10,7 @@ from kernelcast.simcore.isa.opcodes.columns import Columns, Detour
 from kernelcast.simcore.isa.opcodes.llvm import bits as llvm
 from kernelcast.simcore.isa.opcodes.rounding import Array
 from kernelcast.simcore.isa.opcodes.table import Context, opcode
-from kernelcast.simcore.isa.type_sets import WORD_BITS, WORDS
-from kernelcast.simcore.isa.types import ScalarType, Unit
+from kernelcast.simcore.isa.types import WORD_BITS, WORDS, ScalarType, Unit
 
 __all__ = ["reversed_bits"]
 

@@ -76,7 +76,7 @@ class ComparisonRule:
 
 
 class Expansion(Enum):
-    """What compiled code makes of one instruction (docs/counting.md)."""
+    """What native code makes of one instruction (docs/counting.md)."""
 
     ONE = "one"
     """An instruction: usual."""

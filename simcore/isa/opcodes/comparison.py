@@ -13,8 +13,15 @@ from kernelcast.simcore.isa.opcodes.element_types import of_elements
 from kernelcast.simcore.isa.opcodes.llvm import comparison as llvm
 from kernelcast.simcore.isa.opcodes.rounding import FLUSH, Array, flush, with_float_modes
 from kernelcast.simcore.isa.opcodes.table import Context, Meaning, opcode, unit_of
-from kernelcast.simcore.isa.type_sets import FLOATS, HALVES, INTEGERS, UNSIGNED, VALUES
-from kernelcast.simcore.isa.types import ScalarType, Unit
+from kernelcast.simcore.isa.types import (
+    FLOATS,
+    HALVES,
+    INTEGERS,
+    UNSIGNED,
+    VALUES,
+    ScalarType,
+    Unit,
+)
 
 __all__ = ["BOOLEANS", "COMPARISONS"]
 

@@ -25,8 +25,7 @@ from kernelcast.simcore.isa.opcodes.rounding import (
     toward,
 )
 from kernelcast.simcore.isa.opcodes.table import Context, opcode
-from kernelcast.simcore.isa.type_sets import FLOATS, INTEGERS
-from kernelcast.simcore.isa.types import Kind, ScalarType, Unit
+from kernelcast.simcore.isa.types import FLOATS, INTEGERS, Kind, ScalarType, Unit
 
 __all__: list[str] = []
 

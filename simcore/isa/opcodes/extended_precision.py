@@ -15,8 +15,7 @@ from kernelcast.simcore.isa.opcodes.columns import Columns, Detour
 from kernelcast.simcore.isa.opcodes.llvm import extended_precision as llvm
 from kernelcast.simcore.isa.opcodes.multiplication import high_product
 from kernelcast.simcore.isa.opcodes.table import Context, Meaning, opcode
-from kernelcast.simcore.isa.type_sets import WORDS
-from kernelcast.simcore.isa.types import ScalarType
+from kernelcast.simcore.isa.types import WORDS, ScalarType
 
 __all__: list[str] = []
 

@@ -18,8 +18,7 @@ from kernelcast.simcore.isa.opcodes.element_types import element_by_element
 from kernelcast.simcore.isa.opcodes.llvm.packed import element_by_element as emit_by_element
 from kernelcast.simcore.isa.opcodes.rounding import ROUNDINGS
 from kernelcast.simcore.isa.opcodes.table import OPCODES, Context, opcode
-from kernelcast.simcore.isa.type_sets import HALVES
-from kernelcast.simcore.isa.types import ScalarType
+from kernelcast.simcore.isa.types import HALVES, ScalarType
 
 __all__ = ["OUTSIDE_NAN"]
 

@@ -10,8 +10,7 @@ from kernelcast.simcore.isa.opcodes.columns import Algebra, Columns
 from kernelcast.simcore.isa.opcodes.llvm import logic as llvm
 from kernelcast.simcore.isa.opcodes.rounding import Array
 from kernelcast.simcore.isa.opcodes.table import Context, opcode
-from kernelcast.simcore.isa.type_sets import BITS, INTEGERS
-from kernelcast.simcore.isa.types import ScalarType, Unit
+from kernelcast.simcore.isa.types import BITS, INTEGERS, ScalarType, Unit
 
 __all__: list[str] = []
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.opcodes.columns import Algebra, Columns, Expansion
 from kernelcast.simcore.isa.opcodes.llvm import movement as llvm
 from kernelcast.simcore.isa.opcodes.rounding import Array
 from kernelcast.simcore.isa.opcodes.table import Context, opcode
-from kernelcast.simcore.isa.type_sets import VALUES
-from kernelcast.simcore.isa.types import AddressSpace, ScalarType, Unit
+from kernelcast.simcore.isa.types import (
+    VALUES,
+    WINDOW_BYTES,
+    WINDOWS,
+    AddressSpace,
+    ScalarType,
+    Unit,
+)
 
 __all__: list[str] = []
 
@@ -42,7 +47,7 @@ def _image(_context: Context, a: Array) -> Array:
 @opcode("mov.pack2", "t=hh", _PAIRS, unit=Unit.MOVE, columns=_RENAMING, llvm=llvm.emit_pack)
 @opcode("mov.pack4", "t=qqqq", _QUADS, unit=Unit.MOVE, columns=_RENAMING, llvm=llvm.emit_pack)
 def _pack(context: Context, *parts: Array) -> Array:
-    """The first part is the least significant."""
+    """Joins parts into one number, the first as its least significant bits."""
     dtype, width = context.type.dtype, context.type.bits // len(parts)
     result = parts[0].astype(dtype)
     for position, part in enumerate(parts[1:], start=1):

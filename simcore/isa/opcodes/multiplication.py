@@ -9,8 +9,7 @@ from kernelcast.simcore.isa.opcodes.columns import Algebra, Columns, Detour
 from kernelcast.simcore.isa.opcodes.llvm import multiplication as llvm
 from kernelcast.simcore.isa.opcodes.rounding import Array
 from kernelcast.simcore.isa.opcodes.table import Context, opcode
-from kernelcast.simcore.isa.type_sets import INTEGERS
-from kernelcast.simcore.isa.types import ScalarType
+from kernelcast.simcore.isa.types import INTEGERS, ScalarType
 
 __all__ = ["high_product"]
 

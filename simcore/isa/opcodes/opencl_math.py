@@ -14,8 +14,7 @@ from kernelcast.simcore.isa.opcodes.llvm import opencl_math as llvm
 from kernelcast.simcore.isa.opcodes.opencl_formulas import formulas
 from kernelcast.simcore.isa.opcodes.rounding import Array
 from kernelcast.simcore.isa.opcodes.table import Context, opcode, unit_of
-from kernelcast.simcore.isa.type_sets import WIDE_FLOATS
-from kernelcast.simcore.isa.types import Unit
+from kernelcast.simcore.isa.types import WIDE_FLOATS, Unit
 
 __all__: list[str] = []
 
@@ -63,7 +62,7 @@ def _double(array: Array, letter: str) -> Array:
 
 
 def _result(context: Context, value: Array, letter: str) -> Array:
-    """Integers are clamped: the library's marks of infinity are larger."""
+    """The result in its type; integers are clamped: the library's marks of infinity are larger."""
     if letter == "t":
         return value.astype(context.type.dtype)
     limits = np.iinfo(np.int32)

@@ -23,8 +23,7 @@ from kernelcast.simcore.isa.opcodes.rounding import (
     with_float_modes,
 )
 from kernelcast.simcore.isa.opcodes.table import Context, opcode, unit_of
-from kernelcast.simcore.isa.type_sets import HALVES, WIDE_FLOATS
-from kernelcast.simcore.isa.types import ScalarType, Unit
+from kernelcast.simcore.isa.types import HALVES, WIDE_FLOATS, ScalarType, Unit
 
 __all__: list[str] = []
 

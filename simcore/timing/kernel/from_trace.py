@@ -19,16 +19,20 @@ from kernelcast.simcore.timing.kernel.asynchronous import joins_group, with_grou
 from kernelcast.simcore.timing.kernel.instruction_sequences import with_native_sequences
 from kernelcast.simcore.timing.kernel.mbarrier_waits import with_parts_told_by_whole, without_tries
 from kernelcast.simcore.timing.kernel.pipelines import BULK_COPY, device_pipelines
-from kernelcast.simcore.timing.kernel.shared_returns import shared_returns
 from kernelcast.simcore.timing.kernel.tensor_cycles import tensor_cycles
-from kernelcast.simcore.timing.kernel.timed_kernel import MemoryLevels, Pipeline, TimedKernel
+from kernelcast.simcore.timing.kernel.timed_kernel import (
+    MemoryLevels,
+    Pipeline,
+    TimedKernel,
+    timing_facts,
+)
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import InstructionRow, PatternCounts, Trace
 from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
 
-__all__ = ["timed_kernel"]
+__all__ = ["shared_returns", "timed_kernel"]
 
-_PHASES = 16
+_STARTS = 16
 _NO_REGISTER = -1
 
 Floats = npt.NDArray[np.float64]
@@ -152,7 +156,7 @@ def _passes(
     native: NativeAccesses,
     device: Device,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """What depends on shape and phase only, and what is left of it without conflicts."""
+    """What depends on pattern and start only, and what is left of it without conflicts."""
     match kind:
         case Pipeline.SHARED:
             found = banked_wavefronts(rows, patterns, native, device)
@@ -167,16 +171,16 @@ def _passes(
 def _distinct(
     paths: WarpPaths, events: npt.NDArray[np.intp]
 ) -> tuple[PatternCounts, npt.NDArray[np.intp]]:
-    """The accesses that differ in instruction, phase or pattern, and which one each event is."""
-    phase = paths.address[events] % _PHASES
-    key = (paths.pc[events].astype(np.int64) << 36) | (phase << 32) | paths.pattern[events]
+    """The accesses that differ in instruction, start or pattern, and which one each event is."""
+    start = paths.address[events] % _STARTS
+    key = (paths.pc[events].astype(np.int64) << 36) | (start << 32) | paths.pattern[events]
     _, example, inverse = np.unique(key, return_index=True, return_inverse=True)
     chosen = events[example]
     none = np.zeros(len(chosen), np.int32)
     rows = PatternCounts(
         paths.pc[chosen],
         none,
-        phase[example].astype(np.int32),
+        start[example].astype(np.int32),
         paths.pattern[chosen],
         np.ones(len(chosen), np.int64),
     )
@@ -227,3 +231,36 @@ def _ratio(part: npt.NDArray[Any], whole: npt.NDArray[Any]) -> Floats:
     shares: Floats = np.zeros(len(whole), np.float64)
     np.divide(part, whole, out=shares, where=whole > 0)
     return shares
+
+
+_REGISTER_BYTES = 4
+
+
+def shared_returns(
+    rows: PatternCounts, patterns: PatternTable, native: NativeAccesses, device: Device
+) -> npt.NDArray[np.int64]:
+    """Passes of one load of each row, shape (rows,): each hands on a word of every bank.
+
+    A broadcast, which the banks serve at once, still fills registers of every lane. Where
+    `shared_paired_lanes` is 2, data return once for two lanes of one address when all lanes have
+    such a neighbour, the next one or the one after that.
+    """
+    timing, width = timing_facts(device), patterns.offsets.shape[1]
+    registers = -(-native.bytes[rows.pc] // _REGISTER_BYTES)
+    returned = registers * _REGISTER_BYTES * width
+    if timing.shared_paired_lanes == 2:
+        returned = np.where(_are_paired(patterns)[rows.pattern], -(-returned // 2), returned)
+    passes: npt.NDArray[np.int64] = -(-returned // (device.shared.banks * device.shared.bank_bytes))
+    return np.maximum(passes, 1)
+
+
+def _are_paired(patterns: PatternTable) -> npt.NDArray[np.bool_]:
+    """Whether lanes n and n ^ 1, or n and n ^ 2, ask for the same wherever active, by pattern."""
+    lanes = np.arange(patterns.offsets.shape[1])
+    is_active = (patterns.mask[:, None] >> lanes.astype(np.uint64)) & np.uint64(1) != 0
+    paired = np.zeros(len(patterns.mask), np.bool_)
+    for distance in (1, 2):
+        other = lanes ^ distance
+        differs = patterns.offsets != patterns.offsets[:, other]
+        paired |= ~(differs & is_active & is_active[:, other]).any(axis=1)
+    return paired

@@ -16,7 +16,7 @@ from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 from kernelcast.simcore.timing.launch.sm_simulator import SmSimulator, Snapshot
 from kernelcast.simcore.timing.launch.steady_stretch import steady_stretch
 from kernelcast.simcore.timing.launch.unequal_shares import UnequalShares, unequal_shares
-from kernelcast.simcore.timing.walk.kernel_arrays import KernelArrays, sm_program
+from kernelcast.simcore.timing.walk.kernel_arrays import KernelArrays, kernel_arrays
 from kernelcast.simcore.timing.walk.sm_machine import Machine, sm_machine
 
 __all__ = ["LaunchTiming", "launch_timing"]
@@ -136,7 +136,7 @@ class _Launch:
         self, kernel: TimedKernel, device: Device, without: frozenset[Component], is_exact: bool
     ) -> None:
         self._kernel = kernel
-        self._program: KernelArrays = sm_program(kernel, device, without)
+        self._arrays: KernelArrays = kernel_arrays(kernel, device, without)
         self._device = device
         self._without = without
         self._is_exact = is_exact
@@ -171,8 +171,8 @@ class _Launch:
 
     def _start_share(self, order: Ints, busy_sms: int) -> SmSimulator:
         per_sm = min(self._kernel.thread_blocks_per_sm, len(order))
-        program = self._program._replace(order=order)
-        return SmSimulator(program, self._machine(busy_sms), len(order), per_sm)
+        arrays = self._arrays._replace(order=order)
+        return SmSimulator(arrays, self._machine(busy_sms), len(order), per_sm)
 
     def _finish_late(self, simulator: SmSimulator, cycles: int, busy_sms: int) -> Snapshot:
         """Ends an SM that shares L2 and DRAM with fewer others after so many cycles."""
@@ -186,7 +186,7 @@ class _Launch:
     def _start(self, thread_blocks: int, busy_sms: int) -> SmSimulator:
         """An SM that has skipped what it can."""
         per_sm = min(self._kernel.thread_blocks_per_sm, thread_blocks)
-        simulator = SmSimulator(self._program, self._machine(busy_sms), thread_blocks, per_sm)
+        simulator = SmSimulator(self._arrays, self._machine(busy_sms), thread_blocks, per_sm)
         if not self._is_exact:
             self._skip(simulator, thread_blocks, per_sm)
         return simulator

@@ -70,22 +70,22 @@ class Snapshot:
 class SmSimulator:
     """Works through `thread_blocks` thread blocks, `thread_blocks_per_sm` at a time.
 
-    They follow the paths of recorded ones, in the program's `order`. ModelNotApplicable for more
+    They follow the paths of recorded ones, in the kernel's `order`. ModelNotApplicable for more
     resident warps than SLOTS of a scheduler.
     """
 
     def __init__(
         self,
-        program: KernelArrays,
+        arrays: KernelArrays,
         machine: Machine,
         thread_blocks: int,
         thread_blocks_per_sm: int,
     ) -> None:
-        _check_slots(thread_blocks_per_sm * program.warps, machine.schedulers)
-        self._program = program
+        _check_slots(thread_blocks_per_sm * arrays.warps, machine.schedulers)
+        self._arrays = arrays
         self.machine = machine
         self._total = thread_blocks
-        self._state = new_state(program, machine, thread_blocks, thread_blocks_per_sm)
+        self._state = new_state(arrays, machine, thread_blocks, thread_blocks_per_sm)
         self._account = account_records(self._state.account)
         self._skipped_cycles = 0
         self._skipped_thread_blocks = 0
@@ -111,7 +111,7 @@ class SmSimulator:
         if before_cycle is not None:
             before = min(NEVER, int(before_cycle) - self._skipped_cycles)
         target = wanted - self._skipped_thread_blocks
-        at = self._program, self.machine, self._state
+        at = self._arrays, self.machine, self._state
         cycle = sm_cycles.walk(*at, target, before)
         while self._state.counts[COMPLETED] < target and let_one_go(*at):
             cycle = sm_cycles.walk(*at, target, before)
@@ -145,7 +145,7 @@ class SmSimulator:
 
     def _accounts(self) -> tuple[Ints, Ints]:
         """The accounts of slots and of cycles of warps, summed up by pc."""
-        first = np.append(self._program.first_row, self._program.rows)
+        first = np.append(self._arrays.first_row, self._arrays.rows)
         by_pc = np.add.reduceat(self._account, first, axis=1)
         slots, states = (
             by_pc[:, :, :REASON_COUNT],

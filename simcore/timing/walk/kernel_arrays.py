@@ -62,9 +62,9 @@ __all__ = [
     "UNLIMITED",
     "WORDS",
     "KernelArrays",
+    "kernel_arrays",
     "kind_word",
     "records",
-    "sm_program",
     "word",
 ]
 
@@ -164,7 +164,7 @@ class KernelArrays(NamedTuple):
     registers: int
 
 
-def sm_program(
+def kernel_arrays(
     kernel: TimedKernel, device: Device, without: frozenset[Component] = frozenset()
 ) -> KernelArrays:
     """The arrays of a kernel, with as much of the machine as `without` leaves."""

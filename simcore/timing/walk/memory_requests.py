@@ -127,17 +127,17 @@ def _take_dram(machine: Machine, state: SmState, arrives: float, sectors: float)
 
 
 @inlined
-def _misses(program: KernelArrays, state: SmState, warp: int, row: int) -> tuple[float, float]:
+def _misses(kernel: KernelArrays, state: SmState, warp: int, row: int) -> tuple[float, float]:
     """Sectors of this request that go past L1, and those of them that L2 misses."""
     past_l1, past_l2 = missed_lines(
         warp_number(state, warp),
-        program.event_turn[np.uint64(warp_position(state, warp))],
-        program.traffic[word(row, MISSED_LINES)],
-        program.traffic[word(row, L2_MISSES)],
-        program.traffic[word(row, TURN_AT_L1)],
-        program.traffic[word(row, TURN_AT_L2)],
+        kernel.event_turn[np.uint64(warp_position(state, warp))],
+        kernel.traffic[word(row, MISSED_LINES)],
+        kernel.traffic[word(row, L2_MISSES)],
+        kernel.traffic[word(row, TURN_AT_L1)],
+        kernel.traffic[word(row, TURN_AT_L2)],
     )
-    line = program.traffic[word(row, LINE_SECTORS)]
+    line = kernel.traffic[word(row, LINE_SECTORS)]
     return past_l1 * line, past_l2 * line
 
 
@@ -183,7 +183,7 @@ def _open_pipes(machine: Machine, state: SmState, at: int) -> None:
 
 @inlined
 def load(
-    program: KernelArrays,
+    kernel: KernelArrays,
     machine: Machine,
     state: SmState,
     warp: int,
@@ -196,7 +196,7 @@ def load(
     The next request waits until as many sectors are free as this one took.
     """
     arrives = _through_l1(machine, state, passes, at)
-    past_l1, past_l2 = _misses(program, state, warp, row)
+    past_l1, past_l2 = _misses(kernel, state, warp, row)
     ready, level = arrives + machine.l1_latency, _L1
     if past_l1 > 0.0:
         at_l2 = _take_l2(machine, state, arrives, past_l1)
@@ -219,13 +219,13 @@ def load(
 
 @inlined
 def copy_in_bulk(
-    program: KernelArrays, machine: Machine, state: SmState, warp: int, row: int, at: int
+    kernel: KernelArrays, machine: Machine, state: SmState, warp: int, row: int, at: int
 ) -> int:
     """When the last sector of a bulk copy begun at cycle `at` has come, packed with its level.
 
     The copy asks L2 for all of them at once, and has no place among the requests of L1.
     """
-    past_l1, past_l2 = _misses(program, state, warp, row)
+    past_l1, past_l2 = _misses(kernel, state, warp, row)
     if past_l1 == 0.0:
         soonest: int = at + machine.l2_latency
         return pack(soonest, _L2)
@@ -241,7 +241,7 @@ def copy_in_bulk(
 
 @inlined
 def store(
-    program: KernelArrays,
+    kernel: KernelArrays,
     machine: Machine,
     state: SmState,
     warp: int,
@@ -254,7 +254,7 @@ def store(
     It holds its sectors until the last level that it needs has taken them.
     """
     arrives = _through_l1(machine, state, passes, at)
-    past_l1, past_l2 = _misses(program, state, warp, row)
+    past_l1, past_l2 = _misses(kernel, state, warp, row)
     begins = arrives
     if past_l1 > 0.0:
         begins = _take_l2(machine, state, arrives, past_l1)

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelcast.simcore.host.compiled import compiled, inlined
-from kernelcast.simcore.host.noinline import noinline
+from kernelcast.simcore.host.compiled import compiled, inlined, noinline
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.walk.kernel_arrays import (
     ARRIVE,
@@ -76,7 +75,7 @@ def _hold(state: SmState, warp: int, ended: int, waits: int) -> None:
 
 @noinline
 def _go_on(
-    program: KernelArrays, machine: Machine, state: SmState, warp: int, ended: int, now: int
+    kernel: KernelArrays, machine: Machine, state: SmState, warp: int, ended: int, now: int
 ) -> None:
     """Sends a warp on whose phases have ended."""
     if warp_waits(state, warp) == _AWAITING:
@@ -87,30 +86,30 @@ def _go_on(
     count_wait(machine, state, warp, now)
     state.warp[warp_word(warp, WAITS)] = 0
     opens = pack((cycle_of(ended)) + machine.barrier_latency, _BARRIER)
-    send(program, machine, state, warp, warp_position(state, warp) + 1, opens)
+    send(kernel, machine, state, warp, warp_position(state, warp) + 1, opens)
 
 
 @noinline
-def _send_on(program: KernelArrays, machine: Machine, state: SmState, place: int, now: int) -> None:
+def _send_on(kernel: KernelArrays, machine: Machine, state: SmState, place: int, now: int) -> None:
     """Sends on all warps of a thread block whose phases have ended."""
-    for warp in range(place * program.warps, (place + 1) * program.warps):
+    for warp in range(place * kernel.warps, (place + 1) * kernel.warps):
         if warp_waits(state, warp) >= _AWAITING:
-            ended = phases_ended(program, state, warp)
+            ended = phases_ended(kernel, state, warp)
             if ended != NOT_YET:
-                _go_on(program, machine, state, warp, ended, now)
+                _go_on(kernel, machine, state, warp, ended, now)
 
 
 @noinline
 def _take_part(
-    program: KernelArrays, machine: Machine, state: SmState, warp: int, done: int, now: int
+    kernel: KernelArrays, machine: Machine, state: SmState, warp: int, done: int, now: int
 ) -> None:
     """Counts an event, `done` then, in its phases."""
     place = warp_place(state, warp)
-    at = program.event_phases[np.uint64(warp_position(state, warp))]
+    at = kernel.event_phases[np.uint64(warp_position(state, warp))]
     is_over = False
-    for entry in range(at + LIST_HEAD, at + LIST_HEAD + program.phase_lists[np.uint64(at)]):
-        number = program.phase_lists[np.uint64(entry)]
-        cell = (place * program.phases + number) * CELL_WORDS
+    for entry in range(at + LIST_HEAD, at + LIST_HEAD + kernel.phase_lists[np.uint64(at)]):
+        number = kernel.phase_lists[np.uint64(entry)]
+        cell = (place * kernel.phases + number) * CELL_WORDS
         left = state.phase[np.uint64(cell + LEFT)] - 1
         state.phase[np.uint64(cell + LEFT)] = left
         before = state.phase[np.uint64(cell + PHASE_READY)]
@@ -118,12 +117,12 @@ def _take_part(
         if left == 0:
             is_over = True
     if is_over:
-        _send_on(program, machine, state, place, now)
+        _send_on(kernel, machine, state, place, now)
 
 
 @noinline
 def _done(
-    program: KernelArrays,
+    kernel: KernelArrays,
     machine: Machine,
     state: SmState,
     warp: int,
@@ -133,19 +132,19 @@ def _done(
 ) -> int:
     """When an instruction has done its part, packed."""
     if kind == BULK:
-        return copy_in_bulk(program, machine, state, warp, row, now)
+        return copy_in_bulk(kernel, machine, state, warp, row, now)
     done = pack(now, _BARRIER)
     if kind == COMMIT:
-        first = int(program.traffic[word(row, COMMITTED)]) + 1
-        for at in range(first, first + program.operands[np.uint64(first - 1)]):
-            register = warp * program.registers + program.operands[np.uint64(at)]
+        first = int(kernel.traffic[word(row, COMMITTED)]) + 1
+        for at in range(first, first + kernel.operands[np.uint64(first - 1)]):
+            register = warp * kernel.registers + kernel.operands[np.uint64(at)]
             done = max(done, state.registers[np.uint64(register)])
     return done
 
 
 @noinline
 def issue_with_phases(
-    program: KernelArrays,
+    kernel: KernelArrays,
     machine: Machine,
     state: SmState,
     scheduler: int,
@@ -161,19 +160,19 @@ def issue_with_phases(
     """
     if kind in (ARRIVE, AWAIT):
         pipe = warp_pipe(state, warp)
-        came = access_shared(program, machine, state, pipe, row, now)
-        write_registers(program, state, warp * program.registers, row, came)
+        came = access_shared(kernel, machine, state, pipe, row, now)
+        write_registers(kernel, state, warp * kernel.registers, row, came)
     earliest = pack(now, _EXECUTION)
     if kind == AWAIT:
-        ended = phases_ended(program, state, warp)
+        ended = phases_ended(kernel, state, warp)
         if cycle_of(ended) > now:
             _hold(state, warp, ended, _AWAITING)
             return ENDED if ended == NOT_YET else cycle_of(ended)
     else:
-        done = _done(program, machine, state, warp, row, kind, now)
-        _take_part(program, machine, state, warp, done, now)
+        done = _done(kernel, machine, state, warp, row, kind, now)
+        _take_part(kernel, machine, state, warp, done, now)
     if kind == MEET:
-        ended = phases_ended(program, state, warp)
+        ended = phases_ended(kernel, state, warp)
         if ended == NOT_YET:
             _hold(state, warp, ended, _MEETING)
             return ENDED
@@ -181,17 +180,17 @@ def issue_with_phases(
             opens = pack((cycle_of(ended)) + machine.barrier_latency, _BARRIER)
             earliest = max(earliest, opens)
     position = warp_position(state, warp) + 1
-    following = advance(program, machine, state, scheduler, warp, position, earliest)
+    following = advance(kernel, machine, state, scheduler, warp, position, earliest)
     if following != ENDED:
         return following
     retire(machine, state, warp)
     place = warp_place(state, warp)
-    meet_or_end(program, machine, state, place, now, now + machine.issue_cycles)
+    meet_or_end(kernel, machine, state, place, now, now + machine.issue_cycles)
     return ENDED
 
 
 @compiled
-def let_one_go(program: KernelArrays, machine: Machine, state: SmState) -> bool:
+def let_one_go(kernel: KernelArrays, machine: Machine, state: SmState) -> bool:
     """Breaks a deadlock by ending the phases of the first waiting warp; whether there was one.
 
     Warps may wait for one another when parts of a warp are on ways of their own, so that nobody can
@@ -201,10 +200,10 @@ def let_one_go(program: KernelArrays, machine: Machine, state: SmState) -> bool:
         if scheduler_wake(state, scheduler) < NEVER:
             return False
     now = state.counts[LAST_CYCLE]
-    for warp in range(len(state.registers) // program.registers):
+    for warp in range(len(state.registers) // kernel.registers):
         if warp_waits(state, warp) >= _AWAITING:
-            end_phases(program, state, warp, pack(now, _BARRIER))
+            end_phases(kernel, state, warp, pack(now, _BARRIER))
             place = warp_place(state, warp)
-            _send_on(program, machine, state, place, now)
+            _send_on(kernel, machine, state, place, now)
             return True
     return False

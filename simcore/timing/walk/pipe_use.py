@@ -34,10 +34,10 @@ def use_pipe(machine: Machine, state: SmState, pipe: int, at: int, cycles: float
 
 @inlined
 def access_shared(
-    program: KernelArrays, machine: Machine, state: SmState, pipe: int, row: int, at: int
+    kernel: KernelArrays, machine: Machine, state: SmState, pipe: int, row: int, at: int
 ) -> int:
     """When an access of cycle `at` to shared memory is done, packed."""
-    cycles = program.traffic[word(row, PASSES)] * machine.shared_cycles
+    cycles = kernel.traffic[word(row, PASSES)] * machine.shared_cycles
     begins = use_pipe(machine, state, pipe, at, cycles) + max(cycles - 1.0, 0.0)
     ends: int = math.ceil(begins) + machine.shared_latency
     return pack(ends, _SHARED)

@@ -8,8 +8,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from kernelcast.simcore.host.branch_hints import unlikely
-from kernelcast.simcore.host.compiled import inlined
+from kernelcast.simcore.host.compiled import inlined, unlikely
 from kernelcast.simcore.timing.walk.kernel_arrays import KINDS
 from kernelcast.simcore.timing.walk.packed_words import entry_cycle, entry_warp, ring_entry
 from kernelcast.simcore.timing.walk.sm_reads import (

@@ -7,8 +7,7 @@ wait; taking turns would bring them all to the same loads at once.
 
 from __future__ import annotations
 
-from kernelcast.simcore.host.branch_hints import unlikely
-from kernelcast.simcore.host.compiled import inlined
+from kernelcast.simcore.host.compiled import inlined, unlikely
 from kernelcast.simcore.timing.walk.ready_warps import lowest, soonest_pending, soonest_ready
 from kernelcast.simcore.timing.walk.sm_machine import Machine
 from kernelcast.simcore.timing.walk.sm_reads import (

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-from kernelcast.simcore.host.branch_hints import unlikely
-from kernelcast.simcore.host.compiled import compiled, inlined
-from kernelcast.simcore.host.noinline import noinline
+from kernelcast.simcore.host.compiled import compiled, inlined, noinline, unlikely
 from kernelcast.simcore.timing.kernel.stall_reasons import ISSUED, StallReason
 from kernelcast.simcore.timing.walk.kernel_arrays import (
     AFTER,
@@ -117,7 +115,7 @@ _BARRIER = StallReason.BARRIER.code
 
 @inlined
 def _result(
-    program: KernelArrays,
+    kernel: KernelArrays,
     machine: Machine,
     state: SmState,
     warp: int,
@@ -132,16 +130,16 @@ def _result(
     if kind < TENSOR:
         use_pipe(machine, state, pipe, now, machine.units[kind_word(kind, UNIT_CYCLES)])
         return pack(now + machine.kinds[kind_word(kind, LATENCY)], _EXECUTION)
-    passes = program.traffic[word(row, PASSES)]
+    passes = kernel.traffic[word(row, PASSES)]
     if unlikely(kind == TENSOR):
         use_pipe(machine, state, pipe, now, passes * machine.units[kind_word(kind, UNIT_CYCLES)])
-        return pack(now + int(program.traffic[word(row, RESULT)]), _EXECUTION)
+        return pack(now + int(kernel.traffic[word(row, RESULT)]), _EXECUTION)
     if kind == SHARED:
-        return access_shared(program, machine, state, pipe, row, now)
+        return access_shared(kernel, machine, state, pipe, row, now)
     if kind == LOAD:
-        return load(program, machine, state, warp, row, passes, now)
+        return load(kernel, machine, state, warp, row, passes, now)
     if kind == STORE:
-        stored = store(program, machine, state, warp, row, passes, now)
+        stored = store(kernel, machine, state, warp, row, passes, now)
         place = warp_place(state, warp)
         state.place[word(place, STORED)] = max(state.place[word(place, STORED)], stored)
         state.warp[warp_word(warp, ACKNOWLEDGED)] = stored
@@ -160,7 +158,7 @@ def _earliest_next(machine: Machine, kind: int, now: int) -> int:
 
 @inlined
 def _issue(
-    program: KernelArrays,
+    kernel: KernelArrays,
     machine: Machine,
     state: SmState,
     scheduler: int,
@@ -171,9 +169,9 @@ def _issue(
 ) -> int:
     """Issues an instruction of the warp; when the one behind it has its operands, or ENDED."""
     if unlikely(kind > NONE):
-        return issue_with_phases(program, machine, state, scheduler, warp, row, kind, now)
-    ready = _result(program, machine, state, warp, row, kind, now)
-    write_registers(program, state, warp * program.registers, row, ready)
+        return issue_with_phases(kernel, machine, state, scheduler, warp, row, kind, now)
+    ready = _result(kernel, machine, state, warp, row, kind, now)
+    write_registers(kernel, state, warp * kernel.registers, row, ready)
     if unlikely(kind == BARRIER) and machine.waits_at_barriers:
         state.warp[warp_word(warp, READY)] = NEVER
         state.warp[warp_word(warp, WHY)] = _BARRIER
@@ -183,18 +181,18 @@ def _issue(
     else:
         position = warp_position(state, warp) + 1
         earliest = _earliest_next(machine, kind, now)
-        following = advance(program, machine, state, scheduler, warp, position, earliest)
+        following = advance(kernel, machine, state, scheduler, warp, position, earliest)
         if not unlikely(following == ENDED):
             return following
         retire(machine, state, warp)
         place = warp_place(state, warp)
-    meet_or_end(program, machine, state, place, now, now + machine.issue_cycles)
+    meet_or_end(kernel, machine, state, place, now, now + machine.issue_cycles)
     return ENDED
 
 
 @inlined
 def _issue_together(
-    program: KernelArrays,
+    kernel: KernelArrays,
     machine: Machine,
     state: SmState,
     scheduler: int,
@@ -214,7 +212,7 @@ def _issue_together(
     left = machine.issues
     while True:
         credit(state, account_row(state, row), ISSUED, 1)
-        ready = _issue(program, machine, state, scheduler, warp, row, kind, now)
+        ready = _issue(kernel, machine, state, scheduler, warp, row, kind, now)
         left -= 1
         if not unlikely(left > 0) or ready == ENDED or not can_issue(state, warp, now):
             break
@@ -247,7 +245,7 @@ def _leave_slots(
 
 
 @inlined
-def _serve(program: KernelArrays, machine: Machine, state: SmState, scheduler: int) -> None:
+def _serve(kernel: KernelArrays, machine: Machine, state: SmState, scheduler: int) -> None:
     """Issues at the present cycle, or finds out when the scheduler can."""
     now = state.counts[NOW]
     move_ready(state, scheduler, now)
@@ -269,17 +267,17 @@ def _serve(program: KernelArrays, machine: Machine, state: SmState, scheduler: i
     state.scheduler[scheduler_word(scheduler, DUE)] = after
     state.scheduler[scheduler_word(scheduler, WAKE)] = after
     state.counts[LAST_CYCLE] = after
-    _issue_together(program, machine, state, scheduler, warp, row, kind, now)
+    _issue_together(kernel, machine, state, scheduler, warp, row, kind, now)
     look_ahead(machine, state, scheduler, after)
 
 
 @noinline
-def _begin(program: KernelArrays, machine: Machine, state: SmState) -> None:
+def _begin(kernel: KernelArrays, machine: Machine, state: SmState) -> None:
     """Fills the SM with its first thread blocks."""
     places = state.counts[RESIDENT_FIRST]
     state.counts[RESIDENT] = places
     for place in range(places):
-        start_thread_block(program, machine, state, place, 0, 0)
+        start_thread_block(kernel, machine, state, place, 0, 0)
 
 
 @inlined
@@ -294,7 +292,7 @@ def _count_warps(machine: Machine, state: SmState, scheduler: int, until: int) -
 
 
 @noinline
-def _settle(program: KernelArrays, machine: Machine, state: SmState) -> int:
+def _settle(kernel: KernelArrays, machine: Machine, state: SmState) -> int:
     """Attributes all slots and counts all warps up to the last issue; its end."""
     until: int = state.counts[LAST_CYCLE]
     for scheduler in range(machine.schedulers):
@@ -304,7 +302,7 @@ def _settle(program: KernelArrays, machine: Machine, state: SmState) -> int:
             warp = warp_in_order(state, scheduler, 0)
         due = scheduler_due(state, scheduler)
         if due < until and warp < 0:
-            lose_idle_slots(program, machine, state, due, until)
+            lose_idle_slots(kernel, machine, state, due, until)
         elif due < until:
             account = account_row(state, warp_row(state, warp))
             reason = pipe_reason(machine, state, warp_kind(state, warp))
@@ -359,7 +357,7 @@ def _still_to_come(machine: Machine, state: SmState, scheduler: int, turn: int, 
 
 @compiled
 def walk(
-    program: KernelArrays, machine: Machine, state: SmState, completed: int, before: int
+    kernel: KernelArrays, machine: Machine, state: SmState, completed: int, before: int
 ) -> int:
     """Goes on until so many thread blocks have ended, or up to a cycle, or to the end.
 
@@ -369,7 +367,7 @@ def walk(
     """
     state = as_one(state)
     if state.counts[DISPATCHED] == 0:
-        _begin(program, machine, state)
+        _begin(kernel, machine, state)
     note_residence(state)
     turn = state.counts[TURN]
     while state.counts[COMPLETED] < completed:
@@ -383,10 +381,10 @@ def walk(
             at_turn = those & -(1 << turn)
             scheduler = lowest(at_turn if at_turn != 0 else those)
             those &= ~(1 << scheduler)
-            _serve(program, machine, state, scheduler)
+            _serve(kernel, machine, state, scheduler)
             if unlikely(state.counts[WOKEN] <= now):
                 state.counts[WOKEN] = NEVER
                 those = _still_to_come(machine, state, scheduler, turn, now)
         turn = _next_turn(machine, turn)
     state.counts[TURN] = turn
-    return _settle(program, machine, state)
+    return _settle(kernel, machine, state)

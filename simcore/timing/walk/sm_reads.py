@@ -78,43 +78,43 @@ __all__ = [
 
 @inlined
 def warp_position(state: SmState, warp: int) -> int:
-    """The next event of its path."""
+    """The next event of the warp's path."""
     return state.warp[warp_word(warp, POSITION)]  # type: ignore[no-any-return]
 
 
 @inlined
 def warp_end(state: SmState, warp: int) -> int:
-    """Where its path ends."""
+    """The place where the warp's path ends."""
     return state.warp[warp_word(warp, END)]  # type: ignore[no-any-return]
 
 
 @inlined
 def warp_row(state: SmState, warp: int) -> int:
-    """The row of the instruction that comes next."""
+    """The row of the warp's next instruction."""
     return state.warp[warp_word(warp, NEXT_ROW)]  # type: ignore[no-any-return]
 
 
 @inlined
 def warp_kind(state: SmState, warp: int) -> int:
-    """The kind of the instruction that comes next."""
+    """The kind of the warp's next instruction."""
     return state.warp[warp_word(warp, NEXT_KIND)]  # type: ignore[no-any-return]
 
 
 @inlined
 def warp_ready(state: SmState, warp: int) -> int:
-    """The cycle in which the operands of that are there."""
+    """The cycle in which the operands of the warp's next instruction are there."""
     return state.warp[warp_word(warp, READY)]  # type: ignore[no-any-return]
 
 
 @inlined
 def warp_reason(state: SmState, warp: int) -> int:
-    """Why they are not before."""
+    """The reason why the operands of the warp's next instruction are not there before."""
     return state.warp[warp_word(warp, WHY)]  # type: ignore[no-any-return]
 
 
 @inlined
 def warp_pipe(state: SmState, warp: int) -> int:
-    """The pipe that it needs."""
+    """The pipe that the warp's next instruction needs."""
     return state.warp[warp_word(warp, PIPE)]  # type: ignore[no-any-return]
 
 
@@ -126,31 +126,31 @@ def warp_bit(state: SmState, warp: int) -> int:
 
 @inlined
 def warp_waits(state: SmState, warp: int) -> int:
-    """What it waits for besides operands: 1 at a barrier."""
+    """What the warp waits for besides operands: 1 at a barrier."""
     return state.warp[warp_word(warp, WAITS)]  # type: ignore[no-any-return]
 
 
 @inlined
 def warp_line(state: SmState, warp: int) -> int:
-    """The line of code that it was at."""
+    """The line of code that the warp fetched last."""
     return state.warp[warp_word(warp, LINE)]  # type: ignore[no-any-return]
 
 
 @inlined
 def warp_counted(state: SmState, warp: int) -> int:
-    """The cycle up to which its cycles are in the account."""
+    """The cycle up to which the warp's cycles are in the account."""
     return state.warp[warp_word(warp, COUNTED)]  # type: ignore[no-any-return]
 
 
 @inlined
 def warp_closed_before(state: SmState, warp: int) -> int:
-    """The cycles in which its pipe had been closed when it began to wait for that."""
+    """The cycles for which the pipe had been closed when the warp began to wait for it."""
     return state.warp[warp_word(warp, CLOSED_BEFORE)]  # type: ignore[no-any-return]
 
 
 @inlined
 def warp_acknowledged(state: SmState, warp: int) -> int:
-    """When its stores are."""
+    """The cycle in which the warp's stores are acknowledged."""
     return state.warp[warp_word(warp, ACKNOWLEDGED)]  # type: ignore[no-any-return]
 
 
@@ -162,61 +162,61 @@ def warp_number(state: SmState, warp: int) -> int:
 
 @inlined
 def warp_place(state: SmState, warp: int) -> int:
-    """The place of its thread block."""
+    """The place of the warp's thread block on the SM."""
     return state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] >> SCHEDULER_BITS  # type: ignore[no-any-return]
 
 
 @inlined
 def warp_scheduler(state: SmState, warp: int) -> int:
-    """The scheduler that issues it."""
+    """The scheduler that issues the warp."""
     return state.warp[warp_word(warp, PLACE_AND_SCHEDULER)] & SCHEDULER_MASK  # type: ignore[no-any-return]
 
 
 @inlined
 def scheduler_count(state: SmState, scheduler: int) -> int:
-    """How many warps it has."""
+    """The number of warps that the scheduler has."""
     return state.scheduler[scheduler_word(scheduler, COUNT)]  # type: ignore[no-any-return]
 
 
 @inlined
 def scheduler_last(state: SmState, scheduler: int) -> int:
-    """The bit of the warp that issued last."""
+    """The bit of the warp that the scheduler issued last."""
     return state.scheduler[scheduler_word(scheduler, LAST)]  # type: ignore[no-any-return]
 
 
 @inlined
 def scheduler_candidate(state: SmState, scheduler: int) -> int:
-    """The warp that it issues next, negative for none."""
+    """The warp that the scheduler issues next, negative for none."""
     return state.scheduler[scheduler_word(scheduler, CANDIDATE)]  # type: ignore[no-any-return]
 
 
 @inlined
 def scheduler_wake(state: SmState, scheduler: int) -> int:
-    """When it issues next."""
+    """The cycle in which the scheduler issues next."""
     return state.scheduler[scheduler_word(scheduler, WAKE)]  # type: ignore[no-any-return]
 
 
 @inlined
 def scheduler_due(state: SmState, scheduler: int) -> int:
-    """The cycle up to which its slots are in the account."""
+    """The cycle up to which the scheduler's slots are in the account."""
     return state.scheduler[scheduler_word(scheduler, DUE)]  # type: ignore[no-any-return]
 
 
 @inlined
 def scheduler_since(state: SmState, scheduler: int) -> int:
-    """The cycle since which a warp could have issued."""
+    """The cycle since which a warp of the scheduler could have issued."""
     return state.scheduler[scheduler_word(scheduler, SINCE)]  # type: ignore[no-any-return]
 
 
 @inlined
 def scheduler_tied(state: SmState, scheduler: int) -> int:
-    """The slots that can issue first."""
+    """The slots of the scheduler that can issue first, as bits."""
     return state.scheduler[scheduler_word(scheduler, TIED)]  # type: ignore[no-any-return]
 
 
 @inlined
 def scheduler_first_ready(state: SmState, scheduler: int) -> int:
-    """When the first of these had its operands, 0 where nobody has looked."""
+    """The cycle in which the first tied warp had its operands; 0 where nobody has looked."""
     return state.scheduler[scheduler_word(scheduler, FIRST_READY)]  # type: ignore[no-any-return]
 
 
@@ -246,5 +246,5 @@ def warp_in_order(state: SmState, scheduler: int, slot: int) -> int:
 
 @inlined
 def pipe_opens(state: SmState, pipe: int) -> int:
-    """When it can take the next instruction."""
+    """The cycle in which the pipe can take the next instruction."""
     return state.pipe[pipe_word(pipe, OPENS)]  # type: ignore[no-any-return]

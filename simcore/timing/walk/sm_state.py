@@ -258,11 +258,11 @@ def account_word(row: int, column: int) -> np.uint64:
 
 
 def new_state(
-    program: KernelArrays, machine: Machine, thread_blocks: int, thread_blocks_per_sm: int
+    kernel: KernelArrays, machine: Machine, thread_blocks: int, thread_blocks_per_sm: int
 ) -> SmState:
     """An SM before its first cycle, with room for `thread_blocks_per_sm` and work for all."""
-    warps = thread_blocks_per_sm * program.warps
-    schedulers, rows = machine.schedulers, program.rows + 1
+    warps = thread_blocks_per_sm * kernel.warps
+    schedulers, rows = machine.schedulers, kernel.rows + 1
     pipes = (UNITS + KINDS) * schedulers
     ring = 2
     if machine.request_limit != UNLIMITED:
@@ -272,18 +272,18 @@ def new_state(
     warp = warp_records(words)[:warps]
     warp[:, READY], warp[:, LINE] = NEVER, -1
     numbers = np.arange(warps)
-    places = numbers // program.warps << SCHEDULER_BITS
+    places = numbers // kernel.warps << SCHEDULER_BITS
     warp[:, PLACE_AND_SCHEDULER] = places | (numbers % schedulers)
     scheduler = scheduler_records(words)[:schedulers]
     scheduler[:, CANDIDATE], scheduler_records(words)[:, WAKE] = -1, NEVER
     scheduler[:, PIPES : PIPES + KINDS] = _pipes(machine)
     scheduler[:, PENDING] = END_OF_RING
     words[TOTAL], words[RESIDENT_FIRST] = thread_blocks, min(thread_blocks, thread_blocks_per_sm)
-    lines = np.zeros((int(program.code[FETCH_LINE::WORDS].max()) + 1, WORDS), np.int64)
+    lines = np.zeros((int(kernel.code[FETCH_LINE::WORDS].max()) + 1, WORDS), np.int64)
     lines[:, FETCHED] = -NEVER
     return SmState(
         warp=words,
-        registers=np.zeros(warps * program.registers, np.int64),
+        registers=np.zeros(warps * kernel.registers, np.int64),
         scheduler=words,
         pipe=words,
         free=np.zeros(pipes * PIPE_WORDS),
@@ -293,7 +293,7 @@ def new_state(
         requests=np.zeros(3 * ring * REQUEST_WORDS),
         lines=lines.ravel(),
         account=words,
-        phase=np.zeros(thread_blocks_per_sm * program.phases * CELL_WORDS, np.int64),
+        phase=np.zeros(thread_blocks_per_sm * kernel.phases * CELL_WORDS, np.int64),
         ring=ring,
         rows=rows,
     )

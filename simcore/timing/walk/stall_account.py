@@ -6,8 +6,7 @@ warp that could issue in its place has them, for a pipe that is taken.
 
 from __future__ import annotations
 
-from kernelcast.simcore.host.branch_hints import unlikely
-from kernelcast.simcore.host.compiled import inlined
+from kernelcast.simcore.host.compiled import inlined, unlikely
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.walk.kernel_arrays import (
     PIPE_REASON,
@@ -151,10 +150,10 @@ def lose_slots(
 
 @inlined
 def lose_idle_slots(
-    program: KernelArrays, machine: Machine, state: SmState, due: int, until: int
+    kernel: KernelArrays, machine: Machine, state: SmState, due: int, until: int
 ) -> None:
     """Attributes the slots of a scheduler without warps."""
-    _credit_cycles(machine, state, account_row(state, program.rows), _IDLE, due, until)
+    _credit_cycles(machine, state, account_row(state, kernel.rows), _IDLE, due, until)
 
 
 @inlined

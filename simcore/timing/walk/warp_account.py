@@ -9,8 +9,7 @@ what the others did to it since this scheduler looked last counts as one closed 
 
 from __future__ import annotations
 
-from kernelcast.simcore.host.branch_hints import unlikely
-from kernelcast.simcore.host.compiled import inlined
+from kernelcast.simcore.host.compiled import inlined, unlikely
 from kernelcast.simcore.timing.kernel.stall_reasons import NOT_SELECTED, SELECTED, StallReason
 from kernelcast.simcore.timing.walk.kernel_arrays import word
 from kernelcast.simcore.timing.walk.sm_machine import Machine

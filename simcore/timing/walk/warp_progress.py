@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelcast.simcore.host.branch_hints import unlikely
-from kernelcast.simcore.host.compiled import inlined
-from kernelcast.simcore.host.noinline import noinline
+from kernelcast.simcore.host.compiled import inlined, noinline, unlikely
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.walk.kernel_arrays import (
     FETCH_LINE,
@@ -104,10 +102,10 @@ _LAUNCH = StallReason.THREAD_BLOCK_LAUNCH.code
 
 @inlined
 def _fetched(
-    program: KernelArrays, machine: Machine, state: SmState, warp: int, row: int, to: int
+    kernel: KernelArrays, machine: Machine, state: SmState, warp: int, row: int, to: int
 ) -> int:
     """When the line of code of `row` is there. The cache replaces the one that it fetched first."""
-    line = program.code[word(row, FETCH_LINE)]
+    line = kernel.code[word(row, FETCH_LINE)]
     if warp_line(state, warp) == line:
         return to
     state.warp[warp_word(warp, LINE)] = line
@@ -121,36 +119,36 @@ def _fetched(
 
 @inlined
 def _operands_ready(
-    program: KernelArrays, state: SmState, registers: int, row: int, ready: int
+    kernel: KernelArrays, state: SmState, registers: int, row: int, ready: int
 ) -> int:
     """When all that an instruction waits for is ready, packed `ready` at the soonest."""
     for source in range(SOURCE, SOURCE + SOURCES):
-        register = program.code[word(row, source)]
+        register = kernel.code[word(row, source)]
         ready = max(ready, state.registers[np.uint64(registers + register)])
-    more = program.code[word(row, MORE)]
+    more = kernel.code[word(row, MORE)]
     if unlikely(more != 0):
-        for at in range(more + 2, program.operands[np.uint64(more)]):
-            register = program.operands[np.uint64(at)]
+        for at in range(more + 2, kernel.operands[np.uint64(more)]):
+            register = kernel.operands[np.uint64(at)]
             ready = max(ready, state.registers[np.uint64(registers + register)])
     return ready
 
 
 @inlined
 def write_registers(
-    program: KernelArrays, state: SmState, registers: int, row: int, ready: int
+    kernel: KernelArrays, state: SmState, registers: int, row: int, ready: int
 ) -> None:
     """Sets when the results of an instruction are ready, packed; `registers`: the warp's first."""
-    state.registers[np.uint64(registers + program.code[word(row, TARGET)])] = ready
-    more = program.code[word(row, MORE)]
+    state.registers[np.uint64(registers + kernel.code[word(row, TARGET)])] = ready
+    more = kernel.code[word(row, MORE)]
     if unlikely(more != 0):
-        ends = program.operands[np.uint64(more)], program.operands[np.uint64(more + 1)]
+        ends = kernel.operands[np.uint64(more)], kernel.operands[np.uint64(more + 1)]
         for at in range(ends[0], ends[1]):
-            state.registers[np.uint64(registers + program.operands[np.uint64(at)])] = ready
+            state.registers[np.uint64(registers + kernel.operands[np.uint64(at)])] = ready
 
 
 @inlined
 def advance(
-    program: KernelArrays,
+    kernel: KernelArrays,
     machine: Machine,
     state: SmState,
     scheduler: int,
@@ -164,22 +162,22 @@ def advance(
     when their operands are ready.
     """
     end = warp_end(state, warp)
-    registers = warp * program.registers
+    registers = warp * kernel.registers
     while True:
         if unlikely(position == end):
             return ENDED
-        row = program.event_row[np.uint64(position)]
-        kind = program.code[word(row, KIND)]
+        row = kernel.event_row[np.uint64(position)]
+        kind = kernel.code[word(row, KIND)]
         if not unlikely(kind == NONE):
             break
         write_registers(
-            program, state, registers, row, _operands_ready(program, state, registers, row, 0)
+            kernel, state, registers, row, _operands_ready(kernel, state, registers, row, 0)
         )
         position += 1
     state.warp[warp_word(warp, POSITION)] = position
-    ready = _operands_ready(program, state, registers, row, earliest)
+    ready = _operands_ready(kernel, state, registers, row, earliest)
     if unlikely(machine.fetch_lines > 0):
-        ready = _fetched(program, machine, state, warp, row, ready)
+        ready = _fetched(kernel, machine, state, warp, row, ready)
     state.warp[warp_word(warp, NEXT_ROW)] = row
     state.warp[warp_word(warp, NEXT_KIND)] = kind
     state.warp[warp_word(warp, READY)] = cycle_of(ready)
@@ -222,11 +220,11 @@ def retire(machine: Machine, state: SmState, warp: int) -> None:
 
 @inlined
 def send(
-    program: KernelArrays, machine: Machine, state: SmState, warp: int, position: int, earliest: int
+    kernel: KernelArrays, machine: Machine, state: SmState, warp: int, position: int, earliest: int
 ) -> None:
     """Lets a warp that its scheduler does not expect go on from `position`, or retires it."""
     scheduler = warp_scheduler(state, warp)
-    ready = advance(program, machine, state, scheduler, warp, position, earliest)
+    ready = advance(kernel, machine, state, scheduler, warp, position, earliest)
     if ready == ENDED:
         retire(machine, state, warp)
     else:
@@ -256,27 +254,27 @@ def note_residence(state: SmState) -> None:
 
 @noinline
 def start_thread_block(
-    program: KernelArrays, machine: Machine, state: SmState, place: int, ended: int, first: int
+    kernel: KernelArrays, machine: Machine, state: SmState, place: int, ended: int, first: int
 ) -> None:
     """Fills a place that was free at cycle `ended` with warps that begin at cycle `first`.
 
     A thread block of which no warp has an event ends at once, and the next one takes its place.
     """
     while state.counts[DISPATCHED] < state.counts[TOTAL]:
-        recorded = program.order[np.uint64(state.counts[DISPATCHED] % len(program.order))]
-        path = recorded * program.warps
-        number = state.counts[DISPATCHED] * program.warps
-        if program.phases > 0:
-            begin_phases(program, state, place, recorded)
+        recorded = kernel.order[np.uint64(state.counts[DISPATCHED] % len(kernel.order))]
+        path = recorded * kernel.warps
+        number = state.counts[DISPATCHED] * kernel.warps
+        if kernel.phases > 0:
+            begin_phases(kernel, state, place, recorded)
         state.counts[DISPATCHED] += 1
-        state.place[word(place, LIVE)] = program.warps
+        state.place[word(place, LIVE)] = kernel.warps
         state.place[word(place, ARRIVED)] = 0
         state.place[word(place, BEGINS)] = ended
         state.place[word(place, STORED)] = 0
         state.place[word(place, FIRST)] = first
-        for warp in range(place * program.warps, (place + 1) * program.warps):
-            position = program.start[np.uint64(path)]
-            state.warp[warp_word(warp, END)] = program.start[np.uint64(path + 1)]
+        for warp in range(place * kernel.warps, (place + 1) * kernel.warps):
+            position = kernel.start[np.uint64(path)]
+            state.warp[warp_word(warp, END)] = kernel.start[np.uint64(path + 1)]
             path += 1
             state.warp[warp_word(warp, NUMBER)] = number
             number += 1
@@ -284,14 +282,14 @@ def start_thread_block(
             state.warp[warp_word(warp, LINE)] = -1
             state.warp[warp_word(warp, COUNTED)] = first
             state.warp[warp_word(warp, ACKNOWLEDGED)] = 0
-            for register in range(warp * program.registers, (warp + 1) * program.registers):
+            for register in range(warp * kernel.registers, (warp + 1) * kernel.registers):
                 state.registers[np.uint64(register)] = 0
             scheduler = warp_scheduler(state, warp)
             slot = scheduler_count(state, scheduler)
             state.scheduler[scheduler_word(scheduler, ORDER + slot)] = warp
             state.warp[warp_word(warp, BIT)] = 1 << slot
             state.scheduler[scheduler_word(scheduler, COUNT)] += 1
-            send(program, machine, state, warp, position, pack(first, _LAUNCH))
+            send(kernel, machine, state, warp, position, pack(first, _LAUNCH))
         if state.place[word(place, LIVE)] > 0:
             note_residence(state)
             return
@@ -303,22 +301,22 @@ def start_thread_block(
 
 @noinline
 def _open_barrier(
-    program: KernelArrays, machine: Machine, state: SmState, place: int, now: int
+    kernel: KernelArrays, machine: Machine, state: SmState, place: int, now: int
 ) -> None:
     """Sends the warps of a thread block on that wait at a barrier."""
     state.place[word(place, ARRIVED)] = 0
     opens = pack(now + machine.barrier_latency, _BARRIER)
-    for warp in range(place * program.warps, (place + 1) * program.warps):
+    for warp in range(place * kernel.warps, (place + 1) * kernel.warps):
         if warp_waits(state, warp) == 1:
             count_wait(machine, state, warp, now)
             state.warp[warp_word(warp, WAITS)] = 0
             position = warp_position(state, warp) + 1
-            send(program, machine, state, warp, position, opens)
+            send(kernel, machine, state, warp, position, opens)
 
 
 @inlined
 def meet_or_end(
-    program: KernelArrays, machine: Machine, state: SmState, place: int, now: int, ends: int
+    kernel: KernelArrays, machine: Machine, state: SmState, place: int, now: int, ends: int
 ) -> None:
     """Opens a barrier when all live warps are there; replaces a thread block without any.
 
@@ -326,8 +324,8 @@ def meet_or_end(
     `ends`.
     """
     if 0 < state.place[word(place, LIVE)] == state.place[word(place, ARRIVED)]:
-        _open_barrier(program, machine, state, place, now)
+        _open_barrier(kernel, machine, state, place, now)
     if state.place[word(place, LIVE)] == 0:
         state.counts[COMPLETED] += 1
         ends = max(ends, state.place[word(place, STORED)])
-        start_thread_block(program, machine, state, place, ends, ends + machine.launch_cycles)
+        start_thread_block(kernel, machine, state, place, ends, ends + machine.launch_cycles)

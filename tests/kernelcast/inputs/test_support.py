@@ -88,6 +88,7 @@ def test_json(write: Callable[..., Path], output: Callable[..., str]) -> None:
         "name": "spins",
         "supported": True,
         "engine": by_name["spins"]["engine"],
+        "code": "source",
         "missing": [],
     }
     assert by_name["bad"]["missing"][0]["place"] == f"{file}:6:2"
@@ -97,7 +98,7 @@ def test_json(write: Callable[..., Path], output: Callable[..., str]) -> None:
 
 def test_unusable_input(tmp_path: Path, error: Callable[..., str]) -> None:
     assert "no such file" in error("support", str(tmp_path / "nothing.ptx"))
-    assert "no .ptx or .fatbin files below it" in error("support", str(tmp_path))
+    assert "no .ptx, .fatbin or .cubin files below it" in error("support", str(tmp_path))
 
 
 def test_folders_and_patterns(write: Callable[..., Path], tmp_path: Path) -> None:

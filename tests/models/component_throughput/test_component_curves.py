@@ -18,9 +18,9 @@ from kernelcast.models.component_throughput.curves import (
     shared_bandwidth,
     wavefront_bytes,
 )
+from kernelcast.models.component_throughput.saturation import fit_saturation
 from kernelcast.models.component_throughput.stage_profile import InstructionType
 from kernelcast.simcore.device.file import known_devices, load_device
-from kernelcast.simcore.device.saturation import fit_saturation
 
 PAPERS = Path(__file__).resolve().parents[3] / "validation" / "papers"
 DEVICE = load_device("gtx-285")

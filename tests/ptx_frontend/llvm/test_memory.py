@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kernelcast.errors import MemoryAccessError
 from kernelcast.simcore.engine import execute
 from kernelcast.simcore.isa.ir.kernel import Load, Store
 from kernelcast.simcore.isa.types import AddressSpace
@@ -272,3 +273,21 @@ def test_arguments_of_every_kind() -> None:
     struct = np.array([3, -70000], np.int32).tobytes()
     halves = np.array([1, 2, -300, 4], np.int16).tobytes()
     assert np.all(results(kernel, np.int8(-7), struct, halves, 5.9) == -70000 - 300 + 35)
+
+
+@pytest.mark.parametrize(
+    ("access", "message"),
+    [
+        ("%x = atomicrmw add ptr addrspace(1) %far, i32 1 monotonic", "atomic of 4 bytes"),
+        ("store <2 x i64> zeroinitializer, ptr addrspace(1) %far", "store of 16 bytes"),
+        ("store [2 x i16] zeroinitializer, ptr addrspace(1) %far", "store of 2 bytes"),
+    ],
+)
+def test_faults_of_what_an_instruction_adds_are_told_as_its_own(access: str, message: str) -> None:
+    """Added instructions are not always those of a call, whose stack may be full."""
+    kernel = with_index(
+        f"  %far = getelementptr i8, ptr addrspace(1) %o, i64 {1 << 40}\n  {access}\n  ret void"
+    )
+    for engine in ENGINES:
+        with pytest.raises(MemoryAccessError, match=f"{message} at address"):
+            execute(kernel, Launch((1, 1, 1), (1, 1, 1), (np.zeros(4),)), engine=engine)

@@ -19,6 +19,8 @@ from kernelcast.ptx_frontend.llvm import read_llvm
 shared: Any = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "llvm_kernels.py")))
 module = shared.module
 compiled = shared.compiled
+NESTED = f"[{1 << 62} x " * 300 + "i8" + "]" * 300
+"""A type whose size has more digits than Python prints."""
 
 
 @pytest.mark.parametrize(
@@ -28,6 +30,9 @@ compiled = shared.compiled
         ("  %x = va_arg ptr null, i32\n  ret void", "instruction 'va_arg' is not supported"),
         ("  call void @unknown()\n  ret void", "unknown"),
         ("  %a = alloca i32, i32 %n\n  ret void", "alloca of a size that is not constant"),
+        (f"  %a = alloca {NESTED}\n  ret void", "alloca of more than 1048576 bytes"),
+        (f"  store {NESTED} undef, ptr addrspace(3) @tile\n  ret void", "too many elements"),
+        ("  store i8 1, ptr addrspace(3) @tile\n  ret void", "@tile does not fit 64 bits"),
         ("  call void %f()\n  ret void", "a call of an address is not supported"),
         ("  call void @again()\n  ret void", "recursion is not supported: again calls itself"),
         ("  %x = load [2 x i24], ptr addrspace(1) %o\n  ret void", "[2 x i24] in memory"),
@@ -38,6 +43,7 @@ compiled = shared.compiled
 def test_what_is_not_supported_rejects_its_own_kernel_only(body: str, message: str) -> None:
     made = module(
         f"""@far = external addrspace(1) global i32
+@tile = internal addrspace(3) global {NESTED} undef
 declare void @unknown()
 define void @again() {{
   call void @again()

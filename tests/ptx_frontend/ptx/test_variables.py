@@ -5,9 +5,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
-from kernelcast.errors import UnsupportedInstruction
+from kernelcast.errors import PtxSyntaxError, UnsupportedInstruction
 from kernelcast.simcore.isa.ir.kernel import Kernel, Parameter
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
@@ -68,6 +69,8 @@ def test_local_memory_is_a_multiple_of_its_alignment(compile_ptx: Compile) -> No
         (".global .f64 x = 0f3FC00000;", struct.pack("<d", 1.5)),
         (".global .f32 x = 3;", struct.pack("<f", 3)),
         (".global .b32 x = 0f3FC00000;", struct.pack("<f", 1.5)),
+        (f".global .f64 x = {1 << 2000};", struct.pack("<d", float("inf"))),
+        (f".global .f32 x[2] = {{1e200, -{1 << 200}}};", struct.pack("<2f", np.inf, -np.inf)),
         (".global .u8 x[2][2] = {{1}, {2, 3}};", bytes((1, 2, 3, 0))),
         (".global .align 16 .u64 x[2];", b""),
     ],
@@ -88,6 +91,32 @@ def test_addresses_in_initial_data(compile_ptx: Compile) -> None:
     assert sorted(kernel.symbols) == ["a", "b", "list"]
     assert kernel.symbols["list"].relocations == {0: "a", 8: "b"}
     assert kernel.symbols["list"].data == struct.pack("<3q", 0, 4, 5)
+
+
+@pytest.mark.parametrize("addend", [(1 << 63) - 1, 1 << 63, (1 << 64) - 1, -(1 << 63)])
+@pytest.mark.parametrize("of", ["a", "f"])
+def test_addresses_in_initial_data_wrap_around(compile_ptx: Compile, of: str, addend: int) -> None:
+    """A function's address is a number that the front end knows."""
+    module = f".global .u32 a; .func f() {{ ret; }} .global .u64 x = {of}{addend:+};"
+    (held,) = struct.unpack(
+        "<Q", compile_ptx("mov.u64 %rd1, x; ret;", module=module).symbols["x"].data
+    )
+    assert (held - addend) % (1 << 64) < 1 << 32
+
+
+@pytest.mark.parametrize(
+    ("declaration", "reason"),
+    [
+        (f".global .u64 x = a+{1 << 64};", f"address offset {1 << 64} does not fit 64 bits"),
+        (f".global .u64 x = a-{(1 << 63) + 1};", "does not fit 64 bits"),
+        (f".shared .b8 x{f'[{1 << 20}]' * 300};", "'x' does not fit 64 bits of addresses"),
+        (".global .u8 x[8] = {0x0(a)};", "part 0x0 of an address"),
+        (f".global .u8 x[8] = {{{0xFF << 640:#x}(a)}};", "of an address is not supported"),
+    ],
+)
+def test_what_no_address_has_room_for(compile_ptx: Compile, declaration: str, reason: str) -> None:
+    with pytest.raises((PtxSyntaxError, UnsupportedInstruction), match=reason):
+        compile_ptx("mov.u64 %rd1, x; ret;", module=f".global .u32 a; {declaration}")
 
 
 def test_an_address_written_byte_by_byte(compile_ptx: Compile) -> None:

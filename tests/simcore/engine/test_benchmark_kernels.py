@@ -50,7 +50,7 @@ def twins(cases: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> An
     if shutil.which("gcc") is None:
         pytest.skip("gcc is not installed")
     folder = tmp_path_factory.mktemp("twins")
-    return importlib.import_module("native_twins").NativeTwins(folder)
+    return importlib.import_module("c_twins").CTwins(folder)
 
 
 def test_every_kernel_has_a_case_and_a_source(cases: dict[str, Any]) -> None:
@@ -105,11 +105,11 @@ def test_a_twin_that_does_not_compile_is_an_error(
 ) -> None:
     if shutil.which("gcc") is None:
         pytest.skip("gcc is not installed")
-    native_twins = importlib.import_module("native_twins")
+    c_twins = importlib.import_module("c_twins")
     (tmp_path / "twins.c").write_text("not C")
-    monkeypatch.setattr(native_twins, "KERNELS", tmp_path)
+    monkeypatch.setattr(c_twins, "KERNELS", tmp_path)
     with pytest.raises(subprocess.CalledProcessError):
-        native_twins.NativeTwins(tmp_path)
+        c_twins.CTwins(tmp_path)
 
 
 def test_twins_without_a_compiler(
@@ -117,7 +117,7 @@ def test_twins_without_a_compiler(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(KernelcastError, match="gcc is not installed"):
-        importlib.import_module("native_twins").NativeTwins(tmp_path)
+        importlib.import_module("c_twins").CTwins(tmp_path)
 
 
 @pytest.mark.skipif(shutil.which("oclgrind-kernel") is None, reason="Oclgrind is not installed")

@@ -295,10 +295,18 @@ def test_parameters_by_address(run_ptx: Run) -> None:
     assert out[0] == 77
 
 
-def test_a_faulting_part_of_an_asynchronous_copy_is_no_texel(run_ptx: Run) -> None:
-    body = """
-        ld.param.u64 %rd1, [out]; mov.u32 %r1, tile; add.u32 %r1, %r1, 99999;
-        cp.async.ca.shared.global [%r1], [%rd1], 16; cp.async.wait_all; ret;
-    """
-    with pytest.raises(MemoryAccessError, match="store of 16 bytes at address"):
+@pytest.mark.parametrize(
+    ("code", "access"),
+    [
+        ("cp.async.ca.shared.global [%r1], [%rd1], 16; cp.async.wait_all;", "store of 16 bytes"),
+        ("mov.u64 %rd2, 4096; st.bulk.shared::cta [tile], %rd2, 0;", "store of 8 bytes"),
+        (
+            ".reg .b128 %q<2>; mov.b128 %q0, {%rd1, %rd1}; atom.shared.exch.b128 %q1, [%r1], %q0;",
+            "load of 16 bytes",
+        ),
+    ],
+)
+def test_faulting_parts_of_instructions_are_no_texels(run_ptx: Run, code: str, access: str) -> None:
+    body = f"ld.param.u64 %rd1, [out]; mov.u32 %r1, tile; add.u32 %r1, %r1, 99984; {code} ret;"
+    with pytest.raises(MemoryAccessError, match=f"{access} at address"):
         run_ptx(body, "u64 out", [np.zeros(4, np.uint32)], module=".shared .align 16 .b8 tile[64];")

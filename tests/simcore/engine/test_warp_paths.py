@@ -120,7 +120,7 @@ def test_shared_accesses_have_the_patterns_that_the_trace_counts(compile_ptx: Co
     counts, expected = trace.pattern_counts, Counter[tuple[Any, ...]]()
     for row in range(len(counts)):
         shape = contents(trace.patterns, int(counts.pattern[row]))
-        expected[int(counts.pc[row]), int(counts.phase[row]), *shape] += int(counts.count[row])
+        expected[int(counts.pc[row]), int(counts.start[row]), *shape] += int(counts.count[row])
     banked = np.array([row.space == "shared" for row in trace.instructions])
     events = np.flatnonzero(banked[paths.pc])
     found = Counter(

@@ -19,9 +19,9 @@ WARP = np.arange(32, dtype=np.int64)
 ALL = 2**32 - 1
 
 
-def one_row(offsets: np.ndarray, mask: int, phase: int) -> tuple[PatternCounts, PatternTable]:
+def one_row(offsets: np.ndarray, mask: int, start: int) -> tuple[PatternCounts, PatternTable]:
     zero = np.zeros(1, np.int32)
-    rows = PatternCounts(zero, zero, np.array([phase], np.int32), zero, np.ones(1, np.int64))
+    rows = PatternCounts(zero, zero, np.array([start], np.int32), zero, np.ones(1, np.int64))
     return rows, PatternTable(np.array([mask], np.uint64), offsets[None].astype(np.int64))
 
 
@@ -30,14 +30,14 @@ def shared(
     access_bytes: int = 4,
     *,
     mask: int = ALL,
-    phase: int = 0,
+    start: int = 0,
     banks: int = 32,
     bank_bytes: int = 4,
     alignment: int = -1,
 ) -> Wavefronts:
     native = NativeAccesses(np.array([access_bytes]), np.array([alignment]))
     return shared_wavefronts(
-        *one_row(offsets, mask, phase), native, SharedMemoryFacts(banks, bank_bytes)
+        *one_row(offsets, mask, start), native, SharedMemoryFacts(banks, bank_bytes)
     )
 
 
@@ -51,15 +51,15 @@ def passes(words: set[int], banks: int) -> int:
     offsets=st.lists(st.integers(-50, 50), min_size=32, max_size=32),
     mask=st.integers(1, ALL),
     access_bytes=st.sampled_from([1, 4, 8, 16]),
-    phase=st.integers(0, 3),
+    start=st.integers(0, 3),
     banks=st.sampled_from([16, 17, 32]),
     bank_bytes=st.sampled_from([4, 8]),
 )
 def test_wavefronts_are_the_words_of_the_busiest_bank(
-    offsets: list[int], mask: int, access_bytes: int, phase: int, banks: int, bank_bytes: int
+    offsets: list[int], mask: int, access_bytes: int, start: int, banks: int, bank_bytes: int
 ) -> None:
     def words(lanes: range) -> set[int]:
-        starts = (phase * 4 + 16 * offsets[lane] for lane in lanes if mask >> lane & 1)
+        starts = (start * 4 + 16 * offsets[lane] for lane in lanes if mask >> lane & 1)
         return {byte // bank_bytes for at in starts for byte in range(at, at + access_bytes)}
 
     group = 1 << (banks * bank_bytes // access_bytes).bit_length() - 1
@@ -69,7 +69,7 @@ def test_wavefronts_are_the_words_of_the_busiest_bank(
         16 * np.array(offsets),
         access_bytes,
         mask=mask,
-        phase=phase * 4,
+        start=start * 4,
         banks=banks,
         bank_bytes=bank_bytes,
     )
@@ -105,7 +105,7 @@ def test_seventeen_banks_remove_the_conflicts_of_powers_of_two(stride: int, expe
 
 def test_a_merged_access_has_the_start_of_its_whole_width() -> None:
     """Four 32-bit loads of a row as one of 128 bits, seen from the second of them."""
-    assert shared(16 * WARP, 16, phase=4, alignment=-16).taken.tolist() == [4]
+    assert shared(16 * WARP, 16, start=4, alignment=-16).taken.tolist() == [4]
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ class TreeOracle:
         return first
 
     def reads(self, line: int) -> bool:
-        """Whether it was there."""
+        """Reads a line; whether the line was there."""
         lines = self.sets[line % len(self.sets)]
         of_set, was_there = line % len(self.sets), line in lines
         if not was_there and len(lines) < self.ways:

@@ -77,8 +77,8 @@ def test_data_banks(reach: int) -> None:
     """Lanes together move 128 bytes a pass, or less where words fall to one bank."""
     found = Accesses(32, reach)
     none = np.zeros(ROWS, np.int32)
-    phase = (found.address % 16).astype(np.int32)
-    rows = PatternCounts(found.pc, none, phase, found.pattern, np.ones(ROWS, np.int64))
+    start = (found.address % 16).astype(np.int32)
+    rows = PatternCounts(found.pc, none, start, found.pattern, np.ones(ROWS, np.int64))
     passes = data_passes(rows, found.patterns, found.native, load_device("a100-80gb"))
     for row in range(ROWS):
         words: dict[int, set[int]] = {}

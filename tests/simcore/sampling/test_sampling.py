@@ -13,9 +13,8 @@ import pytest
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import CacheFacts, CoalescingRule, Device
 from kernelcast.simcore.device.file import load_device
-from kernelcast.simcore.memory.hierarchy import TrafficResult
+from kernelcast.simcore.memory.hierarchy import SampledTraffic, TrafficResult
 from kernelcast.simcore.memory.levels import Counters
-from kernelcast.simcore.memory.sampled_traffic import SampledTraffic
 from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.simcore.sampling.extrapolation import extrapolate
 from kernelcast.simcore.sampling.footprint import (

@@ -16,7 +16,7 @@ from kernelcast.simcore.device.device import TimingFacts
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-from kernelcast.simcore.timing.walk.kernel_arrays import sm_program
+from kernelcast.simcore.timing.walk.kernel_arrays import kernel_arrays
 from kernelcast.traces.warp_paths import NO_PATTERN
 
 DEVICE = load_device("v100-pcie")
@@ -167,6 +167,6 @@ def test_more_warps_than_a_scheduler_can_hold_are_refused() -> None:
 def test_programs_of_all_sizes_share_one_compiled_walk(steps: int) -> None:
     """The walk is compiled for each layout of arrays that it meets."""
     kernel = micro_kernel([Step(Pipeline.FP32, (0,), (0,))] * steps, trips=2)
-    program = sm_program(kernel, DEVICE)
+    program = kernel_arrays(kernel, DEVICE)
     arrays = [column for column in program if isinstance(column, np.ndarray)]
     assert all(array.flags.c_contiguous for array in arrays)

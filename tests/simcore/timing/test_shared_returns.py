@@ -7,7 +7,7 @@ import pytest
 
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.memory.native_accesses import NativeAccesses
-from kernelcast.simcore.timing.kernel.shared_returns import shared_returns
+from kernelcast.simcore.timing.kernel.from_trace import shared_returns
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import PatternCounts
 

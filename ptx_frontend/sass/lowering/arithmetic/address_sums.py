@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from kernelcast.ptx_frontend.sass.lowering.arithmetic.carries import (
+    Terms,
+    has_minus,
     predicates_from,
     sum_from_halves,
+    without_sign,
     write_total,
 )
 from kernelcast.ptx_frontend.sass.lowering.site import Site
@@ -29,13 +32,15 @@ def lower_address_sum(site: Site) -> None:
     first = 1 + len(predicates_from(site, 1))
     extended = site.take("X")
     a, b = site.operand(first), site.operand(first + 1)
-    amount = site.word(site.operand(first + 2))
-    shifted: Operand = site.word(a, "s32")
+    amount, shifted = site.word(site.operand(first + 2)), site.word(without_sign(a))
     if _ZERO not in (amount, shifted):
         shifted = site.compute("shl.b32", 32, shifted, amount)
     sum_from_halves(site)
     inputs = [site.operand(first + 3)] if extended else []
-    write_total(site, [b], outputs, inputs, [shifted])
+    if has_minus(a):  # what is shifted is subtracted
+        write_total(site, Terms([b], outputs, inputs, subtracted=[shifted]))
+    else:
+        write_total(site, Terms([b], outputs, inputs, added=[shifted]))
 
 
 def _upper_address_sum(site: Site) -> None:
@@ -49,11 +54,13 @@ def _upper_address_sum(site: Site) -> None:
     first = 1 + len(found)
     a, b = site.operand(first), site.operand(first + 1)
     position = first + (2 if is_signed else 3)
+    if has_minus(a):
+        raise site.refuse("the upper half of what is subtracted")
     low = site.word(a, "s32")
     upper = None if is_signed else site.word(site.operand(first + 2))
     high = _upper_word(site, low, upper, site.word(site.operand(position)))
     inputs = [site.operand(position + 1)] if extended else []
-    write_total(site, [b], outputs, inputs, [high])
+    write_total(site, Terms([b], outputs, inputs, added=[high]))
 
 
 def _upper_word(site: Site, low: Operand, upper: Operand | None, shift: Operand) -> Operand:

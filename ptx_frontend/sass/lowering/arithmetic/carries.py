@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.wide_sum_code import HALVES, read_terms
 from kernelcast.ptx_frontend.sass.text.operands import ConstantOperand, RegisterOperand, SassOperand
-from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
+from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 
 __all__ = [
-    "CarrySum",
+    "Terms",
     "has_minus",
     "predicates_from",
     "sum_from_halves",
@@ -21,39 +21,34 @@ __all__ = [
 ]
 
 _ZERO, _ONE = Immediate(0), Immediate(1)
+_WORD_BITS = 32
 
 
-class CarrySum:
-    """A sum of words with the carries that it gives: one for each time that it passes 2**32."""
+class _CarrySum:
+    """A sum of words or pairs with its carries: one for each time that it passes their width."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, bits: int) -> None:
         self._site = site
+        self._bits = bits
         self.total: Operand = _ZERO
         self.carries: list[Operand] = []
 
     def add(self, value: Operand) -> None:
-        """Adds a word."""
+        """Adds a value."""
         if value == _ZERO:
             return
         if self.total == _ZERO:
             self.total = value
             return
-        before, site = self.total, self._site
-        self.total = site.compute("add.s32", 32, before, value)
-        self.carries.append(site.compute("setp.lt.u32", 1, self.total, before))
+        before, site, bits = self.total, self._site, self._bits
+        self.total = site.compute(f"add.s{bits}", bits, before, value)
+        self.carries.append(site.compute(f"setp.lt.u{bits}", 1, self.total, before))
 
     def subtract(self, value: Operand) -> None:
-        """Adds the complement of a word and one; the carry is there unless it borrows."""
-        before, site = self.total, self._site
-        self.total = site.compute("sub.s32", 32, before, value)
-        self.carries.append(site.compute("setp.ge.u32", 1, before, value))
-
-    def add_carry(self, predicate: Operand) -> None:
-        """Adds a carry from below."""
-        if predicate == _ZERO:
-            return
-        one = self._site.compute("selp.b32", 32, _ONE, _ZERO, predicate)
-        self.add(one)
+        """Adds the complement of a value and one; the carry is there unless it borrows."""
+        before, site, bits = self.total, self._site, self._bits
+        self.total = site.compute(f"sub.s{bits}", bits, before, value)
+        self.carries.append(site.compute(f"setp.ge.u{bits}", 1, before, value))
 
     def outputs(self) -> tuple[Operand, Operand]:
         """Whether there is one carry, and whether there is a second."""
@@ -100,59 +95,69 @@ def with_carry(site: Site, value: Operand, operand: SassOperand, bits: int = 32)
     return one if value == _ZERO else site.compute(f"add.s{bits}", bits, value, one)
 
 
-def write_total(
-    site: Site,
-    operands: Sequence[SassOperand],
-    outputs: Sequence[SassOperand],
-    inputs: Sequence[SassOperand] = (),
-    values: Sequence[Operand] = (),
-) -> None:
-    """The sum of values, words and carries from below; its carries go into the predicates.
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a statement sums: values that are there already, and operands.
 
-    An operand with a minus is subtracted. `outputs` are predicates that are not discarded.
+    An operand with a minus is subtracted. `outputs` are predicates that take carries, none of which
+    is discarded, `inputs` those that give some from below.
     """
-    minuses = [site.word(without_sign(item)) for item in operands if has_minus(item)]
-    pluses = [*values, *(site.word(item) for item in operands if not has_minus(item))]
-    carries = [site.predicate(item) for item in inputs]
-    if not outputs:
-        _write_plain(site, [*pluses, *(_as_word(site, c) for c in carries if c != _ZERO)], minuses)
+
+    operands: Sequence[SassOperand]
+    outputs: Sequence[SassOperand] = ()
+    inputs: Sequence[SassOperand] = ()
+    added: Sequence[Operand] = ()
+    subtracted: Sequence[Operand] = ()
+
+
+def write_total(site: Site, terms: Terms, bits: int = 32) -> None:
+    """The sum of words or pairs as the instruction that counts, and its carries."""
+    read = site.word if bits == _WORD_BITS else site.pair
+    write = site.destination if bits == _WORD_BITS else site.pair_destination
+    minuses = [read(without_sign(item)) for item in terms.operands if has_minus(item)]
+    minuses += terms.subtracted
+    pluses = [*terms.added, *(read(item) for item in terms.operands if not has_minus(item))]
+    carries = [site.predicate(item) for item in terms.inputs]
+    ones = [
+        site.compute(f"selp.b{bits}", bits, _ONE, _ZERO, carry)
+        for carry in carries
+        if carry != _ZERO
+    ]
+    if not terms.outputs:
+        _write_plain(site, write(site.operand(0)), [*pluses, *ones], minuses)
         return
-    total = CarrySum(site)
+    total = _CarrySum(site, bits)
     for value in pluses:
         total.add(value)
     # subtrahends after what they are taken from
     for value in minuses:
         total.subtract(value)
-    for carry in carries:
-        total.add_carry(carry)
+    for value in ones:
+        total.add(value)
     found = total.outputs()
-    site.main("mov.b32", site.destination(site.operand(0)), total.total)
-    for output, carry in zip(outputs, found, strict=False):
+    site.main(f"mov.b{bits}", write(site.operand(0)), total.total)
+    for output, carry in zip(terms.outputs, found, strict=False):
         site.part("mov.pred", site.destination(output), carry)
 
 
-def _as_word(site: Site, predicate: Operand) -> Operand:
-    return site.compute("selp.b32", 32, _ONE, _ZERO, predicate)
-
-
-def _write_plain(site: Site, pluses: Sequence[Operand], minuses: Sequence[Operand]) -> None:
-    steps = [("add.s32", value) for value in pluses if value != _ZERO]
-    steps += [("sub.s32", value) for value in minuses if value != _ZERO]
-    destination = site.destination(site.operand(0))
+def _write_plain(
+    site: Site, destination: Register, pluses: Sequence[Operand], minuses: Sequence[Operand]
+) -> None:
+    bits = destination.bits
+    steps = [(f"add.s{bits}", value) for value in pluses if value != _ZERO]
+    steps += [(f"sub.s{bits}", value) for value in minuses if value != _ZERO]
     if not steps:
-        site.main("mov.b32", destination, _ZERO)
+        site.main(f"mov.b{bits}", destination, _ZERO)
         return
     (first, total), *others = steps
+    is_negative = first.startswith("sub")
     if not others:
-        if first == "sub.s32":
-            site.main("neg.s32", destination, total)
-        else:
-            site.main("mov.b32", destination, total)
+        site.main(f"neg.s{bits}" if is_negative else f"mov.b{bits}", destination, total)
         return
-    if first == "sub.s32":
-        total = site.compute("neg.s32", 32, total)
+    if is_negative:
+        total = site.compute(f"neg.s{bits}", bits, total)
     for mnemonic, value in others[:-1]:
-        total = site.compute(mnemonic, 32, total, value)
+        total = site.compute(mnemonic, bits, total, value)
     site.main(others[-1][0], destination, total, others[-1][1])
 
 

@@ -11,7 +11,7 @@ from kernelcast.ptx_frontend.sass.text.operands import (
     RegisterOperand,
     SassOperand,
 )
-from kernelcast.simcore.isa.ir.kernel import Address, Immediate, Operand, Register, SymbolAddress
+from kernelcast.simcore.isa.ir.kernel import Address, Immediate, Register, SymbolAddress
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType, Unit
 
 __all__: list[str] = []
@@ -61,24 +61,13 @@ def _known(site: Site, operand: ConstantOperand, size: int) -> bool:
     if step == _WORD:
         site.main("mov.b32", site.destination(target), site.constant(operand, _WORD))
         return True
-    for number, (place, value) in enumerate(zip(places, found, strict=True)):
-        if value is None:
-            value = _by_words(site, operand, place, is_first=number == 0)
+    if found[0] is None:
+        raise site.refuse(f"what c[{operand.bank:#x}][{operand.offset:#x}] holds is not known")
+    for number, value in enumerate(found):
         write = site.main if number == 0 else site.part
-        write("mov.b64", site.pair_destination(_neighbour(site, target, 2 * number)), value)
+        destination = site.pair_destination(_neighbour(site, target, 2 * number))
+        write("mov.b64", destination, _ZERO if value is None else value)  # behind all parameters
     return True
-
-
-def _by_words(site: Site, operand: ConstantOperand, place: int, *, is_first: bool) -> Operand:
-    """64 bits whose upper half may lie behind the last parameter, where nothing stands."""
-    entry = site.context.entry
-    low = entry.constant(operand.bank, place, _WORD)
-    high = entry.constant(operand.bank, place + _WORD, _WORD)
-    if low is None and (is_first or operand.bank):
-        raise site.refuse(f"what c[{operand.bank:#x}][{place:#x}] holds is not known")
-    result = site.register(64)
-    site.part("mov.b64", result, low or _ZERO, high or _ZERO)
-    return result
 
 
 def _neighbour(site: Site, target: SassOperand, distance: int) -> RegisterOperand:

@@ -176,4 +176,5 @@ def lower_integer_to_integer(site: Site) -> None:
         low = -(1 << (bits - 1)) & 0xFFFFFFFF
         value = site.compute("max.s32", _WORD, value, Immediate(low))
     most = (1 << (bits - (target[0] == "s"))) - 1
-    site.main("min.u32" if source[0] == "u" else "min.s32", destination, value, Immediate(most))
+    is_unsigned = "u" in (source[0], target[0])  # not negative any more
+    site.main("min.u32" if is_unsigned else "min.s32", destination, value, Immediate(most))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernelcast.ptx_frontend.sass.lowering.arithmetic.carries import (
+    Terms,
     has_minus,
     predicates_from,
     sum_from_halves,
@@ -16,13 +17,11 @@ from kernelcast.ptx_frontend.sass.lowering.arithmetic.packed_integers import (
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.lowering.wide_sum_code import write_sum
-from kernelcast.ptx_frontend.sass.text.operands import SassOperand
-from kernelcast.simcore.isa.ir.kernel import Immediate
 from kernelcast.simcore.isa.types import Unit
 
-__all__ = ["write_wide_sum"]
+__all__: list[str] = []
 
-_ZERO = Immediate(0)
+_VOLTA = 70
 
 
 @lowers("IADD3", "UIADD3", unit=Unit.INTEGER)
@@ -32,40 +31,29 @@ def lower_sum(site: Site) -> None:
     first = 1 + len(found)
     outputs = [output for output in found if not site.is_discarded(output)]
     sources = [site.operand(first + i) for i in range(3)]
-    if site.take("64"):
-        if outputs:
-            raise site.refuse("a carry of 64 bits")
-        write_wide_sum(site, sources)
-        return
+    bits = 64 if site.take("64") else 32
     extended = site.take("X")
     inputs = predicates_from(site, first + 3) if extended else []
     whole = sum_from_halves(site)
     if whole is not None and extended:
         write_sum(site, whole)
         return
-    write_total(site, sources, outputs, inputs)
+    write_total(site, Terms(sources, outputs, inputs), bits)
 
 
-def write_wide_sum(site: Site, sources: list[SassOperand]) -> None:
-    """The sum of pairs as the instruction that counts."""
-    values = [(site.pair(without_sign(o)), has_minus(o)) for o in sources]
-    values = sorted((v for v in values if v[0] != _ZERO), key=lambda value: value[1])
-    destination = site.pair_destination(site.operand(0))
-    if not values:
-        site.main("mov.b64", destination, _ZERO)
-        return
-    (total, is_negative), *others = values
-    if not others:
-        site.main("neg.s64" if is_negative else "mov.b64", destination, total)
-        return
-    if is_negative:
-        total = site.compute("neg.s64", 64, total)
-    for index, (value, subtracts) in enumerate(others, start=1):
-        mnemonic = "sub.s64" if subtracts else "add.s64"
-        if index == len(others):
-            site.main(mnemonic, destination, total, value)
-        else:
-            total = site.compute(mnemonic, 64, total, value)
+@lowers("IADD", "UIADD", unit=Unit.INTEGER)
+def lower_sum_of_two(site: Site) -> None:
+    """`d[, carry], a, b[, carry in]`, of words or pairs (sm_120); `.X` takes a carry."""
+    if site.architecture < _VOLTA:
+        raise site.refuse("a sum of an architecture before Volta")
+    bits = 64 if site.take("64") else 32
+    extended = site.take("X")
+    found = predicates_from(site, 1)
+    first = 1 + len(found)
+    outputs = [output for output in found if not site.is_discarded(output)]
+    inputs = predicates_from(site, first + 2) if extended else []
+    sources = [site.operand(first), site.operand(first + 1)]
+    write_total(site, Terms(sources, outputs, inputs), bits)
 
 
 @lowers("VIADD", "UVIADD", unit=Unit.INTEGER)
@@ -86,7 +74,7 @@ def lower_video_sum(site: Site) -> None:
         first, second = site.word(a), site.word(without_sign(b))
         site.main(mnemonic, site.destination(site.operand(0)), first, second)
         return
-    write_total(site, [a, b], [])
+    write_total(site, Terms([a, b]))
 
 
 @lowers("IABS", "UIABS", unit=Unit.INTEGER)

@@ -22,12 +22,14 @@ class Packed:
 
 
 PACKED = {
+    "8x4": Packed(4, False),
+    "16x2": Packed(2, False),
     "U8x4": Packed(4, False),
     "S8x4": Packed(4, True),
     "U16x2": Packed(2, False),
     "S16x2": Packed(2, True),
 }
-"""By modifier."""
+"""The integers that modifiers name."""
 
 
 def write_packed(

@@ -93,6 +93,8 @@ def _write_below(site: Site, packed: Register, c: Operand) -> None:
         site.part(f"cvt.u32.u{packed.bits}", destination, packed)
         return
     word = site.compute(f"cvt.u32.u{packed.bits}", 32, packed)
+    if packed.bits == 8:
+        raise site.refuse("a merge above 8 bits")
     above = site.compute("shl.b32", 32, c, Immediate(packed.bits))
     site.part("or.b32", destination, above, word)
 
@@ -132,7 +134,9 @@ def lower_packed_from_integers(site: Site) -> None:
     site.take("S32")
     if not kind or not site.take("SAT"):
         raise site.refuse("integers of an unknown kind")
-    a, b, c = (site.word(site.operand(i)) for i in (1, 2, 3))
+    a, b = site.word(site.operand(1)), site.word(site.operand(2))
+    room = str(32 - 2 * int(kind[1:]))  # `.24`: the bits of c that are left above two of 4
+    c = site.word(site.operand(3), parts=(room,))
     destination = site.destination(site.operand(0))
     if not kind.endswith("16"):
         site.main(f"cvt.pack.sat.{kind}.s32.b32", destination, a, b, c)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from kernelcast.ptx_frontend.sass.lowering.registers import PREDICATE_FILES
@@ -205,6 +205,8 @@ def lower_register_to_predicates(site: Site) -> None:
     parts = operand.parts if isinstance(operand, RegisterOperand) else ()
     start = _start_of(site, parts)
     value = site.word(operand, parts=parts)
+    if site.guard is not None:  # it may be one of those that are written
+        site.guard = replace(site.guard, register=site.compute("mov.pred", 1, site.guard.register))
     site.nothing()
     for number in range(_PACKED_PREDICATES):
         if mask >> number & 1:

@@ -21,7 +21,7 @@ __all__ = ["ROUNDING", "arithmetic_suffix"]
 ROUNDING = {"RN": ".rn", "RM": ".rm", "RP": ".rp", "RZ": ".rz"}
 _SCALES = {"D2": 0x3F000000, "D4": 0x3E800000, "D8": 0x3E000000, "M2": 0x40000000}
 """What multiplies a product besides its factors, as f32."""
-_WORD_PART, _PAIR_PARTS = "F32", ("F32x2", "HI_LO")
+_WORD_PART, _PAIR_PARTS, _SWAPPED_PARTS = "F32", ("F32x2", "HI_LO"), ("F32x2", "LO_HI")
 _SIGNS, _MAGNITUDES = 0x80000000_80000000, 0x7FFFFFFF_7FFFFFFF
 
 
@@ -83,7 +83,7 @@ def lower_selection(site: Site) -> None:
 
 @lowers("FADD2", "FMUL2", "FFMA2", unit=Unit.FP32)
 def lower_packed(site: Site) -> None:
-    """`d, a, b[, c]` of pairs of f32; `.F32` takes one register for both."""
+    """`d, a, b[, c]` of pairs of f32; `.F32` takes one register for both, `.LO_HI` swaps."""
     name = {"FADD2": "add", "FMUL2": "mul", "FFMA2": "fma"}[site.statement.opcode]
     suffix = arithmetic_suffix(site)
     count = 3 if name == "fma" else 2
@@ -101,6 +101,10 @@ def _packed_source(site: Site, operand: SassOperand) -> Operand:
         value: Operand = site.compute("mov.b64", 64, word, word)
     elif operand.parts == _PAIR_PARTS or not operand.parts:
         value = site.pair(plain, parts=_PAIR_PARTS)
+    elif operand.parts == _SWAPPED_PARTS:
+        low, high = site.register(32), site.register(32)
+        site.part("mov.b64", low, high, site.pair(plain, parts=_SWAPPED_PARTS), results=2)
+        value = site.compute("mov.b64", 64, high, low)
     else:
         raise site.refuse("an operand with '." + ".".join(operand.parts) + "'")
     if operand.is_absolute:

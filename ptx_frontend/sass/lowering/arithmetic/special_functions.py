@@ -52,7 +52,8 @@ ACCURACIES = {
 }
 """The approximating instructions of PTX with the bounds of the PTX ISA manual (8.8).
 
-Bounds of f16 and bf16 are its maximum relative and absolute errors. Everything else is bit-equal.
+It gives none for f64: there they are the digits that the upper half of a double has. Everything
+that is not in this table is bit-equal.
 """
 
 _HALVES = {"F16": "f16", "BF16": "bf16"}

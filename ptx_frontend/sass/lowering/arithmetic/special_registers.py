@@ -2,8 +2,7 @@
 
 `SR_VIRTID` and `SR_VIRTCFG` hold the number of the warp and how many there are from bit 8 on, as
 the assembler takes them apart. `SR_CgaSize` is 0: what it is multiplied with for addresses in
-constant bank 0 leaves those where they are. `SR_SMEMSZ` holds no memory of the system, of which the
-word in bank 0 says that there is none.
+constant bank 0 leaves those where they are.
 """
 
 from __future__ import annotations

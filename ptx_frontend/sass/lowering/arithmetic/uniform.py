@@ -1,4 +1,4 @@
-"""Between vector and uniform registers, which are registers of each lane here.
+"""Moves from vector to uniform registers, which are registers of each lane here.
 
 The assembler surrounds what takes uniform registers by a loop over distinct values where lanes may
 differ: `R2UR P, UR, R` says in P which lanes have another value than the chosen one, and the loop

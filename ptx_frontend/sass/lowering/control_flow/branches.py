@@ -125,13 +125,9 @@ def _asked_lanes(site: Site) -> Operand:
 
 @lowers("EXIT", "KILL", unit=Unit.CONTROL)
 def lower_exit(site: Site) -> None:
-    """The lanes are done."""
+    """The lanes are done: all leave in one place, where those that are done wait for nobody."""
     site.ignore("PREEMPTED", "KEEPREFCOUNT")
-    condition = _condition(site)
-    if condition is not None:
-        _go(site, condition, site.builder.shared_exit())
-        return
-    site.builder.end(Exit(**site.counted("exit", is_main=True)))
+    _go(site, _condition(site), site.builder.shared_exit())
 
 
 @lowers("BPT", unit=Unit.CONTROL)

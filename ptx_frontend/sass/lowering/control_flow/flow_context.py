@@ -34,7 +34,7 @@ class Flow:
     own: SharedFunction | None = None
 
     def block(self, address: int) -> int:
-        """The basic block that begins at an address."""
+        """The basic block that begins at an address; UnsupportedInstruction where none does."""
         return self.body.blocks[address]
 
 

@@ -1,5 +1,5 @@
 """What the code generator must know of a kernel before it writes code.
 
 Values that all lanes share, places where lanes wait, checks of bounds that can be shared. Imports
-`isa.analysis` and the opcode table.
+`isa`, `host`, and `engine.reference` for what may bypass barriers.
 """

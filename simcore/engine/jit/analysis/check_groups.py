@@ -138,7 +138,7 @@ def _neighbours(accesses: Sequence[Load | Store]) -> list[tuple[Load | Store, ..
 
 
 def _key(access: Load | Store) -> tuple[AddressSpace, Register | str, int, int]:
-    """What accesses of one group have in common."""
+    """The key that accesses of one check group have in common."""
     address, size = access.address, access_bytes(access)
     base: Register | str = address.base if isinstance(address.base, Register) else str(address.base)
     return address.space, base, size, address.offset % size

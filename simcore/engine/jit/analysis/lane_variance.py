@@ -1,7 +1,7 @@
 """What is known of a register before it runs: the same in all lanes, a fixed pattern, or anything.
 
-A value of known shape is a scalar base, the same for the warp, plus constant offsets by lane, all
-modulo 2**bits. Offsets are all zero for uniform values, `(0, 1, 2, ...)` for a lane's number.
+A value of known variance is a scalar base, the same for the warp, plus constant offsets by lane,
+all modulo 2**bits. Offsets are all zero for uniform values, `(0, 1, 2, ...)` for a lane's number.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class LaneVariance:
         return self.offsets is None or self.is_guess
 
     def guessed(self) -> LaneVariance:
-        """The shape as a guess, which code must not rely on."""
+        """The variance as a guess, which code must not rely on."""
         return LaneVariance(self.offsets, is_guess=self.offsets is not None)
 
 
@@ -62,18 +62,18 @@ _ANYTHING = 64
 
 
 def uniform(width: int, bounds: Bounds | None = None, power: int = 0) -> LaneVariance:
-    """The shape of a value that is the same in all lanes, within bounds where they are known."""
+    """The variance of a value that is the same in all lanes, within bounds where they are known."""
     return LaneVariance((0,) * width, None, bounds, power)
 
 
 def constant_variance(width: int, value: int) -> LaneVariance:
-    """The shape of a known unsigned value that is the same in every lane."""
+    """The variance of a known unsigned value that is the same in every lane."""
     power = (value & -value).bit_length() - 1 if value else _ANYTHING
     return LaneVariance((0,) * width, value, (value, value), power)
 
 
 def joined(one: LaneVariance | None, other: LaneVariance) -> LaneVariance:
-    """What holds of a register that has either shape; None is a register not yet seen."""
+    """What holds of a register that has either variance; None is a register not yet seen."""
     if one is None or one == other:
         return other
     if one.offsets is None or one.offsets != other.offsets:
@@ -84,29 +84,29 @@ def joined(one: LaneVariance | None, other: LaneVariance) -> LaneVariance:
     return LaneVariance(one.offsets, constant, bounds, power, is_guess)
 
 
-def resized(shape: LaneVariance, bits: int, to: int, signed: bool = False) -> LaneVariance:
-    """The shape of a value cut or extended to `to` bits; a guess when lanes may wrap."""
-    if shape.offsets is None or bits == to:
-        return shape
+def resized(variance: LaneVariance, bits: int, to: int, signed: bool = False) -> LaneVariance:
+    """The variance of a value cut or extended to `to` bits; a guess when lanes may wrap."""
+    if variance.offsets is None or bits == to:
+        return variance
     if to < bits:
-        return _wrapped(shape, to, shape)
-    if shape.is_uniform:
-        constant = shape.constant
+        return _wrapped(variance, to, variance)
+    if variance.is_uniform:
+        constant = variance.constant
         if constant is not None and signed:
             constant = _signed(constant, bits) & ((1 << to) - 1)
         if constant is not None:
-            return constant_variance(len(shape.offsets), constant)
-        return replace(shape, bounds=shape.bounds if _fits(shape, bits, signed) else None)
-    if _fits(shape, bits, signed):
-        return replace(shape, constant=None)
-    return shape.guessed()
+            return constant_variance(len(variance.offsets), constant)
+        return replace(variance, bounds=variance.bounds if _fits(variance, bits, signed) else None)
+    if _fits(variance, bits, signed):
+        return replace(variance, constant=None)
+    return variance.guessed()
 
 
-def _fits(shape: LaneVariance, bits: int, signed: bool) -> bool:
+def _fits(variance: LaneVariance, bits: int, signed: bool) -> bool:
     """Whether the bounds are those of the value as it is read, and offsets are whole distances."""
-    if shape.bounds is None:
+    if variance.bounds is None:
         return False
-    low, high = shape.bounds
+    low, high = variance.bounds
     least = -(1 << (bits - 1)) if signed else 0
     limit = 1 << (bits - 1 if signed else bits)
     return least <= low and high < limit and high - low < 1 << (bits - 1)
@@ -117,24 +117,24 @@ def _signed(value: int, bits: int) -> int:
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
-def _wrapped(shape: LaneVariance, bits: int, *sources: LaneVariance) -> LaneVariance:
+def _wrapped(variance: LaneVariance, bits: int, *sources: LaneVariance) -> LaneVariance:
     """Offsets in range of the width; bounds dropped when no one reading of the bits has them."""
-    if shape.offsets is None:
-        return shape
-    bounds = shape.bounds
+    if variance.offsets is None:
+        return variance
+    bounds = variance.bounds
     if bounds is not None and not -(1 << (bits - 1)) <= bounds[0] <= bounds[1] < 1 << bits:
         bounds = None
-    constant = None if shape.constant is None else shape.constant & ((1 << bits) - 1)
-    offsets = tuple(_signed(offset, bits) for offset in shape.offsets)
+    constant = None if variance.constant is None else variance.constant & ((1 << bits) - 1)
+    offsets = tuple(_signed(offset, bits) for offset in variance.offsets)
     is_guess = any(source.is_guess for source in sources)
-    return LaneVariance(offsets, constant, bounds, min(shape.power, _ANYTHING), is_guess)
+    return LaneVariance(offsets, constant, bounds, min(variance.power, _ANYTHING), is_guess)
 
 
-def _near(shape: LaneVariance, bits: int) -> Bounds | None:
+def _near(variance: LaneVariance, bits: int) -> Bounds | None:
     """Bounds, of constants those nearest to zero."""
-    if shape.constant is None or not shape.is_uniform:
-        return shape.bounds
-    return (_signed(shape.constant, bits),) * 2
+    if variance.constant is None or not variance.is_uniform:
+        return variance.bounds
+    return (_signed(variance.constant, bits),) * 2
 
 
 def _add(a: LaneVariance, b: LaneVariance, bits: int, sign: int = 1) -> LaneVariance:
@@ -206,8 +206,8 @@ def _mask(a: LaneVariance, b: LaneVariance) -> LaneVariance:
     return LaneVariance(offsets, 0, (min(offsets), max(offsets)), _ANYTHING)
 
 
-def _width(shape: LaneVariance) -> int:
-    return len(shape.offsets or ())
+def _width(variance: LaneVariance) -> int:
+    return len(variance.offsets or ())
 
 
 Rule = Callable[[Compute, list[LaneVariance]], LaneVariance]
@@ -217,13 +217,13 @@ def _bits(instruction: Compute) -> int:
     return instruction.type.bits
 
 
-def _wide_operand(instruction: Compute, shape: LaneVariance) -> LaneVariance:
+def _wide_operand(instruction: Compute, variance: LaneVariance) -> LaneVariance:
     bits = _bits(instruction)
-    return resized(shape, bits, 2 * bits, instruction.type.is_signed)
+    return resized(variance, bits, 2 * bits, instruction.type.is_signed)
 
 
 def _multiply_wide(instruction: Compute, s: list[LaneVariance]) -> LaneVariance:
-    a, b = (_wide_operand(instruction, shape) for shape in s[:2])
+    a, b = (_wide_operand(instruction, variance) for variance in s[:2])
     return _multiply(a, b, 2 * _bits(instruction))
 
 
@@ -279,20 +279,20 @@ SHAPE_RULES: Mapping[Algebra, Rule | None] = {
 
 
 def apply_rule(instruction: Compute, sources: list[LaneVariance], width: int) -> LaneVariance:
-    """The shape of a one-result instruction's result, in the width of its result type."""
+    """The variance of a one-result instruction's result, in the width of its result type."""
     is_integer = instruction.type.is_integer and instruction.source_type.is_integer
     rule = SHAPE_RULES[instruction.opcode.algebra] if is_integer else None
     if rule is not None:
         found = rule(instruction, sources)
-        if any(shape.is_guess for shape in sources):
+        if any(variance.is_guess for variance in sources):
             found = found.guessed()
         if found.offsets is not None:
             return found
-    if all(shape.is_uniform for shape in sources):
+    if all(variance.is_uniform for variance in sources):
         return uniform(width)
     return VARYING
 
 
-def immediate_shape(operand: Immediate, bits: int, width: int) -> LaneVariance:
-    """The shape of an immediate operand, cut to `bits`."""
+def immediate_variance(operand: Immediate, bits: int, width: int) -> LaneVariance:
+    """The variance of an immediate operand, cut to `bits`."""
     return constant_variance(width, operand.bits & ((1 << bits) - 1))

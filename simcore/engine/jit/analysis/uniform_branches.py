@@ -30,7 +30,7 @@ _FIXED_MEMORY = (AddressSpace.PARAM, AddressSpace.CONST)
 
 
 def differing_branches(
-    kernel: Kernel, shapes: Mapping[int, LaneVariance], specials: Mapping[Special, LaneVariance]
+    kernel: Kernel, variances: Mapping[int, LaneVariance], specials: Mapping[Special, LaneVariance]
 ) -> frozenset[int]:
     """Indices of basic blocks whose branch may go other ways in other warps of a thread block.
 
@@ -42,7 +42,7 @@ def differing_branches(
         block.index
         for block in kernel.blocks
         if isinstance(end := block.terminator, Branch)
-        and (end.guard.register.index in own or not shapes[end.guard.register.index].is_uniform)
+        and (end.guard.register.index in own or not variances[end.guard.register.index].is_uniform)
     )
 
 
@@ -69,5 +69,5 @@ def _is_own(instruction: Instruction, specials: Mapping[Special, LaneVariance]) 
 def _differs(operand: Operand, specials: Mapping[Special, LaneVariance]) -> bool:
     if not isinstance(operand, SpecialRegister) or operand.which in _OF_THREAD_BLOCK:
         return False
-    shape = specials[operand.which]
-    return shape.is_varying or shape.constant is None
+    variance = specials[operand.which]
+    return variance.is_varying or variance.constant is None

@@ -16,7 +16,7 @@ from kernelcast.simcore.isa.analysis.spin_loops import meeting_blocks, spin_loop
 from kernelcast.simcore.isa.ir.kernel import BarrierSync, Branch, Kernel, Register
 
 __all__ = [
-    "ThreadBlockShape",
+    "ThreadBlockLayout",
     "WaitingPlaces",
 ]
 
@@ -120,7 +120,7 @@ def _names_several(barrier: BarrierSync, is_uniform: Mapping[int, bool]) -> bool
 
 
 @dataclass(frozen=True, slots=True)
-class ThreadBlockShape:
+class ThreadBlockLayout:
     """What the loop over thread blocks must know of a kernel's warp function.
 
     `mixed_state` is the warp function's state for lanes that wait at several places, of which

@@ -17,7 +17,7 @@ from kernelcast.simcore.engine.jit.analysis.lane_variance import (
     VARYING,
     LaneVariance,
     apply_rule,
-    immediate_shape,
+    immediate_variance,
     joined,
     resized,
     uniform,
@@ -48,7 +48,7 @@ from kernelcast.simcore.isa.opcodes.table import Context
 from kernelcast.simcore.isa.opcodes.warp import GROUP
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
-__all__ = ["Analysis", "Facts", "across_lanes_shape", "analyse"]
+__all__ = ["Analysis", "Facts", "across_lanes_variance", "analyse"]
 
 _WHAT = "analysing the kernel"
 
@@ -57,7 +57,7 @@ _WHAT = "analysing the kernel"
 class Facts:
     """What is fixed for all launches that share compiled code.
 
-    `special`: shapes of special registers; `parameter`: the shape of a parameter load by byte
+    `special`: variances of special registers; `parameter`: the variance of a parameter load by byte
     offset and bits; `is_partial`: whether the last warp of a thread block lacks lanes.
     """
 
@@ -77,7 +77,7 @@ class Analysis:
     basic blocks. `parameter_places`: what loads of parameters read, by pc, where that is fixed.
     """
 
-    shapes: Mapping[int, LaneVariance]
+    variances: Mapping[int, LaneVariance]
     live_in: tuple[frozenset[int], ...]
     places: WaitingPlaces
     pending_with: tuple[frozenset[int], ...]
@@ -86,9 +86,9 @@ class Analysis:
     crossing: frozenset[int]
     parameter_places: Mapping[int, int]
 
-    def shape(self, register: Register) -> LaneVariance:
-        """The register's shape; varying where nothing is known."""
-        return self.shapes.get(register.index, VARYING)
+    def variance(self, register: Register) -> LaneVariance:
+        """The register's variance; varying where nothing is known."""
+        return self.variances.get(register.index, VARYING)
 
 
 def _reachable(kernel: Kernel, starts: tuple[int, ...]) -> set[int]:
@@ -110,8 +110,8 @@ def analyse(kernel: Kernel, facts: Facts) -> Analysis:
     forced: set[int] = set()
     while True:
         check_time(_WHAT)
-        shapes = _shapes(kernel, facts, forced)
-        is_uniform = {index: shape.is_uniform for index, shape in shapes.items()}
+        variances = _variances(kernel, facts, forced)
+        is_uniform = {index: variance.is_uniform for index, variance in variances.items()}
         pending = places.pending_with(is_uniform)
         conflicts = {
             (block.index, register.index)
@@ -123,21 +123,21 @@ def analyse(kernel: Kernel, facts: Facts) -> Analysis:
         wrong = {
             index
             for _, index in conflicts
-            if index not in forced and index not in single and not shapes[index].is_varying
+            if index not in forced and index not in single and not variances[index].is_varying
         }
         if not wrong:
             break
         forced |= wrong
     crossing = frozenset(index for registers in live for index in registers)
-    blends = frozenset(pair for pair in conflicts if shapes[pair[1]].is_varying)
+    blends = frozenset(pair for pair in conflicts if variances[pair[1]].is_varying)
     dynamic = _dynamic(kernel, places, pending, facts.is_partial)
     parameter_places = {
         instruction.pc: place
         for instruction in kernel.instructions
         if isinstance(instruction, Load)
-        and (place := _parameter_place(instruction, shapes, facts)) is not None
+        and (place := _parameter_place(instruction, variances, facts)) is not None
     }
-    return Analysis(shapes, live, places, pending, dynamic, blends, crossing, parameter_places)
+    return Analysis(variances, live, places, pending, dynamic, blends, crossing, parameter_places)
 
 
 def _warp_constants(kernel: Kernel, constants: frozenset[int]) -> frozenset[int]:
@@ -176,12 +176,12 @@ def _is_fixed(operand: Operand, known: set[int]) -> bool:
     return not (isinstance(operand, SpecialRegister) and operand.which in _CLOCKS)
 
 
-def _shapes(kernel: Kernel, facts: Facts, forced: set[int]) -> dict[int, LaneVariance]:
+def _variances(kernel: Kernel, facts: Facts, forced: set[int]) -> dict[int, LaneVariance]:
     found: dict[int, LaneVariance] = {}
     entry_live = live_in(kernel)[0]
     by_index = {r.index: r for r in kernel.registers}
     for index in entry_live:
-        zero = immediate_shape(Immediate(0), by_index[index].bits, facts.width)
+        zero = immediate_variance(Immediate(0), by_index[index].bits, facts.width)
         found[index] = zero.guessed() if index in forced else zero
     readers: dict[int, list[int]] = defaultdict(list)
     for place, instruction in enumerate(kernel.instructions):
@@ -193,8 +193,8 @@ def _shapes(kernel: Kernel, facts: Facts, forced: set[int]) -> dict[int, LaneVar
     for place in watched(_popped(pending), _WHAT):
         is_pending[place] = False
         instruction = kernel.instructions[place]
-        for register, shape in _results(instruction, found, facts):
-            new = joined(found.get(register.index), shape)
+        for register, variance in _results(instruction, found, facts):
+            new = joined(found.get(register.index), variance)
             if instruction.guard is not None:
                 new = _guarded(new, instruction.guard, found, facts.width)
             if register.index in forced:
@@ -219,7 +219,7 @@ def _popped(pending: list[int]) -> Iterator[int]:
 def _guarded(
     new: LaneVariance, guard: Guard, found: Mapping[int, LaneVariance], width: int
 ) -> LaneVariance:
-    """The shape after a guarded write: under a varying guard some lanes keep what they had."""
+    """The variance after a guarded write: under a varying guard some lanes keep what they had."""
     condition = found.get(guard.register.index, uniform(width))
     if not condition.is_uniform or not new.is_uniform:
         return new.guessed()
@@ -230,7 +230,7 @@ def _guarded(
 def _results(
     instruction: Instruction, found: Mapping[int, LaneVariance], facts: Facts
 ) -> list[tuple[Register, LaneVariance]]:
-    """The shapes that an instruction gives its registers; nothing while an input is unknown."""
+    """The variances that an instruction gives its registers; nothing while an input is unknown."""
     width = facts.width
     if isinstance(instruction, Compute):
         if not instruction.destinations:
@@ -239,30 +239,32 @@ def _results(
         types = instruction.opcode.operand_types(context)
         sources: list[LaneVariance] = []
         for operand, read_as in zip(instruction.sources, types, strict=True):
-            shape = operand_shape(operand, read_as, found, facts)
-            if shape is None:
+            variance = operand_variance(operand, read_as, found, facts)
+            if variance is None:
                 return []
-            sources.append(shape)
-        shape = apply_rule(instruction, sources, width)
+            sources.append(variance)
+        variance = apply_rule(instruction, sources, width)
         results = zip(
             instruction.destinations, instruction.opcode.result_types(context), strict=False
         )
         return [
-            (register, resized(shape, written.bits, register.bits, written.is_signed))
+            (register, resized(variance, written.bits, register.bits, written.is_signed))
             for register, written in results
             if register is not None
         ]
     if isinstance(instruction, Load):
-        shapes = _loaded(instruction, found, facts)
+        variances = _loaded(instruction, found, facts)
         return [
-            (r, s) for r, s in zip(instruction.destinations, shapes, strict=False) if r is not None
+            (r, s)
+            for r, s in zip(instruction.destinations, variances, strict=False)
+            if r is not None
         ]
     if isinstance(instruction, WarpOperation):
-        shape = across_lanes_shape(instruction, found, facts)
+        variance = across_lanes_variance(instruction, found, facts)
         return [
-            (register, shape)
+            (register, variance)
             for register in instruction.destinations
-            if register is not None and shape is not None
+            if register is not None and variance is not None
         ]
     if isinstance(instruction, TensorMemoryOperation):
         return [(register, VARYING) for register in instruction.destinations if register]
@@ -273,16 +275,16 @@ def _results(
     return []
 
 
-def across_lanes_shape(
+def across_lanes_variance(
     operation: WarpOperation, found: Mapping[int, LaneVariance], facts: Facts
 ) -> LaneVariance | None:
-    """The shape of an operation's result if all lanes take part together; None if unknown."""
+    """The variance of an operation's result if all lanes take part together; None if unknown."""
     opcode = operation.opcode
     if not opcode.is_common or not (opcode.is_whole or facts.width == GROUP):
         return VARYING
     if operation.members is None:
         return uniform(facts.width)
-    members = operand_shape(operation.members, ScalarType.B32, found, facts)
+    members = operand_variance(operation.members, ScalarType.B32, found, facts)
     if members is None:
         return None
     return uniform(facts.width) if members.is_uniform else VARYING
@@ -324,21 +326,21 @@ def _parameter_place(load: Load, found: Mapping[int, LaneVariance], facts: Facts
     return place if 0 <= place <= facts.parameter_bytes - size and place % size == 0 else None
 
 
-def _extended(shape: LaneVariance, type_: ScalarType, register: Register | None) -> LaneVariance:
+def _extended(variance: LaneVariance, type_: ScalarType, register: Register | None) -> LaneVariance:
     if register is None:
-        return shape
-    return resized(shape, type_.bits, register.bits, type_.is_signed)
+        return variance
+    return resized(variance, type_.bits, register.bits, type_.is_signed)
 
 
-def operand_shape(
+def operand_variance(
     operand: Operand, read_as: ScalarType, found: Mapping[int, LaneVariance], facts: Facts
 ) -> LaneVariance | None:
-    """The shape of an operand as the instruction reads it; None while unknown."""
+    """The variance of an operand as the instruction reads it; None while unknown."""
     if isinstance(operand, Register):
-        shape = found.get(operand.index)
-        return None if shape is None else resized(shape, operand.bits, read_as.bits)
+        variance = found.get(operand.index)
+        return None if variance is None else resized(variance, operand.bits, read_as.bits)
     if isinstance(operand, Immediate):
-        return immediate_shape(operand, read_as.bits, facts.width)
+        return immediate_variance(operand, read_as.bits, facts.width)
     if isinstance(operand, SpecialRegister):
         bits = 64 if operand.which in _WIDE else 32
         return resized(facts.special[operand.which], bits, read_as.bits)

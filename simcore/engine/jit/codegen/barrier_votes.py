@@ -41,17 +41,17 @@ class BarrierVoteCode:
             code.do(f"store i64 {total}, ptr {where}")
 
     def result(self, instruction: BarrierResult) -> Value:
-        """The vote of the previous barrier stage, as an LLVM value with its type and shape."""
+        """The vote of the previous barrier stage, as an LLVM value with its type and variance."""
         code, place = self._warp.scalar, self._place("1")
         held = code.op(f"load i64, ptr {place}")
-        shape = uniform(self._warp.width)
+        variance = uniform(self._warp.width)
         if instruction.reduction == "popc":
-            return code.op(f"trunc i64 {held} to i32"), ScalarType.U32, shape
+            return code.op(f"trunc i64 {held} to i32"), ScalarType.U32, variance
         if instruction.reduction == "or":
-            return code.op(f"icmp ne i64 {held}, 0"), ScalarType.PRED, shape
+            return code.op(f"icmp ne i64 {held}, 0"), ScalarType.PRED, variance
         where = code.op(f"getelementptr i64, ptr {place}, i64 1")
         everybody = code.op(f"load i64, ptr {where}")
-        return code.op(f"icmp eq i64 {held}, {everybody}"), ScalarType.PRED, shape
+        return code.op(f"icmp eq i64 {held}, {everybody}"), ScalarType.PRED, variance
 
     def _place(self, later: str) -> str:
         """The two sums of this stage, or with `later` 1 of the one before."""

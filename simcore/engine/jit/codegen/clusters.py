@@ -13,13 +13,13 @@ from kernelcast.simcore.isa.analysis.cluster_addresses import CLUSTER_SPECIALS
 from kernelcast.simcore.isa.ir.kernel import Special
 from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 
-__all__ = ["cluster_shapes", "cluster_value", "write_arrival"]
+__all__ = ["cluster_value", "cluster_variances", "write_arrival"]
 
 Sizes = tuple[int, int, int]
 
 
-def cluster_shapes(width: int, grid: Sizes, cluster: Sizes) -> dict[Special, LaneVariance]:
-    """The shapes of special registers; all are the same in a thread block."""
+def cluster_variances(width: int, grid: Sizes, cluster: Sizes) -> dict[Special, LaneVariance]:
+    """The variances of special registers; all are the same in a thread block."""
     size = cluster[0] * cluster[1] * cluster[2]
     found: dict[Special, LaneVariance] = {}
     for special in CLUSTER_SPECIALS:

@@ -7,7 +7,7 @@ head of a spin loop in its mask `%Y`.
 
 from __future__ import annotations
 
-from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockShape
+from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockLayout
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import Analysis
 from kernelcast.simcore.engine.jit.codegen.counted_barriers import CountedBarrierCode
 from kernelcast.simcore.engine.jit.codegen.registers import Registers
@@ -74,7 +74,7 @@ class ControlCode:
 
     def uniform_condition(self, guard: Guard) -> str | None:
         """Whether the guard holds, as i1; None when lanes may differ."""
-        if not self._analysis.shape(guard.register).is_uniform:
+        if not self._analysis.variance(guard.register).is_uniform:
             return None
         value = self._registers.base(guard.register, ScalarType.PRED)
         return self._warp.scalar.op(f"xor i1 {value}, true") if guard.negated else value
@@ -300,14 +300,14 @@ class ControlCode:
         code.do("br label %leave")
 
 
-def same_barrier_function(shape: ThreadBlockShape) -> str:
+def same_barrier_function(layout: ThreadBlockLayout) -> str:
     """IR of `i1 (ptr contexts)`: whether all warps wait at one barrier.
 
     True if all warps that are not done wait as `mixed_state` says, and all their lanes at one
     barrier. Where not, the rules of `BarrierCheck` decide.
     """
     places, found = "", "%seen"
-    for number, offset in enumerate(shape.mixed_offsets):
+    for number, offset in enumerate(layout.mixed_offsets):
         places += f"""  %at.{number} = getelementptr i8, ptr %context, i64 {offset}
   %mask.{number} = load i64, ptr %at.{number}
   %some.{number} = icmp ne i64 %mask.{number}, 0
@@ -321,16 +321,16 @@ entry:
 warp:
   %n = phi i64 [ 0, %entry ], [ %n1, %next ]
   %seen = phi i64 [ 0, %entry ], [ %after, %next ]
-  %offset = mul i64 %n, {shape.context_bytes}
+  %offset = mul i64 %n, {layout.context_bytes}
   %context = getelementptr i8, ptr %contexts, i64 %offset
   %state = load i32, ptr %context
-  switch i32 %state, label %no [ i32 -1, label %next i32 {shape.mixed_state}, label %waits ]
+  switch i32 %state, label %no [ i32 -1, label %next i32 {layout.mixed_state}, label %waits ]
 waits:
 {places}  br label %next
 next:
   %after = phi i64 [ %seen, %warp ], [ {found}, %waits ]
   %n1 = add i64 %n, 1
-  %last = icmp eq i64 %n1, {shape.warps}
+  %last = icmp eq i64 %n1, {layout.warps}
   br i1 %last, label %end, label %warp
 end:
   %less = sub i64 %after, 1

@@ -156,7 +156,7 @@ done:
 
 
 def _open_barriers(context: WarpContext, width: int, warps: int) -> str:
-    """Three walks over the warps: who waits at all, who waits at a barrier, who goes on."""
+    """Three loops over the warps: who waits at all, who waits at a barrier, who goes on."""
     numbers, lanes = f"<{width} x i8>", f"<{width} x i1>"
     wide = "" if width == 64 else f"%wide = zext i{width} %here to i64"
     opened = "%here" if width == 64 else "%wide"
@@ -198,7 +198,7 @@ def _open_barriers(context: WarpContext, width: int, warps: int) -> str:
   %left = select {lanes} %same, {numbers} splat (i8 {NOWHERE}), {numbers} %held
   store {numbers} %left, ptr %numbers, align 8"""
     parameters = "ptr %contexts, ptr %k, ptr %all, ptr %waiting, ptr %came, ptr %wanted"
-    walks = "".join(
+    loops = "".join(
         f"""
 define internal void @{name}({parameters}) {{
 entry:
@@ -218,12 +218,12 @@ done:
 """
         for name, body in (("all_waiting", waiting), ("coming", coming), ("going", going))
     )
-    return walks + _open_all(width)
+    return loops + _open_all(width)
 
 
 def _open_all(width: int) -> str:
     """Barriers in the order of their numbers."""
-    walk = "(ptr %contexts, ptr %k, ptr %all, ptr %waiting, ptr %came, ptr %wanted)"
+    arguments = "(ptr %contexts, ptr %k, ptr %all, ptr %waiting, ptr %came, ptr %wanted)"
     return f"""
 define internal i1 @open_barriers(ptr %arrived, ptr %contexts, i1 %all.wait) noinline {{
 entry:
@@ -233,7 +233,7 @@ entry:
   %came = alloca i64
   %wanted = alloca i32
   store i64 0, ptr %all
-  call void @all_waiting{walk}
+  call void @all_waiting{arguments}
   %everybody = load i64, ptr %all
   br label %barrier
 barrier:
@@ -245,7 +245,7 @@ barrier:
   %before = load i64, ptr %place
   store i64 %before, ptr %came
   store i32 0, ptr %wanted
-  call void @coming{walk}
+  call void @coming{arguments}
   %here = load i64, ptr %waiting
   %some = icmp ne i64 %here, 0
   %threads = load i64, ptr %came
@@ -260,7 +260,7 @@ barrier:
   br i1 %opens, label %open, label %next
 open:
   store i64 0, ptr %place
-  call void @going{walk}
+  call void @going{arguments}
   br label %next
 next:
   %any1 = or i1 %any, %opens

@@ -52,15 +52,15 @@ class ExchangeCode:
             for source, type_ in zip(operation.sources, types, strict=True)
         ]
         results = opcode.emit(code, operation.type, _SCRATCH, participants, *operands)
-        shape = self._registers.exchange_shape(operation)
+        variance = self._registers.exchange_variance(operation)
         return [
-            (value if shape.is_varying else self._first(value, type_), type_, shape)
+            (value if variance.is_varying else self._first(value, type_), type_, variance)
             for value, type_ in zip(results, opcode.result_types(operation.type), strict=True)
         ]
 
     def _operand(self, operand: Operand, type_: ScalarType) -> tuple[str, int | None]:
-        shape = self._registers.shape(operand, type_)
-        constant = shape.constant if shape.is_uniform else None
+        variance = self._registers.variance(operand, type_)
+        constant = variance.constant if variance.is_uniform else None
         return self._registers.vector(operand, type_), constant
 
     def _warp_mask(self, mask: str) -> str:

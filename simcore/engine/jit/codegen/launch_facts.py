@@ -13,7 +13,7 @@ from kernelcast.simcore.engine.jit.analysis.lane_variance import (
     uniform,
 )
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import Facts
-from kernelcast.simcore.engine.jit.codegen.clusters import cluster_shapes, cluster_value
+from kernelcast.simcore.engine.jit.codegen.clusters import cluster_value, cluster_variances
 from kernelcast.simcore.engine.jit.codegen.registers import lane_vector
 from kernelcast.simcore.isa.analysis.cluster_addresses import CLUSTER_SPECIALS, needs_clusters
 from kernelcast.simcore.isa.analysis.uniformity import definitions
@@ -147,7 +147,7 @@ class SpecialValues:
     def __init__(self, launch: LaunchFacts) -> None:
         self._launch = launch
         self.width = launch.width
-        self.shapes: dict[Special, LaneVariance] = {}
+        self.variances: dict[Special, LaneVariance] = {}
         self._make()
 
     def facts(self) -> Facts:
@@ -161,7 +161,7 @@ class SpecialValues:
             return constant_variance(self.width, known[1] & ((1 << bits) - 1))
 
         partial = self._launch.threads % self.width != 0
-        return Facts(self.width, partial, self.shapes, parameter, self._launch.parameter_bytes)
+        return Facts(self.width, partial, self.variances, parameter, self._launch.parameter_bytes)
 
     def write(self, entry: LaneCode) -> dict[Special, str]:
         """Scalar bases, or vectors of those without a pattern, valid in the whole function."""
@@ -169,12 +169,12 @@ class SpecialValues:
         launch, width = self._launch, self.width
         linear = entry.op(f"mul i32 %warp, {width}")
         x, y, _ = launch.thread_block
-        for which, shape in self.shapes.items():
+        for which, variance in self.variances.items():
             name = which.value
-            if shape.constant is not None and not shape.is_varying:
-                values[which] = str(shape.constant)
+            if variance.constant is not None and not variance.is_varying:
+                values[which] = str(variance.constant)
             elif name.startswith("%tid."):
-                values[which] = self._thread(entry, linear, "xyz".index(name[-1]), shape, (x, y))
+                values[which] = self._thread(entry, linear, "xyz".index(name[-1]), variance, (x, y))
             elif name.startswith("%ctaid."):
                 values[which] = f"%c{name[-1]}"
             elif which is Special.WARPID:
@@ -186,10 +186,15 @@ class SpecialValues:
         return values
 
     def _thread(
-        self, entry: LaneCode, linear: str, axis: int, shape: LaneVariance, sizes: tuple[int, int]
+        self,
+        entry: LaneCode,
+        linear: str,
+        axis: int,
+        variance: LaneVariance,
+        sizes: tuple[int, int],
     ) -> str:
         code = entry
-        if shape.is_varying:
+        if variance.is_varying:
             code = entry.with_lanes(self.width)
             single = entry.op(f"insertelement <{self.width} x i32> poison, i32 {linear}, i32 0")
             linear = entry.op(
@@ -215,10 +220,10 @@ class SpecialValues:
             self._constant(f"%ntid.{letter}", launch.thread_block[axis])
             self._constant(f"%nctaid.{letter}", launch.grid[axis])
             last = launch.grid[axis] - 1
-            shape = uniform(width, (0, last)) if last else constant_variance(width, 0)
-            self.shapes[Special(f"%ctaid.{letter}")] = shape
-            self.shapes[Special(f"%tid.{letter}")] = self._thread_shape(axis)
-        self.shapes[Special.WARPID] = uniform(width, (0, launch.warps - 1))
+            variance = uniform(width, (0, last)) if last else constant_variance(width, 0)
+            self.variances[Special(f"%ctaid.{letter}")] = variance
+            self.variances[Special(f"%tid.{letter}")] = self._thread_variance(axis)
+        self.variances[Special.WARPID] = uniform(width, (0, launch.warps - 1))
         numbers = tuple(lane % launch.numbered_lanes for lane in lanes)
         self._pattern(Special.LANEID, numbers)
         for relation in ("eq", "lt", "le", "gt", "ge"):
@@ -233,22 +238,22 @@ class SpecialValues:
             (Special.DYNAMIC_SMEM_SIZE, launch.dynamic_shared_bytes),
             (Special.TOTAL_SMEM_SIZE, launch.shared_bytes),
         ):
-            self.shapes[special] = constant_variance(width, value)
+            self.variances[special] = constant_variance(width, value)
         for special in (Special.CLOCK, Special.CLOCK64, Special.GLOBALTIMER):
-            self.shapes[special] = uniform(width)
+            self.variances[special] = uniform(width)
         if launch.cluster is not None:
-            self.shapes |= cluster_shapes(width, launch.grid, launch.cluster)
+            self.variances |= cluster_variances(width, launch.grid, launch.cluster)
 
     def _constant(self, name: str, value: int) -> None:
-        self.shapes[Special(name)] = constant_variance(self.width, value)
+        self.variances[Special(name)] = constant_variance(self.width, value)
 
     def _pattern(self, special: Special, values: tuple[int, ...]) -> None:
         offsets = tuple(value - values[0] for value in values)
         bounds = (min(values), max(values))
         power = 64 if not values[0] else 0
-        self.shapes[special] = LaneVariance(offsets, values[0], bounds, power)
+        self.variances[special] = LaneVariance(offsets, values[0], bounds, power)
 
-    def _thread_shape(self, axis: int) -> LaneVariance:
+    def _thread_variance(self, axis: int) -> LaneVariance:
         """Fixed patterns where warps fill whole rows, or rows whole warps."""
         x, y, z = self._launch.thread_block
         width = self.width

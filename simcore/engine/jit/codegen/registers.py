@@ -1,4 +1,4 @@
-"""Registers and operands of the warp function: one scalar or one vector each, by their shapes."""
+"""Registers and operands of the warp function: one scalar or one vector each, by variance."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from kernelcast.simcore.engine.jit.analysis.lane_variance import LaneVariance, r
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import (
     Analysis,
     Facts,
-    across_lanes_shape,
-    operand_shape,
+    across_lanes_variance,
+    operand_variance,
 )
 from kernelcast.simcore.isa.ir.kernel import (
     Immediate,
@@ -88,19 +88,19 @@ class Registers:
 
     def slot_type(self, register: Register) -> str:
         """The LLVM type of the register's stack slot: a vector where lanes vary."""
-        shape = self._analysis.shape(register)
+        variance = self._analysis.variance(register)
         lane = storage_type(register.bits)
-        return f"<{self._facts.width} x {lane}>" if shape.is_varying else lane
+        return f"<{self._facts.width} x {lane}>" if variance.is_varying else lane
 
-    def shape(self, operand: Operand, read_as: ScalarType) -> LaneVariance:
-        """The operand's shape, as known before the kernel runs."""
-        found = operand_shape(operand, read_as, self._analysis.shapes, self._facts)
+    def variance(self, operand: Operand, read_as: ScalarType) -> LaneVariance:
+        """The operand's variance, as known before the kernel runs."""
+        found = operand_variance(operand, read_as, self._analysis.variances, self._facts)
         assert found is not None
         return found
 
-    def exchange_shape(self, operation: WarpOperation) -> LaneVariance:
+    def exchange_variance(self, operation: WarpOperation) -> LaneVariance:
         """What the results of an operation across lanes look like."""
-        found = across_lanes_shape(operation, self._analysis.shapes, self._facts)
+        found = across_lanes_variance(operation, self._analysis.variances, self._facts)
         assert found is not None
         return found
 
@@ -113,10 +113,10 @@ class Registers:
         return value
 
     def base(self, operand: Operand, read_as: ScalarType) -> str:
-        """The scalar base of an operand whose shape is known."""
-        shape = self.shape(operand, read_as)
-        if shape.constant is not None and shape.is_uniform and not read_as.is_float:
-            return self._immediate(shape.constant, read_as)
+        """The scalar base of an operand whose variance is known."""
+        variance = self.variance(operand, read_as)
+        if variance.constant is not None and variance.is_uniform and not read_as.is_float:
+            return self._immediate(variance.constant, read_as)
         if isinstance(operand, Register):
             return self._as_type(self._scalar, self.bits_of(operand), operand.bits, read_as)
         if isinstance(operand, SpecialRegister):
@@ -129,27 +129,27 @@ class Registers:
     def vector(self, operand: Operand, read_as: ScalarType) -> str:
         """The operand in every lane."""
         if isinstance(operand, Register):
-            shape = self._analysis.shape(operand)
+            variance = self._analysis.variance(operand)
             stored = self.bits_of(operand)
-            if not shape.is_varying:
-                stored = self.spread(stored, shape, operand.bits)
+            if not variance.is_varying:
+                stored = self.spread(stored, variance, operand.bits)
             return self._as_type(self._vector, stored, operand.bits, read_as)
         if isinstance(operand, SpecialRegister):
             bits = 64 if operand.which in _WIDE else 32
-            shape, full = self._facts.special[operand.which], self._specials[operand.which]
-            if not shape.is_varying:
-                full = self.spread(full, shape, bits)
+            variance, full = self._facts.special[operand.which], self._specials[operand.which]
+            if not variance.is_varying:
+                full = self.spread(full, variance, bits)
             return self._as_type(self._vector, full, bits, read_as)
         return self._vector.splat(read_as, self.base(operand, read_as))
 
-    def spread(self, base: str, shape: LaneVariance, bits: int) -> str:
-        """A known shape as a vector."""
-        assert shape.offsets is not None
+    def spread(self, base: str, variance: LaneVariance, bits: int) -> str:
+        """A known variance as a vector."""
+        assert variance.offsets is not None
         lane = storage_type(bits)
         splat = self.broadcast(base, lane)
-        if shape.is_uniform:
+        if variance.is_uniform:
             return splat
-        return self._vector.binary("add", lane, splat, lane_vector(lane, shape.offsets))
+        return self._vector.binary("add", lane, splat, lane_vector(lane, variance.offsets))
 
     def broadcast(self, value: str, lane: str) -> str:
         """Emits a vector with the scalar in every lane."""
@@ -165,20 +165,20 @@ class Registers:
         register: Register,
         value: str,
         written_as: ScalarType,
-        value_shape: LaneVariance,
+        value_variance: LaneVariance,
         keep: str | None,
     ) -> None:
-        """`value` is the scalar base of `value_shape`, or a vector when that varies.
+        """`value` is the scalar base of `value_variance`, or a vector when that varies.
 
         Where `keep` (a vector of i1) is false, lanes keep what the register holds; for scalars it
         is an i1.
         """
-        target = self._analysis.shape(register)
-        wide = resized(value_shape, written_as.bits, register.bits, written_as.is_signed)
-        code = self._vector if value_shape.is_varying else self._scalar
-        if wide.is_varying and not value_shape.is_varying:
+        target = self._analysis.variance(register)
+        wide = resized(value_variance, written_as.bits, register.bits, written_as.is_signed)
+        code = self._vector if value_variance.is_varying else self._scalar
+        if wide.is_varying and not value_variance.is_varying:
             bits = self._bits(self._scalar, value, written_as)
-            value = self.spread(bits, value_shape, written_as.bits)
+            value = self.spread(bits, value_variance, written_as.bits)
             value = self._extended(self._vector, value, written_as, register.bits)
         else:
             value = self._bits(code, value, written_as)

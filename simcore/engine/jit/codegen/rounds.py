@@ -8,7 +8,7 @@ is quiet: after some, or after many rounds of any kind, Python lets other thread
 
 from __future__ import annotations
 
-from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockShape
+from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockLayout
 
 __all__ = [
     "RESUME_ROUND",
@@ -56,11 +56,11 @@ _FAULT = f"""fault:
   ret i64 %c0"""
 
 
-def _all_wait(shape: ThreadBlockShape) -> str:
+def _all_wait(layout: ThreadBlockLayout) -> str:
     """All warps wait: where it is not clear that they may go on, the worker is asked."""
     is_one = "i1 false"
     look = ""
-    if shape.mixed_offsets:
+    if layout.mixed_offsets:
         is_one = "i1 %one.place"
         look = "  %one.place = call i1 @wait_at_one_barrier(ptr %contexts)\n"
     return f"""check:
@@ -73,7 +73,7 @@ ask:
   ret i64 %c0"""
 
 
-def one_warp(shape: ThreadBlockShape) -> str:
+def one_warp(layout: ThreadBlockLayout) -> str:
     """Runs each warp that is not done to its next barrier."""
     return f"""phase:
   store i64 0, ptr %n
@@ -83,7 +83,7 @@ def one_warp(shape: ThreadBlockShape) -> str:
   br label %warp
 warp:
   %n0 = load i64, ptr %n
-  %context.at = mul i64 %n0, {shape.context_bytes}
+  %context.at = mul i64 %n0, {layout.context_bytes}
   %context = getelementptr i8, ptr %contexts, i64 %context.at
   %state = load i32, ptr %context
   %gone = icmp eq i32 %state, -1
@@ -99,33 +99,33 @@ fine:
   br i1 %ended, label %after, label %waits"""
 
 
-def at_barrier(shape: ThreadBlockShape) -> str:
+def at_barrier(layout: ThreadBlockLayout) -> str:
     """Counts warps that wait, and notes when not all wait for the same."""
     return f"""waits:
-{_one_waits(shape, "%new")}"""
+{_one_waits(layout, "%new")}"""
 
 
-def phase_end(shape: ThreadBlockShape) -> str:
+def phase_end(layout: ThreadBlockLayout) -> str:
     """IR after the last warp: on to the next stage, back to the worker, or to the end."""
-    return f"""{_last_warp(shape)}
+    return f"""{_last_warp(layout)}
   %live2 = load i64, ptr %live
   %over = icmp eq i64 %live2, 0
   br i1 %over, label %done, label %check
-{_all_wait(shape)}
+{_all_wait(layout)}
 {_NEXT_STAGE}
   br label %phase
 {_FAULT}"""
 
 
-def one_turn(shape: ThreadBlockShape) -> str:
+def one_turn(layout: ThreadBlockLayout) -> str:
     """Runs each warp that is new, has yielded or may leave its barrier."""
     may_go, after_run = "%may.go = load i1, ptr %open", ""
-    if shape.opened_offset is not None:
-        may_go = f"""%opened.at = getelementptr i8, ptr %context, i64 {shape.opened_offset}
+    if layout.opened_offset is not None:
+        may_go = f"""%opened.at = getelementptr i8, ptr %context, i64 {layout.opened_offset}
   %opened = load i64, ptr %opened.at
   %may.go = icmp ne i64 %opened, 0"""
         after_run = "store i64 0, ptr %opened.at"
-    yield_state = _YIELD_NEVER if shape.yield_state is None else shape.yield_state
+    yield_state = _YIELD_NEVER if layout.yield_state is None else layout.yield_state
     return f"""phase:
   store i64 0, ptr %n
   store i64 0, ptr %live
@@ -135,7 +135,7 @@ def one_turn(shape: ThreadBlockShape) -> str:
   br label %warp
 warp:
   %n0 = load i64, ptr %n
-  %context.at = mul i64 %n0, {shape.context_bytes}
+  %context.at = mul i64 %n0, {layout.context_bytes}
   %context = getelementptr i8, ptr %contexts, i64 %context.at
   %state = load i32, ptr %context
   %gone = icmp eq i32 %state, -1
@@ -172,18 +172,18 @@ settled:
 """
 
 
-def at_barrier_in_turns(shape: ThreadBlockShape) -> str:
+def at_barrier_in_turns(layout: ThreadBlockLayout) -> str:
     """Counts warps that wait, whether they ran in this round or not."""
     return f"""waits:
   %where = phi i32 [ %state, %there ], [ %new, %settled ]
-{_one_waits(shape, "%where")}
+{_one_waits(layout, "%where")}
 """
 
 
-def phase_end_in_turns(shape: ThreadBlockShape) -> str:
+def phase_end_in_turns(layout: ThreadBlockLayout) -> str:
     """IR after the last warp: another round, the next stage, back to the worker, or the end."""
-    all_wait = _all_wait(shape) if shape.opened_offset is None else _SOME_OPEN
-    return f"""{_last_warp(shape)}
+    all_wait = _all_wait(layout) if layout.opened_offset is None else _SOME_OPEN
+    return f"""{_last_warp(layout)}
   %again = load i1, ptr %yielding
   br i1 %again, label %next.round, label %nobody.runs
 next.round:
@@ -206,7 +206,7 @@ next.round:
   %stops = or i1 %too.quiet, %too.long
   br i1 %stops, label %tired, label %phase
 tired:
-{_open_for_some(shape)}stuck:
+{_open_for_some(layout)}stuck:
   store i64 {STATUS_STUCK}, ptr %stp
   ret i64 %c0
 goes.on:
@@ -226,16 +226,16 @@ nobody.runs:
 {_FAULT}"""
 
 
-def _open_for_some(shape: ThreadBlockShape) -> str:
+def _open_for_some(layout: ThreadBlockLayout) -> str:
     """IR that opens barriers to which enough threads came: those that spin may wait for others."""
-    if shape.opened_offset is None:
+    if layout.opened_offset is None:
         return "  br label %stuck\n"
     return """  %some.open = call i1 @open_barriers(ptr %arrived, ptr %contexts, i1 false)
   br i1 %some.open, label %release, label %stuck
 """
 
 
-def _one_waits(shape: ThreadBlockShape, state: str) -> str:
+def _one_waits(layout: ThreadBlockLayout, state: str) -> str:
     """One more warp waits; `state` says where."""
     return f"""  %live0 = load i64, ptr %live
   %live1 = add i64 %live0, 1
@@ -244,7 +244,7 @@ def _one_waits(shape: ThreadBlockShape, state: str) -> str:
   %is.first = icmp eq i32 %common0, 0
   %is.same = icmp eq i32 %common0, {state}
   %agrees = or i1 %is.first, %is.same
-  %is.mixed = icmp eq i32 {state}, {shape.mixed_state}
+  %is.mixed = icmp eq i32 {state}, {layout.mixed_state}
   %disagrees = xor i1 %agrees, true
   %odd = or i1 %disagrees, %is.mixed
   %odd0 = load i1, ptr %differs
@@ -254,10 +254,10 @@ def _one_waits(shape: ThreadBlockShape, state: str) -> str:
   br label %after"""
 
 
-def _last_warp(shape: ThreadBlockShape) -> str:
+def _last_warp(layout: ThreadBlockLayout) -> str:
     return f"""after:
   %n1 = add i64 %n0, 1
   store i64 %n1, ptr %n
-  %all = icmp eq i64 %n1, {shape.warps}
+  %all = icmp eq i64 %n1, {layout.warps}
   br i1 %all, label %phase.end, label %warp
 phase.end:"""

@@ -1,7 +1,7 @@
 """What compiled code calls: access records, and memory access lane by lane with every check.
 
-A record is 8-byte words: pc | is_shape << 31 | shape << 32; time | warp << 32; thread block |
-stage << 32; mask; then the base address of the shape, or the addresses of all lanes.
+A record is 8-byte words: pc | is_listed << 31 | number << 32; time | warp << 32; thread block |
+stage << 32; mask; then the base address of the listed offsets, or the addresses of all lanes.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
-from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.analysis.cluster_addresses import OFFSET_BITS, OFFSET_MASK, RANK_MASK
-from kernelcast.simcore.isa.types import AddressSpace
+from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace
 
 __all__ = [
     "FAULT_ACCESS",
@@ -100,7 +99,7 @@ def _records(width: int) -> str:
 """
     lanes = f"<{width} x i64>"
     return f"""
-define internal void @record_shape(ptr %w, i64 %info, i32 %warp, i64 %time, i64 %mask,
+define internal void @record_listed(ptr %w, i64 %info, i32 %warp, i64 %time, i64 %mask,
     i64 %base) alwaysinline {{
 {head}
   store i64 %base, ptr %p4

@@ -8,7 +8,7 @@ row of counters per thread block from `first` on, `times` the instructions of ea
 
 from __future__ import annotations
 
-from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockShape
+from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockLayout
 from kernelcast.simcore.engine.jit.codegen.counted_barriers import BARRIERS
 from kernelcast.simcore.engine.jit.codegen.counters import COUNTERS_AT_ONCE
 from kernelcast.simcore.engine.jit.codegen.rounds import (
@@ -29,25 +29,25 @@ def _field(name: str, into: str) -> str:
     return f"  %{into} = getelementptr i8, ptr %w, i64 {field_offset(name)}"
 
 
-def run_function(shape: ThreadBlockShape) -> str:
+def run_function(layout: ThreadBlockLayout) -> str:
     """IR of the loop, with the warp function left to be defined."""
-    if shape.takes_turns:
+    if layout.takes_turns:
         parts = one_turn, at_barrier_in_turns, phase_end_in_turns
     else:
         parts = one_warp, at_barrier, phase_end
-    rounds = "\n".join(part(shape) for part in parts)
+    rounds = "\n".join(part(layout) for part in parts)
     return f"""
 define i64 @run(ptr %w, i64 %first, i64 %end, ptr %counts, ptr %times, ptr %totals) {{
-{_start(shape)}
+{_start(layout)}
 fresh:
-{_clear(shape)}
+{_clear(layout)}
   br label %phase
 {rounds}
 done:
-{_compare_pairs(shape)}
+{_compare_pairs(layout)}
   br label %compared
 compared:
-{_add_up(shape)}
+{_add_up(layout)}
   %c1 = add i64 %c0, 1
   store i64 %c1, ptr %c
   br label %next
@@ -57,9 +57,9 @@ finished:
 """
 
 
-def _start(shape: ThreadBlockShape) -> str:
+def _start(layout: ThreadBlockLayout) -> str:
     """What the workspace holds, and the next thread block: fresh, or resumed at its barrier."""
-    grid_x, grid_y, _ = shape.grid
+    grid_x, grid_y, _ = layout.grid
     return f"""entry:
   %c = alloca i64
   store i64 %first, ptr %c
@@ -79,7 +79,7 @@ def _start(shape: ThreadBlockShape) -> str:
   %common = alloca i32
   %differs = alloca i1
   %live = alloca i64
-{_turn_slots(shape)}  store i64 0, ptr %stp
+{_turn_slots(layout)}  store i64 0, ptr %stp
   br label %next
 next:
   %c0 = load i64, ptr %c
@@ -95,21 +95,21 @@ start:
   %cy = trunc i64 %cy0 to i32
   %cz = trunc i64 %cz0 to i32
   store i64 %c0, ptr %tbp
-  %time.at = mul i64 %behind, {shape.warps}
+  %time.at = mul i64 %behind, {layout.warps}
   %time.row = getelementptr i64, ptr %times, i64 %time.at
   store ptr %time.row, ptr %wtp
-  %row.at = mul i64 %behind, {shape.counters}
+  %row.at = mul i64 %behind, {layout.counters}
   %row0 = getelementptr i64, ptr %counts, i64 %row.at
   store ptr %row0, ptr %row
   %resumed = load i64, ptr %rp
   %is.resumed = icmp ne i64 %resumed, 0
   store i64 0, ptr %rp
-  br i1 %is.resumed, label %{"goes.on" if shape.takes_turns else "release"}, label %fresh"""
+  br i1 %is.resumed, label %{"goes.on" if layout.takes_turns else "release"}, label %fresh"""
 
 
-def _turn_slots(shape: ThreadBlockShape) -> str:
+def _turn_slots(layout: ThreadBlockLayout) -> str:
     """What a round keeps where warps take turns."""
-    if not shape.takes_turns:
+    if not layout.takes_turns:
         return ""
     return f"""  %open = alloca i1
   %yielding = alloca i1
@@ -126,46 +126,48 @@ def _memset(place: str, size: int) -> str:
     return f"  call void @llvm.memset.p0.i64(ptr {place}, i8 0, i64 {size}, i1 false)\n"
 
 
-def _clear(shape: ThreadBlockShape) -> str:
+def _clear(layout: ThreadBlockLayout) -> str:
     """A thread block starts with its memory, counters and clocks at zero and all warps at 0."""
     lines = ""
-    if shape.shared_bytes and not shape.is_in_cluster:
+    if layout.shared_bytes and not layout.is_in_cluster:
         lines += _field("shared", "shp") + "\n  %sh = load ptr, ptr %shp\n"
-        lines += _memset("%sh", shape.shared_bytes)
-    if shape.local_bytes:
+        lines += _memset("%sh", layout.shared_bytes)
+    if layout.local_bytes:
         lines += _field("local", "lop") + "\n  %lo = load ptr, ptr %lop\n"
-        lines += _memset("%lo", shape.local_bytes)
+        lines += _memset("%lo", layout.local_bytes)
     lines += "  store i64 0, ptr %sgp\n"
     lines += "  store <4 x i64> zeroinitializer, ptr %vhp, align 8\n"
-    lines += _memset("%time.row", 8 * shape.warps)
-    lines += _memset("%row0", 8 * shape.counters)
-    if not shape.has_barriers:
+    lines += _memset("%time.row", 8 * layout.warps)
+    lines += _memset("%row0", 8 * layout.counters)
+    if not layout.has_barriers:
         lines += "  store ptr %row0, ptr %scp\n"
-    if shape.takes_turns:
+    if layout.takes_turns:
         lines += "  store i1 false, ptr %open\n  store i64 0, ptr %quiet\n"
         lines += "  store i64 0, ptr %rounds\n" + _memset("%arrived", 8 * BARRIERS)
-    for warp in range(shape.warps):
-        at = warp * shape.context_bytes
+    for warp in range(layout.warps):
+        at = warp * layout.context_bytes
         lines += f"  %cx.{warp} = getelementptr i8, ptr %contexts, i64 {at}\n"
         lines += f"  store i32 0, ptr %cx.{warp}\n"
-        if shape.numbers_offset is not None:
-            place = f"%nb.{warp} = getelementptr i8, ptr %cx.{warp}, i64 {shape.numbers_offset}"
-            value = f"i8 {NOWHERE}, i64 {shape.width}, i1 false"
+        if layout.numbers_offset is not None:
+            place = f"%nb.{warp} = getelementptr i8, ptr %cx.{warp}, i64 {layout.numbers_offset}"
+            value = f"i8 {NOWHERE}, i64 {layout.width}, i1 false"
             lines += f"  {place}\n  call void @llvm.memset.p0.i64(ptr %nb.{warp}, {value})\n"
-        if shape.digest_offset is not None:
-            lines += f"  %dg.{warp} = getelementptr i8, ptr %cx.{warp}, i64 {shape.digest_offset}\n"
+        if layout.digest_offset is not None:
+            lines += (
+                f"  %dg.{warp} = getelementptr i8, ptr %cx.{warp}, i64 {layout.digest_offset}\n"
+            )
             lines += f"  store i64 0, ptr %dg.{warp}\n"
     return lines
 
 
-def _compare_pairs(shape: ThreadBlockShape) -> str:
+def _compare_pairs(layout: ThreadBlockLayout) -> str:
     """Sets `pairs_differ` when two neighbouring warps did not take the same ways."""
-    if shape.digest_offset is None:
+    if layout.digest_offset is None:
         return ""
     lines, differs = "", "false"
-    for pair in range(shape.warps // 2):
+    for pair in range(layout.warps // 2):
         for warp in (2 * pair, 2 * pair + 1):
-            at = warp * shape.context_bytes + shape.digest_offset
+            at = warp * layout.context_bytes + layout.digest_offset
             lines += f"  %dp.{warp} = getelementptr i8, ptr %contexts, i64 {at}\n"
             lines += f"  %di.{warp} = load i64, ptr %dp.{warp}\n"
         lines += f"  %ne.{pair} = icmp ne i64 %di.{2 * pair}, %di.{2 * pair + 1}\n"
@@ -177,15 +179,15 @@ mark:
   store i64 1, ptr %pdp"""
 
 
-def _add_up(shape: ThreadBlockShape) -> str:
+def _add_up(layout: ThreadBlockLayout) -> str:
     """The stages of the thread block into its row and into the totals."""
-    if not shape.has_barriers:
+    if not layout.has_barriers:
         return ""
     vector = f"<{COUNTERS_AT_ONCE} x i64>"
     return f"""
   %last.stage = load i64, ptr %sgp
   %stages = add i64 %last.stage, 1
-  %words = mul i64 %stages, {shape.counters}
+  %words = mul i64 %stages, {layout.counters}
   %stage.rows = load ptr, ptr %scp
   br label %add
 add:
@@ -204,7 +206,7 @@ add:
   store {vector} %total1, ptr %total, align 8
   %k1 = add i64 %k, {COUNTERS_AT_ONCE}
   %next.column = add i64 %column, {COUNTERS_AT_ONCE}
-  %row.ends = icmp eq i64 %next.column, {shape.counters}
+  %row.ends = icmp eq i64 %next.column, {layout.counters}
   %column1 = select i1 %row.ends, i64 0, i64 %next.column
   %added = icmp eq i64 %k1, %words
   br i1 %added, label %added.up, label %add

@@ -152,7 +152,7 @@ class WarpContext:
         targets = [self.target(b) for b in self.barriers] + self.yielding
         for index in sorted(self._needed_at(targets)):
             register = self._by_index[index]
-            varying = self._analysis.shape(register).is_varying
+            varying = self._analysis.variance(register).is_varying
             size = max(1, register.bits * (self._warp.width if varying else 1) // 8)
             align = 64 if size >= 64 else 8
             offset = -(-offset // align) * align

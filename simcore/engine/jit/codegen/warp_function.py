@@ -110,7 +110,7 @@ class WarpFunction:
         written: set[int] = set()
         for instruction in block.body:
             if isinstance(instruction, WarpOperation) and instruction.members is not None:
-                known = self._registers.shape(instruction.members, ScalarType.B32).constant
+                known = self._registers.variance(instruction.members, ScalarType.B32).constant
                 if known is not None:
                     mask |= known
                 elif (
@@ -231,10 +231,10 @@ class WarpFunction:
             self.counters.count_off(instruction.pc, off)
         registers, values = self._results(block, instruction, mask, position)
         self._spin.after(block.index, instruction, values, mask)
-        for register, (value, written_as, shape) in zip(registers, values, strict=False):
+        for register, (value, written_as, variance) in zip(registers, values, strict=False):
             if register is not None:
                 kept = self._keep(block, instruction, register, mask, keep)
-                self._registers.write(register, value, written_as, shape, kept)
+                self._registers.write(register, value, written_as, variance, kept)
 
     def _results(
         self, block: BasicBlock, instruction: Instruction, mask: str, position: int
@@ -301,7 +301,7 @@ class WarpFunction:
     ) -> str | None:
         """Where a write counts: a scalar or vector of i1, None for everywhere."""
         guarded = instruction.guard is not None
-        if not self._analysis.shape(register).is_varying:
+        if not self._analysis.variance(register).is_varying:
             return scalar if guarded else None
         if mask == FULL:
             return None
@@ -312,9 +312,9 @@ class WarpFunction:
     def _compute(self, instruction: Compute) -> list[Value]:
         context = Context(instruction.type, instruction.source_type, instruction.modifiers)
         opcode = instruction.opcode
-        shape = self._result_shape(instruction, context)
+        variance = self._result_variance(instruction, context)
         pairs = zip(instruction.sources, opcode.operand_types(context), strict=True)
-        if shape.is_varying:
+        if variance.is_varying:
             operands = [self._registers.vector(s, t) for s, t in pairs]
             code = self._warp.vector
         else:
@@ -324,12 +324,12 @@ class WarpFunction:
         result = opcode.emit(code, context, *operands)
         results = result if isinstance(result, tuple) else (result,)
         types = opcode.result_types(context)
-        return [(value, type_, shape) for value, type_ in zip(results, types, strict=False)]
+        return [(value, type_, variance) for value, type_ in zip(results, types, strict=False)]
 
-    def _result_shape(self, instruction: Compute, context: Context) -> LaneVariance:
+    def _result_variance(self, instruction: Compute, context: Context) -> LaneVariance:
         types = instruction.opcode.operand_types(context)
         sources = [
-            self._registers.shape(operand, read_as)
+            self._registers.variance(operand, read_as)
             for operand, read_as in zip(instruction.sources, types, strict=True)
         ]
         return apply_rule(instruction, sources, self._warp.width)

@@ -33,7 +33,7 @@ FIELDS: tuple[str, ...] = (
     "stage",
     "warp_times",  # of the thread block at hand
     "thread_block",
-    "resume",  # RESUME_*: how to go on with a thread block that was under way
+    "resume",  # RESUME_*: how to go on with a thread block that was in flight
     "status",
     "vote_held",  # of the barrier stages of even number: threads whose predicate held, and all
     "vote_all",

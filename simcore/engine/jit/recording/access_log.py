@@ -40,17 +40,17 @@ class AccessLog:
         width: int,
         warps: int,
         facts: PcFacts,
-        lane_shapes: tuple[tuple[int, ...], ...],
+        lane_offsets: tuple[tuple[int, ...], ...],
         counted: CountedAccesses,
     ) -> None:
         self.counted = counted
         self._width = width
         self._warps = warps
         self._facts = facts
-        self._shapes = np.array(lane_shapes, np.int64).reshape(-1, width)
+        self._lane_offsets = np.array(lane_offsets, np.int64).reshape(-1, width)
         self._scratch = Scratch(
             np.zeros(width, np.int64),
-            np.zeros((len(lane_shapes), 3), np.int64),
+            np.zeros((len(lane_offsets), 3), np.int64),
         )
         self._used = np.zeros(3, np.int64)
         self._rows = _new_rows(_FIRST_ROOM)
@@ -71,7 +71,7 @@ class AccessLog:
                 words,
                 at,
                 self._warps,
-                self._shapes,
+                self._lane_offsets,
                 self._facts,
                 self._scratch,
                 Stores(self._store, self._rows, self._counts, self._used),
@@ -110,8 +110,8 @@ class AccessLog:
         used = np.flatnonzero(self._counts.key >= 0)
         used = used[np.argsort(self._counts.key[used])]
         columns = key_columns(self._counts.key[used])
-        pc, stage, phase, pattern = (column.astype(np.int32) for column in columns)
-        return PatternCounts(pc, stage, phase, pattern, self._counts.often[used])
+        pc, stage, start, pattern = (column.astype(np.int32) for column in columns)
+        return PatternCounts(pc, stage, start, pattern, self._counts.often[used])
 
     def _make_room(self, more: int) -> None:
         """Enlarges tables for `more` rows, and patterns and counts to twice where they run out."""
@@ -138,7 +138,7 @@ def _joined(recorded: PatternCounts, counted: PatternCounts, first: int) -> Patt
     return PatternCounts(
         np.concatenate((recorded.pc, counted.pc)),
         np.concatenate((recorded.stage, counted.stage)),
-        np.concatenate((recorded.phase, counted.phase)),
+        np.concatenate((recorded.start, counted.start)),
         np.concatenate((recorded.pattern, counted.pattern + np.int32(first))),
         np.concatenate((recorded.count, counted.count)),
     )

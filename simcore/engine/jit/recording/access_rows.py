@@ -9,9 +9,8 @@ import numpy.typing as npt
 
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import RECORD_WORDS, SPACES
 from kernelcast.simcore.host.compiled import compiled
-from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.analysis.cluster_addresses import OFFSET_MASK
-from kernelcast.simcore.isa.types import AddressSpace
+from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace
 
 __all__ = [
     "SLOTS",
@@ -42,8 +41,8 @@ _LOCAL = SPACES[AddressSpace.LOCAL]
 _SHARED = SPACES[AddressSpace.SHARED]
 _WINDOW_SPACES = np.array([SPACES[space] for space in WINDOWS], np.int64)
 _WINDOW_STARTS = np.array([WINDOWS[space] for space in WINDOWS], np.int64)
-# A count's key is pattern, pc, stage and phase: 24 + 17 + 18 + 4 bits.
-_PC_BITS, _STAGE_BITS, _PHASE_BITS = 17, 18, 4
+# A count's key is pattern, pc, stage and start: 24 + 17 + 18 + 4 bits.
+_PC_BITS, _STAGE_BITS, _START_BITS = 17, 18, 4
 _HASH = 0x1E3779B97F4A7C15
 
 
@@ -95,7 +94,7 @@ class CountStore(NamedTuple):
 class Scratch(NamedTuple):
     """Working memory for one warp's accesses.
 
-    `lanes`: room for one warp's addresses. `memo`: by lane shape the last plain access's mask,
+    `lanes`: room for one warp's addresses. `memo`: by listed offsets the last plain access's mask,
     pattern and first lane.
     """
 
@@ -113,8 +112,8 @@ class Stores(NamedTuple):
 
 
 @compiled
-def _count_key(pattern: int, pc: int, stage: int, phase: int) -> int:
-    return ((pattern << _PC_BITS | pc) << _STAGE_BITS | stage) << _PHASE_BITS | phase
+def _count_key(pattern: int, pc: int, stage: int, start: int) -> int:
+    return ((pattern << _PC_BITS | pc) << _STAGE_BITS | stage) << _START_BITS | start
 
 
 @compiled
@@ -140,10 +139,10 @@ def refill(old: CountStore, store: CountStore, used: Ints) -> None:
 
 
 def key_columns(keys: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """(pc, stage, phase, pattern) of keys of counts."""
-    stage = keys >> _PHASE_BITS & ((1 << _STAGE_BITS) - 1)
-    pc = keys >> (_PHASE_BITS + _STAGE_BITS) & ((1 << _PC_BITS) - 1)
-    pattern = keys >> (_PHASE_BITS + _STAGE_BITS + _PC_BITS)
+    """(pc, stage, start, pattern) of keys of counts."""
+    stage = keys >> _START_BITS & ((1 << _STAGE_BITS) - 1)
+    pc = keys >> (_START_BITS + _STAGE_BITS) & ((1 << _PC_BITS) - 1)
+    pattern = keys >> (_START_BITS + _STAGE_BITS + _PC_BITS)
     return pc, stage, keys & (_PHASES - 1), pattern
 
 
@@ -273,15 +272,15 @@ def decode(
     words: Ints,
     start: int,
     warps: int,
-    shapes: Ints,
+    lane_offsets: Ints,
     facts: PcFacts,
     scratch: Scratch,
     stores: Stores,
 ) -> int:
     """Records from word `start` on; returns where it stopped.
 
-    It stops early when rows, patterns or counts might overflow with the next record. `shapes`:
-    lane offsets by shape number. Records that no lane made are dropped.
+    It stops early when rows, patterns or counts might overflow with the next record. `lane_offsets`
+    are those of lanes by their number. Records that no lane made are dropped.
     """
     width = len(scratch.lanes)
     memo, used = scratch.memo, stores.used
@@ -294,24 +293,24 @@ def decode(
         if used[0] > most_rows or used[1] > most_patterns or used[2] > most_counts:
             break
         info, when, where, mask = words[at], words[at + 1], words[at + 2], words[at + 3]
-        is_shape = info & (1 << 31) != 0
+        is_listed = info & (1 << 31) != 0
         pc = info & 0xFFFFFF
         space = facts.space[pc]
         warp = (where & 0xFFFFFFFF) * warps + ((when >> 32) & 0xFFFFFFFF)
         first_word = at + 4
-        at += RECORD_WORDS if is_shape else 4 + width
+        at += RECORD_WORDS if is_listed else 4 + width
         if mask == 0:
             continue
         is_plain = space != _GENERIC and space != _LOCAL
-        shape = (info >> 32) & 0xFFFFFFFF
-        if is_shape and is_plain and memo[shape, 0] == mask:
-            address = words[first_word] + shapes[shape, memo[shape, 2]]
-            _put(pc, warp, when, where, space, address, memo[shape, 1], stores)
+        which = (info >> 32) & 0xFFFFFFFF
+        if is_listed and is_plain and memo[which, 0] == mask:
+            address = words[first_word] + lane_offsets[which, memo[which, 2]]
+            _put(pc, warp, when, where, space, address, memo[which, 1], stores)
             continue
         # slices: an index that might be negative would keep the loops from being vectorised
         places, origin = words[first_word : first_word + width], np.int64(0)
-        if is_shape:
-            places, origin = shapes[shape], words[first_word]
+        if is_listed:
+            places, origin = lane_offsets[which], words[first_word]
         if not is_plain:
             for lane in range(width):
                 scratch.lanes[lane] = places[lane] + origin
@@ -319,7 +318,7 @@ def decode(
             continue
         active, offsets = np.uint64(mask), store.offsets[used[1]]
         first = _first_lane(active)
-        kept = np.int64(OFFSET_MASK if space == _SHARED and not is_shape else -1)
+        kept = np.int64(OFFSET_MASK if space == _SHARED and not is_listed else -1)
         base, total = places[first] & kept, np.int64(0)
         for lane in range(width):
             is_active = -(np.int64(active >> np.uint64(lane)) & 1)
@@ -328,8 +327,8 @@ def decode(
             total += offset * (lane * _HASH + 1)
         pattern = _accept(active, total, store, used)
         _put(pc, warp, when, where, space, base + origin, pattern, stores)
-        if is_shape:
-            memo[shape, 0] = mask
-            memo[shape, 1] = pattern
-            memo[shape, 2] = first
+        if is_listed:
+            memo[which, 0] = mask
+            memo[which, 1] = pattern
+            memo[which, 2] = first
     return at

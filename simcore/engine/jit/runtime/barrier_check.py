@@ -40,7 +40,7 @@ class BarrierCheck:
         """
         batch = self._batch(thread_block)
         waiting = self._waiting(batch, rows)
-        if self._source.shape.numbers_offset is not None:
+        if self._source.layout.numbers_offset is not None:
             raise self._too_few(batch, rows, waiting, arrived)
         queue = BarrierQueue(self._kernel, batch, BarrierBypassLog({}, batch.lanes))
         for barrier, mask in waiting:
@@ -53,7 +53,7 @@ class BarrierCheck:
 
     def _waiting(self, batch: Batch, rows: Bytes) -> list[tuple[int, Mask]]:
         """Barriers, and lanes that wait there, warp by warp."""
-        shape, width = self._source.shape, batch.width
+        layout, width = self._source.layout, batch.width
         exists = batch.exists()
         found: list[tuple[int, Mask]] = []
         states = rows[:, :4].copy().view(np.int32).reshape(-1)
@@ -61,7 +61,7 @@ class BarrierCheck:
             if state < 0:
                 continue
             places: tuple[tuple[int, int], ...] = self._source.mixed_barriers
-            if state != shape.mixed_state:
+            if state != layout.mixed_state:
                 places = ((self._source.barriers[state - 1], MASK_OFFSET),)
             for barrier, offset in places:
                 word = int(rows[warp, offset : offset + 8].copy().view(np.uint64)[0])
@@ -80,7 +80,7 @@ class BarrierCheck:
         waiting: list[tuple[int, Mask]],
         arrived: npt.NDArray[np.int64],
     ) -> BarrierError:
-        first = self._source.shape.numbers_offset
+        first = self._source.layout.numbers_offset
         assert first is not None
         numbers = rows[:, first : first + batch.width].reshape(-1).astype(np.int64)
         counts = rows[:, first + batch.width : first + 5 * batch.width]

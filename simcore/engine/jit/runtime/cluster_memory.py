@@ -46,11 +46,11 @@ class ClusterBarrier:
     """
 
     def __init__(self, source: GeneratedCode, thread_blocks: int, threads: int) -> None:
-        shape = source.shape
+        layout = source.layout
         self._source = source
-        self._width = shape.width
-        self.arrivals = np.zeros((thread_blocks, shape.warps * shape.width), np.int32)
-        self._exists = np.arange(shape.warps * shape.width) < threads
+        self._width = layout.width
+        self.arrivals = np.zeros((thread_blocks, layout.warps * layout.width), np.int32)
+        self._exists = np.arange(layout.warps * layout.width) < threads
         self._least = 0
 
     def begin(self) -> None:
@@ -75,18 +75,18 @@ class ClusterBarrier:
         going = waits & ready.all(axis=1)[:, None]
         if not going.any():
             return False
-        shape = self._source.shape
-        assert shape.numbers_offset is not None
-        assert shape.opened_offset is not None
-        numbers = rows[:, shape.numbers_offset : shape.numbers_offset + self._width]
+        layout = self._source.layout
+        assert layout.numbers_offset is not None
+        assert layout.opened_offset is not None
+        numbers = rows[:, layout.numbers_offset : layout.numbers_offset + self._width]
         numbers[going] = NOWHERE
         bits = np.packbits(going, axis=1, bitorder="little")
-        rows[:, shape.opened_offset : shape.opened_offset + bits.shape[1]] |= bits
+        rows[:, layout.opened_offset : layout.opened_offset + bits.shape[1]] |= bits
         return True
 
     def waiting(self, rows: Bytes) -> npt.NDArray[np.bool_]:
         """The threads that wait here; shape (warps, lanes)."""
-        first = self._source.shape.numbers_offset
+        first = self._source.layout.numbers_offset
         if first is None:
             return np.zeros((len(rows), self._width), np.bool_)
         return np.asarray(rows[:, first : first + self._width] == CLUSTER_BARRIER)

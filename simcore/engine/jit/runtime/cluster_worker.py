@@ -67,7 +67,7 @@ class ClusterWorker:
 
     @property
     def totals(self) -> Ints:
-        """Counters by stage, of all members."""
+        """Counters by barrier stage, of all thread blocks of the cluster."""
         tables = [member.totals for member in self._members]
         found = np.zeros((max(map(len, tables)), tables[0].shape[1]), np.int64)
         for table in tables:
@@ -75,7 +75,7 @@ class ClusterWorker:
         return found
 
     def waiting(self) -> bytes:
-        """What the thread blocks under way depend on besides memory that others see, as bytes."""
+        """What the thread blocks in flight depend on besides memory that others see, as bytes."""
         return b"".join(member.waiting() for member in self._members)
 
     def spinning_block(self) -> int:

@@ -1,4 +1,4 @@
-"""A kernel compiled for a launch's shape: from IR to compiled functions."""
+"""A kernel compiled for a launch: from IR to compiled functions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import count
 from kernelcast.simcore.engine.jit.analysis.check_groups import access_bytes
 from kernelcast.simcore.engine.jit.analysis.sliced_kernel import sliced
 from kernelcast.simcore.engine.jit.analysis.uniform_branches import differing_branches
-from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockShape
+from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockLayout
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import analyse
 from kernelcast.simcore.engine.jit.codegen.control import same_barrier_function
 from kernelcast.simcore.engine.jit.codegen.counted_barriers import counted_barrier_functions
@@ -48,17 +48,17 @@ _LEAST_STAGING_BYTES = 16
 class GeneratedCode:
     """IR of the module and what is needed to run it.
 
-    `guarded`: pcs of guarded instructions, in the order of their counters; `lane_shapes`: the lane
-    offsets that shape records refer to; `barriers`: basic block by warp state - 1;
+    `guarded`: pcs of guarded instructions, in the order of their counters; `lane_offsets`: the lane
+    offsets that records refer to; `barriers`: basic block by warp state - 1;
     `mixed_barriers`: basic block and where the context keeps its waiting lanes; `yields`: the same
     for heads of spin loops; `counted`: accesses that have counters instead of records where the
     whole warp does them.
     """
 
     ir: str
-    shape: ThreadBlockShape
+    layout: ThreadBlockLayout
     guarded: tuple[int, ...]
-    lane_shapes: tuple[tuple[int, ...], ...]
+    lane_offsets: tuple[tuple[int, ...], ...]
     barriers: tuple[int, ...]
     mixed_barriers: tuple[tuple[int, int], ...]
     yields: tuple[tuple[int, int], ...]
@@ -102,11 +102,11 @@ def generate(
     _write_staging(entry, launch.width, _staging_bytes(kernel))
     watched: frozenset[int] = frozenset()
     if launch.warps > 1:
-        watched = differing_branches(kernel, analysis.shapes, facts.special)
+        watched = differing_branches(kernel, analysis.variances, facts.special)
     function = WarpFunction(kernel, analysis, warp, values, memory, registers, record, watched)
     function.write()
     context = function.context
-    shape = _shape(kernel, launch, function, record, watched=bool(watched))
+    layout = _layout(kernel, launch, function, record, watched=bool(watched))
     _declare_intrinsics(declarations, launch.width)
     ir = "\n".join(
         (
@@ -114,20 +114,20 @@ def generate(
             runtime_functions(launch.width, launch.cluster_size),
             atomics.functions(),
             *_counted_barriers(context, launch),
-            *((same_barrier_function(shape),) if shape.mixed_offsets else ()),
+            *((same_barrier_function(layout),) if layout.mixed_offsets else ()),
             _WARP_HEAD,
             *entry.lines,
             *scalar.lines,
             "}",
-            run_function(shape),
+            run_function(layout),
             _METADATA,
         )
     )
     return GeneratedCode(
         ir,
-        shape,
+        layout,
         tuple(function.counters.guarded),
-        tuple(record.lane_shapes),
+        tuple(record.lane_offsets),
         tuple(context.barriers),
         tuple((b, context.wait_mask_offset(b)) for b in context.mixed),
         tuple((head, context.yield_mask_offset(head)) for head in context.yielding),
@@ -135,16 +135,16 @@ def generate(
     )
 
 
-def _shape(
+def _layout(
     kernel: Kernel,
     launch: LaunchFacts,
     function: WarpFunction,
     record: RecordCode,
     *,
     watched: bool,
-) -> ThreadBlockShape:
+) -> ThreadBlockLayout:
     context = function.context
-    return ThreadBlockShape(
+    return ThreadBlockLayout(
         width=launch.width,
         warps=launch.warps,
         grid=launch.grid,

@@ -1,6 +1,6 @@
-"""Thread blocks under way that wait for each other: each thread takes turns among its own.
+"""Thread blocks in flight that wait for each other: each worker thread takes turns among its own.
 
-One that only waits is put aside. When all that are under way wait, on all threads, none can go on
+One that only waits is put aside. When all that are in flight wait, on all threads, none can go on
 before others begin: then, or after some time, a thread takes more of the grid.
 """
 
@@ -66,7 +66,7 @@ class Standstill:
             self._condition.notify_all()
 
     def leave(self, thread: int) -> None:
-        """The thread has nothing under way and takes nothing any more."""
+        """The thread has nothing in flight and takes nothing any more."""
         with self._condition:
             self._running.discard(thread)
             self._condition.notify_all()
@@ -97,7 +97,7 @@ class Standstill:
 
 
 class Turns:
-    """What one thread has under way, and whose turn it is.
+    """What one thread has in flight, and whose turn it is.
 
     `begin` takes more of the grid, None when nothing is left; `is_over` tells that the launch ends
     early; `may_stand_still`: whether thread blocks that are as they were stay so; `give_up` is
@@ -156,7 +156,7 @@ class Turns:
         return pauses
 
     def _begin_more(self) -> bool:
-        """Doubles the thread blocks under way; whether any was left to begin.
+        """Doubles the thread blocks in flight; whether any was left to begin.
 
         A barrier of the whole grid needs all of them, and every round of turns makes those that
         wait spin.
@@ -171,7 +171,7 @@ class Turns:
         return len(self._in_flight) > before
 
     def _wait(self, since: int) -> None:
-        """All that is under way here waits, in turns that began when `moves` was `since`."""
+        """All that is in flight here waits, in turns that began when `moves` was `since`."""
         waited = time.monotonic() - self._waits_since
         is_still = False
         if self._may_stand_still and waited > _LOOK_CLOSELY_AFTER_S:

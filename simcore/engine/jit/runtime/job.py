@@ -26,7 +26,7 @@ from kernelcast.simcore.engine.jit.runtime.in_flight import (
     Standstill,
     Turns,
 )
-from kernelcast.simcore.engine.jit.runtime.native_threads import start_threads
+from kernelcast.simcore.engine.jit.runtime.stack_threads import start_threads
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.tensor_memory_calls import uses_tensor_memory
 from kernelcast.simcore.engine.jit.runtime.trace_assembly import Counted
@@ -89,10 +89,10 @@ class Job:
         self._all = sum(end - first for first, end in self._ranges)
         self._limits = task.limits
         self._deadline = deadline_in(task.limits.seconds)
-        self._shape = shape = source.shape
-        check_warps(self._all * shape.warps)
-        self._tally = ClassTally(launch.thread_blocks, shape.counters)
-        self._times = np.zeros((launch.thread_blocks, shape.warps), np.int32)
+        self._layout = layout = source.layout
+        check_warps(self._all * layout.warps)
+        self._tally = ClassTally(launch.thread_blocks, layout.counters)
+        self._times = np.zeros((launch.thread_blocks, layout.warps), np.int32)
         self._together = neighbours(launch.grid, facts.cluster or (1, 1, 1))
         threads = _threads(kernel, facts, -(-self._all // self._together))
         self._kernel = kernel
@@ -111,7 +111,7 @@ class Job:
         self._idle = list(self._workers)
         self._standstill = Standstill(threads)
         self._delivery = Delivery(sinks)
-        most = max(1, _MOST_PIECE_BYTES // (8 * (shape.counters + shape.warps)))
+        most = max(1, _MOST_PIECE_BYTES // (8 * (layout.counters + layout.warps)))
         self._most = min(most, -(-self._all // (threads * _PIECES_PER_WORKER)))
         self._piece = 1 if sinks else self._most
         self._pieces = 0
@@ -259,8 +259,8 @@ class Job:
     ) -> Generator[Pause, None, Completion]:
         """Pauses where a thread block waits for others; all behind it are given back then."""
         first, end = piece.first, piece.end
-        counts = np.empty((end - first, self._shape.counters), np.int64)
-        times = np.empty((end - first, self._shape.warps), np.int64)
+        counts = np.empty((end - first, self._layout.counters), np.int64)
+        times = np.empty((end - first, self._layout.warps), np.int64)
 
         def give_back(rest: int) -> None:
             nonlocal end

@@ -1,4 +1,4 @@
-"""Runs a kernel as compiled code: a program, threads over thread blocks, and the trace."""
+"""Runs a kernel as code compiled for its launch: threads over thread blocks, and the trace."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from kernelcast.simcore.engine.rules.host_functions import HostFunctions, Printe
 from kernelcast.simcore.host.limits import MOST_NATIVE_INSTRUCTIONS
 from kernelcast.simcore.host.llvm import LARGE_IR, CompiledModule, compile_module, is_compiled
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
+from kernelcast.simcore.isa.analysis.slices import address_slice, control_slice
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
 from kernelcast.simcore.launch.local_arrays import shared_bytes
@@ -28,10 +29,10 @@ from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
 
-__all__ = ["PreparedLaunch", "can_run", "run"]
+__all__ = ["PreparedLaunch", "SlicedLaunch", "can_run", "run"]
 
 
-_OPTIMIZING_S_PER_CHARACTER = 6e-6
+_OPTIMIZING_S_PER_CHARACTER = 2e-6
 _OPTIMIZED = 2
 _Entry = ctypes.CFUNCTYPE(
     ctypes.c_int64,
@@ -71,20 +72,27 @@ class _CompiledKernel:
         self._is_final = len(source.ir) < LARGE_IR or is_compiled(source.ir)
         self._load(_OPTIMIZED if self._is_final else 0)
         self._improvement: threading.Thread | None = None
+        self._earlier_s = 0.0
         self._lock = threading.Lock()
 
     def improve(self, run_s: float) -> None:
-        """Begins to compile optimized code when a run has lasted as long as that may take.
+        """Begins to compile optimized code when runs have lasted as long as that may take.
 
-        `entry` is the new code from then on when it is done.
+        `run_s`: of this run so far. `entry` is the new code from then on when it is done.
         """
         with self._lock:
-            is_worth_it = run_s > _OPTIMIZING_S_PER_CHARACTER * len(self.source.ir)
+            spent = self._earlier_s + run_s
+            is_worth_it = spent > _OPTIMIZING_S_PER_CHARACTER * len(self.source.ir)
             if is_worth_it and not self._is_final and self._improvement is None:
                 # the deadline of this run holds there, too
                 target = partial(copy_context().run, self._improve)
                 self._improvement = threading.Thread(target=target)
                 self._improvement.start()
+
+    def ran(self, run_s: float) -> None:
+        """Takes note of a run that has ended, as a part of what is spent without optimization."""
+        with self._lock:
+            self._earlier_s += run_s
 
     def _improve(self) -> None:
         with suppress(LimitExceeded):  # what runs already goes on
@@ -104,7 +112,7 @@ class _CompiledKernel:
 
 
 @lru_cache(maxsize=64)
-def _program(
+def _generated(
     kernel: Kernel,
     facts: LaunchFacts,
     symbols: tuple[tuple[str, int], ...],
@@ -136,17 +144,19 @@ class PreparedLaunch:
     ) -> Trace:
         """Executes every thread block; buffers are changed in place. `sinks` get the accesses."""
         started = time.monotonic()
-        job, program = self._job(limits, sinks, printed=printed)
-        job.run(program, progress)
+        job, code = self._job(limits, sinks, printed=printed)
+        began, worked = time.monotonic(), time.process_time()
+        job.run(code, progress)
+        code.ran(min(time.monotonic() - began, time.process_time() - worked))
         counted = job.counted()
-        return assemble(self._kernel, self._launch, self._width, program.source, counted, started)
+        return assemble(self._kernel, self._launch, self._width, code.source, counted, started)
 
     def run_ranges(
         self, ranges: Sequence[tuple[int, int]], limits: Limits, sinks: Sequence[AccessSink]
     ) -> None:
         """Executes the thread blocks of all ranges (first, end); nothing is counted."""
-        job, program = self._job(limits, sinks, ranges)
-        job.run(program, None)
+        job, code = self._job(limits, sinks, ranges)
+        job.run(code, None)
 
     def _job(
         self,
@@ -156,12 +166,12 @@ class PreparedLaunch:
         printed: PrintedText | None = None,
     ) -> tuple[Job, _CompiledKernel]:
         symbols = tuple(sorted(self._memory.symbols.items()))
-        program = _program(self._kernel, self._facts, symbols, bool(sinks), self._only)
+        code = _generated(self._kernel, self._facts, symbols, bool(sinks), self._only)
         host = HostFunctions(self._kernel, self._memory, printed or PrintedText(sys.stdout.write))
         task = Task(
-            self._kernel, self._launch, self._memory, self._facts, program.source, limits, host
+            self._kernel, self._launch, self._memory, self._facts, code.source, limits, host
         )
-        return Job(task, sinks, ranges), program
+        return Job(task, sinks, ranges), code
 
 
 def run(
@@ -175,3 +185,24 @@ def run(
 ) -> Trace:
     """Executes every thread block; buffers are changed in place. `sinks` get the accesses."""
     return PreparedLaunch(kernel, launch, warp_width).run(limits, progress, sinks, printed)
+
+
+class SlicedLaunch:
+    """A launch in which only paths and addresses are computed.
+
+    Buffers are neither read nor written; that no path depends on them is the caller's to know
+    (simcore/sampling/plan.py).
+    """
+
+    def __init__(self, kernel: Kernel, launch: Launch, warp_width: int, limits: Limits) -> None:
+        self._limits = limits
+        self._control = PreparedLaunch(kernel, launch, warp_width, control_slice(kernel).pcs)
+        self._addresses = PreparedLaunch(kernel, launch, warp_width, address_slice(kernel).pcs)
+
+    def counts(self, progress: Callable[[float], None] | None) -> Trace:
+        """Instructions of the whole grid, exactly; no accesses."""
+        return self._control.run(self._limits, progress)
+
+    def stream(self, ranges: Sequence[tuple[int, int]], sinks: Sequence[AccessSink]) -> None:
+        """The accesses of the thread blocks of all ranges (first, end), in their order."""
+        self._addresses.run_ranges(ranges, self._limits, sinks)

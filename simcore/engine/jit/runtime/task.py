@@ -16,7 +16,7 @@ __all__ = ["Task"]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A launch with its memory, the program that was made for it, and what ends it."""
+    """A launch with its memory, the code that was made for it, and what ends it."""
 
     kernel: Kernel
     launch: Launch

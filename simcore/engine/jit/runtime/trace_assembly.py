@@ -83,12 +83,12 @@ def _classes(kernel: Kernel, source: GeneratedCode, counted: Counted) -> ThreadB
 def _stages(kernel: Kernel, source: GeneratedCode, counted: Counted) -> Ints:
     """Warp issues by stage and instruction; stages that nothing ran in are cut off."""
     columns = 2 * basic_block_of_each_pc(kernel)
-    if not source.shape.has_barriers:
+    if not source.layout.has_barriers:
         sizes = np.bincount(counted.class_of, minlength=len(counted.counts))
         issued: Ints = (sizes @ counted.counts)[columns][None]
         return issued
     stages = max(len(total) for total in counted.totals)
-    table = np.zeros((stages, source.shape.counters), np.int64)
+    table = np.zeros((stages, source.layout.counters), np.int64)
     for total in counted.totals:
         table[: len(total)] += total
     used = np.flatnonzero(table.any(axis=1))

@@ -26,7 +26,7 @@ from kernelcast.simcore.engine.jit.codegen.workspace import FIELDS
 from kernelcast.simcore.engine.jit.runtime.barrier_check import BarrierCheck
 from kernelcast.simcore.engine.jit.runtime.cluster_place import ClusterPlace
 from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode
-from kernelcast.simcore.engine.jit.runtime.native_threads import aligned, buffer_table
+from kernelcast.simcore.engine.jit.runtime.stack_threads import aligned, buffer_table
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault
 from kernelcast.simcore.engine.reference.batch import Batch, GridShape
@@ -87,18 +87,18 @@ class Worker:
         self._barriers = BarrierCheck(kernel, source, self._batch)
         self._host_entry = _HostEntry(self._call_host)
         self._cluster_entry = _ClusterEntry(self._call_for_cluster)
-        shape = source.shape
+        layout = source.layout
         self._words = np.zeros(len(FIELDS), np.int64)
         of_cluster = None if cluster is None else cluster.shared.of(cluster.rank)
-        self._shared = aligned(shape.shared_bytes) if of_cluster is None else of_cluster
-        self._local = aligned(shape.local_bytes)
-        self._contexts = aligned(shape.context_bytes * shape.warps)
+        self._shared = aligned(layout.shared_bytes) if of_cluster is None else of_cluster
+        self._local = aligned(layout.local_bytes)
+        self._contexts = aligned(layout.context_bytes * layout.warps)
         self._buffers = buffer_table(kernel, launch, memory)
-        self._stages = np.zeros((_FIRST_STAGES, shape.counters), np.int64)
-        self.totals = np.zeros((_FIRST_STAGES, shape.counters), np.int64)
+        self._stages = np.zeros((_FIRST_STAGES, layout.counters), np.int64)
+        self.totals = np.zeros((_FIRST_STAGES, layout.counters), np.int64)
         self.log: Any = log
         self._flush = _Flush(self._take_ring)
-        self._ring = aligned(max(_RING_BYTES, shape.record_bytes) if record_memory else 0)
+        self._ring = aligned(max(_RING_BYTES, layout.record_bytes) if record_memory else 0)
         if record_memory and log is None:
             self.log = _access_log(kernel, launch, facts, source)
         most = task.limits.instructions_per_warp
@@ -113,7 +113,7 @@ class Worker:
             "ring_end": self._ring.ctypes.data + self._ring.nbytes,
             "ring_flush": ctypes.cast(self._flush, ctypes.c_void_p).value or 0,
             "shared": self._shared.ctypes.data,
-            "shared_bytes": self._source.shape.shared_bytes,
+            "shared_bytes": self._source.layout.shared_bytes,
             "local": self._local.ctypes.data,
             "local_bytes": self._kernel.local_bytes,
             "local_stride": stride,
@@ -135,7 +135,7 @@ class Worker:
         self._point_to_stages()
 
     def _point_to_stages(self) -> None:
-        if self._source.shape.has_barriers:
+        if self._source.layout.has_barriers:
             self._set("stage_counts", self._stages.ctypes.data)
         if self.log is not None:
             self._set("access_counts", self.log.counted.table.ctypes.data)
@@ -235,7 +235,7 @@ class Worker:
         return self._cluster is not None and self._cluster.opens(self._warp_contexts())
 
     def rest(self) -> None:
-        """Nothing is under way: the next cluster has not begun."""
+        """Nothing is in flight: the next cluster has not begun."""
         self._has_begun = False
 
     def contexts_in_flight(self) -> npt.NDArray[np.uint8] | None:
@@ -254,32 +254,32 @@ class Worker:
         return None
 
     def waiting(self) -> bytes:
-        """All that a thread block under way depends on but for memory that others see."""
+        """All that a thread block in flight depends on but for memory that others see."""
         rows = self._warp_contexts().copy()
-        digest = self._source.shape.digest_offset
+        digest = self._source.layout.digest_offset
         if digest is not None:
             rows[:, digest : digest + 8] = 0
         return rows.tobytes() + self._local.tobytes()
 
     def spinning_block(self) -> int:
-        """A basic block where lanes of the thread block under way wait for others."""
+        """A basic block where lanes of the thread block in flight wait for others."""
         found = self.find_spinning_block()
         assert found is not None, "no lane has yielded"
         return found
 
     def find_spinning_block(self) -> int | None:
-        """A basic block where lanes of the thread block under way wait for others; None without."""
+        """A basic block where lanes of the thread block in flight wait for others; None without."""
         rows = self._warp_contexts()
-        yielded = rows[:, :4].copy().view(np.int32)[:, 0] == self._source.shape.yield_state
+        yielded = rows[:, :4].copy().view(np.int32)[:, 0] == self._source.layout.yield_state
         for head, offset in self._source.yields:
             if rows[yielded, offset : offset + 8].any():
                 return head
         return None
 
     def _warp_contexts(self) -> npt.NDArray[np.uint8]:
-        shape = self._source.shape
-        contexts = self._contexts[: shape.warps * shape.context_bytes]
-        return contexts.reshape(shape.warps, shape.context_bytes)
+        layout = self._source.layout
+        contexts = self._contexts[: layout.warps * layout.context_bytes]
+        return contexts.reshape(layout.warps, layout.context_bytes)
 
     def _take_ring(self, _workspace: int | None) -> None:
         """Called by compiled code when the ring is full."""
@@ -306,7 +306,7 @@ class Worker:
                 stage,
                 warp,
                 batch.thread_name(thread),
-                self._shared[: self._source.shape.shared_bytes],
+                self._shared[: self._source.layout.shared_bytes],
                 local,
             )
             try:
@@ -370,10 +370,10 @@ def _access_log(kernel: Kernel, launch: Launch, facts: LaunchFacts, source: Gene
     space = np.array([spaces.get(row.space, -1) for row in table], np.int64)
     size = np.array([row.access_bytes for row in table], np.int64)
     lanes = facts.warps * facts.width * launch.thread_blocks
-    slots = source.shape.access_slots
+    slots = source.layout.access_slots
     counted = CountedAccesses(source.counted, slots, facts.width, _FIRST_STAGES)
     return AccessLog(
-        facts.width, facts.warps, PcFacts(space, size, lanes), source.lane_shapes, counted
+        facts.width, facts.warps, PcFacts(space, size, lanes), source.lane_offsets, counted
     )
 
 

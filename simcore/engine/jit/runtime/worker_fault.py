@@ -20,7 +20,6 @@ from kernelcast.simcore.engine.reference.batch import Batch
 from kernelcast.simcore.engine.reference.warp_lanes import missing_members
 from kernelcast.simcore.engine.rules.access_faults import access_fault
 from kernelcast.simcore.host.deadline import Deadline
-from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.ir.kernel import (
     Atomic,
     Exit,
@@ -31,7 +30,7 @@ from kernelcast.simcore.isa.ir.kernel import (
     Store,
     WarpOperation,
 )
-from kernelcast.simcore.isa.types import AddressSpace
+from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace
 from kernelcast.simcore.launch.launch import Launch, Limits
 from kernelcast.simcore.launch.memory_spaces import FlatMemory, LaunchMemory, OutOfBounds
 

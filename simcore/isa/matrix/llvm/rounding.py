@@ -79,7 +79,7 @@ def two_sum(vector: LaneCode, a: str, b: str) -> tuple[str, str]:
 
 
 def _odd(vector: LaneCode, value: str, rest: str) -> str:
-    """The value with an odd last place where there is a rest."""
+    """Emits rounding to odd: the value with an odd last place where there is a rest."""
     one = vector.splat("i64", 1)
     bits = vector.cast("bitcast", "double", value, "i64")
     other = vector.cast("bitcast", "double", rest, "i64")

@@ -101,7 +101,7 @@ def element_by_element(emit: Emission) -> Emission:
 
 
 def single(code: LaneCode, value: str) -> str:
-    """bf16 as `float`."""
+    """A bf16 number as a `float`."""
     wide = code.cast("zext", "i16", value, "i32")
     placed = code.binary("shl", "i32", wide, code.splat("i32", _DROPPED))
     return code.cast("bitcast", "i32", placed, "float")

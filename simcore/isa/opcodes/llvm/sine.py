@@ -67,7 +67,7 @@ _TWO_OVER_PI = _inverse_parts()
 
 
 def polynomial(code: LaneCode, x: str, coefficients: Sequence[float]) -> str:
-    """The coefficients are those of the powers 0, 1, 2, ... of x."""
+    """Emits a polynomial in x; the coefficients are those of the powers 0, 1, 2, ..."""
     kind = code.type("double")
     result = code.real("double", coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):

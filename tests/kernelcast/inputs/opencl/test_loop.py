@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fake_accelerator import FakeAccelerator
 
 import kernelcast as kc
 from kernelcast.cli import main
 from kernelcast.errors import KernelcastError
 from kernelcast.measuring.accelerator import BuiltKernel, DeviceBuffer, DeviceLaunch, MeasuringError
 from kernelcast.measuring.cases import Case
-from kernelcast.measuring.fake_accelerator import FakeAccelerator
 from kernelcast.validation.measured_times import Api
 from kernelcast.validation.opencl import (
     is_throughput_bound,

@@ -73,13 +73,15 @@ def launch_of(statements: Sequence[str], seed: int = 0) -> Launch:
     return Launch((1, 1, 1), (_THREADS, 1, 1), (words, results, 7))
 
 
-def assert_same_as_ptx(statements: Sequence[str], architecture: str) -> None:
-    """Both engines give, for machine code, what PTX gives on the reference engine."""
+def assert_same_as_ptx(
+    statements: Sequence[str], architecture: str, engines: Sequence[str] = ENGINES
+) -> None:
+    """Machine code gives on engines what PTX gives on the reference engine."""
     target = "sm_90" if architecture in ("sm_100", "sm_120") else architecture
     ptx, launch = program(statements, target), launch_of(statements)
     expected = _results(read_ptx(ptx, "k.ptx").kernels["k"], launch, "reference")
     kernel = machine_kernel(ptx, architecture)
-    for engine in ENGINES:
+    for engine in engines:
         found = _results(kernel, launch, engine)
         wrong = [
             f"{statement} (lane {lane}: {found[i, lane]:#x}, not {expected[i, lane]:#x})"

@@ -118,9 +118,9 @@ def _accesses(trace: Trace) -> Counter[tuple[Any, ...]]:
 def _counts(trace: Trace) -> Counter[tuple[Any, ...]]:
     """How often full warps touched shared and constant memory, by place."""
     table, patterns, found = trace.pattern_counts, trace.patterns, Counter[tuple[Any, ...]]()
-    columns = (table.pc, table.stage, table.phase, table.pattern, table.count)
-    for pc, stage, phase, pattern, count in zip(*(c.tolist() for c in columns), strict=True):
-        found[pc, stage, phase, *patterns.offsets[pattern]] += count
+    columns = (table.pc, table.stage, table.start, table.pattern, table.count)
+    for pc, stage, start, pattern, count in zip(*(c.tolist() for c in columns), strict=True):
+        found[pc, stage, start, *patterns.offsets[pattern]] += count
     return found
 
 

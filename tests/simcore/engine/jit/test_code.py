@@ -59,7 +59,7 @@ def _run(
     memory = LaunchMemory(kernel, launch)
     facts = launch_facts(kernel, launch, width, shared_bytes(kernel, launch))
     source = generate(kernel, facts, dict(memory.symbols), True, only)
-    shape, blocks = source.shape, launch.thread_blocks
+    shape, blocks = source.layout, launch.thread_blocks
     ring, flat = np.zeros(1 << 17, np.int64), np.zeros(1 << 16, np.int64)
     contexts = np.zeros(shape.context_bytes * shape.warps + 64, np.uint8)
     counts = np.zeros((blocks, shape.counters), np.int64)
@@ -172,7 +172,7 @@ def test_pairs_of_warps(compile_ptx: Compile, name: str) -> None:
     launch, _ = _launch(3, threads)
     assert _run(kernel, launch).pairs_differ is differ
     if name in ("no branch", "by thread block", "equal rounds", "guards", "single warp"):
-        assert _run(kernel, launch).source.shape.digest_offset is None
+        assert _run(kernel, launch).source.layout.digest_offset is None
 
 
 COUNTED = """st.shared.u32 [%r7], %r1; ld.shared.u32 %r9, [%r7+4]; bar.sync 0;
@@ -185,7 +185,7 @@ TABLE = ".const .align 4 .b8 table[1024];"
 
 @pytest.mark.parametrize(("width", "threads"), [(32, 64), (32, 72), (8, 64), (64, 128), (16, 24)])
 def test_counts_instead_of_records(compile_ptx: Compile, width: int, threads: int) -> None:
-    """Full warps are counted by stage and phase, the others recorded, each access once."""
+    """Full warps are counted by stage and start, the others recorded, each access once."""
     kernel = compile_ptx(f"{HEAD}{COUNTED}\nret;", "u64 out", TABLE)
     launch, _ = _launch(3, threads)
     run = _run(kernel, launch, width=width)
@@ -205,16 +205,16 @@ def test_counts_instead_of_records(compile_ptx: Compile, width: int, threads: in
     found: Counter[tuple[int, ...]] = Counter()
     for access in run.source.counted:
         assert access.offsets[0] == 0
-        for slot, phase in enumerate(access.phases, access.first_slot):
+        for slot, start in enumerate(access.starts, access.first_slot):
             for stage in range(3):
-                found[access.pc, stage, phase] += int(run.access_counts[stage, slot])
+                found[access.pc, stage, start] += int(run.access_counts[stage, slot])
     assert +found == expected
     assert Counter(run.records) == Counter(left)
     assert sum(expected.values()) > 9
     slots = [
-        s for a in run.source.counted for s in range(a.first_slot, a.first_slot + len(a.phases))
+        s for a in run.source.counted for s in range(a.first_slot, a.first_slot + len(a.starts))
     ]
-    assert slots == list(range(run.source.shape.access_slots))
+    assert slots == list(range(run.source.layout.access_slots))
     np.testing.assert_array_equal(run.counts, plain.counts)
 
 

@@ -15,7 +15,7 @@ from kernelcast.errors import ExecutionError
 from kernelcast.simcore.engine import execute
 from kernelcast.simcore.engine.jit.runtime import run as jit_run
 from kernelcast.simcore.host.llvm import compile_module
-from kernelcast.simcore.host.native_frames import frame_bytes
+from kernelcast.simcore.host.stack_frames import frame_bytes
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
 

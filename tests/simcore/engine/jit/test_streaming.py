@@ -131,7 +131,7 @@ def assert_same(found: Tables, expected: Tables) -> None:
 
 def counted(tables: Tables) -> dict[tuple[object, ...], int]:
     rows = tables.counts
-    keys = zip(rows.pc.tolist(), rows.stage.tolist(), rows.phase.tolist(), strict=True)
+    keys = zip(rows.pc.tolist(), rows.stage.tolist(), rows.start.tolist(), strict=True)
     return {
         (*key, tables.patterns.offsets[pattern].tobytes()): count
         for key, pattern, count in zip(

@@ -15,9 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelcast.simcore.isa.address_windows import WINDOW_BYTES, WINDOWS
 from kernelcast.simcore.isa.opcodes.table import OPCODES, Context, opcode
-from kernelcast.simcore.isa.types import AddressSpace, ScalarType, Unit
+from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace, ScalarType, Unit
 from tests.simcore.isa.opcodes.verification import check_opcode, rounded
 
 Oracle = Callable[..., Any]

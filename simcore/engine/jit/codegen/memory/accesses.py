@@ -38,7 +38,7 @@ from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 __all__ = ["MemoryCode", "Value"]
 
 Value = tuple[str, ScalarType, LaneVariance]
-"""A result: scalar base or vector, the type that it was read as, its shape."""
+"""A result: scalar base or vector, the type that it was read as, its variance."""
 
 _VARYING = LaneVariance(None)
 _LONG = 64
@@ -84,7 +84,7 @@ class MemoryCode:
         self._unlikely: frozenset[int] = frozenset()
 
     def is_predicted(self, access: Load | Store) -> bool:
-        """Whether it is known which region the access should be in, and that it does anything."""
+        """Whether the region that the access should be in is known, and that it does anything."""
         address = access.address
         if not self._does(access) or access.pc in self._analysis.parameter_places:
             return False
@@ -169,11 +169,11 @@ class MemoryCode:
 
     def _constants(self, load: Load) -> list[str] | None:
         """The numbers that a load of an image's descriptor gives, if the launch fixes them."""
-        shapes = [None if r is None else self._analysis.shape(r) for r in load.destinations]
+        variances = [None if r is None else self._analysis.variance(r) for r in load.destinations]
         mask = (1 << load.type.bits) - 1
         found = [
-            None if shape is None or shape.is_varying or shape.constant is None else shape.constant
-            for shape in shapes
+            None if of is None or of.is_varying or of.constant is None else of.constant
+            for of in variances
         ]
         if load.type.is_float or any(number is None for number in found):
             return None
@@ -314,7 +314,8 @@ class MemoryCode:
         if address.space in (AddressSpace.LOCAL, AddressSpace.GENERIC):
             return False
         return (
-            not isinstance(address.base, Register) or self._analysis.shape(address.base).is_uniform
+            not isinstance(address.base, Register)
+            or self._analysis.variance(address.base).is_uniform
         )
 
     def _does(self, instruction: Load | Store | Atomic) -> bool:
@@ -331,27 +332,27 @@ class MemoryCode:
                 first += self._symbols[address.base.symbol] + address.base.offset
             return Lanes(str(first & _ADDRESS_MASK), zero)
         base, bits = address.base, address.base.bits
-        shape = self._analysis.shape(base)
+        variance = self._analysis.variance(base)
         value, offset = self._registers.bits_of(base), address.offset & ((1 << bits) - 1)
-        if not shape.is_varying and not _is_scattered(shape, bits):
+        if not variance.is_varying and not _is_scattered(variance, bits):
             moved = code.op(f"add i{bits} {value}, {offset}") if offset else value
             if bits == 64:
-                return Lanes(moved, shape.offsets)
-            if shape.is_uniform:
+                return Lanes(moved, variance.offsets)
+            if variance.is_uniform:
                 return Lanes(code.op(f"zext i{bits} {moved} to i64"), zero)
             # 32-bit addresses wrap, and lanes that are not active may lie on the other side of 0:
             # as no space has 2 GB and lanes are no farther apart, the sign tells on which
-            assert shape.offsets is not None
-            low = min(shape.offsets)
+            assert variance.offsets is not None
+            low = min(variance.offsets)
             least = code.op(f"add i{bits} {moved}, {low}") if low else moved
             wide = code.op(f"sext i{bits} {least} to i64")
-            return Lanes(wide, tuple(offset - low for offset in shape.offsets))
+            return Lanes(wide, tuple(offset - low for offset in variance.offsets))
         vector = self._warp.vector
-        if not shape.is_varying:
-            value, shape = self._registers.spread(value, shape, bits), _VARYING
+        if not variance.is_varying:
+            value, variance = self._registers.spread(value, variance, bits), _VARYING
         if offset:
             value = vector.binary("add", f"i{bits}", value, vector.splat(f"i{bits}", offset))
-        likely = shape.offsets if address.space in _PATTERNED else None
+        likely = variance.offsets if address.space in _PATTERNED else None
         return Lanes(vector.cast("zext", f"i{bits}", value, "i64"), None, likely)
 
     def _serve(
@@ -392,7 +393,7 @@ class MemoryCode:
         return values
 
 
-def _is_scattered(shape: LaneVariance, bits: int) -> bool:
+def _is_scattered(variance: LaneVariance, bits: int) -> bool:
     """Whether lanes of a short address are so far apart that some may wrap around."""
-    assert shape.offsets is not None
-    return bits < _LONG and max(shape.offsets) - min(shape.offsets) >= 1 << (bits - 1)
+    assert variance.offsets is not None
+    return bits < _LONG and max(variance.offsets) - min(variance.offsets) >= 1 << (bits - 1)

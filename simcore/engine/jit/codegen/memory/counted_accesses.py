@@ -28,17 +28,17 @@ class CountedAccesses:
             np.full(len(offsets), (1 << width) - 1, np.uint64),
             np.array(offsets, np.int64).reshape(-1, width),
         )
-        self._pc, self._phase, self._pattern = (
+        self._pc, self._start, self._pattern = (
             np.zeros(self.table.shape[1], np.int32) for _ in range(3)
         )
         for access in accesses:
-            own = slice(access.first_slot, access.first_slot + len(access.phases))
+            own = slice(access.first_slot, access.first_slot + len(access.starts))
             self._pc[own] = access.pc
-            self._phase[own] = access.phases
+            self._start[own] = access.starts
             self._pattern[own] = offsets.index(access.offsets)
 
     def grow(self, stages: int) -> None:
-        """Room for so many stages."""
+        """Makes room for the counters of so many barrier stages."""
         more = np.zeros((stages - len(self.table), self.table.shape[1]), np.int64)
         self.table = np.concatenate((self.table, more))
 
@@ -48,5 +48,5 @@ class CountedAccesses:
         count = self.table[stage, slot]
         self.table[stage, slot] = 0
         return PatternCounts(
-            self._pc[slot], stage.astype(np.int32), self._phase[slot], self._pattern[slot], count
+            self._pc[slot], stage.astype(np.int32), self._start[slot], self._pattern[slot], count
         )

@@ -20,20 +20,20 @@ from kernelcast.simcore.isa.types import AddressSpace
 __all__ = ["CountedAccess", "RecordCode"]
 
 _COUNTED = (AddressSpace.SHARED, AddressSpace.CONST)
-_PHASE_BYTES = 16
+_START_BYTES = 16
 
 
 @dataclass(frozen=True)
 class CountedAccess:
-    """An instruction whose executions by full warps are counted in slots, one for each phase.
+    """An instruction whose executions by full warps are counted in slots, one for each start.
 
-    `offsets`: bytes from lane 0 by lane; `phases`: of each slot, lane 0's address modulo 16.
+    `offsets`: bytes from lane 0 by lane; `starts`: of each slot, lane 0's address modulo 16.
     """
 
     pc: int
     offsets: tuple[int, ...]
     first_slot: int
-    phases: tuple[int, ...]
+    starts: tuple[int, ...]
 
 
 class RecordCode:
@@ -44,7 +44,7 @@ class RecordCode:
         self._analysis = analysis
         self._enabled = enabled
         self._time = "0"
-        self.lane_shapes: list[tuple[int, ...]] = []
+        self.lane_offsets: list[tuple[int, ...]] = []
         self.counted: list[CountedAccess] = []
         self.most_bytes = 0
         """Of the records of one basic block: the ring holds them all."""
@@ -56,8 +56,8 @@ class RecordCode:
 
     @property
     def slots(self) -> int:
-        """Counters that accesses without records need: one for each phase of each access."""
-        return sum(len(access.phases) for access in self.counted)
+        """Counters that accesses without records need: one for each start of each access."""
+        return sum(len(access.starts) for access in self.counted)
 
     def begin(self, block: BasicBlock, time: str) -> None:
         """A new basic block: makes sure that its records fit into the ring."""
@@ -131,8 +131,8 @@ class RecordCode:
         code, size, lane0 = self._warp.scalar, access.type.bytes, lanes.offsets[0]
         first = self._first_slot(access, tuple(offset - lane0 for offset in lanes.offsets))
         address = code.op(f"add i64 {lanes.base}, {lane0}")
-        phase = code.op(f"and i64 {address}, {_PHASE_BYTES - 1}")
-        step = code.op(f"lshr i64 {phase}, {size.bit_length() - 1}")
+        start = code.op(f"and i64 {address}, {_START_BYTES - 1}")
+        step = code.op(f"lshr i64 {start}, {size.bit_length() - 1}")
         slot = code.op(f"add i64 {step}, {first}")
         where = code.op(f"getelementptr i64, ptr %access.row, i64 {slot}")
         known = code.op(f"load i64, ptr {where}")
@@ -143,8 +143,8 @@ class RecordCode:
         for known in self.counted:
             if (known.pc, known.offsets) == (access.pc, offsets):
                 return known.first_slot
-        phases = tuple(range(0, _PHASE_BYTES, access.type.bytes))
-        self.counted.append(CountedAccess(access.pc, offsets, self.slots, phases))
+        starts = tuple(range(0, _START_BYTES, access.type.bytes))
+        self.counted.append(CountedAccess(access.pc, offsets, self.slots, starts))
         return self.counted[-1].first_slot
 
     def _record(self, pc: int, lanes: Lanes, mask: str, position: int) -> None:
@@ -156,10 +156,10 @@ class RecordCode:
                 f"<{self._warp.width} x i64> {lanes.base})"
             )
             return
-        if lanes.offsets not in self.lane_shapes:
-            self.lane_shapes.append(lanes.offsets)
-        shape = self.lane_shapes.index(lanes.offsets)
+        if lanes.offsets not in self.lane_offsets:
+            self.lane_offsets.append(lanes.offsets)
+        number = self.lane_offsets.index(lanes.offsets)
         code.do(
-            f"call void @record_shape(ptr %w, i64 {pc | 1 << 31 | shape << 32}, i32 %warp, "
+            f"call void @record_listed(ptr %w, i64 {pc | 1 << 31 | number << 32}, i32 %warp, "
             f"i64 {time}, i64 {wide}, i64 {lanes.base})"
         )

@@ -200,7 +200,7 @@ class VectorAccess:
         size: int,
         mask: str,
     ) -> None:
-        """Lanes [start, end) of the run, whose places follow each other."""
+        """Stores lanes [start, end) of the run, whose places follow each other."""
         code, width, (start, end) = self._warp.scalar, self._warp.width, run
         assert lanes.offsets is not None
         kind, part = f"<{width} x {lane}>", f"<{end - start} x {lane}>"

@@ -1,6 +1,6 @@
 """Throughput that first grows with parallelism and then meets a ceiling: Zhang and Owens, Figure 2.
 
-Device files hold such curves as points; benchmarks and models see the same fit of them.
+Device files hold such curves as points; the benchmarks and the model see the same fit of them.
 """
 
 from __future__ import annotations

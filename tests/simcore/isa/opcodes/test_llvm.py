@@ -16,50 +16,48 @@ import pytest
 from kernelcast.simcore.host.llvm import host_supports_vectors
 from kernelcast.simcore.isa.opcodes.table import OPCODES
 
-native: Any = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[2] / "native_cases.py")))
+llvm: Any = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[2] / "llvm_cases.py")))
 pytestmark = pytest.mark.skipif(not host_supports_vectors(), reason="no vector unit to compile for")
 LANES = (1, 8)
 MANY = 1200
 
 
 @pytest.mark.parametrize("lanes", LANES)
-@pytest.mark.parametrize("family", native.FAMILIES)
-def test_native_meanings_equal_the_numpy_meanings(family: str, lanes: int) -> None:
-    cases = list(native.cases_of(native.names_of(family)))
+@pytest.mark.parametrize("family", llvm.FAMILIES)
+def test_llvm_meanings_equal_the_numpy_meanings(family: str, lanes: int) -> None:
+    cases = list(llvm.cases_of(llvm.names_of(family)))
     if len(cases) > MANY:
         # thousands that differ only in a type and a modifier: some as vectors, others as scalars
         step, offset = 1 + 2 * len(cases) // MANY, lanes % 2
         cases = [
             case for i, case in enumerate(cases) if i % step == offset or case[0] != cases[i - 1][0]
         ]
-    assert {name for name, _ in cases} == set(native.names_of(family))
-    compiled = native.Compiled(cases, lanes, 0)
+    assert {name for name, _ in cases} == set(llvm.names_of(family))
+    compiled = llvm.Compiled(cases, lanes, 0)
     for index, case in enumerate(cases):
-        operands = native.operands_of(*case)
-        native.compare(case, operands, compiled.call(index, case, operands), native.ulps_of(case))
+        operands = llvm.operands_of(*case)
+        llvm.compare(case, operands, compiled.call(index, case, operands), llvm.ulps_of(case))
 
 
-@pytest.mark.parametrize("family", native.FAMILIES)
+@pytest.mark.parametrize("family", llvm.FAMILIES)
 def test_the_optimizer_keeps_the_meaning(family: str) -> None:
-    cases = list(native.cases_of(native.names_of(family)))
+    cases = list(llvm.cases_of(llvm.names_of(family)))
     cases = cases[:: 1 + len(cases) // 120]
-    compiled = native.Compiled(cases, 8, 2)
+    compiled = llvm.Compiled(cases, 8, 2)
     for index, case in enumerate(cases):
-        operands = native.operands_of(*case)
-        native.compare(case, operands, compiled.call(index, case, operands), native.ulps_of(case))
+        operands = llvm.operands_of(*case)
+        llvm.compare(case, operands, compiled.call(index, case, operands), llvm.ulps_of(case))
 
 
-@pytest.mark.parametrize("family", native.FAMILIES)
+@pytest.mark.parametrize("family", llvm.FAMILIES)
 def test_constant_operands_have_the_same_meaning(family: str) -> None:
     """Divisors, shift amounts and selectors are mostly constants: LLVM folds them."""
     every = [
-        case
-        for case in native.cases_of(native.names_of(family))
-        if len(OPCODES[case[0]].signature) > 3
+        case for case in llvm.cases_of(llvm.names_of(family)) if len(OPCODES[case[0]].signature) > 3
     ]
     chosen, rows, grids = [], [], []
     for index, case in enumerate(every[:: 1 + len(every) // 150]):
-        operands = native.operands_of(*case)
+        operands = llvm.operands_of(*case)
         lane = (len(operands[0]) * (2 * index + 1) * 7919 // 150) % len(operands[0])
         row = tuple(array[lane] for array in operands)
         fixed = [np.full_like(array, value) for array, value in zip(operands, row, strict=True)]
@@ -68,6 +66,6 @@ def test_constant_operands_have_the_same_meaning(family: str) -> None:
         grids.append([operands[0], *fixed[1:]])
     if not chosen:
         return
-    compiled = native.Compiled(chosen, 8, 2, *rows)
+    compiled = llvm.Compiled(chosen, 8, 2, *rows)
     for index, (case, operands) in enumerate(zip(chosen, grids, strict=True)):
-        native.compare(case, operands, compiled.call(index, case, operands), native.ulps_of(case))
+        llvm.compare(case, operands, compiled.call(index, case, operands), llvm.ulps_of(case))

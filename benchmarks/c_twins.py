@@ -14,12 +14,12 @@ from kernel_cases import KERNELS
 from kernelcast.errors import KernelcastError
 from kernelcast.simcore.launch.launch import Argument
 
-__all__ = ["COMPILER", "NativeTwins"]
+__all__ = ["COMPILER", "CTwins"]
 
 COMPILER = ("gcc", "-O3", "-march=native", "-fopenmp", "-shared", "-fPIC")
 
 
-class NativeTwins:
+class CTwins:
     """The functions of twins.c, compiled into `folder`.
 
     KernelcastError without gcc, CalledProcessError when it fails.

@@ -1,7 +1,7 @@
-"""The lines of a warp access, remembered by its shape: regular kernels repeat few shapes endlessly.
+"""The lines of a warp access, remembered by its key: regular kernels repeat few keys endlessly.
 
-The shape of an access is its pattern, its instruction and its place within a *stretch* of memory
-that is as long as the longest cache line. Line numbers of a shape count from the stretch's start.
+The key of an access is its pattern, its instruction and its place within a *stretch* of memory
+that is as long as the longest cache line. Its line numbers count from the stretch's start.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ __all__ = [
     "SINGLE_USE_ROW",
     "USES",
     "WORDS_PER_LINE",
-    "ShapeTable",
-    "empty_shapes",
+    "AccessMemo",
+    "empty_memo",
     "fact",
     "forget",
+    "learn_access",
     "learn_segments",
-    "learn_shape",
     "lines_of",
-    "shape_row",
+    "memo_row",
 ]
 
 _ROW_BITS = 9
 SINGLE_USE_ROW = 1 << _ROW_BITS
-"""The row of shapes that are not worth remembering."""
+"""The row of accesses that are not worth remembering."""
 _UNKNOWN = -1
 _WIDEST_ACCESS_BYTES = 64  # merged accesses too: they begin at multiples of their width
 _WIDEST_REQUEST_BYTES = 2 * LARGEST_SEGMENT_BYTES  # of the words in order that segments serve
@@ -58,8 +58,8 @@ Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 
-class ShapeTable(NamedTuple):
-    """Row i remembers the shape of fact KEY; a later shape of the same row replaces it.
+class AccessMemo(NamedTuple):
+    """Row i remembers the access of fact KEY; a later access of the same row replaces it.
 
     `facts`, shape (rows * 8,), see `fact`: the USES since KEY was set, its PC, and what each use
     asks for; FOUND are its sectors. `byte_masks` of them, shape (rows, most sectors), ascending.
@@ -83,16 +83,16 @@ class ShapeTable(NamedTuple):
     starts: Ints
 
 
-def empty_shapes(
+def empty_memo(
     lanes: int, widest_access_bytes: int, sector_bytes: int, l1_line_shift: int, l2_line_shift: int
-) -> ShapeTable:
+) -> AccessMemo:
     """`line_shift`s are binary logarithms of sectors a line."""
     most = sector_room(lanes, widest_access_bytes, sector_bytes)
     longest_line = sector_bytes << max(l1_line_shift, l2_line_shift)
     stretch = max(longest_line, _WIDEST_ACCESS_BYTES, _WIDEST_REQUEST_BYTES)
     levels, rows = 1 if l1_line_shift == l2_line_shift else 2, SINGLE_USE_ROW + 1
     facts = np.zeros(rows << _FACT_BITS, np.int64)
-    shapes = ShapeTable(
+    memo = AccessMemo(
         stretch,
         stretch.bit_length() - 1,
         sector_bytes,
@@ -106,13 +106,13 @@ def empty_shapes(
         np.zeros(most, np.int64),
         np.zeros((2, lanes), np.int64),
     )
-    forget(shapes)
-    return shapes
+    forget(memo)
+    return memo
 
 
-def forget(shapes: ShapeTable) -> None:
+def forget(memo: AccessMemo) -> None:
     """Makes every row unknown, as when patterns get new numbers."""
-    shapes.facts[KEY :: 1 << _FACT_BITS] = _UNKNOWN
+    memo.facts[KEY :: 1 << _FACT_BITS] = _UNKNOWN
 
 
 @compiled
@@ -122,23 +122,23 @@ def fact(row: np.uint64, number: int) -> np.uint64:
 
 
 @compiled
-def lines_of(shapes: ShapeTable, row: np.uint64, level: int) -> tuple[int, int]:
+def lines_of(memo: AccessMemo, row: np.uint64, level: int) -> tuple[int, int]:
     """Where the lines of level 0 (L1) or 1 (L2) begin in `lines`, and how many they are."""
-    list_ = level if shapes.levels == 2 else 0
-    begin = (int(np.int64(row)) * shapes.levels + list_) * shapes.most_sectors * WORDS_PER_LINE
-    return begin, shapes.facts[fact(row, LINES + list_)]
+    list_ = level if memo.levels == 2 else 0
+    begin = (int(np.int64(row)) * memo.levels + list_) * memo.most_sectors * WORDS_PER_LINE
+    return begin, memo.facts[fact(row, LINES + list_)]
 
 
 @compiled
-def _collect_lines(shapes: ShapeTable, row: np.uint64, level: int, line_shift: int) -> None:
-    """Groups the sectors of `shapes.sectors` by line."""
-    full = low_bits(shapes.sector_bytes)
-    masks, lines = shapes.byte_masks[row], shapes.lines
-    at, _ = lines_of(shapes, row, level)
+def _collect_lines(memo: AccessMemo, row: np.uint64, level: int, line_shift: int) -> None:
+    """Groups the sectors of `memo.sectors` by line."""
+    full = low_bits(memo.sector_bytes)
+    masks, lines = memo.byte_masks[row], memo.lines
+    at, _ = lines_of(memo, row, level)
     within = (1 << line_shift) - 1
     count, last, touched, whole = 0, 0, 0, 0
-    for position in range(shapes.facts[fact(row, FOUND)]):
-        sector = shapes.sectors[np.uint64(position)]
+    for position in range(memo.facts[fact(row, FOUND)]):
+        sector = memo.sectors[np.uint64(position)]
         line = sector >> line_shift
         if count == 0 or line != last:
             count += 1
@@ -150,12 +150,12 @@ def _collect_lines(shapes: ShapeTable, row: np.uint64, level: int, line_shift: i
         lines[np.uint64(at - 3)] = line
         lines[np.uint64(at - 2)] = touched
         lines[np.uint64(at - 1)] = whole
-    shapes.facts[fact(row, LINES + level)] = count
+    memo.facts[fact(row, LINES + level)] = count
 
 
 @compiled
-def learn_shape(
-    shapes: ShapeTable,
+def learn_access(
+    memo: AccessMemo,
     row: np.uint64,
     place: int,
     offsets: Ints,
@@ -164,8 +164,8 @@ def learn_shape(
     access_bytes: int,
 ) -> None:
     """Coalesces an access at `place` of a stretch into a row."""
-    masks, facts = shapes.byte_masks[row], shapes.facts
-    sector_bytes = shapes.sector_bytes
+    masks, facts = memo.byte_masks[row], memo.facts
+    sector_bytes = memo.sector_bytes
     found = coalesce_into(
         place,
         offsets,
@@ -173,20 +173,20 @@ def learn_shape(
         alignment,
         access_bytes,
         sector_bytes,
-        SectorRoom(shapes.starts, shapes.sectors, masks),
+        SectorRoom(memo.starts, memo.sectors, masks),
     )
     facts[fact(row, FOUND)] = found
     facts[fact(row, REQUESTED_BYTES)] = count_bits(lanes) * access_bytes
     distinct = distinct_bytes(masks, found)
     facts[fact(row, IDEAL_SECTORS)] = (distinct + sector_bytes - 1) >> trailing_zeros(sector_bytes)
-    _collect_lines(shapes, row, 0, shapes.l1_line_shift)
-    if shapes.levels == 2:
-        _collect_lines(shapes, row, 1, shapes.l2_line_shift)
+    _collect_lines(memo, row, 0, memo.l1_line_shift)
+    if memo.levels == 2:
+        _collect_lines(memo, row, 1, memo.l2_line_shift)
 
 
 @compiled
 def learn_segments(
-    shapes: ShapeTable,
+    memo: AccessMemo,
     row: np.uint64,
     rule: SegmentRule,
     place: int,
@@ -195,17 +195,17 @@ def learn_segments(
     alignment: int,
     access_bytes: int,
 ) -> None:
-    """Learns the shape of an access that goes to memory in segments: it has no lines."""
-    learn_shape(shapes, row, place, offsets, lanes, alignment, access_bytes)
-    facts, unit_shift = shapes.facts, trailing_zeros(rule.unit_bytes)
-    distinct = distinct_bytes(shapes.byte_masks[row], facts[fact(row, FOUND)])
-    count, bytes_ = segments_of(rule, place, offsets, lanes, alignment, access_bytes, shapes.starts)
+    """Learns an access that goes to memory in segments: it has no lines."""
+    learn_access(memo, row, place, offsets, lanes, alignment, access_bytes)
+    facts, unit_shift = memo.facts, trailing_zeros(rule.unit_bytes)
+    distinct = distinct_bytes(memo.byte_masks[row], facts[fact(row, FOUND)])
+    count, bytes_ = segments_of(rule, place, offsets, lanes, alignment, access_bytes, memo.starts)
     facts[fact(row, FOUND)] = bytes_ >> unit_shift
     facts[fact(row, LINES)] = count
     facts[fact(row, IDEAL_SECTORS)] = (distinct + rule.unit_bytes - 1) >> unit_shift
 
 
 @compiled
-def shape_row(key: int) -> np.uint64:
-    """The row in which the shape `key` is remembered, if it is."""
+def memo_row(key: int) -> np.uint64:
+    """The row in which the access of `key` is remembered, if it is."""
     return np.uint64((key ^ (key >> _ROW_BITS)) & (SINGLE_USE_ROW - 1))

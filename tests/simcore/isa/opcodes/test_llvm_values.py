@@ -18,7 +18,7 @@ from kernelcast.simcore.isa.opcodes.table import Context
 from kernelcast.simcore.isa.types import ScalarType
 from tests.simcore.isa.opcodes.verification_values import encoded, rounded
 
-native: Any = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[2] / "native_cases.py")))
+llvm: Any = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[2] / "llvm_cases.py")))
 pytestmark = pytest.mark.skipif(not host_supports_vectors(), reason="no vector unit to compile for")
 
 
@@ -27,9 +27,9 @@ pytestmark = pytest.mark.skipif(not host_supports_vectors(), reason="no vector u
 def test_vectors_of_integers_divide_as_vectors(name: str, type_: ScalarType) -> None:
     """x86 and AArch64 have no integer division of vectors: LLVM would divide lane by lane."""
     case = (name, Context(type_, type_, frozenset()))
-    assert "div i" in native.module_text([case], 1)
-    assert "fdiv <8 x" in native.module_text([case], 8)
-    assert "div <8 x i" not in native.module_text([case], 8).replace("fdiv", "")
+    assert "div i" in llvm.module_text([case], 1)
+    assert "fdiv <8 x" in llvm.module_text([case], 8)
+    assert "div <8 x i" not in llvm.module_text([case], 8).replace("fdiv", "")
 
 
 @pytest.mark.parametrize("type_", [ScalarType.S32, ScalarType.U32])
@@ -44,18 +44,18 @@ def test_integer_division_is_exact_near_multiples(type_: ScalarType) -> None:
     if type_.is_signed:
         operands[1][::2] *= -1
     cases = [(name, Context(type_, type_, frozenset())) for name in ("div", "rem")]
-    compiled = native.Compiled(cases, 8, 2)
+    compiled = llvm.Compiled(cases, 8, 2)
     for index, case in enumerate(cases):
-        native.compare(case, operands, compiled.call(index, case, operands), 0)
+        llvm.compare(case, operands, compiled.call(index, case, operands), 0)
 
 
 @pytest.mark.parametrize("triple", [None, "aarch64-linux-gnu"])
 @pytest.mark.parametrize("family", ["arithmetic", "conversion", "transcendental"])
 def test_no_opcode_calls_a_library(family: str, triple: str | None) -> None:
     """Neither lane by lane nor otherwise: the object names no symbol but its own functions."""
-    cases = list(native.cases_of(native.names_of(family)))
+    cases = list(llvm.cases_of(llvm.names_of(family)))
     cases = cases[:: 1 + len(cases) // 150]
-    symbols = _undefined_symbols(emit_object(native.module_text(cases, 8), 0, triple))
+    symbols = _undefined_symbols(emit_object(llvm.module_text(cases, 8), 0, triple))
     assert symbols == []
 
 
@@ -83,7 +83,7 @@ def _random_floats(count: int) -> Any:
     return generator.integers(0, 1 << 32, count, np.uint32).view(np.float32)
 
 
-@pytest.mark.parametrize("name", native.APPROXIMATIONS)
+@pytest.mark.parametrize("name", llvm.APPROXIMATIONS)
 def test_approximations_are_within_one_unit_in_the_last_place(name: str) -> None:
     case = (name, Context(ScalarType.F32, ScalarType.F32, frozenset()))
     generator = np.random.default_rng(1)
@@ -95,10 +95,10 @@ def test_approximations_are_within_one_unit_in_the_last_place(name: str) -> None
     )
     half_turns = (np.arange(1, 20_000) * (math.pi / 2)).astype(np.float32)
     operand = np.concatenate([_random_floats(100_000), usual, hard, half_turns])
-    found = native.Compiled([case], 8, 2).call(0, case, [operand])
-    native.compare(case, [operand], found, 1)
+    found = llvm.Compiled([case], 8, 2).call(0, case, [operand])
+    llvm.compare(case, [operand], found, 1)
     differing = np.count_nonzero(
-        native.units_apart(native.expected(case, [operand])[0], found[0], case[1].type)
+        llvm.units_apart(llvm.expected(case, [operand])[0], found[0], case[1].type)
     )
     assert differing <= operand.size >> 17
 
@@ -107,7 +107,7 @@ def test_reduction_of_huge_angles_does_not_depend_on_the_other_lanes() -> None:
     case = ("sin", Context(ScalarType.F32, ScalarType.F32, frozenset()))
     usual = np.arange(-400, 400, dtype=np.float32)
     mixed = np.where(np.arange(800) % 3 == 0, np.float32(2.0**100), usual)
-    compiled = native.Compiled([case], 8, 2)
+    compiled = llvm.Compiled([case], 8, 2)
     alone, beside = (compiled.call(0, case, [x])[0] for x in (usual, mixed))
     kept = mixed == usual
     assert (alone[kept] == beside[kept]).all()
@@ -117,7 +117,7 @@ def test_directed_rounding_leaves_the_mode_of_the_processor_alone() -> None:
     up = ("add", Context(ScalarType.F32, ScalarType.F32, frozenset(("rp",))))
     nearest = ("add", Context(ScalarType.F32, ScalarType.F32, frozenset()))
     one, tiny = np.ones(8, np.float32), np.full(8, 2.0**-60, np.float32)
-    compiled = native.Compiled([up, nearest], 8, 2)
+    compiled = llvm.Compiled([up, nearest], 8, 2)
     for index, is_above in ((0, True), (1, False), (0, True), (1, False)):
         result = compiled.call(index, (up, nearest)[index], [one, tiny])[0]
         assert (result > 1).all() == is_above
@@ -140,8 +140,8 @@ def test_fused_multiply_add_of_brain_floats_rounds_once() -> None:
         [rounded(Fraction(float(x)), ScalarType.BF16, "rn") for x in exact], ScalarType.BF16
     )
     assert (wanted != twice).any(), "no operand tells one rounding from two"
-    assert (native.expected(case, operands)[0] == wanted).all()
-    assert (native.Compiled([case], 8, 2).call(0, case, operands)[0] == wanted).all()
+    assert (llvm.expected(case, operands)[0] == wanted).all()
+    assert (llvm.Compiled([case], 8, 2).call(0, case, operands)[0] == wanted).all()
 
 
 def test_numbers_of_8_bits_round_alike_near_every_tie() -> None:
@@ -149,8 +149,8 @@ def test_numbers_of_8_bits_round_alike_near_every_tie() -> None:
     for name in ("e4m3x2", "e5m2x2"):
         packed = ScalarType.named(name)
         decode = ("cvt.packed", Context(ScalarType.F16X2, packed, frozenset(("rn",))))
-        native.compare(decode, [codes], native.Compiled([decode], 8, 2).call(0, decode, [codes]), 0)
-        exact = native.expected(decode, [codes])[0].astype(np.uint16).view(np.float16)
+        llvm.compare(decode, [codes], llvm.Compiled([decode], 8, 2).call(0, decode, [codes]), 0)
+        exact = llvm.expected(decode, [codes])[0].astype(np.uint16).view(np.float16)
         with np.errstate(all="ignore"):  # NaNs of e5m2 are signalling ones of f16
             ties = (np.sort(exact)[1:].astype(np.float32) + np.sort(exact)[:-1]) / np.float32(2)
             near = [np.nextafter(ties, np.float32(x)) for x in (-np.inf, np.inf)]
@@ -158,6 +158,6 @@ def test_numbers_of_8_bits_round_alike_near_every_tie() -> None:
         encode = ("cvt.pair", Context(packed, ScalarType.F32, frozenset(("rn", "satfinite"))))
         operands = [numbers, numbers[::-1].copy()]
         with np.errstate(all="ignore"):
-            native.compare(
-                encode, operands, native.Compiled([encode], 8, 2).call(0, encode, operands), 0
+            llvm.compare(
+                encode, operands, llvm.Compiled([encode], 8, 2).call(0, encode, operands), 0
             )
