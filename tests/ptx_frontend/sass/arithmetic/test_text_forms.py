@@ -281,4 +281,5 @@ def test_moves_to_uniform_registers_say_which_lanes_differ(engine: str) -> None:
     leaders = words[np.arange(LANES) // 32 * 32]
     differs = (words[:, 3] != leaders[:, 3]) | (words[:, 4] != leaders[:, 4])
     assert (memory[:, 8] == np.where(differs, words[:, 6], words[:, 7])).all()
-    assert differs.any() and not differs.all()
+    assert differs.any()
+    assert not differs.all()
