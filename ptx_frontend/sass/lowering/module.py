@@ -84,7 +84,9 @@ class _KernelLowering:
             self.refusals.append(UnsupportedInstruction(reason, start))
         self._graph = CallGraph(self._section)
         self._shared: dict[int, SharedFunction] = {}
-        self._entry = EntryValues(self._builder, cubin, function, base or 0)
+        self._entry = EntryValues(
+            self._builder, cubin, function, base or 0, bool(self._graph.shared)
+        )
         self._context = FunctionContext(
             self._builder,
             self._registers,
