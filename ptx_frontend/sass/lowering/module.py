@@ -14,7 +14,7 @@ from kernelcast.ptx_frontend.sass.lowering.control_flow.flow_context import FLOW
 from kernelcast.ptx_frontend.sass.lowering.control_flow.shared_calls import call_shared, go_back
 from kernelcast.ptx_frontend.sass.lowering.entry_values import EntryValues
 from kernelcast.ptx_frontend.sass.lowering.families import SASS_OPCODES
-from kernelcast.ptx_frontend.sass.lowering.flow import INSTRUCTION_BYTES, Body, body_from
+from kernelcast.ptx_frontend.sass.lowering.flow import INSTRUCTION_BYTES, Blocks, Body, body_from
 from kernelcast.ptx_frontend.sass.lowering.functions import CallGraph, SharedFunction
 from kernelcast.ptx_frontend.sass.lowering.registers import SassRegisters
 from kernelcast.ptx_frontend.sass.lowering.site import Site
@@ -105,14 +105,12 @@ class _KernelLowering:
         for name in unlinked(self._cubin, self._function):
             reason = f"the cubin has no {name!r}: link the program, as nvcc does without -dc"
             self._refuse(UnsupportedInstruction(reason, self._builder.start))
-        self._body(body_from(self._section, 0))
-        self._builder.exit()
-        self._shared_bodies()
-        self._entry.finish()
-        if self.refusals:
-            return None
         try:
-            return self._assembled()
+            self._body(body_from(self._section, 0))
+            self._builder.exit()
+            self._shared_bodies()
+            self._entry.finish()
+            return None if self.refusals else self._assembled()
         except UnsupportedInstruction as refusal:
             self._refuse(refusal)
             return None
@@ -154,7 +152,7 @@ class _KernelLowering:
 
     def _body(self, body: Body, own: SharedFunction | None = None) -> None:
         """Lowers what is reached from the body's entry, whose basic block is placed first."""
-        body.blocks = {address: self._builder.new(f"{address:#x}") for address in body.starts}
+        body.blocks = Blocks({start: self._builder.new(f"{start:#x}") for start in body.starts})
         outer = self._context.memory.get(FLOW)
         outer_sums = self._context.wide_sums
         self._context.memory[FLOW] = Flow(
@@ -171,6 +169,9 @@ class _KernelLowering:
                 self._statement(statement)
             except UnsupportedInstruction as refusal:
                 self._refuse(refusal)
+            except IndexError:  # a listing of another release, or a damaged one
+                reason = f"SASS instruction {statement.mnemonic!r} has fewer operands than it needs"
+                self._refuse(UnsupportedInstruction(reason, self._span(statement)))
         self._context.memory[FLOW], self._context.wide_sums = outer, outer_sums
         self._others = outer_others
 

@@ -37,7 +37,7 @@ _RANK = SpecialRegister(Special.CLUSTER_CTARANK)
 
 
 def other_lowerings(body: Body, architecture: int) -> Mapping[int, Lowering]:
-    """By the addresses of statements that do something else than their opcode says."""
+    """Lowerings of statements that do something else than their opcode says, by address."""
     if architecture < _HOPPER:
         return {}
     found: dict[int, Lowering] = {
