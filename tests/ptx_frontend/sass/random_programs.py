@@ -63,9 +63,10 @@ class ProgramMaker(KernelMaker):
     def __init__(self, random: Random) -> None:
         super().__init__(random, knows_lanes=False)
         del self._simple["late"]
-        # what the assembler does not take: constants past 255 for places of bits, mixed vectors
-        few = "<<r>|0|3|8|31|32|40|255>"
-        fields = f"bfe.<s|u><32 <r>, <r>|64 <d>, <d>>, {few}, {few};"
+        # places of bits are at most 255, in vectors all elements are as wide
+        few = "<%t0|%t1|0|3|8|31|32|40|255>"
+        fields = "and.b32 %t0, <r>, 255; and.b32 %t1, <r>, <31|63|255>;"
+        fields += f" bfe.<s|u><32 <r>, <r>|64 <d>, <d>>, {few}, {few};"
         fields += f" bfi.b32 <r>, <r>, <r>, {few}, {few};"
         # what a division by zero gives is left open
         self._simple["integer"] = [
