@@ -27,7 +27,8 @@ help:
 	@echo 'make validate  every validation at all sizes: hours; validate-small: minutes'
 	@echo 'make check   format, lint, types, import directions, sizes and docstrings'
 	@echo 'make bench   time the engines beside C, Oclgrind and their targets'
-	@echo 'make fuzz    a million broken PTX texts, 100,000 modules of IR: each is read or refused;'
+	@echo 'make fuzz    a million broken PTX texts, 100,000 modules of IR, 10,000 damaged cubins: each'
+	@echo '             is read or refused;'
 	@echo '             100,000 kernels with wild addresses: none leaves its memory'
 	@echo 'make format  format the sources'
 	@echo 'make clean   remove the virtual environment and caches'
@@ -77,6 +78,7 @@ bench: $(VENV)/installed
 fuzz: $(VENV)/installed-test
 	$(BIN)/python -m tests.ptx_frontend.fuzz_ptx $(or $(FUZZ),1000000)
 	$(BIN)/python -m tests.ptx_frontend.fuzz_ir $$(( $(or $(FUZZ),1000000) / 10 ))
+	$(BIN)/python -m tests.ptx_frontend.sass.fuzz_cubins $$(( $(or $(FUZZ),1000000) / 100 ))
 	$(BIN)/python -m tests.traces.fuzz_traces $$(( $(or $(FUZZ),1000000) / 1000 ))
 	$(BIN)/python -m tests.simcore.fuzz_addresses $$(( $(or $(FUZZ),1000000) / 10 ))
 	$(BIN)/python -m tests.ptx_frontend.sass.fuzz_random_programs $$(( $(or $(FUZZ),1000000) / 500 ))

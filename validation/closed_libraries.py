@@ -4,7 +4,7 @@
     python validation/closed_libraries.py --kernels 500 --seed 1
 
 The libraries are read where pip put them. Nothing of them is kept: what kernelcast caches goes into
-a temporary folder. Every kernel of a library for one of the architectures is as likely as any other.
+a temporary folder. Each kernel for one of the architectures is as likely as any other.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kernelcast.cli import options
-from kernelcast.cli.terminal import show, show_error, show_line
+from kernelcast.cli.terminal import show, show_line
 
 __all__ = ["tools"]
 
@@ -35,7 +35,7 @@ def tools(
     if fetch_cuda12:
         from kernelcast.inputs.native.older_tools import fetch_older_tools
 
-        show_error(f"unpacked into {fetch_older_tools()}")
+        fetch_older_tools()
     found = installed_tools()
     if json:
         show_line(to_json(tools_record(found)))

@@ -16,6 +16,8 @@ __all__ = ["disassemble"]
 
 _FILE = "kernel.cubin"
 _LONGEST_SAID = 500
+_SECONDS, _SECONDS_PER_BYTE = 60.0, 60.0 / (1 << 20)
+"""Many times what it needs; of some damaged files it makes no end."""
 
 
 def disassemble(
@@ -41,7 +43,9 @@ def disassemble(
         return _text(stored)
     with scratch_folder() as folder:
         (folder / _FILE).write_bytes(cubin)
-        done = run_tool(tools.disassembler, arguments, folder, f"disassembling {path}")
+        seconds = _SECONDS + _SECONDS_PER_BYTE * len(cubin)
+        what = f"disassembling {path}"
+        done = run_tool(tools.disassembler, arguments, folder, what, seconds)
     if done.status < 0:
         raise InputError(f"{path}: the disassembler was ended by signal {-done.status}")
     if done.status:

@@ -35,12 +35,19 @@ class ToolResult:
     said: str
 
 
-def run_tool(tool: Path, arguments: Sequence[str], folder: Path, what: str) -> ToolResult:
+def run_tool(
+    tool: Path,
+    arguments: Sequence[str],
+    folder: Path,
+    what: str,
+    most_seconds: float = _MOST_SECONDS,
+) -> ToolResult:
     """Runs a program in `folder`; `what` was going on when a limit ends it.
 
-    LimitExceeded when the time is up; InputError when it cannot be run or prints without end.
+    `most_seconds` count where no limit of time is set, or a later one. LimitExceeded when the time
+    is up; InputError when it cannot be run or prints without end.
     """
-    seconds = _seconds(what)
+    seconds = min(most_seconds, _seconds(what))
     try:
         with (
             (folder / "said").open("w+b") as said,

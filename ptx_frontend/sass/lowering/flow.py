@@ -5,16 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from kernelcast.errors import UnsupportedInstruction
 from kernelcast.ptx_frontend.sass.text.operands import LabelOperand, RegisterOperand
 from kernelcast.ptx_frontend.sass.text.statements import Section, Statement
 
-__all__ = ["INSTRUCTION_BYTES", "Body", "body_from", "callee", "collective_end", "goes_on", "jumps"]
+__all__ = [
+    "INSTRUCTION_BYTES",
+    "Blocks",
+    "Body",
+    "body_from",
+    "callee",
+    "collective_end",
+    "goes_on",
+    "jumps",
+]
 
 INSTRUCTION_BYTES = 16
 _ENDS = ("EXIT", "RET", "BRX", "BRXU", "KILL")
 _BRANCHES = ("BRA", "BRX", "BRXU")
 COLLECTIVE = "COLLECTIVE"
 COLLECTIVE_END = "ENDCOLLECTIVE"
+
+
+class Blocks(dict[int, int]):
+    """Basic blocks by the address that they begin at."""
+
+    def __missing__(self, address: int) -> int:
+        raise UnsupportedInstruction(f"a jump to {address:#x}, where no instruction begins")
 
 
 @dataclass(slots=True)
@@ -29,7 +46,7 @@ class Body:
     entry: int
     statements: tuple[Statement, ...]
     starts: frozenset[int]
-    blocks: dict[int, int] = field(default_factory=dict)
+    blocks: Blocks = field(default_factory=Blocks)
     return_to: int | None = None
 
 
@@ -55,12 +72,8 @@ def _conditions(statement: Statement) -> list[RegisterOperand]:
 
 
 def jumps(statement: Statement, section: Section) -> tuple[int, ...]:
-    """Addresses that a statement may send lanes to, besides the next one.
-
-    Lanes are together wherever `BRA.DIV` and `BRA.CONV` ask: the way for those that are not is
-    never gone.
-    """
-    if statement.opcode not in _BRANCHES or "DIV" in statement.modifiers:
+    """Addresses that a statement may send lanes to, besides the next one."""
+    if statement.opcode not in _BRANCHES:
         return ()
     names = statement.targets or tuple(filter(None, (label_of(statement),)))
     found = (section.target(name) for name in names)
@@ -72,7 +85,8 @@ def goes_on(statement: Statement) -> bool:
     if not is_always(statement):
         return True
     if statement.opcode == "BRA":
-        return bool(_conditions(statement)) or "DIV" in statement.modifiers
+        modifiers = statement.modifiers
+        return bool(_conditions(statement)) or "DIV" in modifiers or "CONV" in modifiers
     if statement.opcode == "BPT" or statement.opcode == COLLECTIVE_END:
         return False
     return statement.opcode not in _ENDS
@@ -95,8 +109,13 @@ def collective_end(statement: Statement, section: Section) -> int | None:
 
 
 def body_from(section: Section, entry: int) -> Body:
-    """The statements that `entry` reaches, in the order of their addresses."""
+    """The statements that `entry` reaches, in the order of their addresses.
+
+    UnsupportedInstruction where no instruction begins at `entry`.
+    """
     at = {statement.address: statement for statement in section.statements}
+    if entry not in at:
+        raise UnsupportedInstruction(f"{section.name!r} has no instruction at {entry:#x}")
     reached: set[int] = set()
     starts = {entry}
     pending = [entry]

@@ -110,7 +110,7 @@ class _CommonValues:
         return tuple(kept)
 
     def _is_value(self, instruction: Compute) -> bool:
-        """Whether it gives one value that stays what it is."""
+        """Whether the instruction gives one value that stays what it is."""
         destinations = instruction.destinations
         return (
             len(destinations) == 1

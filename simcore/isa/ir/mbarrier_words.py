@@ -86,7 +86,8 @@ def advanced(old: npt.NDArray[Any], added: npt.NDArray[Any]) -> npt.NDArray[Any]
     following = expected << np.uint64(PENDING_SHIFT - EXPECTED_SHIFT)
     pending = np.where(is_over, following, pending)
     phase = np.where(is_over, phase ^ np.uint64(_PHASE), phase)
-    return (expected | transactions | pending | phase).view(old.dtype)
+    changed: npt.NDArray[Any] = (expected | transactions | pending | phase).view(old.dtype)
+    return changed
 
 
 def is_mbarrier_look(instruction: Instruction) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from kernelcast.errors import UnsupportedInstruction
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import IMPLICIT_PC
 from kernelcast.ptx_frontend.sass.lowering.flow import Body
 from kernelcast.ptx_frontend.sass.lowering.functions import SharedFunction
@@ -36,10 +35,7 @@ class Flow:
 
     def block(self, address: int) -> int:
         """The basic block that begins at an address; UnsupportedInstruction where none does."""
-        found = self.body.blocks.get(address)
-        if found is None:
-            raise UnsupportedInstruction(f"a jump to {address:#x}, where no instruction begins")
-        return found
+        return self.body.blocks[address]
 
 
 def flow(site: Site) -> Flow:

@@ -88,7 +88,7 @@ def lower_warp_barrier(site: Site) -> None:
 
 @lowers("ENDCOLLECTIVE", unit=Unit.CONTROL)
 def lower_end_of_collective(site: Site) -> None:
-    """On behind the collective."""
+    """Lanes go on behind the collective."""
     target = site.context.memory.get(_COLLECTIVE)
     if not isinstance(target, int) or site.guard is not None:
         raise site.refuse("the end of a collective without its beginning")
