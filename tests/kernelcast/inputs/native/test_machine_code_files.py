@@ -11,7 +11,7 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.errors import InputError, UnsupportedInstruction
-from kernelcast.inputs.native import cubins, tools
+from kernelcast.inputs.native import cubins, disassembler, tools
 from kernelcast.inputs.native.assembler import assemble
 from kernelcast.inputs.source_file import load_source
 from kernelcast.simcore.isa.ir.kernel import Module
@@ -134,7 +134,7 @@ def test_names_choose_kernels_so_that_the_rest_is_not_read(
     ]
     file = write(b"".join(units))
     read: list[str] = []
-    disassemble = cubins.disassemble
+    disassemble = disassembler.disassemble
 
     def watched(content: bytes, architecture: int, path: str, *rest: Any, **more: Any) -> str:
         read.append(path)

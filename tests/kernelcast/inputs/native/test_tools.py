@@ -128,7 +128,7 @@ def test_without_network_there_is_one_line(
         said = "WARNING: retrying\nERROR: Could not find a version\nERROR: No matching\n"
         return subprocess.CompletedProcess(command, 1, "", said)
 
-    monkeypatch.setattr(older_tools.subprocess, "run", without_network)
+    monkeypatch.setattr(subprocess, "run", without_network)
     message = error("tools", "--fetch-cuda12")
     assert message == "error: pip cannot download triton==3.4.0: Could not find a version\n"
 
