@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -54,7 +55,13 @@ def native_kernel(case: KernelCase, architecture: str) -> RunnableKernel:
 
 
 def measured(
-    case: KernelCase, architecture: str, repeats: int, size: str, *, by_core: bool = False
+    case: KernelCase,
+    architecture: str,
+    repeats: int,
+    size: str,
+    *,
+    by_core: bool = False,
+    warm_up_s: float = 0.0,
 ) -> NativeTiming:
     """Times one case; KernelcastError when the machine code computes something else than NumPy."""
     engine = "jit"
@@ -70,13 +77,15 @@ def measured(
         int(trace.data.classes.totals()[1].sum())
         for trace in (problem.run(source, engine), executed)
     ]
-    times = interleaved(
-        {
-            "source": partial(problem.run, source, engine),
-            "native": partial(problem.run, native, engine),
-        },
-        repeats,
-    )
+    calls = {
+        "source": partial(problem.run, source, engine),
+        "native": partial(problem.run, native, engine),
+    }
+    for call in calls.values():  # long code is optimized once its runs have lasted for a while
+        until = time.perf_counter() + warm_up_s
+        while time.perf_counter() < until:
+            call()
+    times = interleaved(calls, repeats)
     source_s, native_s = (
         times[name].core_s if by_core else times[name].wall_s for name in ("source", "native")
     )
@@ -106,6 +115,7 @@ def _main() -> int:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--size", choices=("full", "reference", "small"), default="full")
     parser.add_argument("--core", action="store_true", help="core time, for a busy machine")
+    parser.add_argument("--warm-up", type=float, default=5.0, metavar="SECONDS")
     options = parser.parse_args()
     use_two_threads()
     timings = []
@@ -120,6 +130,7 @@ def _main() -> int:
                     options.repeats,
                     options.size,
                     by_core=options.core,
+                    warm_up_s=options.warm_up,
                 )
             )
         except KernelcastError as error:

@@ -29,6 +29,8 @@ _WRITING = re.compile(
 )
 """Beginnings of options that write: those of clang, of its part behind `-Xclang` or `-mllvm`, and
 of NVRTC (clang 19's and NVRTC 13.0's documentation)."""
+_HANDED_ON = re.compile(r"-W[alp],|-X[\w-]+=|-mllvm=")
+"""Beginnings of options that carry others to parts of a compiler, separated by commas."""
 _HARMLESS = re.compile(
     r"-[DU][A-Za-z_].*|-O[0-3sg]?|--?std=[\w+]+|-cl-[a-z][\w.,+=-]*|-W(no-)?[a-z][a-z0-9+-]*|-w|-g"
     r"|-f(no-)?(fast-math|finite-math-only|math-errno|associative-math|reciprocal-math"
@@ -71,7 +73,7 @@ def check_options(options: CompilerOptions) -> None:
     its own, choose standard, architecture, optimisation and warnings.
     """
     for option in options.options:
-        if _WRITING.match(option):
+        if any(_WRITING.match(part) for part in _handed_on(option)):
             raise InputError(f"{option!r} writes a file: only what is compiled is taken")
     if options.confined_to is None:
         return
@@ -83,6 +85,12 @@ def check_options(options: CompilerOptions) -> None:
                 continue
         if not _HARMLESS.fullmatch(option):
             raise InputError(f"{option!r} is no option of a foreign workload{TO_ALLOW}")
+
+
+def _handed_on(option: str) -> list[str]:
+    """The options that one carries, `-Wp,-MD,file` or `-Xclang=-MD`; else itself."""
+    carrier = _HANDED_ON.match(option)
+    return option[carrier.end() :].split(",") if carrier else [option]
 
 
 def folders_in(options: Sequence[str]) -> Iterator[Path]:

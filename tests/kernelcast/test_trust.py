@@ -133,6 +133,14 @@ WRITING = [
     *("-fmodules-cache-path=x", "-working-directory=x", "--output=x", "-emit-pch"),
     *("--create-pch=x", "--pch", "-pch", "--pch-dir=x", "--time=x", "-time=x", "--optix-ir"),
     *("--fdevice-time-trace=x", "-fdevice-time-trace=x", "-info-output-file=x", "-opt-record-file"),
+    *(
+        "-Wp,-MD,x",
+        "-Wp,-DN=1,-MF,x",
+        "-Wl,-o,x",
+        "-Wa,-o,x",
+        "-Xclang=-MD",
+        "-mllvm=-stats-file=x",
+    ),
     *("-fprofile-instr-generate=x", "-fprofile-generate", "--write-dependencies"),
 ]
 LOADING = [
@@ -146,10 +154,10 @@ LOADING = [
         "-fprofile-use=x",
         "-fprofile-sample-use=x",
         "-x",
-        "-Wl,-o,x",
+        "-Wl,-plugin,x",
     ),
     *(
-        "-Wp,-MD,x",
+        "-Wp,-include,x",
         "-Wa,x",
         "-specs=x",
         "-fuse-ld=x",

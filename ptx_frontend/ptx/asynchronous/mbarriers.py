@@ -116,8 +116,15 @@ def _set(code: InstructionParts, name: str) -> None:
     site.expect_operands(2 if name == "init" else 1)
     word: Operand = Immediate(0)
     if name == "init":
-        word = _times(code, _count(site, 1), mbarrier_words.initial_word(1))
+        word = _initial_word(code, _count(site, 1))
     code.store(_WORD, _place(site, 0), [word], is_main=True)
+
+
+def _initial_word(code: InstructionParts, count: Operand) -> Operand:
+    if isinstance(count, Immediate):
+        return Immediate(mbarrier_words.initial_word(count.bits) & _MASK)
+    lacking = code.compute("sub.u32", 32, Immediate(mbarrier_words.FIELD), count)
+    return _times(code, lacking, mbarrier_words.initial_word(mbarrier_words.MOST_ARRIVALS))
 
 
 def _arrive(code: InstructionParts, form: str) -> None:
@@ -176,11 +183,14 @@ def _look(code: InstructionParts, *, by_parity: bool) -> None:
 
 
 def _pending_count(code: InstructionParts) -> None:
-    """The only one that touches no memory: the low field of a state."""
+    """The only one that touches no memory: a field of a state."""
     site = code.site
     site.expect_operands(2)
     state = site.source(site.operands[1], 1, _WORD)
-    low = code.compute("cvt.u32.u64", 32, state)
+    upper = code.compute("shr.u64", 64, state, Immediate(mbarrier_words.PENDING_SHIFT))
+    counted = code.compute("cvt.u32.u64", 32, upper)
+    lacking = code.compute("sub.u32", 32, Immediate(mbarrier_words.FIELD), counted)
     count = site.destination(site.operands[0], 0, ScalarType.U32)
     if count is not None:
-        code.assign("and.b32", count, low, Immediate(mbarrier_words.PENDING_MASK), is_main=True)
+        most = Immediate(mbarrier_words.MOST_ARRIVALS)
+        code.assign("and.b32", count, lacking, most, is_main=True)

@@ -116,7 +116,7 @@ class _Sections:
     sizes: dict[str, int] = field(default_factory=dict)
     relocations: dict[str, tuple[Relocation, ...]] = field(default_factory=dict)
     symbols: list[tuple[CodeSymbol, int]] = field(default_factory=list)
-    """Each with the byte `st_other`."""
+    """Each symbol with its `st_other`."""
 
 
 def _read(elf: ELFFile, path: str) -> Cubin:

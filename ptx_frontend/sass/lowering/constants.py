@@ -20,6 +20,7 @@ __all__ = [
     "LITERALS_BANK",
     "USER_BANK",
     "DriverWord",
+    "GridWord",
     "HalfOf",
     "Reciprocal",
     "bank_of",
@@ -57,9 +58,16 @@ class HalfOf:
     is_upper: bool
 
 
-DriverWord = SpecialRegister | Immediate | Reciprocal | HalfOf | None
-"""What a word of bank 0 below the parameters is: a special register, a number, or None for the
-first address of the stack."""
+@dataclass(frozen=True, slots=True)
+class GridWord:
+    """Half of the address of the memory by which thread blocks of a cooperative launch wait."""
+
+    is_upper: bool
+
+
+DriverWord = SpecialRegister | Immediate | Reciprocal | HalfOf | GridWord | None
+"""What a word of bank 0 below the parameters is: of a special register, a number, half of an
+address, or None for the first address of the stack."""
 
 
 def _halves(place: int, value: int) -> dict[int, DriverWord]:
@@ -119,6 +127,7 @@ def _of_device(architecture: int, system_bytes: int) -> dict[int, DriverWord]:
         environment + 4 * _ENVIRONMENT, _CLUSTER_PLACE if architecture >= _BLACKWELL else _END
     )
     found: dict[int, DriverWord] = {place: Immediate(0) for place in range(environment, end, 4)}
+    found |= {environment + 4: GridWord(True), environment + 8: GridWord(False)}
     found[multiprocessors] = SpecialRegister(Special.NSMID)
     found[grid], found[grid + 4] = HalfOf(Special.GRIDID, False), HalfOf(Special.GRIDID, True)
     found[reserved] = Immediate(system_bytes)

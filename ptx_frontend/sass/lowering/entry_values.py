@@ -8,6 +8,7 @@ from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
 from kernelcast.ptx_frontend.sass.lowering.constants import (
     ADDRESSES_BANK,
+    GridWord,
     HalfOf,
     Reciprocal,
     bank_of,
@@ -15,6 +16,7 @@ from kernelcast.ptx_frontend.sass.lowering.constants import (
     literal,
 )
 from kernelcast.simcore.isa.ir.kernel import (
+    GRID,
     Address,
     Compute,
     Immediate,
@@ -30,6 +32,7 @@ from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 __all__ = ["EntryValues"]
 
 _WORD, _LONG = 4, 8
+_GRID_BYTES = 256
 _UNKNOWN_STACK = 0xFFFFFFFF
 """What the assembler says where functions call themselves or are called through registers."""
 _RECURSION_BYTES = 16 << 10
@@ -171,7 +174,15 @@ class EntryValues(InstructionWriter):
         if isinstance(word, Reciprocal):
             number = self._kept("cvt.rn.f32.u32", 32, self.special(SpecialRegister(word.which)))
             return self._kept("rcp.rp.f32", 32, number)
-        return word
+        return self._grid_word(word) if isinstance(word, GridWord) else word
+
+    def _grid_word(self, word: GridWord) -> Register:
+        """Half of the address of the workspace of a grid."""
+        self.own_symbols[GRID] = Symbol(GRID, AddressSpace.GLOBAL, _GRID_BYTES, _GRID_BYTES, 0)
+        whole = self._kept("mov.u64", 64, SymbolAddress(GRID))
+        low, high = self.register(32), self.register(32)
+        self._written.append(self.computed("mov.b64", (low, high), whole, shape="unpack2"))
+        return high if word.is_upper else low
 
     def _half(self, word: HalfOf) -> Register:
         whole = self.special(SpecialRegister(word.which), 64)

@@ -25,6 +25,7 @@ from kernelcast.ptx_frontend.sass.lowering.arithmetic import (
 from kernelcast.ptx_frontend.sass.lowering.control_flow import (
     barriers,
     branches,
+    clusters,
     indirect,
     reconvergence,
     warp,
@@ -33,6 +34,8 @@ from kernelcast.ptx_frontend.sass.lowering.memory_access import (
     accesses,
     asynchronous,
     atomics,
+    mbarriers,
+    tensor_copies,
 )
 from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
 from kernelcast.ptx_frontend.sass.lowering.tensor import (
@@ -50,6 +53,7 @@ __all__ = [
     "barriers",
     "bit_fields",
     "branches",
+    "clusters",
     "constant_loads",
     "conversions",
     "doubles",
@@ -62,6 +66,7 @@ __all__ = [
     "integers",
     "logic",
     "matrix",
+    "mbarriers",
     "moves",
     "packing",
     "predicate_tables",
@@ -71,6 +76,7 @@ __all__ = [
     "singles",
     "special_functions",
     "special_registers",
+    "tensor_copies",
     "uniform",
     "warp",
     "warpgroups",

@@ -72,12 +72,8 @@ def _conditions(statement: Statement) -> list[RegisterOperand]:
 
 
 def jumps(statement: Statement, section: Section) -> tuple[int, ...]:
-    """Addresses that a statement may send lanes to, besides the next one.
-
-    Lanes are together wherever `BRA.DIV` and `BRA.CONV` ask: the way for those that are not is
-    never gone.
-    """
-    if statement.opcode not in _BRANCHES or "DIV" in statement.modifiers:
+    """Addresses that a statement may send lanes to, besides the next one."""
+    if statement.opcode not in _BRANCHES:
         return ()
     names = statement.targets or tuple(filter(None, (label_of(statement),)))
     found = (section.target(name) for name in names)
@@ -89,7 +85,8 @@ def goes_on(statement: Statement) -> bool:
     if not is_always(statement):
         return True
     if statement.opcode == "BRA":
-        return bool(_conditions(statement)) or "DIV" in statement.modifiers
+        modifiers = statement.modifiers
+        return bool(_conditions(statement)) or "DIV" in modifiers or "CONV" in modifiers
     if statement.opcode == "BPT" or statement.opcode == COLLECTIVE_END:
         return False
     return statement.opcode not in _ENDS

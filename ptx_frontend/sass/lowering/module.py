@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from kernelcast.errors import SourceSpan, UnsupportedInstruction, nearest
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
 from kernelcast.ptx_frontend.sass.lowering.context import FunctionContext
+from kernelcast.ptx_frontend.sass.lowering.control_flow.clusters import other_lowerings
 from kernelcast.ptx_frontend.sass.lowering.control_flow.flow_context import FLOW, Flow
 from kernelcast.ptx_frontend.sass.lowering.control_flow.shared_calls import call_shared, go_back
 from kernelcast.ptx_frontend.sass.lowering.entry_values import EntryValues
@@ -18,6 +19,7 @@ from kernelcast.ptx_frontend.sass.lowering.functions import CallGraph, SharedFun
 from kernelcast.ptx_frontend.sass.lowering.registers import SassRegisters
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.symbols import symbols_of, unlinked
+from kernelcast.ptx_frontend.sass.lowering.table import Lowering
 from kernelcast.ptx_frontend.sass.lowering.wide_registers import wide_registers
 from kernelcast.ptx_frontend.sass.lowering.wide_sums import find_wide_sums
 from kernelcast.ptx_frontend.sass.passes.pipeline import improved
@@ -90,6 +92,8 @@ class _KernelLowering:
             cubin.architecture,
             wide_registers(self._section.statements),
         )
+        self._others: Mapping[int, Lowering] = {}
+        """How statements are lowered that do something else than their opcode says."""
         self._facts: dict[int, MachineInstruction] = {}
         self._depth: list[int] = []
 
@@ -155,6 +159,7 @@ class _KernelLowering:
             body, self._call, self._shared_function, self._graph.pointed, own
         )
         self._context.wide_sums = find_wide_sums(body.statements, body.starts)
+        outer_others, self._others = self._others, other_lowerings(body, self._cubin.architecture)
         self._builder.fall_into(body.blocks[body.entry])
         for statement in self._watched(body):
             block = body.blocks.get(statement.address)
@@ -168,6 +173,7 @@ class _KernelLowering:
                 reason = f"SASS instruction {statement.mnemonic!r} has fewer operands than it needs"
                 self._refuse(UnsupportedInstruction(reason, self._span(statement)))
         self._context.memory[FLOW], self._context.wide_sums = outer, outer_sums
+        self._others = outer_others
 
     def _watched(self, body: Body) -> Iterator[Statement]:
         for statement in watched(body.statements, f"reading {self._cubin.path}"):
@@ -224,7 +230,7 @@ class _KernelLowering:
                 f"SASS instruction {statement.mnemonic!r} is not supported{hint}", span
             )
         site = Site(self._context, statement, span, self._origin(statement))
-        entry.lower(site)
+        self._others.get(statement.address, entry.lower)(site)
         site.finish()
         self._facts[statement.address] = MachineInstruction(
             address=statement.address,

@@ -7,23 +7,21 @@ of the next. Values that may reach the same reader stay together (a web, Chaitin
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
+from kernelcast.ptx_frontend.sass.passes.renaming import with_registers
 from kernelcast.simcore.isa.analysis.control_flow import reads
 from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.ir.kernel import (
-    Address,
     BasicBlock,
     Guard,
     Instruction,
     Register,
-    Straight,
 )
 
 __all__ = ["separated"]
 
-AnyInstruction = TypeVar("AnyInstruction", bound=Instruction)
 _ALWAYS = (-1, False)
 """The need of a value in every lane."""
 
@@ -183,44 +181,22 @@ class _Names:
 
 
 def _renamed(block: BasicBlock, values: _BlockValues, names: _Names) -> BasicBlock:
-    body: list[Straight] = [
-        _with_registers(instruction, read, written, names)
-        for instruction, read, written in zip(block.body, values.reads, values.writes, strict=False)
+    places = zip(values.reads, values.writes, strict=True)
+    instructions = [
+        _named(instruction, read, written, names)
+        for instruction, (read, written) in zip(
+            (*block.body, block.terminator), places, strict=True
+        )
     ]
-    terminator = _with_registers(block.terminator, values.reads[-1], values.writes[-1], names)
-    return replace(block, body=tuple(body), terminator=terminator)
+    return replace(block, body=tuple(instructions[:-1]), terminator=instructions[-1])
 
 
-_WRITTEN = ("destination", "destinations")
-
-
-def _with_registers(
-    instruction: AnyInstruction,
-    read: Mapping[int, int],
-    written: Mapping[int, int],
-    names: _Names,
-) -> AnyInstruction:
+def _named(
+    instruction: Any, read: Mapping[int, int], written: Mapping[int, int], names: _Names
+) -> Any:
     """The instruction over the registers of its values."""
-    changes: dict[str, Any] = {}
-    assert is_dataclass(instruction)
-    for item in fields(instruction):
-        value = getattr(instruction, item.name)
-        chosen = written if item.name in _WRITTEN else read
-        new = _over(value, chosen, names)
-        if new is not value:
-            changes[item.name] = new
-    return replace(instruction, **changes) if changes else instruction
-
-
-def _over(value: Any, values: Mapping[int, int], names: _Names) -> Any:
-    """A field's value over new registers; the same object where there are none in it."""
-    if isinstance(value, Register):
-        return names.of(value, values[value.index])
-    if isinstance(value, Guard):
-        return Guard(names.of(value.register, values[value.register.index]), value.negated)
-    if isinstance(value, Address) and isinstance(value.base, Register):
-        base = names.of(value.base, values[value.base.index])
-        return Address(value.space, base, value.offset)
-    if isinstance(value, tuple) and any(isinstance(item, Register) for item in value):
-        return tuple(_over(item, values, names) for item in value)
-    return value
+    return with_registers(
+        instruction,
+        lambda register: names.of(register, read[register.index]),
+        lambda register: names.of(register, written[register.index]),
+    )

@@ -34,7 +34,7 @@ def with_waiting_loads(kernel: Kernel) -> Kernel:
     found: set[int] = set()
     for loop in loops(kernel):
         blocks = [kernel.blocks[index] for index in loop.body]
-        inside = [i for block in blocks for i in (*block.body, block.terminator)]
+        inside: list[Instruction] = [i for block in blocks for i in (*block.body, block.terminator)]
         if not any(isinstance(i, Store | Atomic | BarrierSync) for i in inside):
             found.update(id(load) for load in _fixed_loads(inside))
     if not found:

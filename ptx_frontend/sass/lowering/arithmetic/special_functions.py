@@ -111,7 +111,7 @@ def _lower_half(site: Site, name: str, kind: str) -> None:
 
 def _lower_upper_half(site: Site, name: str) -> None:
     """The upper half of a double's function, from the upper half of the double."""
-    upper = site.word(site.operand(1), "b32")
+    upper = site.word(site.operand(1), "f32")  # of a number the bits, not the integer
     value: Register = site.register(64)
     site.part("mov.b64", value, Immediate(0), upper)
     found = site.register(64)

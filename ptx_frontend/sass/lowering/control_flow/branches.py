@@ -8,7 +8,6 @@ from kernelcast.ptx_frontend.sass.lowering.control_flow.flow_context import (
     flow,
     gone_round,
 )
-from kernelcast.ptx_frontend.sass.lowering.control_flow.reconvergence import gather, meet
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import LabelOperand, RegisterOperand
@@ -25,6 +24,8 @@ from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
 from kernelcast.simcore.isa.types import ScalarType, Unit
 
 __all__ = ["FLOW", "Flow", "gone_round"]
+
+_EVERYBODY = Immediate(0xFFFFFFFF)
 
 
 def _go(site: Site, condition: Guard | None, target: int) -> None:
@@ -58,10 +59,7 @@ def _condition(site: Site) -> Guard | None:
 
 @lowers("BRA", unit=Unit.CONTROL)
 def lower_branch(site: Site) -> None:
-    """`BRA [P,] label`. Where `.DIV` and `.CONV` ask whether lanes have parted, they are joined."""
-    if site.take("DIV"):
-        gather(site, _asked_lanes(site))
-        return
+    """`BRA [P,] label`; `.DIV` and `.CONV` go there where lanes have parted, or have not."""
     label = site.operands[-1]
     if not isinstance(label, LabelOperand):
         raise site.refuse("a branch without a label")
@@ -70,14 +68,31 @@ def lower_branch(site: Site) -> None:
         raise site.refuse(f"a branch to {label.name!r} in another section")
     target = flow(site).block(address)
     if site.take("CONV"):
-        meet(site, _asked_lanes(site), is_main=False)
-        _go(site, site.guard, target)
+        _go_as_lanes_are(site, "eq", target)
+        return
+    if site.take("DIV"):
+        _go_as_lanes_are(site, "ne", target)
         return
     site.ignore("U", "INC")
     if site.take("ANY"):
         _go_together(site, target)
         return
     _go(site, _condition(site), target)
+
+
+def _go_as_lanes_are(site: Site, order: str, target: int) -> None:
+    """All lanes go where those of the guard are the lanes of the mask, or where they are not."""
+    mask = _asked_lanes(site)
+    held: Operand = Immediate(1)
+    if site.guard is not None:
+        held = site.guard.register
+        if site.guard.negated:
+            held = site.compute("not.pred", 1, held)
+    site.guard = None
+    lanes = site.register(32)
+    site.exchange(WARP_OPCODES["vote.ballot"], (lanes,), (held,))
+    asked = site.compute(f"setp.{order}.b32", 1, lanes, mask)
+    _go(site, Guard(asked, negated=False), target)
 
 
 def _go_together(site: Site, target: int) -> None:
@@ -95,17 +110,17 @@ def _go_together(site: Site, target: int) -> None:
 
 
 def _asked_lanes(site: Site) -> Operand:
-    """The mask of the lanes that `.CONV` and `.DIV` ask for."""
+    """The mask of the lanes that `.CONV` and `.DIV` ask for; all where none is given."""
     lanes = next(
         (o for o in site.operands if isinstance(o, RegisterOperand) and o.file in ("R", "UR")), None
     )
     if lanes is None:
-        raise site.refuse("no mask of lanes")
+        return _EVERYBODY
     if lanes.number is not None:
         return site.word(lanes)
     if lanes.sign != "~":
         raise site.refuse("an empty mask of lanes")
-    return Immediate(0xFFFFFFFF)
+    return _EVERYBODY
 
 
 @lowers("EXIT", "KILL", unit=Unit.CONTROL)

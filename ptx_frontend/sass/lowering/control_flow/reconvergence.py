@@ -25,6 +25,7 @@ __all__ = ["gather", "meet", "members"]
 _MEMBERS, _BARRIERS, _COLLECTIVE = "members", "convergence barriers", "collective"
 _EVERYBODY = Immediate(0xFFFFFFFF)
 _EXCHANGES = ("SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT")
+_PARTINGS = ("BRA", "BRX", "BRXU", "EXIT", "RET", "CALL", "BREAK")
 _ATOMICS = ("ATOM", "ATOMG", "ATOMS", "SYNCS")
 
 
@@ -54,7 +55,10 @@ def gather(site: Site, lanes: Operand) -> None:
     """The lanes of a mask wait for each other and then are together without the others."""
     meet(site, lanes, is_main=True)
     body, here = flow(site).body, site.statement.address
-    after = min((start for start in body.starts if start > here), default=sys.maxsize)
+    # the group parts at a branch, also for lanes that do not take it
+    ends = (s.address for s in body.statements if s.opcode in _PARTINGS and s.address > here)
+    starts = (start for start in body.starts if start > here)
+    after = min((*starts, *ends), default=sys.maxsize)
     kept = site.compute("mov.b32", 32, lanes) if isinstance(lanes, Register) else lanes
     known = None if site.guard is not None else _Gathered(body, after, kept)
     site.context.memory[_MEMBERS] = known
@@ -84,7 +88,7 @@ def lower_warp_barrier(site: Site) -> None:
 
 @lowers("ENDCOLLECTIVE", unit=Unit.CONTROL)
 def lower_end_of_collective(site: Site) -> None:
-    """On behind the collective."""
+    """Lanes go on behind the collective."""
     target = site.context.memory.get(_COLLECTIVE)
     if not isinstance(target, int) or site.guard is not None:
         raise site.refuse("the end of a collective without its beginning")

@@ -27,7 +27,7 @@ def call_shared(site: Site, function: SharedFunction) -> None:
 
 
 def go_back(writer: InstructionWriter, function: SharedFunction) -> None:
-    """From the end of a shared function to the place behind its call."""
+    """Goes from the end of a shared function to the place behind its call."""
     builder = writer.builder
     for address, block in function.sites.items():
         following = builder.new()

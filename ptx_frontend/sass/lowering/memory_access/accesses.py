@@ -27,7 +27,7 @@ HINTS = (
 )
 """Modifiers that change when data arrives and where they are kept, not what is read."""
 _WINDOWED_BEFORE = 70
-"""Up to here generic accesses name a predicate about their address that changes nothing."""
+"""The architecture before which generic accesses name a predicate that changes nothing."""
 _QUERIES = {"G": "global", "S": "shared", "D": "shared", "L": "local"}
 """`D`, shared memory of other thread blocks, is asked for after `S`."""
 _LONG = 0xFFFFFFFF_FFFFFFFF

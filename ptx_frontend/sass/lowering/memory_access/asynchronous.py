@@ -9,6 +9,7 @@ from kernelcast.ptx_frontend.sass.lowering.control_flow.flow_context import gone
 from kernelcast.ptx_frontend.sass.lowering.memory_access.accesses import HINTS
 from kernelcast.ptx_frontend.sass.lowering.memory_access.addresses import address_of
 from kernelcast.ptx_frontend.sass.lowering.memory_access.atomic_loops import arrive
+from kernelcast.ptx_frontend.sass.lowering.memory_access.mbarriers import arrive_for_copies
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import NameOperand
@@ -160,5 +161,6 @@ def lower_arrival(site: Site) -> None:
     if not site.take("LDGSTSBAR") or not site.take("64"):
         raise site.refuse()
     if site.architecture >= _HOPPER:
-        raise site.refuse("a barrier of Hopper's")
+        arrive_for_copies(site)
+        return
     arrive(site, address_of(site, site.operand(0), AddressSpace.SHARED))

@@ -1,5 +1,310 @@
-"""Copies in bulk and of tensors (Hopper)."""
+"""Copies in bulk: UBLKCP, UBLKRED, UBLKPF of runs of bytes, UTMALDG and its like of tensors.
+
+Operands stand in neighbouring uniform registers, of which the first is printed (found by compiling
+each form for sm_90a and sm_100a). Of a load into shared memory: the place, the mbarrier, then the
+coordinates; of a store from it: the place, then the coordinates. A map or a place in global memory
+is a pair. A last register holds the size in pieces of 16 bytes, or the offsets of an im2col copy,
+in its lower half, and a mask in its upper one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kernelcast.ptx_frontend.sass.lowering.memory_access.mbarriers import complete_transactions
+from kernelcast.ptx_frontend.sass.lowering.once_per_warp import once
+from kernelcast.ptx_frontend.sass.lowering.site import Site
+from kernelcast.ptx_frontend.sass.lowering.table import lowers
+from kernelcast.ptx_frontend.sass.text.operands import MemoryOperand, RegisterOperand
+from kernelcast.simcore.isa.ir.bulk_operations import (
+    CHUNK_BYTES,
+    BulkDirection,
+    BulkOperand,
+    BulkOperation,
+    BulkSide,
+    TensorMode,
+)
+from kernelcast.simcore.isa.ir.kernel import Address, BulkCopy, Immediate, Operand
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType, Unit
+
 __all__: list[str] = []
+
+_DIMENSIONS = {f"{count}D": count for count in range(1, 6)}
+_MODES = {
+    "IM2COL": TensorMode.IM2COL,
+    "GATHER4": TensorMode.ROWS,
+    "SCATTER4": TensorMode.ROWS,
+}
+_ROWS = 5
+"""Coordinates of four rows: one of the columns, four of rows."""
+_REDUCTIONS = {
+    name.upper(): name for name in ("add", "min", "max", "inc", "dec", "and", "or", "xor")
+}
+_TYPES = {"S32": "s32", "U64": "u64", "S64": "s64", "F16": "f16", "BF16": "bf16"} | {
+    "F32": "f32",
+    "F64": "f64",
+}
+_ENDS = {
+    ("S", "G"): BulkDirection.LOAD,
+    ("G", "S"): BulkDirection.STORE,
+    ("S", "S"): BulkDirection.EXCHANGE,
+}
+_OFFSET_BITS = {1: 16, 2: 8, 3: 5}
+"""Bits of an offset of an im2col copy, by how many there are."""
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """The operands of a copy, and what they are."""
+
+    site: Site
+    kinds: list[BulkOperand] = field(default_factory=list)
+    values: list[Operand] = field(default_factory=list)
+
+    def add(self, kind: BulkOperand, value: Operand) -> None:
+        self.kinds.append(kind)
+        self.values.append(value)
+
+    def shared(self, kind: BulkOperand, register: RegisterOperand) -> None:
+        """A place in shared memory as 64 bits."""
+        self.add(kind, self.site.compute("cvt.u64.u32", 64, self.site.word(register)))
+
+    def half(self, kind: BulkOperand, word: Operand, *, is_upper: bool) -> None:
+        """Half a register."""
+        if is_upper:
+            word = self.site.compute("shr.u32", 32, word, Immediate(16))
+        self.add(kind, self.site.compute("cvt.u16.u32", 16, word))
+
+    def write(self, operation: BulkOperation) -> None:
+        """Both sides of the copy, once a warp; prefetches have one."""
+        sides = (BulkSide.COPY, BulkSide.ARRIVAL)
+        is_prefetch = operation.direction is BulkDirection.PREFETCH
+        with once(self.site):
+            for side in sides[:1] if is_prefetch else sides:
+                self.site.builder.append(
+                    BulkCopy(
+                        **self.site.fields("cp.async.bulk", is_main=side is BulkSide.COPY),
+                        operation=operation,
+                        side=side,
+                        operands=tuple(self.kinds),
+                        sources=tuple(self.values),
+                    )
+                )
+
+
+def _named(site: Site, position: int) -> RegisterOperand:
+    """The first register of a group, which stands in brackets."""
+    operand = site.operand(position)
+    register = operand.uniform if isinstance(operand, MemoryOperand) else None
+    if register is None or register.number is None:
+        raise site.refuse("a group of registers that is none")
+    return RegisterOperand(register.file, register.number)
+
+
+def _behind(register: RegisterOperand, distance: int) -> RegisterOperand:
+    return RegisterOperand(register.file, (register.number or 0) + distance)
+
+
+def _last(site: Site, position: int) -> Operand | None:
+    """The register that holds halves; a descriptor of a policy, which changes nothing, is none."""
+    for operand in site.operands[position:]:
+        if isinstance(operand, RegisterOperand):
+            return site.word(operand)
+    return None
+
+
+def _direction(site: Site) -> BulkDirection:
+    found = _ENDS.get(tuple(m for m in site.statement.modifiers if m in ("S", "G")))  # type: ignore[call-overload]
+    site.take("S", "G")
+    if found is None:
+        raise site.refuse("from and to where")
+    assert isinstance(found, BulkDirection)
+    return found
+
+
+@lowers("UBLKCP", "UBLKRED", unit=Unit.LOAD_STORE)
+def lower_run(site: Site) -> None:
+    """`[to], [from], size`: a run of bytes, which a reduction works on as elements."""
+    direction = _direction(site)
+    reduction, element = "", None
+    if site.statement.opcode == "UBLKRED":
+        site.ignore("RN")
+        reduction = site.choose(_REDUCTIONS, "")
+        if not reduction:
+            raise site.refuse("what it does with elements")
+        element = _element(site, reduction)
+    is_multicast, is_masked = site.take("MULTICAST"), site.take("DST_G_BYTE_MASK")
+    to, source = _named(site, 0), _named(site, 1)
+    last = _last(site, 2)
+    if last is None:
+        raise site.refuse("a copy without a size")
+    gathered = _Gathered(site)
+    _end(gathered, BulkOperand.DESTINATION, to, direction.destination)
+    _end(gathered, BulkOperand.SOURCE, source, direction.source)
+    gathered.add(BulkOperand.SIZE, _bytes(site, last))
+    if direction.destination == "shared":
+        gathered.shared(BulkOperand.MBARRIER, _behind(to, 1))
+    if is_multicast:
+        gathered.half(BulkOperand.THREAD_BLOCKS, last, is_upper=True)
+    if is_masked:
+        gathered.half(BulkOperand.BYTE_MASK, last, is_upper=True)
+    gathered.write(BulkOperation(direction, reduction=reduction, element=element))
+
+
+def _element(site: Site, reduction: str) -> ScalarType:
+    """What a reduction works on; without a modifier u32, of bits as well."""
+    name = site.choose(_TYPES, "u32")
+    if reduction in ("and", "or", "xor"):
+        name = {"u32": "b32", "u64": "b64"}.get(name, name)
+    return ScalarType.named(name)
+
+
+def _end(gathered: _Gathered, kind: BulkOperand, register: RegisterOperand, space: str) -> None:
+    if space == "shared":
+        gathered.shared(kind, register)
+    else:
+        gathered.add(kind, gathered.site.pair(register))
+
+
+def _bytes(site: Site, word: Operand) -> Operand:
+    pieces = site.compute("and.b32", 32, word, Immediate(0xFFFF))
+    return site.compute("mul.lo.u32", 32, pieces, Immediate(CHUNK_BYTES))
+
+
+@lowers("UBLKPF", unit=Unit.LOAD_STORE)
+def lower_prefetch_of_run(site: Site) -> None:
+    """`[from], size`."""
+    if not site.take("L2"):
+        raise site.refuse()
+    source, size = _named(site, 0), _last(site, 1)
+    if size is None:
+        raise site.refuse("a prefetch without a size")
+    gathered = _Gathered(site)
+    gathered.add(BulkOperand.SOURCE, site.pair(source))
+    gathered.add(BulkOperand.SIZE, _bytes(site, size))
+    gathered.write(BulkOperation(BulkDirection.PREFETCH))
+
+
+@lowers("UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF", unit=Unit.LOAD_STORE)
+def lower_tensor_copy(site: Site) -> None:
+    """`[place, coordinates], [map][, offsets and thread blocks]`."""
+    dimensions = site.choose(_DIMENSIONS, 0)
+    mode = site.choose(_MODES, TensorMode.TILE)
+    reduction = ""
+    match site.statement.opcode:
+        case "UTMALDG":
+            direction, before = BulkDirection.LOAD, (BulkOperand.DESTINATION, BulkOperand.MBARRIER)
+        case "UTMAPF":
+            site.ignore("L2")
+            direction, before = BulkDirection.PREFETCH, ()
+        case _:
+            direction, before = BulkDirection.STORE, (BulkOperand.SOURCE,)
+    if site.statement.opcode == "UTMAREDG":
+        reduction = site.choose(_REDUCTIONS, "")
+        if not reduction:
+            raise site.refuse("what it does with elements")
+    is_multicast, is_of_pair = site.take("MULTICAST"), site.take("2CTA")
+    gathered = _Gathered(site)
+    first = _named(site, 0)
+    count = _ROWS if mode is TensorMode.ROWS else dimensions
+    # the order of PTX's operands: the place, map and coordinates, then the mbarrier
+    if direction is BulkDirection.LOAD:
+        gathered.shared(BulkOperand.DESTINATION, first)
+    gathered.add(BulkOperand.TENSOR_MAP, site.pair(_named(site, 1)))
+    for index in range(count):
+        word = site.word(_behind(first, len(before) + index))
+        gathered.add(BulkOperand.COORDINATE, word)
+    for index, kind in enumerate(before):
+        if kind is not BulkOperand.DESTINATION:
+            gathered.shared(kind, _behind(first, index))
+    _halves(gathered, site, mode, dimensions, is_multicast=is_multicast)
+    operation = BulkOperation(direction, dimensions, mode, reduction, None, is_of_pair)
+    gathered.write(operation)
+
+
+def _halves(
+    gathered: _Gathered, site: Site, mode: TensorMode, dimensions: int, *, is_multicast: bool
+) -> None:
+    """What the last register holds: offsets below, the mask of thread blocks above."""
+    is_store = site.statement.opcode in ("UTMASTG", "UTMAREDG")
+    offsets = dimensions - 2 if mode is TensorMode.IM2COL and not is_store else 0
+    if not (offsets or is_multicast):
+        return
+    word = _last(site, 2)
+    if word is None:
+        raise site.refuse("a copy without offsets or thread blocks")
+    for index in range(offsets):
+        bits = _OFFSET_BITS[offsets]
+        moved = site.compute("shr.u32", 32, word, Immediate(bits * index))
+        part = site.compute("and.b32", 32, moved, Immediate((1 << bits) - 1))
+        gathered.half(BulkOperand.OFFSET, part, is_upper=False)
+    if is_multicast:
+        gathered.half(BulkOperand.THREAD_BLOCKS, word, is_upper=True)
+
+
+@lowers("UTMACCTL", "UTMACMDFLUSH", unit=Unit.LOAD_STORE)
+def lower_order_of_copies(site: Site) -> None:
+    """The copies so far are a group, or a map is fetched or read anew: nothing is computed."""
+    site.ignore("IV", "PF", "IVALL")
+    site.fence()
+
+
+@lowers("UGETNEXTWORKID", unit=Unit.LOAD_STORE)
+def lower_request_for_work(site: Site) -> None:
+    """`[answer], [mbarrier]`: a thread block that has not begun, which is always declined."""
+    if not site.take("SELFCAST"):
+        raise site.refuse("an answer for all thread blocks of a cluster")
+    answer, barrier = (site.in_register(site.word(_named(site, n)), 32) for n in range(2))
+    with once(site):
+        zeros = [Immediate(0)] * 4
+        place = Address(AddressSpace.SHARED, answer, 0)
+        site.store(ScalarType.B32, place, zeros, is_main=True)
+        complete_transactions(site, Address(AddressSpace.SHARED, barrier, 0), CHUNK_BYTES)
+
+
+_WIDTHS: dict[str, tuple[ScalarType, int]] = {
+    "64": (ScalarType.B32, 2),
+    "128": (ScalarType.B32, 4),
+}
+
+
+@lowers("STAS", unit=Unit.LOAD_STORE)
+def lower_told_store(site: Site) -> None:
+    """`[place and mbarrier], a`: the bytes come to the mbarrier in the second register."""
+    type_, count = site.choose(_WIDTHS, (ScalarType.B32, 1))
+    values: Sequence[Operand] = site.words(site.operand(1), count)
+    place, barrier = _told(site)
+    site.store(type_, place, values, is_main=True)
+    complete_transactions(site, barrier, count * type_.bytes)
+
+
+@lowers("REDAS", unit=Unit.LOAD_STORE)
+def lower_told_reduction(site: Site) -> None:
+    """`[place and mbarrier], a`."""
+    reduction = site.choose(_REDUCTIONS, "")
+    is_wide, is_signed = site.take("64", "U64", "S64"), site.take("S32", "S64")
+    if not reduction:
+        raise site.refuse("what it does with the memory")
+    bits = 64 if is_wide else 32
+    kind = "b" if reduction in ("and", "or", "xor") else "s" if is_signed else "u"
+    value = site.pair(site.operand(1)) if is_wide else site.word(site.operand(1))
+    place, barrier = _told(site)
+    site.atomic(reduction, ScalarType.named(f"{kind}{bits}"), place, value, is_main=True)
+    complete_transactions(site, barrier, bits // 8)
+
+
+def _told(site: Site) -> tuple[Address, Address]:
+    """The place of a store and its mbarrier, both in a thread block of the cluster."""
+    operand = site.operand(0)
+    base = operand.base if isinstance(operand, MemoryOperand) else None
+    if base is None or base.number is None:
+        raise site.refuse("a place that is no pair of registers")
+    first, second = (
+        site.in_register(site.word(RegisterOperand(base.file, base.number + n)), 32)
+        for n in range(2)
+    )
+    assert isinstance(operand, MemoryOperand)
+    if operand.offset:
+        raise site.refuse("a place with an offset")
+    return Address(AddressSpace.SHARED, first, 0), Address(AddressSpace.SHARED, second, 0)

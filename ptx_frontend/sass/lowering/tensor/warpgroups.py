@@ -119,7 +119,7 @@ def _form(site: Site, *, is_sparse: bool) -> WgmmaForm:
 
 
 def _formats(site: Site) -> str:
-    """Those of D, A and B."""
+    """The formats of D, A and B."""
     match site.statement.opcode:
         case "HGMMA":
             type_ = site.choose({"BF16": "bf16", "TF32": "tf32"}, "f16")

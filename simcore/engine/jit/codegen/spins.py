@@ -9,6 +9,7 @@ other warps have their turn.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from kernelcast.simcore.engine.jit.codegen.memory.accesses import Value
 from kernelcast.simcore.engine.jit.codegen.registers import Registers
@@ -20,16 +21,25 @@ from kernelcast.simcore.isa.ir.kernel import (
     BulkCopy,
     HostCall,
     Instruction,
+    Register,
     Store,
     TensorMemoryOperation,
 )
 from kernelcast.simcore.isa.opcodes.warp import GROUP
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
-__all__ = ["SpinCode"]
+__all__ = ["Meeting", "SpinCode"]
 
 _MOST_PASSES = 4096
 _SUSPENDED_PATIENCE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """The lanes that a basic block needs: a mask of 32, and registers that hold more."""
+
+    mask: int
+    registers: tuple[Register, ...] = ()
 
 
 class SpinCode:
@@ -40,12 +50,11 @@ class SpinCode:
         warp: WarpCode,
         registers: Registers,
         loops: tuple[SpinLoop, ...],
-        meetings: Mapping[int, int | None],
+        meetings: Mapping[int, Meeting | None],
     ) -> None:
         """Prepares the code for the kernel's spin loops.
 
-        `meetings`: the members, as a mask of 32 lanes, that a basic block needs; None if that is
-        not known.
+        `meetings`: the members that a basic block needs; None if that is not known.
         """
         self._warp = warp
         self._registers = registers
@@ -92,20 +101,32 @@ class SpinCode:
         self._yield(block, mask, gives_way)
         warp.label(goes_on)
 
-    def _wait_for(self, block: int, members: int, mask: str) -> None:
+    def _wait_for(self, block: int, members: Meeting, mask: str) -> None:
         """Lanes yield, too, when members spin that an operation of the basic block needs."""
         warp, code = self._warp, self._warp.scalar
         spinning = "0"
         for head in self.heads:
             spinning = code.op(f"or {warp.mask_type} {spinning}, {warp.load_mask(f'%Y{head}')}")
-        groups = sum(members << first for first in range(0, max(warp.width, GROUP), GROUP))
-        needed = groups & (1 << warp.width) - 1
-        missing = code.op(f"and {warp.mask_type} {spinning}, {needed}")
+        missing = code.op(f"and {warp.mask_type} {spinning}, {self._needed(members, mask)}")
         waits, goes_on = warp.labels("gather", "together")
         is_complete = warp.is_empty(missing)
         code.do(f"br i1 {is_complete}, label %{goes_on}, label %{waits}, !prof !1")
         self._yield(block, mask, waits)
         warp.label(goes_on)
+
+    def _needed(self, members: Meeting, mask: str) -> str:
+        """The members as a mask of the warp, which is one group where registers hold some."""
+        warp, vector = self._warp, self._warp.vector
+        groups = sum(members.mask << first for first in range(0, max(warp.width, GROUP), GROUP))
+        needed = str(groups & (1 << warp.width) - 1)
+        lanes = warp.mask_vector(mask)
+        for register in members.registers:
+            held = self._registers.vector(register, ScalarType.B32)
+            active = vector.select("i32", lanes, held, vector.splat("i32", 0))
+            pairs = [(vector.type("i32"), active)]
+            word = warp.scalar.intrinsic("vector.reduce.or", "i32", pairs, vector.mangle("i32"))
+            needed = warp.scalar.op(f"or {warp.mask_type} {needed}, {word}")
+        return needed
 
     def _yield(self, block: int, mask: str, label: str) -> None:
         warp = self._warp

@@ -9,8 +9,6 @@ that are needed later are kept in `context`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import reduce
-from operator import or_
 
 from kernelcast.simcore.engine.jit.analysis.check_groups import Step, Stretch, stretches
 from kernelcast.simcore.engine.jit.analysis.lane_variance import LaneVariance, apply_rule
@@ -26,7 +24,7 @@ from kernelcast.simcore.engine.jit.codegen.host_calls import HostCallCode
 from kernelcast.simcore.engine.jit.codegen.memory.accesses import MemoryCode, Value
 from kernelcast.simcore.engine.jit.codegen.memory.records import RecordCode
 from kernelcast.simcore.engine.jit.codegen.registers import Registers
-from kernelcast.simcore.engine.jit.codegen.spins import SpinCode
+from kernelcast.simcore.engine.jit.codegen.spins import Meeting, SpinCode
 from kernelcast.simcore.engine.jit.codegen.warp_code import FULL, WarpCode
 from kernelcast.simcore.engine.jit.codegen.warp_context import WarpContext
 from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
@@ -55,6 +53,7 @@ from kernelcast.simcore.isa.ir.kernel import (
     WarpOperation,
 )
 from kernelcast.simcore.isa.opcodes.table import Context
+from kernelcast.simcore.isa.opcodes.warp import GROUP
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = ["FAULT_LIMIT", "FAULT_TRAP", "WarpFunction"]
@@ -98,18 +97,33 @@ class WarpFunction:
         self._exchange = ExchangeCode(warp, kernel, analysis, registers, self._control)
         self._loop_heads = loop_heads(kernel.blocks)
 
-    def _meetings(self) -> dict[int, int | None]:
+    def _meetings(self) -> dict[int, Meeting | None]:
         """The members that basic blocks with operations across lanes need, where they are known."""
-        found: dict[int, int | None] = {}
+        found: dict[int, Meeting | None] = {}
         for index in meeting_blocks(self._kernel):
-            masks = [
-                self._registers.variance(i.members, ScalarType.B32).constant
-                for i in self._kernel.blocks[index].body
-                if isinstance(i, WarpOperation) and i.members is not None
-            ]
-            known = [mask for mask in masks if mask is not None]
-            found[index] = reduce(or_, known) if len(known) == len(masks) else None
+            found[index] = self._members(self._kernel.blocks[index])
         return found
+
+    def _members(self, block: BasicBlock) -> Meeting | None:
+        """Members of one basic block; None where a mask is computed in it."""
+        mask, held = 0, []
+        written: set[int] = set()
+        for instruction in block.body:
+            if isinstance(instruction, WarpOperation) and instruction.members is not None:
+                known = self._registers.variance(instruction.members, ScalarType.B32).constant
+                if known is not None:
+                    mask |= known
+                elif (
+                    isinstance(instruction.members, Register)
+                    and instruction.members.index not in written
+                ):
+                    held.append(instruction.members)
+                else:
+                    return None
+            written.update(register.index for register in definitions(instruction))
+        if held and self._warp.width != GROUP:
+            return None
+        return Meeting(mask, tuple(dict.fromkeys(held)))
 
     def write(self) -> None:
         """Appends the whole function to the code."""

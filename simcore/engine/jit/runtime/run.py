@@ -32,7 +32,7 @@ from kernelcast.traces.trace import Trace
 __all__ = ["PreparedLaunch", "SlicedLaunch", "can_run", "run"]
 
 
-_OPTIMIZING_S_PER_CHARACTER = 6e-6
+_OPTIMIZING_S_PER_CHARACTER = 2e-6
 _OPTIMIZED = 2
 _Entry = ctypes.CFUNCTYPE(
     ctypes.c_int64,
@@ -72,20 +72,27 @@ class _CompiledKernel:
         self._is_final = len(source.ir) < LARGE_IR or is_compiled(source.ir)
         self._load(_OPTIMIZED if self._is_final else 0)
         self._improvement: threading.Thread | None = None
+        self._earlier_s = 0.0
         self._lock = threading.Lock()
 
     def improve(self, run_s: float) -> None:
-        """Begins to compile optimized code when a run has lasted as long as that may take.
+        """Begins to compile optimized code when runs have lasted as long as that may take.
 
-        `entry` is the new code from then on when it is done.
+        `run_s`: of this run so far. `entry` is the new code from then on when it is done.
         """
         with self._lock:
-            is_worth_it = run_s > _OPTIMIZING_S_PER_CHARACTER * len(self.source.ir)
+            spent = self._earlier_s + run_s
+            is_worth_it = spent > _OPTIMIZING_S_PER_CHARACTER * len(self.source.ir)
             if is_worth_it and not self._is_final and self._improvement is None:
                 # the deadline of this run holds there, too
                 target = partial(copy_context().run, self._improve)
                 self._improvement = threading.Thread(target=target)
                 self._improvement.start()
+
+    def ran(self, run_s: float) -> None:
+        """Takes note of a run that has ended, as a part of what is spent without optimization."""
+        with self._lock:
+            self._earlier_s += run_s
 
     def _improve(self) -> None:
         with suppress(LimitExceeded):  # what runs already goes on
@@ -138,7 +145,9 @@ class PreparedLaunch:
         """Executes every thread block; buffers are changed in place. `sinks` get the accesses."""
         started = time.monotonic()
         job, code = self._job(limits, sinks, printed=printed)
+        began, worked = time.monotonic(), time.process_time()
         job.run(code, progress)
+        code.ran(min(time.monotonic() - began, time.process_time() - worked))
         counted = job.counted()
         return assemble(self._kernel, self._launch, self._width, code.source, counted, started)
 

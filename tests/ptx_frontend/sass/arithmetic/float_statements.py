@@ -165,8 +165,9 @@ def _kernel(name: str, statements: Sequence[FloatStatement]) -> str:
         size = bits // 8
         place = position * LANES * size
         lines += [
-            f".reg .{type_} {letter}; ld.param.u64 at, [p_{kind}]; mul.wide.u32 step, lane, {size};",
-            f"add.u64 at, at, step; ld.global.{type_} {letter}, [at+{place}];",
+            f".reg .{type_} {letter}; ld.param.u64 at, [p_{kind}];",
+            f"mul.wide.u32 step, lane, {size}; add.u64 at, at, step;",
+            f"ld.global.{type_} {letter}, [at+{place}];",
         ]
     for index, statement in enumerate(statements):
         match = _RESULT.search(statement.text)
@@ -228,7 +229,7 @@ _INFINITIES = {
 
 
 def without_payloads(bits: Bits, kind: str) -> Bits:
-    """The same bits with one NaN for all."""
+    """Bits of which all NaNs are one."""
     if kind.endswith("x2"):
         width = np.uint64(int(kind[:-2].strip("bf")))
         low = bits & ((np.uint64(1) << width) - np.uint64(1))

@@ -192,9 +192,12 @@ def test_words_agree_with_a_simple_model() -> None:
             if pending == transactions == 0:
                 phase, pending = phase ^ 1, expected
             value = int(word[0])
-            assert value & mbarrier_words.PENDING_MASK == pending
-            assert value >> mbarrier_words.PHASE_SHIFT & 1 == phase
-            assert value >> mbarrier_words.TRANSACTION_SHIFT == transactions % (1 << 23)
+            assert -(value >> mbarrier_words.PENDING_SHIFT) % (1 << 20) == pending
+            assert value >> mbarrier_words.PHASE_SHIFT == phase
+            assert (value >> mbarrier_words.TRANSACTION_SHIFT) % (1 << 22) == transactions % (
+                1 << 22
+            )
+            assert -(value >> mbarrier_words.EXPECTED_SHIFT) % (1 << 20) == expected
 
 
 @ENGINE

@@ -14,8 +14,10 @@ from kernelcast.simcore.isa.ir.kernel import Atomic
 from kernelcast.simcore.isa.ir.mbarrier_words import (
     EXPECTED_SHIFT,
     MOST_ARRIVALS,
+    PENDING_SHIFT,
     PHASE_SHIFT,
-    UNFINISHED_MASK,
+    TRANSACTION_BITS,
+    TRANSACTION_SHIFT,
 )
 from kernelcast.simcore.isa.ir.mbarrier_words import OPERATION as MBARRIER
 from kernelcast.simcore.isa.numerics.lane_code import LaneCode
@@ -328,12 +330,26 @@ def _one_lane(code: LaneCode, kind: AtomicKind, lane: str) -> None:
 
 def advanced_word(code: LaneCode, old: str, added: str) -> str:
     """What `mbarrier_words.advanced` gives for one word."""
-    total = code.binary("add", "i64", old, added)
-    expected = code.binary("lshr", "i64", total, str(EXPECTED_SHIFT))
-    expected = code.binary("and", "i64", expected, str(MOST_ARRIVALS))
-    other_phase = code.binary("xor", "i64", total, str(1 << PHASE_SHIFT))
-    following = code.binary("or", "i64", other_phase, expected)
-    unfinished = UNFINISHED_MASK - (1 << 64)
-    left = code.binary("and", "i64", total, str(unfinished))
+
+    def field(name: str, first: str, second: str, shift: int, bits: int) -> str:
+        mask = ((1 << bits) - 1) << shift
+        return code.binary("and", "i64", code.binary(name, "i64", first, second), str(mask))
+
+    room = str(64 - TRANSACTION_SHIFT - TRANSACTION_BITS)
+    signed = code.binary("ashr", "i64", code.binary("shl", "i64", added, room), room)
+    moved = code.binary("and", "i64", signed, str(-(1 << TRANSACTION_SHIFT)))
+    counts = code.binary("sub", "i64", added, moved)
+    transactions = field("add", old, moved, TRANSACTION_SHIFT, TRANSACTION_BITS)
+    bits = MOST_ARRIVALS.bit_length()
+    expected = field("add", old, counts, EXPECTED_SHIFT, bits)
+    arrived = code.binary("and", "i64", counts, str(-(1 << PENDING_SHIFT)))
+    pending = field("add", old, arrived, PENDING_SHIFT, bits)
+    phase = code.binary("and", "i64", old, str(-(1 << PHASE_SHIFT)))
+    left = code.binary("or", "i64", transactions, pending)
     is_over = code.binary("icmp eq", "i64", left, "0")
-    return code.select("i64", is_over, following, total)
+    following = code.binary("shl", "i64", expected, str(PENDING_SHIFT - EXPECTED_SHIFT))
+    other = code.binary("xor", "i64", phase, str(-(1 << PHASE_SHIFT)))
+    pending = code.select("i64", is_over, following, pending)
+    phase = code.select("i64", is_over, other, phase)
+    counted = code.binary("or", "i64", expected, transactions)
+    return code.binary("or", "i64", counted, code.binary("or", "i64", pending, phase))
