@@ -115,7 +115,8 @@ def _last(site: Site, position: int) -> Operand | None:
 
 
 def _direction(site: Site) -> BulkDirection:
-    found = _ENDS.get(tuple(m for m in site.statement.modifiers if m in ("S", "G")))  # type: ignore[call-overload]
+    ends = tuple(name for name in site.statement.modifiers if name in ("S", "G"))
+    found = _ENDS.get((ends[0], ends[1])) if len(ends) == 2 else None
     site.take("S", "G")
     if found is None:
         raise site.refuse("from and to where")
@@ -192,6 +193,7 @@ def lower_tensor_copy(site: Site) -> None:
     dimensions = site.choose(_DIMENSIONS, 0)
     mode = site.choose(_MODES, TensorMode.TILE)
     reduction = ""
+    before: tuple[BulkOperand, ...]
     match site.statement.opcode:
         case "UTMALDG":
             direction, before = BulkDirection.LOAD, (BulkOperand.DESTINATION, BulkOperand.MBARRIER)
