@@ -14,9 +14,11 @@ from enum import Enum
 from pathlib import Path
 
 from kernelcast.errors import MetricsError
+from kernelcast.validation.buffer_results import BufferResult, read_results
 from kernelcast.workload.json_object import JsonObject, read_json
 
 __all__ = [
+    "DRIVER_CODE",
     "SCHEMA",
     "Api",
     "DeviceFacts",
@@ -30,6 +32,8 @@ __all__ = [
 ]
 
 SCHEMA = 1
+DRIVER_CODE = "driver"
+"""Machine code that the driver made of the source, with a compiler of its own."""
 
 
 class Api(Enum):
@@ -118,7 +122,9 @@ class MeasuredRow:
 
     `registers` are per thread, `shared_bytes` (static and dynamic) per thread block, `local_bytes`
     per thread; None where the driver does not tell. `metrics` are the profiler's, by its names;
-    `check` is None when nothing was compared. `published`: not measured by our tools.
+    `check` is None when nothing was compared. `published`: not measured by our tools. `results`:
+    the buffers after one launch. `code`: whose machine code was launched, `driver` or, assembled
+    here, its architecture `sm_90`.
     """
 
     workload: str
@@ -136,6 +142,8 @@ class MeasuredRow:
     metrics: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     published: Publication | None = None
+    results: tuple[BufferResult, ...] = ()
+    code: str = DRIVER_CODE
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +253,8 @@ def _read_row(fields: JsonObject) -> MeasuredRow:
         metrics=fields.object("metrics").numbers(),
         warnings=fields.texts("warnings"),
         published=_read_publication(fields) if "published" in fields else None,
+        results=read_results(fields) if "results" in fields else (),
+        code=fields.text("code") if "code" in fields else DRIVER_CODE,
     )
 
 
