@@ -20,7 +20,8 @@ mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 256; add.u64 %rd3, %rd1, %rd2;
 ld.global.u32 %r2, [%rd3]; ld.global.u32 %r3, [%rd3+4]; ld.global.u64 %rd4, [%rd3+8];
 ld.global.f32 %f1, [%rd3+16];
 and.b32 %r4, %r2, 3; setp.eq.u32 %p1, %r4, 1;
-and.b32 %r5, %r1, 31; setp.lt.u32 %p2, %r5, 12; selp.u32 %r6, 0xfff, 0xfffff000, %p2; selp.u32 %r12, 3, 17, %p2;
+and.b32 %r5, %r1, 31; setp.lt.u32 %p2, %r5, 12; selp.u32 %r6, 0xfff, 0xfffff000, %p2;
+selp.u32 %r12, 3, 17, %p2;
 cvt.u64.u32 %rd5, %r4;
 """
 EXCHANGES = (
