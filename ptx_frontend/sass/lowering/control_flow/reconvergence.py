@@ -20,17 +20,17 @@ from kernelcast.simcore.isa.ir.kernel import Immediate, Jump, Operand, Register
 from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
 from kernelcast.simcore.isa.types import Unit
 
-__all__ = ["gather", "meet", "members"]
+__all__ = ["meet", "members"]
 
 _MEMBERS, _BARRIERS, _COLLECTIVE = "members", "convergence barriers", "collective"
 _EVERYBODY = Immediate(0xFFFFFFFF)
 _EXCHANGES = ("SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT")
-_PARTINGS = ("BRA", "BRX", "BRXU", "EXIT", "RET", "CALL", "BREAK")
+_PARTINGS = ("BRA", "BRX", "BRXU", "EXIT", "RET", "CALL", "BREAK", "BSYNC")
 _ATOMICS = ("ATOM", "ATOMG", "ATOMS", "SYNCS")
 
 
 def members(site: Site) -> Operand | None:
-    """The lanes that a `WARPSYNC` brought together; None where nobody knows."""
+    """The lanes that `WARPSYNC.EXCLUSIVE` or a collective sets apart; None for all."""
     known = site.context.memory.get(_MEMBERS)
     if not isinstance(known, _Gathered) or known.body is not flow(site).body:
         return None
@@ -39,7 +39,7 @@ def members(site: Site) -> Operand | None:
 
 @dataclass(frozen=True, slots=True)
 class _Gathered:
-    """The lanes of a mask, which are together up to the end of a basic block of SASS."""
+    """The lanes of a mask, which are together up to where some may go another way, or come."""
 
     body: Body
     end: int
@@ -51,7 +51,7 @@ def meet(site: Site, lanes: Operand, *, is_main: bool) -> None:
     site.exchange(WARP_OPCODES["bar.warp"], (), (), members=lanes, is_main=is_main)
 
 
-def gather(site: Site, lanes: Operand) -> None:
+def _gather(site: Site, lanes: Operand) -> None:
     """The lanes of a mask wait for each other and then are together without the others."""
     meet(site, lanes, is_main=True)
     body, here = flow(site).body, site.statement.address
@@ -66,18 +66,22 @@ def gather(site: Site, lanes: Operand) -> None:
 
 @lowers("WARPSYNC", unit=Unit.CONTROL)
 def lower_warp_barrier(site: Site) -> None:
-    """The lanes of a mask wait for each other, and go on together without the others.
+    """The lanes of a mask wait for each other.
 
-    `.EXCLUSIVE` lets the groups of different masks go one after the other. After `.COLLECTIVE`
-    follow the operations of the group, then `ENDCOLLECTIVE`, from which it goes to the label.
+    After `.EXCLUSIVE` they go on without the others, group by group of different masks: the
+    assembler writes it where others must not take part, and elsewhere lets groups stay together.
+    After `.COLLECTIVE` follow the operations of the group, then `ENDCOLLECTIVE`, from which it goes
+    to the label.
     """
-    site.ignore("EXCLUSIVE")
-    is_collective = site.take("COLLECTIVE")
+    is_exclusive, is_collective = site.take("EXCLUSIVE"), site.take("COLLECTIVE")
     if site.take("ALL"):
         lanes: Operand = _EVERYBODY
     else:
         lanes = site.word(site.operand(0))
-    gather(site, lanes)
+    if is_exclusive or is_collective:
+        _gather(site, lanes)
+    else:
+        meet(site, lanes, is_main=True)
     if is_collective:
         current = flow(site)
         end = collective_end(site.statement, current.body.section)

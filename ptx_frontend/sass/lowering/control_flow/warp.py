@@ -1,7 +1,7 @@
 """Operations across the lanes of a warp: shuffles, votes, matches, reductions, elections.
 
-None has a mask: lanes that are active together take part. Where a `WARPSYNC` with a mask stands in
-front of one, the lanes of the mask are together and no others (`reconvergence.members`).
+None has a mask: lanes that are active together take part. Where `WARPSYNC.EXCLUSIVE` stands in
+front of one, the lanes of its mask are together and no others (`reconvergence.members`).
 """
 
 from __future__ import annotations

@@ -104,6 +104,18 @@ def _sources(
     return tuple(found)
 
 
+def _some_words(
+    site: Site, halves: Sequence[SassOperand], wanted: int
+) -> tuple[Register | None, ...]:
+    """Where the words of a mask go: those of each half to neighbours without gaps."""
+    found: list[Register | None] = []
+    for number, half in enumerate(halves):
+        mask = wanted >> 4 * number & 0xF
+        left = iter(site.destinations(half, mask.bit_count()))
+        found += [next(left) if mask >> word & 1 else None for word in range(4)]
+    return tuple(found)
+
+
 def _wanted_words(site: Site, position: int) -> int | None:
     """The mask of the words that a load of 256 bits writes; None where it has none."""
     if position >= len(site.operands) or site.is_predicate(position):
@@ -127,12 +139,12 @@ def lower_load(site: Site) -> None:
     is_ordered = _common(site)
     type_, count = _element(site, targets[-1])
     wanted = _wanted_words(site, place + 1)
-    if wanted is not None:
-        type_, count = ScalarType.B32, 8
     address = address_of(site, site.operand(place), space)
-    destinations = _destinations(site, targets[::-1], type_, count)
-    if wanted is not None:
-        destinations = tuple(d if wanted >> i & 1 else None for i, d in enumerate(destinations))
+    if wanted is None:
+        destinations = _destinations(site, targets[::-1], type_, count)
+    else:
+        type_ = ScalarType.B32
+        destinations = _some_words(site, targets[::-1], wanted)
     site.load(type_, address, destinations, volatile=is_ordered, cache=cache, is_main=True)
 
 
