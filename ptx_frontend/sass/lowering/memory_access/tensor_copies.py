@@ -50,6 +50,13 @@ _ENDS = {
     ("G", "S"): BulkDirection.STORE,
     ("S", "S"): BulkDirection.EXCHANGE,
 }
+_PARTS: dict[str, tuple[BulkDirection, tuple[BulkOperand, ...]]] = {
+    "UTMALDG": (BulkDirection.LOAD, (BulkOperand.DESTINATION, BulkOperand.MBARRIER)),
+    "UTMASTG": (BulkDirection.STORE, (BulkOperand.SOURCE,)),
+    "UTMAREDG": (BulkDirection.STORE, (BulkOperand.SOURCE,)),
+    "UTMAPF": (BulkDirection.PREFETCH, ()),
+}
+"""What a copy of a tensor does, and the registers before its coordinates."""
 _OFFSET_BITS = {1: 16, 2: 8, 3: 5}
 """Bits of an offset of an im2col copy, by how many there are."""
 
@@ -115,12 +122,11 @@ def _last(site: Site, position: int) -> Operand | None:
 
 
 def _direction(site: Site) -> BulkDirection:
-    ends = tuple(name for name in site.statement.modifiers if name in ("S", "G"))
-    found = _ENDS.get((ends[0], ends[1])) if len(ends) == 2 else None
+    ends = [m for m in site.statement.modifiers if m in ("S", "G")]
     site.take("S", "G")
+    found = _ENDS.get((ends[0], ends[1])) if len(ends) == 2 else None
     if found is None:
         raise site.refuse("from and to where")
-    assert isinstance(found, BulkDirection)
     return found
 
 
@@ -193,15 +199,8 @@ def lower_tensor_copy(site: Site) -> None:
     dimensions = site.choose(_DIMENSIONS, 0)
     mode = site.choose(_MODES, TensorMode.TILE)
     reduction = ""
-    before: tuple[BulkOperand, ...]
-    match site.statement.opcode:
-        case "UTMALDG":
-            direction, before = BulkDirection.LOAD, (BulkOperand.DESTINATION, BulkOperand.MBARRIER)
-        case "UTMAPF":
-            site.ignore("L2")
-            direction, before = BulkDirection.PREFETCH, ()
-        case _:
-            direction, before = BulkDirection.STORE, (BulkOperand.SOURCE,)
+    direction, before = _PARTS[site.statement.opcode]
+    site.ignore("L2")
     if site.statement.opcode == "UTMAREDG":
         reduction = site.choose(_REDUCTIONS, "")
         if not reduction:
