@@ -26,7 +26,7 @@ from kernelcast.simcore.isa.ir.bulk_operations import (
     TensorMode,
 )
 from kernelcast.simcore.isa.ir.kernel import Address, BulkCopy, Immediate, Operand
-from kernelcast.simcore.isa.types import AddressSpace, ScalarType, Unit
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__: list[str] = []
 
@@ -130,7 +130,7 @@ def _direction(site: Site) -> BulkDirection:
     return found
 
 
-@lowers("UBLKCP", "UBLKRED", unit=Unit.LOAD_STORE)
+@lowers("UBLKCP", "UBLKRED")
 def lower_run(site: Site) -> None:
     """`[to], [from], size`: a run of bytes, which a reduction works on as elements."""
     direction = _direction(site)
@@ -179,7 +179,7 @@ def _bytes(site: Site, word: Operand) -> Operand:
     return site.compute("mul.lo.u32", 32, pieces, Immediate(CHUNK_BYTES))
 
 
-@lowers("UBLKPF", unit=Unit.LOAD_STORE)
+@lowers("UBLKPF")
 def lower_prefetch_of_run(site: Site) -> None:
     """`[from], size`."""
     if not site.take("L2"):
@@ -193,7 +193,7 @@ def lower_prefetch_of_run(site: Site) -> None:
     gathered.write(BulkOperation(BulkDirection.PREFETCH))
 
 
-@lowers("UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF", unit=Unit.LOAD_STORE)
+@lowers("UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF")
 def lower_tensor_copy(site: Site) -> None:
     """`[place, coordinates], [map][, offsets and thread blocks]`."""
     dimensions = site.choose(_DIMENSIONS, 0)
@@ -244,14 +244,14 @@ def _halves(
         gathered.half(BulkOperand.THREAD_BLOCKS, word, is_upper=True)
 
 
-@lowers("UTMACCTL", "UTMACMDFLUSH", unit=Unit.LOAD_STORE)
+@lowers("UTMACCTL", "UTMACMDFLUSH")
 def lower_order_of_copies(site: Site) -> None:
     """The copies so far are a group, or a map is fetched or read anew: nothing is computed."""
     site.ignore("IV", "PF", "IVALL")
     site.fence()
 
 
-@lowers("UGETNEXTWORKID", unit=Unit.LOAD_STORE)
+@lowers("UGETNEXTWORKID")
 def lower_request_for_work(site: Site) -> None:
     """`[answer], [mbarrier]`: a thread block that has not begun, which is always declined."""
     if not site.take("SELFCAST"):
@@ -270,7 +270,7 @@ _WIDTHS: dict[str, tuple[ScalarType, int]] = {
 }
 
 
-@lowers("STAS", unit=Unit.LOAD_STORE)
+@lowers("STAS")
 def lower_told_store(site: Site) -> None:
     """`[place and mbarrier], a`: the bytes come to the mbarrier in the second register."""
     type_, count = site.choose(_WIDTHS, (ScalarType.B32, 1))
@@ -280,7 +280,7 @@ def lower_told_store(site: Site) -> None:
     complete_transactions(site, barrier, count * type_.bytes)
 
 
-@lowers("REDAS", unit=Unit.LOAD_STORE)
+@lowers("REDAS")
 def lower_told_reduction(site: Site) -> None:
     """`[place and mbarrier], a`."""
     reduction = site.choose(_REDUCTIONS, "")
