@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from kernelcast.errors import InputError
+from kernelcast.errors import InputError, KernelcastError
 from kernelcast.inputs.native.cubins import AssembledSource, cubin_module
-from kernelcast.measuring.chains.operations import LENGTHS
-from kernelcast.measuring.chains.ptx import chain_kernel
+from kernelcast.measuring.chains.operations import CHAINS, LENGTHS
+from kernelcast.measuring.chains.ptx import chain_kernel, chain_ptx
+from kernelcast.measuring.machine_code import assembled
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.isa.ir.kernel import Compute, Kernel, Special, SpecialRegister
 from kernelcast.simcore.isa.ir.machine_code import MachineInstruction
-from kernelcast.validation.latency_chains import ChainMachine
+from kernelcast.validation.latency_chains import ChainMachine, MeasuredLatencies
+from kernelcast.validation.measured_times import DeviceFacts
 
-__all__ = ["chain_machine"]
+__all__ = ["chain_machine", "with_machine"]
 
 _SHORT, _LONG = LENGTHS[-2:]
 _PATH = "chain.ptx"
@@ -62,6 +64,32 @@ def chain_machine(ptx: str, cubin: bytes, architecture: str, *, is_loaded: bool)
         stall_cycles=stalls,
         is_loaded=is_loaded,
     )
+
+
+def with_machine(latencies: MeasuredLatencies, facts: DeviceFacts) -> MeasuredLatencies:
+    """The chains with the machine code that the assembler here makes of them, where they have none.
+
+    It is not what was timed, only what another compiler made of the same PTX. Chains that are not
+    known any more, and those that cannot be assembled, stay as they are.
+    """
+    texts = {chain.name: chain_ptx(chain) for chain in CHAINS}
+    return replace(
+        latencies,
+        chains=tuple(
+            replace(item, machine=_assembled(texts[item.name], facts))
+            if item.machine is None and item.name in texts
+            else item
+            for item in latencies.chains
+        ),
+    )
+
+
+def _assembled(text: str, facts: DeviceFacts) -> ChainMachine | None:
+    try:
+        made = assembled(text, _PATH, facts)
+        return chain_machine(text, made.content, made.code, is_loaded=False)
+    except KernelcastError:
+        return None
 
 
 def _per_step(short: Mapping[str, int], long: Mapping[str, int]) -> dict[str, float]:
