@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from fake_accelerator import FakeAccelerator
 
 from kernelcast.inputs.native.cubins import cubin_module
@@ -46,13 +45,8 @@ class ExecutingAccelerator(FakeAccelerator):
         kernel = launch.kernel.handle
         if isinstance(kernel, str):
             return
-        values = [
-            item.handle if isinstance(item, DeviceBuffer) else np.frombuffer(item, np.uint8)
-            for item in launch.arguments
-        ]
         arguments = tuple(
-            value if isinstance(item, DeviceBuffer) else bytes(value)
-            for item, value in zip(launch.arguments, values, strict=True)
+            item.handle if isinstance(item, DeviceBuffer) else item for item in launch.arguments
         )
         execute(
             kernel,
