@@ -140,8 +140,8 @@ def _pairs(timed: Sequence[_Timed]) -> list[str]:
     if not any(item is not None for item in before):
         return [f"{a.name} -> {b.name}" for a, b in pairwise(timed)]
     depths = [0] * len(timed)
-    for place, producer in enumerate(before):
-        depths[place] = 0 if producer is None else depths[producer] + 1
+    for number, producer in enumerate(before):
+        depths[number] = 0 if producer is None else depths[producer] + 1
     found = []
     here: int | None = max(range(len(timed)), key=depths.__getitem__)
     while here is not None and (producer := before[here]) is not None:
