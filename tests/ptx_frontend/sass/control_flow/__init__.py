@@ -1,0 +1,1 @@
+"""Tests of the flow of control and of clusters as machine code."""

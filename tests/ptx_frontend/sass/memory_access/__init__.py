@@ -1,0 +1,1 @@
+"""Tests of accesses of memory as machine code."""
