@@ -105,7 +105,9 @@ def _go_together(site: Site, target: int) -> None:
     if condition.negated:
         asked = site.compute("not.pred", 1, asked)
     found = site.register(1)
+    guard, site.guard = site.guard, None  # lanes without it are asked, too
     site.exchange(WARP_OPCODES["vote.any"], (found,), (asked,), type_=ScalarType.PRED)
+    site.guard = guard
     _go(site, Guard(found, negated=False), target)
 
 
