@@ -12,6 +12,7 @@ import pytest
 from kernelcast.inputs import support_survey
 from kernelcast.inputs.native.disassembler import disassemble
 from kernelcast.ptx_frontend.sass.lowering import module
+from kernelcast.ptx_frontend.sass.lowering.families import SASS_OPCODES
 from tests.kernelcast.inputs.native.test_machine_code_files import cubin, ptx
 from tests.kernelcast.inputs.test_fat_binary import container, entry
 
@@ -33,7 +34,7 @@ def test_missing_opcodes_have_addresses(
     listing = disassemble(content, 80, "k")
     stored = re.search(r"/\*([0-9a-f]{4})\*/\s+(STG\S+)", listing)
     assert stored is not None
-    others = {name: opcode for name, opcode in module.SASS_OPCODES.items() if name != "STG"}
+    others = {name: opcode for name, opcode in SASS_OPCODES.items() if name != "STG"}
     monkeypatch.setattr(module, "SASS_OPCODES", others)
     record = json.loads(output("support", str(folder), "--json", status=1))
     (kernel,) = record["files"][0]["kernels"]
