@@ -28,18 +28,20 @@ def test_missing_opcodes_have_addresses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: Callable[..., str]
 ) -> None:
     content = cubin("k", 3)
-    (tmp_path / "k.cubin").write_bytes(content)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "k.cubin").write_bytes(content)
     listing = disassemble(content, 80, "k")
     stored = re.search(r"/\*([0-9a-f]{4})\*/\s+(STG\S+)", listing)
     assert stored is not None
     others = {name: opcode for name, opcode in SASS_OPCODES.items() if name != "STG"}
     monkeypatch.setattr(module, "SASS_OPCODES", others)
-    record = json.loads(output("support", str(tmp_path), "--json", status=1))
+    record = json.loads(output("support", str(folder), "--json", status=1))
     (kernel,) = record["files"][0]["kernels"]
     assert (kernel["supported"], kernel["code"]) == (False, "sm_80")
     (missing,) = kernel["missing"]
     assert (missing["opcode"], missing["address"]) == (stored[2], int(stored[1], 16))
-    found = output("support", str(tmp_path / "k.cubin"), status=1)
+    found = output("support", str(folder / "k.cubin"), status=1)
     assert f"[sm_80 k] at {int(stored[1], 16):#x}: SASS instruction '{stored[2]}'" in found
 
 
