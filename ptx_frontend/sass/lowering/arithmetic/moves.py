@@ -9,7 +9,7 @@ from kernelcast.simcore.isa.types import Unit
 __all__: list[str] = []
 
 
-@lowers("MOV", "UMOV", unit=Unit.INTEGER)
+@lowers("MOV", "UMOV", unit=Unit.MOVE)
 def lower_move(site: Site) -> None:
     """`d, a`."""
     if site.take("64"):
