@@ -64,7 +64,7 @@ def machine_counts(trace: Trace) -> MachineCounts | None:
     for row in trace.instructions:
         if row.is_part or not issues[row.pc]:
             continue
-        by_pipe[pipe_of(row.opcode)] += float(issues[row.pc])
+        by_pipe[pipe_of(row.mnemonic.partition(".")[0])] += float(issues[row.pc])
         by_opcode[row.mnemonic] += float(issues[row.pc])
     return MachineCounts(
         dict(sorted(by_pipe.items())),

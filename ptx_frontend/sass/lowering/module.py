@@ -8,6 +8,7 @@ from dataclasses import replace
 from kernelcast.errors import SourceSpan, UnsupportedInstruction, nearest
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
+from kernelcast.ptx_frontend.sass.lowering.constants import system_shared_bytes
 from kernelcast.ptx_frontend.sass.lowering.context import FunctionContext
 from kernelcast.ptx_frontend.sass.lowering.control_flow.clusters import other_lowerings
 from kernelcast.ptx_frontend.sass.lowering.control_flow.flow_context import FLOW, Flow
@@ -149,6 +150,9 @@ class _KernelLowering:
                 if not instruction.is_part
             },
             register_names=self._registers.names,
+            system_shared_bytes=system_shared_bytes(
+                self._cubin.architecture, self._function.shared_bytes
+            ),
             barriers=self._function.info.barriers,
         )
 

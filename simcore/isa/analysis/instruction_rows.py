@@ -46,6 +46,7 @@ __all__ = ["COMMIT_GROUP", "WAIT_GROUP", "basic_block_of_each_pc", "instruction_
 
 COMMIT_GROUP, WAIT_GROUP = "commit_group", "wait_group"
 """What opcodes of rows are called, the latter with the number of groups that are not waited for."""
+_SASS_COMMIT = "LDGDEPBAR"
 _NOWHERE = SourceSpan("", 0)
 _USUAL_ACCURACY = {Expansion.ROUNDED: "rn", Expansion.APPROXIMATED: "approx"}
 """The accuracy, by expansion, of what is one instruction here and several in native code."""
@@ -62,7 +63,7 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
         facts = _facts(kernel, instruction)
         unit_name = unit.value
         if facts is not None:
-            name = facts.opcode
+            name = name if _tells_of_order(name) else facts.opcode
             kind, unit_name = _machine_kind(instruction.mnemonic, kind, unit_name)
         space, cache, access_bytes = _access(instruction)
         origin = instruction.origin or _NOWHERE
@@ -103,6 +104,11 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
 def _facts(kernel: Kernel, instruction: Instruction) -> MachineInstruction | None:
     """What machine code says of the instruction; None for a source form and for parts."""
     return None if kernel.machine is None else kernel.machine.instructions.get(instruction.pc)
+
+
+def _tells_of_order(name: str) -> bool:
+    """Whether a name says more than an opcode: what groups and mbarriers are waited for."""
+    return name in (COMMIT_GROUP, MBARRIER_WAIT) or name.startswith(WAIT_GROUP)
 
 
 def _machine_kind(mnemonic: str, kind: str, unit: str) -> tuple[str, str]:
@@ -200,7 +206,8 @@ def _fence_name(fence: Fence) -> str:
     """Asynchronous operations are put into groups and waited for under names of their own."""
     if fence.groups_left is not None:
         return f"{WAIT_GROUP}.{fence.groups_left}"
-    return COMMIT_GROUP if COMMIT_GROUP in fence.mnemonic.split(".") else "membar"
+    names = fence.mnemonic.split(".")
+    return COMMIT_GROUP if COMMIT_GROUP in names or names[0] == _SASS_COMMIT else "membar"
 
 
 def _classify_other(instruction: Instruction) -> tuple[str, str, Unit, int]:

@@ -52,7 +52,8 @@ class MachineCode:
 
     `instructions` by the pc of the instruction that counts for it. `registers`: 32-bit registers
     per thread that the assembler took. `spill_bytes`: local memory per thread that spilled
-    registers take, bytes.
+    registers take, bytes. `system_shared_bytes`: shared memory of a thread block that comes before
+    the kernel's own, which no limit of the kernel counts.
     """
 
     architecture: str
@@ -60,5 +61,6 @@ class MachineCode:
     instructions: Mapping[int, MachineInstruction]
     register_names: tuple[str, ...] = ()
     spill_bytes: int = 0
+    system_shared_bytes: int = 0
     barriers: int = 0
     notes: Mapping[str, str] = field(default_factory=dict)
