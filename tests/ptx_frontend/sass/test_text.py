@@ -22,6 +22,7 @@ from kernelcast.ptx_frontend.sass.text.operands import (
 from kernelcast.ptx_frontend.sass.text.statements import read_listing
 
 R2, R4, UR6 = (RegisterOperand("R", 2), RegisterOperand("R", 4), RegisterOperand("UR", 6))
+SCALED = RegisterOperand("R", 2, "", False, ("X4",))
 
 
 @pytest.mark.parametrize(
