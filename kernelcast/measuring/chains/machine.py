@@ -143,15 +143,15 @@ def _pairs(timed: Sequence[_Timed]) -> list[str]:
     for number, producer in enumerate(before):
         depths[number] = 0 if producer is None else depths[producer] + 1
     found = []
-    place: int | None = max(range(len(timed)), key=depths.__getitem__)
-    while place is not None and (producer := before[place]) is not None:
-        found.append(f"{timed[producer].name} -> {timed[place].name}")
-        place = producer
+    here: int | None = max(range(len(timed)), key=depths.__getitem__)
+    while here is not None and (producer := before[here]) is not None:
+        found.append(f"{timed[producer].name} -> {timed[here].name}")
+        here = producer
     return found
 
 
 def _longest_path(timed: Sequence[_Timed]) -> list[int | None]:
-    """For each instruction the producer, of those that it waits for, with the longest path."""
+    """The producer of each instruction, of those that it waits for, with the longest path."""
     writers: dict[int, int] = {}
     depths: list[int] = []
     found: list[int | None] = []

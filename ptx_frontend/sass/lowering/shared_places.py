@@ -66,7 +66,7 @@ _State = dict[_Name, frozenset[int]]
 
 
 def shared_places(body: Body) -> Mapping[int, Making]:
-    """By the addresses of statements; empty where no rank is read."""
+    """Places by the addresses of statements; empty where no rank is read."""
     if not any(_reads_rank(statement) for statement in body.statements):
         return {}
     found = _Following(body)

@@ -115,7 +115,7 @@ def _decided(end: Terminator, values: Mapping[int, int]) -> Terminator:
 
 
 def _reached(blocks: tuple[BasicBlock, ...]) -> tuple[BasicBlock, ...]:
-    """Without what no way leads to; indices are positions again."""
+    """Basic blocks that some way leads to; indices are positions again."""
     seen, pending = {0}, [0]
     while pending:
         for target in blocks[pending.pop()].successors:

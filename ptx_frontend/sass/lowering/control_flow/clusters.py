@@ -28,7 +28,6 @@ from kernelcast.simcore.isa.ir.kernel import (
     Special,
     SpecialRegister,
 )
-from kernelcast.simcore.isa.types import Unit
 
 __all__ = ["other_lowerings"]
 
@@ -37,7 +36,7 @@ _RANK = SpecialRegister(Special.CLUSTER_CTARANK)
 
 
 def other_lowerings(body: Body, architecture: int) -> Mapping[int, Lowering]:
-    """By the addresses of statements that do something else than their opcode says."""
+    """Lowerings of statements that do something else than their opcode says, by address."""
     if architecture < _HOPPER:
         return {}
     found: dict[int, Lowering] = {
@@ -103,14 +102,14 @@ _MAKINGS: dict[Making, Lowering] = {
 }
 
 
-@lowers("UCGABAR_ARV", unit=Unit.BARRIER)
+@lowers("UCGABAR_ARV")
 def lower_cluster_arrival(site: Site) -> None:
     """Counts the threads at the barrier of their cluster."""
     fields = site.fields("barrier.cluster.arrive", is_main=True)
     site.builder.append(ClusterArrive(**fields))
 
 
-@lowers("UCGABAR_WAIT", unit=Unit.BARRIER)
+@lowers("UCGABAR_WAIT")
 def lower_cluster_wait(site: Site) -> None:
     """Waits until all threads of the cluster have come by."""
     with gone_round(site):
@@ -124,7 +123,7 @@ def lower_cluster_wait(site: Site) -> None:
         site.builder.end_and_continue(sync, following)
 
 
-@lowers("USETMAXREG", unit=Unit.CONTROL)
+@lowers("USETMAXREG")
 def lower_number_of_registers(site: Site) -> None:
     """`[p,] count`: p says whether they could be had, which is always so."""
     site.ignore("TRY_ALLOC", "DEALLOC", "CTAPOOL")
@@ -133,7 +132,7 @@ def lower_number_of_registers(site: Site) -> None:
         site.part("mov.pred", site.destination(site.operand(0)), Immediate(1))
 
 
-@lowers("ACQBULK", "PREEXIT", unit=Unit.CONTROL)
+@lowers("ACQBULK", "PREEXIT")
 def lower_order_of_grids(site: Site) -> None:
     """`griddepcontrol`: grids run one after the other."""
     site.fence()

@@ -1,5 +1,0 @@
-"""Textures and surfaces."""
-
-from __future__ import annotations
-
-__all__: list[str] = []
