@@ -82,6 +82,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert read_measured(path) == MEASURED
 
 
+MACHINE = ChainMachine("sm_90", {"FFMA": 1.0}, {"FFMA -> FFMA": 1.0}, 4.0, is_loaded=True)
 LATENCIES = MeasuredLatencies(
     chains=(
         MeasuredChain(

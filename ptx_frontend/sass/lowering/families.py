@@ -38,12 +38,12 @@ from kernelcast.ptx_frontend.sass.lowering.memory_access import (
     tensor_copies,
     told_stores,
 )
-from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
 from kernelcast.ptx_frontend.sass.lowering.tensor import (
     fragments,
     matrix,
     warpgroups,
 )
+from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
 
 __all__ = [
     "SASS_OPCODES",
