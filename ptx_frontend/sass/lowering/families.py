@@ -33,6 +33,7 @@ from kernelcast.ptx_frontend.sass.lowering.memory_access import (
     accesses,
     asynchronous,
     atomics,
+    textures,
 )
 from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
 from kernelcast.ptx_frontend.sass.lowering.tensor import (
@@ -71,6 +72,7 @@ __all__ = [
     "singles",
     "special_functions",
     "special_registers",
+    "textures",
     "uniform",
     "warp",
     "warpgroups",
