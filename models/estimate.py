@@ -9,6 +9,7 @@ from typing import Any
 
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.profile.profile import LaunchValidity
+from kernelcast.traces.trace import SOURCE_CODE
 from kernelcast.units import format_quantity, format_seconds
 
 __all__ = ["Combine", "Estimate", "Parameter", "Term"]
@@ -137,9 +138,19 @@ class Estimate:
             *_section("between", (f"{bounds}: {self.basis}",)),
             *_section("why", self.causes),
             *_section("what to change", self.advice),
+            *_section("executed", self._executed),
             *_section("assumed", self.assumptions),
             *_section("conditions for it to hold", self.validity.checks),
         )
+
+    @property
+    def _executed(self) -> tuple[str, ...]:
+        """What the estimate stands on; nothing where a profiler counted."""
+        if not self.code:
+            return ()
+        if self.code == SOURCE_CODE:
+            return ("the source form of the kernel, not machine code",)
+        return (f"machine code of {self.code}",)
 
     def __str__(self) -> str:
         values = [

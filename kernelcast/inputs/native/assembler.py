@@ -41,7 +41,8 @@ def assemble(ptx: str, architecture: str, path: str, options: Sequence[str] = ()
     stored = cache.read()
     if stored is not None:
         return stored
-    text = _for_architecture(ptx, architecture, number)
+    # without an end of its last line, ptxas with -lineinfo writes past its own memory
+    text = _for_architecture(ptx, architecture, number).rstrip("\n") + "\n"
     arguments = (*command, _SOURCE, "-o", _RESULT)
     with scratch_folder() as folder:
         source = folder / _SOURCE

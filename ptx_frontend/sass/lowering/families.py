@@ -25,6 +25,7 @@ from kernelcast.ptx_frontend.sass.lowering.arithmetic import (
 from kernelcast.ptx_frontend.sass.lowering.control_flow import (
     barriers,
     branches,
+    clusters,
     indirect,
     reconvergence,
     warp,
@@ -33,7 +34,10 @@ from kernelcast.ptx_frontend.sass.lowering.memory_access import (
     accesses,
     asynchronous,
     atomics,
+    mbarriers,
+    tensor_copies,
     textures,
+    told_stores,
 )
 from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
 from kernelcast.ptx_frontend.sass.lowering.tensor import (
@@ -51,6 +55,7 @@ __all__ = [
     "barriers",
     "bit_fields",
     "branches",
+    "clusters",
     "constant_loads",
     "conversions",
     "doubles",
@@ -63,6 +68,7 @@ __all__ = [
     "integers",
     "logic",
     "matrix",
+    "mbarriers",
     "moves",
     "packing",
     "predicate_tables",
@@ -72,7 +78,9 @@ __all__ = [
     "singles",
     "special_functions",
     "special_registers",
+    "tensor_copies",
     "textures",
+    "told_stores",
     "uniform",
     "warp",
     "warpgroups",

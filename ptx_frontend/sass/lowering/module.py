@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from kernelcast.errors import SourceSpan, UnsupportedInstruction, nearest
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
 from kernelcast.ptx_frontend.sass.lowering.context import FunctionContext
+from kernelcast.ptx_frontend.sass.lowering.control_flow.clusters import other_lowerings
 from kernelcast.ptx_frontend.sass.lowering.control_flow.flow_context import FLOW, Flow
 from kernelcast.ptx_frontend.sass.lowering.control_flow.shared_calls import call_shared, go_back
 from kernelcast.ptx_frontend.sass.lowering.entry_values import EntryValues
@@ -18,6 +19,7 @@ from kernelcast.ptx_frontend.sass.lowering.functions import CallGraph, SharedFun
 from kernelcast.ptx_frontend.sass.lowering.registers import SassRegisters
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.symbols import symbols_of, unlinked
+from kernelcast.ptx_frontend.sass.lowering.table import Lowering
 from kernelcast.ptx_frontend.sass.lowering.wide_registers import wide_registers
 from kernelcast.ptx_frontend.sass.lowering.wide_sums import find_wide_sums
 from kernelcast.ptx_frontend.sass.passes.pipeline import improved
@@ -69,7 +71,7 @@ class _KernelLowering:
     ) -> None:
         self._cubin = cubin
         self._function = function
-        self._parameters = _parameters(function) if source is None else source.parameters
+        self._parameters = _parameters(function, source)
         self._origins = {} if source is None else _origins(source)
         self.refusals: list[UnsupportedInstruction] = []
         self._section = listing.get(function.name) or Section(function.name)
@@ -92,6 +94,8 @@ class _KernelLowering:
             cubin.architecture,
             wide_registers(self._section.statements),
         )
+        self._others: Mapping[int, Lowering] = {}
+        """How statements are lowered that do something else than their opcode says."""
         self._facts: dict[int, MachineInstruction] = {}
         self._depth: list[int] = []
 
@@ -157,6 +161,7 @@ class _KernelLowering:
             body, self._call, self._shared_function, self._graph.pointed, own
         )
         self._context.wide_sums = find_wide_sums(body.statements, body.starts)
+        outer_others, self._others = self._others, other_lowerings(body, self._cubin.architecture)
         self._builder.fall_into(body.blocks[body.entry])
         for statement in self._watched(body):
             block = body.blocks.get(statement.address)
@@ -170,6 +175,7 @@ class _KernelLowering:
                 reason = f"SASS instruction {statement.mnemonic!r} has fewer operands than it needs"
                 self._refuse(UnsupportedInstruction(reason, self._span(statement)))
         self._context.memory[FLOW], self._context.wide_sums = outer, outer_sums
+        self._others = outer_others
 
     def _watched(self, body: Body) -> Iterator[Statement]:
         for statement in watched(body.statements, f"reading {self._cubin.path}"):
@@ -226,12 +232,11 @@ class _KernelLowering:
                 f"SASS instruction {statement.mnemonic!r} is not supported{hint}", span
             )
         site = Site(self._context, statement, span, self._origin(statement))
-        entry.lower(site)
+        self._others.get(statement.address, entry.lower)(site)
         site.finish()
         self._facts[statement.address] = MachineInstruction(
             address=statement.address,
             opcode=entry.name,
-            unit=entry.unit,
             reads=tuple(site.reads),
             writes=tuple(site.writes),
             ptx_line=statement.ptx_line,
@@ -272,8 +277,20 @@ def _origins(source: Kernel) -> dict[int, SourceSpan]:
     }
 
 
-def _parameters(function: CubinFunction) -> tuple[Parameter, ...]:
-    """What a cubin tells of parameters: places and sizes, no types."""
+def _parameters(function: CubinFunction, source: Kernel | None) -> tuple[Parameter, ...]:
+    """What a cubin tells of parameters, places and sizes, with names and types of the source.
+
+    The assembler aligns places within the whole constant bank, so that they may lie further on.
+    """
+    told = function.info.parameters
+    if source is not None and len(source.parameters) == len(told):
+        places = sorted(item.offset for item in told)
+        return tuple(
+            replace(parameter, offset=place)
+            for parameter, place in zip(source.parameters, places, strict=True)
+        )
+    if source is not None:
+        return source.parameters
     return tuple(
         Parameter(
             name=f"{function.name}_param_{item.ordinal}",
@@ -282,5 +299,5 @@ def _parameters(function: CubinFunction) -> tuple[Parameter, ...]:
             size=item.size,
             is_struct=item.size not in _TYPES,
         )
-        for item in function.info.parameters
+        for item in told
     )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from kernelcast.ptx_frontend.sass.lowering.registers import SassRegisters
 from kernelcast.ptx_frontend.sass.passes.common_values import with_common_values
 from kernelcast.ptx_frontend.sass.passes.dead_parts import without_dead_parts
+from kernelcast.ptx_frontend.sass.passes.decided_branches import with_decided_branches
 from kernelcast.ptx_frontend.sass.passes.live_ranges import separated
 from kernelcast.ptx_frontend.sass.passes.register_pairs import without_valid_updates
 from kernelcast.ptx_frontend.sass.passes.waiting_loads import with_waiting_loads
@@ -22,6 +23,7 @@ def improved(kernel: Kernel, registers: SassRegisters) -> Kernel:
     blocks = tuple(replace(block, body=bodies[block.index]) for block in kernel.blocks)
     live = live_in(replace(kernel, blocks=blocks))
     blocks, own = separated(blocks, live)
+    blocks = with_decided_branches(blocks)
     unset = live_in(replace(kernel, blocks=blocks, registers=own))[0]
     blocks = without_dead_parts(with_common_values(without_dead_parts(blocks), unset))
     kernel = replace(kernel, blocks=_numbered(blocks), registers=own)

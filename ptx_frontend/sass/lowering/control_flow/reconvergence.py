@@ -18,14 +18,13 @@ from kernelcast.ptx_frontend.sass.text.operands import RegisterOperand
 from kernelcast.ptx_frontend.sass.text.statements import Section
 from kernelcast.simcore.isa.ir.kernel import Immediate, Jump, Operand, Register
 from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
-from kernelcast.simcore.isa.types import Unit
 
 __all__ = ["meet", "members"]
 
 _MEMBERS, _BARRIERS, _COLLECTIVE = "members", "convergence barriers", "collective"
 _EVERYBODY = Immediate(0xFFFFFFFF)
 _EXCHANGES = ("SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT")
-_PARTING = ("BRA", "BRX", "BRXU", "CALL", "BSYNC")
+_PARTINGS = ("BRA", "BRX", "BRXU", "EXIT", "RET", "CALL", "BREAK", "BSYNC")
 _ATOMICS = ("ATOM", "ATOMG", "ATOMS", "SYNCS")
 
 
@@ -55,15 +54,16 @@ def _gather(site: Site, lanes: Operand) -> None:
     """The lanes of a mask wait for each other and then are together without the others."""
     meet(site, lanes, is_main=True)
     body, here = flow(site).body, site.statement.address
-    parting = (s.address for s in body.statements if s.opcode in _PARTING)
-    ends = (end for end in (*body.starts, *parting) if end > here)
-    after = min(ends, default=sys.maxsize)
+    # the group parts at a branch, also for lanes that do not take it
+    ends = (s.address for s in body.statements if s.opcode in _PARTINGS and s.address > here)
+    starts = (start for start in body.starts if start > here)
+    after = min((*starts, *ends), default=sys.maxsize)
     kept = site.compute("mov.b32", 32, lanes) if isinstance(lanes, Register) else lanes
     known = None if site.guard is not None else _Gathered(body, after, kept)
     site.context.memory[_MEMBERS] = known
 
 
-@lowers("WARPSYNC", unit=Unit.CONTROL)
+@lowers("WARPSYNC")
 def lower_warp_barrier(site: Site) -> None:
     """The lanes of a mask wait for each other.
 
@@ -89,7 +89,7 @@ def lower_warp_barrier(site: Site) -> None:
         site.context.memory[_COLLECTIVE] = current.block(end)
 
 
-@lowers("ENDCOLLECTIVE", unit=Unit.CONTROL)
+@lowers("ENDCOLLECTIVE")
 def lower_end_of_collective(site: Site) -> None:
     """Lanes go on behind the collective."""
     target = site.context.memory.get(_COLLECTIVE)
@@ -98,7 +98,7 @@ def lower_end_of_collective(site: Site) -> None:
     site.builder.end(Jump(**site.counted("bra", is_main=True), target=target))
 
 
-@lowers("BSSY", unit=Unit.CONTROL)
+@lowers("BSSY")
 def lower_barrier_set(site: Site) -> None:
     """`Bn, label`: the lanes that are together here meet again at the label."""
     site.ignore("RECONVERGENT", "RELIABLE")
@@ -109,7 +109,7 @@ def lower_barrier_set(site: Site) -> None:
     site.exchange(WARP_OPCODES["activemask"], (site.destination(barrier),), (), is_main=True)
 
 
-@lowers("BSYNC", unit=Unit.CONTROL)
+@lowers("BSYNC")
 def lower_barrier_wait(site: Site) -> None:
     """`Bn`: the lanes of the barrier wait for each other."""
     site.ignore("RECONVERGENT", "RELIABLE")
@@ -122,14 +122,14 @@ def lower_barrier_wait(site: Site) -> None:
         meet(site, lanes, is_main=True)
 
 
-@lowers("BREAK", "YIELD", "NOP", unit=Unit.CONTROL)
+@lowers("BREAK", "YIELD", "NOP")
 def lower_nothing(site: Site) -> None:
     """Nothing is computed: lanes leave a barrier that nobody keeps, or let others run."""
     site.rest()
     site.nothing()
 
 
-@lowers("BMOV", unit=Unit.MOVE)
+@lowers("BMOV")
 def lower_barrier_move(site: Site) -> None:
     """Copies a mask of lanes that only comes back as one: any value does."""
     site.rest()

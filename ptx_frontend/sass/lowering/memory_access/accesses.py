@@ -9,7 +9,7 @@ from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import RegisterOperand, SassOperand
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
-from kernelcast.simcore.isa.types import AddressSpace, ScalarType, Unit
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = ["HINTS", "address_of"]
 
@@ -126,7 +126,7 @@ def _wanted_words(site: Site, position: int) -> int | None:
     return mask.bits
 
 
-@lowers("LDG", "LDS", "LDL", "LD", unit=Unit.LOAD_STORE)
+@lowers("LDG", "LDS", "LDL", "LD")
 def lower_load(site: Site) -> None:
     """`d, [address]`; 256 bits go to two registers and their neighbours: upper half, lower half."""
     space = _SPACES[site.statement.opcode[2:]]
@@ -148,7 +148,7 @@ def lower_load(site: Site) -> None:
     site.load(type_, address, destinations, volatile=is_ordered, cache=cache, is_main=True)
 
 
-@lowers("STG", "STS", "STL", "ST", unit=Unit.LOAD_STORE)
+@lowers("STG", "STS", "STL", "ST")
 def lower_store(site: Site) -> None:
     """`[address], a`."""
     space = _SPACES[site.statement.opcode[2:]]
@@ -163,7 +163,7 @@ def lower_store(site: Site) -> None:
     )
 
 
-@lowers("QSPC", unit=Unit.INTEGER)
+@lowers("QSPC")
 def lower_query_of_space(site: Site) -> None:
     """`p, RZ, [address]`: whether a generic address is one of global, shared or local memory."""
     site.ignore("E")
@@ -178,7 +178,7 @@ def lower_query_of_space(site: Site) -> None:
     site.main(f"isspacep.{space}", site.destination(site.operand(0)), value)
 
 
-@lowers("CCTL", "CCTLL", "CCTLT", unit=Unit.LOAD_STORE)
+@lowers("CCTL", "CCTLL", "CCTLT")
 def lower_cache_control(site: Site) -> None:
     """Lines are fetched or thrown away, which no thread can see."""
     site.rest()

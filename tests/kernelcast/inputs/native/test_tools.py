@@ -169,6 +169,20 @@ def fake(folder: Path, script: str) -> Toolset:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="scripts of a shell")
+def test_the_assembler_reads_whole_lines(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ptxas breaks down now and then where the end of the last line lacks."""
+    assert not cache.exists()
+    seen = tmp_path / "seen"
+    found = fake(tmp_path, f"cat *.ptx > {seen}; exit 1")
+    monkeypatch.setattr(assembler, "required", lambda *_: found)
+    with pytest.raises(CompilationError):
+        assemble(_PTX.rstrip("\n"), "sm_80", "k.ptx")
+    assert seen.read_text() == _PTX
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="scripts of a shell")
 def test_runs_of_tools_are_limited(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

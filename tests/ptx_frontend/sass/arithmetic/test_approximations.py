@@ -145,6 +145,16 @@ def test_ordinary_divisions_need_no_slow_path(low: int, high: int) -> None:
     assert "CALL" not in executed_opcodes(a, b)
 
 
-def test_extreme_divisions_take_the_slow_path() -> None:
-    a = np.full(128, 1e-40, np.float32)
-    assert "CALL" in executed_opcodes(a, np.ones(128, np.float32))
+@pytest.mark.parametrize(
+    ("dividend", "divisor"),
+    [(-135, 0), (-117, -20), (120, 127), (-120, -60), (120, -10), (-60, 80), (0, -130)],
+)
+def test_extreme_divisions_take_the_slow_path(dividend: int, divisor: int) -> None:
+    """Powers of two of operands for which a step of the fast path would not be exact."""
+    draw = np.random.default_rng(7)
+    numbers = draw.uniform(1, 2, (2, 128)).astype(np.float32)
+    a, b = (
+        np.ldexp(x, e).astype(np.float32) for x, e in zip(numbers, (dividend, divisor), strict=True)
+    )
+    with np.errstate(over="ignore", under="ignore"):
+        assert "CALL" in executed_opcodes(a, b)

@@ -124,7 +124,7 @@ def _packed() -> list[FloatStatement]:
         FloatStatement(
             ".reg .b16 s, t; cvt.rn.satfinite.e4m3x2.f32 s, f, g;"
             " cvt.rn.satfinite.e4m3x2.f32 t, g, h; mov.b32 ri, {s, t}",
-            since=90,  # ptxas 13.5 fails on it for sm_89
+            since=89,
         ),
         FloatStatement(
             ".reg .b16 s, t; mov.b32 {s, t}, i; cvt.rn.f16x2.e5m2x2 ri, t", "f16x2", since=89

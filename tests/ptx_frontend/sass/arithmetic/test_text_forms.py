@@ -173,9 +173,8 @@ FORMS: Mapping[str, tuple[tuple[str, ...], Mapping[int, Callable[[Words], int]]]
             "R2UR.OR P3, UR5, R4",
             "UIADD3 UR6, UR4, -UR5, URZ",
             "IADD3 R8, R5, UR6, RZ",
-            "SEL R9, R6, R7, P3",
         ),
-        {8: lambda w: w[5] + w[3] - w[4], 9: lambda w: w[7]},
+        {8: lambda w: w[5] + w[3] - w[4]},
     ),
     "extrema": (
         (
@@ -269,3 +268,18 @@ def test_every_table_of_predicates() -> None:
             tables = range(32 * word, 32 * word + 32)
             expected = sum((table >> index & 1) << 31 - table % 32 for table in tables)
             assert int(after[4 + word]) == expected
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_moves_to_uniform_registers_say_which_lanes_differ(engine: str) -> None:
+    """The first lane's value is the chosen one; `.OR` adds lanes that differ in a second word."""
+    lines = ("R2UR P3, UR4, R3", "R2UR.OR P3, UR5, R4", "SEL R8, R6, R7, P3")
+    words = _words()
+    words[::3, 3], words[::2, 4] = words[0, 3], words[0, 4]
+    memory = words.copy()
+    execute(kernel_from(lines), Launch((1, 1, 1), (LANES, 1, 1), (memory, 0)), engine=engine)
+    leaders = words[np.arange(LANES) // 32 * 32]
+    differs = (words[:, 3] != leaders[:, 3]) | (words[:, 4] != leaders[:, 4])
+    assert (memory[:, 8] == np.where(differs, words[:, 6], words[:, 7])).all()
+    assert differs.any()
+    assert not differs.all()

@@ -33,7 +33,7 @@ def _program(read: str, place: str) -> str:
 
 @pytest.mark.parametrize("architecture", ["sm_70", "sm_80", "sm_90", "sm_120"])
 @pytest.mark.parametrize("type_", [np.float32, np.int16, np.uint8])
-def test_texels(type_: type, architecture: str) -> None:
+def test_texels(type_: type[np.generic], architecture: str) -> None:
     values = np.random.default_rng(3).uniform(-90, 90, (32, 4)).astype(type_)
     kind = "f32" if type_ is np.float32 else "s32"
     launch = Launch(
