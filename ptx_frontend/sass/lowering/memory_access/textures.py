@@ -26,7 +26,7 @@ from kernelcast.ptx_frontend.sass.text.operands import (
 )
 from kernelcast.simcore.isa.ir.kernel import Compute, Immediate, Operand, Register
 from kernelcast.simcore.isa.opcodes.table import OPCODES
-from kernelcast.simcore.isa.types import ScalarType, Unit
+from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.launch.image_descriptors import DescriptorField, ShapeBits
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class _TexelCode:
         return self.compute(f"selp.b{bits}", bits, yes, no, condition)
 
 
-@lowers("TLD", unit=Unit.TEXTURE)
+@lowers("TLD")
 def lower_texel(site: Site) -> None:
     """`d2, d, places, number, geometry[, mask]`: channels of the mask, two to each register."""
     site.ignore("NODEP")
