@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kernelcast.ptx_frontend.sass.lowering.families import SASS_OPCODES
 from tests.ptx_frontend.sass import census
 from tests.ptx_frontend.sass.native_programs import needs_tools
 
