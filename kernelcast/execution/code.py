@@ -30,8 +30,8 @@ __all__ = [
 ]
 
 _VARIABLE = "KERNELCAST_CODE"
-_OLDEST = 50
-"""The first architecture whose machine code is read (Maxwell)."""
+_OLDEST = 70
+"""The first architecture whose machine code is executed (Volta)."""
 _NO_MACHINE_CODE = (InputError, CompilationError, UnsupportedInstruction)
 
 

@@ -119,7 +119,7 @@ def test_latencies_are_read_back(tmp_path: Path) -> None:
 
 
 def test_files_without_results_and_latencies_are_read(tmp_path: Path) -> None:
-    """Files of published times and older ones are read, too."""
+    """Published times, and files of older releases."""
 
     def without(record: Record) -> None:
         del record["latencies"], record["rows"][0]["results"], record["rows"][0]["code"]
