@@ -20,6 +20,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.ir.kernel import Kernel
 
 __all__ = [
+    "OLDEST_ARCHITECTURE",
     "Code",
     "CodePlan",
     "NativeSource",
@@ -30,7 +31,7 @@ __all__ = [
 ]
 
 _VARIABLE = "KERNELCAST_CODE"
-_OLDEST = 70
+OLDEST_ARCHITECTURE = 70
 """The first architecture whose machine code is executed (Volta)."""
 _NO_MACHINE_CODE = (InputError, CompilationError, UnsupportedInstruction)
 
@@ -80,7 +81,7 @@ def machine_architecture(device: Device) -> int | None:
     if not (major.isdigit() and minor.isdigit()):
         return None
     number = int(major) * 10 + int(minor)
-    return number if number >= _OLDEST else None
+    return number if number >= OLDEST_ARCHITECTURE else None
 
 
 def machine_code_name(device: Device) -> str | None:

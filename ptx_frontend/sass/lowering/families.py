@@ -39,12 +39,12 @@ from kernelcast.ptx_frontend.sass.lowering.memory_access import (
     textures,
     told_stores,
 )
+from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
 from kernelcast.ptx_frontend.sass.lowering.tensor import (
     fragments,
     matrix,
     warpgroups,
 )
-from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
 
 __all__ = [
     "SASS_OPCODES",
