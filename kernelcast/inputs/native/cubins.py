@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from kernelcast.errors import InputError
 from kernelcast.inputs.kernel_names import called_by
 from kernelcast.inputs.native.assembler import assemble
 from kernelcast.inputs.native.disassembler import disassemble
@@ -21,6 +22,9 @@ from kernelcast.ptx_frontend.sass.text.statements import read_listing
 from kernelcast.simcore.isa.ir.kernel import Module
 
 __all__ = ["AssembledSource", "assembled_module", "cubin_module", "kernels_of"]
+
+_OLDEST = 70
+"""Instructions of Volta and newer architectures are encoded alike, those of older ones are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,11 @@ def kernels_of(
     names: Collection[str] = (),
 ) -> Module:
     """The kernels that `cubin_module` gives, of a cubin that was read from `content` already."""
+    if cubin.architecture < _OLDEST:
+        raise InputError(
+            f"{cubin.path}: machine code of sm_{cubin.architecture} is not executed, only that of "
+            f"sm_{_OLDEST} and newer"
+        )
     tool = required(cubin.architecture, f"{cubin.path}: machine code").disassembler
     facts = (fingerprint(tool), "" if source is None else source.text, sorted(names))
     kept = cached_name(content, f"{cubin.path} {facts!r}")
