@@ -47,6 +47,7 @@ explore: $(VENV)/installed-test
 	$(BIN)/python -m pytest $(or $(TEST),$(ALL_TESTS)) --hypothesis-profile=explore $(REPORT)
 
 test-all: test validate-small
+	$(BIN)/python -m tests.ptx_frontend.sass.native_suite
 
 # What takes longer than a test may: the suite of workloads, and the published cases at full size.
 validate-small: $(VENV)/installed

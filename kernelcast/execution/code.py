@@ -116,7 +116,8 @@ def planned(
     if code is Code.NATIVE and not devices and kernel.machine is None:
         raise LaunchError("machine code is that of a GPU: name one, as --device or `devices`")
     plan = CodePlan()
-    if code is Code.SOURCE or kernel.machine is not None:
+    is_machine_code = kernel.machine is not None and native is None
+    if code is Code.SOURCE or is_machine_code:
         plan.source = list(devices)
         return plan
     by_architecture: dict[int, list[Device]] = {}

@@ -110,7 +110,7 @@ def _result(name: str, before: Array, after: Array) -> BufferResult:
 
 
 def _digest(array: Array) -> str:
-    return hashlib.sha256(_bytes_of(array)).hexdigest()
+    return hashlib.sha256(_bytes_of(array).tobytes()).hexdigest()
 
 
 def _bytes_of(array: Array) -> Array:

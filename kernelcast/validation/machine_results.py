@@ -32,7 +32,7 @@ class RowComparison:
 
     @property
     def is_good(self) -> bool:
-        """Whether it was compared and no drawn element is beyond the workload's tolerance."""
+        """Whether the row was compared and no drawn element is beyond the workload's tolerance."""
         return not self.problem and all(
             item.is_filled_alike and not item.far for item in self.buffers
         )

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from kernelcast.errors import MetricsError
 from kernelcast.validation.buffer_results import BufferResult, read_results
+from kernelcast.validation.latency_chains import MeasuredLatencies, read_latencies
 from kernelcast.workload.json_object import JsonObject, read_json
 
 __all__ = [
@@ -157,7 +158,10 @@ class FailedCase:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredDevice:
-    """All rows of one device. `dry_run`: nothing was executed and no time means anything."""
+    """All rows of one device. `dry_run`: nothing was executed and no time means anything.
+
+    `latencies` are those of chains of instructions; None where they were not measured.
+    """
 
     api: Api
     device: DeviceFacts
@@ -165,6 +169,7 @@ class MeasuredDevice:
     rows: tuple[MeasuredRow, ...]
     failures: tuple[FailedCase, ...] = ()
     dry_run: bool = False
+    latencies: MeasuredLatencies | None = None
 
     def row(self, workload: str, size: str) -> MeasuredRow | None:
         """The row of one workload at one size, if it was measured."""
@@ -185,7 +190,7 @@ def read_measured(path: str | os.PathLike[str]) -> MeasuredDevice:
     fields = read_json(file)
     if fields.whole("schema") != SCHEMA:
         raise MetricsError(f"{fields.where('schema')} must be {SCHEMA}")
-    fields.allow("schema", "api", "device", "launch_overhead_s", "rows", "failures", "dry_run")
+    fields.allow("schema", *MeasuredDevice.__slots__)
     return MeasuredDevice(
         api=_read_api(fields),
         device=_read_device(fields.object("device")),
@@ -196,7 +201,13 @@ def read_measured(path: str | os.PathLike[str]) -> MeasuredDevice:
             for item in (fields.objects("failures") if "failures" in fields else ())
         ),
         dry_run=fields.flag("dry_run"),
+        latencies=_read_latencies(fields) if "latencies" in fields else None,
     )
+
+
+def _read_latencies(fields: JsonObject) -> MeasuredLatencies | None:
+    found = fields.optional_object("latencies")
+    return None if found is None else read_latencies(found)
 
 
 def _read_api(fields: JsonObject) -> Api:

@@ -90,8 +90,13 @@ def test_a_full_disk_is_told_in_a_line(form: str) -> None:
     assert message == "error: cannot write standard output: No space left on device\n"
 
 
-@pytest.mark.parametrize(
-    "form", ["devices | true", "devices --json | true", "devices >&-", "--help | true"]
-)
+@pytest.mark.parametrize("form", ["devices", "devices --csv", "--help", f"run {SAXPY}"])
+def test_a_closed_output_is_told_in_a_line(form: str) -> None:
+    message = "error: cannot write standard output: Bad file descriptor\n"
+    assert status(f"KC {form} >&-") == (2, message)
+    assert status(f"KC {form} >&- 2>&-") == (2, "")
+
+
+@pytest.mark.parametrize("form", ["devices | true", "devices --json | true", "--help | true"])
 def test_output_that_nobody_wants_is_no_error(form: str) -> None:
     assert status(f"KC {form}") == (0, "")

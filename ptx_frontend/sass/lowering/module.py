@@ -241,7 +241,6 @@ class _KernelLowering:
         self._facts[statement.address] = MachineInstruction(
             address=statement.address,
             opcode=entry.name,
-            unit=entry.unit,
             reads=tuple(site.reads),
             writes=tuple(site.writes),
             ptx_line=statement.ptx_line,

@@ -98,5 +98,5 @@ def is_mbarrier_look(instruction: Instruction) -> bool:
 
 
 def is_of_mbarrier(instruction: Instruction) -> bool:
-    """Whether it is called as those are that work on an mbarrier."""
+    """Whether an instruction is called as those are that work on an mbarrier."""
     return instruction.mnemonic.startswith(_NAMES)

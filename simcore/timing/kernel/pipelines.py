@@ -48,7 +48,7 @@ BULK_COPY = "cp.async.bulk"
 _WITHOUT_WAITING = ("bar.arrive",)
 _ARRIVAL = "BAR.ARV"
 _CONSTANT_LOADS = ("LDC", "ULDC", "LDCU")
-"""Of SASS: what they load may be known before, as no memory is read then."""
+"""Loads of SASS whose results may be known before, as no memory is read then."""
 COMMITS = ("cp.async.mbarrier.arrive", "tcgen05.commit", "ARRIVES")
 """How instructions begin that tell an mbarrier of what their thread began before."""
 _GROUPING = frozenset(
