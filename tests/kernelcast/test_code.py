@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -265,7 +266,7 @@ def test_machine_code_of_another_architecture_is_a_stand_in() -> None:
     needs_tools()
     kernel = kc.load(EXAMPLES / "saxpy" / "saxpy.ptx")["saxpy"]
     x, y = np.ones((2, 1000), np.float32)
-    arguments = [1000, 3.0, x, y]
+    arguments: list[Any] = [1000, 3.0, x, y]
     trace = kernel.run(grid=4, block=256, args=arguments, target="a100-40gb", code="native")
     found = {name: trace.profile(name).assumptions for name in ("a100-80gb", "h100-pcie")}
     told = {name: any("stands for that of" in item for item in found[name]) for name in found}
