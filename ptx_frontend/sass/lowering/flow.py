@@ -22,6 +22,8 @@ __all__ = [
 
 INSTRUCTION_BYTES = 16
 _ENDS = ("EXIT", "RET", "BRX", "BRXU", "KILL")
+_RETURNS = ("RET", "BRX", "BRXU", "JMX", "JMXU")
+"""What may go back to a caller."""
 _BRANCHES = ("BRA", "BRX", "BRXU")
 COLLECTIVE = "COLLECTIVE"
 COLLECTIVE_END = "ENDCOLLECTIVE"
@@ -72,7 +74,13 @@ def _conditions(statement: Statement) -> list[RegisterOperand]:
 
 
 def jumps(statement: Statement, section: Section) -> tuple[int, ...]:
-    """Addresses that a statement may send lanes to, besides the next one."""
+    """Addresses that a statement may send lanes to, besides the next one.
+
+    The assembler also writes `CALL` for a branch: to a place from which nothing returns.
+    """
+    if statement.opcode == "CALL":
+        target = _called(statement, section)
+        return () if target is None or _returns(section, target) else (target,)
     if statement.opcode not in _BRANCHES:
         return ()
     names = statement.targets or tuple(filter(None, (label_of(statement),)))
@@ -93,11 +101,41 @@ def goes_on(statement: Statement) -> bool:
 
 
 def callee(statement: Statement, section: Section) -> int | None:
-    """Where a direct call within the section goes."""
+    """Where a direct call within the section goes; None of what only branches."""
     if statement.opcode != "CALL":
+        return None
+    target = _called(statement, section)
+    return None if target is None or not _returns(section, target) else target
+
+
+def _called(statement: Statement, section: Section) -> int | None:
+    """The place that a call names."""
+    if any(isinstance(item, RegisterOperand) for item in statement.operands):
         return None
     label = label_of(statement)
     return None if label is None else section.target(label)
+
+
+def _returns(section: Section, entry: int) -> bool:
+    """Whether a `RET` is reached from there, when calls come back."""
+    if entry in section.returning:
+        return section.returning[entry]
+    at = {statement.address: statement for statement in section.statements}
+    seen: set[int] = set()
+    pending, found = [entry], False
+    while pending and not found:
+        address = pending.pop()
+        statement = at.get(address)
+        if statement is None or address in seen:
+            continue
+        seen.add(address)
+        found = statement.opcode in _RETURNS
+        if statement.opcode != "CALL":
+            pending.extend(jumps(statement, section))
+        if goes_on(statement):
+            pending.append(address + INSTRUCTION_BYTES)
+    section.returning[entry] = found
+    return found
 
 
 def collective_end(statement: Statement, section: Section) -> int | None:

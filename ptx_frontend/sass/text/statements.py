@@ -61,11 +61,15 @@ class Statement:
 
 @dataclass(slots=True)
 class Section:
-    """The code of one `.text` section; `labels` are addresses by name."""
+    """The code of one `.text` section; `labels` are addresses by name.
+
+    `returning`: whether the code at an address returns to a caller, as far as that was asked.
+    """
 
     name: str
     statements: list[Statement] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
+    returning: dict[int, bool] = field(default_factory=dict)
 
     def target(self, label: str) -> int | None:
         """The address of a label of this section."""

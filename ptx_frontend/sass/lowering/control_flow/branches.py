@@ -23,12 +23,12 @@ from kernelcast.simcore.isa.ir.kernel import (
 from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
 from kernelcast.simcore.isa.types import ScalarType
 
-__all__ = ["FLOW", "Flow", "gone_round"]
+__all__ = ["FLOW", "Flow", "go", "gone_round"]
 
 _EVERYBODY = Immediate(0xFFFFFFFF)
 
 
-def _go(site: Site, condition: Guard | None, target: int) -> None:
+def go(site: Site, condition: Guard | None, target: int) -> None:
     """The lanes of the condition go to `target`, the others go on."""
     fields = site.counted("bra", is_main=True)
     if condition is None:
@@ -77,7 +77,7 @@ def lower_branch(site: Site) -> None:
     if site.take("ANY"):
         _go_together(site, target)
         return
-    _go(site, _condition(site), target)
+    go(site, _condition(site), target)
 
 
 def _go_as_lanes_are(site: Site, order: str, target: int) -> None:
@@ -92,14 +92,14 @@ def _go_as_lanes_are(site: Site, order: str, target: int) -> None:
     lanes = site.register(32)
     site.exchange(WARP_OPCODES["vote.ballot"], (lanes,), (held,))
     asked = site.compute(f"setp.{order}.b32", 1, lanes, mask)
-    _go(site, Guard(asked, negated=False), target)
+    go(site, Guard(asked, negated=False), target)
 
 
 def _go_together(site: Site, target: int) -> None:
     """All lanes go where the predicate holds in any of them."""
     condition = _condition(site)
     if condition is None:
-        _go(site, None, target)
+        go(site, None, target)
         return
     asked = condition.register
     if condition.negated:
@@ -108,7 +108,7 @@ def _go_together(site: Site, target: int) -> None:
     guard, site.guard = site.guard, None  # lanes without it are asked, too
     site.exchange(WARP_OPCODES["vote.any"], (found,), (asked,), type_=ScalarType.PRED)
     site.guard = guard
-    _go(site, Guard(found, negated=False), target)
+    go(site, Guard(found, negated=False), target)
 
 
 def _asked_lanes(site: Site) -> Operand:
@@ -129,7 +129,7 @@ def _asked_lanes(site: Site) -> Operand:
 def lower_exit(site: Site) -> None:
     """The lanes are done: all leave in one place, where those that are done wait for nobody."""
     site.ignore("PREEMPTED", "KEEPREFCOUNT")
-    _go(site, _condition(site), site.builder.shared_exit())
+    go(site, _condition(site), site.builder.shared_exit())
 
 
 @lowers("BPT")
@@ -141,7 +141,7 @@ def lower_trap(site: Site) -> None:
         return
     reason = "the kernel executed trap"
     if site.guard is not None:
-        _go(site, site.guard, site.builder.trap(site.span, reason))
+        go(site, site.guard, site.builder.trap(site.span, reason))
         return
     fields = site.counted("trap", is_main=True)
     site.builder.end(Exit(**fields, trap=True, reason=reason))

@@ -5,6 +5,7 @@ The code of a kernel begins at address 0, so that places relative to it are addr
 
 from __future__ import annotations
 
+from kernelcast.ptx_frontend.sass.lowering.control_flow.branches import go
 from kernelcast.ptx_frontend.sass.lowering.control_flow.flow_context import flow, gone_round
 from kernelcast.ptx_frontend.sass.lowering.control_flow.host_calls import call_host
 from kernelcast.ptx_frontend.sass.lowering.control_flow.shared_calls import (
@@ -86,6 +87,9 @@ def lower_call(site: Site) -> None:
     address = flow(site).body.section.target(first.name)
     if address is None:
         raise site.refuse(f"a call of {first.name!r} in another section")
+    if jumps(site.statement, flow(site).body.section):
+        go(site, site.guard, flow(site).block(address))
+        return
     with gone_round(site):
         site.nothing()
         flow(site).call(site, address)
