@@ -47,6 +47,7 @@ explore: $(VENV)/installed-test
 	$(BIN)/python -m pytest $(or $(TEST),$(ALL_TESTS)) --hypothesis-profile=explore $(REPORT)
 
 test-all: test validate-small
+	$(BIN)/python -m tests.ptx_frontend.sass.native_suite
 
 # What takes longer than a test may: the suite of workloads, and the published cases at full size.
 validate-small: $(VENV)/installed
@@ -81,6 +82,7 @@ fuzz: $(VENV)/installed-test
 	$(BIN)/python -m tests.ptx_frontend.sass.fuzz_cubins $$(( $(or $(FUZZ),1000000) / 100 ))
 	$(BIN)/python -m tests.traces.fuzz_traces $$(( $(or $(FUZZ),1000000) / 1000 ))
 	$(BIN)/python -m tests.simcore.fuzz_addresses $$(( $(or $(FUZZ),1000000) / 10 ))
+	$(BIN)/python -m tests.ptx_frontend.sass.fuzz_random_programs $$(( $(or $(FUZZ),1000000) / 500 ))
 
 format: $(VENV)/installed-check
 	$(BIN)/ruff format .

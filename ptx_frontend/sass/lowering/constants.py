@@ -79,12 +79,17 @@ def _halves(place: int, value: int) -> dict[int, DriverWord]:
     }
 
 
+def system_shared_bytes(architecture: int, shared_bytes: int) -> int:
+    """How many of a kernel's shared bytes are the system's: from Hopper on the first 1,024."""
+    return min(shared_bytes, _SYSTEM_BYTES) if architecture >= _HOPPER else 0
+
+
 def driver_words(architecture: int, shared_bytes: int) -> dict[int, DriverWord]:
     """The words of bank 0 below the parameters by byte offset.
 
-    `shared_bytes` of a kernel: from Hopper on the first 1,024 of them are the system's.
+    `shared_bytes` of a kernel, those of the system among them.
     """
-    system_bytes = min(shared_bytes, _SYSTEM_BYTES) if architecture >= _HOPPER else 0
+    system_bytes = system_shared_bytes(architecture, shared_bytes)
     if architecture >= _BLACKWELL:
         first, stack, dynamic, descriptor = 0x360, 0x37C, 0x2AC, 0x358
     elif architecture >= _HOPPER:

@@ -36,6 +36,7 @@ from kernelcast.ptx_frontend.sass.lowering.memory_access import (
     atomics,
     mbarriers,
     tensor_copies,
+    textures,
     told_stores,
 )
 from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
@@ -78,6 +79,7 @@ __all__ = [
     "special_functions",
     "special_registers",
     "tensor_copies",
+    "textures",
     "told_stores",
     "uniform",
     "warp",

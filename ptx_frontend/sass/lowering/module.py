@@ -8,6 +8,7 @@ from dataclasses import replace
 from kernelcast.errors import SourceSpan, UnsupportedInstruction, nearest
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
+from kernelcast.ptx_frontend.sass.lowering.constants import system_shared_bytes
 from kernelcast.ptx_frontend.sass.lowering.context import FunctionContext
 from kernelcast.ptx_frontend.sass.lowering.control_flow.clusters import other_lowerings
 from kernelcast.ptx_frontend.sass.lowering.control_flow.flow_context import FLOW, Flow
@@ -84,7 +85,9 @@ class _KernelLowering:
             self.refusals.append(UnsupportedInstruction(reason, start))
         self._graph = CallGraph(self._section)
         self._shared: dict[int, SharedFunction] = {}
-        self._entry = EntryValues(self._builder, cubin, function, base or 0)
+        self._entry = EntryValues(
+            self._builder, cubin, function, base or 0, bool(self._graph.shared)
+        )
         self._context = FunctionContext(
             self._builder,
             self._registers,
@@ -147,6 +150,9 @@ class _KernelLowering:
                 if not instruction.is_part
             },
             register_names=self._registers.names,
+            system_shared_bytes=system_shared_bytes(
+                self._cubin.architecture, self._function.shared_bytes
+            ),
             barriers=self._function.info.barriers,
         )
 
@@ -235,7 +241,6 @@ class _KernelLowering:
         self._facts[statement.address] = MachineInstruction(
             address=statement.address,
             opcode=entry.name,
-            unit=entry.unit,
             reads=tuple(site.reads),
             writes=tuple(site.writes),
             ptx_line=statement.ptx_line,

@@ -6,6 +6,7 @@ on clocks, or on registers that nothing wrote.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -49,19 +50,30 @@ _CARRIES = (
 )
 
 
+_QUOTIENTS = (
+    "or.b32 %t0, <r>, 1; <?><div|rem>.<s|u>32 <r>, <r>, %t0; <?>div.u32 <r>, <r>, <3|7|100>;",
+    "or.b64 %a0, <d>, 1; <?><div|rem>.<s|u>64 <d>, <d>, %a0; rem.s64 <d>, <d>, <3|8|1000>;",
+    "or.b16 %h3, %h3, 1; <div|rem>.<s|u>16 <h>, <h>, %h3; <?>rem.s32 <r>, <r>, <8|5>;",
+)
+
+
 class ProgramMaker(KernelMaker):
     """Writes kernels whose results the PTX manual defines; lanes meet where all are together."""
 
     def __init__(self, random: Random) -> None:
         super().__init__(random, knows_lanes=False)
         del self._simple["late"]
-        # what the assembler does not take: constants past 255 for places of bits, mixed vectors
-        few = "<<r>|0|3|8|31|32|40|255>"
-        fields = f"bfe.<s|u><32 <r>, <r>|64 <d>, <d>>, {few}, {few};"
+        # places of bits are at most 255, in vectors all elements are as wide
+        few = "<%t0|%t1|0|3|8|31|32|40|255>"
+        fields = "and.b32 %t0, <r>, 255; and.b32 %t1, <r>, <31|63|255>;"
+        fields += f" bfe.<s|u><32 <r>, <r>|64 <d>, <d>>, {few}, {few};"
         fields += f" bfi.b32 <r>, <r>, <r>, {few}, {few};"
+        # what a division by zero gives is left open
         self._simple["integer"] = [
-            fields if form.startswith("bfe") else form for form in self._simple["integer"]
+            fields if form.startswith("bfe") else form.replace("|div|rem>", ">")
+            for form in self._simple["integer"]
         ]
+        self._simple["quotient"] = list(_QUOTIENTS)
         self._loaded[4] = self._loaded[4].replace("{%h3, <r>, %h2, _}", "{%h3, %h1, %h2, _}")
         self._simple["lanes"] = ["<?>mov.u32 <r>, %<laneid|lanemask_lt|lanemask_ge>;"]
         self._simple["carries"] = list(_CARRIES)
@@ -126,8 +138,10 @@ def _together(items: list[Program]) -> str:
     return "\n".join(texts)
 
 
-def differences(items: list[Program], architectures: tuple[str, ...]) -> list[Difference]:
-    """What the machine code of programs does otherwise than their PTX, on either engine."""
+def differences(
+    items: list[Program], architectures: Sequence[str], engines: Sequence[str] = _ENGINES
+) -> list[Difference]:
+    """What the machine code of programs does otherwise than their PTX."""
     text = _together(items)
     source = read_ptx(text, "random.ptx")
     found = []
@@ -143,7 +157,7 @@ def differences(items: list[Program], architectures: tuple[str, ...]) -> list[Di
                 reason = str(machine.rejected[name][0])
                 found.append(Difference(program.seed, architecture, "", f"refused: {reason}"))
                 continue
-            for engine in _ENGINES:
+            for engine in engines:
                 what = _unlike(machine.kernels[name], program.shape, engine, expected[index])
                 if what:
                     found.append(Difference(program.seed, architecture, engine, what))

@@ -30,7 +30,7 @@ from kernelcast.simcore.isa.ir.kernel import (
     Special,
     SpecialRegister,
 )
-from kernelcast.simcore.isa.types import AddressSpace, Unit
+from kernelcast.simcore.isa.types import AddressSpace
 
 __all__ = ["other_lowerings"]
 
@@ -129,14 +129,14 @@ _MAKINGS: dict[Making, Lowering] = {
 }
 
 
-@lowers("UCGABAR_ARV", unit=Unit.BARRIER)
+@lowers("UCGABAR_ARV")
 def lower_cluster_arrival(site: Site) -> None:
     """Counts the threads at the barrier of their cluster."""
     fields = site.fields("barrier.cluster.arrive", is_main=True)
     site.builder.append(ClusterArrive(**fields))
 
 
-@lowers("UCGABAR_WAIT", unit=Unit.BARRIER)
+@lowers("UCGABAR_WAIT")
 def lower_cluster_wait(site: Site) -> None:
     """Waits until all threads of the cluster have come by."""
     with gone_round(site):
@@ -150,7 +150,7 @@ def lower_cluster_wait(site: Site) -> None:
         site.builder.end_and_continue(sync, following)
 
 
-@lowers("USETMAXREG", unit=Unit.CONTROL)
+@lowers("USETMAXREG")
 def lower_number_of_registers(site: Site) -> None:
     """`[p,] count`: p says whether they could be had, which is always so."""
     site.ignore("TRY_ALLOC", "DEALLOC", "CTAPOOL")
@@ -159,7 +159,7 @@ def lower_number_of_registers(site: Site) -> None:
         site.part("mov.pred", site.destination(site.operand(0)), Immediate(1))
 
 
-@lowers("ACQBULK", "PREEXIT", unit=Unit.CONTROL)
+@lowers("ACQBULK", "PREEXIT")
 def lower_order_of_grids(site: Site) -> None:
     """`griddepcontrol`: grids run one after the other."""
     site.fence()

@@ -24,7 +24,7 @@ from kernelcast.simcore.isa.ir.bulk_operations import (
     TensorMode,
 )
 from kernelcast.simcore.isa.ir.kernel import BulkCopy, Immediate, Operand
-from kernelcast.simcore.isa.types import ScalarType, Unit
+from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["REDUCTIONS", "named_register"]
 
@@ -128,7 +128,7 @@ def _direction(site: Site) -> BulkDirection:
     return found
 
 
-@lowers("UBLKCP", "UBLKRED", unit=Unit.LOAD_STORE)
+@lowers("UBLKCP", "UBLKRED")
 def lower_run(site: Site) -> None:
     """`[to], [from], size`: a run of bytes, which a reduction works on as elements."""
     direction = _direction(site)
@@ -177,7 +177,7 @@ def _bytes(site: Site, word: Operand) -> Operand:
     return site.compute("mul.lo.u32", 32, pieces, Immediate(CHUNK_BYTES))
 
 
-@lowers("UBLKPF", unit=Unit.LOAD_STORE)
+@lowers("UBLKPF")
 def lower_prefetch_of_run(site: Site) -> None:
     """`[from], size`."""
     if not site.take("L2"):
@@ -191,7 +191,7 @@ def lower_prefetch_of_run(site: Site) -> None:
     gathered.write(BulkOperation(BulkDirection.PREFETCH))
 
 
-@lowers("UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF", unit=Unit.LOAD_STORE)
+@lowers("UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF")
 def lower_tensor_copy(site: Site) -> None:
     """`[place, coordinates], [map][, offsets and thread blocks]`."""
     dimensions = site.choose(_DIMENSIONS, 0)
@@ -242,7 +242,7 @@ def _halves(
         gathered.half(BulkOperand.THREAD_BLOCKS, word, is_upper=True)
 
 
-@lowers("UTMACCTL", "UTMACMDFLUSH", unit=Unit.LOAD_STORE)
+@lowers("UTMACCTL", "UTMACMDFLUSH")
 def lower_order_of_copies(site: Site) -> None:
     """The copies so far are a group, or a map is fetched or read anew: nothing is computed."""
     site.ignore("IV", "PF", "IVALL")

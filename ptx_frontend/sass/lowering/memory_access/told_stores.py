@@ -18,12 +18,12 @@ from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import MemoryOperand, RegisterOperand
 from kernelcast.simcore.isa.ir.bulk_operations import CHUNK_BYTES
 from kernelcast.simcore.isa.ir.kernel import Address, Immediate, Operand
-from kernelcast.simcore.isa.types import AddressSpace, ScalarType, Unit
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__: list[str] = []
 
 
-@lowers("UGETNEXTWORKID", unit=Unit.LOAD_STORE)
+@lowers("UGETNEXTWORKID")
 def lower_request_for_work(site: Site) -> None:
     """`[answer], [mbarrier]`: a thread block that has not begun, which is always declined."""
     if not site.take("SELFCAST"):
@@ -42,7 +42,7 @@ _WIDTHS: dict[str, tuple[ScalarType, int]] = {
 }
 
 
-@lowers("STAS", unit=Unit.LOAD_STORE)
+@lowers("STAS")
 def lower_told_store(site: Site) -> None:
     """`[place and mbarrier], a`: the bytes come to the mbarrier in the second register."""
     type_, count = site.choose(_WIDTHS, (ScalarType.B32, 1))
@@ -52,7 +52,7 @@ def lower_told_store(site: Site) -> None:
     complete_transactions(site, barrier, count * type_.bytes)
 
 
-@lowers("REDAS", unit=Unit.LOAD_STORE)
+@lowers("REDAS")
 def lower_told_reduction(site: Site) -> None:
     """`[place and mbarrier], a`."""
     reduction = site.choose(REDUCTIONS, "")

@@ -1,1 +1,1 @@
-"""Tests of the flow of control and of clusters as machine code."""
+"""Control flow of machine code: lanes, barriers, branches and calls."""

@@ -65,7 +65,7 @@ def test_neighbours_in_a_cluster(architecture: str) -> None:
 
 
 def test_addresses_of_the_own_thread_block_name_none() -> None:
-    """So a kernel without clusters needs none, though its machine code asks for the rank."""
+    """A kernel without clusters needs none, though its machine code asks for the rank."""
     body = """st.shared.b32 [%tile], %t; bar.sync 0; ld.shared.b32 %y, [%tile];
 st.global.b32 [%out], %y;"""
     kernel = machine_kernel(_kernel_text(body, "sm_90a"), "sm_90a")

@@ -1,1 +1,1 @@
-"""Tests of accesses of memory as machine code."""
+"""Accesses of machine code to memory."""

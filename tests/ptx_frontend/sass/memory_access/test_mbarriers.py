@@ -32,7 +32,7 @@ cp.async.mbarrier.arrive.shared.b64 [%bar]; NOTE
 cp.async.mbarrier.arrive.noinc.shared.b64 [%bar]; NOTE
 mbarrier.inval.shared.b64 [%bar];
 """
-"""By one thread: every form; what the word is behind it, the state that it gives, what it finds."""
+"""Every form by one thread: the word behind it, the state that it gives, what it finds."""
 
 
 def _program(architecture: str) -> tuple[str, int]:

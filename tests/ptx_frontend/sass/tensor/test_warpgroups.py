@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,7 +57,14 @@ def test_products_are_those_of_ptx(statement: str, words: int, name: str, swizzl
     wgmma = read_ptx(source, "k.ptx").kernels["k"]
     kernel = machine_kernel(source, "sm_90a")
     for scale in (0, 1):
-        arguments = (before, tile, registers, metadata, *described, np.uint32(scale))
+        arguments: tuple[Any, ...] = (
+            before,
+            tile,
+            registers,
+            metadata,
+            *described,
+            np.uint32(scale),
+        )
         launch = Launch((1, 1, 1), (128, 1, 1), arguments)
         wanted = outputs(wgmma, launch, "jit")[0]
         assert (wanted != before).any()
