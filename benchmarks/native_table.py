@@ -78,7 +78,7 @@ def _is_of_integers(instruction: object) -> bool:
 
 
 def _is_branch(instruction: Instruction) -> bool:
-    """Whether an instruction goes elsewhere in the kernel; lanes that exit do not."""
+    """Whether the instruction goes elsewhere in the kernel; lanes that exit do not."""
     return isinstance(instruction, Branch | Jump) and not instruction.mnemonic.startswith("EXIT")
 
 

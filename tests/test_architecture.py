@@ -69,6 +69,9 @@ HOMES_OF_LIBRARIES = {
     "matplotlib": ("kernelcast/report",),
     "pyopencl": ("opencl_bench",),
     "pyarrow": ("traces",),
+    "elftools": ("ptx_frontend/sass/container",),
+    "lz4": ("kernelcast/inputs/decompression.py",),
+    "demangle": ("simcore/isa/ir/source_names.py",),
     "llvmlite": ("simcore/host", "simcore/memory/way_search.py"),
     "numba": (
         "simcore/host",

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 HEAVY = ("matplotlib", "pyopencl", "pyarrow", "llvmlite", "numba", "scipy", "networkx")
+RARE = ("lz4", "zstandard", "demangle")
 OURS = ("simcore", "models", "traces", "ptx_frontend", "opencl_bench")
 
 
@@ -20,12 +21,19 @@ def modules_after(statement: str) -> set[str]:
 
 
 def test_import_loads_nothing_heavy() -> None:
-    assert not modules_after("import kernelcast").intersection((*HEAVY, "numpy", "typer", "rich"))
+    assert not modules_after("import kernelcast").intersection(
+        (*HEAVY, *RARE, "numpy", "typer", "rich")
+    )
 
 
 @pytest.mark.parametrize("heavy", ["matplotlib", "pyopencl", "pyarrow"])
 def test_the_pipeline_does_without_plots_and_files(heavy: str) -> None:
     assert heavy not in modules_after("import kernelcast as kc; kc.load; kc.estimate")
+
+
+@pytest.mark.parametrize("rare", RARE)
+def test_what_few_files_need_waits_for_them(rare: str) -> None:
+    assert rare not in modules_after("import kernelcast as kc; kc.load; kc.estimate")
 
 
 def test_the_command_line_starts_light() -> None:

@@ -21,6 +21,7 @@ from kernelcast.validation.measured_times import Api, DeviceFacts
 __all__ = ["FakeAccelerator"]
 
 _EMPTY_KERNEL = "empty"
+_ELF = b"\x7fELF"
 
 
 class FakeAccelerator:
@@ -32,7 +33,7 @@ class FakeAccelerator:
         self._api = api
         self._facts = DeviceFacts(
             name="dry run",
-            compute_capability=None,
+            compute_capability="8.0" if api is Api.CUDA else None,
             sm_count=0,
             sm_clock_hz=None,
             memory_clock_hz=None,
@@ -61,8 +62,12 @@ class FakeAccelerator:
 
     def build(self, source: bytes, entry: str, options: Sequence[str] = ()) -> BuiltKernel:
         """Checks that the source defines the kernel; MeasuringError otherwise."""
-        word = rb"\.entry" if self._api is Api.CUDA else rb"_?_?kernel\b[^;{]*?"
-        if not re.search(word + rb"\s+" + re.escape(entry.encode()) + rb"\s*\(", source):
+        if source.startswith(_ELF):
+            pattern = re.escape(b".text." + entry.encode()) + rb"\0"
+        else:
+            word = rb"\.entry" if self._api is Api.CUDA else rb"_?_?kernel\b[^;{]*?"
+            pattern = word + rb"\s+" + re.escape(entry.encode()) + rb"\s*\("
+        if not re.search(pattern, source):
             raise MeasuringError(f"the source has no kernel {entry}")
         return BuiltKernel(entry, entry, None, None, None, None)
 

@@ -17,8 +17,10 @@ from fake_accelerator import FakeAccelerator
 
 from kernelcast.measuring.accelerator import Accelerator, MeasuringError
 from kernelcast.measuring.cases import Case, prepare
+from kernelcast.measuring.chains.timing import measure_latencies
 from kernelcast.measuring.command_line import (
     Counters,
+    Latencies,
     add_common_options,
     exit_status,
     find_chosen,
@@ -26,9 +28,10 @@ from kernelcast.measuring.command_line import (
     measure_all,
 )
 from kernelcast.measuring.cuda_device import CudaDevice
+from kernelcast.measuring.machine_code import LoadSource, loader
 from kernelcast.measuring.measurement import Session, Settings
 from kernelcast.measuring.ncu import NcuProfiler, find_ncu
-from kernelcast.validation.measured_times import Api, FailedCase
+from kernelcast.validation.measured_times import DRIVER_CODE, Api, FailedCase
 from kernelcast.workload.workload import Workload
 
 
@@ -47,6 +50,20 @@ def _parser() -> argparse.ArgumentParser:
         default="auto",
         help="hardware counters of one launch of each case through NVIDIA Nsight Compute (default: "
         "auto, where ncu is on the PATH)",
+    )
+    parser.add_argument(
+        "--code",
+        choices=(DRIVER_CODE, "native"),
+        default=DRIVER_CODE,
+        help="what is launched: the machine code that the driver makes of the PTX (default), or "
+        "that of the assembler here, which kernelcast executes too",
+    )
+    parser.add_argument(
+        "--latencies",
+        choices=("auto", "yes", "no"),
+        default="auto",
+        help="time chains of dependent instructions first (default: auto, where all workloads are "
+        "measured)",
     )
     parser.add_argument("--launch-only", action="store_true", help=argparse.SUPPRESS)
     return parser
@@ -73,7 +90,7 @@ def _counters(arguments: argparse.Namespace) -> Counters | None:
 
     def count(case: Case) -> tuple[Mapping[str, float], tuple[str, ...]]:
         command = [sys.executable, __file__, "--launch-only", f"--device={arguments.device}"]
-        command += [f"--workload={case.name}", f"--size={case.size}"]
+        command += [f"--workload={case.name}", f"--size={case.size}", f"--code={arguments.code}"]
         try:
             metrics = profiler.profile(command)
         except MeasuringError as error:
@@ -88,9 +105,19 @@ def _launch_only(device: Accelerator, arguments: argparse.Namespace) -> int:
     case = find_chosen(arguments, ptx_of)[0]
     if isinstance(case, FailedCase):
         raise MeasuringError(case.error)
-    source = case.workload.kernel.source.read_bytes()
-    Session(device, Settings()).launch_once(prepare(case), source)
+    loaded = _loader(device, arguments)(case.workload.kernel.source)
+    Session(device, Settings()).launch_once(prepare(case), loaded.content)
     return 0
+
+
+def _loader(device: Accelerator, arguments: argparse.Namespace) -> LoadSource:
+    return loader(device.facts, is_native=arguments.code != DRIVER_CODE)
+
+
+def _latencies(arguments: argparse.Namespace) -> Latencies | None:
+    is_whole = not arguments.workload and not arguments.size
+    wanted = arguments.latencies == "yes" or (arguments.latencies == "auto" and is_whole)
+    return measure_latencies if wanted else None
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -103,7 +130,14 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.launch_only:
         return _launch_only(device, arguments)
-    return measure_all(device, arguments, ptx_of, _counters(arguments))
+    return measure_all(
+        device,
+        arguments,
+        ptx_of,
+        _counters(arguments),
+        _loader(device, arguments),
+        _latencies(arguments),
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:

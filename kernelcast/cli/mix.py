@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -41,7 +42,7 @@ def mix(
     """
     target = None if device is None else kc.device(device)
     trace = how.execution(target=target).trace(workload, record_memory=False)
-    found = instruction_mix(trace.data, counting)
+    found = replace(instruction_mix(trace.data, counting), note=" ".join(trace.notes.values()))
     output.show(
         record=lambda: records.mix_record(found, trace.data.engine, trace.data.elapsed_s),
         rows=lambda: records.mix_rows(found),

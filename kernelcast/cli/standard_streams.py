@@ -14,15 +14,21 @@ _STREAMS = 3
 
 
 def fill_closed_streams() -> None:
-    """Opens what the caller closed (`>&-`), so that no file takes its number and gets its text."""
+    """Opens what the caller closed (`>&-`), so that no file takes its number and gets its text.
+
+    A standard output that was closed cannot be written, like a full disk.
+    """
     if None not in (sys.stdin, sys.stdout, sys.stderr):
         return
-    while (descriptor := os.open(os.devnull, os.O_RDWR)) < _STREAMS:
+    while (descriptor := os.open(os.devnull, os.O_RDONLY)) < _STREAMS:
         pass
     os.close(descriptor)
     if sys.stdout is None:
         sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
     if sys.stderr is None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 2)
+        os.close(nowhere)
         sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
 
 

@@ -20,6 +20,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.ir.kernel import Kernel
 
 __all__ = [
+    "OLDEST_ARCHITECTURE",
     "Code",
     "CodePlan",
     "NativeSource",
@@ -30,8 +31,8 @@ __all__ = [
 ]
 
 _VARIABLE = "KERNELCAST_CODE"
-_OLDEST = 50
-"""The first architecture whose machine code is read (Maxwell)."""
+OLDEST_ARCHITECTURE = 70
+"""The first architecture whose machine code is executed (Volta)."""
 _NO_MACHINE_CODE = (InputError, CompilationError, UnsupportedInstruction)
 
 
@@ -80,7 +81,7 @@ def machine_architecture(device: Device) -> int | None:
     if not (major.isdigit() and minor.isdigit()):
         return None
     number = int(major) * 10 + int(minor)
-    return number if number >= _OLDEST else None
+    return number if number >= OLDEST_ARCHITECTURE else None
 
 
 def machine_code_name(device: Device) -> str | None:
@@ -116,7 +117,8 @@ def planned(
     if code is Code.NATIVE and not devices and kernel.machine is None:
         raise LaunchError("machine code is that of a GPU: name one, as --device or `devices`")
     plan = CodePlan()
-    if code is Code.SOURCE or kernel.machine is not None:
+    is_machine_code = kernel.machine is not None and native is None
+    if code is Code.SOURCE or is_machine_code:
         plan.source = list(devices)
         return plan
     by_architecture: dict[int, list[Device]] = {}

@@ -52,6 +52,8 @@ class InstructionMix:
     """What was executed: `source`, or the architecture of machine code."""
     registers: int | None = None
     """Registers per thread, where machine code or the user says it."""
+    note: str = ""
+    """Why no machine code was executed, although it was to be tried."""
 
     @property
     def architecture(self) -> str | None:

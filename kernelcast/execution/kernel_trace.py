@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -117,11 +117,16 @@ class KernelTrace:
         trace = mine.at_width(target.architecture.warp_width)
         memory = mine._simulated_memory(trace, target)
         found = profile(trace, target, mine.repeats, memory)
+        found = replace(found, assumptions=(*found.assumptions, *self._about_code(trace, target)))
+        return replace(found, target=target)
+
+    def _about_code(self, trace: Trace, target: Device) -> Iterator[str]:
+        """What is assumed because the device does not run the code that was executed."""
         note = self.notes.get(target.name)
         if note is not None:
-            assumptions = (*found.assumptions, f"the source was executed, no machine code: {note}")
-            found = replace(found, assumptions=assumptions)
-        return replace(found, target=target)
+            yield f"the source was executed, no machine code: {note}"
+        elif trace.is_machine_code and trace.code != machine_code_name(target):
+            yield f"machine code of {trace.code} stands for that of {target.name}"
 
     def _simulated_memory(self, trace: Trace, target: Device) -> MemoryResult | None:
         """What the run simulated; None where the trace has kept its accesses."""

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from kernelcast.errors import CompilationError, InputError, SourceSpan
 from kernelcast.input_files import read_input
+from kernelcast.simcore.host.deadline import check_time, deadline_in
 
 __all__ = ["Clang", "find_clang", "run_clang"]
 
@@ -97,13 +98,19 @@ def run_clang(
     CompilationError with the place of the first error; `path` stands in errors that have none.
     """
     command = [clang.program, *_PLAIN_MESSAGES, *arguments, "-o", "-"]
+    deadline = deadline_in(_MOST_SECONDS)
     try:
         done = subprocess.run(
-            command, input=source or b"", capture_output=True, check=False, timeout=_MOST_SECONDS
+            command,
+            input=source or b"",
+            capture_output=True,
+            check=False,
+            timeout=None if deadline is None else deadline.remaining_s,
         )
     except (OSError, ValueError) as error:  # the latter for a zero byte in an option
         raise InputError(f"{clang.program} does not run: {error}") from None
     except subprocess.TimeoutExpired:
+        check_time(f"compiling {path}")
         raise CompilationError(f"{path}: clang took longer than {_MOST_SECONDS} s") from None
     if done.returncode:
         raise _compilation_error(done.stderr.decode("utf-8", "replace"), path, source)

@@ -23,7 +23,7 @@ from kernelcast.ptx_frontend import read_ptx
 from kernelcast.ptx_frontend.sass.container.cubin import read_cubin
 from kernelcast.simcore.isa.ir.kernel import Kernel, Module
 
-__all__ = ["Units", "chosen_entries", "load_embedded", "merged", "open_units"]
+__all__ = ["Units", "chosen_entries", "load_embedded", "merged", "open_units", "ptx_text"]
 
 _PTX_ENTRY = re.compile(r"\.entry\s+([\w$%]+)")
 
@@ -57,15 +57,17 @@ def open_units(
     architecture: str,
     names: Collection[str] = (),
     kinds: Sequence[CodeKind] = (CodeKind.PTX, CodeKind.CUBIN),
+    *,
+    each: bool = False,
 ) -> Iterator[Units]:
     """The translation units of a file, of any size; InputError when there are none.
 
-    `kinds`: what is taken, the one that is liked best first.
+    `kinds`: what is taken, the one that is liked best first. `each`: all entries of each unit.
     """
     try:
         with open_input(file) as stream:
             found = list(code_entries(stream, str(file)))
-            chosen = chosen_entries(found, architecture, kinds)
+            chosen = found if each else chosen_entries(found, architecture, kinds)
             if not chosen:
                 raise InputError(f"{file}: {_missing(found, architecture)}")
             yield Units(stream, file, frozenset(names), chosen)
@@ -104,6 +106,14 @@ def _by_number(entry: CodeEntry) -> tuple[int, str]:
     return entry.number, entry.variant
 
 
+def ptx_text(content: bytes, where: str) -> str:
+    """The text of a payload; InputError when it is none."""
+    try:
+        return content.rstrip(b"\0").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where} is damaged: {error}") from None
+
+
 @dataclass(slots=True)
 class Units:
     """The units of a file that is open, one chosen entry of each; those with PTX come first.
@@ -130,10 +140,7 @@ class Units:
         return module
 
     def _ptx(self, content: bytes, where: str) -> Module:
-        try:
-            text = content.rstrip(b"\0").decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise InputError(f"{where} is damaged: {error}") from None
+        text = ptx_text(content, where)
         if self.names and not called_by(self.names, _PTX_ENTRY.findall(text)):
             return Module(where, {}, {})
         return read_ptx(text, where)

@@ -48,9 +48,14 @@ def check_confined(
             if not all(is_within(place, confined_to) for place in existing or places[:1]):
                 raise _outside(file, f"{name!r} is outside of the foreign workload's folder")
             for place in existing:
-                if place.is_file() and place not in checked:
+                if _may_be_read(place) and place not in checked:
                     checked.add(place)
                     waiting.append((place, _contents(place)))
+
+
+def _may_be_read(place: Path) -> bool:
+    """Whether a compiler would take it: a folder is none, at a FIFO it would wait for ever."""
+    return os.path.exists(place) and not os.path.isdir(place)
 
 
 def _contents(file: Path) -> bytes:
@@ -75,7 +80,8 @@ def included_files(source: Path, content: bytes, folders: Sequence[Path]) -> lis
     """The files that the source includes, and theirs, as far as `folders` have them.
 
     Directives count wherever they are, also those that the preprocessor would skip. None when one
-    of them names its file by a macro, or one that cannot be read: then only the compiler knows.
+    of them names its file by a macro: then only the compiler knows. InputError for what is there
+    and cannot be read, such as a FIFO.
     """
     found: dict[Path, None] = {}
     waiting = [(source, content)]
@@ -85,9 +91,9 @@ def included_files(source: Path, content: bytes, folders: Sequence[Path]) -> lis
             if directive[2] is None:
                 return None
             name = directive[2].decode("utf-8", "replace")
-            near = [file.parent] if directive[1] == b'"' else []
+            near = [file.parent] if directive[1] == b'"' or os.path.isabs(name) else []
             places = (folder / name for folder in (*near, *folders))
-            included = next((place for place in places if os.path.isfile(place)), None)
+            included = next((place for place in places if _may_be_read(place)), None)
             if included is not None and included not in found:
                 found[included] = None
                 waiting.append((included, _contents(included)))

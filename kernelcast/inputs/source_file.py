@@ -17,6 +17,7 @@ from kernelcast.input_files import open_input, read_input
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.cuda_source import compile_cuda
 from kernelcast.inputs.embedded_code import load_embedded
+from kernelcast.inputs.embedded_native import EmbeddedNative
 from kernelcast.inputs.fat_binary import is_fat_binary
 from kernelcast.inputs.llvm_ir import is_bitcode, is_spirv, load_llvm_ir, read_ir
 from kernelcast.inputs.native.cubins import kernels_of
@@ -70,7 +71,8 @@ def _by_content(file: Path, options: CompilerOptions, *, is_ir: bool = False) ->
     if is_cubin(content):
         return LoadedModule(_cubin(file, options))
     if is_machine_code:
-        return LoadedModule(load_embedded(file, options.architecture, options.names))
+        module = load_embedded(file, options.architecture, options.names)
+        return LoadedModule(module, native=EmbeddedNative(file, module))
     if is_ir or is_bitcode(content) or is_spirv(content):
         if options.architecture:
             raise InputError(f"{file}: it is LLVM IR or SPIR-V, for no architecture")

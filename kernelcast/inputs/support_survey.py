@@ -185,7 +185,9 @@ def _matches(pattern: str) -> list[Path]:
 def _files_of(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    return sorted(file for file in path.rglob("*") if file.suffix in _SUFFIXES and file.is_file())
+    walk = os.walk(path)  # which leaves out folders that are gone meanwhile or cannot be read
+    files = (Path(folder, name) for folder, _, names in walk for name in names)
+    return sorted(file for file in files if file.suffix in _SUFFIXES and file.is_file())
 
 
 def _tell(progress: Callable[[float], None] | None, done: int, files: int) -> None:

@@ -12,16 +12,19 @@ from pathlib import Path
 from kernelcast.errors import KernelcastError
 from kernelcast.measuring.accelerator import Accelerator, DeviceLost, MeasuringError
 from kernelcast.measuring.cases import ROOT, Case, cases_of, find_workloads, prepare
+from kernelcast.measuring.machine_code import LoadSource, as_source
 from kernelcast.measuring.measurement import LEAST_REPEATS, Session, Settings
 from kernelcast.measuring.results import Results
 from kernelcast.measuring.sanity import row_warnings
 from kernelcast.units import format_seconds
+from kernelcast.validation.latency_chains import MeasuredLatencies
 from kernelcast.validation.measured_times import FailedCase, MeasuredRow
 from kernelcast.workload.workload import Workload
 
 __all__ = [
     "DRY_RUN_SIZES",
     "Counters",
+    "Latencies",
     "SourceOf",
     "add_common_options",
     "exit_status",
@@ -40,6 +43,9 @@ SourceOf = Callable[[Workload], Path | None]
 
 Counters = Callable[[Case], tuple[Mapping[str, float], tuple[str, ...]]]
 """A profiler: metrics of one launch, and warnings."""
+
+Latencies = Callable[[Accelerator], MeasuredLatencies]
+"""What times chains of dependent instructions."""
 
 
 def add_common_options(parser: argparse.ArgumentParser) -> None:
@@ -137,8 +143,13 @@ def measure_all(
     arguments: argparse.Namespace,
     source_of: SourceOf,
     counters: Counters | None = None,
+    load: LoadSource = as_source,
+    latencies: Latencies | None = None,
 ) -> int:
-    """Measures the chosen cases one by one, writing after each; 1 when one failed, else 0."""
+    """Measures the chosen cases one by one, writing after each; 1 when one failed, else 0.
+
+    `latencies`, before them, where the file has none.
+    """
     chosen = find_chosen(arguments, source_of)
     results = Results.begin(
         _folder(arguments), device, resume=arguments.resume, overwrite=arguments.overwrite
@@ -147,7 +158,11 @@ def measure_all(
     chosen.sort(key=lambda case: _key(case) in failed_before)  # they may fail the device again
     session = Session(device, _settings(arguments))
     results.set_launch_overhead(session.launch_overhead())
-    run = _Run(device, session, results, source_of, counters)
+    if latencies is not None and results.measured.latencies is None:
+        results.set_latencies(latencies(device))
+        results.write()
+        _show(_chains(results))
+    run = _Run(device, session, results, source_of, counters, load)
     good = 0
     for number, case in enumerate(chosen, 1):
         is_good, text = run.take(case)
@@ -165,6 +180,7 @@ class _Run:
     results: Results
     source_of: SourceOf
     counters: Counters | None
+    load: LoadSource
 
     def take(self, case: Case | FailedCase) -> tuple[bool, str]:
         """Measures and writes one case; whether it is good, and what to say of it."""
@@ -190,9 +206,10 @@ class _Run:
         source = self.source_of(case.workload)
         assert source is not None
         prepared = prepare(case)
-        row = self.session.measure(prepared, source.read_bytes())
+        loaded = self.load(source)
+        row = self.session.measure(prepared, loaded.content)
         metrics, warnings = self.counters(case) if self.counters else ({}, ())
-        row = replace(row, metrics=metrics)
+        row = replace(row, metrics=metrics, code=loaded.code)
         buffer_bytes = sum(array.nbytes for array in prepared.buffers.values())
         odd = () if self.device.is_dry_run else row_warnings(row, self.device.facts, buffer_bytes)
         return replace(row, warnings=(*row.warnings, *odd, *warnings))
@@ -201,6 +218,14 @@ class _Run:
         self.results.fail(workload, size, _one_line(error))
         self.results.write()
         return False, f"failed: {_one_line(error)}"
+
+
+def _chains(results: Results) -> str:
+    found = results.measured.latencies
+    assert found is not None
+    failed = "".join(f"; {item.name} failed: {item.error}" for item in found.failures)
+    remarks = "".join(f"; warning: {text}" for text in found.remarks)
+    return f"latencies of {len(found.chains)} chains{failed}{remarks}"
 
 
 def _is_good(row: MeasuredRow) -> bool:

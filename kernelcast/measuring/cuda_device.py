@@ -36,6 +36,7 @@ _EMPTY_KERNEL = b"""
 }
 """
 _LOG_BYTES = 8192
+_ELF = b"\x7fELF"
 _VERSION = re.compile(rb"^(\s*\.version\s+)\d+\.\d+", re.MULTILINE)
 _OLDER_VERSION = b"7.0"
 """The PTX version of CUDA 11.0 (PTX ISA, release notes)."""
@@ -72,7 +73,7 @@ class CudaDevice:
         return self._facts
 
     def build(self, source: bytes, entry: str, options: Sequence[str] = ()) -> BuiltKernel:
-        """Loads PTX; the kernel with the resources that the driver gives it."""
+        """Loads PTX or a cubin; the kernel with the resources that the driver gives it."""
         module, remarks = self._load_any_version(source)
         function = self._call("cuModuleGetFunction", module, entry.encode())
         return BuiltKernel(
@@ -156,11 +157,11 @@ class CudaDevice:
         return self._load(older if replaced else source), (remark,)
 
     def _load(self, source: bytes) -> Any:
-        """The module that the driver compiles from PTX; its first complaint when it cannot."""
+        """The module of a cubin, or of PTX that the driver compiles; or its first complaint."""
         options = self._driver.CUjit_option
         log = bytearray(_LOG_BYTES)
         names = [options.CU_JIT_ERROR_LOG_BUFFER, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
-        text = source.rstrip(b"\0") + b"\0"
+        text = source if source.startswith(_ELF) else source.rstrip(b"\0") + b"\0"
         try:
             return self._call("cuModuleLoadDataEx", text, len(names), names, [log, len(log)])
         except MeasuringError as error:

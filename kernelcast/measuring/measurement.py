@@ -21,6 +21,7 @@ from kernelcast.measuring.accelerator import (
 )
 from kernelcast.measuring.cases import PreparedCase, compare
 from kernelcast.simcore.launch.launch import Argument, LocalBytes
+from kernelcast.validation.buffer_results import buffer_results
 from kernelcast.validation.measured_times import MeasuredRow, MeasuredTime
 
 __all__ = ["LEAST_REPEATS", "Session", "Settings"]
@@ -83,6 +84,7 @@ class Session:
             is_checked = self._settings.is_checked and not self._device.is_dry_run
             check = compare(prepared, prepared.named_arguments | found) if is_checked else None
             changed = _changed(prepared.buffers, found)
+            results = () if self._device.is_dry_run else buffer_results(prepared.buffers, found)
             with self._uploaded([prepared.buffers[name] for name in changed]) as originals:
                 refills = [
                     _Refill(buffers[name], original)
@@ -107,6 +109,7 @@ class Session:
             check=check,
             restored=tuple(changed),
             warnings=kernel.remarks,
+            results=results,
         )
 
     def _timed(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernelcast.measuring.accelerator import MeasuringError
+from kernelcast.simcore.profile.machine_counts import PIPES
 
 __all__ = ["METRICS", "NcuProfiler", "find_ncu", "read_raw_page"]
 
@@ -54,6 +55,16 @@ _STALLS = (
     "gmma",
 )
 
+_COUNTS_BY_OPCODE = "sass__inst_executed_per_opcode_with_modifier_all"
+_OF_MACHINE_CODE = (
+    "launch__registers_per_thread",
+    "smsp__inst_executed_op_local_ld.sum",
+    "smsp__inst_executed_op_local_st.sum",
+    *(f"smsp__inst_executed_pipe_{pipe}.sum" for pipe in PIPES),
+    _COUNTS_BY_OPCODE,
+)
+"""What `--code native` predicts besides: registers, spills, instructions by pipe and by opcode."""
+
 METRICS = (
     "gpu__time_duration.sum",
     "smsp__inst_executed.sum",
@@ -82,11 +93,15 @@ METRICS = (
     "sm__warps_active.avg.pct_of_peak_sustained_active",
     "smsp__issue_active.avg.pct_of_peak_sustained_active",
     *(f"smsp__average_warps_issue_stalled_{name}_per_issue_active.ratio" for name in _STALLS),
+    *_OF_MACHINE_CODE,
 )
 """What is asked for, which includes all that kernelcast can estimate from.
 
 A GPU that does not count one of them goes without it."""
 
+_COLLECTIONS = ("profiling", "launch", "source")
+"""Where ncu keeps metrics: of hardware, of launches, of the code (`--query-metrics-collection`)."""
+_INSTANCE = re.compile(r"([A-Z][A-Z0-9_.]*):\s*(\d[\d,]*)")
 _QUERY_S, _PROFILE_S = 120.0, 1800.0
 _NO_PERMISSION = "ERR_NVGPUCTRPERM"
 
@@ -107,11 +122,7 @@ class NcuProfiler:
     @classmethod
     def on_this_gpu(cls, ncu: Path, device: int) -> NcuProfiler:
         """Asks ncu what it can count; all METRICS are tried where it does not say."""
-        try:
-            listed = _run([str(ncu), "--query-metrics", "--devices", str(device)], _QUERY_S)
-        except MeasuringError:
-            return cls(ncu, METRICS)
-        names = set(re.findall(r"^\s*(\w+__\w+)\b", listed, re.MULTILINE))
+        names = {name for item in _COLLECTIONS for name in _listed(ncu, device, item)}
         known = tuple(metric for metric in METRICS if metric.partition(".")[0] in names)
         return cls(ncu, known or METRICS)
 
@@ -126,17 +137,36 @@ class NcuProfiler:
 
     def warnings(self, metrics: Mapping[str, float]) -> tuple[str, ...]:
         """Names what was asked for and is not among `metrics`."""
-        missing = [name for name in self.metrics if name not in metrics]
+        found = {*metrics, *(name.partition(".")[0] for name in metrics)}
+        missing = [name for name in self.metrics if name not in found]
         return (f"ncu gave no value for {', '.join(missing)}",) if missing else ()
+
+    @property
+    def _has_instances(self) -> bool:
+        """An ncu that counts by opcode knows the option that shows these counts."""
+        return _COUNTS_BY_OPCODE in self.metrics
 
     def prefix(self) -> list[str]:
         """The command line before the program: CSV of the metrics of one launch."""
         return [
             *(str(self.ncu), "--csv", "--page", "raw", "--print-units", "base"),
+            *(("--print-metric-instances", "details") if self._has_instances else ()),
             *("--cache-control", "all", "--clock-control", "none"),
             *("--target-processes", "all", "--launch-count", "1"),
             *("--metrics", ",".join(self.metrics)),
         ]
+
+
+def _listed(ncu: Path, device: int, collection: str) -> list[str]:
+    """Names of the metrics of one collection; none where ncu does not know it."""
+    command = [str(ncu), "--query-metrics", "--devices", str(device)]
+    if collection != _COLLECTIONS[0]:  # the only one that older releases have
+        command += ["--query-metrics-collection", collection]
+    try:
+        listed = _run(command, _QUERY_S)
+    except MeasuringError:
+        return []
+    return re.findall(r"^\s*(\w+__\w+)\b", listed, re.MULTILINE)
 
 
 def _run(command: Sequence[str], seconds: float) -> str:
@@ -169,7 +199,8 @@ def read_raw_page(text: str) -> dict[str, float]:
     """Metrics by name from `--csv --page raw`: a header, a line of units, a line a launch.
 
     Lines before the header are ncu's own messages and the program's output. MeasuringError unless
-    there is exactly one launch; values that are no numbers are left out.
+    there is exactly one launch; values that are no numbers are left out. Counts by opcode, which
+    ncu prints as instances of one metric, are metrics by the opcode: `sass__...all.LDG.E`.
     """
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith('"ID",')]
@@ -190,8 +221,13 @@ def _numbers(columns: Iterable[tuple[str, str]]) -> Iterator[tuple[str, float]]:
     for name, text in columns:
         if "__" not in name:
             continue
+        whole, _, instances = text.partition("(")
+        if name == _COUNTS_BY_OPCODE:
+            for opcode, count in _INSTANCE.findall(instances):
+                yield f"{name}.{opcode}", float(count.replace(",", ""))
+            continue
         try:
-            value = float(text.replace(",", ""))
+            value = float(whole.replace(",", ""))
         except ValueError:
             continue
         if math.isfinite(value):

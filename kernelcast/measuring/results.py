@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kernelcast.measuring.accelerator import Accelerator, MeasuringError
 from kernelcast.partial_files import ReplacedFile
+from kernelcast.validation.latency_chains import MeasuredLatencies
 from kernelcast.validation.measured_times import (
     Api,
     DeviceFacts,
@@ -64,6 +65,10 @@ class Results:
     def set_launch_overhead(self, seconds: float) -> None:
         """Sets the measured overhead of a launch."""
         self.measured = replace(self.measured, launch_overhead_s=seconds)
+
+    def set_latencies(self, latencies: MeasuredLatencies) -> None:
+        """Sets the latencies of chains of instructions."""
+        self.measured = replace(self.measured, latencies=latencies)
 
     def write(self) -> None:
         """Replaces the file at once, so that an interruption leaves the old or the new one."""

@@ -130,6 +130,7 @@ def mix_record(mix: InstructionMix, engine: str, elapsed_s: float) -> Record:
         "engine": engine,
         "code": mix.code,
         "architecture": mix.architecture,
+        "note": mix.note,
         "registers": mix.registers,
         "elapsed_s": elapsed_s,
         "thread_instructions": mix.thread_instructions,

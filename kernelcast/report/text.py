@@ -125,9 +125,10 @@ def mix_table(mix: InstructionMix) -> RenderableType:
     table.add_section()
     table.add_row("all", "", f"{total:,}", f"{mix.warp_instructions:,}", "")
     counts = (f"{count:,.0f} {name}" for name, count in mix.tensor_operations.items())
-    if mix.tensor_operations:
-        return Group(table, Text(f"tensor operations: {', '.join(counts)}"))
-    return table
+    below = [Text(f"tensor operations: {', '.join(counts)}")] if mix.tensor_operations else []
+    if mix.note:
+        below.append(Text(f"the source was executed, no machine code: {mix.note}"))
+    return Group(table, *below) if below else table
 
 
 def devices_table(devices: Iterable[Device]) -> RenderableType:

@@ -26,6 +26,7 @@ def trace_record(trace: KernelTrace) -> dict[str, Any]:
         "warp_width": data.warp_width,
         "repeats": trace.repeats,
         "engine": data.engine,
+        "code": data.code,
         "registers": data.resources.registers,
         "shared_bytes": data.resources.shared_bytes,
         "instructions": len(data.instructions),

@@ -33,6 +33,12 @@ MEASURED = _ROOT / "validation" / "measured"
 _SUITE = _ROOT / "validation" / "workloads"
 _EXAMPLES = "examples/"
 _PUBLISHED = "-published"
+_OF_MACHINE_CODE = (
+    "sass__inst_executed_per_opcode_with_modifier_all.",
+    "smsp__inst_executed_pipe_",
+    "smsp__inst_executed_op_local_",
+)
+"""Counters of which a profile of machine code has all that are not 0."""
 # Each ended where it was measured: full sizes take long, not for ever.
 _NO_LIMITS = Limits(seconds=None, instructions_per_warp=None)
 
@@ -156,17 +162,20 @@ class _Comparison:
             )
 
     def _counters(self, row: MeasuredRow, trace: KernelTrace) -> Iterator[CounterComparison]:
-        """Every counter that both have."""
-        for item in metrics(trace.profile(self._device), Naming.NCU):
-            if item.name in row.metrics:
+        """Every counter that both have, and what machine code should not have executed at all."""
+        profile = trace.profile(self._device)
+        predicted = {item.name: float(item.value) for item in metrics(profile, Naming.NCU)}
+        if profile.machine is not None:
+            absent = [name for name in row.metrics if name.startswith(_OF_MACHINE_CODE)]
+            predicted = dict.fromkeys(absent, 0.0) | predicted
+        for name, value in predicted.items():
+            if name in row.metrics:
                 yield CounterComparison(
                     kernel=f"{row.workload} {row.size}",
                     device=self._device.name,
-                    metric=item.name,
-                    simulated=float(item.value),
-                    measured=row.metrics[item.name],
+                    metric=name,
+                    simulated=value,
+                    measured=row.metrics[name],
                     source="ncu",
-                    is_calibration=self._device.is_fitted_on(
-                        f"measured/{row.workload}/{item.name}"
-                    ),
+                    is_calibration=self._device.is_fitted_on(f"measured/{row.workload}/{name}"),
                 )

@@ -14,9 +14,12 @@ from enum import Enum
 from pathlib import Path
 
 from kernelcast.errors import MetricsError
+from kernelcast.validation.buffer_results import BufferResult, read_results
+from kernelcast.validation.latency_chains import MeasuredLatencies, read_latencies
 from kernelcast.workload.json_object import JsonObject, read_json
 
 __all__ = [
+    "DRIVER_CODE",
     "SCHEMA",
     "Api",
     "DeviceFacts",
@@ -30,6 +33,8 @@ __all__ = [
 ]
 
 SCHEMA = 1
+DRIVER_CODE = "driver"
+"""Machine code that the driver made of the source, with a compiler of its own."""
 
 
 class Api(Enum):
@@ -118,7 +123,9 @@ class MeasuredRow:
 
     `registers` are per thread, `shared_bytes` (static and dynamic) per thread block, `local_bytes`
     per thread; None where the driver does not tell. `metrics` are the profiler's, by its names;
-    `check` is None when nothing was compared. `published`: not measured by our tools.
+    `check` is None when nothing was compared. `published`: not measured by our tools. `results`:
+    the buffers after one launch. `code`: whose machine code was launched, `driver` or, assembled
+    here, its architecture `sm_90`.
     """
 
     workload: str
@@ -136,6 +143,8 @@ class MeasuredRow:
     metrics: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     published: Publication | None = None
+    results: tuple[BufferResult, ...] = ()
+    code: str = DRIVER_CODE
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +158,10 @@ class FailedCase:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredDevice:
-    """All rows of one device. `dry_run`: nothing was executed and no time means anything."""
+    """All rows of one device. `dry_run`: nothing was executed and no time means anything.
+
+    `latencies` are those of chains of instructions; None where they were not measured.
+    """
 
     api: Api
     device: DeviceFacts
@@ -157,6 +169,7 @@ class MeasuredDevice:
     rows: tuple[MeasuredRow, ...]
     failures: tuple[FailedCase, ...] = ()
     dry_run: bool = False
+    latencies: MeasuredLatencies | None = None
 
     def row(self, workload: str, size: str) -> MeasuredRow | None:
         """The row of one workload at one size, if it was measured."""
@@ -177,7 +190,7 @@ def read_measured(path: str | os.PathLike[str]) -> MeasuredDevice:
     fields = read_json(file)
     if fields.whole("schema") != SCHEMA:
         raise MetricsError(f"{fields.where('schema')} must be {SCHEMA}")
-    fields.allow("schema", "api", "device", "launch_overhead_s", "rows", "failures", "dry_run")
+    fields.allow("schema", *MeasuredDevice.__slots__)
     return MeasuredDevice(
         api=_read_api(fields),
         device=_read_device(fields.object("device")),
@@ -188,7 +201,13 @@ def read_measured(path: str | os.PathLike[str]) -> MeasuredDevice:
             for item in (fields.objects("failures") if "failures" in fields else ())
         ),
         dry_run=fields.flag("dry_run"),
+        latencies=_read_latencies(fields) if "latencies" in fields else None,
     )
+
+
+def _read_latencies(fields: JsonObject) -> MeasuredLatencies | None:
+    found = fields.optional_object("latencies")
+    return None if found is None else read_latencies(found)
 
 
 def _read_api(fields: JsonObject) -> Api:
@@ -245,6 +264,8 @@ def _read_row(fields: JsonObject) -> MeasuredRow:
         metrics=fields.object("metrics").numbers(),
         warnings=fields.texts("warnings"),
         published=_read_publication(fields) if "published" in fields else None,
+        results=read_results(fields) if "results" in fields else (),
+        code=fields.text("code") if "code" in fields else DRIVER_CODE,
     )
 
 

@@ -78,6 +78,11 @@ def mpd_cpd(profile: KernelProfile, device: Device, options: ModelOptions) -> Es
     """Estimates by Luo and Suda; ModelNotApplicable without paths of warps or costs."""
     check_variant(NAME, mpd_cpd, options.variant)
     refuse_tensor_work(profile, NAME)
+    if profile.machine is not None:
+        raise ModelNotApplicable(
+            f"{NAME} prices instructions of PTX, and what was executed is machine code of "
+            f"{profile.code}: --code source"
+        )
     costs = ptx_costs(device)
     if costs is None:
         raise ModelNotApplicable(

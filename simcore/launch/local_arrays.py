@@ -52,11 +52,16 @@ def resource_needs(kernel: Kernel, launch: Launch) -> ResourceNeeds:
     """Registers, shared and local memory that a launch of the kernel needs."""
     return ResourceNeeds(
         live_registers=max_live_registers(kernel),
-        shared_bytes=shared_bytes(kernel, launch),
+        shared_bytes=shared_bytes(kernel, launch) - _system_bytes(kernel),
         local_bytes=kernel.local_bytes,
         registers=launch.registers or _assembled_registers(kernel),
         max_registers=kernel.max_registers,
     )
+
+
+def _system_bytes(kernel: Kernel) -> int:
+    """Shared memory that is not the kernel's; none of a source form."""
+    return 0 if kernel.machine is None else kernel.machine.system_shared_bytes
 
 
 def _assembled_registers(kernel: Kernel) -> int | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from kernelcast.traces.trace import Trace
 
-__all__ = ["MachineCounts", "machine_counts", "pipe_of"]
+__all__ = ["PIPES", "MachineCounts", "machine_counts", "pipe_of"]
 
 _BY_PIPE: Mapping[str, str] = {
     "fma": "FADD FMUL FFMA FADD2 FMUL2 FFMA2 FSWZADD IMAD IDP XMAD IMUL FADD32I FMUL32I FFMA32I",
@@ -31,6 +31,7 @@ _BY_PIPE: Mapping[str, str] = {
 }
 """Opcodes by pipe; `alu` executes the rest, `uniform` those of the uniform datapath."""
 _PIPES = {opcode: pipe for pipe, opcodes in _BY_PIPE.items() for opcode in opcodes.split()}
+PIPES = (*_BY_PIPE, "alu", "uniform")
 _UNIFORM_LOADS = ("S2UR", "LDCU")
 
 
@@ -63,7 +64,7 @@ def machine_counts(trace: Trace) -> MachineCounts | None:
     for row in trace.instructions:
         if row.is_part or not issues[row.pc]:
             continue
-        by_pipe[pipe_of(row.opcode)] += float(issues[row.pc])
+        by_pipe[pipe_of(row.mnemonic.partition(".")[0])] += float(issues[row.pc])
         by_opcode[row.mnemonic] += float(issues[row.pc])
     return MachineCounts(
         dict(sorted(by_pipe.items())),

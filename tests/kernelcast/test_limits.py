@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -212,6 +213,19 @@ def test_the_time_limit_covers_analysis() -> None:
     code = kernel()
     with pytest.raises(LimitExceeded, match=r"still looking for live registers after 0 s"):
         code.run(grid=1, block=32, args=[np.zeros(64)], limits=kc.Limits(seconds=0.0))
+
+
+@pytest.mark.parametrize(("grid", "steps", "looks"), [(128, 1, 2), (1, 600, 5)])
+def test_the_time_limit_covers_runs_without_loops(
+    grid: int, steps: int, looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reference engine looks between batches, and within basic blocks; constants run before."""
+    told: list[str] = []
+    engine = importlib.import_module("kernelcast.simcore.engine.reference.run")
+    monkeypatch.setattr(engine, "check_time", told.append)
+    code = kernel("add.u32 %r1, %r1, %r1;" * steps)
+    code.run(grid=grid, block=1024, args=[np.zeros(64, np.float32)], engine="reference")
+    assert told == ["running"] * looks
 
 
 def test_inner_limits_do_not_outlast_outer_ones() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kernelcast.simcore.isa.types import AddressSpace, Unit
-from kernelcast.traces.accelsim.sass_opcodes import SASS_OPCODES, sass_instruction
+from kernelcast.traces.sass_opcodes import SASS_OPCODES, sass_instruction
 from kernelcast.traces.trace import InstructionRow
 
 

@@ -153,6 +153,15 @@ static void saxpy(void **parameters, unsigned threads)
         y[i] += a * x[i];
 }
 
+/* chain_N(cycles, memory, rounds): 30 cycles and 4 for each step; more in earlier rounds */
+static void chain(void **parameters, int steps)
+{
+    int64_t *cycles = *(int64_t **)parameters[0];
+    const int rounds = *(int *)parameters[2];
+    for (int i = 0; i < rounds; i++)
+        cycles[i] = 30 + 4 * steps + 100 * (rounds - 1 - i);
+}
+
 CUresult cuLaunchKernel(Function *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                         void *stream, void **parameters, void **extra)
@@ -162,6 +171,8 @@ CUresult cuLaunchKernel(Function *function, unsigned grid_x, unsigned grid_y, un
         return ILLEGAL_ADDRESS;
     if (!strcmp(function->name, "saxpy"))
         saxpy(parameters, grid_x * grid_y * grid_z * block_x * block_y * block_z);
+    if (!strncmp(function->name, "chain_", 6))
+        chain(parameters, atoi(function->name + 6));
     return SUCCESS;
 }
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from kernelcast.measuring.chains.operations import CHAINS
 from kernelcast.validation.measured_times import MeasuredDevice, read_measured
 
 HERE = Path(__file__).resolve().parent
@@ -90,6 +91,38 @@ def test_times_are_those_of_the_events(saxpy_run: MeasuredDevice) -> None:
     assert time.median == pytest.approx(time.min + 9.5e-6, rel=1e-4)
     assert saxpy_run.launch_overhead_s is not None
     assert 13e-6 < saxpy_run.launch_overhead_s < time.min
+
+
+def test_chains_are_timed_through_the_driver(stub_driver: Path, tmp_path: Path) -> None:
+    """The stub's clock takes 30 cycles and 4 a step; no assembler makes code for its 9.1."""
+    options = [*SAXPY, "--latencies", "yes", "--output", str(tmp_path)]
+    finished = run_tool(stub_driver, *options)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    latencies = read_measured(tmp_path / RESULTS).latencies
+    assert latencies is not None
+    assert not latencies.failures
+    assert [chain.name for chain in latencies.chains] == [chain.name for chain in CHAINS]
+    for chain in latencies.chains:
+        assert (chain.line.cycles_per_step, chain.line.offset) == pytest.approx((4, 30))
+        assert chain.machine is None
+    assert finished.stdout.startswith(f"latencies of {len(CHAINS)} chains; warning: loaded as PTX")
+    again = run_tool(stub_driver, *options, "--resume")
+    assert "latencies" not in again.stdout
+    assert read_measured(tmp_path / RESULTS).latencies == latencies
+
+
+def test_results_are_those_that_the_driver_left(saxpy_run: MeasuredDevice) -> None:
+    x, y = saxpy_run.rows[0].results
+    assert (x.name, x.is_changed) == ("x", False)
+    assert (y.name, y.is_changed, len(y.elements)) == ("y", True, 16)
+    assert saxpy_run.rows[0].code == "driver"
+
+
+def test_native_code_that_nobody_assembles_is_a_failure(stub_driver: Path, tmp_path: Path) -> None:
+    options = [*SAXPY, "--code", "native", "--output", str(tmp_path)]
+    assert run_tool(stub_driver, *options).returncode == 1
+    (failure,) = read_measured(tmp_path / RESULTS).failures
+    assert "sm_91" in failure.error
 
 
 def test_a_kernel_that_does_nothing_fails_its_check(stub_driver: Path, tmp_path: Path) -> None:
@@ -172,6 +205,10 @@ def test_clocks_and_driver_come_from_nvidia_smi(stub_driver: Path, tmp_path: Pat
 FAKE_NCU = """
 import subprocess, sys
 arguments = sys.argv[1:]
+if "--query-metrics-collection" in arguments:
+    print({"launch": "  launch__registers_per_thread", "source":
+           "  sass__inst_executed_per_opcode_with_modifier_all"}[arguments[-1]])
+    raise SystemExit
 if "--query-metrics" in arguments:
     print("Device NVIDIA Stub\\n  dram__bytes_read  Counter  byte  # of bytes\\n"
           "smsp__inst_executed  Counter  inst  # of instructions")
@@ -183,7 +220,11 @@ status = subprocess.run(command).returncode
 quoted = lambda items: ",".join(f'"{item}"' for item in items)
 print(quoted(["ID", "Kernel Name", *metrics]))
 print(quoted(["", "", *("unit" for _ in metrics)]))
-print(quoted(["0", "saxpy", *(f"{1000 + n:,}" for n, _ in enumerate(metrics))]))
+values = {name: f"{1000 + n:,}" for n, name in enumerate(metrics)}
+values["sass__inst_executed_per_opcode_with_modifier_all"] += " (FFMA: 1,280; LDG.E: 640)"
+print(quoted(["0", "saxpy", *values.values()]))
+assert arguments[arguments.index("--print-metric-instances") + 1] == "details"
+assert "--code=driver" in command
 raise SystemExit(status)
 """
 NO_PERMISSION = """
@@ -198,7 +239,15 @@ def test_counters_of_one_launch_come_from_ncu(stub_driver: Path, tmp_path: Path)
     finished = run_tool(stub_driver, *options, programs=tmp_path / "bin")
     assert finished.returncode == 0, finished.stderr
     (row,) = read_measured(tmp_path / RESULTS).rows
-    assert row.metrics == {"smsp__inst_executed.sum": 1000.0, "dram__bytes_read.sum": 1001.0}
+    by_opcode = "sass__inst_executed_per_opcode_with_modifier_all"
+    assert row.metrics == {
+        "smsp__inst_executed.sum": 1000.0,
+        "dram__bytes_read.sum": 1001.0,
+        "launch__registers_per_thread": 1002.0,
+        f"{by_opcode}.FFMA": 1280.0,
+        f"{by_opcode}.LDG.E": 640.0,
+    }
+    assert not [text for text in row.warnings if "ncu gave no value" in text]
     line = finished.stdout.splitlines()[0]
     assert line.startswith("not counted on this GPU: ")
     assert "dram__bytes_write.sum" in line

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kernelcast.measuring import accelerator, ncu, results, sanity
+from kernelcast.simcore.profile.machine_counts import pipe_of
 from kernelcast.simcore.profile.metric_vocabularies import NCU
 from kernelcast.validation.measured_times import (
     Api,
@@ -41,6 +42,38 @@ def test_the_raw_page_is_read_as_ncu_writes_it() -> None:
 def test_what_is_no_raw_page_is_told(text: str, message: str) -> None:
     with pytest.raises(accelerator.MeasuringError, match=message):
         ncu.read_raw_page(text)
+
+
+BY_OPCODE = "sass__inst_executed_per_opcode_with_modifier_all"
+
+
+@pytest.mark.parametrize("separator", ["; ", ", ", " "])
+def test_counts_by_opcode_are_read_from_instances(separator: str) -> None:
+    counts = separator.join(("IMAD.MOV.U32: 1,234", "LDG.E.64: 7", "EXIT: 12"))
+    page = f'"ID","{BY_OPCODE}","a__b"\n"","inst",""\n"0","1,253 ({counts})","5 (1; 4)"\n'
+    assert ncu.read_raw_page(page) == {
+        f"{BY_OPCODE}.IMAD.MOV.U32": 1234.0,
+        f"{BY_OPCODE}.LDG.E.64": 7.0,
+        f"{BY_OPCODE}.EXIT": 12.0,
+        "a__b": 5.0,
+    }
+
+
+def test_instances_are_asked_for_where_opcodes_are_counted() -> None:
+    option = "--print-metric-instances"
+    assert option in ncu.NcuProfiler(Path("ncu"), (BY_OPCODE,)).prefix()
+    assert option not in ncu.NcuProfiler(Path("ncu"), ncu.METRICS[:3]).prefix()
+    profiler = ncu.NcuProfiler(Path("ncu"), (BY_OPCODE,))
+    assert not profiler.warnings({f"{BY_OPCODE}.FFMA": 1.0})
+    assert profiler.warnings({}) == (f"ncu gave no value for {BY_OPCODE}",)
+
+
+def test_all_that_machine_code_predicts_is_asked_for() -> None:
+    for opcode in ("FFMA", "HADD2", "DADD", "MUFU", "HMMA", "LDG", "TEX", "LDC", "BRA", "UMOV"):
+        assert f"smsp__inst_executed_pipe_{pipe_of(opcode)}.sum" in ncu.METRICS
+    assert f"smsp__inst_executed_pipe_{pipe_of('LOP3')}.sum" in ncu.METRICS
+    for name in ("launch__registers_per_thread", BY_OPCODE, "smsp__inst_executed_op_local_ld.sum"):
+        assert name in ncu.METRICS
 
 
 def test_estimates_can_start_from_what_is_asked_for() -> None:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kernelcast.errors import MetricsError
+from kernelcast.validation.latency_chains import (
+    ChainLine,
+    ChainMachine,
+    ChainPoint,
+    FailedChain,
+    MeasuredChain,
+    MeasuredLatencies,
+)
 from kernelcast.validation.measured_times import (
     Api,
     DeviceFacts,
@@ -71,6 +80,96 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     path = tmp_path / "gpu.json"
     path.write_text(MEASURED.to_json(), encoding="utf-8")
     assert read_measured(path) == MEASURED
+
+
+MACHINE = ChainMachine("sm_90", {"FFMA": 1.0}, {"FFMA -> FFMA": 1.0}, 4.0, is_loaded=True)
+LATENCIES = MeasuredLatencies(
+    chains=(
+        MeasuredChain(
+            name="fma.f32",
+            points=(ChainPoint(8, 45), ChainPoint(16, 77)),
+            line=ChainLine(cycles_per_step=4.0, offset=-13.0, residual=0.0),
+            machine=ChainMachine(
+                "sm_90", {"FFMA": 1.0}, {"FFMA -> FFMA": 1.0}, 4.0, is_loaded=True
+            ),
+        ),
+        MeasuredChain("popc", (ChainPoint(8, 9), ChainPoint(16, 17)), ChainLine(1, 1, 0), None),
+    ),
+    failures=(FailedChain("bfind", "no"),),
+    remarks=("odd",),
+)
+
+
+def with_latencies(change: Callable[[Record], object]) -> Callable[[Record], object]:
+    """A change of the record with latencies."""
+
+    def changed(record: Record) -> object:
+        record["latencies"] = json.loads(json.dumps(asdict(LATENCIES)))
+        return change(record["latencies"])
+
+    return changed
+
+
+def test_latencies_are_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "gpu.json"
+    measured = replace(MEASURED, latencies=LATENCIES)
+    path.write_text(measured.to_json(), encoding="utf-8")
+    assert read_measured(path) == measured
+    assert json.loads(path.read_text())["latencies"]["schema"] == 1
+
+
+def test_files_without_results_and_latencies_are_read(tmp_path: Path) -> None:
+    """Published times, and files of older releases."""
+
+    def without(record: Record) -> None:
+        del record["latencies"], record["rows"][0]["results"], record["rows"][0]["code"]
+
+    assert read_measured(written(tmp_path, without)) == MEASURED
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda r: r.update(schema=2), "latencies.schema must be 1"),
+        (lambda r: r.update(chain=[]), "latencies.chain is not a known field"),
+        (lambda r: r["chains"][0]["points"].pop(), "chains[0].points must be of two lengths"),
+        (lambda r: r["chains"][0]["line"].pop("offset"), "chains[0].line.offset is missing"),
+        (lambda r: r["chains"][0]["machine"].update(x=1), "machine.x is not a known field"),
+    ],
+)
+def test_wrong_latencies_are_named(
+    tmp_path: Path, change: Callable[[Record], object], message: str
+) -> None:
+    with pytest.raises(MetricsError, match=re.escape(message)):
+        read_measured(written(tmp_path, with_latencies(change)))
+
+
+RESULT = {
+    "name": "a",
+    "type": "float32",
+    "count": 4,
+    "before": "0" * 64,
+    "after": "1" * 64,
+    "elements": [{"index": 3, "bits": "3f800000"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("before", "0" * 62, "results[0].before must be bytes in hexadecimal"),
+        ("after", "x" * 64, "results[0].after must be bytes in hexadecimal"),
+        ("elements", [{"index": 4, "bits": "00"}], "elements[0].index must be below 4, got 4"),
+        ("elements", [{"index": 0, "bits": "123"}], "elements[0].bits must be bytes"),
+        ("digest", "", "results[0].digest is not a known field"),
+    ],
+)
+def test_wrong_results_are_named(tmp_path: Path, field: str, value: object, message: str) -> None:
+    def change(record: Record) -> None:
+        record["rows"][0]["results"] = [{**RESULT, field: value}]
+
+    with pytest.raises(MetricsError, match=re.escape(message)):
+        read_measured(written(tmp_path, change))
 
 
 def test_rows_are_found_by_workload_and_size() -> None:

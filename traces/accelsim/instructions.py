@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from kernelcast.errors import TraceFormatError, nearest
 from kernelcast.traces.accelsim.header import AccelSimHeader
-from kernelcast.traces.accelsim.sass_opcodes import SASS_OPCODES, SassInstruction, sass_instruction
 from kernelcast.traces.collected_paths import CollectedPaths
+from kernelcast.traces.sass_opcodes import SASS_OPCODES, SassInstruction, sass_instruction
 from kernelcast.traces.trace import InstructionRow
 from kernelcast.traces.warp_accesses import WarpAccesses
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from kernelcast.errors import InputError
+from kernelcast.execution.code import OLDEST_ARCHITECTURE
 from kernelcast.inputs.kernel_names import called_by
 from kernelcast.inputs.native.assembler import assemble
 from kernelcast.inputs.native.disassembler import disassemble
@@ -52,6 +54,11 @@ def kernels_of(
     names: Collection[str] = (),
 ) -> Module:
     """The kernels that `cubin_module` gives, of a cubin that was read from `content` already."""
+    if cubin.architecture < OLDEST_ARCHITECTURE:
+        raise InputError(
+            f"{cubin.path}: machine code of sm_{cubin.architecture} is not executed, only that of "
+            f"sm_{OLDEST_ARCHITECTURE} and newer"
+        )
     tool = required(cubin.architecture, f"{cubin.path}: machine code").disassembler
     facts = (fingerprint(tool), "" if source is None else source.text, sorted(names))
     kept = cached_name(content, f"{cubin.path} {facts!r}")

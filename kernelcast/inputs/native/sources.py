@@ -13,7 +13,7 @@ from kernelcast.inputs.native.cubins import assembled_module
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.isa.ir.kernel import Kernel, Module
 
-__all__ = ["AssembledPtx", "ptx_module"]
+__all__ = ["AssembledPtx", "architecture_name", "ptx_module"]
 
 _TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)([af]?)", re.MULTILINE)
 
@@ -42,7 +42,7 @@ class AssembledPtx(NativeSource):
             text = self.text()
             path = self.module.path
             self.modules[architecture] = assembled_module(
-                text, _architecture_name(text, architecture), path, self.module
+                text, architecture_name(text, architecture), path, self.module
             )
         return self.modules[architecture]
 
@@ -53,7 +53,7 @@ def ptx_module(text: str, path: str, names: Mapping[str, str] | None = None) -> 
     return LoadedModule(module, names or {}, AssembledPtx(lambda: text, module))
 
 
-def _architecture_name(text: str, architecture: int) -> str:
+def architecture_name(text: str, architecture: int) -> str:
     """`sm_90a` where the PTX is for it: instructions of `a` are those of this architecture only."""
     target = _TARGET.search(text)
     suffix = target[2] if target is not None and int(target[1]) == architecture else ""

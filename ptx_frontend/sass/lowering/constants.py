@@ -39,6 +39,8 @@ _CLUSTER_SIZES = (Special.CLUSTER_NCTAID_X, Special.CLUSTER_NCTAID_Y, Special.CL
 _CLUSTERS = (Special.NCLUSTERID_X, Special.NCLUSTERID_Y, Special.NCLUSTERID_Z)
 _SYSTEM_BYTES = 1024
 _CLUSTER_PLACE, _END = 0x2A0, 1 << 16
+_FIRST_PARAMETER = 0x160
+"""Where parameters begin in bank 0, from Volta to Ada."""
 _ENVIRONMENT = 32
 """Words of `%envreg0` and so on, which a driver may set: here they are 0."""
 
@@ -77,12 +79,17 @@ def _halves(place: int, value: int) -> dict[int, DriverWord]:
     }
 
 
+def system_shared_bytes(architecture: int, shared_bytes: int) -> int:
+    """How many of a kernel's shared bytes are the system's: from Hopper on the first 1,024."""
+    return min(shared_bytes, _SYSTEM_BYTES) if architecture >= _HOPPER else 0
+
+
 def driver_words(architecture: int, shared_bytes: int) -> dict[int, DriverWord]:
     """The words of bank 0 below the parameters by byte offset.
 
-    `shared_bytes` of a kernel: from Hopper on the first 1,024 of them are the system's.
+    `shared_bytes` of a kernel, those of the system among them.
     """
-    system_bytes = min(shared_bytes, _SYSTEM_BYTES) if architecture >= _HOPPER else 0
+    system_bytes = system_shared_bytes(architecture, shared_bytes)
     if architecture >= _BLACKWELL:
         first, stack, dynamic, descriptor = 0x360, 0x37C, 0x2AC, 0x358
     elif architecture >= _HOPPER:
@@ -134,7 +141,17 @@ def _of_device(architecture: int, system_bytes: int) -> dict[int, DriverWord]:
     found |= _halves(window, WINDOWS[AddressSpace.CONST])
     if architecture >= _BLACKWELL:
         found |= _halves(0x2F8, WINDOWS[AddressSpace.LOCAL])
-    return found
+    return found | _of_parameters(architecture)
+
+
+def _of_parameters(architecture: int) -> dict[int, DriverWord]:
+    """The generic address of the parameters, before Hopper of the bank that they are in."""
+    start = WINDOWS[AddressSpace.PARAM]
+    if architecture >= _BLACKWELL:
+        return _halves(0x348, start)
+    if architecture >= _HOPPER:
+        return _halves(0x198, start)
+    return _halves(0x40, start - _FIRST_PARAMETER)
 
 
 def _of_clusters(architecture: int) -> dict[int, DriverWord]:

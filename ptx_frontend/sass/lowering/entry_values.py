@@ -34,7 +34,7 @@ __all__ = ["EntryValues"]
 _WORD, _LONG = 4, 8
 _GRID_BYTES = 256
 _UNKNOWN_STACK = 0xFFFFFFFF
-"""What the assembler says where functions call themselves or are called through registers."""
+"""What some assemblers say where functions call themselves or are called through registers."""
 _RECURSION_BYTES = 16 << 10
 """The stack of each thread then, as for PTX."""
 
@@ -48,10 +48,12 @@ class EntryValues(InstructionWriter):
         cubin: Cubin,
         function: CubinFunction,
         base: int,
+        has_unknown_stack: bool = False,
     ) -> None:
         self.builder = builder
         self._cubin = cubin
         self._function = function
+        self._has_unknown_stack = has_unknown_stack
         self.base = base
         """Where parameters begin in bank 0."""
         self._driver = driver_words(cubin.architecture, function.shared_bytes)
@@ -205,8 +207,9 @@ class EntryValues(InstructionWriter):
     def stack_top(self) -> int:
         """Where the stack begins, which grows down: bytes of local memory."""
         known = self._function.stack_bytes
-        stack = known if known < _UNKNOWN_STACK else _RECURSION_BYTES
-        return max(stack, self._function.frame_bytes)
+        if self._has_unknown_stack or known == _UNKNOWN_STACK:
+            known = _RECURSION_BYTES
+        return max(known, self._function.frame_bytes)
 
     def _joined(self, bank: int, offset: int) -> Operand | None:
         low, high = self.constant(bank, offset, _WORD), self.constant(bank, offset + _WORD, _WORD)

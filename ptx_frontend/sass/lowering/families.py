@@ -36,13 +36,15 @@ from kernelcast.ptx_frontend.sass.lowering.memory_access import (
     atomics,
     mbarriers,
     tensor_copies,
+    textures,
+    told_stores,
 )
+from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
 from kernelcast.ptx_frontend.sass.lowering.tensor import (
     fragments,
     matrix,
     warpgroups,
 )
-from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
 
 __all__ = [
     "SASS_OPCODES",
@@ -77,6 +79,8 @@ __all__ = [
     "special_functions",
     "special_registers",
     "tensor_copies",
+    "textures",
+    "told_stores",
     "uniform",
     "warp",
     "warpgroups",

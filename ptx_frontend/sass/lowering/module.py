@@ -8,6 +8,7 @@ from dataclasses import replace
 from kernelcast.errors import SourceSpan, UnsupportedInstruction, nearest
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
+from kernelcast.ptx_frontend.sass.lowering.constants import system_shared_bytes
 from kernelcast.ptx_frontend.sass.lowering.context import FunctionContext
 from kernelcast.ptx_frontend.sass.lowering.control_flow.clusters import other_lowerings
 from kernelcast.ptx_frontend.sass.lowering.control_flow.flow_context import FLOW, Flow
@@ -71,7 +72,7 @@ class _KernelLowering:
     ) -> None:
         self._cubin = cubin
         self._function = function
-        self._parameters = _parameters(function) if source is None else source.parameters
+        self._parameters = _parameters(function, source)
         self._origins = {} if source is None else _origins(source)
         self.refusals: list[UnsupportedInstruction] = []
         self._section = listing.get(function.name) or Section(function.name)
@@ -84,7 +85,9 @@ class _KernelLowering:
             self.refusals.append(UnsupportedInstruction(reason, start))
         self._graph = CallGraph(self._section)
         self._shared: dict[int, SharedFunction] = {}
-        self._entry = EntryValues(self._builder, cubin, function, base or 0)
+        self._entry = EntryValues(
+            self._builder, cubin, function, base or 0, bool(self._graph.shared)
+        )
         self._context = FunctionContext(
             self._builder,
             self._registers,
@@ -147,6 +150,9 @@ class _KernelLowering:
                 if not instruction.is_part
             },
             register_names=self._registers.names,
+            system_shared_bytes=system_shared_bytes(
+                self._cubin.architecture, self._function.shared_bytes
+            ),
             barriers=self._function.info.barriers,
         )
 
@@ -235,7 +241,6 @@ class _KernelLowering:
         self._facts[statement.address] = MachineInstruction(
             address=statement.address,
             opcode=entry.name,
-            unit=entry.unit,
             reads=tuple(site.reads),
             writes=tuple(site.writes),
             ptx_line=statement.ptx_line,
@@ -276,8 +281,20 @@ def _origins(source: Kernel) -> dict[int, SourceSpan]:
     }
 
 
-def _parameters(function: CubinFunction) -> tuple[Parameter, ...]:
-    """What a cubin tells of parameters: places and sizes, no types."""
+def _parameters(function: CubinFunction, source: Kernel | None) -> tuple[Parameter, ...]:
+    """What a cubin tells of parameters, places and sizes, with names and types of the source.
+
+    The assembler aligns places within the whole constant bank, so that they may lie further on.
+    """
+    told = function.info.parameters
+    if source is not None and len(source.parameters) == len(told):
+        places = sorted(item.offset for item in told)
+        return tuple(
+            replace(parameter, offset=place)
+            for parameter, place in zip(source.parameters, places, strict=True)
+        )
+    if source is not None:
+        return source.parameters
     return tuple(
         Parameter(
             name=f"{function.name}_param_{item.ordinal}",
@@ -286,5 +303,5 @@ def _parameters(function: CubinFunction) -> tuple[Parameter, ...]:
             size=item.size,
             is_struct=item.size not in _TYPES,
         )
-        for item in function.info.parameters
+        for item in told
     )

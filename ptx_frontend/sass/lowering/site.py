@@ -297,6 +297,12 @@ class Site(InstructionWriter):
             register = self.compute("mov.pred", 1, register)
         return Guard(register, negated=bool(operand.sign))
 
+    def notes_reads(self, operands: Iterable[SassOperand]) -> None:
+        """Tells that the machine reads these registers here, whatever the lowering reads."""
+        for operand in operands:
+            if isinstance(operand, RegisterOperand) and operand.number is not None:
+                self.reads[self.registers.number(operand.file, operand.number)] = None
+
     def _read(self, file: str, number: int) -> Register:
         self.reads[self.registers.number(file, number)] = None
         return self.registers.word(file, number)

@@ -1,4 +1,7 @@
-"""The table of SASS opcodes: each base opcode with the function that lowers it and its unit."""
+"""The table of SASS opcodes: each base opcode with the function that lowers it.
+
+Which unit executes it is in `traces.sass_opcodes`, for traces of other tools, too.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
-
-from kernelcast.simcore.isa.types import Unit
 
 if TYPE_CHECKING:
     from kernelcast.ptx_frontend.sass.lowering.site import Site
@@ -20,10 +21,9 @@ Lowering: TypeAlias = "Callable[[Site], None]"
 
 @dataclass(frozen=True, slots=True)
 class SassOpcode:
-    """A base opcode: its name without modifiers, the unit that executes it, and its lowering."""
+    """A base opcode: its name without modifiers, and its lowering."""
 
     name: str
-    unit: Unit
     lower: Lowering
 
 
@@ -32,14 +32,14 @@ SASS_OPCODES: Mapping[str, SassOpcode] = MappingProxyType(_TABLE)
 """Every base opcode by name, for instance `IMAD`."""
 
 
-def lowers(*names: str, unit: Unit) -> Callable[[Lowering], Lowering]:
+def lowers(*names: str) -> Callable[[Lowering], Lowering]:
     """Enters a lowering function for base opcodes; a second one for a name is an error."""
 
     def register(function: Lowering) -> Lowering:
         for name in names:
             if name in _TABLE:
                 raise ValueError(f"SASS opcode {name} is entered twice")
-            _TABLE[name] = SassOpcode(name, unit, function)
+            _TABLE[name] = SassOpcode(name, function)
         return function
 
     return register

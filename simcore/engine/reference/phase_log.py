@@ -13,7 +13,11 @@ from kernelcast.simcore.engine.recording.path_recorder import PathRecorder, Phas
 from kernelcast.simcore.engine.reference.batch import Batch
 from kernelcast.simcore.engine.reference.counted_barriers import has_counted_barriers
 from kernelcast.simcore.isa.ir.kernel import Instruction, Kernel, Load, Store
-from kernelcast.simcore.isa.ir.mbarrier_words import PHASE_SHIFT, is_mbarrier_look
+from kernelcast.simcore.isa.ir.mbarrier_words import (
+    PHASE_SHIFT,
+    is_mbarrier_look,
+    is_of_mbarrier,
+)
 
 __all__ = ["PhaseLog", "has_phases"]
 
@@ -49,7 +53,7 @@ class PhaseLog:
 
     def touch(self, instruction: Instruction, lanes: Lanes, first: Ints) -> None:
         """An access to these places in the batch's shared memory: a new mbarrier or a look."""
-        if not instruction.mnemonic.startswith("mbarrier."):
+        if not is_of_mbarrier(instruction):
             return
         who = self._batch.lane_of(lanes)
         words = np.broadcast_to(first, who.shape) >> _WORD_SHIFT

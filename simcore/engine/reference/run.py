@@ -32,6 +32,7 @@ from kernelcast.simcore.engine.reference.tensor_memory import TensorMemory
 from kernelcast.simcore.engine.reference.warp_lanes import execute_across_lanes
 from kernelcast.simcore.engine.reference.watchdog import CHECK_EVERY, State, Watchdog
 from kernelcast.simcore.engine.rules.host_functions import HostFunctions, PrintedText
+from kernelcast.simcore.host.deadline import check_time
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.ir.kernel import (
     GRID,
@@ -96,13 +97,13 @@ def run(
     step = max(together, step // together * together)
     with np.errstate(all="ignore"):
         for first in range(0, launch.thread_blocks, step):
-            count = min(step, launch.thread_blocks - first)
-            numbers = np.arange(first, first + count)
+            check_time("running")
+            numbers = np.arange(first, min(first + step, launch.thread_blocks))
             batch = Batch(kernel, shape, memory, prepared.constants, numbers)
             BatchRun(prepared, batch, memory, recorder, Watchdog(limits), host).run()
             recorder.finish_batch(batch.counts)
             if progress is not None:
-                progress((first + count) / launch.thread_blocks)
+                progress((first + len(numbers)) / launch.thread_blocks)
     patterns, warp_time = recorder.patterns(), recorder.warp_time()
     accesses, counts = recorder.accesses(), recorder.pattern_counts()
     everything = AccessBatch(0, launch.thread_blocks, accesses, patterns, warp_time, counts)
@@ -241,8 +242,10 @@ class BatchRun:
         warps = self._count(step, mask)
         frame = Frame(self._batch.file, lanes, step.live_out)
         before = self._memory_changes
-        for position, instruction in enumerate(step.block.body):
-            self._execute(frame, instruction, position)
+        for position, instruction in enumerate(step.block.body, 1):
+            self._execute(frame, instruction, position - 1)
+            if position % CHECK_EVERY == 0:
+                check_time("running")
         if self._memory_changes != before or not (step.looks_at_memory or step.is_in_spin_loop):
             self._spins = 0
         elif step.looks_at_memory:

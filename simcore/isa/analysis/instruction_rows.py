@@ -39,13 +39,14 @@ from kernelcast.simcore.isa.matrix.tensor_memory import TensorProduct
 from kernelcast.simcore.isa.opcodes.columns import Expansion
 from kernelcast.simcore.isa.opcodes.table import Context
 from kernelcast.simcore.isa.types import Unit
-from kernelcast.traces.accelsim.sass_opcodes import sass_instruction
+from kernelcast.traces.sass_opcodes import sass_instruction
 from kernelcast.traces.trace import InstructionRow
 
 __all__ = ["COMMIT_GROUP", "WAIT_GROUP", "basic_block_of_each_pc", "instruction_rows"]
 
 COMMIT_GROUP, WAIT_GROUP = "commit_group", "wait_group"
 """What opcodes of rows are called, the latter with the number of groups that are not waited for."""
+_SASS_COMMIT = "LDGDEPBAR"
 _NOWHERE = SourceSpan("", 0)
 _USUAL_ACCURACY = {Expansion.ROUNDED: "rn", Expansion.APPROXIMATED: "approx"}
 """The accuracy, by expansion, of what is one instruction here and several in native code."""
@@ -60,9 +61,10 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
     for instruction in kernel.instructions:
         kind, name, unit, flops = _classify(instruction)
         facts = _facts(kernel, instruction)
+        unit_name = unit.value
         if facts is not None:
-            name, unit = facts.opcode, facts.unit
-            kind = _machine_kind(instruction.mnemonic, kind)
+            name = name if _tells_of_order(name) else facts.opcode
+            kind, unit_name = _machine_kind(instruction.mnemonic, kind, unit_name)
         space, cache, access_bytes = _access(instruction)
         origin = instruction.origin or _NOWHERE
         tensor_type, tensor_operations = _tensor_work(kernel, instruction)
@@ -73,7 +75,7 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
                 pc=instruction.pc,
                 opcode=name,
                 mnemonic=instruction.mnemonic,
-                unit=unit.value,
+                unit=unit_name,
                 flops=flops,
                 kind=kind,
                 basic_block=block_of[instruction.pc],
@@ -104,10 +106,17 @@ def _facts(kernel: Kernel, instruction: Instruction) -> MachineInstruction | Non
     return None if kernel.machine is None else kernel.machine.instructions.get(instruction.pc)
 
 
-def _machine_kind(mnemonic: str, kind: str) -> str:
-    """What machine code does beyond computing is in its name: branches, barriers, fences."""
-    described = sass_instruction(mnemonic) if kind == "compute" else None
-    return kind if described is None else described.kind
+def _tells_of_order(name: str) -> bool:
+    """Whether a name says more than an opcode: what groups and mbarriers are waited for."""
+    return name in (COMMIT_GROUP, MBARRIER_WAIT) or name.startswith(WAIT_GROUP)
+
+
+def _machine_kind(mnemonic: str, kind: str, unit: str) -> tuple[str, str]:
+    """What machine code does and which unit executes it: both are in its name."""
+    described = sass_instruction(mnemonic)
+    if described is None:
+        return kind, unit
+    return described.kind if kind == "compute" else kind, described.unit
 
 
 def _numbers(registers: Iterable[Register]) -> tuple[int, ...]:
@@ -197,7 +206,8 @@ def _fence_name(fence: Fence) -> str:
     """Asynchronous operations are put into groups and waited for under names of their own."""
     if fence.groups_left is not None:
         return f"{WAIT_GROUP}.{fence.groups_left}"
-    return COMMIT_GROUP if COMMIT_GROUP in fence.mnemonic.split(".") else "membar"
+    names = fence.mnemonic.split(".")
+    return COMMIT_GROUP if COMMIT_GROUP in names or names[0] == _SASS_COMMIT else "membar"
 
 
 def _classify_other(instruction: Instruction) -> tuple[str, str, Unit, int]:

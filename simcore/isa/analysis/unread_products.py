@@ -30,7 +30,7 @@ from kernelcast.simcore.isa.ir.kernel import (
     WarpOperation,
 )
 from kernelcast.simcore.isa.ir.mbarrier_words import OPERATION as MBARRIER
-from kernelcast.simcore.isa.ir.mbarrier_words import is_mbarrier_look
+from kernelcast.simcore.isa.ir.mbarrier_words import is_mbarrier_look, is_of_mbarrier
 from kernelcast.simcore.isa.matrix.operations import MatrixOpcode
 from kernelcast.simcore.isa.matrix.tensor_memory import (
     CopyIn,
@@ -179,7 +179,7 @@ def _stored_from(instruction: Instruction) -> tuple[Operand, ...]:
 def _is_of_mbarrier(instruction: Instruction) -> bool:
     if isinstance(instruction, Atomic) and instruction.operation == MBARRIER:
         return True
-    return instruction.mnemonic.startswith("mbarrier.") and not isinstance(instruction, Compute)
+    return is_of_mbarrier(instruction) and not isinstance(instruction, Compute)
 
 
 def _taken(instruction: Instruction) -> tuple[_Memory, ...]:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kernelcast.simcore.isa.types import Unit
-
 __all__ = ["IssueControl", "MachineCode", "MachineInstruction"]
 
 
@@ -35,14 +33,13 @@ class IssueControl:
 class MachineInstruction:
     """One instruction of the machine: `address` in bytes from the beginning of its section.
 
-    `opcode` is its name without modifiers; `unit` the unit that executes it. `reads` and `writes`
-    number registers as `MachineCode.register_names` does. `ptx_line`: the line of the PTX that it
-    was assembled from, 0 where that is not known.
+    `opcode` is its name without modifiers. `reads` and `writes` number registers as
+    `MachineCode.register_names` does. `ptx_line`: the line of the PTX that it was assembled from, 0
+    where that is not known.
     """
 
     address: int
     opcode: str
-    unit: Unit
     reads: tuple[int, ...]
     writes: tuple[int, ...]
     control: IssueControl | None = None
@@ -55,7 +52,8 @@ class MachineCode:
 
     `instructions` by the pc of the instruction that counts for it. `registers`: 32-bit registers
     per thread that the assembler took. `spill_bytes`: local memory per thread that spilled
-    registers take, bytes.
+    registers take, bytes. `system_shared_bytes`: shared memory of a thread block that comes before
+    the kernel's own, which no limit of the kernel counts.
     """
 
     architecture: str
@@ -63,5 +61,6 @@ class MachineCode:
     instructions: Mapping[int, MachineInstruction]
     register_names: tuple[str, ...] = ()
     spill_bytes: int = 0
+    system_shared_bytes: int = 0
     barriers: int = 0
     notes: Mapping[str, str] = field(default_factory=dict)

@@ -32,6 +32,7 @@ __all__ = [
     "change",
     "initial_word",
     "is_mbarrier_look",
+    "is_of_mbarrier",
 ]
 
 OPERATION = "mbarrier"
@@ -46,7 +47,8 @@ EXPECTED_SHIFT = 1
 TRANSACTION_SHIFT, TRANSACTION_BITS = EXPECTED_SHIFT + _FIELD_BITS, 22
 PENDING_SHIFT = TRANSACTION_SHIFT + TRANSACTION_BITS
 PHASE_SHIFT = PENDING_SHIFT + _FIELD_BITS
-_LOOKS = ("mbarrier.", "SYNCS.PHASECHK.")
+_NAMES, _LOOKS = ("mbarrier.", "SYNCS."), ("mbarrier.", "SYNCS.PHASECHK.")
+"""How instructions on mbarriers are called, and loads that look at them, by PTX and by SASS."""
 _WORD = (1 << 64) - 1
 _EXPECTED = MOST_ARRIVALS << EXPECTED_SHIFT
 _TRANSACTIONS = ((1 << TRANSACTION_BITS) - 1) << TRANSACTION_SHIFT
@@ -93,3 +95,8 @@ def advanced(old: npt.NDArray[Any], added: npt.NDArray[Any]) -> npt.NDArray[Any]
 def is_mbarrier_look(instruction: Instruction) -> bool:
     """Whether the instruction asks an mbarrier if a phase is over (`test_wait`, `try_wait`)."""
     return isinstance(instruction, Load) and instruction.mnemonic.startswith(_LOOKS)
+
+
+def is_of_mbarrier(instruction: Instruction) -> bool:
+    """Whether an instruction is called as those are that work on an mbarrier."""
+    return instruction.mnemonic.startswith(_NAMES)

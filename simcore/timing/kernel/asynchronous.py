@@ -25,7 +25,10 @@ __all__ = ["GroupedPaths", "grouped_paths", "joins_group", "with_groups"]
 
 _COMMIT, _WAIT = "commit_group", "wait_group"
 _FAMILIES = _COPY, _PRODUCT, _TENSOR_MEMORY = "cp.async", "wgmma", "tcgen05"
+_OF_SASS = {"LDGSTS": _COPY, "LDGDEPBAR": _COPY, "DEPBAR": _COPY, "ARRIVES": _COPY}
+"""Families of SASS opcodes."""
 _IN_TENSOR_MEMORY = ("tcgen05.mma", "tcgen05.cp", "tcgen05.shift")
+_COPIES = ("cp.async.c", "LDGSTS")
 _FEWEST_GROUPS = 8
 _MOST_IN_A_GROUP = 64
 """Executions of one instruction; more of them share registers."""
@@ -116,7 +119,7 @@ def _roles(
     Copies in bulk have groups of their own, which nobody follows here.
     """
     for row in instructions:
-        family = next((name for name in _FAMILIES if row.mnemonic.startswith(f"{name}.")), "")
+        family = _family(row)
         if not family or row.is_part or row.mnemonic.startswith("cp.async.bulk"):
             continue
         if joins_group(row):
@@ -129,6 +132,12 @@ def _roles(
             yield row.pc, (_Role.WAIT, family, int(row.opcode.rpartition(".")[2]))
 
 
+def _family(row: InstructionRow) -> str:
+    """The family of PTX whose groups the instruction works on; empty where there are none."""
+    found = next((name for name in _FAMILIES if row.mnemonic.startswith(f"{name}.")), "")
+    return found or _OF_SASS.get(row.mnemonic.partition(".")[0], "")
+
+
 def joins_group(row: InstructionRow) -> bool:
     """Whether an instruction completes asynchronously.
 
@@ -137,7 +146,7 @@ def joins_group(row: InstructionRow) -> bool:
     """
     if row.is_part:
         return False
-    is_copy = row.mnemonic.startswith("cp.async.c") and row.kind == "load"
+    is_copy = row.mnemonic.startswith(_COPIES) and row.kind == "load"
     return is_copy or row.opcode.startswith((_PRODUCT, *_IN_TENSOR_MEMORY))
 
 

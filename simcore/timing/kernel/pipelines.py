@@ -46,10 +46,16 @@ _WIDE, _WIDE_INTEGERS = "f64", ("s64", "u64")
 BULK_COPY = "cp.async.bulk"
 """What rows call all copies in bulk."""
 _WITHOUT_WAITING = ("bar.arrive",)
-COMMITS = ("cp.async.mbarrier.arrive", "tcgen05.commit")
+_ARRIVAL = "BAR.ARV"
+_CONSTANT_LOADS = ("LDC", "ULDC", "LDCU")
+"""Loads of SASS whose results may be known before, as no memory is read then."""
+COMMITS = ("cp.async.mbarrier.arrive", "tcgen05.commit", "ARRIVES")
 """How instructions begin that tell an mbarrier of what their thread began before."""
 _GROUPING = frozenset(
-    ("cp", "wgmma", "tcgen05", "setmaxnreg", "griddepcontrol", "createpolicy", "LDGDEPBAR")
+    (
+        *("cp", "wgmma", "tcgen05", "setmaxnreg", "griddepcontrol", "createpolicy"),
+        *("LDGDEPBAR", "DEPBAR", "WARPGROUP", "HGMMA", "QGMMA", "IGMMA", "BGMMA"),
+    )
 )
 """First parts of names that stand among fences and order no memory: they take an issue slot."""
 DETOURS: Mapping[Detour, Mapping[str, Pipeline]] = {
@@ -114,16 +120,22 @@ def _pipeline(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline
         return Pipeline.COMMIT
     if row.opcode == BULK_COPY and row.space == AddressSpace.SHARED.value:
         return Pipeline.WAIT
+    if row.opcode in _CONSTANT_LOADS:
+        return Pipeline.CONSTANT
     if row.kind in _ACCESSES:
         if row.space == "generic" and is_banked[row.pc]:
             return Pipeline.SHARED
         return _BY_SPACE.get(row.space, Pipeline.GLOBAL)
     if row.kind == "fence" and row.mnemonic.split(".")[0] in _GROUPING:
         return Pipeline.WAIT
-    if row.kind in _BY_KIND and row.opcode not in _WITHOUT_WAITING:
+    if row.kind in _BY_KIND and not _only_arrives(row):
         return _BY_KIND[row.kind]
     usual = _BY_UNIT.get(row.unit, Pipeline.INTEGER)
     return DETOURS[detour(row)].get(row.unit, usual)
+
+
+def _only_arrives(row: InstructionRow) -> bool:
+    return row.opcode in _WITHOUT_WAITING or row.mnemonic.startswith(_ARRIVAL)
 
 
 def detour(row: InstructionRow) -> Detour:

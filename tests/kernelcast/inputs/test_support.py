@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,6 +96,22 @@ def test_json(write: Callable[..., Path], output: Callable[..., str]) -> None:
     assert by_name["bad"]["missing"][0]["place"] == f"{file}:6:2"
     assert second["kernels"] == []
     assert second["unreadable"]["place"] == f"{broken}:1:1"
+
+
+def test_folders_that_go_meanwhile_are_left_out(
+    write: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, scandir = write("a.ptx", _HEAD + _GOOD), os.scandir
+    gone = file.parent / "gone"
+    gone.mkdir()
+
+    def look(folder: str | os.PathLike[str]) -> Any:
+        if Path(folder) == gone:
+            gone.rmdir()
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", look)
+    assert find_files([str(file.parent)]) == [file]
 
 
 def test_unusable_input(tmp_path: Path, error: Callable[..., str]) -> None:

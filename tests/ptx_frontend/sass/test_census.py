@@ -12,7 +12,7 @@ STATEMENTS = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a")
 FORMS = ("75", "80", "86", "89", "90", "90a", "120")
 REFUSED_STATEMENTS = census.listed_refusals("statements")
 REFUSED_FORMS = census.listed_refusals("forms")
-TEXTURES = {"TEX", "TLD", "SUST"}
+TEXTURES = {"TEX", "SUST"}
 """What about 3 % of the kernels that were compiled from PTX have, and none of closed libraries."""
 OF_BLACKWELL = {"UVIRTCOUNT", "UTCATOMSWS", "UTCIMMA", "UTCBAR", "LDTM"}
 """What 12 kernels of closed libraries for sm_100a have."""

@@ -14,7 +14,6 @@ from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.lowering.wide_sum_code import write_sum
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
@@ -22,7 +21,7 @@ _ZERO = Immediate(0)
 _WIDTH = 32
 
 
-@lowers("LEA", "ULEA", unit=Unit.INTEGER)
+@lowers("LEA", "ULEA")
 def lower_address_sum(site: Site) -> None:
     """`d[, carry], a, b, n`: (a << n) + b; `.HI`: the upper half of {c, a} << n, plus b."""
     if site.take("HI"):

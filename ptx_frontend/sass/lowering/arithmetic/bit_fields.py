@@ -5,7 +5,6 @@ from __future__ import annotations
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.simcore.isa.ir.kernel import Immediate
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
@@ -20,7 +19,7 @@ _LIMITS = {
 _WORD, _WIDTH = 0xFFFFFFFF, 32
 
 
-@lowers("PRMT", "UPRMT", unit=Unit.INTEGER)
+@lowers("PRMT", "UPRMT")
 def lower_permutation(site: Site) -> None:
     """`d, a, selector, c`: bytes of {c, a}."""
     mode = site.choose(_PERMUTATIONS, "")
@@ -30,14 +29,14 @@ def lower_permutation(site: Site) -> None:
     site.main(f"prmt.b32{suffix}", destination, a, c, selector)
 
 
-@lowers("POPC", "UPOPC", unit=Unit.CONVERSION)
+@lowers("POPC", "UPOPC")
 def lower_count(site: Site) -> None:
     """`d, a`: how many bits are set."""
     value = site.word(site.operand(1))
     site.main("popc.b32", site.destination(site.operand(0)), value)
 
 
-@lowers("FLO", "UFLO", unit=Unit.CONVERSION)
+@lowers("FLO", "UFLO")
 def lower_leading_one(site: Site) -> None:
     """`d, a`: where the highest bit that differs from the sign is; `.SH`: how far from the top."""
     kind = "u32" if site.take("U32") else "s32"
@@ -46,14 +45,14 @@ def lower_leading_one(site: Site) -> None:
     site.main(f"bfind{suffix}.{kind}", site.destination(site.operand(0)), value)
 
 
-@lowers("BREV", "UBREV", unit=Unit.CONVERSION)
+@lowers("BREV", "UBREV")
 def lower_reversal(site: Site) -> None:
     """`d, a`."""
     value = site.word(site.operand(1))
     site.main("brev.b32", site.destination(site.operand(0)), value)
 
 
-@lowers("BMSK", "UBMSK", unit=Unit.INTEGER)
+@lowers("BMSK", "UBMSK")
 def lower_mask(site: Site) -> None:
     """`d, a, b`: b ones from bit a on; `.W` takes both modulo 32."""
     mode = "wrap" if site.take("W") else "clamp"
@@ -61,7 +60,7 @@ def lower_mask(site: Site) -> None:
     site.main(f"bmsk.{mode}.b32", site.destination(site.operand(0)), position, length)
 
 
-@lowers("SGXT", "USGXT", unit=Unit.INTEGER)
+@lowers("SGXT", "USGXT")
 def lower_extension(site: Site) -> None:
     """`d, a, b`: the low b bits of a with their sign, or without it; `.W` takes b modulo 32."""
     mode = "wrap" if site.take("W") else "clamp"

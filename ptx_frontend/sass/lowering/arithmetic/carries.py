@@ -162,7 +162,10 @@ def _write_plain(
 
 
 def sum_from_halves(site: Site) -> list[tuple[Operand, bool]] | None:
-    """The terms of the sum of 64 bits that a statement is a half of, read at the low half."""
+    """The terms of the sum of 64 bits that a statement is a half of, read at the low half.
+
+    Which half the machine reads an operand with, the facts of both tell nevertheless.
+    """
     sums, terms = site.context.wide_sums, site.context.memory.setdefault(HALVES, {})
     assert isinstance(terms, dict)
     address = site.statement.address
@@ -170,7 +173,10 @@ def sum_from_halves(site: Site) -> list[tuple[Operand, bool]] | None:
     if found is None:
         return None
     if found.low == address:
+        before = dict(site.reads)
         terms[address] = read_terms(site, found.terms)
+        site.reads = before
         return None
+    site.notes_reads(site.operands[1:])
     read: list[tuple[Operand, bool]] | None = terms.pop(found.low, None)
     return read

@@ -12,7 +12,7 @@ from kernelcast.ptx_frontend.sass.text.operands import (
     SassOperand,
 )
 from kernelcast.simcore.isa.ir.kernel import Address, Immediate, Register, SymbolAddress
-from kernelcast.simcore.isa.types import AddressSpace, ScalarType, Unit
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__: list[str] = []
 
@@ -22,7 +22,7 @@ _WORD, _LONG = 4, 8
 _ZERO = Immediate(0)
 
 
-@lowers("LDC", "ULDC", "LDCU", unit=Unit.LOAD_STORE)
+@lowers("LDC", "ULDC", "LDCU")
 def lower_constant_load(site: Site) -> None:
     """`d, c[bank][place]`."""
     operand = site.operand(1)

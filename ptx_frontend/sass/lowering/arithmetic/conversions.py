@@ -14,7 +14,6 @@ from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import ConstantOperand, RegisterOperand, SassOperand
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
-from kernelcast.simcore.isa.types import Unit
 
 __all__ = ["INTEGRAL"]
 
@@ -77,7 +76,7 @@ def _flushing(site: Site) -> str:
     return ".ftz" if site.take("FTZ") else ""
 
 
-@lowers("F2F", unit=Unit.CONVERSION)
+@lowers("F2F")
 def lower_float_to_float(site: Site) -> None:
     """`d, a`; of equal types it rounds to an integral value where it says how."""
     target, source = site.choose(_FLOATS, "f32"), site.choose(_FLOATS, "f32")
@@ -95,7 +94,7 @@ def lower_float_to_float(site: Site) -> None:
     _write(site, f"cvt{rounding}{flushes}{saturates}.{target}.{source}", target, value)
 
 
-@lowers("FRND", "UFRND", unit=Unit.CONVERSION)
+@lowers("FRND", "UFRND")
 def lower_integral(site: Site) -> None:
     """`d, a`: to an integral value."""
     kind = site.choose(_FLOATS, "f32")
@@ -104,7 +103,7 @@ def lower_integral(site: Site) -> None:
     _write(site, f"cvt{rounding}{flushes}.{kind}.{kind}", kind, value)
 
 
-@lowers("I2F", "I2FP", "UI2F", "UI2FP", unit=Unit.CONVERSION)
+@lowers("I2F", "I2FP", "UI2F", "UI2FP")
 def lower_integer_to_float(site: Site) -> None:
     """`d, a`."""
     target, source = site.choose(_FLOATS, "f32"), site.choose(_INTEGERS, "s32")
@@ -113,7 +112,7 @@ def lower_integer_to_float(site: Site) -> None:
     _write(site, f"cvt{rounding}.{target}.{source}", target, value)
 
 
-@lowers("F2I", "UF2I", unit=Unit.CONVERSION)
+@lowers("F2I", "UF2I")
 def lower_float_to_integer(site: Site) -> None:
     """`d, a`: clamped; NaN gives 0 with `.NTZ`, else the integer whose top bit alone is set."""
     target, source = site.choose(_INTEGERS, "s32"), site.choose(_FLOATS, "f32")
@@ -157,7 +156,7 @@ def _clamped(site: Site, value: Register, kind: str) -> Register:
     return site.compute("min.s32", _WORD, above, Immediate(high))
 
 
-@lowers("I2I", "UI2I", unit=Unit.CONVERSION)
+@lowers("I2I", "UI2I")
 def lower_integer_to_integer(site: Site) -> None:
     """`d, a`: clamped with `.SAT`, else its lowest bits, extended."""
     target, source = site.choose(_INTEGERS, "s32"), site.choose(_INTEGERS, "s32")

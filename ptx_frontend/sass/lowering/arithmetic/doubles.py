@@ -5,14 +5,13 @@ from __future__ import annotations
 from kernelcast.ptx_frontend.sass.lowering.arithmetic.singles import ROUNDING
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
 _NAMES = {"DADD": "add", "DMUL": "mul", "DFMA": "fma"}
 
 
-@lowers(*_NAMES, unit=Unit.FP64)
+@lowers(*_NAMES)
 def lower_double(site: Site) -> None:
     """`d, a, b[, c]`, all pairs of registers."""
     name = _NAMES[site.statement.opcode]

@@ -16,7 +16,6 @@ from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import SassOperand
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
@@ -24,7 +23,7 @@ _ZERO, _TRUE = Immediate(0), Immediate(1)
 _SCALARS = {"U32": "u32", "S32": "s32", "U64": "u64", "S64": "s64"}
 
 
-@lowers("IMNMX", "UIMNMX", "VIMNMX", "UVIMNMX", unit=Unit.INTEGER)
+@lowers("IMNMX", "UIMNMX", "VIMNMX", "UVIMNMX")
 def lower_extremum(site: Site) -> None:
     """`[p, p2,] d[, p, p2], a, b, which[, q]`; the predicates in front and behind are unused."""
     position = len(_unused(site, 0))
@@ -35,7 +34,7 @@ def lower_extremum(site: Site) -> None:
     _choose(site, target, [site.operand(first), site.operand(first + 1)], which)
 
 
-@lowers("VIMNMX3", "UVIMNMX3", unit=Unit.INTEGER)
+@lowers("VIMNMX3", "UVIMNMX3")
 def lower_extremum_of_three(site: Site) -> None:
     """`d, a, b, c, which`."""
     first = 1 + len(_unused(site, 1))
@@ -44,7 +43,7 @@ def lower_extremum_of_three(site: Site) -> None:
     _choose(site, site.operand(0), [site.operand(first + i) for i in range(3)], which)
 
 
-@lowers("VIADDMNMX", "UVIADDMNMX", unit=Unit.INTEGER)
+@lowers("VIADDMNMX", "UVIADDMNMX")
 def lower_extremum_of_sum(site: Site) -> None:
     """`d, a, b, c, which`: the minimum or maximum of a + b and c."""
     first = 1 + len(_unused(site, 1))
@@ -134,7 +133,7 @@ def _write_packed(
     write_packed(site, destination, name, packed, (total, others[-1]), is_main=True)
 
 
-@lowers("VABSDIFF", "UVABSDIFF", unit=Unit.INTEGER)
+@lowers("VABSDIFF", "UVABSDIFF")
 def lower_distance(site: Site) -> None:
     """`d, a, b, c`: |a - b| + c."""
     kind = site.choose({"U32": "u32", "S32": "s32"}, "s32")
@@ -142,7 +141,7 @@ def lower_distance(site: Site) -> None:
     site.main(f"sad.{kind}", site.destination(site.operand(0)), a, b, c)
 
 
-@lowers("VABSDIFF4", "UVABSDIFF4", unit=Unit.INTEGER)
+@lowers("VABSDIFF4", "UVABSDIFF4")
 def lower_distances_of_bytes(site: Site) -> None:
     """`d, a, b, c`: the distances of four bytes; with `.ACC` their sum and c."""
     is_signed = site.choose({"U8": False, "S8": True}, False)

@@ -7,7 +7,6 @@ from kernelcast.ptx_frontend.sass.lowering.arithmetic.predicates import write_pr
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
@@ -32,7 +31,7 @@ def _flushing(site: Site) -> str:
     return ".ftz" if site.take("FTZ") else ""
 
 
-@lowers("FSETP", "UFSETP", unit=Unit.FP32)
+@lowers("FSETP", "UFSETP")
 def lower_comparison(site: Site) -> None:
     """`p, p2, a, b, q`."""
     flushes, order = _flushing(site), _order(site)
@@ -40,7 +39,7 @@ def lower_comparison(site: Site) -> None:
     write_predicates(site, f"setp.{order}{flushes}.f32", a, b, 4)
 
 
-@lowers("DSETP", unit=Unit.FP64)
+@lowers("DSETP")
 def lower_double_comparison(site: Site) -> None:
     """`p, p2, a, b, q`; `.MIN` and `.MAX`: whether a is chosen, and whether both are NaN."""
     extremum = site.choose({"MIN": "min", "MAX": "max"}, "")
@@ -70,7 +69,7 @@ def _lower_choice(site: Site, extremum: str) -> None:
             site.part("mov.pred", site.destination(site.operand(position)), value)
 
 
-@lowers("FSET", unit=Unit.FP32)
+@lowers("FSET")
 def lower_comparison_to_number(site: Site) -> None:
     """`d, a, b, q`: all ones where it holds, 1.0 with `.BF`."""
     kind = "f32" if site.take("BF") else "u32"
@@ -88,7 +87,7 @@ def _halves(site: Site, position: int) -> tuple[Operand, Operand, int]:
     return reader.next(), reader.next(), reader.position
 
 
-@lowers("HSETP2", unit=Unit.FP16)
+@lowers("HSETP2")
 def lower_comparison_of_halves(site: Site) -> None:
     """`p, p2, a, b, q`: of the lower halves, and of the upper ones."""
     kind = site.choose(_BRAIN, "f16x2")
@@ -103,7 +102,7 @@ def lower_comparison_of_halves(site: Site) -> None:
     site.main(f"setp.{order}.{boolean}{flushes}.{kind}", low, high, a, b, other, results=2)
 
 
-@lowers("HSET2", unit=Unit.FP16)
+@lowers("HSET2")
 def lower_comparison_of_halves_to_numbers(site: Site) -> None:
     """`d, a, b, q`: in each half all ones where it holds, 1.0 with `.BF`."""
     kind = site.choose(_BRAIN, "f16x2")

@@ -13,7 +13,6 @@ from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import ConstantOperand, RegisterOperand, SassOperand
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
@@ -55,7 +54,7 @@ def _write(
     site.part(f"selp.b{bits}", destination(), smaller, larger, is_minimum)
 
 
-@lowers("FMNMX", "UFMNMX", unit=Unit.FP32)
+@lowers("FMNMX", "UFMNMX")
 def lower_extremum(site: Site) -> None:
     """`d, a, b, p`."""
     operands = (site.operand(1), site.operand(2))
@@ -66,7 +65,7 @@ def lower_extremum(site: Site) -> None:
     _write(site, f"{modes}.f32", sources, 3, lambda: site.destination(site.operand(0)))
 
 
-@lowers("FMNMX3", unit=Unit.FP32)
+@lowers("FMNMX3")
 def lower_extremum_of_three(site: Site) -> None:
     """`d, a, b, c, p`."""
     operands = tuple(site.operand(1 + i) for i in range(3))
@@ -77,14 +76,14 @@ def lower_extremum_of_three(site: Site) -> None:
     _write(site, f".three{modes}.f32", sources, 4, lambda: site.destination(site.operand(0)))
 
 
-@lowers("DMNMX", unit=Unit.FP64)
+@lowers("DMNMX")
 def lower_double_extremum(site: Site) -> None:
     """`d, a, b, p`."""
     sources = tuple(site.pair(site.operand(1 + i), "f64") for i in range(2))
     _write(site, ".f64", sources, 3, lambda: site.pair_destination(site.operand(0)))
 
 
-@lowers("HMNMX2", unit=Unit.FP16)
+@lowers("HMNMX2")
 def lower_extremum_of_halves(site: Site) -> None:
     """`d, a, b, p`, half by half."""
     kind = site.choose({"BF16_V2": "bf16x2"}, "f16x2")

@@ -12,7 +12,6 @@ from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import RegisterOperand, SassOperand
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
@@ -30,7 +29,7 @@ def _suffix(site: Site) -> str:
     return f".rn{flushes}{saturates}{rectifies}." + site.choose(_KINDS, "f16x2")
 
 
-@lowers("HADD2", "HADD2_32I", unit=Unit.FP16)
+@lowers("HADD2", "HADD2_32I")
 def lower_sum(site: Site) -> None:
     """`d, a, b`; `.F32`: of the lower halves, as f32."""
     if site.take("F32"):
@@ -81,7 +80,7 @@ def _doubled(site: Site, value: Operand) -> Operand:
     return site.compute("mul.lo.s32", 32, word, _BOTH)
 
 
-@lowers("HMUL2", "HMUL2_32I", unit=Unit.FP16)
+@lowers("HMUL2", "HMUL2_32I")
 def lower_product(site: Site) -> None:
     """`d, a, b`."""
     suffix = _suffix(site)
@@ -90,7 +89,7 @@ def lower_product(site: Site) -> None:
     site.main(f"mul{suffix}", site.destination(site.operand(0)), a, b)
 
 
-@lowers("HFMA2", "HFMA2_32I", unit=Unit.FP16)
+@lowers("HFMA2", "HFMA2_32I")
 def lower_fused(site: Site) -> None:
     """`d, a, b, c`; `-RZ, RZ, c` is a move. `.MMA` is another pipeline."""
     site.ignore("MMA")

@@ -17,14 +17,13 @@ from kernelcast.ptx_frontend.sass.lowering.arithmetic.packed_integers import (
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.lowering.wide_sum_code import write_sum
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
 _VOLTA = 70
 
 
-@lowers("IADD3", "UIADD3", unit=Unit.INTEGER)
+@lowers("IADD3", "UIADD3")
 def lower_sum(site: Site) -> None:
     """`d[, carry[, carry2]], a, b, c[, carry in[, carry in 2]]`; `.X` takes carries."""
     found = predicates_from(site, 1)
@@ -41,7 +40,7 @@ def lower_sum(site: Site) -> None:
     write_total(site, Terms(sources, outputs, inputs), bits)
 
 
-@lowers("IADD", "UIADD", unit=Unit.INTEGER)
+@lowers("IADD", "UIADD")
 def lower_sum_of_two(site: Site) -> None:
     """`d[, carry], a, b[, carry in]`, of words or pairs (sm_120); `.X` takes a carry."""
     if site.architecture < _VOLTA:
@@ -56,7 +55,7 @@ def lower_sum_of_two(site: Site) -> None:
     write_total(site, Terms(sources, outputs, inputs), bits)
 
 
-@lowers("VIADD", "UVIADD", unit=Unit.INTEGER)
+@lowers("VIADD", "UVIADD")
 def lower_video_sum(site: Site) -> None:
     """`d, a, b`: a word, or the bytes or halves of one, each modulo its size."""
     a, b = site.operand(1), site.operand(2)
@@ -77,7 +76,7 @@ def lower_video_sum(site: Site) -> None:
     write_total(site, Terms([a, b]))
 
 
-@lowers("IABS", "UIABS", unit=Unit.INTEGER)
+@lowers("IABS", "UIABS")
 def lower_magnitude(site: Site) -> None:
     """`d, a`."""
     value = site.word(site.operand(1), "s32")

@@ -6,7 +6,6 @@ from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import ImmediateOperand, SassOperand
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
@@ -37,7 +36,7 @@ def _number(site: Site, operand: SassOperand) -> int:
     return operand.value
 
 
-@lowers("LOP3", "ULOP3", unit=Unit.INTEGER)
+@lowers("LOP3", "ULOP3")
 def lower_truth_table(site: Site) -> None:
     """`[p,] d, a, b, c, table, q`: p is (d != 0) or q, with `.PAND` (d != 0) and q."""
     site.ignore("LUT")
@@ -76,7 +75,7 @@ def _table(
     site.main("lop3.b32", destination, *sources, Immediate(table))
 
 
-@lowers("SHF", "USHF", unit=Unit.INTEGER)
+@lowers("SHF", "USHF")
 def lower_shift(site: Site) -> None:
     """Funnel shifts: `d, low, amount, high`; which half is the result depends on the modifiers."""
     to_left = site.take("L")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
 
-@lowers("MOV", "UMOV", unit=Unit.INTEGER)
+@lowers("MOV", "UMOV")
 def lower_move(site: Site) -> None:
     """`d, a`."""
     if site.take("64"):
@@ -20,7 +19,7 @@ def lower_move(site: Site) -> None:
     site.main("mov.b32", site.destination(site.operand(0)), value)
 
 
-@lowers("SEL", "USEL", unit=Unit.INTEGER)
+@lowers("SEL", "USEL")
 def lower_selection(site: Site) -> None:
     """`d, a, b, p`: a where p holds, else b."""
     is_wide = site.take("64")

@@ -9,7 +9,6 @@ from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import SassOperand
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
@@ -27,7 +26,7 @@ _SHORTEST = "e2m1x2"
 """The pairs that have 8 bits; others have 16."""
 
 
-@lowers("F2FP", unit=Unit.CONVERSION)
+@lowers("F2FP")
 def lower_packing(site: Site) -> None:
     """`d, a, b` or one of the forms below; a is the upper number.
 
@@ -109,7 +108,7 @@ def _convert_one(site: Site, modes: str, wide: str) -> None:
     site.part("cvt.u32.u16", site.destination(site.operand(0)), narrow)
 
 
-@lowers("F2IP", unit=Unit.CONVERSION)
+@lowers("F2IP")
 def lower_packed_integers(site: Site) -> None:
     """`d, a, b, c`: two clamped integers of 8 bits, b the lower, below the lower half of c."""
     kind = site.choose({"U8": "u8", "S8": "s8"}, "")
@@ -126,7 +125,7 @@ def lower_packed_integers(site: Site) -> None:
     site.main(f"cvt.pack.sat.{kind}.s32.b32", site.destination(site.operand(0)), a, b, c)
 
 
-@lowers("I2IP", "UI2IP", unit=Unit.CONVERSION)
+@lowers("I2IP", "UI2IP")
 def lower_packed_from_integers(site: Site) -> None:
     """`d, a, b, c`: two clamped integers, b the lower, below the lower half of c."""
     kinds = {name: name.lower() for name in ("U2", "S2", "U4", "S4", "U8", "S8", "U16", "S16")}

@@ -16,7 +16,6 @@ from kernelcast.ptx_frontend.sass.text.operands import (
     SassOperand,
 )
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
@@ -103,7 +102,7 @@ def _source(site: Site, operand: SassOperand) -> Operand:
     return site.predicate(operand)
 
 
-@lowers("PLOP3", "UPLOP3", unit=Unit.INTEGER)
+@lowers("PLOP3", "UPLOP3")
 def lower_predicate_table(site: Site) -> None:
     """`p, p2, a, b, c, table, table2`."""
     site.ignore("LUT")
@@ -134,7 +133,7 @@ def _write_tables(site: Site, tables: Sequence[int], sources: Sequence[Operand])
 _COMBINATIONS = {"AND": 0x8, "OR": 0xE, "XOR": 0x6}
 
 
-@lowers("PSETP", "UPSETP", unit=Unit.INTEGER)
+@lowers("PSETP", "UPSETP")
 def lower_predicate_pair(site: Site) -> None:
     """`p, p2, a, b, c`: p = (a op b) op2 c, and p2 = !(a op b) op2 c."""
     inner, outer = site.choose(_COMBINATIONS, 0), site.choose(_COMBINATIONS, 0)
@@ -167,7 +166,7 @@ def _start_of(site: Site, parts: Sequence[str]) -> int:
     return start
 
 
-@lowers("P2R", "UP2UR", unit=Unit.INTEGER)
+@lowers("P2R", "UP2UR")
 def lower_predicates_to_register(site: Site) -> None:
     """`d, PR, a, mask`: a, where the bits of the mask, in one of its bytes, are predicates."""
     file, mask = _file(site, 1), _number(site, 3)
@@ -197,7 +196,7 @@ def _write_union(site: Site, destination: Register, terms: Sequence[Operand]) ->
     site.main("or.b32", destination, total, terms[-1])
 
 
-@lowers("R2P", "UR2UP", unit=Unit.INTEGER)
+@lowers("R2P", "UR2UP")
 def lower_register_to_predicates(site: Site) -> None:
     """`PR, a, mask`: predicates of the mask become bits of a, or of one of its bytes."""
     file, mask = _file(site, 0), _number(site, 2)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
-from kernelcast.simcore.isa.types import Unit
 
 __all__ = ["write_combined", "write_predicates"]
 
@@ -49,7 +48,7 @@ def write_combined(site: Site, combines: str, held: Operand, other: Operand) -> 
 _KINDS = {name: name.lower() for name in ("U32", "S32", "U64", "S64")}
 
 
-@lowers("ISETP", "UISETP", unit=Unit.INTEGER)
+@lowers("ISETP", "UISETP")
 def lower_comparison(site: Site) -> None:
     """`p, p2, a, b, q[, low]`; `.EX` goes on from the comparison of the lower words."""
     kind = site.choose(_KINDS, "s32")

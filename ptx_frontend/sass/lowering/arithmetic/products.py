@@ -14,14 +14,13 @@ from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.lowering.wide_sum_code import write_sum
 from kernelcast.ptx_frontend.sass.text.operands import SassOperand
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
 _ZERO, _ONE = Immediate(0), Immediate(1)
 
 
-@lowers("IMAD", "UIMAD", unit=Unit.INTEGER)
+@lowers("IMAD", "UIMAD")
 def lower_product(site: Site) -> None:
     """`d, a, b, c`: a * b + c; `.WIDE` of 64 bits, `.HI` the upper half of that."""
     if site.take("WIDE"):
@@ -125,7 +124,7 @@ def _upper_product(site: Site) -> None:
 _DOT_TYPES = {"U8": "u32", "S8": "s32", "U16": "u32", "S16": "s32"}
 
 
-@lowers("IDP", "UIDP", unit=Unit.INTEGER)
+@lowers("IDP", "UIDP")
 def lower_dot_product(site: Site) -> None:
     """`d, a, b, c`: four products of bytes, or two of halves of a with bytes of b, and c."""
     form = site.choose({"4A": "dp4a", "2A": "dp2a"}, "")

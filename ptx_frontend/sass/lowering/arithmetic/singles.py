@@ -14,7 +14,6 @@ from kernelcast.ptx_frontend.sass.text.operands import (
     SassOperand,
 )
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
-from kernelcast.simcore.isa.types import Unit
 
 __all__ = ["ROUNDING", "arithmetic_suffix"]
 
@@ -33,7 +32,7 @@ def arithmetic_suffix(site: Site) -> str:
     return rounding + flushes + saturates
 
 
-@lowers("FADD", "UFADD", "FADD32I", unit=Unit.FP32)
+@lowers("FADD", "UFADD", "FADD32I")
 def lower_sum(site: Site) -> None:
     """`d, a, b`."""
     suffix = arithmetic_suffix(site)
@@ -41,7 +40,7 @@ def lower_sum(site: Site) -> None:
     site.main(f"add{suffix}.f32", site.destination(site.operand(0)), a, b)
 
 
-@lowers("FMUL", "UFMUL", "FMUL32I", unit=Unit.FP32)
+@lowers("FMUL", "UFMUL", "FMUL32I")
 def lower_product(site: Site) -> None:
     """`d, a, b`; `.D2`, `.D4`: divided by as much before it is rounded."""
     suffix = arithmetic_suffix(site)
@@ -54,7 +53,7 @@ def lower_product(site: Site) -> None:
     site.main(f"mul{suffix}.f32", site.destination(site.operand(0)), a, b)
 
 
-@lowers("FFMA", "UFFMA", "FFMA32I", unit=Unit.FP32)
+@lowers("FFMA", "UFFMA", "FFMA32I")
 def lower_fused(site: Site) -> None:
     """`d, a, b, c`."""
     suffix = arithmetic_suffix(site)
@@ -66,7 +65,7 @@ def _sources(site: Site, count: int) -> tuple[Operand, ...]:
     return tuple(site.word(site.operand(1 + i), "f32") for i in range(count))
 
 
-@lowers("FSEL", "UFSEL", unit=Unit.FP32)
+@lowers("FSEL", "UFSEL")
 def lower_selection(site: Site) -> None:
     """`d, a, b, p`: a where p holds, else b; `.FTZ` flushes what is chosen."""
     flushes = site.take("FTZ")
@@ -81,7 +80,7 @@ def lower_selection(site: Site) -> None:
     site.part("cvt.ftz.f32.f32", destination, found)
 
 
-@lowers("FADD2", "FMUL2", "FFMA2", unit=Unit.FP32)
+@lowers("FADD2", "FMUL2", "FFMA2")
 def lower_packed(site: Site) -> None:
     """`d, a, b[, c]` of pairs of f32; `.F32` takes one register for both, `.LO_HI` swaps."""
     name = {"FADD2": "add", "FMUL2": "mul", "FFMA2": "fma"}[site.statement.opcode]
@@ -114,7 +113,7 @@ def _packed_source(site: Site, operand: SassOperand) -> Operand:
     return value
 
 
-@lowers("FHADD", "FHFMA", unit=Unit.FP32)
+@lowers("FHADD", "FHFMA")
 def lower_mixed(site: Site) -> None:
     """`d, a, b` with a of half precision, `d, a, b, c` with a and b of it; the rest is f32."""
     suffix = arithmetic_suffix(site)

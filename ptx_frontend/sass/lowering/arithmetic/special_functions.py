@@ -13,7 +13,6 @@ from kernelcast.ptx_frontend.sass.lowering.arithmetic.half_operands import half,
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
-from kernelcast.simcore.isa.types import Unit
 
 __all__ = ["ACCURACIES", "Accuracy"]
 
@@ -79,7 +78,7 @@ _INVERSE_OF_TURN = 0x3E22F983
 _TWO = 0x40000000
 
 
-@lowers("MUFU", unit=Unit.SPECIAL_FUNCTION)
+@lowers("MUFU")
 def lower_function(site: Site) -> None:
     """`d, a`; of half precision it takes the lower half unless it says H1."""
     kind = site.choose(_HALVES, "")
@@ -119,7 +118,7 @@ def _lower_upper_half(site: Site, name: str) -> None:
     site.part("mov.b64", None, site.destination(site.operand(0)), found, results=2)
 
 
-@lowers("RRO", unit=Unit.SPECIAL_FUNCTION)
+@lowers("RRO")
 def lower_range_reduction(site: Site) -> None:
     """`d, a`: what stands before `MUFU` up to Pascal: turns for `.SINCOS`, nothing for `.EX2`."""
     value = site.word(site.operand(1), "f32")
@@ -138,7 +137,7 @@ _LEAST_DIVISOR, _DIVISORS = 1, 251
 _LEAST_DIFFERENCE, _DIFFERENCES = -125, 251
 
 
-@lowers("FCHK", unit=Unit.FP32)
+@lowers("FCHK")
 def lower_division_check(site: Site) -> None:
     """`p, a, b`: whether a / b needs its slow path.
 

@@ -11,7 +11,6 @@ from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import NameOperand
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Special, SpecialRegister
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
@@ -50,7 +49,7 @@ _CONSTANTS = {
 }
 
 
-@lowers("S2R", "S2UR", "CS2R", "CS2UR", unit=Unit.MOVE)
+@lowers("S2R", "S2UR", "CS2R", "CS2UR")
 def lower_special_register(site: Site) -> None:
     """`d, SR`; `CS2R` gives 64 bits unless `.32` is there."""
     operand = site.operand(1)

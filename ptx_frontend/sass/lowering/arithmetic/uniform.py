@@ -11,14 +11,13 @@ from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
 _ALL_LANES = Immediate(31)
 
 
-@lowers("R2UR", unit=Unit.MOVE)
+@lowers("R2UR")
 def lower_to_uniform(site: Site) -> None:
     """`[p,] d, a`: p says whether a lane differs; with `.OR` it stays true where it was."""
     keeps = site.take("OR")

@@ -17,7 +17,6 @@ from kernelcast.simcore.isa.ir.kernel import (
     Operand,
     Register,
 )
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
@@ -27,7 +26,7 @@ _RESULT = "barrier result", 0
 """The register, named nowhere, that holds what came of the last vote."""
 
 
-@lowers("BAR", unit=Unit.BARRIER)
+@lowers("BAR")
 def lower_barrier(site: Site) -> None:
     """`id[, threads][, p]`: `.SYNC`, `.ARV` or `.RED` with a vote."""
     site.ignore("DEFER_BLOCKING")
@@ -115,7 +114,7 @@ def _vote(site: Site) -> None:
             site.part("selp.b32", result, Immediate(1), Immediate(0), came)
 
 
-@lowers("B2R", unit=Unit.MOVE)
+@lowers("B2R")
 def lower_result(site: Site) -> None:
     """`d[, p]`: what came of the last vote at a barrier."""
     if not site.take("RESULT"):
@@ -129,14 +128,14 @@ def lower_result(site: Site) -> None:
     site.main("mov.b32", site.destination(site.operand(0)), result)
 
 
-@lowers("MEMBAR", unit=Unit.BARRIER)
+@lowers("MEMBAR")
 def lower_fence(site: Site) -> None:
     """Nothing that a thread could see happens: memory is sequentially consistent here."""
     site.ignore("SC", "ALL", "CTA", "SM", "GPU", "GL", "SYS", "VC", "IVALLD")
     site.fence()
 
 
-@lowers("FENCE", unit=Unit.BARRIER)
+@lowers("FENCE")
 def lower_proxy_fence(site: Site) -> None:
     """`FENCE.VIEW.ASYNC`: copies in bulk see what was written before."""
     if not site.take("VIEW"):
@@ -145,13 +144,13 @@ def lower_proxy_fence(site: Site) -> None:
     site.fence()
 
 
-@lowers("ERRBAR", "CGAERRBAR", unit=Unit.BARRIER)
+@lowers("ERRBAR", "CGAERRBAR")
 def lower_error_barrier(site: Site) -> None:
     """Errors of accesses so far are known, as they always are here."""
     site.nothing()
 
 
-@lowers("NANOSLEEP", unit=Unit.CONTROL)
+@lowers("NANOSLEEP")
 def lower_sleep(site: Site) -> None:
     """A fence in the intermediate representation, as PTX's `nanosleep` is."""
     site.ignore("WARP", "SYNCS")

@@ -21,7 +21,7 @@ from kernelcast.simcore.isa.ir.kernel import (
     Register,
 )
 from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
-from kernelcast.simcore.isa.types import ScalarType, Unit
+from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["FLOW", "Flow", "gone_round"]
 
@@ -57,7 +57,7 @@ def _condition(site: Site) -> Guard | None:
     return found
 
 
-@lowers("BRA", unit=Unit.CONTROL)
+@lowers("BRA")
 def lower_branch(site: Site) -> None:
     """`BRA [P,] label`; `.DIV` and `.CONV` go there where lanes have parted, or have not."""
     label = site.operands[-1]
@@ -105,7 +105,9 @@ def _go_together(site: Site, target: int) -> None:
     if condition.negated:
         asked = site.compute("not.pred", 1, asked)
     found = site.register(1)
+    guard, site.guard = site.guard, None  # lanes without it are asked, too
     site.exchange(WARP_OPCODES["vote.any"], (found,), (asked,), type_=ScalarType.PRED)
+    site.guard = guard
     _go(site, Guard(found, negated=False), target)
 
 
@@ -123,14 +125,14 @@ def _asked_lanes(site: Site) -> Operand:
     return _EVERYBODY
 
 
-@lowers("EXIT", "KILL", unit=Unit.CONTROL)
+@lowers("EXIT", "KILL")
 def lower_exit(site: Site) -> None:
     """The lanes are done: all leave in one place, where those that are done wait for nobody."""
     site.ignore("PREEMPTED", "KEEPREFCOUNT")
     _go(site, _condition(site), site.builder.shared_exit())
 
 
-@lowers("BPT", unit=Unit.CONTROL)
+@lowers("BPT")
 def lower_trap(site: Site) -> None:
     """`BPT.TRAP` fails, as PTX's `trap`; other breakpoints do nothing without a debugger."""
     if not site.take("TRAP"):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from kernelcast.ptx_frontend.sass.lowering.control_flow.flow_context import gone_round
 from kernelcast.ptx_frontend.sass.lowering.flow import Body
+from kernelcast.ptx_frontend.sass.lowering.memory_access.addresses import address_of
 from kernelcast.ptx_frontend.sass.lowering.once_per_warp import (
     chooses_lanes,
     is_once,
@@ -14,6 +15,7 @@ from kernelcast.ptx_frontend.sass.lowering.once_per_warp import (
 from kernelcast.ptx_frontend.sass.lowering.shared_places import Making, shared_places
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import Lowering, lowers
+from kernelcast.ptx_frontend.sass.text.statements import Statement
 from kernelcast.simcore.isa.analysis.cluster_addresses import (
     OFFSET_BITS,
     OFFSET_MASK,
@@ -28,7 +30,7 @@ from kernelcast.simcore.isa.ir.kernel import (
     Special,
     SpecialRegister,
 )
-from kernelcast.simcore.isa.types import Unit
+from kernelcast.simcore.isa.types import AddressSpace
 
 __all__ = ["other_lowerings"]
 
@@ -40,9 +42,10 @@ def other_lowerings(body: Body, architecture: int) -> Mapping[int, Lowering]:
     """Lowerings of statements that do something else than their opcode says, by address."""
     if architecture < _HOPPER:
         return {}
-    found: dict[int, Lowering] = {
-        address: _MAKINGS[making] for address, making in shared_places(body).items()
-    }
+    places = shared_places(body)
+    found: dict[int, Lowering] = {at: _MAKINGS[making] for at, making in places.items()}
+    if Making.MAPPED in places.values():
+        found |= {s.address: _is_own_space for s in body.statements if _asks_for_own_space(s)}
     if any(map(is_once, body.statements)):
         found |= {s.address: lower_choice for s in body.statements if chooses_lanes(s)}
     return found
@@ -94,6 +97,29 @@ def _rank_of_place(site: Site) -> None:
     site.main("selp.b32", site.destination(site.operand(0)), own, named, is_own)
 
 
+def _asks_for_own_space(statement: Statement) -> bool:
+    return statement.opcode == "QSPC" and "S" in statement.modifiers
+
+
+def _is_own_space(site: Site) -> None:
+    """`QSPC.S p, RZ, [address]`: in shared memory, and of no other thread block."""
+    site.ignore("E", "S")
+    operand = site.operand(2)
+    address = address_of(site, operand, AddressSpace.GENERIC)
+    assert isinstance(address.base, Register)
+    if address.offset or not site.is_discarded(site.operand(1)):
+        raise site.refuse()
+    is_shared = site.compute("isspacep.shared", 1, address.base)
+    above = site.compute("shr.u64", 64, address.base, Immediate(OFFSET_BITS))
+    named = site.compute(
+        "and.b32", 32, site.compute("cvt.u32.u64", 32, above), Immediate(RANK_MASK)
+    )
+    own = site.compute("add.u32", 32, site.compute("mov.u32", 32, _RANK), Immediate(1))
+    is_none = site.compute("setp.eq.u32", 1, named, Immediate(0))
+    is_own = site.compute("or.pred", 1, is_none, site.compute("setp.eq.u32", 1, named, own))
+    site.main("and.pred", site.destination(site.operand(0)), is_shared, is_own)
+
+
 _MAKINGS: dict[Making, Lowering] = {
     Making.ONLY_PLACE: _no_rank,
     Making.OWN: _own_place,
@@ -103,14 +129,14 @@ _MAKINGS: dict[Making, Lowering] = {
 }
 
 
-@lowers("UCGABAR_ARV", unit=Unit.BARRIER)
+@lowers("UCGABAR_ARV")
 def lower_cluster_arrival(site: Site) -> None:
     """Counts the threads at the barrier of their cluster."""
     fields = site.fields("barrier.cluster.arrive", is_main=True)
     site.builder.append(ClusterArrive(**fields))
 
 
-@lowers("UCGABAR_WAIT", unit=Unit.BARRIER)
+@lowers("UCGABAR_WAIT")
 def lower_cluster_wait(site: Site) -> None:
     """Waits until all threads of the cluster have come by."""
     with gone_round(site):
@@ -124,7 +150,7 @@ def lower_cluster_wait(site: Site) -> None:
         site.builder.end_and_continue(sync, following)
 
 
-@lowers("USETMAXREG", unit=Unit.CONTROL)
+@lowers("USETMAXREG")
 def lower_number_of_registers(site: Site) -> None:
     """`[p,] count`: p says whether they could be had, which is always so."""
     site.ignore("TRY_ALLOC", "DEALLOC", "CTAPOOL")
@@ -133,7 +159,7 @@ def lower_number_of_registers(site: Site) -> None:
         site.part("mov.pred", site.destination(site.operand(0)), Immediate(1))
 
 
-@lowers("ACQBULK", "PREEXIT", unit=Unit.CONTROL)
+@lowers("ACQBULK", "PREEXIT")
 def lower_order_of_grids(site: Site) -> None:
     """`griddepcontrol`: grids run one after the other."""
     site.fence()

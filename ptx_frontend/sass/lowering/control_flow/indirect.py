@@ -21,7 +21,6 @@ from kernelcast.ptx_frontend.sass.text.operands import (
     SassOperand,
 )
 from kernelcast.simcore.isa.ir.kernel import Immediate, Jump, Register
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
@@ -29,7 +28,7 @@ _WORD = 0xFFFFFFFF
 _NO_FUNCTION = "the kernel called through a pointer that is no function"
 
 
-@lowers("BRX", "BRXU", "JMX", "JMXU", unit=Unit.CONTROL)
+@lowers("BRX", "BRXU", "JMX", "JMXU")
 def lower_indirect_branch(site: Site) -> None:
     """`R, imm`: to R + imm + the place behind the branch, one of those that are listed.
 
@@ -64,7 +63,7 @@ def _immediate(site: Site, position: int) -> int:
     return operand.value
 
 
-@lowers("CALL", unit=Unit.CONTROL)
+@lowers("CALL")
 def lower_call(site: Site) -> None:
     """`label`, or `R, label` for a function in a register; the return address is in another.
 
@@ -108,7 +107,7 @@ def _call_pointed(site: Site, operand: SassOperand) -> None:
     site.builder.place(behind)
 
 
-@lowers("RET", unit=Unit.CONTROL)
+@lowers("RET")
 def lower_return(site: Site) -> None:
     """`R, label` or `R imm`: back behind the call, to the address in R."""
     is_absolute = site.take("ABS")
@@ -134,7 +133,7 @@ def _added(site: Site, value: Register, distance: int) -> Register:
     return site.compute("add.u32", 32, value, Immediate(distance & _WORD))
 
 
-@lowers("LEPC", unit=Unit.MOVE)
+@lowers("LEPC")
 def lower_own_place(site: Site) -> None:
     """`d[, label]`: the address of the label, or of the instruction itself."""
     address: int | None = site.statement.address

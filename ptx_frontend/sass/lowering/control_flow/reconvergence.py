@@ -18,19 +18,18 @@ from kernelcast.ptx_frontend.sass.text.operands import RegisterOperand
 from kernelcast.ptx_frontend.sass.text.statements import Section
 from kernelcast.simcore.isa.ir.kernel import Immediate, Jump, Operand, Register
 from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
-from kernelcast.simcore.isa.types import Unit
 
-__all__ = ["gather", "meet", "members"]
+__all__ = ["meet", "members"]
 
 _MEMBERS, _BARRIERS, _COLLECTIVE = "members", "convergence barriers", "collective"
 _EVERYBODY = Immediate(0xFFFFFFFF)
 _EXCHANGES = ("SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX", "ELECT")
-_PARTINGS = ("BRA", "BRX", "BRXU", "EXIT", "RET", "CALL", "BREAK")
+_PARTINGS = ("BRA", "BRX", "BRXU", "EXIT", "RET", "CALL", "BREAK", "BSYNC")
 _ATOMICS = ("ATOM", "ATOMG", "ATOMS", "SYNCS")
 
 
 def members(site: Site) -> Operand | None:
-    """The lanes that a `WARPSYNC` brought together; None where nobody knows."""
+    """The lanes that `WARPSYNC.EXCLUSIVE` or a collective sets apart; None for all."""
     known = site.context.memory.get(_MEMBERS)
     if not isinstance(known, _Gathered) or known.body is not flow(site).body:
         return None
@@ -39,7 +38,7 @@ def members(site: Site) -> Operand | None:
 
 @dataclass(frozen=True, slots=True)
 class _Gathered:
-    """The lanes of a mask, which are together up to the end of a basic block of SASS."""
+    """The lanes of a mask, which are together up to where some may go another way, or come."""
 
     body: Body
     end: int
@@ -51,7 +50,7 @@ def meet(site: Site, lanes: Operand, *, is_main: bool) -> None:
     site.exchange(WARP_OPCODES["bar.warp"], (), (), members=lanes, is_main=is_main)
 
 
-def gather(site: Site, lanes: Operand) -> None:
+def _gather(site: Site, lanes: Operand) -> None:
     """The lanes of a mask wait for each other and then are together without the others."""
     meet(site, lanes, is_main=True)
     body, here = flow(site).body, site.statement.address
@@ -64,20 +63,24 @@ def gather(site: Site, lanes: Operand) -> None:
     site.context.memory[_MEMBERS] = known
 
 
-@lowers("WARPSYNC", unit=Unit.CONTROL)
+@lowers("WARPSYNC")
 def lower_warp_barrier(site: Site) -> None:
-    """The lanes of a mask wait for each other, and go on together without the others.
+    """The lanes of a mask wait for each other.
 
-    `.EXCLUSIVE` lets the groups of different masks go one after the other. After `.COLLECTIVE`
-    follow the operations of the group, then `ENDCOLLECTIVE`, from which it goes to the label.
+    After `.EXCLUSIVE` they go on without the others, group by group of different masks: the
+    assembler writes it where others must not take part, and elsewhere lets groups stay together.
+    After `.COLLECTIVE` follow the operations of the group, then `ENDCOLLECTIVE`, from which it goes
+    to the label.
     """
-    site.ignore("EXCLUSIVE")
-    is_collective = site.take("COLLECTIVE")
+    is_exclusive, is_collective = site.take("EXCLUSIVE"), site.take("COLLECTIVE")
     if site.take("ALL"):
         lanes: Operand = _EVERYBODY
     else:
         lanes = site.word(site.operand(0))
-    gather(site, lanes)
+    if is_exclusive or is_collective:
+        _gather(site, lanes)
+    else:
+        meet(site, lanes, is_main=True)
     if is_collective:
         current = flow(site)
         end = collective_end(site.statement, current.body.section)
@@ -86,7 +89,7 @@ def lower_warp_barrier(site: Site) -> None:
         site.context.memory[_COLLECTIVE] = current.block(end)
 
 
-@lowers("ENDCOLLECTIVE", unit=Unit.CONTROL)
+@lowers("ENDCOLLECTIVE")
 def lower_end_of_collective(site: Site) -> None:
     """Lanes go on behind the collective."""
     target = site.context.memory.get(_COLLECTIVE)
@@ -95,7 +98,7 @@ def lower_end_of_collective(site: Site) -> None:
     site.builder.end(Jump(**site.counted("bra", is_main=True), target=target))
 
 
-@lowers("BSSY", unit=Unit.CONTROL)
+@lowers("BSSY")
 def lower_barrier_set(site: Site) -> None:
     """`Bn, label`: the lanes that are together here meet again at the label."""
     site.ignore("RECONVERGENT", "RELIABLE")
@@ -106,7 +109,7 @@ def lower_barrier_set(site: Site) -> None:
     site.exchange(WARP_OPCODES["activemask"], (site.destination(barrier),), (), is_main=True)
 
 
-@lowers("BSYNC", unit=Unit.CONTROL)
+@lowers("BSYNC")
 def lower_barrier_wait(site: Site) -> None:
     """`Bn`: the lanes of the barrier wait for each other."""
     site.ignore("RECONVERGENT", "RELIABLE")
@@ -119,14 +122,14 @@ def lower_barrier_wait(site: Site) -> None:
         meet(site, lanes, is_main=True)
 
 
-@lowers("BREAK", "YIELD", "NOP", unit=Unit.CONTROL)
+@lowers("BREAK", "YIELD", "NOP")
 def lower_nothing(site: Site) -> None:
     """Nothing is computed: lanes leave a barrier that nobody keeps, or let others run."""
     site.rest()
     site.nothing()
 
 
-@lowers("BMOV", unit=Unit.MOVE)
+@lowers("BMOV")
 def lower_barrier_move(site: Site) -> None:
     """Copies a mask of lanes that only comes back as one: any value does."""
     site.rest()

@@ -1,7 +1,7 @@
 """Operations across the lanes of a warp: shuffles, votes, matches, reductions, elections.
 
-None has a mask: lanes that are active together take part. Where a `WARPSYNC` with a mask stands in
-front of one, the lanes of the mask are together and no others (`reconvergence.members`).
+None has a mask: lanes that are active together take part. Where `WARPSYNC.EXCLUSIVE` stands in
+front of one, the lanes of its mask are together and no others (`reconvergence.members`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import RegisterOperand, SassOperand
 from kernelcast.simcore.isa.ir.kernel import Operand, Register
 from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
-from kernelcast.simcore.isa.types import ScalarType, Unit
+from kernelcast.simcore.isa.types import ScalarType
 
 __all__: list[str] = []
 
@@ -51,7 +51,7 @@ def _wanted(site: Site, operand: SassOperand) -> Register | None:
     return None if site.is_discarded(operand) else site.destination(operand)
 
 
-@lowers("SHFL", unit=Unit.LOAD_STORE)
+@lowers("SHFL")
 def lower_shuffle(site: Site) -> None:
     """`p, d, a, lane, c`, as PTX's `shfl` has them."""
     mode = site.choose(_SHUFFLES, "")
@@ -62,7 +62,7 @@ def lower_shuffle(site: Site) -> None:
     _exchange(site, f"shfl.{mode}", (target, inside), sources)
 
 
-@lowers("VOTE", "VOTEU", unit=Unit.INTEGER)
+@lowers("VOTE", "VOTEU")
 def lower_vote(site: Site) -> None:
     """`[d,] p, a`: d the lanes where a holds, p whether all, any, or all or none of them do."""
     vote = site.choose(_VOTES, "")
@@ -80,7 +80,7 @@ def lower_vote(site: Site) -> None:
     _exchange(site, f"vote.{vote}", (outcome,), (asked,), ScalarType.PRED)
 
 
-@lowers("MATCH", unit=Unit.INTEGER)
+@lowers("MATCH")
 def lower_match(site: Site) -> None:
     """`d, a`: the lanes that hold the same; `p, d, a` of `.ALL`: whether all do, and all lanes."""
     is_wide = site.take("U64")
@@ -97,7 +97,7 @@ def lower_match(site: Site) -> None:
     _exchange(site, "match.all", (lanes, agree), (value,), type_)
 
 
-@lowers("REDUX", unit=Unit.INTEGER)
+@lowers("REDUX")
 def lower_reduction(site: Site) -> None:
     """`ud, a`; without a modifier it is `and`, without `.S32` of unsigned numbers."""
     operation = site.choose(_REDUCTIONS, "and")
@@ -111,7 +111,7 @@ def lower_reduction(site: Site) -> None:
     _exchange(site, f"redux.{operation}", (_wanted(site, site.operand(0)),), (value,), type_)
 
 
-@lowers("CREDUX", unit=Unit.INTEGER)
+@lowers("CREDUX")
 def lower_extremum(site: Site) -> None:
     """`ud, a`: the smallest or largest, of `.F32` also of magnitudes."""
     parts = list(site.choose(_EXTREMA, ()))
@@ -129,7 +129,7 @@ def lower_extremum(site: Site) -> None:
     _exchange(site, name, (_wanted(site, site.operand(0)),), (value,), type_)
 
 
-@lowers("ELECT", unit=Unit.INTEGER)
+@lowers("ELECT")
 def lower_election(site: Site) -> None:
     """`p, ud, PT`: p holds in the first of the lanes, whose number is ud."""
     everybody = site.operand(2)

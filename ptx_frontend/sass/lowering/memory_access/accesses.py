@@ -9,7 +9,7 @@ from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import RegisterOperand, SassOperand
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
-from kernelcast.simcore.isa.types import AddressSpace, ScalarType, Unit
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = ["HINTS", "address_of"]
 
@@ -104,6 +104,18 @@ def _sources(
     return tuple(found)
 
 
+def _some_words(
+    site: Site, halves: Sequence[SassOperand], wanted: int
+) -> tuple[Register | None, ...]:
+    """Where the words of a mask go: those of each half to neighbours without gaps."""
+    found: list[Register | None] = []
+    for number, half in enumerate(halves):
+        mask = wanted >> 4 * number & 0xF
+        left = iter(site.destinations(half, mask.bit_count()))
+        found += [next(left) if mask >> word & 1 else None for word in range(4)]
+    return tuple(found)
+
+
 def _wanted_words(site: Site, position: int) -> int | None:
     """The mask of the words that a load of 256 bits writes; None where it has none."""
     if position >= len(site.operands) or site.is_predicate(position):
@@ -114,7 +126,7 @@ def _wanted_words(site: Site, position: int) -> int | None:
     return mask.bits
 
 
-@lowers("LDG", "LDS", "LDL", "LD", unit=Unit.LOAD_STORE)
+@lowers("LDG", "LDS", "LDL", "LD")
 def lower_load(site: Site) -> None:
     """`d, [address]`; 256 bits go to two registers and their neighbours: upper half, lower half."""
     space = _SPACES[site.statement.opcode[2:]]
@@ -127,16 +139,16 @@ def lower_load(site: Site) -> None:
     is_ordered = _common(site)
     type_, count = _element(site, targets[-1])
     wanted = _wanted_words(site, place + 1)
-    if wanted is not None:
-        type_, count = ScalarType.B32, 8
     address = address_of(site, site.operand(place), space)
-    destinations = _destinations(site, targets[::-1], type_, count)
-    if wanted is not None:
-        destinations = tuple(d if wanted >> i & 1 else None for i, d in enumerate(destinations))
+    if wanted is None:
+        destinations = _destinations(site, targets[::-1], type_, count)
+    else:
+        type_ = ScalarType.B32
+        destinations = _some_words(site, targets[::-1], wanted)
     site.load(type_, address, destinations, volatile=is_ordered, cache=cache, is_main=True)
 
 
-@lowers("STG", "STS", "STL", "ST", unit=Unit.LOAD_STORE)
+@lowers("STG", "STS", "STL", "ST")
 def lower_store(site: Site) -> None:
     """`[address], a`."""
     space = _SPACES[site.statement.opcode[2:]]
@@ -151,7 +163,7 @@ def lower_store(site: Site) -> None:
     )
 
 
-@lowers("QSPC", unit=Unit.INTEGER)
+@lowers("QSPC")
 def lower_query_of_space(site: Site) -> None:
     """`p, RZ, [address]`: whether a generic address is one of global, shared or local memory."""
     site.ignore("E")
@@ -166,7 +178,7 @@ def lower_query_of_space(site: Site) -> None:
     site.main(f"isspacep.{space}", site.destination(site.operand(0)), value)
 
 
-@lowers("CCTL", "CCTLL", "CCTLT", unit=Unit.LOAD_STORE)
+@lowers("CCTL", "CCTLL", "CCTLT")
 def lower_cache_control(site: Site) -> None:
     """Lines are fetched or thrown away, which no thread can see."""
     site.rest()

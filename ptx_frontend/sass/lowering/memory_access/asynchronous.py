@@ -21,7 +21,7 @@ from kernelcast.simcore.isa.ir.kernel import (
     Operand,
     Register,
 )
-from kernelcast.simcore.isa.types import AddressSpace, ScalarType, Unit
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__: list[str] = []
 
@@ -47,7 +47,7 @@ class _Copy:
         return [site.register(32) for _ in range(self.size // _WORD.bytes)]
 
 
-@lowers("LDGSTS", unit=Unit.LOAD_STORE)
+@lowers("LDGSTS")
 def lower_copy(site: Site) -> None:
     """`[to], [from][, p]`: zeros where p does not hold.
 
@@ -135,13 +135,13 @@ def _is(site: Site, order: str, a: Operand, b: Operand) -> Register:
     return site.compute(f"setp.{order}.u32", 1, a, b)
 
 
-@lowers("LDGDEPBAR", unit=Unit.LOAD_STORE)
+@lowers("LDGDEPBAR")
 def lower_commit(site: Site) -> None:
     """The copies so far are a group."""
     site.fence()
 
 
-@lowers("DEPBAR", unit=Unit.CONTROL)
+@lowers("DEPBAR")
 def lower_wait(site: Site) -> None:
     """`SBn, k`: until at most k groups of copies are left, or at most k instructions."""
     site.ignore("LE")
@@ -155,7 +155,7 @@ def lower_wait(site: Site) -> None:
     site.nothing()
 
 
-@lowers("ARRIVES", unit=Unit.LOAD_STORE)
+@lowers("ARRIVES")
 def lower_arrival(site: Site) -> None:
     """`ARRIVES.LDGSTSBAR.64 [barrier]`: an arrival when all copies so far are done, as they are."""
     if not site.take("LDGSTSBAR") or not site.take("64"):

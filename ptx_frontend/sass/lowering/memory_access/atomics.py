@@ -13,7 +13,7 @@ from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import RegisterOperand, SassOperand
 from kernelcast.simcore.isa.ir.kernel import Address, Immediate, Operand, Register
-from kernelcast.simcore.isa.types import AddressSpace, ScalarType, Unit
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__: list[str] = []
 
@@ -61,7 +61,7 @@ _KINDS = {
 _UNTYPED = {"and", "or", "xor", "exch", "cas"}
 
 
-@lowers("ATOM", "ATOMG", "ATOMS", unit=Unit.LOAD_STORE)
+@lowers("ATOM", "ATOMG", "ATOMS")
 def lower_atomic(site: Site) -> None:
     """`[p,] d, [address], a[, b]`: d is what was there; p holds where the atomic was done."""
     site.ignore(*_SCOPES)
@@ -88,7 +88,7 @@ def lower_atomic(site: Site) -> None:
         _is_done(site, site.operand(0))
 
 
-@lowers("RED", "REDG", unit=Unit.LOAD_STORE)
+@lowers("RED", "REDG")
 def lower_reduction(site: Site) -> None:
     """`[address], a`."""
     site.ignore(*_SCOPES)

@@ -15,7 +15,7 @@ from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.simcore.isa.ir import mbarrier_words
 from kernelcast.simcore.isa.ir.kernel import Address, Immediate, Operand
-from kernelcast.simcore.isa.types import AddressSpace, ScalarType, Unit
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = ["arrive_for_copies", "complete_transactions"]
 
@@ -33,7 +33,7 @@ def complete_transactions(code: InstructionWriter, barrier: Address, size: int) 
     code.atomic(mbarrier_words.OPERATION, _WORD, barrier, added)
 
 
-@lowers("SYNCS", unit=Unit.LOAD_STORE)
+@lowers("SYNCS")
 def lower_mbarrier(site: Site) -> None:
     """Lowers an instruction on an mbarrier by its first modifier."""
     if site.take("ARRIVE"):

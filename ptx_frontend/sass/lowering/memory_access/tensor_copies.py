@@ -9,10 +9,8 @@ in its lower half, and a mask in its upper one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kernelcast.ptx_frontend.sass.lowering.memory_access.mbarriers import complete_transactions
 from kernelcast.ptx_frontend.sass.lowering.once_per_warp import once
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
@@ -25,10 +23,10 @@ from kernelcast.simcore.isa.ir.bulk_operations import (
     BulkSide,
     TensorMode,
 )
-from kernelcast.simcore.isa.ir.kernel import Address, BulkCopy, Immediate, Operand
-from kernelcast.simcore.isa.types import AddressSpace, ScalarType, Unit
+from kernelcast.simcore.isa.ir.kernel import BulkCopy, Immediate, Operand
+from kernelcast.simcore.isa.types import ScalarType
 
-__all__: list[str] = []
+__all__ = ["REDUCTIONS", "named_register"]
 
 _DIMENSIONS = {f"{count}D": count for count in range(1, 6)}
 _MODES = {
@@ -38,7 +36,7 @@ _MODES = {
 }
 _ROWS = 5
 """Coordinates of four rows: one of the columns, four of rows."""
-_REDUCTIONS = {
+REDUCTIONS = {
     name.upper(): name for name in ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 }
 _TYPES = {"S32": "s32", "U64": "u64", "S64": "s64", "F16": "f16", "BF16": "bf16"} | {
@@ -50,6 +48,13 @@ _ENDS = {
     ("G", "S"): BulkDirection.STORE,
     ("S", "S"): BulkDirection.EXCHANGE,
 }
+_PARTS: dict[str, tuple[BulkDirection, tuple[BulkOperand, ...]]] = {
+    "UTMALDG": (BulkDirection.LOAD, (BulkOperand.DESTINATION, BulkOperand.MBARRIER)),
+    "UTMASTG": (BulkDirection.STORE, (BulkOperand.SOURCE,)),
+    "UTMAREDG": (BulkDirection.STORE, (BulkOperand.SOURCE,)),
+    "UTMAPF": (BulkDirection.PREFETCH, ()),
+}
+"""What a copy of a tensor does, and the registers before its coordinates."""
 _OFFSET_BITS = {1: 16, 2: 8, 3: 5}
 """Bits of an offset of an im2col copy, by how many there are."""
 
@@ -93,7 +98,7 @@ class _Gathered:
                 )
 
 
-def _named(site: Site, position: int) -> RegisterOperand:
+def named_register(site: Site, position: int) -> RegisterOperand:
     """The first register of a group, which stands in brackets."""
     operand = site.operand(position)
     register = operand.uniform if isinstance(operand, MemoryOperand) else None
@@ -115,27 +120,27 @@ def _last(site: Site, position: int) -> Operand | None:
 
 
 def _direction(site: Site) -> BulkDirection:
-    found = _ENDS.get(tuple(m for m in site.statement.modifiers if m in ("S", "G")))  # type: ignore[call-overload]
+    ends = [m for m in site.statement.modifiers if m in ("S", "G")]
     site.take("S", "G")
+    found = _ENDS.get((ends[0], ends[1])) if len(ends) == 2 else None
     if found is None:
         raise site.refuse("from and to where")
-    assert isinstance(found, BulkDirection)
     return found
 
 
-@lowers("UBLKCP", "UBLKRED", unit=Unit.LOAD_STORE)
+@lowers("UBLKCP", "UBLKRED")
 def lower_run(site: Site) -> None:
     """`[to], [from], size`: a run of bytes, which a reduction works on as elements."""
     direction = _direction(site)
     reduction, element = "", None
     if site.statement.opcode == "UBLKRED":
         site.ignore("RN")
-        reduction = site.choose(_REDUCTIONS, "")
+        reduction = site.choose(REDUCTIONS, "")
         if not reduction:
             raise site.refuse("what it does with elements")
         element = _element(site, reduction)
     is_multicast, is_masked = site.take("MULTICAST"), site.take("DST_G_BYTE_MASK")
-    to, source = _named(site, 0), _named(site, 1)
+    to, source = named_register(site, 0), named_register(site, 1)
     last = _last(site, 2)
     if last is None:
         raise site.refuse("a copy without a size")
@@ -172,12 +177,12 @@ def _bytes(site: Site, word: Operand) -> Operand:
     return site.compute("mul.lo.u32", 32, pieces, Immediate(CHUNK_BYTES))
 
 
-@lowers("UBLKPF", unit=Unit.LOAD_STORE)
+@lowers("UBLKPF")
 def lower_prefetch_of_run(site: Site) -> None:
     """`[from], size`."""
     if not site.take("L2"):
         raise site.refuse()
-    source, size = _named(site, 0), _last(site, 1)
+    source, size = named_register(site, 0), _last(site, 1)
     if size is None:
         raise site.refuse("a prefetch without a size")
     gathered = _Gathered(site)
@@ -186,32 +191,26 @@ def lower_prefetch_of_run(site: Site) -> None:
     gathered.write(BulkOperation(BulkDirection.PREFETCH))
 
 
-@lowers("UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF", unit=Unit.LOAD_STORE)
+@lowers("UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF")
 def lower_tensor_copy(site: Site) -> None:
     """`[place, coordinates], [map][, offsets and thread blocks]`."""
     dimensions = site.choose(_DIMENSIONS, 0)
     mode = site.choose(_MODES, TensorMode.TILE)
     reduction = ""
-    match site.statement.opcode:
-        case "UTMALDG":
-            direction, before = BulkDirection.LOAD, (BulkOperand.DESTINATION, BulkOperand.MBARRIER)
-        case "UTMAPF":
-            site.ignore("L2")
-            direction, before = BulkDirection.PREFETCH, ()
-        case _:
-            direction, before = BulkDirection.STORE, (BulkOperand.SOURCE,)
+    direction, before = _PARTS[site.statement.opcode]
+    site.ignore("L2")
     if site.statement.opcode == "UTMAREDG":
-        reduction = site.choose(_REDUCTIONS, "")
+        reduction = site.choose(REDUCTIONS, "")
         if not reduction:
             raise site.refuse("what it does with elements")
     is_multicast, is_of_pair = site.take("MULTICAST"), site.take("2CTA")
     gathered = _Gathered(site)
-    first = _named(site, 0)
+    first = named_register(site, 0)
     count = _ROWS if mode is TensorMode.ROWS else dimensions
     # the order of PTX's operands: the place, map and coordinates, then the mbarrier
     if direction is BulkDirection.LOAD:
         gathered.shared(BulkOperand.DESTINATION, first)
-    gathered.add(BulkOperand.TENSOR_MAP, site.pair(_named(site, 1)))
+    gathered.add(BulkOperand.TENSOR_MAP, site.pair(named_register(site, 1)))
     for index in range(count):
         word = site.word(_behind(first, len(before) + index))
         gathered.add(BulkOperand.COORDINATE, word)
@@ -243,68 +242,8 @@ def _halves(
         gathered.half(BulkOperand.THREAD_BLOCKS, word, is_upper=True)
 
 
-@lowers("UTMACCTL", "UTMACMDFLUSH", unit=Unit.LOAD_STORE)
+@lowers("UTMACCTL", "UTMACMDFLUSH")
 def lower_order_of_copies(site: Site) -> None:
     """The copies so far are a group, or a map is fetched or read anew: nothing is computed."""
     site.ignore("IV", "PF", "IVALL")
     site.fence()
-
-
-@lowers("UGETNEXTWORKID", unit=Unit.LOAD_STORE)
-def lower_request_for_work(site: Site) -> None:
-    """`[answer], [mbarrier]`: a thread block that has not begun, which is always declined."""
-    if not site.take("SELFCAST"):
-        raise site.refuse("an answer for all thread blocks of a cluster")
-    answer, barrier = (site.in_register(site.word(_named(site, n)), 32) for n in range(2))
-    with once(site):
-        zeros = [Immediate(0)] * 4
-        place = Address(AddressSpace.SHARED, answer, 0)
-        site.store(ScalarType.B32, place, zeros, is_main=True)
-        complete_transactions(site, Address(AddressSpace.SHARED, barrier, 0), CHUNK_BYTES)
-
-
-_WIDTHS: dict[str, tuple[ScalarType, int]] = {
-    "64": (ScalarType.B32, 2),
-    "128": (ScalarType.B32, 4),
-}
-
-
-@lowers("STAS", unit=Unit.LOAD_STORE)
-def lower_told_store(site: Site) -> None:
-    """`[place and mbarrier], a`: the bytes come to the mbarrier in the second register."""
-    type_, count = site.choose(_WIDTHS, (ScalarType.B32, 1))
-    values: Sequence[Operand] = site.words(site.operand(1), count)
-    place, barrier = _told(site)
-    site.store(type_, place, values, is_main=True)
-    complete_transactions(site, barrier, count * type_.bytes)
-
-
-@lowers("REDAS", unit=Unit.LOAD_STORE)
-def lower_told_reduction(site: Site) -> None:
-    """`[place and mbarrier], a`."""
-    reduction = site.choose(_REDUCTIONS, "")
-    is_wide, is_signed = site.take("64", "U64", "S64"), site.take("S32", "S64")
-    if not reduction:
-        raise site.refuse("what it does with the memory")
-    bits = 64 if is_wide else 32
-    kind = "b" if reduction in ("and", "or", "xor") else "s" if is_signed else "u"
-    value = site.pair(site.operand(1)) if is_wide else site.word(site.operand(1))
-    place, barrier = _told(site)
-    site.atomic(reduction, ScalarType.named(f"{kind}{bits}"), place, value, is_main=True)
-    complete_transactions(site, barrier, bits // 8)
-
-
-def _told(site: Site) -> tuple[Address, Address]:
-    """The place of a store and its mbarrier, both in a thread block of the cluster."""
-    operand = site.operand(0)
-    base = operand.base if isinstance(operand, MemoryOperand) else None
-    if base is None or base.number is None:
-        raise site.refuse("a place that is no pair of registers")
-    first, second = (
-        site.in_register(site.word(RegisterOperand(base.file, base.number + n)), 32)
-        for n in range(2)
-    )
-    assert isinstance(operand, MemoryOperand)
-    if operand.offset:
-        raise site.refuse("a place with an offset")
-    return Address(AddressSpace.SHARED, first, 0), Address(AddressSpace.SHARED, second, 0)

@@ -20,7 +20,7 @@ from kernelcast.simcore.isa.ir.kernel import (
 )
 from kernelcast.simcore.isa.matrix.exchanges import Exchange, ExchangeKind, exchange_opcode
 from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
-from kernelcast.simcore.isa.types import AddressSpace, ScalarType, Unit
+from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__: list[str] = []
 
@@ -69,7 +69,7 @@ def _narrowed(site: Site, rows: int) -> Guard | None:
     return Guard(condition, negated=False)
 
 
-@lowers("LDSM", unit=Unit.LOAD_STORE)
+@lowers("LDSM")
 def lower_matrix_load(site: Site) -> None:
     """`d, [address of a row]`: a row of 16 bytes of each lane, then what lanes pass on."""
     exchange, packed = _exchange(site, ExchangeKind.ROWS_TO_FRAGMENTS)
@@ -82,7 +82,7 @@ def lower_matrix_load(site: Site) -> None:
     site.exchange(exchange_opcode(exchange), found, given)
 
 
-@lowers("STSM", unit=Unit.LOAD_STORE)
+@lowers("STSM")
 def lower_matrix_store(site: Site) -> None:
     """`[address of a row], a`."""
     exchange, _ = _exchange(site, ExchangeKind.FRAGMENTS_TO_ROWS)
@@ -95,7 +95,7 @@ def lower_matrix_store(site: Site) -> None:
     site.guard = guard
 
 
-@lowers("MOVM", unit=Unit.LOAD_STORE)
+@lowers("MOVM")
 def lower_matrix_move(site: Site) -> None:
     """`d, a`: a transposed matrix, or one whose elements of 4 bits become bytes."""
     if site.take("M832"):

@@ -26,7 +26,6 @@ from kernelcast.ptx_frontend.sass.text.operands import (
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
 from kernelcast.simcore.isa.matrix.layouts import Fragment, Order
 from kernelcast.simcore.isa.matrix.operations import MatrixOperation, matrix_opcode
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
@@ -135,7 +134,7 @@ def _plain_product(site: Site, shape: str, formats: str, more: str = "") -> None
     _multiply(site, _operation(site, name, selector=_selector(site)), (metadata,))
 
 
-@lowers("HMMA", unit=Unit.TENSOR)
+@lowers("HMMA")
 def lower_half_product(site: Site) -> None:
     """`d, a, b, c` of f16, bf16 or tf32."""
     shape = _shape(site)
@@ -181,7 +180,7 @@ def _amid(empty: Value, count: int, first: int, values: Sequence[Value]) -> list
     return found
 
 
-@lowers("IMMA", unit=Unit.TENSOR)
+@lowers("IMMA")
 def lower_integer_product(site: Site) -> None:
     """`d, a, b, c` of signed or unsigned elements of 8 or 4 bits; `.SAT` clamps the sum."""
     shape = _shape(site)
@@ -199,13 +198,13 @@ def _two_formats(site: Site, names: Sequence[str]) -> tuple[str, str]:
     return found[0], found[1]
 
 
-@lowers("DMMA", unit=Unit.TENSOR)
+@lowers("DMMA")
 def lower_double_product(site: Site) -> None:
     """`d, a, b, c` of f64, each element in a pair of registers."""
     _plain_product(site, _shape(site), "f64.f64.f64.f64")
 
 
-@lowers("BMMA", unit=Unit.TENSOR)
+@lowers("BMMA")
 def lower_bit_product(site: Site) -> None:
     """`d, a, b, c` of single bits, combined by XOR or AND and counted."""
     shape = _shape(site)
@@ -216,7 +215,7 @@ def lower_bit_product(site: Site) -> None:
     _multiply(site, _operation(site, name))
 
 
-@lowers("QMMA", "OMMA", unit=Unit.TENSOR)
+@lowers("QMMA", "OMMA")
 def lower_narrow_product(site: Site) -> None:
     """`d, a, b, c` of formats of 8, 6 and 4 bits; `.SF` multiplies blocks by scales."""
     shape = _shape(site)

@@ -31,7 +31,6 @@ from kernelcast.ptx_frontend.sass.text.operands import (
 )
 from kernelcast.simcore.isa.ir.kernel import Immediate, Operand
 from kernelcast.simcore.isa.matrix.operations import LayoutFamily, MatrixOperation, matrix_opcode
-from kernelcast.simcore.isa.types import Unit
 
 __all__: list[str] = []
 
@@ -82,7 +81,7 @@ def _is_predicate(operand: SassOperand) -> bool:
     return isinstance(operand, RegisterOperand) and operand.file in ("P", "UP")
 
 
-@lowers("HGMMA", "QGMMA", "IGMMA", "BGMMA", unit=Unit.TENSOR)
+@lowers("HGMMA", "QGMMA", "IGMMA", "BGMMA")
 def lower_warpgroup_product(site: Site) -> None:
     """A product of a warpgroup, or only the end of a group where nothing is described."""
     first = site.operand(1)
@@ -204,7 +203,7 @@ class _Product:
         return [site.compute("selp.b32", 32, word, Immediate(0), held) for word in words]
 
 
-@lowers("WARPGROUP", unit=Unit.TENSOR)
+@lowers("WARPGROUP")
 def lower_warpgroup(site: Site) -> None:
     """`.ARRIVE` is `wgmma.fence`; `.DEPBAR.LE gsb0, n` waits until n groups are left."""
     if site.take("ARRIVE"):
@@ -216,7 +215,7 @@ def lower_warpgroup(site: Site) -> None:
     site.fence(count.value)
 
 
-@lowers("WARPGROUPSET", unit=Unit.TENSOR)
+@lowers("WARPGROUPSET")
 def lower_warpgroup_setting(site: Site) -> None:
     """Where scoreboards of products are set: nothing is computed."""
     site.rest()

@@ -105,7 +105,7 @@ class WarpFunction:
         return found
 
     def _members(self, block: BasicBlock) -> Meeting | None:
-        """Members of one basic block; None where a mask is computed in it."""
+        """The members that one basic block needs; None where a mask is computed in it."""
         mask, held = 0, []
         written: set[int] = set()
         for instruction in block.body:

@@ -11,10 +11,14 @@ import pytest
 
 import kernelcast as kc
 from kernelcast.errors import InputError, UnsupportedInstruction
+from kernelcast.execution.runnable import LoadedModule
+from kernelcast.inputs.embedded_native import runs_on
+from kernelcast.inputs.fat_binary import CodeEntry, CodeKind
 from kernelcast.inputs.native import cubins, disassembler, tools
 from kernelcast.inputs.native.assembler import assemble
 from kernelcast.inputs.source_file import load_source
 from kernelcast.simcore.isa.ir.kernel import Module
+from kernelcast.simcore.isa.types import ScalarType
 from tests.kernelcast.inputs.test_fat_binary import container, entry, in_elf, needs_nvcc, run_nvcc
 from tests.ptx_frontend.sass.native_programs import needs_tools
 
@@ -41,7 +45,7 @@ def cubin(name: str, factor: int, number: int = 80) -> bytes:
     return assemble(ptx(name, factor, number), f"sm_{number}", "k.ptx")
 
 
-def factor_of(module: kc.LoadedModule, name: str = "k") -> int:
+def factor_of(module: LoadedModule, name: str = "k") -> int:
     x = np.arange(32, dtype=np.int32)
     module[name].run(grid=1, block=32, args=[x])
     assert (x % np.arange(1, 33) >= 0).all()
@@ -215,3 +219,45 @@ def test_a_library_and_a_program_of_machine_code(tmp_path: Path) -> None:
             module = kc.load(tmp_path / file, arch=arch)
             assert module["k"].kernel.target == arch
             assert factor_of(module) == 6
+
+
+def test_devices_run_the_machine_code_that_a_driver_would_choose(
+    write: Callable[[bytes], Path],
+) -> None:
+    file = write(
+        container(
+            [
+                entry(cubin("k", 80, 80), 80, _CUBIN),
+                entry(cubin("k", 86, 86), 86, _CUBIN),
+                entry(ptx("k", 75, 75).encode(), 75),
+            ]
+        )
+    )
+    module = kc.load(file)
+    assert factor_of(module) == 75
+    assert module.native is not None
+    for architecture, factor in ((75, 75), (80, 80), (86, 86), (89, 86), (90, 75)):
+        kernel = module.native.kernel("k", architecture)
+        assert kernel.machine is not None
+        assert [item.type for item in kernel.parameters] == [ScalarType.U64]
+        assert factor_of(LoadedModule(Module("k", {"k": kernel}, {}))) == factor
+    with pytest.raises(InputError, match="no code of 'k' runs on sm_70"):
+        module.native.kernel("k", 70)
+
+
+@pytest.mark.parametrize(
+    ("code", "architectures"),
+    [
+        ((CodeKind.CUBIN, 80, ""), {80, 86, 87, 89}),
+        ((CodeKind.CUBIN, 86, ""), {86, 87, 89}),
+        ((CodeKind.CUBIN, 90, "a"), {90}),
+        ((CodeKind.CUBIN, 100, ""), {100, 103}),
+        ((CodeKind.CUBIN, 100, "f"), {100, 103}),
+        ((CodeKind.PTX, 86, ""), {86, 87, 89, 90, 100, 103, 120}),
+    ],
+)
+def test_what_runs_where(code: tuple[CodeKind, int, str], architectures: set[int]) -> None:
+    kind, number, variant = code
+    found = CodeEntry(0, kind, number, variant, 0, 0, 0, 0)
+    known = (70, 75, 80, 86, 87, 89, 90, 100, 103, 120)
+    assert {item for item in known if runs_on(found, item)} == architectures

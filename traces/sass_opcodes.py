@@ -50,8 +50,9 @@ def _access(kind: str, **opcodes: str) -> Iterator[SassInstruction]:
 SASS_OPCODES: Mapping[str, SassInstruction] = {
     item.opcode: item
     for items in (
-        _compute("fp32", "FADD FMUL FSWZADD", flops=1),
-        _compute("fp32", "FFMA", flops=2),
+        _compute("fp32", "FADD FMUL FSWZADD FHADD", flops=1),
+        _compute("fp32", "FFMA FADD2 FMUL2 FHFMA", flops=2),
+        _compute("fp32", "FFMA2", flops=4),
         _compute("fp32", "FMNMX FMNMX3 FSET FSETP FCMP FCHK FSWZ RRO"),
         _compute("fp64", "DADD DMUL", flops=1),
         _compute("fp64", "DFMA", flops=2),
@@ -63,20 +64,25 @@ SASS_OPCODES: Mapping[str, SassInstruction] = {
         _compute("integer", "ICMP IDP IDP4A LEA LOP LOP3 SHF SHL SHR BFE BFI BMSK BREV FLO POPC"),
         _compute("integer", "SGXT XMAD VABSDIFF VABSDIFF4 VADD VMAD VMNMX VSET VSETP VSHL VSHR"),
         _compute("integer", "VIADD VIADDMNMX VIMNMX VIMNMX3 VHMNMX CLEA"),
-        _compute("integer", "PLOP3 PSET PSETP CSET CSETP LEPC QSPC REDUX MATCH"),
+        _compute("integer", "PLOP3 PSET PSETP CSET CSETP LEPC QSPC REDUX CREDUX MATCH"),
         _compute("tensor", "HMMA IMMA BMMA DMMA QMMA"),
-        _compute("move", "MOV SEL FSEL PRMT SHFL S2R CS2R S2UR R2UR P2R R2P P2UR UR2UP R2B B2R"),
+        _compute(
+            "move", "MOV SEL FSEL PRMT SHFL S2R CS2R CS2UR S2UR R2UR P2R R2P P2UR UR2UP R2B B2R"
+        ),
         _compute("move", "MOVM VOTE VOTEU BMOV GETLMEMBASE SETLMEMBASE"),
         _compute("conversion", "F2F F2I I2F I2I I2IP FRND F2FP F2IP I2FP"),
         _compute("special function", "MUFU"),
-        _compute("control", "NOP PMTRIG NANOSLEEP DEPBAR ERRBAR SETCTAID ELECT"),
-        _compute("control", "SSY PBK PCNT PRET BSSY WARPSYNC YIELD RTT RPCMOV BPT WARPGROUP"),
-        _compute("control", "BRA BRX JMP JMX CALL CAL JCAL RET", kind="branch"),
+        _compute("control", "NOP PMTRIG NANOSLEEP DEPBAR ERRBAR CGAERRBAR SETCTAID ELECT"),
+        _compute(
+            "control",
+            "SSY PBK PCNT PRET BSSY WARPSYNC ENDCOLLECTIVE YIELD RTT RPCMOV BPT WARPGROUP",
+        ),
+        _compute("control", "BRA BRX BRXU JMP JMX JMXU CALL CAL JCAL RET", kind="branch"),
         _compute("control", "SYNC BRK CONT BSYNC BREAK", kind="branch"),
         _compute("control", "EXIT KILL", kind="exit"),
         _compute("barrier", "BAR", kind="barrier"),
         _compute("load/store", "MEMBAR LDGDEPBAR CCTL CCTLL CCTLT FENCE", kind="fence"),
-        _access("load", generic="LD", local="LDL", shared="LDS LDSM", const="LDC"),
+        _access("load", generic="LD", local="LDL", shared="LDS LDSM", const="LDC LDCU"),
         _access("load", **{"global": "LDG LDGSTS"}),
         _access("store", generic="ST", local="STL", shared="STS STSM", **{"global": "STG"}),
         _access("atomic", generic="ATOM", shared="ATOMS", **{"global": "ATOMG RED REDG"}),

@@ -1,0 +1,1 @@
+"""Control flow of machine code: lanes, barriers, branches and calls."""

@@ -1,0 +1,1 @@
+"""Tests of products, of moves of matrices and of what belongs to them, as machine code."""
