@@ -1,22 +1,26 @@
 """Tensor maps: what a copy of tensors knows of the array in global memory.
 
-Kernels treat them as 128 bytes without meaning; the layout here is ours, and `tensormap.replace`
-writes single fields of it. Sizes and steps go from the innermost dimension on, as CUDA's
+Kernels treat them as 128 bytes without meaning (`tensor_map_words`), of which `tensormap.replace`
+writes single fields. Sizes and steps go from the innermost dimension on, as CUDA's
 `cuTensorMapEncodeTiled` takes them, the reverse of a NumPy shape.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import Enum, IntEnum
-from typing import Any, TypeVar
+from enum import Enum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import LaunchError
+from kernelcast.simcore.launch.tensor_map_words import (
+    MOST_DIMENSIONS,
+    TENSOR_MAP_BYTES,
+    TensorMapWords,
+)
 
 __all__ = [
     "TENSOR_MAP_BYTES",
@@ -24,34 +28,13 @@ __all__ = [
     "Fill",
     "Swizzle",
     "TensorElement",
-    "TensorField",
     "TensorMap",
 ]
 
-TENSOR_MAP_BYTES = 128
-_MOST_DIMENSIONS = 5
 _MOST_BOX = 256
 _MOST_STEP = 8
 _CORNERS = 3
 _STRIDE_ALIGNMENT = 16
-_MAGIC = 0x70616D74
-_FORMAT = "<Q4Q5I5I5I6B3b3bHHxxxxI"
-
-
-class TensorField(IntEnum):
-    """Places in a tensor map, bytes. STRIDES and ADDRESS have 64 bits, ELEMENT to FILL one byte."""
-
-    ADDRESS = 0
-    STRIDES = 8
-    SIZES = 40
-    BOX = 60
-    STEPS = 80
-    RANK = 100
-    """One less than the number of dimensions."""
-    ELEMENT = 101
-    INTERLEAVE = 102
-    SWIZZLE = 103
-    FILL = 104
 
 
 class TensorElement(Enum):
@@ -106,27 +89,6 @@ class Fill(Enum):
     NAN = 1
 
 
-_Mode = TypeVar("_Mode", bound=Enum)
-
-
-def _mode(kind: type[_Mode], number: int, name: str) -> _Mode:
-    try:
-        return kind(number)
-    except ValueError:
-        raise LaunchError(f"{name} mode {number} of a tensor map is not supported") from None
-
-
-def _is_made(values: tuple[int, ...], rank: int) -> bool:
-    """Whether all fields have been set that have no meaning as zeros."""
-    sizes, box, steps = (values[first : first + rank] for first in (5, 10, 15))
-    return (
-        values[0] != 0
-        and min(sizes) > 0
-        and all(0 < size <= _MOST_BOX for size in box)
-        and all(0 < step <= _MOST_STEP for step in steps)
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class DescribedTensor:
     """A tensor map as copies read it; sizes, box and steps of `rank` dimensions."""
@@ -156,28 +118,26 @@ class DescribedTensor:
 
         A kernel may make one itself: all zeros, of which `tensormap.replace` sets the fields.
         """
-        values = struct.unpack_from(_FORMAT, content)
-        rank = min(values[20] + 1, _MOST_DIMENSIONS)
-        is_ours = values[-1] == _MAGIC or (values[-1] == 0 and _is_made(values, rank))
-        if not is_ours:
+        words = TensorMapWords.read(content)
+        if not words.is_map:
             raise LaunchError(
                 "this memory holds no tensor map: give one as an argument, kc.TensorMap"
             )
-        element = TensorElement.numbered(values[21])
+        element, rank = TensorElement.numbered(words.element), words.rank
         return cls(
-            address=values[0],
-            sizes=values[5 : 5 + rank],
-            strides=(element.size, *values[1:rank]),
-            box=values[10 : 10 + rank],
-            steps=values[15 : 15 + rank],
+            address=words.address,
+            sizes=words.sizes[:rank],
+            strides=(element.size, *words.strides[: rank - 1]),
+            box=words.box[:rank],
+            steps=words.steps[:rank],
             element=element,
-            swizzle=_mode(Swizzle, values[23], "swizzle"),
-            fill=_mode(Fill, values[24], "fill"),
-            is_interleaved=values[22] != 0,
-            lower=values[26 : 26 + _CORNERS],
-            upper=values[29 : 29 + _CORNERS],
-            channels=values[32],
-            pixels=values[33],
+            swizzle=Swizzle(words.swizzle),
+            fill=Fill(words.fill),
+            is_interleaved=words.interleave != 0,
+            lower=words.lower,
+            upper=words.upper,
+            channels=words.channels,
+            pixels=words.pixels,
         )
 
 
@@ -214,26 +174,22 @@ class TensorMap:
     def encoded(self, address: int) -> bytes:
         """The 128 bytes for an array that begins at `address` in global memory."""
         corners = [_padded(corner, _CORNERS, 0) for corner in (self.lower, self.upper)]
-        packed = struct.pack(
-            _FORMAT,
-            address,
-            *_padded(self._strides(), _MOST_DIMENSIONS - 1, 0),
-            *_padded(self._sizes, _MOST_DIMENSIONS, 1),
-            *_padded(self.box, _MOST_DIMENSIONS, 1),
-            *_padded(self.steps, _MOST_DIMENSIONS, 1),
-            len(self._sizes) - 1,
-            self._element.number,
-            0,
-            self.swizzle.value,
-            self.fill.value,
-            0,
-            *corners[0],
-            *corners[1],
-            self.channels,
-            self.pixels,
-            _MAGIC,
-        )
-        return packed.ljust(TENSOR_MAP_BYTES, b"\0")
+        return TensorMapWords(
+            address=address,
+            strides=_padded(self._strides(), MOST_DIMENSIONS - 1, 0),
+            sizes=_padded(self._sizes, MOST_DIMENSIONS, 1),
+            box=_padded(self.box, MOST_DIMENSIONS, 1),
+            steps=_padded(self.steps, MOST_DIMENSIONS, 1),
+            rank=len(self._sizes),
+            element=self._element.number,
+            interleave=0,
+            swizzle=self.swizzle.value,
+            fill=self.fill.value,
+            lower=corners[0],
+            upper=corners[1],
+            channels=self.channels,
+            pixels=self.pixels,
+        ).packed()
 
     def _strides(self) -> tuple[int, ...]:
         if self.strides:
@@ -248,8 +204,8 @@ class TensorMap:
         rank = len(self._sizes)
         if not self.array.flags.c_contiguous:
             raise LaunchError("the array of a tensor map is not C-contiguous")
-        if not 1 <= rank <= _MOST_DIMENSIONS:
-            raise LaunchError(f"a tensor map has 1 to {_MOST_DIMENSIONS} dimensions, got {rank}")
+        if not 1 <= rank <= MOST_DIMENSIONS:
+            raise LaunchError(f"a tensor map has 1 to {MOST_DIMENSIONS} dimensions, got {rank}")
         if not self.channels and len(self.box) != rank:
             raise LaunchError(f"the box of a tensor map of {rank} dimensions: {tuple(self.box)}")
         if self.box and not all(1 <= size <= _MOST_BOX for size in self.box):

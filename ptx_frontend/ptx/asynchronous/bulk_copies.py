@@ -1,17 +1,17 @@
-"""Copies in bulk: plain, with a reduction, of tensors, and changes of tensor maps.
+"""Copies in bulk: plain, with a reduction, and of tensors.
 
-PTX ISA 9.0, "cp.async.bulk", "cp.reduce.async.bulk", "cp.async.bulk.tensor", "tensormap.replace".
+PTX ISA 9.0, "cp.async.bulk", "cp.reduce.async.bulk", "cp.async.bulk.tensor".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kernelcast.ptx_frontend.ptx.asynchronous.peer_addresses import mbarrier_address
 from kernelcast.ptx_frontend.ptx.legal.atomics import ATOMIC_TYPES
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
-from kernelcast.ptx_frontend.ptx.lowering.instruction_parts import InstructionParts, shifted
+from kernelcast.ptx_frontend.ptx.lowering.instruction_parts import InstructionParts
 from kernelcast.ptx_frontend.ptx.lowering.operands import Site
 from kernelcast.ptx_frontend.ptx.text import syntax
 from kernelcast.ptx_frontend.ptx.text.mnemonics import scalar_type
@@ -22,11 +22,10 @@ from kernelcast.simcore.isa.ir.bulk_operations import (
     BulkSide,
     TensorMode,
 )
-from kernelcast.simcore.isa.ir.kernel import Address, BulkCopy, Immediate, Operand
+from kernelcast.simcore.isa.ir.kernel import Address, BulkCopy, Operand
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
-from kernelcast.simcore.launch.tensor_maps import TensorField
 
-__all__ = ["lower_bulk_copy", "lower_tensormap"]
+__all__ = ["lower_bulk_copy"]
 
 _DIMENSIONS = {f"{count}d": count for count in range(1, 6)}
 _MODES = {
@@ -226,67 +225,3 @@ def _offsets(gathered: _Gathered, index: int, count: int) -> None:
         raise site.error(f"{site.mnemonic!r} takes {count} offsets, got {len(items)}")
     for item in items:
         gathered.add(BulkOperand.OFFSET, site.source(item, index, ScalarType.U16))
-
-
-_FIELDS = {
-    "global_address": (TensorField.ADDRESS, ScalarType.B64),
-    "rank": (TensorField.RANK, ScalarType.B8),
-    "box_dim": (TensorField.BOX, ScalarType.B32),
-    "global_dim": (TensorField.SIZES, ScalarType.B32),
-    "global_stride": (TensorField.STRIDES, ScalarType.B64),
-    "element_stride": (TensorField.STEPS, ScalarType.B32),
-    "elemtype": (TensorField.ELEMENT, ScalarType.B8),
-    "interleave_layout": (TensorField.INTERLEAVE, ScalarType.B8),
-    "swizzle_mode": (TensorField.SWIZZLE, ScalarType.B8),
-    "fill_mode": (TensorField.FILL, ScalarType.B8),
-}
-_ARRAYS = ("box_dim", "global_dim", "global_stride", "element_stride")
-
-
-def lower_tensormap(site: Site, builder: BasicBlockBuilder) -> None:
-    """`tensormap.replace`: a store to a field. `tensormap.cp_fenceproxy`: a copy of the map."""
-    parts = site.mnemonic.split(".")[1:]
-    code = InstructionParts.guarded(site, builder)
-    if parts[:1] == ["cp_fenceproxy"]:
-        _copy_map(code)
-        return
-    names = [part for part in parts if part in _FIELDS]
-    if parts[:2] != ["replace", "tile"] or len(names) != 1:
-        raise site.refused()
-    place, type_ = _FIELDS[names[0]]
-    is_array = names[0] in _ARRAYS
-    site.expect_operands(2 + is_array)
-    address = shifted(_map_place(site, 0, parts), place)
-    if is_array:
-        number = site.source(site.operands[1], 1, ScalarType.U32)
-        if not isinstance(number, Immediate):
-            raise site.error("the number of a dimension must be a constant", 1)
-        address = shifted(address, number.bits * type_.bytes)
-    last = len(site.operands) - 1
-    read_as = type_ if type_ is ScalarType.B64 else ScalarType.B32
-    value = site.source(site.operands[last], last, read_as)
-    if isinstance(value, Immediate):
-        value = Immediate(value.bits & (1 << type_.bits) - 1)
-    code.store(type_, address, [value], is_main=True)
-
-
-def _map_place(site: Site, index: int, parts: Iterable[str]) -> Address:
-    space = AddressSpace.GENERIC
-    if "global" in parts:
-        space = AddressSpace.GLOBAL
-    elif "shared::cta" in parts:
-        space = AddressSpace.SHARED
-    return site.address(index, space, 1)
-
-
-def _copy_map(code: InstructionParts) -> None:
-    """`[to in global], [from in shared], 128`: by every lane of the warp, the same bytes."""
-    site = code.site
-    site.expect_operands(3)
-    to = site.address(0, AddressSpace.GLOBAL, 1)
-    source = site.address(1, AddressSpace.SHARED, 1)
-    for number in range(8):
-        words = [code.builder.temporary(32) for _ in range(4)]
-        code.load(ScalarType.B32, shifted(source, 16 * number), words)
-        is_main = number == 0
-        code.store(ScalarType.B32, shifted(to, 16 * number), words, is_main=is_main)

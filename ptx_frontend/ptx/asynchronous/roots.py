@@ -47,7 +47,7 @@ def lower_asynchronous(site: Site, builder: BasicBlockBuilder) -> None:
 
         lower_bulk_store(site, builder)
     elif root == "tensormap":
-        from kernelcast.ptx_frontend.ptx.asynchronous.bulk_copies import lower_tensormap
+        from kernelcast.ptx_frontend.ptx.asynchronous.tensor_maps import lower_tensormap
 
         lower_tensormap(site, builder)
     else:

@@ -13,6 +13,7 @@ from kernelcast.simcore.engine import execute
 from kernelcast.simcore.launch.launch import Launch
 from kernelcast.simcore.launch.tensor_maps import TensorMap
 from tests.ptx_frontend.sass.native_programs import ENGINES, machine_kernel, outputs
+from tests.simcore.launch.test_tensor_maps_made_by_kernels import FIELDS, PROGRAM
 
 _DECLARED = """.reg .b64 %in, %out, %at; .reg .b32 %t, %bar, %tile, %x, %size; .reg .pred %p<3>;
 .reg .b16 %h; .shared .align 8 .b64 bar; .shared .align 128 .b8 tile[8192];
@@ -138,3 +139,21 @@ END: barrier.cluster.arrive; barrier.cluster.wait;"""
     assert (found[1::2, 32:64] == given[64:96]).all()
     assert found[:, 64].tolist() == [3, 0, 1, 2]
     assert found[:, 68].tolist() == [100, 101, 102, 103]
+
+
+def test_maps_that_machine_code_makes() -> None:
+    """The assembler writes `tensormap.replace` as ordinary stores."""
+    lines = []
+    for name, operands in FIELDS.items():
+        bits, rest = operands.split(" ", 1)
+        lines.append(f"tensormap.replace.tile.{name.split()[0]}.shared::cta.b1024.{bits} {rest};")
+    text = PROGRAM.format(replacements="\n".join(lines))
+    given = np.arange(6 * 16, dtype=np.uint32).reshape(6, 16) + 1
+    arguments = (given, np.full(32, 99, np.uint32), np.zeros(128, np.uint8))
+    launch = Launch((1, 1, 1), (32, 1, 1), arguments)
+    wanted = np.zeros((4, 8), np.uint32)
+    wanted[:3, :4] = given[3:, 12:]
+    kernel = machine_kernel(text, "sm_90a")
+    for engine in ENGINES:
+        found = outputs(kernel, launch, engine)[1]
+        np.testing.assert_array_equal(found.reshape(4, 8), wanted)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from kernelcast.errors import MemoryAccessError
+from kernelcast.errors import MemoryAccessError, PtxSyntaxError
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Argument, Launch
 from kernelcast.simcore.launch.tensor_maps import Fill, Swizzle, TensorElement, TensorMap
@@ -107,8 +107,6 @@ def test_number_of_the_fill(compile_ptx: Compile) -> None:
     ("field", "value", "message"),
     [
         ("elemtype", 13, "elements of type 13 of a tensor map are not supported"),
-        ("swizzle_mode", 4, "swizzle mode 4 of a tensor map is not supported"),
-        ("fill_mode", 2, "fill mode 2 of a tensor map is not supported"),
         ("interleave_layout", 1, "interleaved tensor maps are not supported"),
     ],
 )
@@ -117,6 +115,13 @@ def test_numbers_that_mean_nothing_here(
 ) -> None:
     tensor = TensorMap(np.ones((4, 16), np.float32), (16, 2))
     with pytest.raises(MemoryAccessError, match=message):
+        copied(compile_ptx, tensor, replaced(field, value), 128)
+
+
+@pytest.mark.parametrize(("field", "value"), [("swizzle_mode", 4), ("fill_mode", 2)])
+def test_numbers_that_do_not_fit(compile_ptx: Compile, field: str, value: int) -> None:
+    tensor = TensorMap(np.ones((4, 16), np.float32), (16, 2))
+    with pytest.raises(PtxSyntaxError, match=f"there is no {field} {value}"):
         copied(compile_ptx, tensor, replaced(field, value), 128)
 
 
