@@ -1,4 +1,4 @@
-"""`CALL` to a place from which nothing returns, which the assembler writes for a branch."""
+"""A `CALL` to a place from which nothing returns is a branch: the assembler writes it so."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOOP = (
     "BAR.SYNC.DEFER_BLOCKING 0x0",
     "IADD3 R0, R30, RZ, RZ",
 )
-"""As ptxas of CUDA 13 leaves a loop of `rodinia/particle_filter.ptx` for sm_80."""
+"""The way in which ptxas of CUDA 13 leaves a loop of `rodinia/particle_filter.ptx` for sm_80."""
 
 
 @pytest.mark.parametrize("engine", ENGINES)
