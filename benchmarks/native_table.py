@@ -51,7 +51,7 @@ def row(workload: Workload, architecture: str) -> list[str]:
         raise reason
     both = [_numbers(workload, m.kernels[entry]) for m in (source, module)]
     cells = [f"{both[0][key]:,} / {both[1][key]:,}" for key in _HEAD]
-    return [workload.path.stem, *cells]
+    return [f"{workload.path.parent.name}/{workload.path.stem}", *cells]
 
 
 def _numbers(workload: Workload, kernel: Kernel) -> Mapping[str, int]:
