@@ -261,11 +261,13 @@ class Workload:
         """The arguments after a launch against what the reference makes of those before it."""
         check = self._check_spec()
         reference = load_function(self.path.parent, check.reference, check.where)
-        expected = call(reference, check.where, before, dict(self.size(size)))
+        given = {name: _contents(item) for name, item in before.items()}
+        expected = call(reference, check.where, given, dict(self.size(size)))
         if not isinstance(expected, Mapping) or not expected:
             raise WorkloadError(f"{check.where}: the reference must return arrays by name")
+        left = {name: _contents(item) for name, item in found.items()}
         return tuple(
-            _compare(check, str(name), found.get(name), _expected(check, name, array))
+            _compare(check, str(name), left.get(name), _expected(check, name, array))
             for name, array in expected.items()
         )
 

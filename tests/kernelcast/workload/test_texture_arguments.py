@@ -77,6 +77,18 @@ def test_a_workload_with_a_texture_and_a_surface(tmp_path: Path) -> None:
         assert [item.name for item in result.comparisons] == ["to"]
 
 
+def test_textures_themselves_are_compared_with_the_reference(tmp_path: Path) -> None:
+    (tmp_path / "shrink.ptx").write_text(KERNEL)
+    (tmp_path / "reference.py").write_text(REFERENCE)
+    (tmp_path / "shrink.toml").write_text(WORKLOAD)
+    workload = kc.load_workload(tmp_path / "shrink.toml")
+    launch = workload.make_launch()
+    arguments = dict(zip(launch.argument_names, launch.arguments, strict=True))
+    (item,) = workload.compare(arguments, arguments)  # nothing has run
+    assert item.name == "to"
+    assert item.mismatches == item.elements
+
+
 def test_the_keys_of_a_texture() -> None:
     made = spec(
         type="texture3d[4, n, 8]",
