@@ -167,7 +167,7 @@ ret;
     assert 32 * sum(opcode.flops for opcode in steps) == 4 * 2 * 8 * 8 * 4
 
 
-@pytest.mark.parametrize("architecture", ["sm_75", "sm_80"])
+@pytest.mark.parametrize("architecture", ["sm_70", "sm_75", "sm_80"])
 def test_a_product_of_wmma_is_numpy_s(architecture: str) -> None:
     """Integers, so that no sum is rounded; the shape is made of several instructions."""
     text = f""".version 8.0
