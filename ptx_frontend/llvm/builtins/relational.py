@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from kernelcast.ptx_frontend.llvm.builtins.call import BuiltinCall, Handler
 from kernelcast.ptx_frontend.llvm.builtins.math_functions import widened
@@ -28,10 +28,13 @@ _CLASSES = {
     "isfinite": "testp.finite",
     "isinf": "testp.infinite",
     "isnan": "testp.notanumber",
-    "isnormal": "testp.normal",
 }
-_SMALLEST_NORMAL_HALF = 0x0400
-_INFINITE_HALF = 0x7C00
+_NORMALS = {
+    16: (0x0400, 0x7C00),
+    32: (0x0080_0000, 0x7F80_0000),
+    64: (0x0010 << 48, 0x7FF0 << 48),
+}
+"""By width: the bits of the smallest normal number and of infinity."""
 
 
 def _truth(call: BuiltinCall, predicate: Operand) -> Operand:
@@ -43,12 +46,14 @@ def _truth(call: BuiltinCall, predicate: Operand) -> Operand:
 
 def _test(mnemonic: str, count: int) -> Handler:
     def lane(call: BuiltinCall, type_: ScalarType, *operands: Operand) -> Operand:
-        if type_ is ScalarType.F16 and mnemonic == _CLASSES["isnormal"]:
-            return _truth(call, _is_normal_half(call, *operands))
         if type_ is ScalarType.F16:
             operands, type_ = tuple(widened(call, x) for x in operands), ScalarType.F32
         return _truth(call, call.compute(f"{mnemonic}.{type_.ptx_name}", 1, *operands))
 
+    return _of_floats(lane, count)
+
+
+def _of_floats(lane: Callable[..., Operand], count: int) -> Handler:
     def lower(call: BuiltinCall) -> Value:
         call.expect(count)
         if not call.element().is_float:
@@ -58,11 +63,14 @@ def _test(mnemonic: str, count: int) -> Handler:
     return lower
 
 
-def _is_normal_half(call: BuiltinCall, x: Operand) -> Operand:
-    magnitude = call.compute("and.b16", 16, x, Immediate(0x7FFF))
-    above = call.compute("sub.u16", 16, magnitude, Immediate(_SMALLEST_NORMAL_HALF))
-    width = Immediate(_INFINITE_HALF - _SMALLEST_NORMAL_HALF)
-    return call.compute("setp.lt.u16", 1, above, width)
+def _is_normal(call: BuiltinCall, type_: ScalarType, x: Operand) -> Operand:
+    """Zeros are not normal in OpenCL, though they are to `testp.normal`."""
+    bits = type_.bits
+    smallest, infinity = _NORMALS[bits]
+    magnitude = call.compute(f"and.b{bits}", bits, x, Immediate((1 << (bits - 1)) - 1))
+    above = call.compute(f"sub.u{bits}", bits, magnitude, Immediate(smallest))
+    truth = call.compute(f"setp.lt.u{bits}", 1, above, Immediate(infinity - smallest))
+    return _truth(call, truth)
 
 
 def _top_bit(call: BuiltinCall, bits: int, x: Operand) -> Operand:
@@ -158,6 +166,7 @@ def _entry(
 RELATIONAL: Mapping[str, Handler] = {
     **{name: _test(form, 2) for name, form in _COMPARISONS.items()},
     **{name: _test(form, 1) for name, form in _CLASSES.items()},
+    "isnormal": _of_floats(_is_normal, 1),
     "signbit": _signbit,
     "any": _reduced("or"),
     "all": _reduced("and"),
