@@ -34,7 +34,7 @@ _NORMALS = {
     32: (0x0080_0000, 0x7F80_0000),
     64: (0x0010 << 48, 0x7FF0 << 48),
 }
-"""By width: the bits of the smallest normal number and of infinity."""
+"""Bits of the smallest normal number and of infinity, by the width of the type."""
 
 
 def _truth(call: BuiltinCall, predicate: Operand) -> Operand:
@@ -64,7 +64,7 @@ def _of_floats(lane: Callable[..., Operand], count: int) -> Handler:
 
 
 def _is_normal(call: BuiltinCall, type_: ScalarType, x: Operand) -> Operand:
-    """Zeros are not normal in OpenCL, though they are to `testp.normal`."""
+    """Whether a number is normal in OpenCL: zeros are not, though they are to `testp.normal`."""
     bits = type_.bits
     smallest, infinity = _NORMALS[bits]
     magnitude = call.compute(f"and.b{bits}", bits, x, Immediate((1 << (bits - 1)) - 1))
