@@ -19,6 +19,5 @@ DRAWN = random.Random(23).sample(
 def test_a_workload_is_right_as_machine_code(file: Path, architecture: str) -> None:
     needs_tools(architecture)
     result = native_suite.native_results(file, architecture)
-    assert result is not None
     assert not result.failure
     assert not result.inexact

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kernelcast.ptx_frontend.sass.lowering.arithmetic.carries import (
     predicates_from,
@@ -58,8 +59,20 @@ def _product_sum(site: Site, destination: Register, a: Operand, b: Operand, c: O
         site.main("mad.lo.s32", destination, a, b, c)
 
 
-def _wide_product(site: Site) -> None:
-    """`d[, carry], a, b, c[, carry in]` with pairs d and c."""
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """What a product of 64 bits reads: a and b of 32 bits, c of 64, carries; `carry` is written."""
+
+    kind: str
+    a: Operand
+    b: Operand
+    c: Operand
+    inputs: Sequence[SassOperand]
+    carry: SassOperand | None
+
+
+def _product_terms(site: Site) -> _Terms:
+    """`d[, carry], a, b, c[, carry in]`, where c is a pair."""
     kind = "u32" if site.take("U32") else "s32"
     extended = site.take("X")
     found = predicates_from(site, 1)
@@ -70,27 +83,33 @@ def _wide_product(site: Site) -> None:
     outputs = [output for output in found if not site.is_discarded(output)]
     if len(outputs) > 1:
         raise site.refuse("two carries of 64 bits")
-    if outputs:
-        total, carry = _wide_sum(site, site.compute(f"mul.wide.{kind}", 64, a, b), c, inputs)
+    return _Terms(kind, a, b, c, inputs, outputs[0] if outputs else None)
+
+
+def _wide_product(site: Site) -> None:
+    """`d[, carry], a, b, c[, carry in]` with pairs d and c."""
+    terms = _product_terms(site)
+    if terms.carry is not None:
+        total, carry = _wide_sum(site, terms)
         site.main("mov.b64", site.pair_destination(site.operand(0)), total)
-        site.part("mov.pred", site.destination(outputs[0]), carry)
+        site.part("mov.pred", site.destination(terms.carry), carry)
         return
-    for predicate in inputs:
+    c = terms.c
+    for predicate in terms.inputs:
         c = with_carry(site, c, predicate, 64)
     destination = site.pair_destination(site.operand(0))
     if c == _ZERO:
-        site.main(f"mul.wide.{kind}", destination, a, b)
+        site.main(f"mul.wide.{terms.kind}", destination, terms.a, terms.b)
     else:
-        site.main(f"mad.wide.{kind}", destination, a, b, c)
+        site.main(f"mad.wide.{terms.kind}", destination, terms.a, terms.b, c)
 
 
-def _wide_sum(
-    site: Site, product: Register, c: Operand, inputs: Sequence[SassOperand]
-) -> tuple[Register, Register]:
+def _wide_sum(site: Site, terms: _Terms) -> tuple[Register, Register]:
     """The sum of 64 bits with the carries from below, and its own carry."""
-    total = site.compute("add.s64", 64, product, c)
+    product = site.compute(f"mul.wide.{terms.kind}", 64, terms.a, terms.b)
+    total = site.compute("add.s64", 64, product, terms.c)
     carry = site.compute("setp.lt.u64", 1, total, product)
-    for predicate in inputs:
+    for predicate in terms.inputs:
         one = with_carry(site, _ZERO, predicate, 64)
         if one == _ZERO:
             continue
@@ -102,23 +121,14 @@ def _wide_sum(
 
 def _upper_product(site: Site) -> None:
     """`d[, carry], a, b, c[, carry in]`: the upper 32 bits of a * b + c, where c is a pair."""
-    kind = "u32" if site.take("U32") else "s32"
-    extended = site.take("X")
-    found = predicates_from(site, 1)
-    first = 1 + len(found)
-    a, b = (site.word(site.operand(first + i)) for i in (0, 1))
-    c = site.pair(site.operand(first + 2))
-    inputs = predicates_from(site, first + 3) if extended else []
-    outputs = [output for output in found if not site.is_discarded(output)]
-    if len(outputs) > 1:
-        raise site.refuse("two carries of 64 bits")
-    if c == _ZERO and not outputs and not inputs:
-        site.main(f"mul.hi.{kind}", site.destination(site.operand(0)), a, b)
+    terms = _product_terms(site)
+    if terms.c == _ZERO and terms.carry is None and not terms.inputs:
+        site.main(f"mul.hi.{terms.kind}", site.destination(site.operand(0)), terms.a, terms.b)
         return
-    total, carry = _wide_sum(site, site.compute(f"mul.wide.{kind}", 64, a, b), c, inputs)
+    total, carry = _wide_sum(site, terms)
     site.main("mov.b64", None, site.destination(site.operand(0)), total, results=2)
-    if outputs:
-        site.part("mov.pred", site.destination(outputs[0]), carry)
+    if terms.carry is not None:
+        site.part("mov.pred", site.destination(terms.carry), carry)
 
 
 _DOT_TYPES = {"U8": "u32", "S8": "s32", "U16": "u32", "S16": "s32"}
