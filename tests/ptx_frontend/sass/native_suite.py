@@ -165,8 +165,6 @@ def _main() -> int:
     failed = count = 0
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
         for result in pool.map(native_results, *zip(*work, strict=True)):
-            if result is None:
-                continue
             count += 1
             failed += bool(result.failure)
             if result.failure or result.inexact or result.sectors:
