@@ -9,7 +9,7 @@ from typing import Any
 
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.profile.profile import LaunchValidity
-from kernelcast.traces.trace import SOURCE_CODE
+from kernelcast.traces.trace import AS_WRITTEN, SOURCE_CODE
 from kernelcast.units import format_quantity, format_seconds
 
 __all__ = ["Combine", "Estimate", "Parameter", "Term"]
@@ -149,7 +149,9 @@ class Estimate:
         if not self.code:
             return ()
         if self.code == SOURCE_CODE:
-            return ("the source form of the kernel, not machine code",)
+            return ("the source form of the kernel, in the order of an assembler",)
+        if self.code == AS_WRITTEN:
+            return ("the source form of the kernel, in its own order",)
         return (f"machine code of {self.code}",)
 
     def __str__(self) -> str:

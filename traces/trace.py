@@ -14,9 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.traces.pattern_table import PatternTable
+from kernelcast.traces.static_schedule import StaticSchedule
 from kernelcast.traces.warp_paths import WarpPaths
 
 __all__ = [
+    "AS_WRITTEN",
     "SOURCE_CODE",
     "AccessTable",
     "InstructionRow",
@@ -29,6 +31,8 @@ __all__ = [
 Ints = npt.NDArray[np.int64]
 SOURCE_CODE = "source"
 """What a trace of a kernel in its source form calls its code."""
+AS_WRITTEN = "as-written"
+"""The same, where timing takes the order of the source as no assembler would leave it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,11 +201,13 @@ class Trace:
     """Half a sentence why there are no paths although they were wanted."""
     code: str = SOURCE_CODE
     """Which code was executed: that of the source, or machine code by its architecture, `sm_80`."""
+    schedule: StaticSchedule | None = None
+    """The order that an assembler would give what was executed in its source form."""
 
     @property
     def is_machine_code(self) -> bool:
         """Whether what was executed, and counted, is what a GPU executes."""
-        return self.code != SOURCE_CODE
+        return self.code not in (SOURCE_CODE, AS_WRITTEN)
 
     @property
     def thread_blocks(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from kernelcast.errors import (
@@ -17,6 +17,7 @@ from kernelcast.errors import (
     nearest,
 )
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.ir.kernel import Kernel
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Code",
     "CodePlan",
     "NativeSource",
+    "as_written",
     "code_named",
     "machine_architecture",
     "machine_code_name",
@@ -39,12 +41,14 @@ _NO_MACHINE_CODE = (InputError, CompilationError, UnsupportedInstruction)
 class Code(Enum):
     """AUTO: machine code where tools and front end allow, else the source.
 
-    NATIVE: the machine code of each device, or an error. SOURCE: PTX or LLVM IR as it is.
+    NATIVE: the machine code of each device, or an error. SOURCE: PTX or LLVM IR, in the order and
+    with the registers of what an assembler would make of it. AS_WRITTEN: the same in its own order.
     """
 
     AUTO = "auto"
     NATIVE = "native"
     SOURCE = "source"
+    AS_WRITTEN = "as-written"
 
 
 def code_named(name: Code | str | None) -> Code:
@@ -59,6 +63,12 @@ def code_named(name: Code | str | None) -> Code:
             f"{where}unknown code {chosen!r}{nearest(chosen, known)}; known: {', '.join(known)}"
         )
     return Code(chosen)
+
+
+@once_per_kernel
+def as_written(kernel: Kernel) -> Kernel:
+    """The kernel, whose instructions timing takes in their own order."""
+    return replace(kernel, is_as_written=True)
 
 
 class NativeSource(ABC):
@@ -118,7 +128,7 @@ def planned(
         raise LaunchError("machine code is that of a GPU: name one, as --device or `devices`")
     plan = CodePlan()
     is_machine_code = kernel.machine is not None and native is None
-    if code is Code.SOURCE or is_machine_code:
+    if code in (Code.SOURCE, Code.AS_WRITTEN) or is_machine_code:
         plan.source = list(devices)
         return plan
     by_architecture: dict[int, list[Device]] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from kernelcast.simcore.profile.instruction_counts import tensor_operations
-from kernelcast.traces.trace import SOURCE_CODE, Trace
+from kernelcast.traces.trace import AS_WRITTEN, SOURCE_CODE, Trace
 
 __all__ = ["Counting", "InstructionMix", "MixCount", "instruction_mix"]
 
@@ -58,7 +58,7 @@ class InstructionMix:
     @property
     def architecture(self) -> str | None:
         """The architecture of machine code; None for a source form."""
-        return None if self.code == SOURCE_CODE else self.code
+        return None if self.code in (SOURCE_CODE, AS_WRITTEN) else self.code
 
     @property
     def thread_instructions(self) -> int:

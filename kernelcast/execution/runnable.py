@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Unpack
 
 from kernelcast.errors import LaunchError, nearest
-from kernelcast.execution.code import CodePlan, NativeSource, planned
+from kernelcast.execution.code import Code, CodePlan, NativeSource, as_written, planned
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.launch_sampling import sampled_launch
 from kernelcast.execution.memory_simulation import MemorySimulation
@@ -105,11 +105,13 @@ class RunnableKernel:
     def _planned(self, launch: Launch, plan: CodePlan, options: RunOptions) -> KernelTrace:
         """One execution for each code of the plan, all from the same buffers."""
         parts = [(RunnableKernel(kernel), launch, group) for kernel, group in plan.machine]
+        is_plain = options.chosen_code is Code.AS_WRITTEN and self.kernel.machine is None
         if plan.source or not parts:
             registers = launch.registers
             if self.kernel.machine is None:
                 registers = registers or options.source_registers
-            parts.append((self, replace(launch, registers=registers), plan.source))
+            mine = replace(self, kernel=as_written(self.kernel)) if is_plain else self
+            parts.append((mine, replace(launch, registers=registers), plan.source))
         for runnable, launched, devices in parts:
             runnable._check(launched, devices)
         snapshot = ArgumentSnapshot(launch.arguments) if len(parts) > 1 else None

@@ -6,6 +6,7 @@ import numpy as np
 
 from kernelcast.simcore.isa.analysis.control_flow import max_live_registers
 from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.isa.schedule.register_estimate import estimated_registers
 from kernelcast.simcore.launch.launch import Argument, Launch, LocalBytes
 from kernelcast.traces.trace import ResourceNeeds
 
@@ -51,12 +52,18 @@ def _aligned(position: int) -> int:
 def resource_needs(kernel: Kernel, launch: Launch) -> ResourceNeeds:
     """Registers, shared and local memory that a launch of the kernel needs."""
     return ResourceNeeds(
-        live_registers=max_live_registers(kernel),
+        live_registers=_registers(kernel),
         shared_bytes=shared_bytes(kernel, launch) - _system_bytes(kernel),
         local_bytes=kernel.local_bytes,
         registers=launch.registers or _assembled_registers(kernel),
         max_registers=kernel.max_registers,
     )
+
+
+def _registers(kernel: Kernel) -> int:
+    """Registers per thread: as an assembler would take, or the most that live in the source."""
+    is_left = kernel.machine is not None or kernel.is_as_written or kernel.is_for_debugging
+    return max_live_registers(kernel) if is_left else estimated_registers(kernel)
 
 
 def _system_bytes(kernel: Kernel) -> int:

@@ -32,6 +32,7 @@ class _Draft:
     label: str
     body: list[Straight] = field(default_factory=list)
     terminator: Terminator | None = None
+    is_kept_rolled: bool = False
 
 
 class BasicBlockBuilder:
@@ -105,6 +106,10 @@ class BasicBlockBuilder:
         self.end(terminator)
         self.place(following)
 
+    def keep_rolled(self) -> None:
+        """The loop that begins with the present basic block is not to be unrolled."""
+        self._open().is_kept_rolled = True
+
     def shared_exit(self) -> int:
         """The basic block where all threads go that leave by a guarded `ret` or `exit`."""
         if self._exit is None:
@@ -169,6 +174,7 @@ class BasicBlockBuilder:
                 draft.label,
                 tuple(_renumbered(instruction, pcs) for instruction in draft.body),
                 _retargeted(draft.terminator, final, pcs),
+                draft.is_kept_rolled,
             )
             for index, draft in enumerate(kept)
         )

@@ -66,6 +66,7 @@ _MEMORY: dict[str, Callable[[Site], Load | Store | Atomic | Fence]] = {
 
 
 _MOST_REFUSALS = 100
+_NO_UNROLLING = "nounroll"
 """The most refusals of a kernel: whoever mends that many looks again anyway."""
 
 
@@ -223,6 +224,8 @@ class _KernelLowering:
                 self._instruction(statement)
             case syntax.LabelStatement():
                 self._label(statement)
+            case syntax.PragmaStatement() if _NO_UNROLLING in statement.text:
+                self._builder.keep_rolled()
             case syntax.LocationStatement():
                 self._origin = self._located(statement)
             case syntax.RegisterDeclaration():

@@ -26,6 +26,7 @@ from kernelcast.ptx_frontend.ptx.text.statement_memo import StatementMemo
 from kernelcast.ptx_frontend.ptx.text.syntax import (
     InstructionStatement,
     LabelStatement,
+    PragmaStatement,
     LocationStatement,
     Operand,
     Scope,
@@ -162,7 +163,7 @@ class StatementParser:
         elif text[:4] == ".loc" and (len(text) == 4 or is_whole_directive(text)):
             statements.append(self._location())
         elif text == ".pragma":
-            tokens.skip_past(";", "after '.pragma'")
+            statements.append(self._pragma())
         elif text[:8] == ".section" and (len(text) == 8 or is_whole_directive(text)):
             skip_section(tokens)
         elif text[1:] in SPACES or text[1:] in LINKAGES:
@@ -171,6 +172,13 @@ class StatementParser:
             raise tokens.source.error(
                 f"unknown directive {text!r}{nearest(text, _DIRECTIVES)}", tokens.offset, len(text)
             )
+
+    def _pragma(self) -> PragmaStatement:
+        """`.pragma "string"{, "string"};`, whatever it asks for."""
+        tokens = self._tokens
+        at, begin = tokens.offset, tokens.index
+        tokens.skip_past(";", "after '.pragma'")
+        return PragmaStatement(at, " ".join(tokens.texts[begin + 1 : tokens.index - 1]))
 
     def _location(self) -> LocationStatement:
         """`.loc file line column {, function_name label {+ n}, inlined_at file line column}`."""

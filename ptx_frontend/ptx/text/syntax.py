@@ -31,6 +31,7 @@ __all__ = [
     "OppositeOperand",
     "PairOperand",
     "Performance",
+    "PragmaStatement",
     "Prototype",
     "RegisterDeclaration",
     "SamplerField",
@@ -167,6 +168,14 @@ class LabelStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class PragmaStatement:
+    """`.pragma "nounroll";`: what the assembler is asked for."""
+
+    at: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class LocationStatement:
     """`.loc file line column`: where the following instructions come from."""
 
@@ -263,6 +272,7 @@ Statement: TypeAlias = (
     | LabelStatement
     | LabelledList
     | LocationStatement
+    | PragmaStatement
     | Prototype
     | RegisterDeclaration
     | VariableDeclaration

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from kernelcast.simcore.isa.analysis.alignment import known_alignment
+from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.analysis.upper_halves import (
     is_extension,
@@ -63,6 +64,7 @@ class _Group:
     accesses: list[Load | Store] = field(default_factory=list)
 
 
+@once_per_kernel
 def native_counting(kernel: Kernel) -> NativeCounting:
     """Which source instructions the native compiler folds away or merges into others."""
     if kernel.machine is not None:  # it is native code itself

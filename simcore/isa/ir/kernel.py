@@ -34,7 +34,7 @@ from kernelcast.simcore.isa.matrix.tensor_memory import TensorMemoryAction
 from kernelcast.simcore.isa.opcodes.table import Opcode
 from kernelcast.simcore.isa.opcodes.warp import WarpOpcode
 from kernelcast.simcore.isa.types import ScalarType
-from kernelcast.traces.trace import SOURCE_CODE
+from kernelcast.traces.trace import AS_WRITTEN, SOURCE_CODE
 
 __all__ = [
     "GRID",
@@ -311,6 +311,8 @@ class BasicBlock:
     label: str
     body: tuple[Straight, ...]
     terminator: Terminator
+    is_kept_rolled: bool = False
+    """Whether the source asks that the loop which begins here is not unrolled."""
 
     @property
     def successors(self) -> tuple[int, ...]:
@@ -346,13 +348,17 @@ class Kernel:
     uses_dynamic_shared: bool = False
     is_for_debugging: bool = False
     """Whether native code is not optimised (`.target sm_75, debug`)."""
+    is_as_written: bool = False
+    """Whether timing takes its instructions in the order of the source, as no assembler would."""
     machine: MachineCode | None = None
     """What is known of it because it is machine code itself; None for a kernel in a source form."""
 
     @property
     def code(self) -> str:
         """What traces call the code: the architecture of machine code, or that of the source."""
-        return SOURCE_CODE if self.machine is None else self.machine.architecture
+        if self.machine is not None:
+            return self.machine.architecture
+        return AS_WRITTEN if self.is_as_written else SOURCE_CODE
 
     @cached_property
     def instructions(self) -> tuple[Instruction, ...]:

@@ -19,6 +19,7 @@ from kernelcast.simcore.timing.kernel.asynchronous import joins_group, with_grou
 from kernelcast.simcore.timing.kernel.instruction_sequences import with_native_sequences
 from kernelcast.simcore.timing.kernel.mbarrier_waits import with_parts_told_by_whole, without_tries
 from kernelcast.simcore.timing.kernel.pipelines import BULK_COPY, device_pipelines
+from kernelcast.simcore.timing.kernel.scheduled_paths import scheduled_kernel
 from kernelcast.simcore.timing.kernel.tensor_cycles import tensor_cycles
 from kernelcast.simcore.timing.kernel.timed_kernel import (
     MemoryLevels,
@@ -73,7 +74,7 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
         path_share=_share(trace, trace.paths),
         instructions=tuple(rows),
     )
-    return with_groups(with_native_sequences(kernel))
+    return with_groups(with_native_sequences(scheduled_kernel(kernel, trace.schedule)))
 
 
 def _is_store(row: InstructionRow) -> bool:

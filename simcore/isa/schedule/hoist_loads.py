@@ -1,0 +1,191 @@
+"""The order in which an assembler puts the instructions of a region.
+
+First an order that takes few registers, from the end to the beginning: an instruction stands before
+what reads its result. Then loads rise from it, with what their addresses need, as far as
+dependences allow and registers are left, so that their latencies overlap (integrated scheduling:
+J. R. Goodman, W.-C. Hsu, Code scheduling and register allocation in large basic blocks, ICS 1988).
+Last, neighbours that wait for one another are moved apart.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.simcore.isa.schedule.latencies import latency
+from kernelcast.simcore.isa.schedule.pressure import Liveness, pressures
+from kernelcast.simcore.isa.schedule.region import Region, Step, Value, is_slow_load
+
+__all__ = ["compact_order", "hoisted", "spread"]
+
+_CANDIDATES = 48
+"""How many instructions are compared when the next one is chosen."""
+_REACH = 512
+"""The most steps that a load rises."""
+_WINDOW = 24
+"""How many steps ahead an instruction may be chosen while others wait."""
+
+Order = list[int]
+Before = Sequence[set[int]]
+
+
+def compact_order(region: Region, before: Before, live: Liveness) -> Order:
+    """An order that takes few registers: that of the source, or one made from the end."""
+    source = list(range(len(region.steps)))
+    if not source:
+        return source
+    other = _from_the_end(region, before, live)
+    if max(pressures(region, other, live)) < max(pressures(region, source, live)):
+        return other
+    return source
+
+
+def _from_the_end(region: Region, before: Before, live: Liveness) -> Order:
+    waiting = [0] * len(region.steps)
+    for earlier in before:
+        for position in earlier:
+            waiting[position] += 1
+    ready = [-position for position, count in enumerate(waiting) if not count]
+    heapq.heapify(ready)
+    alive = set(live.lasting)
+    order: Order = []
+    while ready:
+        seen = [heapq.heappop(ready) for _ in range(min(_CANDIDATES, len(ready)))]
+        best = min(seen, key=lambda item: (_added(region.steps[-item], alive), item))
+        for item in seen:
+            if item != best:
+                heapq.heappush(ready, item)
+        step = region.steps[-best]
+        order.append(step.position)
+        alive.difference_update(id(value) for value in step.writes if value not in step.kept)
+        alive.update(id(holder) for holder in _holders(step))
+        for position in before[step.position]:
+            waiting[position] -= 1
+            if not waiting[position]:
+                heapq.heappush(ready, -position)
+    return order[::-1]
+
+
+def _holders(step: Step) -> list[Value]:
+    return list(dict.fromkeys(value.holder for value in (*step.reads, *step.kept)))
+
+
+def _added(step: Step, alive: set[int]) -> int:
+    """Registers that are in use before the step and not after it, less the others."""
+    begins = sum(item.words for item in _holders(step) if id(item) not in alive)
+    ends = sum(item.words for item in step.writes if id(item) in alive)
+    return begins - ends
+
+
+def hoisted(region: Region, before: Before, live: Liveness, order: Order, limit: int) -> Order:
+    """`order` with each load, in its order, as early as `limit` registers allow."""
+    found = list(order)
+    is_load = [is_slow_load(step) for step in region.steps]
+    depth = _depths(is_load, before)
+    pressure = np.array(pressures(region, found, live), np.int64)
+    for position in order:
+        if not is_load[position]:
+            continue
+        at = found.index(position)
+        moved = _moved_with(before, found, at)
+        words = sum(value.words for value in region.steps[position].writes)
+        stops = _Stops(before, depth, is_load, {found[place] for place in moved}, position)
+        begin = _earliest(stops, found, at, pressure, limit - words)
+        if begin is None:
+            continue
+        moved = [place for place in moved if place >= begin]
+        chosen = [found[place] for place in moved]
+        for place in reversed(moved):
+            del found[place]
+        found[begin:begin] = chosen
+        pressure[begin:at] += words
+    if max(pressures(region, found, live), default=0) > limit:
+        return list(order)
+    return found
+
+
+def _depths(is_load: Sequence[bool], before: Before) -> list[int]:
+    """How many loads must follow one another until the result of each step is there."""
+    found = [0] * len(is_load)
+    for position, earlier in enumerate(before):
+        most = max((found[other] for other in earlier), default=0)
+        found[position] = most + is_load[position]
+    return found
+
+
+def _moved_with(before: Before, order: Order, at: int) -> list[int]:
+    """Places of a load and of what it needs among the steps close before it, rising."""
+    needed, places = set(before[order[at]]), [at]
+    for place in range(at - 1, max(-1, at - _WINDOW), -1):
+        if order[place] in needed:
+            needed |= before[order[place]]
+            places.append(place)
+    return places[::-1]
+
+
+class _Stops:
+    """What a load does not rise past: what it and its address need, and loads as near the start."""
+
+    def __init__(
+        self,
+        before: Before,
+        depth: Sequence[int],
+        is_load: Sequence[bool],
+        own: set[int],
+        load: int,
+    ) -> None:
+        self.own = own
+        self._needed = set().union(*(before[position] for position in own)) - own
+        self._depth = depth
+        self._load = load
+        self._is_load = is_load
+
+    def __contains__(self, position: object) -> bool:
+        assert isinstance(position, int)
+        is_load = self._is_load[position] and position not in self.own
+        return position in self._needed or (
+            is_load and self._depth[position] <= self._depth[self._load]
+        )
+
+
+def _earliest(
+    stops: _Stops, order: Order, at: int, pressure: npt.NDArray[np.int64], most: int
+) -> int | None:
+    """The first place where the load at `at` and what moves with it fit; None where it stays."""
+    begin = None
+    for place in range(at - 1, max(-1, at - _REACH), -1):
+        position = order[place]
+        if position in stops or pressure[place] > most:
+            break
+        if position not in stops.own:
+            begin = place
+    return begin
+
+
+def spread(region: Region, before: Before, order: Order) -> Order:
+    """`order` with steps that would wait for their operands behind some that need not."""
+    ready_at = [0] * len(region.steps)
+    waiting = list(order)
+    done = [False] * len(region.steps)
+    found: Order = []
+    now = 0
+    while waiting:
+        best, when = 0, None
+        for place, position in enumerate(waiting[:_WINDOW]):
+            if not all(done[earlier] for earlier in before[position]):
+                continue
+            due = max((ready_at[earlier] for earlier in before[position]), default=0)
+            if when is None or due < when:
+                best, when = place, max(due, now)
+            if when <= now:
+                break
+        position = waiting.pop(best)
+        step = region.steps[position]
+        now = max(now, when or 0) + (not step.is_folded)
+        ready_at[position] = now + (0 if step.is_folded else latency(step.instruction))
+        done[position] = True
+        found.append(position)
+    return found

@@ -1,0 +1,128 @@
+"""The static schedule of a kernel, for the regions that its warps were seen to execute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kernelcast.simcore.host.deadline import watched
+from kernelcast.simcore.isa.analysis.instruction_rows import basic_block_of_each_pc
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.isa.schedule.predicate_branches import predicated_edges
+from kernelcast.simcore.isa.schedule.region import Region, Value
+from kernelcast.simcore.isa.schedule.register_estimate import (
+    pcs_of_block,
+    prepared,
+    register_limit,
+)
+from kernelcast.simcore.isa.schedule.share_invariants import shared_sequences
+from kernelcast.simcore.isa.schedule.unroll_loops import unrolled_loops
+from kernelcast.traces.static_schedule import (
+    Names,
+    ScheduledRegion,
+    StaticSchedule,
+    region_keys,
+    region_starts,
+)
+from kernelcast.traces.warp_paths import WarpPaths
+
+__all__ = ["static_schedule"]
+
+_MOST_REGIONS = 1000
+_MOST_STEPS = 8000
+"""The longest region that is put in another order."""
+_WHAT = "ordering instructions"
+
+
+def static_schedule(kernel: Kernel, paths: WarpPaths) -> StaticSchedule:
+    """What native code would do with the regions of `paths`; nothing for machine code."""
+    is_plain = kernel.machine is None and not kernel.is_as_written and not kernel.is_for_debugging
+    if not is_plain or not len(paths.pc) or not _rise(kernel):
+        return StaticSchedule()
+    loops = unrolled_loops(kernel)
+    cuts = StaticSchedule(tuple(sorted(_glued(kernel))), tuple(sorted(loops)))
+    block_of = basic_block_of_each_pc(kernel)
+    starts = region_starts(paths, block_of, cuts)
+    keys, lengths = region_keys(paths.pc, starts, len(block_of))
+    _, first, often = np.unique(keys, return_index=True, return_counts=True)
+    chosen = first[np.argsort(-(often * lengths[first]), kind="stable")][:_MOST_REGIONS]
+    limit, found = register_limit(kernel), []
+    for at in watched(chosen.tolist(), _WHAT):
+        begin, length = int(starts[at]), int(lengths[at])
+        if 1 < length <= _MOST_STEPS:
+            pcs = paths.pc[begin : begin + length].tolist()
+            found.append(_scheduled(kernel, pcs, int(block_of[pcs[-1]]), limit))
+    return StaticSchedule(cuts.glued, cuts.unrolled, tuple(found), shared_sequences(kernel))
+
+
+def _rise(kernel: Kernel) -> bool:
+    """Whether pcs rise within each basic block, so that paths tell where one begins."""
+    return all(pcs == sorted(pcs) for pcs in (pcs_of_block(kernel, b.index) for b in kernel.blocks))
+
+
+def _glued(kernel: Kernel) -> set[tuple[int, int]]:
+    """Predicated edges as paths show them, in which empty basic blocks leave no event."""
+    found = set(predicated_edges(kernel))
+    empty = [b.index for b in kernel.blocks if not b.body and not b.terminator.mnemonic]
+    for block in empty:
+        into = [a for a, b in found if b == block]
+        out = [b for a, b in found if a == block]
+        found |= {(a, b) for a in into for b in out}
+    return found
+
+
+def _scheduled(kernel: Kernel, pcs: Sequence[int], last: int, limit: int) -> ScheduledRegion:
+    dropped = unrolled_loops(kernel).get(_head(kernel, pcs[0]), frozenset())
+    end = max(place for place, pc in enumerate(pcs) if pc == pcs[0])
+    item = prepared(
+        kernel, pcs, frozenset(i for i, pc in enumerate(pcs[:end]) if pc in dropped), last
+    )
+    order = item.scheduled(limit)
+    names = _names(item.region, order, len(kernel.registers))
+    steps = [item.region.steps[position] for position in order]
+    return ScheduledRegion(
+        pcs=tuple(pcs),
+        order=tuple(order),
+        is_folded=tuple(step.is_folded for step in steps),
+        reads=tuple(_renamed(step.reads, names) for step in steps),
+        writes=tuple(_renamed(step.writes, names) for step in steps),
+    )
+
+
+def _head(kernel: Kernel, pc: int) -> int:
+    return int(basic_block_of_each_pc(kernel)[pc])
+
+
+def _renamed(values: Sequence[Value], names: dict[int, int]) -> Names:
+    return tuple(
+        (value.register, names[id(value)])
+        for value in values
+        if names.get(id(value), value.register) != value.register
+    )
+
+
+def _names(region: Region, order: Sequence[int], first: int) -> dict[int, int]:
+    """Names of the values that another one of their register follows in the region.
+
+    Those that nothing reads any more are free again.
+    """
+    final = {id(value) for value in region.after.values()}
+    left = {id(value): len(value.readers) for step in region.steps for value in step.writes}
+    names: dict[int, int] = {}
+    free: list[int] = []
+    most = first
+    for position in order:
+        step = region.steps[position]
+        for value in step.writes:
+            if id(value) not in final:
+                if not free:
+                    free.append(most)
+                    most += 1
+                names[id(value)] = free.pop()
+        for value in dict.fromkeys((*step.reads, *step.kept)):
+            if id(value) in left:
+                left[id(value)] -= 1
+                if not left[id(value)] and id(value) in names:
+                    free.append(names[id(value)])
+    return names
