@@ -9,7 +9,6 @@ Last, neighbours that wait for one another are moved apart.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 
 import numpy as np
@@ -28,6 +27,11 @@ _REACH = 512
 _WINDOW = 24
 """How many steps ahead an instruction may be chosen while others wait."""
 
+_EXACT = 600
+"""Steps up to which the registers of every move are counted anew."""
+_BACK = 8
+"""Registers less when moves whose registers were only estimated took too many."""
+
 Order = list[int]
 Before = Sequence[set[int]]
 
@@ -37,35 +41,47 @@ def compact_order(region: Region, before: Before, live: Liveness) -> Order:
     source = list(range(len(region.steps)))
     if not source:
         return source
-    other = _from_the_end(region, before, live)
-    if max(pressures(region, other, live)) < max(pressures(region, source, live)):
-        return other
-    return source
+    best, fewest = source, max(pressures(region, source, live))
+    for is_deep in (True, False):
+        other = _from_the_end(region, before, live, is_deep=is_deep)
+        most = max(pressures(region, other, live))
+        if most < fewest:
+            best, fewest = other, most
+    return best
 
 
-def _from_the_end(region: Region, before: Before, live: Liveness) -> Order:
+def _from_the_end(region: Region, before: Before, live: Liveness, *, is_deep: bool) -> Order:
+    """Steps are chosen from the last to the first, when all that read their results are.
+
+    `is_deep`: the step that frees registers, else the one that was asked for last, as recursion
+    does; otherwise the one that frees most or takes fewest, the last of the source.
+    """
     waiting = [0] * len(region.steps)
     for earlier in before:
         for position in earlier:
             waiting[position] += 1
-    ready = [-position for position, count in enumerate(waiting) if not count]
-    heapq.heapify(ready)
+    ready = [position for position, count in enumerate(waiting) if not count]
     alive = set(live.lasting)
     order: Order = []
     while ready:
-        seen = [heapq.heappop(ready) for _ in range(min(_CANDIDATES, len(ready)))]
-        best = min(seen, key=lambda item: (_added(region.steps[-item], alive), item))
-        for item in seen:
-            if item != best:
-                heapq.heappush(ready, item)
-        step = region.steps[-best]
+        places = range(max(0, len(ready) - _CANDIDATES), len(ready))
+        added = {place: _added(region.steps[ready[place]], alive) for place in places}
+        if is_deep:
+            best = min(places, key=lambda place: (max(added[place], 0) > 0, -place))
+        else:
+            best = min(places, key=lambda place: (added[place], -ready[place]))
+        step = region.steps[ready.pop(best)]
         order.append(step.position)
         alive.difference_update(id(value) for value in step.writes if value not in step.kept)
         alive.update(id(holder) for holder in _holders(step))
+        freed = []
         for position in before[step.position]:
             waiting[position] -= 1
             if not waiting[position]:
-                heapq.heappush(ready, -position)
+                freed.append(position)
+        ready.extend(sorted(freed))
+        if not is_deep:
+            ready.sort()
     return order[::-1]
 
 
@@ -82,10 +98,12 @@ def _added(step: Step, alive: set[int]) -> int:
 
 def hoisted(region: Region, before: Before, live: Liveness, order: Order, limit: int) -> Order:
     """`order` with each load, in its order, as early as `limit` registers allow."""
-    found = list(order)
     is_load = [is_slow_load(step) for step in region.steps]
     depth = _depths(is_load, before)
+    found = list(order)
     pressure = np.array(pressures(region, found, live), np.int64)
+    most = max(limit, int(pressure.max(initial=0)))
+    is_exact = len(order) <= _EXACT
     for position in order:
         if not is_load[position]:
             continue
@@ -94,17 +112,27 @@ def hoisted(region: Region, before: Before, live: Liveness, order: Order, limit:
         words = sum(value.words for value in region.steps[position].writes)
         stops = _Stops(before, depth, is_load, {found[place] for place in moved}, position)
         begin = _earliest(stops, found, at, pressure, limit - words)
-        if begin is None:
-            continue
-        moved = [place for place in moved if place >= begin]
-        chosen = [found[place] for place in moved]
-        for place in reversed(moved):
-            del found[place]
-        found[begin:begin] = chosen
-        pressure[begin:at] += words
-    if max(pressures(region, found, live), default=0) > limit:
-        return list(order)
+        while begin is not None and begin < at:
+            tried = _moved(found, [place for place in moved if place >= begin], begin)
+            if not is_exact:
+                pressure[begin:at] += words
+                found = tried
+                break
+            now = pressures(region, tried, live)
+            if max(now) <= most:
+                found, pressure = tried, np.array(now, np.int64)
+                break
+            begin = (begin + at + 1) // 2
+    if max(pressures(region, found, live), default=0) > most:
+        return hoisted(region, before, live, order, limit - _BACK) if limit > _BACK else order
     return found
+
+
+def _moved(order: Order, places: list[int], begin: int) -> Order:
+    """The order with the steps at `places` in front of the one at `begin`."""
+    chosen = set(places)
+    rest = [order[place] for place in range(begin, len(order)) if place not in chosen]
+    return [*order[:begin], *(order[place] for place in places), *rest]
 
 
 def _depths(is_load: Sequence[bool], before: Before) -> list[int]:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from kernelcast.simcore.host.deadline import watched
 from kernelcast.simcore.isa.analysis.control_flow import live_out
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
-from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.isa.ir.kernel import Compute, Immediate, Kernel
+from kernelcast.simcore.isa.opcodes.columns import Algebra
 from kernelcast.simcore.isa.schedule.dependences import dependences
+from kernelcast.simcore.isa.schedule.fold_addresses import folded_addresses
 from kernelcast.simcore.isa.schedule.hoist_loads import Before, compact_order, hoisted, spread
 from kernelcast.simcore.isa.schedule.predicate_branches import predicated_edges
 from kernelcast.simcore.isa.schedule.pressure import Liveness, liveness, pressures
@@ -19,10 +21,18 @@ from kernelcast.simcore.isa.schedule.unroll_loops import loop_bodies, unrolled_l
 
 from kernelcast.traces.static_schedule import FACTORS
 
-__all__ = ["Prepared", "estimated_registers", "pcs_of_block", "prepared", "register_limit"]
+__all__ = [
+    "Prepared",
+    "estimated_registers",
+    "order_limit",
+    "pcs_of_block",
+    "prepared",
+    "register_limit",
+]
 
 _RESERVED = 2
 """Registers that no value is in: the stack pointer, and what pairs and quadruples leave free."""
+_MOST_FACTORS = 2
 _FEWEST = 32
 """What fills a register file of 64 Ki with 2048 threads: fewer let no more warps in."""
 _STEP = 8
@@ -43,19 +53,19 @@ class Prepared:
 
     def scheduled(self, limit: int) -> list[int]:
         """The order with loads as early as that many registers allow."""
-        early = hoisted(self.region, self.before, self.live, self.order, limit - _RESERVED)
+        early = hoisted(self.region, self.before, self.live, self.order, limit)
         apart = spread(self.region, self.before, early)
         most = max(pressures(self.region, early, self.live), default=0)
-        if max(pressures(self.region, apart, self.live), default=0) > max(most, limit - _RESERVED):
+        if max(pressures(self.region, apart, self.live), default=0) > max(most, limit):
             return early
         return apart
 
     def registers(self, limit: int) -> int:
-        """Registers that values take in the schedule, of `limit` less those reserved."""
+        """Registers that values take in the schedule, of `limit`."""
         order = self.scheduled(limit)
         needed = max(pressures(self.region, order, self.live), default=0)
         held = pressures(self.region, order, self.live, holds_operands=True)
-        return max(needed, min(limit - _RESERVED, max(held, default=0)))
+        return max(needed, min(limit, max(held, default=0)))
 
 
 def pcs_of_block(kernel: Kernel, block: int) -> list[int]:
@@ -77,10 +87,34 @@ def prepared(kernel: Kernel, pcs: Sequence[int], dropped: frozenset[int], last: 
     return Prepared(region, before, live, order, max(pressures(region, order, live), default=0))
 
 
+def _reserved(kernel: Kernel) -> int:
+    """Registers that no value of the source is in.
+
+    Besides the usual ones each factor of products that are parts of sums: the sum takes the
+    operand that could be a constant (ptxas 13.0: `IMAD.WIDE R2, R3, R4, c[0x0][0x160]`).
+    """
+    folded = folded_addresses(kernel)
+    factors = {
+        item.sources[1].bits
+        for item in kernel.instructions
+        if item.pc in folded
+        and isinstance(item, Compute)
+        and len(item.sources) > 1
+        and item.opcode.algebra is Algebra.WIDE_PRODUCT
+        and isinstance(item.sources[1], Immediate)
+    }
+    return _RESERVED + min(len(factors), _MOST_FACTORS)
+
+
+def order_limit(kernel: Kernel) -> int:
+    """How many of the registers hold values of the source."""
+    return register_limit(kernel) - _reserved(kernel)
+
+
 @once_per_kernel
 def register_limit(kernel: Kernel) -> int:
     """How many registers the assembler uses to hoist loads: up to the next step of occupancy."""
-    fewest = max((item.fewest for item in _regions(kernel)), default=0) + _RESERVED
+    fewest = max((item.fewest for item in _regions(kernel)), default=0) + _reserved(kernel)
     step = max(_FEWEST, -(-fewest // _STEP) * _STEP)
     return max(fewest, min(step, _MOST, kernel.max_registers or _MOST))
 
@@ -91,8 +125,8 @@ def estimated_registers(kernel: Kernel) -> int:
     limit = register_limit(kernel)
     most = 0
     for item in _regions(kernel):
-        most = max(most, item.registers(limit))
-    return min(most + _RESERVED, _MOST)
+        most = max(most, item.registers(limit - _reserved(kernel)))
+    return min(most + _reserved(kernel), _MOST)
 
 
 @once_per_kernel

@@ -12,9 +12,9 @@ from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.isa.schedule.predicate_branches import predicated_edges
 from kernelcast.simcore.isa.schedule.region import Region, Value
 from kernelcast.simcore.isa.schedule.register_estimate import (
+    order_limit,
     pcs_of_block,
     prepared,
-    register_limit,
 )
 from kernelcast.simcore.isa.schedule.share_invariants import shared_sequences
 from kernelcast.simcore.isa.schedule.unroll_loops import unrolled_loops
@@ -47,7 +47,7 @@ def static_schedule(kernel: Kernel, paths: WarpPaths) -> StaticSchedule:
     keys, lengths = region_keys(paths.pc, starts, len(block_of))
     _, first, often = np.unique(keys, return_index=True, return_counts=True)
     chosen = first[np.argsort(-(often * lengths[first]), kind="stable")][:_MOST_REGIONS]
-    limit, found = register_limit(kernel), []
+    limit, found = order_limit(kernel), []
     for at in watched(chosen.tolist(), _WHAT):
         begin, length = int(starts[at]), int(lengths[at])
         if 1 < length <= _MOST_STEPS:

@@ -18,7 +18,12 @@ import numpy.typing as npt
 
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 
-__all__ = ["NativeInstruction", "native_sequences", "with_native_sequences"]
+__all__ = [
+    "NativeInstruction",
+    "native_sequences",
+    "shortened_sequences",
+    "with_native_sequences",
+]
 
 _BESIDE, _AFTER = "~", ">"
 _GROUP, _REPEATED = re.compile(r"\(([^()]*)\)\*(\d+)"), re.compile(r"(\S+)\*(\d+)")
@@ -43,7 +48,17 @@ class NativeInstruction:
 @cache
 def native_sequences() -> dict[str, tuple[NativeInstruction, ...]]:
     """The sequences of instruction_sequences.toml, by InstructionRow.sequence."""
-    text = (files(__package__) / "instruction_sequences.toml").read_text("utf-8")
+    return _sequences("instruction_sequences.toml")
+
+
+@cache
+def shortened_sequences() -> dict[str, tuple[NativeInstruction, ...]]:
+    """Those of shared_sequences.toml, of which other instructions have computed a part."""
+    return _sequences("shared_sequences.toml")
+
+
+def _sequences(file: str) -> dict[str, tuple[NativeInstruction, ...]]:
+    text = (files(__package__) / file).read_text("utf-8")
     return {name: _sequence(items) for name, items in tomllib.loads(text).items()}
 
 
@@ -62,7 +77,7 @@ def _sequence(items: str) -> tuple[NativeInstruction, ...]:
 
 def with_native_sequences(kernel: TimedKernel) -> TimedKernel:
     """The kernel with each such instruction replaced; itself where there is none."""
-    known = native_sequences()
+    known = {**native_sequences(), **shortened_sequences()}
     found = {
         row.pc: known[row.sequence]
         for row in kernel.instructions

@@ -43,6 +43,9 @@ _ACCESSES = ("load", "store", "atomic")
 _ON_CHIP = (AddressSpace.SHARED.value, AddressSpace.PARAM.value)
 """What parts of an instruction read of the description of an image or a copy."""
 _WIDE, _WIDE_INTEGERS = "f64", ("s64", "u64")
+_INTEGERS = frozenset(f"{sign}{bits}" for sign in "us" for bits in (8, 16, 32, 64))
+_WIDENING = ("zext", "sext", "trunc")
+"""What conversions among integers are called in LLVM IR."""
 BULK_COPY = "cp.async.bulk"
 """What rows call all copies in bulk."""
 _WITHOUT_WAITING = ("bar.arrive",)
@@ -130,8 +133,23 @@ def _pipeline(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline
         return Pipeline.WAIT
     if row.kind in _BY_KIND and not _only_arrives(row):
         return _BY_KIND[row.kind]
+    if _copies_integer(row):
+        return Pipeline.INTEGER
     usual = _BY_UNIT.get(row.unit, Pipeline.INTEGER)
     return DETOURS[detour(row)].get(row.unit, usual)
+
+
+def _copies_integer(row: InstructionRow) -> bool:
+    """Whether an integer is made wider or narrower without a limit: a move, a mask or a sign.
+
+    ptxas 13.0 has PRMT, LOP3 and SHF for them from sm_75 on, none for the unit of conversions.
+    """
+    if row.unit != Unit.CONVERSION.value or row.opcode != "cvt":
+        return False
+    name, *types = row.mnemonic.split(".")
+    if name in _WIDENING:
+        return True
+    return name == "cvt" and len(types) == 2 and all(item in _INTEGERS for item in types)
 
 
 def _only_arrives(row: InstructionRow) -> bool:
