@@ -109,7 +109,7 @@ _CASES: tuple[tuple[Callable[..., None], dict[str, int]], ...] = (
 
 def triton_ptx(architecture: str) -> Iterator[tuple[str, str]]:
     """(name, PTX) of each kernel for an architecture; ImportError without Triton."""
-    global tl  # noqa: PLW0603 - kernels find the language among the globals of their module
+    global tl
     import kernelcast as kc
 
     triton: Any = importlib.import_module("triton")

@@ -26,9 +26,9 @@ from kernelcast.ptx_frontend.ptx.text.statement_memo import StatementMemo
 from kernelcast.ptx_frontend.ptx.text.syntax import (
     InstructionStatement,
     LabelStatement,
-    PragmaStatement,
     LocationStatement,
     Operand,
+    PragmaStatement,
     Scope,
     Statement,
 )

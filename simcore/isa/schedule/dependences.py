@@ -104,7 +104,7 @@ class _Memory:
 def _may_alias(step: Step, other: Step) -> bool:
     """Not where both are relative to the same value and lie apart."""
     mine, its = address_of(step), address_of(other)
-    if mine is None or its is None or mine[0] is not its[0] and mine[0] != its[0]:
+    if mine is None or its is None or (mine[0] is not its[0] and mine[0] != its[0]):
         return True
     first, second = (mine[1], _bytes(step)), (its[1], _bytes(other))
     if first > second:

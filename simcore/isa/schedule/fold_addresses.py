@@ -38,9 +38,7 @@ def folded_addresses(kernel: Kernel) -> frozenset[int]:
     found: set[int] = set()
     for instruction in reversed(kernel.instructions):
         if isinstance(instruction, Compute) and instruction.guard is None:
-            if _is_offset(instruction, facts, found, block_of):
-                found.add(instruction.pc)
-            elif _is_factor(instruction, facts):
+            if _is_offset(instruction, facts, found, block_of) or _is_factor(instruction, facts):
                 found.add(instruction.pc)
     return frozenset(found)
 

@@ -6,8 +6,8 @@ besides; nothing that holds an atomic, an exchange between lanes or a branch of 
 
 from __future__ import annotations
 
-from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.analysis.counting_rules import native_counting
+from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.ir.kernel import (
     BasicBlock,
     Branch,

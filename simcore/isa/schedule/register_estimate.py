@@ -18,7 +18,6 @@ from kernelcast.simcore.isa.schedule.pressure import Liveness, liveness, pressur
 from kernelcast.simcore.isa.schedule.region import Region, region_of
 from kernelcast.simcore.isa.schedule.register_facts import register_facts
 from kernelcast.simcore.isa.schedule.unroll_loops import loop_bodies, unrolled_loops
-
 from kernelcast.traces.static_schedule import FACTORS
 
 __all__ = [
