@@ -16,6 +16,7 @@ from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
 from kernelcast.simcore.memory.native_accesses import NativeAccesses, native_accesses
 from kernelcast.simcore.timing.kernel.asynchronous import joins_group, with_groups
+from kernelcast.simcore.timing.kernel.idle_accesses import without_idle_accesses
 from kernelcast.simcore.timing.kernel.instruction_sequences import with_native_sequences
 from kernelcast.simcore.timing.kernel.machine_schedule import machine_schedule, scoreboards
 from kernelcast.simcore.timing.kernel.mbarrier_waits import with_parts_told_by_whole, without_tries
@@ -76,7 +77,7 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
         instructions=tuple(rows),
         schedule=schedule,
     )
-    return with_groups(with_native_sequences(kernel))
+    return with_groups(with_native_sequences(without_idle_accesses(kernel)))
 
 
 def _is_store(row: InstructionRow) -> bool:

@@ -129,7 +129,7 @@ def _pipeline(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline
         return Pipeline.COMMIT
     if row.opcode == BULK_COPY and row.space == AddressSpace.SHARED.value:
         return Pipeline.WAIT
-    if row.control is not None and row.kind == "compute" and row.opcode.startswith(_UNIFORM):
+    if row.control is not None and row.kind == "compute" and _is_beside_lanes(row):
         return Pipeline.WAIT
     if row.opcode in _CONSTANT_LOADS:
         return Pipeline.CONSTANT
@@ -143,6 +143,11 @@ def _pipeline(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline
         return _BY_KIND[row.kind]
     usual = _BY_UNIT.get(row.unit, Pipeline.INTEGER)
     return DETOURS[detour(row)].get(row.unit, usual)
+
+
+def _is_beside_lanes(row: InstructionRow) -> bool:
+    """Whether an instruction of machine code computes in no lane."""
+    return row.unit == Unit.CONTROL.value or row.opcode.startswith(_UNIFORM)
 
 
 def _only_arrives(row: InstructionRow) -> bool:
