@@ -120,8 +120,8 @@ CodeChoice: TypeAlias = Annotated[
     Code | None,
     typer.Option(
         help="What is executed: native, the machine code of each GPU (PTX is assembled); source, "
-        "PTX or LLVM IR as an assembler would order it; as-written, the same in its own order; auto "
-        "(the default), native where it can be had.",
+        "PTX or LLVM IR as an assembler would order it; as-written, the same in its own order; "
+        "auto (the default), native where it can be had.",
         show_default=False,
         rich_help_panel=_EXECUTION,
     ),

@@ -37,9 +37,10 @@ def folded_addresses(kernel: Kernel) -> frozenset[int]:
     }
     found: set[int] = set()
     for instruction in reversed(kernel.instructions):
-        if isinstance(instruction, Compute) and instruction.guard is None:
-            if _is_offset(instruction, facts, found, block_of) or _is_factor(instruction, facts):
-                found.add(instruction.pc)
+        if not isinstance(instruction, Compute) or instruction.guard is not None:
+            continue
+        if _is_offset(instruction, facts, found, block_of) or _is_factor(instruction, facts):
+            found.add(instruction.pc)
     return frozenset(found)
 
 

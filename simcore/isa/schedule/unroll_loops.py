@@ -141,10 +141,9 @@ def _counters(inside: list[Instruction]) -> dict[int, int]:
                     written.setdefault(target.index, []).append(item)
     found = {}
     for register, items in written.items():
-        added = added_constant(items[0])
-        if len(items) == 1 and items[0].guard is None and added is not None:
-            if added[0].index == register:
-                found[register] = items[0].pc
+        added = added_constant(items[0]) if len(items) == 1 else None
+        if added is not None and items[0].guard is None and added[0].index == register:
+            found[register] = items[0].pc
     return found
 
 
