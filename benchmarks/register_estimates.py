@@ -23,6 +23,7 @@ from kernelcast.inputs.native.assembler import assemble
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.ptx_frontend.sass.container.cubin import read_cubin
 from kernelcast.simcore.isa.analysis.control_flow import max_live_registers
+from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.isa.schedule.register_estimate import estimated_registers
 
 __all__ = ["compared", "sources"]
@@ -60,12 +61,12 @@ def compared(name: str, ptx: str, architecture: str) -> list[Row]:
     ]
 
 
-def _ours(kernel: object) -> tuple[int, int]:
-    return max_live_registers(kernel), estimated_registers(kernel)  # type: ignore[arg-type]
+def _ours(kernel: Kernel) -> tuple[int, int]:
+    return max_live_registers(kernel), estimated_registers(kernel)
 
 
-def _summary(title: str, rows: list[Row], column: int) -> str:
-    ratio = np.array([row[column] / row[1] for row in rows])
+def _summary(title: str, rows: list[Row], *, is_ordered: bool) -> str:
+    ratio = np.array([(row[3] if is_ordered else row[2]) / row[1] for row in rows])
     shares = [100 * np.mean(np.abs(ratio - 1) <= limit) for limit in (0.15, 0.25)]
     ends = np.percentile(ratio, [0, 10, 50, 90, 100])
     return (
@@ -76,15 +77,15 @@ def _summary(title: str, rows: list[Row], column: int) -> str:
 
 def _main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sets", nargs="*", choices=[*_SETS, []], default=_SETS)
+    parser.add_argument("sets", nargs="*", choices=[*_SETS, []], default=list(_SETS))
     parser.add_argument("--rows", action="store_true")
     options = parser.parse_args()
     for group in options.sets:
         rows = [row for source in sources(group) for row in compared(*source)]
         for row in sorted(rows, key=lambda row: row[3] / row[1]) if options.rows else ():
             sys.stdout.write(f"{row[3] / row[1]:5.2f} {row[3]:4} for {row[1]:4} {row[0]}\n")
-        sys.stdout.write(_summary(f"{group}, as written", rows, 2))
-        sys.stdout.write(_summary(f"{group}, after the pre-pass", rows, 3))
+        sys.stdout.write(_summary(f"{group}, as written", rows, is_ordered=False))
+        sys.stdout.write(_summary(f"{group}, after the pre-pass", rows, is_ordered=True))
         sys.stdout.flush()
     return 0
 

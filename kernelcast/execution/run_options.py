@@ -60,8 +60,8 @@ class RunOptions:
     `code`: `native` executes the machine code of each device, `source` the PTX or LLVM IR, whose
     order and registers timing takes as an assembler would leave them, `as-written` the same in its
     own order, `auto` machine code where the tools and the architecture allow; None is what the
-    environment variable `KERNELCAST_CODE` says, else `auto`. Without devices it is that of `target`, whose
-    memory is not simulated, and without either the source.
+    environment variable `KERNELCAST_CODE` says, else `auto`. Without devices it is that of
+    `target`, whose memory is not simulated, and without either the source.
     `source_registers` per thread hold for the source form alone: machine code has its own.
     """
 

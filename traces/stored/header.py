@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 from kernelcast.errors import TraceFormatError
 from kernelcast.traces.issue_control import IssueControl
+from kernelcast.traces.static_schedule import StaticSchedule
+from kernelcast.traces.stored.schedule import read_schedule
 from kernelcast.traces.trace import SOURCE_CODE, InstructionRow, ResourceNeeds, Trace
 
 __all__ = ["FORMAT_VERSION", "StoredHeader", "header_json", "read_header"]
@@ -57,6 +59,7 @@ class StoredHeader:
     no_paths: str = ""
     paths_are_complete: bool = True
     code: str = SOURCE_CODE
+    schedule: StaticSchedule | None = None
 
     @classmethod
     def of(cls, trace: Trace, repeats: int) -> StoredHeader:
@@ -75,6 +78,7 @@ class StoredHeader:
             trace.no_paths,
             trace.paths is None or trace.paths.is_complete,
             trace.code,
+            trace.schedule,
         )
 
 
@@ -129,6 +133,7 @@ def _header(found: Mapping[str, Any]) -> StoredHeader:
         no_paths=_text({"no_paths": "", **found}, "no_paths"),
         paths_are_complete=_flag(found, "paths_are_complete", absent=True),
         code=_text({"code": SOURCE_CODE, **found}, "code"),
+        schedule=read_schedule(found.get("schedule"), len(instructions)),
     )
 
 

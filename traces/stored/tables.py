@@ -139,4 +139,5 @@ def trace_of(header: StoredHeader, rest: SideTables, accesses: AccessTable) -> T
         pairs_agree=header.pairs_agree,
         no_paths=header.no_paths,
         code=header.code,
+        schedule=header.schedule,
     )
