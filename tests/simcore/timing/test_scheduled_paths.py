@@ -12,6 +12,7 @@ import kernelcast as kc
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.memory.device_memory import simulate_memory
 from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.pipelines import pipelines
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel, timing_facts
@@ -76,9 +77,7 @@ def test_all_but_the_schedule_is_the_same() -> None:
     source, written = run(8, "source"), run(8, "as-written")
     assert (source.code, written.code) == ("source", "as-written")
     assert events(source) == events(written)
-    np.testing.assert_array_equal(
-        source.data.classes.warp_issues, written.data.classes.warp_issues
-    )
+    np.testing.assert_array_equal(source.data.classes.warp_issues, written.data.classes.warp_issues)
     assert source.data.schedule is not None and source.data.schedule.regions
     assert written.data.schedule is None or not written.data.schedule.regions
 
@@ -96,8 +95,8 @@ def test_every_event_is_timed_once() -> None:
 def test_schedules_are_stored(tmp_path: Path) -> None:
     trace = run(8, "source")
     file = tmp_path / "trace.parquet"
-    kc.write_trace(trace, file)
-    assert kc.read_trace(file).data.schedule == trace.data.schedule
+    kc.save_trace(trace, file)
+    assert kc.load_trace(file).data.schedule == trace.data.schedule
 
 
 @pytest.mark.parametrize(
@@ -121,10 +120,6 @@ def test_to_widen_an_integer_is_a_move(statement: str, pipeline: Pipeline) -> No
 """
     kernel = RunnableKernel(read_ptx(text, "k.ptx").kernels["k"])
     trace = kernel.run(grid=1, block=1, args=[np.zeros(64, np.uint8)], code="source")
-    memory = trace.profile(V100)
     rows = trace.data.instructions
     place = next(row.pc for row in rows if row.mnemonic.startswith("cvt"))
-    from kernelcast.simcore.memory.device_memory import simulate_memory
-
-    assert memory is not None and simulate_memory is not None
     assert pipelines(rows, simulate_memory(trace.data, V100, 1))[place] is pipeline
