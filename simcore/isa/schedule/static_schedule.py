@@ -17,7 +17,7 @@ from kernelcast.simcore.isa.schedule.register_estimate import (
     prepared,
 )
 from kernelcast.simcore.isa.schedule.share_invariants import shared_sequences
-from kernelcast.simcore.isa.schedule.unroll_loops import unrolled_loops
+from kernelcast.simcore.isa.schedule.unroll_loops import loop_bodies, unrolled_loops
 from kernelcast.traces.static_schedule import (
     Names,
     ScheduledRegion,
@@ -38,10 +38,9 @@ _WHAT = "ordering instructions"
 def static_schedule(kernel: Kernel, paths: WarpPaths) -> StaticSchedule:
     """What native code would do with the regions of `paths`; nothing for machine code."""
     is_plain = kernel.machine is None and not kernel.is_as_written and not kernel.is_for_debugging
-    if not is_plain or not len(paths.pc) or not _rise(kernel):
+    if not is_plain or not len(paths.pc):
         return StaticSchedule()
-    loops = unrolled_loops(kernel)
-    cuts = StaticSchedule(tuple(sorted(_glued(kernel))), tuple(sorted(loops)))
+    cuts = _cuts(kernel)
     block_of = basic_block_of_each_pc(kernel)
     starts = region_starts(paths, block_of, cuts)
     keys, lengths = region_keys(paths.pc, starts, len(block_of))
@@ -56,9 +55,18 @@ def static_schedule(kernel: Kernel, paths: WarpPaths) -> StaticSchedule:
     return StaticSchedule(cuts.glued, cuts.unrolled, tuple(found), shared_sequences(kernel))
 
 
-def _rise(kernel: Kernel) -> bool:
-    """Whether pcs rise within each basic block, so that paths tell where one begins."""
-    return all(pcs == sorted(pcs) for pcs in (pcs_of_block(kernel, b.index) for b in kernel.blocks))
+def _cuts(kernel: Kernel) -> StaticSchedule:
+    """What stands in one piece; basic blocks in which pcs do not rise stand alone, cut in two.
+
+    Paths do not tell where those begin.
+    """
+    pieces = (pcs_of_block(kernel, block.index) for block in kernel.blocks)
+    torn = {block for block, pcs in enumerate(pieces) if pcs != sorted(pcs)}
+    bodies = loop_bodies(kernel)
+    return StaticSchedule(
+        tuple(sorted(edge for edge in _glued(kernel) if torn.isdisjoint(edge))),
+        tuple(sorted(x for x in unrolled_loops(kernel) if torn.isdisjoint(bodies[x]))),
+    )
 
 
 def _glued(kernel: Kernel) -> set[tuple[int, int]]:
