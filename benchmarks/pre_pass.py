@@ -48,7 +48,7 @@ PASSES: dict[str, tuple[tuple[str, str, Callable[..., Any]], ...]] = {
     ),
     "share": (("static_schedule", "shared_sequences", lambda _kernel: ()),),
 }
-"""By pass: the module, the name in it, and what takes its place when the pass is left out."""
+"""The module of each pass, the name in it, and what takes its place when it is left out."""
 
 
 @contextmanager

@@ -33,7 +33,7 @@ Ints = npt.NDArray[np.int64]
 SOURCE_CODE = "source"
 """What a trace of a kernel in its source form calls its code."""
 AS_WRITTEN = "as-written"
-"""The same, where timing takes the order of the source as no assembler would leave it."""
+"""What a trace calls a source form whose own order timing takes, as no assembler leaves it."""
 
 
 @dataclass(frozen=True, slots=True)

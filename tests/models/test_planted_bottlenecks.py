@@ -137,7 +137,12 @@ def estimated(body: str, name: str, shared_bytes: int) -> Estimate:
     thread_blocks = device.architecture.sm_count * 8
     words = [np.zeros(thread_blocks * THREADS * count, np.float32) for count in (32, 1)]
     trace = kc.load_ptx(text)["k"].run(
-        grid=thread_blocks, block=THREADS, args=words, shared_bytes=shared_bytes, devices=[device]
+        grid=thread_blocks,
+        block=THREADS,
+        args=words,
+        shared_bytes=shared_bytes,
+        devices=[device],
+        code="as-written",
     )
     return kc.estimate(trace.profile(device))
 
@@ -175,7 +180,7 @@ def test_full_warps_take_as_many_instructions_as_their_lanes_fill() -> None:
         """
         kernel = kc.load_ptx(text)["k"]
         words = [np.zeros(THREADS, np.float32)] * 2
-        trace = kernel.run(grid=1, block=THREADS, args=words, devices=[device])
+        trace = kernel.run(grid=1, block=THREADS, args=words, devices=[device], code="as-written")
         timed = trace.profile(device).derived(timed_warps)
         assert timed is not None
         counts[bit] = [

@@ -304,7 +304,7 @@ class BasicBlock:
     """Straight-line `body`, then `terminator`.
 
     A terminator that is not in the source (a fall-through, the way round a guarded barrier) has
-    `mnemonic == ""` and `pc == -1` and counts nothing.
+    `mnemonic == ""` and `pc == -1` and counts nothing. `is_kept_rolled`: it begins no unrolled loop.
     """
 
     index: int
@@ -312,7 +312,6 @@ class BasicBlock:
     body: tuple[Straight, ...]
     terminator: Terminator
     is_kept_rolled: bool = False
-    """Whether the source asks that the loop which begins here is not unrolled."""
 
     @property
     def successors(self) -> tuple[int, ...]:
@@ -327,7 +326,8 @@ class BasicBlock:
 class Kernel:
     """An entry point, ready to run; `blocks[0]` is the entry, indices are positions.
 
-    Two kernels are equal only if they are the same object.
+    Two kernels are equal only if they are the same object. Timing takes the order of one that
+    `is_as_written` as it is.
     """
 
     name: str
@@ -349,16 +349,14 @@ class Kernel:
     is_for_debugging: bool = False
     """Whether native code is not optimised (`.target sm_75, debug`)."""
     is_as_written: bool = False
-    """Whether timing takes its instructions in the order of the source, as no assembler would."""
     machine: MachineCode | None = None
     """What is known of it because it is machine code itself; None for a kernel in a source form."""
 
     @property
     def code(self) -> str:
         """What traces call the code: the architecture of machine code, or that of the source."""
-        if self.machine is not None:
-            return self.machine.architecture
-        return AS_WRITTEN if self.is_as_written else SOURCE_CODE
+        own = AS_WRITTEN if self.is_as_written else SOURCE_CODE
+        return own if self.machine is None else self.machine.architecture
 
     @cached_property
     def instructions(self) -> tuple[Instruction, ...]:

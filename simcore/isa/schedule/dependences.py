@@ -23,7 +23,7 @@ _MOST_TRACKED = 256
 
 
 def dependences(region: Region) -> list[set[int]]:
-    """By position, the positions that must come before."""
+    """The positions that must come before each position."""
     before: list[set[int]] = [set() for _ in region.steps]
     memory = _Memory(before)
     final = {id(value) for value in region.after.values()}

@@ -61,6 +61,7 @@ def _from_the_end(region: Region, before: Before, live: Liveness, *, is_deep: bo
         for position in earlier:
             waiting[position] += 1
     ready = [position for position, count in enumerate(waiting) if not count]
+    heights = _depths([True] * len(before), before)
     alive = set(live.lasting)
     order: Order = []
     while ready:
@@ -79,7 +80,8 @@ def _from_the_end(region: Region, before: Before, live: Liveness, *, is_deep: bo
             waiting[position] -= 1
             if not waiting[position]:
                 freed.append(position)
-        ready.extend(sorted(freed))
+        # what needs less stands nearer (R. Sethi, J. D. Ullman, JACM 1970)
+        ready.extend(sorted(freed, key=lambda position: (-heights[position], position)))
         if not is_deep:
             ready.sort()
     return order[::-1]

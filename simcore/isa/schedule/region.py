@@ -105,7 +105,7 @@ def region_of(kernel: Kernel, pcs: Sequence[int], dropped: frozenset[int]) -> Re
 
 @dataclass(frozen=True, slots=True)
 class _Static:
-    """By pc: what an instruction reads and writes once wide accesses have swallowed others."""
+    """What instructions read and write, by pc, once wide accesses have swallowed others."""
 
     instructions: tuple[Instruction, ...]
     reads: tuple[tuple[int, ...], ...]

@@ -40,7 +40,7 @@ UnrolledLoop = tuple[int, ...]
 
 @once_per_kernel
 def unrolled_loops(kernel: Kernel) -> dict[int, frozenset[int]]:
-    """By the header of each loop that is unrolled, pcs that only the last iteration keeps."""
+    """Loops that are unrolled, by header, each with the pcs that only its last iteration keeps."""
     found = {}
     for header, body in loop_bodies(kernel).items():
         blocks = [kernel.blocks[index] for index in body]

@@ -53,7 +53,7 @@ def native_sequences() -> dict[str, tuple[NativeInstruction, ...]]:
 
 @cache
 def shortened_sequences() -> dict[str, tuple[NativeInstruction, ...]]:
-    """Those of shared_sequences.toml, of which other instructions have computed a part."""
+    """The sequences of shared_sequences.toml, of which others have computed a part."""
     return _sequences("shared_sequences.toml")
 
 

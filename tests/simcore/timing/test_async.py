@@ -50,7 +50,7 @@ def timed(body: str) -> TimedKernel:
     source: npt.NDArray[np.float32] = np.zeros((TRIPS + 4) * 128, np.float32)
     target = np.zeros(1024, np.float32)
     kernel = kc.load_ptx(HEAD + body + END)["k"]
-    trace = kernel.run(grid=1, block=32, args=[source, target], devices=[DEVICE])
+    trace = kernel.run(grid=1, block=32, args=[source, target], devices=[DEVICE], code="as-written")
     found = trace.profile(DEVICE).derived(timed_warps)
     assert found is not None
     return found

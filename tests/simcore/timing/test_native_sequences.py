@@ -81,7 +81,12 @@ def timed(
     text = f".version 6.4\n.target sm_70\n.address_size 64\n{entry('k', name, times, known)}"
     data = np.full(1025, 3, np.uint64)
     trace = kc.load_ptx(text)["k"].run(
-        grid=grid, block=block, args=[data], devices=[device.name], record_paths=True
+        grid=grid,
+        block=block,
+        args=[data],
+        devices=[device.name],
+        record_paths=True,
+        code="as-written",
     )
     kernel = trace.profile(device).derived(timed_warps)
     assert kernel is not None

@@ -61,7 +61,9 @@ def source(form: str, sums: int, left: int, right: int, chains: int) -> str:
 
 def traced(device: Device, text: str, warps: int) -> KernelProfile:
     kernel = kc.load_ptx(text)["k"]
-    return kernel.run(grid=1, block=32 * warps, args=[], devices=[device]).profile(device)
+    return kernel.run(
+        grid=1, block=32 * warps, args=[], devices=[device], code="as-written"
+    ).profile(device)
 
 
 def timed(device: Device, text: str, warps: int) -> TimedKernel:
