@@ -21,6 +21,7 @@ from kernelcast.traces.warp_paths import WarpPaths
 __all__ = [
     "AS_WRITTEN",
     "SOURCE_CODE",
+    "SOURCE_CODES",
     "AccessTable",
     "InstructionRow",
     "PatternCounts",
@@ -34,6 +35,7 @@ SOURCE_CODE = "source"
 """What a trace of a kernel in its source form calls its code."""
 AS_WRITTEN = "as-written"
 """What a trace calls a source form whose own order timing takes, as no assembler leaves it."""
+SOURCE_CODES = (SOURCE_CODE, AS_WRITTEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +212,7 @@ class Trace:
     @property
     def is_machine_code(self) -> bool:
         """Whether what was executed, and counted, is what a GPU executes."""
-        return self.code not in (SOURCE_CODE, AS_WRITTEN)
+        return self.code not in SOURCE_CODES
 
     @property
     def thread_blocks(self) -> int:

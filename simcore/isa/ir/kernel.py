@@ -34,7 +34,7 @@ from kernelcast.simcore.isa.matrix.tensor_memory import TensorMemoryAction
 from kernelcast.simcore.isa.opcodes.table import Opcode
 from kernelcast.simcore.isa.opcodes.warp import WarpOpcode
 from kernelcast.simcore.isa.types import ScalarType
-from kernelcast.traces.trace import AS_WRITTEN, SOURCE_CODE
+from kernelcast.traces.trace import SOURCE_CODES
 
 __all__ = [
     "GRID",
@@ -280,7 +280,6 @@ class Exit(Instruction):
 
 Terminator: TypeAlias = Jump | Branch | BarrierSync | Exit
 
-
 Straight: TypeAlias = (
     Compute
     | Load
@@ -304,7 +303,7 @@ class BasicBlock:
     """Straight-line `body`, then `terminator`.
 
     A terminator that is not in the source (a fall-through, the way round a guarded barrier) has
-    `mnemonic == ""` and `pc == -1` and counts nothing. `is_kept_rolled`: it begins no unrolled loop.
+    `mnemonic == ""` and `pc == -1` and counts nothing. `is_kept_rolled`: begins no unrolled loop.
     """
 
     index: int
@@ -326,8 +325,7 @@ class BasicBlock:
 class Kernel:
     """An entry point, ready to run; `blocks[0]` is the entry, indices are positions.
 
-    Two kernels are equal only if they are the same object. Timing takes the order of one that
-    `is_as_written` as it is.
+    A kernel is equal only to itself. Timing leaves one that `is_as_written` in its own order.
     """
 
     name: str
@@ -336,9 +334,8 @@ class Kernel:
     parameters: tuple[Parameter, ...]
     symbols: Mapping[str, Symbol]
     shared_bytes: int
-    """Static shared memory per thread block, bytes."""
     local_bytes: int
-    """Local memory per thread, bytes."""
+    """Static shared memory per thread block, local memory per thread; bytes."""
     target: str = ""
     max_threads: tuple[int, int, int] | None = None
     required_threads: tuple[int, int, int] | None = None
@@ -355,8 +352,7 @@ class Kernel:
     @property
     def code(self) -> str:
         """What traces call the code: the architecture of machine code, or that of the source."""
-        own = AS_WRITTEN if self.is_as_written else SOURCE_CODE
-        return own if self.machine is None else self.machine.architecture
+        return self.machine.architecture if self.machine else SOURCE_CODES[self.is_as_written]
 
     @cached_property
     def instructions(self) -> tuple[Instruction, ...]:

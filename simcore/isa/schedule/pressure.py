@@ -82,7 +82,7 @@ def _holders(step: Step) -> list[Value]:
 
 
 def _held(region: Region, left: dict[int, int]) -> dict[int, list[Value]]:
-    """What the first reader of a load's results lets go of, by its position; counted as uses in `left`."""
+    """What the first reader of a load lets go of, by its position; counted as uses in `left`."""
     found: dict[int, list[Value]] = {}
     for step in region.steps:
         if not is_slow_load(step):
