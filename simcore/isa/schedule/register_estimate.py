@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from kernelcast.simcore.host.deadline import watched
 from kernelcast.simcore.isa.analysis.control_flow import live_out
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
-from kernelcast.simcore.isa.ir.kernel import Compute, Immediate, Kernel
-from kernelcast.simcore.isa.opcodes.columns import Algebra
+from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.isa.schedule.dependences import dependences
-from kernelcast.simcore.isa.schedule.fold_addresses import folded_addresses
 from kernelcast.simcore.isa.schedule.hoist_loads import Before, compact_order, hoisted, spread
 from kernelcast.simcore.isa.schedule.predicate_branches import predicated_edges
 from kernelcast.simcore.isa.schedule.pressure import Liveness, liveness, pressures
@@ -31,7 +29,6 @@ __all__ = [
 
 _RESERVED = 2
 """Registers that no value is in: the stack pointer, and what pairs and quadruples leave free."""
-_MOST_FACTORS = 2
 _FEWEST = 32
 """What fills a register file of 64 Ki with 2048 threads: fewer let no more warps in."""
 _STEP = 8
@@ -86,34 +83,15 @@ def prepared(kernel: Kernel, pcs: Sequence[int], dropped: frozenset[int], last: 
     return Prepared(region, before, live, order, max(pressures(region, order, live), default=0))
 
 
-def _reserved(kernel: Kernel) -> int:
-    """Registers that no value of the source is in.
-
-    Besides the usual ones each factor of products that are parts of sums: the sum takes the
-    operand that could be a constant (ptxas 13.0: `IMAD.WIDE R2, R3, R4, c[0x0][0x160]`).
-    """
-    folded = folded_addresses(kernel)
-    factors = {
-        item.sources[1].bits
-        for item in kernel.instructions
-        if item.pc in folded
-        and isinstance(item, Compute)
-        and len(item.sources) > 1
-        and item.opcode.algebra is Algebra.WIDE_PRODUCT
-        and isinstance(item.sources[1], Immediate)
-    }
-    return _RESERVED + min(len(factors), _MOST_FACTORS)
-
-
 def order_limit(kernel: Kernel) -> int:
     """How many of the registers hold values of the source."""
-    return register_limit(kernel) - _reserved(kernel)
+    return register_limit(kernel) - _RESERVED
 
 
 @once_per_kernel
 def register_limit(kernel: Kernel) -> int:
     """How many registers the assembler uses to hoist loads: up to the next step of occupancy."""
-    fewest = max((item.fewest for item in _regions(kernel)), default=0) + _reserved(kernel)
+    fewest = max((item.fewest for item in _regions(kernel)), default=0) + _RESERVED
     step = max(_FEWEST, -(-fewest // _STEP) * _STEP)
     return max(fewest, min(step, _MOST, kernel.max_registers or _MOST))
 
@@ -124,8 +102,8 @@ def estimated_registers(kernel: Kernel) -> int:
     limit = register_limit(kernel)
     most = 0
     for item in _regions(kernel):
-        most = max(most, item.registers(limit - _reserved(kernel)))
-    return min(most + _reserved(kernel), _MOST)
+        most = max(most, item.registers(limit - _RESERVED))
+    return min(most + _RESERVED, _MOST)
 
 
 @once_per_kernel
