@@ -74,7 +74,7 @@ class ObjectCode:
         high = self.compute("shl.b32", 32, high, Immediate(16))
         return self.compute("or.b32", 32, low, high)
 
-    def end_unless(self, condition: Operand, reason: str) -> None:
+    def end_unless(self, condition: Register, reason: str) -> None:
         """Ends the kernel with a message where the predicate does not hold."""
         builder, here = self.code.builder, self.code.new_block()
         self.code.branch(condition, here, builder.trap(self.span, reason, is_part=True))

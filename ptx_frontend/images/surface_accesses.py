@@ -99,6 +99,19 @@ class SurfaceAccess:
         self.code.code.atomic(operation, type_, self._place, value)
         self._end_inside(after)
 
+    def reduce_as_texels(self, operation: str, value: Operand) -> None:
+        """The same in 32 bits, whose numbers have a sign where those of the texels have one."""
+        code = self.code.code
+        mask = self.image.field(DescriptorField.SIGN_MASK)
+        has_sign = code.compute("setp.ne.u32", 1, mask, Immediate(0))
+        signed, unsigned, after = code.new_block(), code.new_block(), code.new_block()
+        code.branch(has_sign, signed, unsigned)
+        for block, type_ in ((signed, ScalarType.S32), (unsigned, ScalarType.U32)):
+            code.place(block)
+            self.reduce(operation, type_, value)
+            code.go(after)
+        code.place(after)
+
     @property
     def _place(self) -> Address:
         return Address(AddressSpace.GLOBAL, self.address, 0)

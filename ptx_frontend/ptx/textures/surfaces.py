@@ -76,17 +76,14 @@ def _write(code: TextureCode, form: SurfaceForm, access: SurfaceAccess) -> None:
         raise site.error(f"{site.mnemonic!r} takes {form.vector} values, got {len(items)}", 1)
     values = tuple(site.source(item, 1, form.type, wider=True) for item in items)
     if form.root == "sured":
-        access.reduce(form.operation, _reduced(form), *values)
+        if form.is_formatted and form.operation not in ("and", "or"):
+            access.reduce_as_texels(form.operation, *values)
+        else:
+            access.reduce(form.operation, form.type, *values)
     elif form.is_formatted:
         access.store_formatted(values)
     else:
         access.store(form.type, values)
-
-
-def _reduced(form: SurfaceForm) -> ScalarType:
-    """`sured.p` names bits, which are whole numbers without sign but for `and` and `or`."""
-    is_named = not form.is_formatted or form.operation in ("and", "or")
-    return form.type if is_named else ScalarType.U32
 
 
 def _coordinates(
