@@ -36,6 +36,7 @@ _GEOMETRIES = {
 _HOPPER = 90
 _WORD_BYTES = 4
 _ALL_CHANNELS = 0xF
+_UNMARKED = Immediate(0x7FFFFFFF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,8 @@ def object_number(
     if in_register is not None:
         if operands:
             raise site.refuse("a texture of no known place")
-        return ObjectNumber(_wide(site, in_register))
+        # the assembler marks numbers of declared objects by the highest bit
+        return ObjectNumber(_wide(site, site.compute("and.b32", 32, in_register, _UNMARKED)))
     numbers = [o.value for o in operands if isinstance(o, ImmediateOperand) and o.value is not None]
     first = operands[0] if operands else None
     if isinstance(first, RegisterOperand) and first.file == "UR":
