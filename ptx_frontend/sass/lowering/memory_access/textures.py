@@ -251,7 +251,7 @@ def _sampler(code: ObjectCode, image: DescribedImage, given: Operand | None) -> 
 
 
 def _write(site: Site, shape: TextureShape, fetch: Fetch, values: Sequence[Operand]) -> None:
-    """The channels of the mask, and that the texels were there; halves are two to a register."""
+    """The channels of the mask, halves two to a register; the predicate says what was not there."""
     chosen = [value for number, value in enumerate(values) if shape.mask >> number & 1]
     if site.take("F16"):
         site.ignore("RN")
@@ -259,7 +259,7 @@ def _write(site: Site, shape: TextureShape, fetch: Fetch, values: Sequence[Opera
     else:
         write_channels(site, shape.first, chosen, 2)
     if shape.first > 2 and not site.is_discarded(site.operand(0)):
-        site.part("mov.pred", site.destination(site.operand(0)), Immediate(1))
+        site.part("mov.pred", site.destination(site.operand(0)), Immediate(0))
 
 
 def _halves(code: ObjectCode, values: Sequence[Operand]) -> list[Operand]:
