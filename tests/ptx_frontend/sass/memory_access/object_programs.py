@@ -43,7 +43,7 @@ def program(statements: Sequence[str], objects: Sequence[str], top: str = "") ->
         ".version 8.1\n.target sm_70\n.address_size 64\n"
         f"{top}.visible .entry k(.param .u64 p, .param .u64 q{takes}) {{\n"
         ".reg .b64 %out, %in, %h, %d<4>;\n.reg .b32 %t, %r<6>, %i<3>, %w<3>, %o<4>;\n"
-        f".reg .f32 %f<6>;\n.reg .b16 %s<4>;\n.reg .pred %p<2>;\n{handles}{loads}"
+        f".reg .f32 %f<6>;\n.reg .b16 %x<4>;\n.reg .pred %p<2>;\n{handles}{loads}"
         "ld.param.u64 %out, [p];\nld.param.u64 %in, [q];\nmov.u32 %t, %tid.x;\n"
         f"mad.wide.u32 %out, %t, {16 * len(statements)}, %out;\n"
         f"mad.wide.u32 %in, %t, {4 * WORDS}, %in;\n{inputs}{floats}{body}ret;\n}}\n"

@@ -85,7 +85,7 @@ OTHERS = [
     f"tex.2d.v4.f32.f32 {OUT}|%p1, [%t2, {{%f0, %f1}}];\nselp.b32 %o1, %o1, %o0, %p1;",
     "tex.2d.v4.f32.f32 {%o3, _, %o1, _}, [%t2, {%f0, %f1}];",
     "tex.2d.v2.f16x2.f32 {%o0, %o1}, [%t2, {%f0, %f1}];",
-    "tex.2d.v4.f16.f32 {_, %s1, _, %s3}, [%t2, {%f0, %f1}];\nmov.b32 %o0, {%s1, %s3};",
+    "tex.2d.v4.f16.f32 {_, %x1, _, %x3}, [%t2, {%f0, %f1}];\nmov.b32 %o0, {%x1, %x3};",
     f"tex.grad.1d.v4.f32.f32 {OUT}, [%t1, {{%f0}}], {{%f2}}, {{%f3}};",
     f"tex.grad.2d.v4.f32.f32 {OUT}, [%t2, {{%f0, %f1}}], {{%f2, %f3}}, {{%f4, %f5}};",
     f"tex.grad.a1d.v4.f32.f32 {OUT}, [%a1, {{%i2, %f0}}], {{%f2}}, {{%f3}};",
@@ -156,7 +156,11 @@ def test_texels_that_are_integers_and_lines_outside() -> None:
     """A line is read as a plane: its filter must not see a second row, which has no number."""
     statements = [FILTERED[0], f"tex.1d.v4.s32.f32 {OUT}, [%t2, {{%f0}}];"]
     row = np.array([[1, 2, 3, np.inf], [np.nan, 5, np.inf, 7], [-0.0, 1, -0.0, 9]], np.float32)
-    how = {"filter": Filter.LINEAR, "addressing": Addressing.BORDER, "border": (7, 6, 5, 4)}
+    how: dict[str, Any] = {
+        "filter": Filter.LINEAR,
+        "addressing": Addressing.BORDER,
+        "border": (7, 6, 5, 4),
+    }
     whole = np.random.default_rng(1).integers(-9, 9, (5, 2), np.int16)
     objects = [kc.Texture(row, Kind.IMAGE_1D, **how), kc.Texture(whole, Kind.IMAGE_1D)]
     text = program(statements, ["t1", "t2"])
