@@ -56,18 +56,18 @@ class Fetch:
         return reading.texel(axes) if linear is False else reading.filtered(axes, linear)
 
     def at_level(self, level: Operand, is_base: Operand | None = None) -> Sequence[Operand]:
-        """Those of the nearest level or of two; of the largest level where `is_base` holds."""
+        """The channels of the nearest level or of two; of the largest one where `is_base` holds."""
         return read_levels(self.code, self.image, level, self.sampled, is_base)
 
     def at_existing_level(self, level: Operand) -> Sequence[Operand]:
-        """Those of the level of that number, or of the smallest there is."""
+        """The channels of the level of that number, or of the smallest there is."""
         levels = self.image.field(DescriptorField.LEVELS)
         last = self.code.compute("sub.u32", 32, levels, Immediate(1))
         existing = self.code.compute("min.u32", 32, level, last)
         return self.sampled(level_image(self.code, self.image, existing))
 
     def at_gradients(self, gradients: Sequence[Sequence[Operand]]) -> Sequence[Operand]:
-        """Those of the level that two gradients choose: one number for each axis, in x and y."""
+        """The channels of the level that two gradients choose: numbers by axis, in x and in y."""
         is_normalized = self.sampler.is_normalized
         assert not isinstance(is_normalized, bool)
         level = level_of_gradients(self.code, self.image, is_normalized, gradients)

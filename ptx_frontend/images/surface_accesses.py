@@ -100,7 +100,7 @@ class SurfaceAccess:
         self._end_inside(after)
 
     def reduce_as_texels(self, operation: str, value: Operand) -> None:
-        """The same in 32 bits, whose numbers have a sign where those of the texels have one."""
+        """Reduces numbers of 32 bits, which have a sign where those of the texels have one."""
         code = self.code.code
         mask = self.image.field(DescriptorField.SIGN_MASK)
         has_sign = code.compute("setp.ne.u32", 1, mask, Immediate(0))

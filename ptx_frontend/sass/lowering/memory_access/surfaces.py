@@ -145,7 +145,7 @@ def _named(
     coordinates = site.words(operand.base, place.geometry.kind.axes)
     if len(others) == 1 and _is_vector(others[0]):
         return object_number(site, (), site.word(others[0])), coordinates
-    return object_number(site, others), coordinates
+    return object_number(site, others, has_sampler=False), coordinates
 
 
 def _is_vector(operand: SassOperand) -> bool:

@@ -119,12 +119,16 @@ def texture_words(
 
 
 def object_number(
-    site: Site, operands: Sequence[SassOperand], in_register: Operand | None = None
+    site: Site,
+    operands: Sequence[SassOperand],
+    in_register: Operand | None = None,
+    *,
+    has_sampler: bool = True,
 ) -> ObjectNumber:
     """The number that a register has, or that the operands behind the words name.
 
-    Those are a constant bank and a word in it; from Hopper on a pair of uniform registers, the
-    upper one with the number of a sampler, and up to Hopper a zero.
+    Those are a constant bank and a word in it; from Hopper on a uniform register, of textures a
+    pair whose upper one has the number of a sampler, and up to Hopper a zero.
     """
     if in_register is not None:
         if operands:
@@ -134,10 +138,12 @@ def object_number(
     numbers = [o.value for o in operands if isinstance(o, ImmediateOperand) and o.value is not None]
     first = operands[0] if operands else None
     if isinstance(first, RegisterOperand) and first.file == "UR":
-        if len(operands) != 1 + len(numbers) or any(numbers) or site.architecture < _HOPPER:
+        if site.architecture < _HOPPER:
             raise site.refuse("a texture with a sampler of its own")
-        number, sampler = site.words(first, 2)
-        return ObjectNumber(_wide(site, number), sampler)
+        if len(operands) != 1 + len(numbers) or any(numbers):
+            raise site.refuse("what stands behind the number of a texture or surface")
+        number, *sampler = site.words(first, 1 + has_sampler)
+        return ObjectNumber(_wide(site, number), sampler[0] if sampler else None)
     if len(numbers) != 2 or len(operands) != 2:
         raise site.refuse("a texture of no known place")
     place = ConstantOperand(numbers[0], _WORD_BYTES * numbers[1])

@@ -105,7 +105,7 @@ def test_other_samplers_are_refused(top: str, architecture: str) -> None:
 
 
 def test_a_cubin_tells_of_its_objects_itself() -> None:
-    """Without the PTX they come in the order of their words, those that are used alone."""
+    """Objects that are used come in the order of their words."""
     needs_tools("sm_80")
     text = program(STATEMENTS, [], TOP)
     kernel = assembled_module(text, "sm_80", "k.ptx").kernels["k"]

@@ -102,7 +102,7 @@ OTHERS = [
 
 
 def in_registers(statements: list[str]) -> list[str]:
-    """The same with numbers of objects that depend on memory, where nothing but zeros stands."""
+    """Statements with numbers of objects that depend on memory, where nothing but zeros stands."""
     found = ["ld.global.b64 %d0, [%out];"]
     for statement in statements:
         match = re.search(r"\[%([ta]\d)", statement)
