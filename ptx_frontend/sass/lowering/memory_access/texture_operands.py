@@ -127,27 +127,32 @@ def object_number(
 ) -> ObjectNumber:
     """The number that a register has, or that the operands behind the words name.
 
-    Those are a constant bank and a word in it; from Hopper on a uniform register, of textures a
-    pair whose upper one has the number of a sampler, and up to Hopper a zero.
+    Those are a constant bank and a word in it, or a uniform register, of textures a pair, and up to
+    Hopper a zero. The upper one of the pair has the number of a sampler; before Hopper it has the
+    upper bits of the lower one, where samplers stand too, so that no texture has that number.
     """
     if in_register is not None:
         if operands:
             raise site.refuse("a texture of no known place")
-        # the assembler marks numbers of declared objects by the highest bit
-        return ObjectNumber(_wide(site, site.compute("and.b32", 32, in_register, _UNMARKED)))
+        return ObjectNumber(_unmarked(site, in_register))
     numbers = [o.value for o in operands if isinstance(o, ImmediateOperand) and o.value is not None]
     first = operands[0] if operands else None
     if isinstance(first, RegisterOperand) and first.file == "UR":
-        if site.architecture < _HOPPER:
-            raise site.refuse("a texture with a sampler of its own")
         if len(operands) != 1 + len(numbers) or any(numbers):
             raise site.refuse("what stands behind the number of a texture or surface")
+        if site.architecture < _HOPPER:
+            return ObjectNumber(_unmarked(site, site.word(first)))
         number, *sampler = site.words(first, 1 + has_sampler)
         return ObjectNumber(_wide(site, number), sampler[0] if sampler else None)
     if len(numbers) != 2 or len(operands) != 2:
         raise site.refuse("a texture of no known place")
     place = ConstantOperand(numbers[0], _WORD_BYTES * numbers[1])
     return ObjectNumber(_wide(site, site.constant(place, _WORD_BYTES)))
+
+
+def _unmarked(site: Site, number: Operand) -> Register:
+    """The number without its highest bit: the assembler so marks those of declared objects."""
+    return _wide(site, site.compute("and.b32", 32, number, _UNMARKED))
 
 
 def _wide(site: Site, number: Operand) -> Register:

@@ -147,6 +147,17 @@ def test_numbers_of_textures_in_registers() -> None:
     check(statements, ("sm_70", "sm_90"), textures(**LINEAR))
 
 
+def test_numbers_of_textures_in_uniform_registers() -> None:
+    """Which one it is depends on the thread block; the assembler sees that on its own."""
+    start = "mov.u32 %t, %ctaid.x;\nmul.wide.u32 %d0, %t, 4096;\nadd.u64 %h, %t2, %d0;\n"
+    statements = [
+        f"{start}tex.2d.v4.f32.f32 {OUT}, [%h, {{%f0, %f1}}];",
+        f"tex.2d.v4.f32.s32 {OUT}, [%h, {{%i0, %i1}}];\ntxq.width.b32 %o3, [%h];",
+        f"tld4.r.2d.v4.f32.f32 {OUT}, [%h, {{%f0, %f1}}];",
+    ]
+    check(statements, ("sm_75", "sm_86", "sm_90", "sm_100"), textures(**LINEAR))
+
+
 def test_compiled_reads() -> None:
     statements = [FILTERED[0], OTHERS[4], OTHERS[15]]
     check(statements, ("sm_89",), textures(level_bias=0.3, **LINEAR), engine="jit")
