@@ -14,8 +14,8 @@ _OF_HOPPER = (
     *("BGMMA", "HGMMA", "IGMMA", "QGMMA"),
 )
 """What Accel-Sim's tracer has not met: the representation says what it is."""
-_OF_TEXTURES = ("TLD",)
-"""Reads of images, as the representation has them."""
+_OF_TEXTURES = ("TEX", "TLD", "TLD4", "TXD", "TXQ", "SULD", "SUST", "SURED")
+"""Accesses to images, as the representation has them."""
 
 
 def test_units_of_all_opcodes_are_known() -> None:
