@@ -43,6 +43,8 @@ from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
 from kernelcast.ptx_frontend.sass.lowering.tensor import (
     fragments,
     matrix,
+    tensor_memory,
+    tensor_products,
     warpgroups,
 )
 
@@ -79,6 +81,8 @@ __all__ = [
     "special_functions",
     "special_registers",
     "tensor_copies",
+    "tensor_memory",
+    "tensor_products",
     "textures",
     "told_stores",
     "uniform",

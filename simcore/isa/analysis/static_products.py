@@ -19,13 +19,14 @@ from kernelcast.simcore.isa.ir.kernel import (
     WarpOperation,
 )
 from kernelcast.simcore.isa.matrix.accumulation import WIDE, Summation
-from kernelcast.simcore.isa.matrix.instruction_descriptors import described_product
+from kernelcast.simcore.isa.matrix.instruction_descriptors import described_product, stated_product
 from kernelcast.simcore.isa.matrix.operations import MatrixOpcode, matrix_opcode
 from kernelcast.simcore.isa.matrix.products import MatrixProduct
 from kernelcast.simcore.isa.matrix.tensor_memory import TensorMemoryFault, TensorProduct
 from kernelcast.simcore.isa.opcodes.columns import Algebra
 
 __all__ = [
+    "static_operation",
     "static_product",
     "with_exact_sums",
 ]
@@ -35,6 +36,19 @@ _DESCRIPTOR = 3
 
 def static_product(kernel: Kernel, instruction: Instruction) -> MatrixProduct | None:
     """None for what is no product, and where the descriptor is computed or fits no product."""
+    found = static_operation(kernel, instruction)
+    if found is None:
+        return None
+    try:
+        return described_product(*found).product
+    except TensorMemoryFault:
+        return None
+
+
+def static_operation(
+    kernel: Kernel, instruction: Instruction
+) -> tuple[TensorProduct, int] | None:
+    """A product with what its constant descriptor says of it, and the descriptor."""
     if not isinstance(instruction, TensorMemoryOperation):
         return None
     if not isinstance(instruction.operation, TensorProduct):
@@ -46,7 +60,7 @@ def static_product(kernel: Kernel, instruction: Instruction) -> MatrixProduct | 
     if word is None:
         return None
     try:
-        return described_product(instruction.operation, word).product
+        return stated_product(instruction.operation, word), word
     except TensorMemoryFault:
         return None
 
