@@ -45,9 +45,7 @@ def static_product(kernel: Kernel, instruction: Instruction) -> MatrixProduct | 
         return None
 
 
-def static_operation(
-    kernel: Kernel, instruction: Instruction
-) -> tuple[TensorProduct, int] | None:
+def static_operation(kernel: Kernel, instruction: Instruction) -> tuple[TensorProduct, int] | None:
     """A product with what its constant descriptor says of it, and the descriptor."""
     if not isinstance(instruction, TensorMemoryOperation):
         return None

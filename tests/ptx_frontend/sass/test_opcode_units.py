@@ -14,13 +14,18 @@ _OF_HOPPER = (
     *("BGMMA", "HGMMA", "IGMMA", "QGMMA"),
 )
 """What Accel-Sim's tracer has not met: the representation says what it is."""
+_OF_TENSOR_MEMORY = (
+    *("UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCOMMA", "UTCBAR", "UTCCP", "UTCSHIFT", "UTCATOMSWS"),
+    *("LDTM", "STTM", "UVIRTCOUNT"),
+)
+"""What only Blackwell has."""
 _OF_TEXTURES = ("TLD",)
 """Reads of images, as the representation has them."""
 
 
 def test_units_of_all_opcodes_are_known() -> None:
     unknown = {name for name in SASS_OPCODES if sass_instruction(name) is None}
-    assert unknown <= {*_BY_FORM, *_OF_HOPPER, *_OF_TEXTURES}
+    assert unknown <= {*_BY_FORM, *_OF_HOPPER, *_OF_TENSOR_MEMORY, *_OF_TEXTURES}
 
 
 def test_units_of_what_many_kernels_have() -> None:

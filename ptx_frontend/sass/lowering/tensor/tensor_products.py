@@ -68,7 +68,7 @@ def lower_product(site: Site) -> None:
     """Lowers a product that one thread asks for."""
     is_pair, is_stationary = site.take("2CTA"), site.take("WS")
     operands = list(site.operands)
-    shift = _shift(site, operands.pop()) if isinstance(operands[-1], ImmediateOperand) else 0
+    shift = _shift(site, operands)
     adds = site.predicate(operands.pop())
     if len(operands) not in (5, 6):
         raise site.refuse("its operands")
@@ -102,7 +102,12 @@ def _is_address(operand: SassOperand | None) -> bool:
     return isinstance(operand, DescriptorOperand) and operand.kind == "tmem"
 
 
-def _shift(site: Site, operand: ImmediateOperand) -> int:
+def _shift(site: Site, operands: list[SassOperand]) -> int:
+    """How often D is divided by two, which stands last if at all."""
+    operand = operands[-1]
+    if not isinstance(operand, ImmediateOperand):
+        return 0
+    operands.pop()
     if operand.value is None:
         raise site.refuse("what D is divided by")
     return operand.value
