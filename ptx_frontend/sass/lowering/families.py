@@ -43,6 +43,7 @@ from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
 from kernelcast.ptx_frontend.sass.lowering.tensor import (
     fragments,
     matrix,
+    tensor_allocation,
     tensor_memory,
     tensor_products,
     warpgroups,
@@ -80,6 +81,7 @@ __all__ = [
     "singles",
     "special_functions",
     "special_registers",
+    "tensor_allocation",
     "tensor_copies",
     "tensor_memory",
     "tensor_products",

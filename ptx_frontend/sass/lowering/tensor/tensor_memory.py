@@ -1,9 +1,7 @@
-"""Tensor memory of sm_100a: LDTM, STTM, UTCCP, UTCSHIFT and who has which columns.
+"""Tensor memory of sm_100a: LDTM, STTM, UTCCP and UTCSHIFT.
 
 Which form is which of `tcgen05` was found by compiling each. `tmem[UR+n]` is an address. The halves
-of `.16x32bx2` are statements of their own, for threads 0 to 15 and 16 to 31. An allocation is code:
-UTCATOMSWS takes or gives back units of 32 columns; what the code around it notes in shared memory
-that is reserved is there for its own checks.
+of `.16x32bx2` are statements of their own, for threads 0 to 15 and 16 to 31.
 """
 
 from __future__ import annotations
@@ -18,8 +16,6 @@ from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import (
     DescriptorOperand,
-    ImmediateOperand,
-    RegisterOperand,
     SassOperand,
 )
 from kernelcast.simcore.isa.ir.kernel import (
@@ -31,8 +27,6 @@ from kernelcast.simcore.isa.ir.kernel import (
     TensorMemoryOperation,
 )
 from kernelcast.simcore.isa.matrix.tensor_memory import (
-    Allocation,
-    AllocationStep,
     RegisterAccess,
     RegisterShape,
     RowShift,
@@ -166,45 +160,3 @@ def lower_shift(site: Site) -> None:
     address = tensor_address(site, site.operand(0))
     with once(site):
         append_operation(site, shift, (), (address,), (_WORD,))
-
-
-@lowers("UTCATOMSWS")
-def lower_allocation(site: Site) -> None:
-    """`.FIND_AND_SET.ALIGN p, d, count` takes units, `.AND RZ, mask` gives back those not in it.
-
-    Where none are left hardware says so in p, and the code around it waits for other thread
-    blocks; here none shares the memory, and it is an error.
-    """
-    is_pair = site.take("2CTA")
-    if site.take("AND"):
-        if is_pair or not site.is_discarded(site.operand(0)):
-            raise site.refuse("what was there before")
-        mask = site.word(_register(site, 1))
-        append_operation(site, Allocation(AllocationStep.KEEP), (), (mask,), (_WORD,))
-        return
-    if not (site.take("FIND_AND_SET") and site.take("ALIGN")):
-        raise site.refuse()
-    if is_pair:
-        raise site.refuse("columns of a pair of thread blocks")
-    count = site.word(_register(site, 2))
-    target = site.destination(site.operand(1))
-    step = Allocation(AllocationStep.FIND)
-    append_operation(site, step, (target,), (count,), (_WORD,))
-    site.part("mov.pred", site.destination(site.operand(0)), Immediate(1))
-
-
-def _register(site: Site, position: int) -> RegisterOperand:
-    operand = site.operand(position)
-    if not isinstance(operand, RegisterOperand):
-        raise site.refuse("an operand that is no register")
-    return operand
-
-
-@lowers("UVIRTCOUNT")
-def lower_permit(site: Site) -> None:
-    """`.DEALLOC.SMPOOL n`, found where a thread block gives up to allocate: nothing is computed."""
-    if not (site.take("DEALLOC") and site.take("SMPOOL")):
-        raise site.refuse()
-    if not isinstance(site.operand(0), ImmediateOperand):
-        raise site.refuse("a number in a register")
-    site.nothing()
