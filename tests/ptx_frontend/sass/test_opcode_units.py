@@ -10,8 +10,8 @@ _BY_FORM = ("BMMA", "DMMA", "HMMA", "IMMA", "OMMA", "QMMA")
 _OF_HOPPER = (
     *("ACQBULK", "PREEXIT", "SYNCS", "ARRIVES", "STAS", "REDAS", "UCGABAR_ARV", "UCGABAR_WAIT"),
     *("UBLKCP", "UBLKPF", "UBLKRED", "UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF", "UTMACCTL"),
-    *("UTMACMDFLUSH", "UGETNEXTWORKID", "USETMAXREG", "WARPGROUPSET"),
-    *("BGMMA", "HGMMA", "IGMMA", "QGMMA"),
+    *("UTMACMDFLUSH", "UGETNEXTWORKID", "USETMAXREG", "WARPGROUPSET", "UMEMSETS"),
+    *("LDGMC", "BGMMA", "HGMMA", "IGMMA", "QGMMA"),
 )
 """What Accel-Sim's tracer has not met: the representation says what it is."""
 _OF_TENSOR_MEMORY = (

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
+from kernelcast.ptx_frontend.sass.text.operands import NameOperand, RegisterOperand, SassOperand
 
 __all__: list[str] = []
+
+_ADDRESS_OF_RETURN = {"Rpc.LO": 0, "Rpc.HI": 1}
+"""A register of 64 bits by itself, which the assembler keeps other words in."""
 
 
 @lowers("MOV", "UMOV")
@@ -17,6 +21,22 @@ def lower_move(site: Site) -> None:
     site.ignore("U32", "32I")
     value = site.word(site.operand(1))
     site.main("mov.b32", site.destination(site.operand(0)), value)
+
+
+@lowers("RPCMOV")
+def lower_move_of_return_address(site: Site) -> None:
+    """`d, a`, of which one is a half of Rpc."""
+    if not site.take("32"):
+        raise site.refuse()
+    target, source = (_half_or_word(site.operand(position)) for position in range(2))
+    value = site.word(source)
+    site.main("mov.b32", site.destination(target), value)
+
+
+def _half_or_word(operand: SassOperand) -> SassOperand:
+    if isinstance(operand, NameOperand) and operand.name in _ADDRESS_OF_RETURN:
+        return RegisterOperand("RPC", _ADDRESS_OF_RETURN[operand.name])
+    return operand
 
 
 @lowers("SEL", "USEL")

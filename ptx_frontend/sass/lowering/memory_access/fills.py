@@ -28,7 +28,10 @@ def lower_fill(site: Site) -> None:
     """`[place], URZ, count`: so many words of 64 bits in shared memory become 0."""
     if not site.take("64") or not site.is_discarded(site.operand(1)):
         raise site.refuse("what it stores")
-    start, count = address_of(site, site.operand(0), AddressSpace.SHARED), site.word(site.operand(2))
+    start, count = (
+        address_of(site, site.operand(0), AddressSpace.SHARED),
+        site.word(site.operand(2)),
+    )
     assert isinstance(start.base, Register)
     place = site.compute("add.u32", 32, start.base, Immediate(start.offset & 0xFFFFFFFF))
     site.fence()
