@@ -25,7 +25,7 @@ from kernelcast.simcore.isa.ir.kernel import (
 )
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
-__all__ = ["call_host"]
+__all__ = ["call_by_name", "call_host", "is_of_host"]
 
 _FIRST_ARGUMENT = 4
 _ADDRESS_BYTES = 16
@@ -39,7 +39,7 @@ def call_host(site: Site, operand: RegisterOperand) -> None:
     """The function whose address a pair of registers holds; any other address fails."""
     entry = site.context.entry
     called = dict.fromkeys(entry.called_symbols)
-    known = [name for name in called if name in BUILT_IN or name.startswith(DRIVER_CALLS)]
+    known = [name for name in called if is_of_host(name)]
     if not known:
         raise site.refuse("a call of a function outside of the kernel")
     target = site.in_register(site.pair(operand), 64)
@@ -52,17 +52,34 @@ def call_host(site: Site, operand: RegisterOperand) -> None:
         inside, following = site.builder.new(), site.builder.new()
         branch_if_equal(site, target, address, inside, following)
         site.builder.place(inside)
-        if name in BUILT_IN:
-            _write(site, BUILT_IN[name])
-            leaves_to = behind
-        else:
-            reason = f"the kernel called {name!r}, a function of the driver, which no cubin has"
-            leaves_to = site.builder.trap(site.span, reason, is_part=True)
-        site.builder.end(Jump(**site.counted("bra"), target=leaves_to))
+        _enter(site, name, behind)
         site.builder.place(following)
     failing = site.builder.trap(site.span, _NO_FUNCTION, is_part=True)
     site.builder.end(Jump(**site.counted("bra"), target=failing))
     site.builder.place(behind)
+
+
+def call_by_name(site: Site, name: str) -> None:
+    """A function of the runtime or the driver that the statement names."""
+    behind = site.builder.new()
+    _enter(site, name, behind)
+    site.builder.place(behind)
+
+
+def is_of_host(name: str) -> bool:
+    """Whether the runtime or the driver has the function."""
+    return name in BUILT_IN or name.startswith(DRIVER_CALLS)
+
+
+def _enter(site: Site, name: str, behind: int) -> None:
+    """Does what the function does and goes on behind; functions of the driver fail."""
+    if name in BUILT_IN:
+        _write(site, BUILT_IN[name])
+        target = behind
+    else:
+        reason = f"the kernel called {name!r}, a function of the driver, which no cubin has"
+        target = site.builder.trap(site.span, reason, is_part=True)
+    site.builder.end(Jump(**site.counted("bra"), target=target))
 
 
 def _write(site: Site, function: BuiltIn) -> None:

@@ -3,8 +3,9 @@
 Which form is which instruction of PTX was found by compiling each (sm_90a, sm_100a). `.A1T0`,
 `.ART0` and the plain form arrive: once, as often as the register says, and once with the
 register's bytes expected; `.A0TR` and `.A0TX` tell of bytes only, that are expected or have come.
-`.TMASK` gives a mask of lanes in place of the lower word. `.OPTOUT` drops the arrivals from later phases, `.RED` gives no state and takes mbarriers of other
-thread blocks of the cluster. `SYNCS.EXCH.64` sets the word, which the statements before compute.
+`.TMASK` gives a mask of lanes in place of the lower word. `.OPTOUT` drops the arrivals from later
+phases, `.RED` gives no state and takes mbarriers of other thread blocks of the cluster.
+`SYNCS.EXCH.64` sets the word, which the statements before compute.
 """
 
 from __future__ import annotations
