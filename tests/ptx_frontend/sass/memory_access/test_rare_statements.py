@@ -60,7 +60,7 @@ add.u32 %there, %tile, 8; @%p0 st.bulk.weak.shared::cta [%there], %x1, 0;
 
 
 def test_loads_of_all_devices() -> None:
-    """Of one device each is a load; the rest of a line is not touched."""
+    """Each is a load where there is one device."""
     body = """multimem.ld_reduce.global.add.v4.f32 {%r0,%r1,%r2,%r3}, [%in];
 st.global.v4.b32 [%out], {%r0,%r1,%r2,%r3}; multimem.ld_reduce.global.min.s32 %r4, [%in+4];
 st.global.b32 [%out+16], %r4; multimem.ld_reduce.global.max.u64 %x1, [%in+8];
@@ -105,7 +105,7 @@ WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [%bar], 0; @!%p2 bra WAIT;"""
 
 
 def test_copies_in_bulk_that_the_driver_may_do() -> None:
-    """On sm_120 the assembler calls the driver for places in other thread blocks only."""
+    """The assembler calls the driver for places in other thread blocks only, on sm_120."""
     assert _compare(_COPY.replace("PLACE", "") + _OUT, "sm_120a", 0).any()
     body = _COPY.replace("PLACE", "mapa.shared::cluster.u32 %there, %tile, 1;")
     kernel = machine_kernel(_text(body, "sm_120a"), "sm_120a")
