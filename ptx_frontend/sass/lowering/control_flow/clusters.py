@@ -167,6 +167,16 @@ def lower_number_of_registers(site: Site) -> None:
         site.part("mov.pred", site.destination(site.operand(0)), Immediate(1))
 
 
+@lowers("USETSHMSZ")
+def lower_size_of_shared_memory(site: Site) -> None:
+    """`[.FLUSH] [bytes]`: gives shared memory back early, in code before the last tile.
+
+    No PTX gives it; that it computes nothing is told from its name and place.
+    """
+    site.ignore("FLUSH")
+    site.nothing()
+
+
 @lowers("ACQBULK", "PREEXIT")
 def lower_order_of_grids(site: Site) -> None:
     """`griddepcontrol`: grids run one after the other."""
