@@ -272,10 +272,11 @@ def _shifted(words: Array, format_: ElementFormat, shift: int) -> Array:
     codes = words.astype(format_.code_type)
     if not shift:
         return codes
-    values = format_.decode(codes) * 2.0**-shift
-    if format_ is ElementFormat.F16:
-        return values.astype(np.float16).view(np.uint16)
-    return values.astype(np.float32).view(np.uint32)
+    with np.errstate(invalid="ignore"):  # of NaNs that signal
+        values = format_.decode(codes) * 2.0**-shift
+        if format_ is ElementFormat.F16:
+            return values.astype(np.float16).view(np.uint16)
+        return values.astype(np.float32).view(np.uint32)
 
 
 def _masked_lanes(masks: Sequence[int]) -> Array:

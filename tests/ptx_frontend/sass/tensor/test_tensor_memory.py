@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kernelcast.errors import MemoryAccessError
+from kernelcast.simcore.launch.launch import Launch
 from tests.ptx_frontend.sass.native_programs import ENGINES, machine_kernel, outputs
 from tests.simcore import tcgen05_program as programs
 
@@ -138,3 +139,49 @@ def test_more_columns_than_there_are() -> None:
     _, launch = programs.launched(source, _TILE, _HELD, _HELD, 32)
     with pytest.raises(MemoryAccessError, match="no 512 columns left"):
         outputs(machine_kernel(source, "sm_100a"), launch, "jit")
+
+
+_PAIR = """barrier.cluster.arrive; barrier.cluster.wait; mov.u32 %w, %cluster_ctarank;
+setp.eq.u32 %p3, %w, 0; and.pred %p3, %p3, %first;
+shr.u32 %r5, %tile, 4; cvt.u64.u32 %rd5, %r5; add.u64 %rd5, %rd5, FIXED;
+@%p3 tcgen05.cp.cta_group::2.128x256b [%t], %rd5;
+@%p3 tcgen05.cp.cta_group::2.64x128b.warpx2::02_13 [%t+8], %rd5;
+@%p3 tcgen05.cp.cta_group::2.128x256b [%t+64], %rd5;
+@%p3 tcgen05.shift.cta_group::2.down [%t+SHIFTED];
+@%p3 tcgen05.mma.cta_group::2.kind::f16 [%t+64], %rd5, %rd5, WORD,
+    {1, %r0, 0, 0, 2, 0, 0, 9}, %p3, 1;
+@%p3 tcgen05.mma.cta_group::2.kind::i8 [%t+96], %rd5, %rd5, INTEGERS, %p0;
+cvt.u16.u32 %h, 3;
+@%p3 tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64
+    [%bar], %h;
+barrier.cluster.arrive; barrier.cluster.wait;"""
+
+
+def test_pairs_of_thread_blocks() -> None:
+    """Each has its own shared memory and half of the rows; the even one asks for both."""
+    fixed = 256 >> 4 | (2048 >> 4) << 16 | (128 >> 4) << 32 | 1 << 46
+    sizes = 32 // 8 << 17 | 256 // 16 << 24
+    words = {
+        "FIXED": fixed,
+        "SHIFTED": 32 << 16,
+        "WORD": 1 << 4 | sizes,
+        "INTEGERS": 2 << 4 | 1 << 7 | sizes,
+    }
+    body = _PAIR
+    for name, value in words.items():
+        body = body.replace(name, str(value))
+    source = programs.program(body, ".reg .b16 %h;", _COLUMNS).replace("group::1", "group::2")
+    own = f"""mov.u32 %w, %ctaid.x; mad.lo.u32 %w, %w, 128, %r0;
+mad.wide.u32 %o, %w, {4 * _COLUMNS}, %rd0; xor.b32 %w, %w, 128; mul.wide.u32 %rd7, %w, 4;"""
+    source = source.replace(f"mad.wide.u32 %o, %r0, {4 * _COLUMNS}, %rd0;", own)
+    source = source.replace("mad.wide.u32 %rd1, %r0, 4, %rd1;", "add.u64 %rd1, %rd1, %rd7;")
+    ptx, one = programs.launched(source, _TILE, _HELD, _HELD, _COLUMNS)
+    found = np.zeros((256, _COLUMNS), np.uint32)
+    tiles = np.concatenate([_TILE, _TILE[::-1]]).view(np.uint32)
+    arguments = (found, tiles, *one.arguments[2:])
+    launch = Launch((2, 1, 1), (128, 1, 1), arguments, cluster=(2, 1, 1))
+    wanted = outputs(ptx, launch, "reference")[0]
+    assert (wanted[:128] != wanted[128:]).any(axis=0)[[0, 8, 64, 96]].all()
+    kernel = machine_kernel(source, "sm_100a")
+    for engine in ENGINES:
+        np.testing.assert_array_equal(outputs(kernel, launch, engine)[0], wanted)
