@@ -34,6 +34,7 @@ from kernelcast.ptx_frontend.sass.lowering.memory_access import (
     accesses,
     asynchronous,
     atomics,
+    fills,
     mbarriers,
     surfaces,
     tensor_copies,
@@ -45,6 +46,9 @@ from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
 from kernelcast.ptx_frontend.sass.lowering.tensor import (
     fragments,
     matrix,
+    tensor_allocation,
+    tensor_memory,
+    tensor_products,
     warpgroups,
 )
 
@@ -62,6 +66,7 @@ __all__ = [
     "conversions",
     "doubles",
     "extrema",
+    "fills",
     "float_comparisons",
     "float_extrema",
     "fragments",
@@ -81,7 +86,10 @@ __all__ = [
     "special_functions",
     "special_registers",
     "surfaces",
+    "tensor_allocation",
     "tensor_copies",
+    "tensor_memory",
+    "tensor_products",
     "texture_queries",
     "textures",
     "told_stores",

@@ -15,6 +15,11 @@ from kernelcast.ptx_frontend.sass.lowering.once_per_warp import (
 from kernelcast.ptx_frontend.sass.lowering.shared_places import Making, shared_places
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import Lowering, lowers
+from kernelcast.ptx_frontend.sass.lowering.tensor.tensor_allocation import (
+    allocates_for_pair,
+    lower_pair_allocation,
+    names_reserved_memory,
+)
 from kernelcast.ptx_frontend.sass.text.statements import Statement
 from kernelcast.simcore.isa.analysis.cluster_addresses import (
     OFFSET_BITS,
@@ -46,6 +51,9 @@ def other_lowerings(body: Body, architecture: int) -> Mapping[int, Lowering]:
     found: dict[int, Lowering] = {at: _MAKINGS[making] for at, making in places.items()}
     if Making.MAPPED in places.values():
         found |= {s.address: _is_own_space for s in body.statements if _asks_for_own_space(s)}
+    if any(map(names_reserved_memory, body.statements)):
+        pairs = filter(allocates_for_pair, body.statements)
+        found |= {s.address: lower_pair_allocation for s in pairs}
     if any(map(is_once, body.statements)):
         found |= {s.address: lower_choice for s in body.statements if chooses_lanes(s)}
     return found
@@ -157,6 +165,16 @@ def lower_number_of_registers(site: Site) -> None:
     site.fence()
     if site.is_predicate(0) and not site.is_discarded(site.operand(0)):
         site.part("mov.pred", site.destination(site.operand(0)), Immediate(1))
+
+
+@lowers("USETSHMSZ")
+def lower_size_of_shared_memory(site: Site) -> None:
+    """`[.FLUSH] [bytes]`: gives shared memory back early, in code before the last tile.
+
+    No PTX gives it; that it computes nothing is told from its name and place.
+    """
+    site.ignore("FLUSH")
+    site.nothing()
 
 
 @lowers("ACQBULK", "PREEXIT")
