@@ -91,7 +91,7 @@ class _CommonValues:
                 continue
             (target,) = instruction.destinations
             assert target is not None
-            source = self._copied(instruction)
+            source = self._copied(instruction) or self._wholes.bit_test(instruction)
             if source is not None:
                 self._values.merge(target, source)
                 if not instruction.is_part:

@@ -148,9 +148,7 @@ class _Joined:
     `guarded`: registers that are written under a guard and read where it holds.
     """
 
-    def __init__(
-        self, blocks: Sequence[BasicBlock], pairs: Sequence[_Pair], parts: Parts
-    ) -> None:
+    def __init__(self, blocks: Sequence[BasicBlock], pairs: Sequence[_Pair], parts: Parts) -> None:
         self._blocks = blocks
         self._parts = parts
         self.wholes = {
@@ -182,9 +180,7 @@ class _Joined:
         end = with_registers(block.terminator, self._read, None)
         for pair in dict.fromkeys(self._halves[index] for index in sorted(written)):
             halves = self._now[pair.low.index], self._now[pair.high.index]
-            body.append(
-                self._parts.of(instructions[-1], "mov.b64", (self.wholes[pair],), halves)
-            )
+            body.append(self._parts.of(instructions[-1], "mov.b64", (self.wholes[pair],), halves))
         return replace(block, body=tuple(body), terminator=end)
 
     def _taken(self, pair: _Pair, place: Instruction) -> Iterator[Compute]:

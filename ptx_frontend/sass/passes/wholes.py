@@ -53,6 +53,24 @@ class Wholes:
                 return found
         return None
 
+    def bit_test(self, instruction: Compute) -> Register | None:
+        """A comparison of bits of a lower half, on the 64 bits that it would be cut from first."""
+        name, values = instruction.opcode.name, self._values
+        if name not in ("setp.eq", "setp.ne") or len(instruction.sources) != _TWO:
+            return None
+        if instruction.type.bits != _WORD or instruction.type.is_float:
+            return None
+        bits, expected = (values.first(operand) for operand in instruction.sources)
+        masked = values.writer(bits)
+        if masked is None or masked.opcode.name != "and" or not isinstance(expected, Immediate):
+            return None
+        half, mask = (values.first(operand) for operand in masked.sources)
+        source = self._lower(half)
+        if source is None or not isinstance(mask, Immediate):
+            return None
+        kept = self._emit("and.b64", 64, (source, _number(mask, _ZERO)))
+        return self._emit(f"{name}.b64", 1, (kept, _number(expected, _ZERO)))
+
     def _whole(
         self, low: Operand, high: Operand, under: Condition | None, depth: int
     ) -> Operand | None:
@@ -200,7 +218,11 @@ class Wholes:
         wide = None if source is None else self._values.writer(source)
         if source is None or wide is None or wide.opcode.name not in ("mul.wide", "mad.wide"):
             return None
-        if wide.type.is_signed or wide.type.bits != _WORD or not self._values.are_values(wide.sources):
+        if (
+            wide.type.is_signed
+            or wide.type.bits != _WORD
+            or not self._values.are_values(wide.sources)
+        ):
             return None
         products = self._products(above, source)
         if products is None:
@@ -210,8 +232,7 @@ class Wholes:
         if uppers is None:
             return None
         factors = [
-            self._whole(low, high, under, depth)
-            for low, high in zip((a, b), uppers, strict=True)
+            self._whole(low, high, under, depth) for low, high in zip((a, b), uppers, strict=True)
         ]
         one, other = factors
         if one is None or other is None:
