@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 import numpy as np
@@ -19,6 +20,7 @@ from tests.ptx_frontend.sass.text_programs import (
     interpreted,
     kernel_from,
 )
+from tests.ptx_frontend.sass.wide_texts import WideMaker
 
 PROGRAMS = 100
 NUMBER = 0x7FFF_FFF0_8000_0005
@@ -51,8 +53,23 @@ def test_compiled_programs_compute_it_too() -> None:
     assert not wrong, "\n".join([f"seed {wrong[0]}", *_program(wrong[0])])
 
 
-def _is_caught() -> bool:
-    return any(_differs(_program(seed), seed) for seed in range(PROGRAMS))
+def _wide_program(seed: int) -> list[str]:
+    random = Random(seed)
+    return WideMaker(random).lines(random.randint(3, 14))
+
+
+def test_random_programs_over_halves_compute_what_integers_say() -> None:
+    wrong = [seed for seed in range(PROGRAMS) if _differs(_wide_program(seed), seed)]
+    assert not wrong, "\n".join([f"seed {wrong[0]}", *_wide_program(wrong[0])])
+
+
+def test_compiled_programs_over_halves_compute_it_too() -> None:
+    wrong = [seed for seed in range(1000, 1008) if _differs(_wide_program(seed), seed, "jit")]
+    assert not wrong, "\n".join([f"seed {wrong[0]}", *_wide_program(wrong[0])])
+
+
+def _is_caught(program: Callable[[int], list[str]] = _program) -> bool:
+    return any(_differs(program(seed), seed) for seed in range(PROGRAMS))
 
 
 def _first_half_is_right(low: object, high: object) -> bool:
