@@ -12,23 +12,22 @@ __all__ = ["WideMaker"]
 _Half = tuple[int, int]
 """The registers of a lower and an upper half."""
 _TABLES = (0xC0, 0xFC, 0x3C)
-_FREE = 3
-"""R0 to R2 are counters and what else the programs of the base class make of them."""
 
 
 class WideMaker(TextMaker):
-    """Loops over 64-bit values; one statement in so many has a wrong operand."""
+    """Loops over two 64-bit values; in half of the programs some statements are not theirs."""
 
-    def __init__(self, random: Random, wrong: float = 0.08) -> None:
+    def __init__(self, random: Random) -> None:
         super().__init__(random)
-        self._wrong = wrong
+        self._wrong = random.choice((0.0, 0.1))
         self._halves_of: list[_Half] = []
 
     def lines(self, count: int) -> list[str]:
         """A loop of about so many statements, which ends with a look at the values."""
         registers = list(range(WORDS))
         self._random.shuffle(registers)
-        self._halves_of = [(registers[2 * i], registers[2 * i + 1]) for i in range(WORDS // 2)]
+        self._halves_of = [(registers[2 * i], registers[2 * i + 1]) for i in range(2)]
+        self._unused = registers[4:]
         rounds = self._random.choice((0, 1, 1, 2))
         for _ in range(rounds):
             self._add(f"MOV R41, {self._random.randint(1, 6):#x}")
@@ -38,7 +37,10 @@ class WideMaker(TextMaker):
             self._add("IADD3 R41, R41, -0x1, RZ")
             self._add("ISETP.GT.AND P3, PT, R41, RZ, PT")
             self._add(f"@P3 BRA `({label})")
-        self._values(2)
+        if not rounds:
+            self._values(count)
+        for low, high in self._halves_of:
+            self._add(f"SHF.R.U64 R{low}, R{low}, 0x1, R{high}")
         return self._lines
 
     def _values(self, count: int) -> None:
@@ -54,12 +56,12 @@ class WideMaker(TextMaker):
             self._copy,
         )
         while count > 0:
-            if self._random.random() < 0.15:
+            if self._random.random() < self._wrong:
                 self._plain()
                 count -= 1
                 continue
             lines = [self._spoilt(line) for line in self._random.choice(makers)()]
-            if self._random.random() < 0.2:
+            if self._random.random() < 2 * self._wrong:
                 lines.insert(self._random.randrange(len(lines) + 1), "")
             for line in lines:
                 if line:
@@ -73,7 +75,8 @@ class WideMaker(TextMaker):
         if self._random.random() >= self._wrong:
             return line
         name, *operands = line.split(" ")
-        places = [i for i, item in enumerate(operands) if item.startswith("R")]
+        words = operands[:-1] if "WIDE" in name else operands
+        places = [i for i, item in enumerate(words) if item.startswith("R")]
         if len(places) > 1:
             place = self._random.choice(places[1:])
             comma = "," if operands[place].endswith(",") else ""
@@ -104,24 +107,29 @@ class WideMaker(TextMaker):
     def _product(self) -> list[str]:
         """One half at a time; the pair of the product is one that lies side by side."""
         (a, a_high), (b, b_high) = self._pick(), self._pick()
-        whole = self._even()
+        low, high = self._pick()
+        whole = self._random.choice(
+            [r for r in range(0, WORDS, 2) if {r, r + 1} <= set(self._unused)] or [0]
+        )
         added = self._random.choice(("RZ", f"R{self._even()}"))
         number = self._random.choice((3, 5, 0x10001))
         if self._random.random() < 0.5:
             return [
                 f"IMAD R{self._free()}, R{a_high}, {number:#x}, RZ",
                 f"IMAD.WIDE.U32 R{whole}, R{a}, {number:#x}, {added}",
-                f"IADD3 R{whole + 1}, R{whole + 1}, R{self._held}, RZ",
+                f"IADD3 R{high}, R{whole + 1}, R{self._held}, RZ",
+                f"MOV R{low}, R{whole}",
             ]
         return [
             f"IMAD R{self._free()}, R{a_high}, R{b}, RZ",
             f"IMAD R{self._held}, R{a}, R{b_high}, R{self._held}",
             f"IMAD.WIDE.U32 R{whole}, R{a}, R{b}, {added}",
-            f"IADD3 R{whole + 1}, R{whole + 1}, R{self._held}, RZ",
+            f"IADD3 R{high}, R{whole + 1}, R{self._held}, RZ",
+            f"MOV R{low}, R{whole}",
         ]
 
     def _free(self) -> int:
-        self._held = self._random.randrange(_FREE, WORDS)
+        self._held = self._random.choice(self._unused)
         return self._held
 
     def _logic(self) -> list[str]:
