@@ -14,6 +14,8 @@ from kernelcast.simcore.isa.ir.kernel import Compute, Immediate, Operand, Regist
 __all__ = ["Wholes"]
 
 _Emit = Callable[[str, int, tuple[Operand, ...]], Register]
+_Half = tuple[Operand, Compute]
+"""A half of 64 bits, and what computes it."""
 _WORD, _SIGN = 32, 31
 _DEPTH = 6
 _TWO = 2
@@ -94,11 +96,14 @@ class Wholes:
         source = self._lower(low)
         if source is not None and source == self._upper(high):
             return source
-        for rule in (self._choice, self._bitwise, self._shift, self._product):
+        found = self._shift((low, below), (high, above))
+        if found is not None:
+            return found
+        for rule in (self._choice, self._bitwise):
             found = rule(below, above, under, depth - 1)
             if found is not None:
                 return found
-        return None
+        return self._product(low, above, under, depth - 1)
 
     def _is_sign(self, above: Compute, low: Operand) -> bool:
         if above.opcode.name != "shr" or not above.type.is_signed or above.type.bits != _WORD:
@@ -106,10 +111,10 @@ class Wholes:
         value, amount = above.sources
         return self._values.first(value) == low and self._values.number(amount) == _SIGN
 
-    def _lower(self, operand: Operand | None) -> Operand | None:
+    def _lower(self, operand: Operand) -> Operand | None:
         """The 64 bits whose lower half an operand is."""
-        writer = None if operand is None else self._values.writer(operand)
-        if operand is None or writer is None or len(writer.sources) != 1:
+        writer = self._values.writer(operand)
+        if writer is None or len(writer.sources) != 1:
             return None
         name, types = writer.opcode.name, (writer.type.bits, writer.source_type.bits)
         is_cut = name == "cvt" and types == (_WORD, 2 * _WORD) and not writer.modifiers
@@ -118,10 +123,10 @@ class Wholes:
             return source if self._values.is_value(source) else None
         return None
 
-    def _upper(self, operand: Operand | None) -> Operand | None:
+    def _upper(self, operand: Operand) -> Operand | None:
         """The 64 bits whose upper half an operand is."""
-        writer = None if operand is None else self._values.writer(operand)
-        if operand is None or writer is None or writer.opcode.name != "mov.unpack2":
+        writer = self._values.writer(operand)
+        if writer is None or writer.opcode.name != "mov.unpack2":
             return None
         source = self._values.first(writer.sources[0])
         is_whole = self._is_at(writer, 1, operand) and self._values.is_value(source)
@@ -186,15 +191,14 @@ class Wholes:
                 return self._emit(f"{name}.b64", 64, (first, second))
         return None
 
-    def _shift(
-        self, below: Compute, above: Compute, _under: Condition | None, _depth: int
-    ) -> Operand | None:
+    def _shift(self, lower: _Half, upper: _Half) -> Operand | None:
         """One half shifted as 64 bits, the other as a word, which needs nothing of the first."""
+        (low, below), (high, above) = lower, upper
         if above.opcode.name == "shr":
-            name, half, shifted = "shr", above, self._lower(_result(below, 0))
+            name, half, shifted = "shr", above, self._lower(low)
             is_half_of = self._is_upper_of
         elif below.opcode.name == "shl":
-            name, half, shifted = "shl", below, self._upper(_result(above, 1))
+            name, half, shifted = "shl", below, self._upper(high)
             is_half_of = self._is_lower_of
         else:
             return None
@@ -211,10 +215,10 @@ class Wholes:
         return self._emit(f"{name}.{kind}", 64, (source, Immediate(amount)))
 
     def _product(
-        self, below: Compute, above: Compute, under: Condition | None, depth: int
+        self, low: Operand, above: Compute, under: Condition | None, depth: int
     ) -> Operand | None:
         """The lower words' whole product, to whose upper half products with upper words come."""
-        source = self._lower(_result(below, 0))
+        source = self._lower(low)
         wide = None if source is None else self._values.writer(source)
         if source is None or wide is None or wide.opcode.name not in ("mul.wide", "mad.wide"):
             return None
@@ -270,6 +274,8 @@ class Wholes:
         writer = self._values.writer(predicate)
         if writer is None or not writer.opcode.name.startswith("setp."):
             return None
+        if len(writer.destinations) > 1:
+            return None
         if writer.type.bits != _WORD or writer.type.is_float or len(writer.sources) != _TWO:
             return None
         return writer, is_negated != negated
@@ -319,11 +325,6 @@ class Wholes:
         if first is None or second is None:
             return None
         return self._emit(mnemonic, 1, (first, second))
-
-
-def _result(instruction: Compute, place: int) -> Register | None:
-    results = instruction.destinations
-    return results[place] if place < len(results) else None
 
 
 def _number(low: Immediate, high: Immediate) -> Immediate:

@@ -19,7 +19,7 @@ class WideMaker(TextMaker):
 
     def __init__(self, random: Random) -> None:
         super().__init__(random)
-        self._wrong = random.choice((0.0, 0.1))
+        self._wrong = random.choice((0.0, 0.25))
         self._halves_of: list[_Half] = []
 
     def lines(self, count: int) -> list[str]:
@@ -28,7 +28,7 @@ class WideMaker(TextMaker):
         self._random.shuffle(registers)
         self._halves_of = [(registers[2 * i], registers[2 * i + 1]) for i in range(2)]
         self._unused = registers[4:]
-        rounds = self._random.choice((0, 1, 1, 2))
+        rounds = self._random.choice((0, 0, 1, 2))
         for _ in range(rounds):
             self._add(f"MOV R41, {self._random.randint(1, 6):#x}")
             label = self._label()
@@ -38,7 +38,7 @@ class WideMaker(TextMaker):
             self._add("ISETP.GT.AND P3, PT, R41, RZ, PT")
             self._add(f"@P3 BRA `({label})")
         if not rounds:
-            self._values(count)
+            self._values(self._random.choice((1, 1, count)))
         for low, high in self._halves_of:
             self._add(f"SHF.R.U64 R{low}, R{low}, 0x1, R{high}")
         return self._lines
