@@ -11,11 +11,13 @@ from dataclasses import replace
 
 from kernelcast.ptx_frontend.sass.passes.parts import Parts
 from kernelcast.ptx_frontend.sass.passes.values import Values
+from kernelcast.ptx_frontend.sass.passes.whole_comparisons import WholeComparisons
 from kernelcast.ptx_frontend.sass.passes.wholes import Wholes
 from kernelcast.simcore.isa.analysis.flow_graph import immediate_dominators
 from kernelcast.simcore.isa.ir.kernel import (
     BasicBlock,
     Compute,
+    Instruction,
     Operand,
     Register,
     Straight,
@@ -53,8 +55,9 @@ class _CommonValues:
         self._known: dict[object, Register] = {}
         self._added: list[object] = []
         self._kept: list[Straight] = []
-        self._place: Straight = blocks[0].body[0] if blocks[0].body else blocks[0].terminator
+        self._place: Instruction = blocks[0].terminator
         self._wholes = Wholes(values, self._emit, self._packed)
+        self._comparisons = WholeComparisons(values, self._emit, self._wholes)
 
     def blocks(self) -> tuple[BasicBlock, ...]:
         """All basic blocks in their order."""
@@ -91,7 +94,7 @@ class _CommonValues:
                 continue
             (target,) = instruction.destinations
             assert target is not None
-            source = self._copied(instruction) or self._wholes.bit_test(instruction)
+            source = self._copied(instruction) or self._comparisons.bit_test(instruction)
             if source is not None:
                 self._values.merge(target, source)
                 if not instruction.is_part:
@@ -172,7 +175,7 @@ class _CommonValues:
                 return self._as(instruction, "mov.b64", instruction.destinations, (whole,))
         if name in _NEUTRAL and instruction.type.bits == 1 and self._is_value(instruction):
             one, other = instruction.sources
-            compared = self._wholes.comparison(name, one, other)
+            compared = self._comparisons.comparison(name, one, other)
             if compared is not None:
                 return self._as(instruction, "mov.pred", instruction.destinations, (compared,))
         return instruction

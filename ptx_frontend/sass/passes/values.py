@@ -128,10 +128,11 @@ class Values:
         """A predicate behind all its negations."""
         negated = False
         if isinstance(predicate, Guard):
-            predicate, negated = predicate.register, predicate.negated
-        predicate = self.first(predicate)
-        writer = self.writer(predicate)
+            found, negated = self.first(predicate.register), predicate.negated
+        else:
+            found = self.first(predicate)
+        writer = self.writer(found)
         while writer is not None and writer.opcode.name == "not":
-            predicate, negated = self.first(writer.sources[0]), not negated
-            writer = self.writer(predicate)
-        return predicate, negated
+            found, negated = self.first(writer.sources[0]), not negated
+            writer = self.writer(found)
+        return found, negated

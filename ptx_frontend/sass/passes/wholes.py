@@ -11,16 +11,14 @@ from collections.abc import Callable
 from kernelcast.ptx_frontend.sass.passes.values import Condition, Values
 from kernelcast.simcore.isa.ir.kernel import Compute, Immediate, Operand, Register
 
-__all__ = ["Wholes"]
+__all__ = ["Emit", "Wholes", "number_of"]
 
-_Emit = Callable[[str, int, tuple[Operand, ...]], Register]
+Emit = Callable[[str, int, tuple[Operand, ...]], Register]
 _Half = tuple[Operand, Compute]
 """A half of 64 bits, and what computes it."""
 _WORD, _SIGN = 32, 31
 _DEPTH = 6
-_TWO = 2
 _BITWISE = ("and", "or", "xor")
-_ORDERS = ("setp.lt", "setp.le", "setp.gt", "setp.ge")
 _ZERO = Immediate(0)
 
 
@@ -33,7 +31,7 @@ class Wholes:
     def __init__(
         self,
         values: Values,
-        emit: _Emit,
+        emit: Emit,
         known: Callable[[Operand, Operand], Register | None],
     ) -> None:
         self._values = values
@@ -44,43 +42,13 @@ class Wholes:
         """The 64 bits whose halves the operands are, if they are not only packed of them."""
         return self._whole(low, high, None, _DEPTH)
 
-    def comparison(self, name: str, one: Operand, other: Operand) -> Register | None:
-        """A comparison of 64 bits that combines those of halves by `name`, `and` or `or`."""
-        compares = {"or": "setp.ne", "and": "setp.eq"}[name]
-        for high, low in ((one, other), (other, one)):
-            found = self._equality(compares, high, low)
-            if found is None and name == "or":
-                found = self._order(high, low)
-            if found is not None:
-                return found
-        return None
-
-    def bit_test(self, instruction: Compute) -> Register | None:
-        """A comparison of bits of a lower half, on the 64 bits that it would be cut from first."""
-        name, values = instruction.opcode.name, self._values
-        if name not in ("setp.eq", "setp.ne") or len(instruction.sources) != _TWO:
-            return None
-        if instruction.type.bits != _WORD or instruction.type.is_float:
-            return None
-        bits, expected = (values.first(operand) for operand in instruction.sources)
-        masked = values.writer(bits)
-        if masked is None or masked.opcode.name != "and" or not isinstance(expected, Immediate):
-            return None
-        half, mask = (values.first(operand) for operand in masked.sources)
-        source = self._lower(half)
-        if source is None or not isinstance(mask, Immediate):
-            return None
-        kept = self._emit("and.b64", 64, (source, _number(mask, _ZERO)))
-        return self._emit(f"{name}.b64", 1, (kept, _number(expected, _ZERO)))
-
     def _whole(
         self, low: Operand, high: Operand, under: Condition | None, depth: int
     ) -> Operand | None:
         values = self._values
         low, high = values.first(low), values.first(high)
         if isinstance(low, Immediate):
-            is_number = isinstance(high, Immediate)
-            return _number(low, high) if is_number and isinstance(high, Immediate) else None
+            return number_of(low, high) if isinstance(high, Immediate) else None
         if high == _ZERO and values.is_value(low):
             return self._emit("cvt.u64.u32", 64, (low,))
         known = self._known(low, high)
@@ -93,7 +61,7 @@ class Wholes:
             return self._emit("cvt.s64.s32", 64, (low,))
         if below is None:
             return None
-        source = self._lower(low)
+        source = self.lower(low)
         if source is not None and source == self._upper(high):
             return source
         found = self._shift((low, below), (high, above))
@@ -111,7 +79,7 @@ class Wholes:
         value, amount = above.sources
         return self._values.first(value) == low and self._values.number(amount) == _SIGN
 
-    def _lower(self, operand: Operand) -> Operand | None:
+    def lower(self, operand: Operand) -> Operand | None:
         """The 64 bits whose lower half an operand is."""
         writer = self._values.writer(operand)
         if writer is None or len(writer.sources) != 1:
@@ -146,7 +114,7 @@ class Wholes:
         return self._values.first(writer.sources[1]) == self._values.first(operand)
 
     def _is_lower_of(self, operand: Operand, source: Operand) -> bool:
-        if self._lower(operand) == source:
+        if self.lower(operand) == source:
             return True
         writer = self._values.writer(source)
         if writer is None or writer.opcode.name != "mov.pack2":
@@ -195,7 +163,7 @@ class Wholes:
         """One half shifted as 64 bits, the other as a word, which needs nothing of the first."""
         (low, below), (high, above) = lower, upper
         if above.opcode.name == "shr":
-            name, half, shifted = "shr", above, self._lower(low)
+            name, half, shifted = "shr", above, self.lower(low)
             is_half_of = self._is_upper_of
         elif below.opcode.name == "shl":
             name, half, shifted = "shl", below, self._upper(high)
@@ -218,7 +186,7 @@ class Wholes:
         self, low: Operand, above: Compute, under: Condition | None, depth: int
     ) -> Operand | None:
         """The lower words' whole product, to whose upper half products with upper words come."""
-        source = self._lower(low)
+        source = self.lower(low)
         wide = None if source is None else self._values.writer(source)
         if source is None or wide is None or wide.opcode.name not in ("mul.wide", "mad.wide"):
             return None
@@ -268,66 +236,9 @@ class Wholes:
                 return None
         return found if has_upper and found else None
 
-    def _compared(self, operand: Operand, negated: bool = False) -> tuple[Compute, bool] | None:
-        """The comparison of words that a predicate is, and whether it is negated."""
-        predicate, is_negated = self._values.condition(operand)
-        writer = self._values.writer(predicate)
-        if writer is None or not writer.opcode.name.startswith("setp."):
-            return None
-        if len(writer.destinations) > 1:
-            return None
-        if writer.type.bits != _WORD or writer.type.is_float or len(writer.sources) != _TWO:
-            return None
-        return writer, is_negated != negated
 
-    def _equality(self, name: str, high: Operand, low: Operand) -> Register | None:
-        """Both halves are equal, or one of them differs."""
-        pairs = [self._compared(high), self._compared(low)]
-        opposite = {"setp.ne": "setp.eq", "setp.eq": "setp.ne"}
-        sources = []
-        for pair in pairs:
-            if pair is None:
-                return None
-            writer, negated = pair
-            if writer.opcode.name != (opposite[name] if negated else name):
-                return None
-            sources.append(writer.sources)
-        return self._comparison(f"{name}.b64", sources[0], sources[1])
-
-    def _order(self, strict: Operand, equal_and_low: Operand) -> Register | None:
-        """The upper halves are in order, or equal and the lower ones are in order."""
-        above = self._compared(strict)
-        both = self._values.writer(equal_and_low)
-        if above is None or both is None or both.opcode.name != "and":
-            return None
-        for equal, lower in (both.sources, both.sources[::-1]):
-            same, below = self._compared(equal), self._compared(lower)
-            if same is None or below is None or above[1] or same[1] or below[1]:
-                continue
-            if same[0].opcode.name != "setp.eq" or same[0].sources != above[0].sources:
-                continue
-            name = below[0].opcode.name
-            if name not in _ORDERS or above[0].opcode.name != f"{name[:-1]}t":
-                continue
-            if below[0].type.is_signed:
-                continue
-            kind = "s64" if above[0].type.is_signed else "u64"
-            found = self._comparison(f"{name}.{kind}", above[0].sources, below[0].sources)
-            if found is not None:
-                return found
-        return None
-
-    def _comparison(
-        self, mnemonic: str, high: tuple[Operand, ...], low: tuple[Operand, ...]
-    ) -> Register | None:
-        first = self.whole(low[0], high[0])
-        second = None if first is None else self.whole(low[1], high[1])
-        if first is None or second is None:
-            return None
-        return self._emit(mnemonic, 1, (first, second))
-
-
-def _number(low: Immediate, high: Immediate) -> Immediate:
+def number_of(low: Immediate, high: Immediate) -> Immediate:
+    """The 64 bits of two numbers of 32."""
     word = (1 << _WORD) - 1
     return Immediate((high.bits & word) << _WORD | low.bits & word)
 

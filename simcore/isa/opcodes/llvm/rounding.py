@@ -220,7 +220,7 @@ def llvm_float_modes(emit: Emission) -> Emission:
 
 
 def llvm_modes_of_normal_results(emit: Emission) -> Emission:
-    """The same for opcodes whose results are no subnormal numbers if no operand is one."""
+    """Adds float modes to an emission that makes no subnormal numbers of normal ones."""
     return _with_modes(emit, may_be_subnormal=False)
 
 
