@@ -15,6 +15,7 @@ from kernelcast.ptx_frontend.sass.lowering.once_per_warp import (
 from kernelcast.ptx_frontend.sass.lowering.shared_places import Making, shared_places
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import Lowering, lowers
+from kernelcast.ptx_frontend.sass.text.operands import ImmediateOperand
 from kernelcast.ptx_frontend.sass.text.statements import Statement
 from kernelcast.simcore.isa.analysis.cluster_addresses import (
     OFFSET_BITS,
@@ -162,4 +163,17 @@ def lower_number_of_registers(site: Site) -> None:
 @lowers("ACQBULK", "PREEXIT")
 def lower_order_of_grids(site: Site) -> None:
     """`griddepcontrol`: grids run one after the other."""
+    site.fence()
+
+
+@lowers("USETSHMSZ")
+def lower_shared_size(site: Site) -> None:
+    """`bytes`, or `.FLUSH`: gives shared memory back before the thread block ends.
+
+    No PTX becomes it. It names no register but a number smaller than the shared memory of the
+    kernels that have it, once they prepare no more products: nothing that they still read changes.
+    """
+    site.ignore("FLUSH")
+    if site.operands and not isinstance(site.operands[0], ImmediateOperand):
+        raise site.refuse("a size in a register")
     site.fence()
