@@ -61,6 +61,9 @@ _QUOTIENTS = (
 _FAR_FIELD = re.compile(r"(bfe\.s32 %r\d, %r\d, )(?:32|40|255)(?=, \d)")
 """A signed field behind the last bit: the assembler of CUDA 12.8 makes -1 of it, whatever it is."""
 
+_LONG_SHIFT = re.compile(r"(sh[lr]\.[bus]16 %h\d, %h\d, )(?:-\d+|\d{6,})(?=;)")
+"""A shift of 16 bits by a number of more: assemblers take its lower half."""
+
 
 class ProgramMaker(KernelMaker):
     """Writes kernels whose results the PTX manual defines; lanes meet where all are together."""
@@ -121,7 +124,7 @@ def programs(first: int, count: int) -> list[Program]:
             "mov.u32 %own, tile;", f"{header}mov.u32 %own, tile;"
         )
         text = text.replace("%fuel, ", "%fuel, %full, ", 1)
-        text = _FAR_FIELD.sub(r"\g<1>31", text)
+        text = _LONG_SHIFT.sub(r"\g<1>16", _FAR_FIELD.sub(r"\g<1>31", text))
         found.append(Program(seed, text, random.randrange(len(SHAPES))))
     return found
 
