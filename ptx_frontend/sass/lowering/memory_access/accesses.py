@@ -148,7 +148,7 @@ def lower_load(site: Site) -> None:
     targets = [site.operand(first + half) for half in range(halves)]
     place = first + halves
     _check_predicates(site, (0,) if space is AddressSpace.GLOBAL else (0, place + 1))
-    holds = _TRUE
+    holds: Operand = _TRUE
     if space is AddressSpace.GLOBAL and site.is_predicate(place + 1):
         holds = site.predicate(site.operand(place + 1))
     cache = site.choose(_CACHES, "")
