@@ -32,7 +32,7 @@ BODY
 }}
 """
 _ZFILL = COPY.replace(", 16;", ", 16, %r1;")
-"""As many bytes as the thread's number says, zeros behind them."""
+"""A copy of so many bytes as a register says, with zeros behind them."""
 
 
 def _text(body: str, architecture: str) -> str:
