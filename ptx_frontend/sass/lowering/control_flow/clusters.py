@@ -20,6 +20,7 @@ from kernelcast.ptx_frontend.sass.lowering.tensor.tensor_allocation import (
     lower_pair_allocation,
     names_reserved_memory,
 )
+from kernelcast.ptx_frontend.sass.text.operands import ImmediateOperand
 from kernelcast.ptx_frontend.sass.text.statements import Statement
 from kernelcast.simcore.isa.analysis.cluster_addresses import (
     OFFSET_BITS,
@@ -167,17 +168,20 @@ def lower_number_of_registers(site: Site) -> None:
         site.part("mov.pred", site.destination(site.operand(0)), Immediate(1))
 
 
-@lowers("USETSHMSZ")
-def lower_size_of_shared_memory(site: Site) -> None:
-    """`[.FLUSH] [bytes]`: gives shared memory back early, in code before the last tile.
-
-    No PTX gives it; that it computes nothing is told from its name and place.
-    """
-    site.ignore("FLUSH")
-    site.nothing()
-
-
 @lowers("ACQBULK", "PREEXIT")
 def lower_order_of_grids(site: Site) -> None:
     """`griddepcontrol`: grids run one after the other."""
+    site.fence()
+
+
+@lowers("USETSHMSZ")
+def lower_shared_size(site: Site) -> None:
+    """`bytes`, or `.FLUSH`: gives shared memory back before the thread block ends.
+
+    No PTX becomes it. It names no register but a number smaller than the shared memory of the
+    kernels that have it, once they prepare no more products: nothing that they still read changes.
+    """
+    site.ignore("FLUSH")
+    if site.operands and not isinstance(site.operands[0], ImmediateOperand):
+        raise site.refuse("a size in a register")
     site.fence()

@@ -76,16 +76,17 @@ def _order(site: Site, position: int, usual: Order) -> Order:
 
 
 def _fragment(site: Site, operand: SassOperand, fragment: Fragment) -> list[Operand]:
-    """The registers of a fragment that is read, of 32 or 64 bits; those of f64 may be negated."""
-    if not isinstance(operand, RegisterOperand) or operand.is_absolute:
+    """The registers of a fragment that is read, of 32 or 64 bits; `-` negates those of 64."""
+    if not isinstance(operand, RegisterOperand):
         raise site.refuse("a fragment is no register")
+    is_wide = fragment.format.register_bits == 64
+    if operand.is_absolute or operand.sign not in (("", "-") if is_wide else ("",)):
+        raise site.refuse("a fragment with a sign")
     count = fragment.registers
-    if fragment.format.register_bits == 32:
-        if operand.sign:
-            raise site.refuse("a fragment with another sign")
+    if not is_wide:
         return list(site.words(operand, count))
-    pairs = (_neighbour(operand, 2 * index) for index in range(count))
-    return [site.pair(replace(pair, sign=operand.sign), "f64") for pair in pairs]
+    places = (_neighbour(operand, 2 * index) for index in range(count))
+    return [site.pair(replace(place, sign=operand.sign), "f64") for place in places]
 
 
 def _neighbour(operand: RegisterOperand, distance: int) -> RegisterOperand:
