@@ -39,9 +39,6 @@ _ROOT = Path(__file__).resolve().parents[2]
 MEASURED_TABLES = _ROOT / "validation" / "measured"
 _SUITE = _ROOT / "validation" / "workloads"
 _NO_LIMITS = Limits(seconds=None, instructions_per_warp=None)
-_FEW_WAVES, _MANY_WAVES = 8, 16
-"""The grids, in waves of thread blocks, between which the line is drawn."""
-
 Seconds = tuple[float, float, float]
 """The predicted time, the low and the high one."""
 
@@ -145,7 +142,7 @@ class _Predictions:
         shape = launch.workload.launch_shape(row.size)
         if (shape.grid, shape.thread_block) != (row.grid, row.thread_block):
             raise KernelcastError(f"{row.name} is launched otherwise than recorded: {shape}")
-        if launch.thread_blocks <= _MANY_WAVES * launch.wave:
+        if launch.thread_blocks <= max(self._table.waves) * launch.wave:
             return self._times(launch, row.sizes, Sampling.ALWAYS, Sampling.AUTO)
         try:
             return self._times(launch, row.sizes, Sampling.ALWAYS)
@@ -155,7 +152,7 @@ class _Predictions:
     def _along_the_line(self, launch: _Launch, row: TableRow) -> Mapping[str, Seconds]:
         grown = next(name for name in self._table.grows_by if name in row.sizes)
         grids, found = [], []
-        for waves in (_FEW_WAVES, _MANY_WAVES):
+        for waves in self._table.waves:
             size = -(-row.sizes[grown] * waves * launch.wave // launch.thread_blocks)
             sizes = {**row.sizes, grown: size}
             grids.append(launch.of(sizes).thread_blocks)

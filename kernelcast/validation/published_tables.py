@@ -21,6 +21,9 @@ __all__ = ["PublishedTable", "TableRow", "evenly", "read_table", "table_names"]
 _COLUMNS = (
     "device", "workload", "size", "sizes", "grid", "thread_block", "launches", "printed"
 )  # fmt: skip
+_FIELDS = (
+    "table", "source", "licence", "timed", "differences", "rounding", "grows_by", "waves"
+)  # fmt: skip
 Dimensions = tuple[int, int, int]
 _MILLISECONDS, _CELL_RATE = "ms", "MLUPs"
 
@@ -54,7 +57,11 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class PublishedTable:
-    """The rows of one set. `grows_by`: sizes of which a launch has as many thread blocks."""
+    """The rows of one set.
+
+    A launch that must be executed whole and has more waves of thread blocks than the larger of
+    `waves` is executed at these two; `grows_by`: the sizes that make it larger, one of each row.
+    """
 
     name: str
     source: str
@@ -63,6 +70,7 @@ class PublishedTable:
     differences: str
     rounding: float
     grows_by: tuple[str, ...]
+    waves: tuple[int, int]
     rows: tuple[TableRow, ...]
 
 
@@ -77,7 +85,9 @@ def read_table(name: str, folder: Path) -> PublishedTable:
         known = ", ".join(table_names(folder)) or "none"
         raise KernelcastError(f"there is no set {name!r}; known: {known}")
     fields = read_toml(folder / f"{name}.toml")
-    fields.allow("table", "source", "licence", "timed", "differences", "rounding", "grows_by")
+    fields.allow(*_FIELDS)
+    waves = fields.table("waves")
+    waves.allow("few", "many")
     return PublishedTable(
         name=name,
         source=fields.text("source"),
@@ -86,6 +96,7 @@ def read_table(name: str, folder: Path) -> PublishedTable:
         differences=fields.text("differences"),
         rounding=fields.number("rounding"),
         grows_by=tuple(fields.texts("grows_by")),
+        waves=(waves.integer("few"), waves.integer("many")),
         rows=_read_rows(folder / fields.text("table")),
     )
 

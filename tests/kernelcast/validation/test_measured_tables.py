@@ -32,6 +32,9 @@ timed = "once"
 differences = "none"
 rounding = 0.0
 grows_by = ["n"]
+[waves]
+few = 8
+many = 16
 """
 
 
