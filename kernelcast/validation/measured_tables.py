@@ -7,10 +7,10 @@ line through both: rule 7 of docs/published-times.md.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from pathlib import Path
 
 from kernelcast.api import estimate
@@ -22,6 +22,7 @@ from kernelcast.models import MODELS, needs_paths
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.launch.launch import Limits
+from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
 from kernelcast.validation.comparison import TimeComparison
 from kernelcast.validation.published_tables import (
     PublishedTable,
@@ -39,6 +40,9 @@ _ROOT = Path(__file__).resolve().parents[2]
 MEASURED_TABLES = _ROOT / "validation" / "measured"
 _SUITE = _ROOT / "validation" / "workloads"
 _NO_LIMITS = Limits(seconds=None, instructions_per_warp=None)
+_L2_TURNS = 4
+"""How many times the L2 the buffers of the smaller grid are, so that both grids drain it alike."""
+
 Seconds = tuple[float, float, float]
 """The predicted time, the low and the high one."""
 
@@ -85,12 +89,19 @@ class _Launch:
     @property
     def thread_blocks(self) -> int:
         """The thread blocks of its grid."""
-        return prod(self.workload.launch_shape(self.size).grid)
+        return math.prod(self.workload.launch_shape(self.size).grid)
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of its buffers."""
+        sizes = self.workload.size(self.size)
+        made = (argument.make(sizes) for argument in self.workload.arguments)
+        return sum(item.nbytes for item in made if isinstance(item, LazyBuffer))
 
     @property
     def wave(self) -> int:
         """The most thread blocks that reside on the device at once, whatever else they need."""
-        threads = prod(self.workload.launch_shape(self.size).thread_block)
+        threads = math.prod(self.workload.launch_shape(self.size).thread_block)
         sm = self.device.sm
         return self.device.architecture.sm_count * min(
             sm.max_thread_blocks, sm.max_threads // threads
@@ -142,17 +153,24 @@ class _Predictions:
         shape = launch.workload.launch_shape(row.size)
         if (shape.grid, shape.thread_block) != (row.grid, row.thread_block):
             raise KernelcastError(f"{row.name} is launched otherwise than recorded: {shape}")
-        if launch.thread_blocks <= max(self._table.waves) * launch.wave:
+        if launch.thread_blocks <= max(self._waves(launch)) * launch.wave:
             return self._times(launch, row.sizes, Sampling.ALWAYS, Sampling.AUTO)
         try:
             return self._times(launch, row.sizes, Sampling.ALWAYS)
         except LaunchError:  # paths or addresses depend on data
             return self._along_the_line(launch, row)
 
+    def _waves(self, launch: _Launch) -> tuple[int, int]:
+        """Those of the set, or more: the smaller grid has several times the bytes of the L2."""
+        few, many = self._table.waves
+        wave_bytes = launch.bytes * launch.wave / launch.thread_blocks
+        least = math.ceil(_L2_TURNS * launch.device.l2.capacity_bytes / wave_bytes)
+        return max(few, least), max(many, 2 * least)
+
     def _along_the_line(self, launch: _Launch, row: TableRow) -> Mapping[str, Seconds]:
         grown = next(name for name in self._table.grows_by if name in row.sizes)
         grids, found = [], []
-        for waves in self._table.waves:
+        for waves in self._waves(launch):
             size = -(-row.sizes[grown] * waves * launch.wave // launch.thread_blocks)
             sizes = {**row.sizes, grown: size}
             grids.append(launch.of(sizes).thread_blocks)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from kernelcast.api import estimate
 from kernelcast.cli import app
-from kernelcast.errors import KernelcastError
+from kernelcast.errors import KernelcastError, LaunchError
 from kernelcast.execution.sampling import Sampling
 from kernelcast.report.kernel_errors import kernel_errors
 from kernelcast.simcore.device.file import known_devices
@@ -158,6 +159,29 @@ def test_a_launch_that_is_executed_whole_goes_on_along_the_line(tmp_path: Path) 
     exact = estimate(trace.profile("gtx-480"), "interval")
     assert point.predicted_s == pytest.approx(exact.time_s, rel=0.02)
     assert point.low_s <= point.predicted_s <= point.high_s
+
+
+@pytest.mark.parametrize(("device", "grids"), [("v100-pcie", 2), ("a100-40gb", 1)])
+def test_the_smaller_grid_is_several_times_the_l2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str, grids: int
+) -> None:
+    """Of 48 waves of 5 MB eight are enough on a V100; an A100 has 40 MB of L2, so all are run."""
+    n = 48 * 1280 * 512 // 2
+    line = row(n, "power").replace("gtx-480", device)
+    own_set(tmp_path, line)
+    sizes = []
+
+    def executed(self: Any, launch: Any, ways: Any) -> Any:
+        sizes.append(launch.workload.size(launch.size)["n"])
+        if len(ways) == 1:
+            raise LaunchError("paths depend on data")
+        raise KernelcastError("enough")
+
+    monkeypatch.setattr("kernelcast.validation.measured_tables._Predictions._executed", executed)
+    validate_table("mine", ["roofline"], tmp_path)
+    least = 4 * {"v100-pcie": 6 << 20, "a100-40gb": 40 << 20}[device]
+    assert sizes[-1] * 3 * 4 >= least
+    assert (sizes[-1] == n) == (grids == 1)
 
 
 def test_a_launch_that_differs_from_the_recorded_one_is_not_predicted(tmp_path: Path) -> None:

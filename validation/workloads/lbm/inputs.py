@@ -37,9 +37,9 @@ def spheres(sizes: Mapping[str, int]) -> npt.NDArray[np.uint8]:
 
 
 def few_solid(sizes: Mapping[str, int]) -> npt.NDArray[np.uint8]:
-    """One solid cell in the lattice; the rest is fluid."""
+    """One solid cell in the third layer; the rest is fluid."""
     solid = np.zeros(_shape(sizes), np.uint8)
-    solid[2, 3, 5] = 1
+    solid[2:3, 3, 5] = 1
     return solid
 
 
