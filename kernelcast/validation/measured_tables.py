@@ -22,7 +22,6 @@ from kernelcast.models import MODELS, needs_paths
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.launch.launch import Limits
-from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
 from kernelcast.validation.comparison import TimeComparison
 from kernelcast.validation.published_tables import (
     PublishedTable,
@@ -31,6 +30,8 @@ from kernelcast.validation.published_tables import (
     read_table,
 )
 from kernelcast.validation.report import ValidationReport
+from kernelcast.workload.arguments import ArgumentSpec
+from kernelcast.workload.expressions import evaluate_integers
 from kernelcast.workload.file import load_workload
 from kernelcast.workload.workload import Workload
 
@@ -95,8 +96,11 @@ class _Launch:
     def bytes(self) -> int:
         """The bytes of its buffers."""
         sizes = self.workload.size(self.size)
-        made = (argument.make(sizes) for argument in self.workload.arguments)
-        return sum(item.nbytes for item in made if isinstance(item, LazyBuffer))
+        return sum(
+            item.element.bytes * math.prod(evaluate_integers(item.shape, sizes, item.where))
+            for item in self.workload.arguments
+            if isinstance(item, ArgumentSpec) and item.element and item.shape
+        )
 
     @property
     def wave(self) -> int:
