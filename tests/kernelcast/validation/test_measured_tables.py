@@ -16,6 +16,7 @@ from kernelcast.errors import KernelcastError, LaunchError
 from kernelcast.execution.sampling import Sampling
 from kernelcast.report.kernel_errors import kernel_errors
 from kernelcast.simcore.device.file import known_devices
+from kernelcast.validation import baseline
 from kernelcast.validation.comparison import TimeComparison
 from kernelcast.validation.measured_tables import MEASURED_TABLES, validate_table
 from kernelcast.validation.outliers import Explanation
@@ -228,3 +229,12 @@ def test_rows_name_their_kernel_and_size() -> None:
     found = TableRow("gpu", "a/b", "3x4", {"n": 12}, (3, 2, 1), (4, 1, 1), 1.0)
     assert (found.name, found.thread_blocks) == ("a/b 3x4", 6)
     assert math.isfinite(found.time_s)
+
+
+def test_a_set_without_a_baseline_is_not_compared_with_one(tmp_path: Path) -> None:
+    file = tmp_path / "baseline.json"
+    file.write_text('{"thesis": {}}')
+    assert not baseline.knows("measured mine", file)
+    point = TimeComparison("a 1", "gpu", "m", 1.0, 1.0, 1.0, 2.0, "somebody")
+    baseline.accept(ValidationReport("measured mine", (point,)), file)
+    assert baseline.knows("measured mine", file)
