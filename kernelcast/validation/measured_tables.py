@@ -84,7 +84,7 @@ class _Launch:
     device: Device
 
     def of(self, sizes: Mapping[str, int]) -> _Launch:
-        """The same with other sizes."""
+        """Replaces the sizes."""
         return replace(self, workload=replace(self.workload, sizes={self.size: sizes}))
 
     @property
@@ -165,7 +165,7 @@ class _Predictions:
             return self._along_the_line(launch, row)
 
     def _waves(self, launch: _Launch) -> tuple[int, int]:
-        """Those of the set, or more: the smaller grid has several times the bytes of the L2."""
+        """Finds two numbers of waves, of which the smaller has several times the bytes of the L2."""
         few, many = self._table.waves
         wave_bytes = launch.bytes * launch.wave / launch.thread_blocks
         least = math.ceil(_L2_TURNS * launch.device.l2.capacity_bytes / wave_bytes)

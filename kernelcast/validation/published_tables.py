@@ -102,7 +102,7 @@ def read_table(name: str, folder: Path) -> PublishedTable:
 
 
 def evenly(rows: Sequence[TableRow], most: int) -> tuple[TableRow, ...]:
-    """At most so many rows of each workload and device, at equal distances, the first one too."""
+    """Draws at most so many rows of each workload and device, the first and then equal steps."""
     groups: dict[tuple[str, str], list[TableRow]] = defaultdict(list)
     for row in rows:
         groups[row.device, row.workload].append(row)

@@ -94,7 +94,7 @@ def test_four_steps_in_place_are_four_ordinary_steps(
 
 
 def test_every_code_of_the_half_format_survives() -> None:
-    """Without relaxation a step moves populations; twice, with both parities, each is rewritten."""
+    """A step that relaxes nothing moves populations and rewrites each code."""
     codes = np.arange(1 << 16, dtype=np.uint16)
     codes = codes[codes != 1 << 15]  # the negative zero
     depth, height, width = 8, 9, 64

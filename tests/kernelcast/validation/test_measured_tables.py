@@ -166,7 +166,7 @@ def test_a_launch_that_is_executed_whole_goes_on_along_the_line(tmp_path: Path) 
 def test_the_smaller_grid_is_several_times_the_l2(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str, grids: int
 ) -> None:
-    """Of 48 waves of 5 MB eight are enough on a V100; an A100 has 40 MB of L2, so all are run."""
+    """Eight waves of 5 MB are enough on a V100; an A100 has 40 MB of L2, so that all are run."""
     n = 48 * 1280 * 512 // 2
     line = row(n, "power").replace("gtx-480", device)
     own_set(tmp_path, line)
