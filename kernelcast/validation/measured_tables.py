@@ -165,7 +165,7 @@ class _Predictions:
             return self._along_the_line(launch, row)
 
     def _waves(self, launch: _Launch) -> tuple[int, int]:
-        """Finds two numbers of waves, of which the smaller has several times the bytes of the L2."""
+        """Finds the waves of both grids; the smaller has several times the bytes of the L2."""
         few, many = self._table.waves
         wave_bytes = launch.bytes * launch.wave / launch.thread_blocks
         least = math.ceil(_L2_TURNS * launch.device.l2.capacity_bytes / wave_bytes)
