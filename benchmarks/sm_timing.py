@@ -57,7 +57,7 @@ def kernel(name: str, trips: int) -> TimedKernel:
 
 
 def machine_code(name: str, trips: int) -> TimedKernel:
-    """The body of a name with control bits: three scoreboards for accesses, stalls of two cycles."""
+    """The body of a name with control bits: scoreboards of accesses, stalls of two."""
     body = [
         replace(
             step,
