@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
-from kernelcast.models.interval.advice import advice
+from kernelcast.models.interval.advice import explanation
 from kernelcast.models.interval.bound import interval_bound
+from kernelcast.models.interval.relief import reliefs
 from kernelcast.models.interval.shares import Group, Share, time_shares
 from kernelcast.models.interval.spread import SPREAD, ends
 from kernelcast.models.model import ModelOptions, Recording, declared, launch_validity
@@ -33,7 +34,6 @@ __all__ = ["NAME", "interval"]
 
 NAME = "interval"
 _BASIS = f"simulated again with {SPREAD}"
-_MOST_CAUSES = 4
 
 
 @declared(needs={Recording.PATHS})
@@ -65,19 +65,25 @@ def _simulated(
     low, high = factor * fast.seconds, factor * slow.seconds
     shares, tail_s = time_shares(timing)
     terms = _terms(timing, shares, tail_s, factor)
+    found = reliefs(kernel, device, timing)
+    explained = explanation(kernel, timing, shares, found, factor)
     return Estimate(
         kernel=profile.kernel,
         device=device.name,
         model=NAME,
         terms=terms,
-        bottleneck=terms.bottleneck.name,
+        bottleneck=found[0].name,
+        gain=found[0].gain,
+        gain_text=found[0].gain_text,
         time_low_s=min(low, terms.seconds),
         time_high_s=max(high, terms.seconds),
         basis=_BASIS,
         repeats=profile.repeats,
         parameters=_parameters(timing, kernel, device, terms.seconds),
-        causes=_causes(timing, shares),
-        advice=advice(kernel, device, timing, shares),
+        causes=explained.causes,
+        advice=explained.advice,
+        cycles=timing.cycles * timing.scale,
+        clock_hz=device.running_clock_hz,
         assumptions=(*_assumptions(profile, kernel, device, timing), *profile.assumptions),
         validity=launch_validity(profile, terms.seconds),
     )
@@ -135,17 +141,6 @@ def _utilization(timing: LaunchTiming, kernel: TimedKernel, device: Device) -> I
     for name, rating in nvprof_ratings(utilization(kernel, device, timing), device).items():
         if rating:
             yield Parameter(f"{name}_utilization", float(rating), "", "0 (idle) to 10 (busy)")
-
-
-def _causes(timing: LaunchTiming, shares: dict[Share, float]) -> tuple[str, ...]:
-    """The largest shares of the time."""
-    total_s = timing.seconds
-    largest = sorted(shares.items(), key=lambda item: -item[1])[:_MOST_CAUSES]
-    return tuple(
-        f"{seconds / total_s:.1%} of the time: {share.name} ({share.meaning})"
-        for share, seconds in largest
-        if seconds > 0.05 * total_s
-    )
 
 
 def _assumptions(

@@ -60,12 +60,14 @@ class Machine(NamedTuple):
     sector at the SM's share of the bandwidths, `..._least_cycles` while the other SMs ask for
     nothing, `..._room`: cycles by which the SM can be behind its share and catch up; `fetch_lines`:
     lines of the instruction cache, 0 where the kernel fits; `request_limit`: sectors, or UNLIMITED;
+    `slot_cycles`: until a scheduler may issue again, 0 where issue slots have no end;
     `own_kinds`: bits of the kinds for which a scheduler has a pipe of its own, or which need none.
     """
 
     schedulers: int
     issues: int
     issue_cycles: int
+    slot_cycles: int
     own_kinds: int
     units: Floats
     kinds: Ints
@@ -122,6 +124,7 @@ def sm_machine(
         schedulers=schedulers,
         issues=timing.issues_per_scheduler,
         issue_cycles=timing.issue_cycles,
+        slot_cycles=0 if gone(Component.ISSUE) else timing.issue_cycles,
         own_kinds=_own_kinds(partitioned),
         units=np.concatenate([_by_kind(cycles), _by_kind(partitioned)]),
         kinds=_kinds(timing, latency.units, without),

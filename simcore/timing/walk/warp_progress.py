@@ -69,6 +69,7 @@ from kernelcast.simcore.timing.walk.sm_state import (
     STORED,
     TIED,
     TOTAL,
+    VACATED,
     WAITS,
     WAKE,
     WHY,
@@ -295,6 +296,7 @@ def start_thread_block(
             return
         state.counts[COMPLETED] += 1
         ended, first = first, first + machine.launch_cycles
+        state.place[word(place, VACATED)] = ended
     state.counts[RESIDENT] -= 1
     note_residence(state)
 
@@ -327,5 +329,6 @@ def meet_or_end(
         _open_barrier(kernel, machine, state, place, now)
     if state.place[word(place, LIVE)] == 0:
         state.counts[COMPLETED] += 1
+        state.place[word(place, VACATED)] = ends
         ends = max(ends, state.place[word(place, STORED)])
         start_thread_block(kernel, machine, state, place, ends, ends + machine.launch_cycles)
