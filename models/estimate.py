@@ -162,7 +162,7 @@ class Estimate:
         """How far to trust the time, why, what to change, where the time goes; indented lines."""
         bounds = f"{format_seconds(self.time_low_s)} to {format_seconds(self.time_high_s)}"
         if self.coverage is not None:
-            bounds += f", as {self.coverage:.0%} of measured times"
+            bounds += f", as {self.coverage:.0%} of measured times were"
         return (
             *_section("models contradict each other", self.contradictions),
             *_section("between", (f"{bounds}: {self.basis}",)),

@@ -138,7 +138,7 @@ class _Places:
         """The cause, and the lines; nothing for parts that only together cost anything."""
         first, *others = relief.components
         if others:
-            return "none of them alone gains as much as a quarter of that", ()
+            return "none of them alone saves a third of that", ()
         whole = _WHOLE_LAUNCH.get(first) or _of_all(first, self._kernel, self._timing.device)
         if whole is not None:
             return whole, ()

@@ -7,6 +7,7 @@ time. Without paths, as for a profile from a profiler's file, counts and through
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -16,9 +17,10 @@ from kernelcast.errors import ModelNotApplicable
 from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
 from kernelcast.models.interval.advice import explanation
 from kernelcast.models.interval.bound import interval_bound
+from kernelcast.models.interval.model_error import model_error
 from kernelcast.models.interval.relief import reliefs
 from kernelcast.models.interval.shares import Group, Share, time_shares
-from kernelcast.models.interval.spread import SPREAD, ends
+from kernelcast.models.interval.spread import SPREAD, premises
 from kernelcast.models.model import ModelOptions, Recording, declared, launch_validity
 from kernelcast.models.tensor_work import check_tensor_units
 from kernelcast.simcore.device.device import Device, TimingFacts
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["NAME", "interval"]
 
 NAME = "interval"
-_BASIS = f"simulated again with {SPREAD}"
 
 
 @declared(needs={Recording.PATHS})
@@ -56,13 +57,11 @@ def _simulated(
 ) -> Estimate:
     from kernelcast.simcore.timing.launch.launch_timing import launch_timing
 
-    spread = ends(device)
     # The compiled simulator leaves the interpreter to others.
-    with ThreadPoolExecutor(3) as pool:
-        timing, fast, slow = pool.map(
-            partial(launch_timing, kernel), (device, spread.fast, spread.slow)
-        )
-    low, high = factor * fast.seconds, factor * slow.seconds
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        timing, *others = pool.map(partial(launch_timing, kernel), (device, *premises(device)))
+    seconds = [factor * item.seconds for item in (timing, *others)]
+    error = model_error()
     shares, tail_s = time_shares(timing)
     terms = _terms(timing, shares, tail_s, factor)
     found = reliefs(kernel, device, timing)
@@ -75,9 +74,10 @@ def _simulated(
         bottleneck=found[0].name,
         gain=found[0].gain,
         gain_text=found[0].gain_text,
-        time_low_s=min(low, terms.seconds),
-        time_high_s=max(high, terms.seconds),
-        basis=_BASIS,
+        time_low_s=error.low * min(*seconds, terms.seconds),
+        time_high_s=error.high * max(*seconds, terms.seconds),
+        basis=f"simulated again with {SPREAD}; {error.basis}",
+        coverage=error.coverage,
         repeats=profile.repeats,
         parameters=_parameters(timing, kernel, device, terms.seconds),
         causes=explained.causes,

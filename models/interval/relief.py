@@ -28,9 +28,12 @@ OF_KERNEL = frozenset(
     }
 )
 """What the kernel or its launch does, not what the machine is."""
-_MOST_OF_IT = 0.9
-"""The factor on what a part of the machine saves, so that hardly smaller remedies come first."""
-_ALONE = 0.25
+_IF_FREE = 0.5
+"""The factor on what a part of the machine saves if it is free, which no machine can offer.
+
+What the kernel does to it comes first where that makes up half of it, and can be had.
+"""
+_ALONE = 1 / 3
 """Parts are named together where none alone saves as large a part of what they save together."""
 _MOST_OF_ALL = 0.5
 """What a smaller set of parts must save of what a larger one does to be named in its place."""
@@ -111,8 +114,8 @@ class Relief:
 
     @property
     def weight(self) -> float:
-        """What it is ranked by: of nearly equals, what the kernel does comes first."""
-        return self.saved_s * (1.0 if OF_KERNEL.issuperset(self.components) else _MOST_OF_IT)
+        """What it is ranked by."""
+        return self.saved_s * (1.0 if OF_KERNEL.issuperset(self.components) else _IF_FREE)
 
 
 Times = Callable[[Sequence[frozenset[Component]]], list[float]]
