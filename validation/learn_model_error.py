@@ -1,167 +1,105 @@
-"""Learns how far measured times lie outside of what the facts of a device explain.
+"""Learns how far measured times lie from the estimates of model `interval`.
 
-    kernelcast validate measured --model interval --json > measured.json
-    kernelcast validate thesis --model interval --json > thesis.json
-    python validation/learn_model_error.py measured.json thesis.json
     python validation/learn_model_error.py
 
-With files it takes their times of the model `interval` into `validation/model_error_times.csv`, and
-without the model's present factors. Then it learns of that table the two factors of
-`models/interval/model_error.csv`: on the lowest and on the highest time of a simulation whose facts
-are off. They are the narrowest quantiles, the same share of times on either side, for which 80 % of
-the measured times lie inside when the factors are learned without any time of their kernel.
+Reads the model's times of docs/errors.md, which `kernelcast validate thesis` and `measured` write
+with `--markdown`, and writes `models/interval/model_error.csv`: two factors on the estimate,
+between which measured times lie. They are the narrowest quantiles, the same share of times on
+either side, for which 80 % of the times lie inside when the factors are learned without any time of
+their kernel or of one of its family.
+Run it again when errors.md was written anew.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
-import json
 import math
-import statistics
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from kernelcast.models.interval.model_error import ModelError, model_error
+from kernelcast.models.interval.model_error import ModelError
 
 _ROOT = Path(__file__).resolve().parents[1]
-TIMES = _ROOT / "validation" / "model_error_times.csv"
+ERRORS = _ROOT / "docs" / "errors.md"
 FACTORS = _ROOT / "models" / "interval" / "model_error.csv"
 COVERAGE = 0.8
+_TABLES = ("**Times: thesis**", "**Times: measured**")
 _MODEL = "interval"
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A measured time beside the predicted one, and what its facts allow; seconds."""
+    """A time of a kernel at a size on a device: measured over estimated."""
 
-    source: str
     kernel: str
     device: str
-    predicted_s: float
-    low_s: float
-    high_s: float
-    measured_s: float
+    ratio: float
 
     @property
     def group(self) -> str:
-        """What is left out with it: the kernel at all sizes and on all devices."""
-        return self.kernel.split()[0]
+        """What is left out with it: the kernel and its family at all sizes and on all devices."""
+        return self.kernel.split()[0].split("/")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """The factors, and how wide the bars are: half of their median width over the prediction."""
+def learned(points: Sequence[Point], coverage: float = COVERAGE) -> ModelError:
+    """The narrowest factors that cover enough times of families that were left out.
 
-    error: ModelError
-    half_width: float
-
-
-def learned(points: Sequence[Point], coverage: float = COVERAGE) -> Learned:
-    """The narrowest factors that cover enough times of kernels that were left out.
-
-    ValueError without times of two kernels, or where nothing covers as many.
+    ValueError without times of two families, or where nothing covers as many.
     """
     groups = {point.group for point in points}
     if len(groups) < 2:
-        raise ValueError("times of two kernels are needed, one of them to be left out")
+        raise ValueError("times of two families are needed, one of them to be left out")
     for outside in range(len(points) // 2, -1, -1):
         share = outside / len(points)
-        inside = sum(
-            _covers(_factors([p for p in points if p.group != group], share), point)
-            for group in groups
-            for point in points
-            if point.group == group
-        )
+        inside = 0
+        for group in groups:
+            low, high = _factors([point for point in points if point.group != group], share)
+            inside += sum(low <= p.ratio <= high for p in points if p.group == group)
         if inside >= coverage * len(points):
             low, high = _factors(points, share)
-            error = ModelError(low, high, inside / len(points), len(points), len(groups))
-            widths = ((high * p.high_s - low * p.low_s) / (2 * p.predicted_s) for p in points)
-            return Learned(error, statistics.median(widths))
+            kernels = {point.kernel.split()[0] for point in points}
+            return ModelError(low, high, inside / len(points), len(points), len(kernels))
     raise ValueError(f"no factors cover {coverage:.0%} of the times that were left out")
 
 
 def _factors(points: Sequence[Point], share: float) -> tuple[float, float]:
-    """Factors outside of which `share` of the times lie on either side; facts stay inside."""
-    low = _quantile([point.measured_s / point.low_s for point in points], share, math.floor)
-    high = _quantile([point.measured_s / point.high_s for point in points], 1 - share, math.ceil)
-    return min(1.0, low), max(1.0, high)
+    """Factors outside of which `share` of the times lie on either side; the estimate is inside."""
+    ratios = sorted(point.ratio for point in points)
+    return min(1.0, _at(ratios, share, math.floor)), max(1.0, _at(ratios, 1 - share, math.ceil))
 
 
-def _quantile(values: Sequence[float], share: float, whole: Callable[[float], int]) -> float:
-    at = whole(round(share * (len(values) - 1), 9))
-    return sorted(values)[at]
+def _at(ratios: Sequence[float], share: float, whole: Callable[[float], int]) -> float:
+    return ratios[whole(round(share * (len(ratios) - 1), 9))]
 
 
-def _covers(factors: tuple[float, float], point: Point) -> bool:
-    low, high = factors
-    return low * point.low_s <= point.measured_s <= high * point.high_s
+def points_of(text: str) -> list[Point]:
+    """The model's times in the tables of docs/errors.md."""
+    found, is_inside = list[Point](), False
+    for line in text.splitlines():
+        if line.startswith("**"):
+            is_inside = line in _TABLES
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if is_inside and len(cells) > 5 and cells[2] == _MODEL:
+            error = float(cells[5].removesuffix("%")) / 100
+            found.append(Point(cells[0], cells[1], 1 / (1 + error)))
+    return found
 
 
-def points_of(files: Iterable[Path]) -> list[Point]:
-    """The model's times in results of `kernelcast validate`, without its present factors."""
-    error, rows = model_error(), list[dict[str, Any]]()
-    for file in files:
-        rows += json.loads(file.read_text("utf-8"))["times"]
-    return [
-        Point(
-            source=row["source"],
-            kernel=row["kernel"],
-            device=row["device"],
-            predicted_s=row["predicted_s"],
-            low_s=row["time_low_s"] / error.low,
-            high_s=row["time_high_s"] / error.high,
-            measured_s=row["measured_s"],
-        )
-        for row in rows
-        if row["model"] == _MODEL and not row["calibration"]
-    ]
-
-
-def read_points(file: Path = TIMES) -> list[Point]:
-    """The points of a table that `write_points` wrote."""
-    with file.open(encoding="utf-8", newline="") as lines:
-        return [
-            Point(*(row[:3]), *map(float, row[3:]))  # type: ignore[arg-type]
-            for row in list(csv.reader(lines))[1:]
-        ]
-
-
-def write_points(points: Sequence[Point], file: Path = TIMES) -> None:
-    """One row for each point, times with six digits."""
-    with file.open("w", encoding="utf-8", newline="") as lines:
-        table = csv.writer(lines, lineterminator="\n")
-        table.writerow([field.name for field in fields(Point)])
-        for point in points:
-            texts = [f"{item:.6g}" if isinstance(item, float) else item for item in astuple(point)]
-            table.writerow(texts)
-
-
-def table(found: Learned) -> str:
+def table(error: ModelError) -> str:
     """The text of the model's table: where it is from, and the factors."""
-    error = found.error
     return (
-        "# Written by validation/learn_model_error.py from validation/model_error_times.csv: "
-        f"{error.times} times of\n"
-        f"# {error.kernels} kernels that others published. Each kernel left out in turn, "
-        f"{error.coverage:.1%} of its times lie inside.\n"
-        f"# Median half width of the bars: {found.half_width:.1%} of the estimate.\n"
+        f"# Written by validation/learn_model_error.py from docs/errors.md: {error.times} measured "
+        f"times of {error.kernels} kernels.\n"
+        f"# Each family of kernels left out in turn, {error.coverage:.1%} of the times are in.\n"
         "low,high,coverage,times,kernels\n"
-        f"{error.low:.4f},{error.high:.4f},{error.coverage:.3f},{error.times},{error.kernels}\n"
+        f"{error.low:.3f},{error.high:.3f},{error.coverage:.3f},{error.times},{error.kernels}\n"
     )
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Writes the table of times where files are given, then that of the factors."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("results", type=Path, nargs="*", help="JSON of kernelcast validate")
-    given = parser.parse_args(arguments)
-    if given.results:
-        write_points(points_of(given.results))
-    text = table(learned(read_points()))
+def main() -> None:
+    """Writes the table of the factors, and shows it."""
+    text = table(learned(points_of(ERRORS.read_text("utf-8"))))
     FACTORS.write_text(text, "utf-8")
     sys.stdout.write(text)
 

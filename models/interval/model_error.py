@@ -1,7 +1,8 @@
-"""How far measured times lay outside of what the facts of a device explain.
+"""How far measured times lie from estimates, whatever the reason.
 
-`model_error.csv` holds what `validation/learn_model_error.py` learned from the published times; its
-first lines say from which, and which share of times lay inside when each kernel was left out.
+`model_error.csv` holds what `validation/learn_model_error.py` learned from the thesis's and other
+published times; its first lines say from which, and which share of them lay inside when each family
+of kernels was left out.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ __all__ = ["ModelError", "model_error"]
 
 @dataclass(frozen=True, slots=True)
 class ModelError:
-    """Factors on the lowest and the highest time that the facts allow.
+    """Factors on the estimate between which measured times lie.
 
-    `coverage`: the share of measured times between both, of kernels that were left out when the
-    factors were learned; `times` and `kernels`: how many these are.
+    `coverage`: the share of measured times that do, each left out with its family when the factors
+    were learned; `times` and `kernels`: how many these are.
     """
 
     low: float
@@ -30,10 +31,10 @@ class ModelError:
 
     @property
     def basis(self) -> str:
-        """Where the factors are from."""
+        """What the factors do, and where they are from."""
         return (
-            f"times {self.low:.2f} and {self.high:.2f}, learned from {self.times} published times "
-            f"of {self.kernels} kernels"
+            f"at least from {1 - self.low:.0%} below to {self.high - 1:.0%} above, as "
+            f"{self.times} published times of {self.kernels} kernels lie"
         )
 
 

@@ -124,7 +124,7 @@ Times = Callable[[Sequence[frozenset[Component]]], list[float]]
 def reliefs(
     kernel: TimedKernel, device: Device, timing: LaunchTiming, *, all_parts: bool = False
 ) -> tuple[Relief, ...]:
-    """What the launch would gain without each of its parts, the bottleneck first.
+    """What the launch would gain without each of its parts, the bottleneck first, then by gain.
 
     All that save a notable share of the time, at least one. `timing` is of `kernel` on `device`.
     Parts that cannot matter are not simulated, unless `all_parts` are wanted.
@@ -153,15 +153,14 @@ def _ranked(
     times: Times, parts: Sequence[Component], used: Sequence[Component], total_s: float
 ) -> tuple[Relief, ...]:
     found = _relieved(times, [(part,) for part in parts], total_s)
-    alone = sorted(found, key=lambda relief: relief.weight, reverse=True)
-    most_s = max(relief.saved_s for relief in alone)
-    notable = [relief for relief in alone if relief.saved_s > NOTABLE * total_s]
-    together = None
+    alone = sorted(found, key=lambda relief: relief.saved_s, reverse=True)
+    first, most_s = max(alone, key=lambda relief: relief.weight), alone[0].saved_s
     if most_s < _ALONE * total_s:
         together = _together(times, used, total_s)
-    if together is not None and most_s < _ALONE * together.saved_s:
-        return (together, *notable)
-    return tuple(notable or alone[:1])
+        if together is not None and most_s < _ALONE * together.saved_s:
+            first = together
+    others = (relief for relief in alone if relief.saved_s > NOTABLE * total_s)
+    return (first, *(relief for relief in others if relief is not first))
 
 
 def _together(times: Times, parts: Sequence[Component], total_s: float) -> Relief | None:
