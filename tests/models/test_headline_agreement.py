@@ -39,7 +39,12 @@ from kernelcast.workload.file import load_workload
 from tests.simcore.random_timing_kernels import DEVICES, random_kernel
 
 _COUNTS = InstructionCounts(
-    *(0.0 for _ in range(6)),
+    fma32=0.0,
+    fma64=0.0,
+    fp32=0.0,
+    fp64=0.0,
+    integer=0.0,
+    load_store=0.0,
     warp_instructions=1.0,
 )
 WORKLOADS = (

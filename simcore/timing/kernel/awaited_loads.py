@@ -49,8 +49,13 @@ def _events(kernel: TimedKernel) -> list[int]:
 
 
 def _registers(kernel: TimedKernel, pc: int) -> Iterator[int]:
+    """What an instruction waits for: scoreboards of machine code that it names, else registers.
+
+    Those are what it reads and what it writes.
+    """
     yield from _known(kernel.reads[pc].tolist())
-    yield from _known(kernel.writes[pc].tolist())
+    if kernel.schedule is None:
+        yield from _known(kernel.writes[pc].tolist())
 
 
 def _known(registers: list[int]) -> Iterator[int]:

@@ -16,7 +16,9 @@ from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
 from kernelcast.simcore.memory.native_accesses import NativeAccesses, native_accesses
 from kernelcast.simcore.timing.kernel.asynchronous import joins_group, with_groups
+from kernelcast.simcore.timing.kernel.idle_accesses import without_idle_accesses
 from kernelcast.simcore.timing.kernel.instruction_sequences import with_native_sequences
+from kernelcast.simcore.timing.kernel.machine_schedule import machine_schedule, scoreboards
 from kernelcast.simcore.timing.kernel.mbarrier_waits import with_parts_told_by_whole, without_tries
 from kernelcast.simcore.timing.kernel.pipelines import BULK_COPY, device_pipelines
 from kernelcast.simcore.timing.kernel.tensor_cycles import tensor_cycles
@@ -54,7 +56,8 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
     has_none = (tensor > 0.0) | _is_bulk(rows)
     pipeline = device_pipelines(rows, memory, device)
     is_store = np.array([_is_store(row) for row in rows], np.bool_)
-    reads, writes = _registers(rows)
+    schedule = machine_schedule(rows)
+    reads, writes = _registers(rows) if schedule is None else scoreboards(rows)
     passes, ideal = _wavefronts(paths, pipeline, is_store, has_none, native, device)
     cycles = paths.lanes * tensor[paths.pc]
     kernel = TimedKernel(
@@ -72,8 +75,9 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
         tensor_latency=tensor_latency if tensor.any() else None,
         path_share=_share(trace, trace.paths),
         instructions=tuple(rows),
+        schedule=schedule,
     )
-    return with_groups(with_native_sequences(kernel))
+    return with_groups(with_native_sequences(without_idle_accesses(kernel)))
 
 
 def _is_store(row: InstructionRow) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.device.device import Device, TimingFacts
+from kernelcast.simcore.timing.kernel.machine_schedule import MachineSchedule
 from kernelcast.traces.trace import InstructionRow
 from kernelcast.traces.warp_paths import WarpPaths
 
@@ -77,7 +78,8 @@ class TimedKernel:
     constant or L1 access takes, cycles of a scheduler's tensor unit (1 for all others), shape
     (events,); `ideal_wavefronts` those without conflicts of banks and of constant addresses.
     `tensor_latency` by pc: cycles until the result of a tensor operation is there; None where there
-    are none.
+    are none. `schedule`: how the assembler has scheduled machine code, whose registers in `reads`
+    and `writes` are scoreboards; None for all other code.
     """
 
     paths: WarpPaths
@@ -96,6 +98,7 @@ class TimedKernel:
     """Events of `paths` over those that as many average thread blocks of the launch execute."""
     instructions: tuple[InstructionRow, ...] = ()
     """Instructions by pc, where there is a source; only reports read them."""
+    schedule: MachineSchedule | None = None
 
     def of(self, source: npt.NDArray[np.intp]) -> TimedKernel:
         """The kernel with new instruction numbers, each like the pc `source[number]`.
@@ -111,6 +114,7 @@ class TimedKernel:
             writes=self.writes[source],
             levels=self.levels.of(source),
             tensor_latency=None if latency is None else latency[source],
+            schedule=None if self.schedule is None else self.schedule.of(source),
             instructions=tuple(
                 replace(self.instructions[pc], pc=number)
                 for number, pc in enumerate(source.tolist())

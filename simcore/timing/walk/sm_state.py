@@ -196,8 +196,9 @@ class SmState(NamedTuple):
 
     `place` of a thread block: LIVE warps, ARRIVED at a barrier, BEGINS when it was dispatched,
     FIRST cycle of its warps, STORED when its stores are acknowledged, VACATED when the last warp of
-    the one before it ended. Of a pipe: when it is `free`; in `pipe` the cycle in which it OPENS,
-    and CLOSED, cycles before that in which it was not open.
+    the one before it ended. Of a pipe: when it is `free`; `banks`: when each bank of
+    registers is free, two for each scheduler; in `pipe` the cycle in which it OPENS, and CLOSED,
+    cycles before that in which it was not open.
 
     `requests` on their way, REQUEST_READY and REQUEST_SECTORS: a ring each for L2, DRAM, stores.
     `lines` of code: FETCHED as which one, LINE_READY. `account`: of shape (2, rows, ACCOUNT_WORDS),
@@ -212,6 +213,7 @@ class SmState(NamedTuple):
     scheduler: Ints
     pipe: Ints
     free: Floats
+    banks: Floats
     place: Ints
     clocks: Floats
     counts: Ints
@@ -289,6 +291,7 @@ def new_state(
         scheduler=words,
         pipe=words,
         free=np.zeros(pipes * PIPE_WORDS),
+        banks=np.zeros(2 * schedulers),
         place=np.zeros(thread_blocks_per_sm * WORDS, np.int64),
         clocks=np.zeros(10),
         counts=words,
@@ -329,6 +332,7 @@ def as_one(state: SmState) -> SmState:
         words,
         words,
         state.free,
+        state.banks,
         state.place,
         state.clocks,
         words,
