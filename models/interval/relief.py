@@ -114,7 +114,7 @@ class Relief:
 
     @property
     def weight(self) -> float:
-        """What it is ranked by."""
+        """What reliefs are ranked by."""
         return self.saved_s * (1.0 if OF_KERNEL.issuperset(self.components) else _IF_FREE)
 
 
@@ -174,7 +174,7 @@ def _together(times: Times, parts: Sequence[Component], total_s: float) -> Relie
 
 
 def _fewest(times: Times, chosen: Relief, total_s: float) -> Relief:
-    """Those parts without which the others save notably less, if they do for all of them."""
+    """The parts without which the others save notably less, if they do for all of them."""
     parts = chosen.components
     others = [tuple(item for item in parts if item is not part) for part in parts]
     left_out = _relieved(times, others, total_s)

@@ -117,7 +117,7 @@ def check_gains(found: tuple[Relief, ...], kernel: TimedKernel, device: Device) 
 
 
 def check_bars(found: Estimate, kernel: TimedKernel, device: Device) -> None:
-    """They hold every time that was simulated for them, and the model's error."""
+    """The bars hold every time that was simulated for them, and the model's error."""
     error = model_error()
     assert error.low <= 1.0 <= error.high
     assert found.coverage == error.coverage

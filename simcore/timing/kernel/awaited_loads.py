@@ -14,7 +14,7 @@ _MOST_EVENTS = 20_000
 
 
 def awaited_loads(kernel: TimedKernel) -> dict[int, int]:
-    """By pc the load of which it waits for data most often; of several the one issued last.
+    """The load whose data each pc waits for most often; of several the one issued last.
 
     Followed along the first events of the warp that has most; instructions that are folded hand on
     what they wait for. A kernel without loads has none.

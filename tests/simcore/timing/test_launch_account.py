@@ -20,7 +20,7 @@ LAUNCH = StallReason.THREAD_BLOCK_LAUNCH
 
 
 def share(timing: LaunchTiming, *reasons: StallReason) -> float:
-    """Of the slots of schedulers that have a warp, as the model counts them."""
+    """A share of the slots of schedulers that have a warp, as the model counts them."""
     slots = int(timing.slots.sum()) - timing.lost(StallReason.IDLE)
     return sum(map(timing.lost, reasons)) / slots
 
@@ -67,7 +67,7 @@ def test_a_place_that_stores_keep_is_lost_to_them() -> None:
 
 
 def test_a_store_waits_for_the_load_that_it_stores() -> None:
-    """Through a move that is folded; an addition in between would be what is waited for."""
+    """A move between them is folded; an addition would be what is waited for."""
     steps = [
         Step(Pipeline.GLOBAL, (0,), (1,)),
         Step(Pipeline.GLOBAL, (0,), (2,)),
