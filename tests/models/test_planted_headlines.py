@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
+from kernelcast.inputs.native.tools import toolset
 from kernelcast.models.estimate import Estimate
 from kernelcast.simcore.profile.profile import KernelProfile
 from kernelcast.simcore.profile.timed import timed_warps
@@ -159,6 +160,17 @@ def test_the_headline_names_what_holds_the_kernel_up(plant: Plant, name: str) ->
     assert simulated_topdown(profile, kc.device(name)).bottleneck == (
         f"{found.bottleneck}: {found.gain_text}"
     )
+
+
+@pytest.mark.skipif(toolset(80) is None, reason="no assembler; CI has it")
+@pytest.mark.parametrize("name", ["stream", "tail", "barriers", "fp32"])
+def test_headlines_of_machine_code(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same kernels as the assembler makes them: they go the same way."""
+    monkeypatch.setenv("KERNELCAST_CODE", "native")
+    plant = next(plant for plant in PLANTS if plant.name == name)
+    profile = planted(plant, "a100-80gb")
+    assert profile.code == "sm_80"
+    check(kc.estimate(profile), plant.components)
 
 
 def test_what_is_equally_busy_is_named_together() -> None:
