@@ -165,7 +165,7 @@ def test_the_headline_names_what_holds_the_kernel_up(plant: Plant, name: str) ->
 @pytest.mark.skipif(toolset(80) is None, reason="no assembler; CI has it")
 @pytest.mark.parametrize("name", ["stream", "tail", "barriers", "fp32"])
 def test_headlines_of_machine_code(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same kernels as the assembler makes them: they go the same way."""
+    """What the assembler makes of these kernels is held up by what holds them up."""
     monkeypatch.setenv("KERNELCAST_CODE", "native")
     plant = next(plant for plant in PLANTS if plant.name == name)
     profile = planted(plant, "a100-80gb")
