@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from kernelcast.cross_check import contradictions
 from kernelcast.defaults import DEFAULT_MODEL, default_model, why_not_default
 from kernelcast.errors import KernelcastError, TraceFormatError, nearest
 from kernelcast.execution.kernel_trace import KernelTrace
@@ -137,7 +138,12 @@ def estimate(
     given = {option: value for option, value in own.items() if value is not None}
     check_options((name,), given)
     options = ModelOptions(_work_type(work_type), utilization, variant, given)
-    found = replace(get_model(name)(profile, chosen, options), code=profile.code)
+    found = get_model(name)(profile, chosen, options)
+    found = replace(
+        found,
+        code=profile.code,
+        contradictions=contradictions(found, profile, chosen, options),
+    )
     if model is None:
         return replace(found, assumptions=(*why_not_default(chosen), *found.assumptions))
     return found

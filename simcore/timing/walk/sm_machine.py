@@ -65,12 +65,14 @@ class Machine(NamedTuple):
     lines of the instruction cache, 0 where all code is there from the beginning; `fetch_ahead`:
     lines that are on their way at a time; `operand_read`: cycles until an access has read its
     operands; `request_limit`: sectors, or UNLIMITED;
+    `slot_cycles`: until a scheduler may issue again, 0 where issue slots have no end;
     `own_kinds`: bits of the kinds for which a scheduler has a pipe of its own, or which need none.
     """
 
     schedulers: int
     issues: int
     issue_cycles: int
+    slot_cycles: int
     own_kinds: int
     units: Floats
     kinds: Ints
@@ -128,7 +130,8 @@ def sm_machine(
     return Machine(
         schedulers=schedulers,
         issues=timing.issues_per_scheduler,
-        issue_cycles=timing.issue_cycles,
+        issue_cycles=1 if gone(Component.ISSUE) else timing.issue_cycles,
+        slot_cycles=0 if gone(Component.ISSUE) else timing.issue_cycles,
         own_kinds=_own_kinds(partitioned),
         units=np.concatenate([_by_kind(cycles), _by_kind(partitioned)]),
         kinds=_kinds(timing, latency.units, without),
@@ -175,12 +178,13 @@ def _by_kind(units: Sequence[float]) -> Floats:
 def _kinds(timing: TimingFacts, units: Ints, without: frozenset[Component]) -> Ints:
     table = np.zeros((PIPE_REASON + 1, KINDS), np.int64)
     table[LATENCY, :UNITS] = units
+    soonest = 1 if Component.ISSUE in without else timing.issue_cycles
     table[AFTER] = table[PIPE_REASON] = StallReason.EXECUTION_DEPENDENCY.code
     for kind, component, cycles, reason in (
         (BRANCH, Component.BRANCH, timing.branch_latency_cycles, StallReason.BRANCH),
         (FENCE, Component.FENCE, timing.fence_latency_cycles, StallReason.FENCE),
     ):
-        after = max(0 if component in without else _whole(cycles), timing.issue_cycles)
+        after = max(0 if component in without else _whole(cycles), soonest)
         table[AFTER, kind] = after << REASON_BITS | reason.code
     table[PIPE_REASON, :UNITS] = StallReason.FP32_PIPE.code + np.arange(UNITS)
     table[PIPE_REASON, [SHARED, ARRIVE, AWAIT]] = StallReason.SHARED_PIPE.code

@@ -95,6 +95,7 @@ __all__ = [
     "TIED",
     "TOTAL",
     "TURN",
+    "VACATED",
     "WAITS",
     "WAKE",
     "WARP_WORDS",
@@ -153,7 +154,7 @@ RING_WORDS = 2 * SLOTS
 ORDER = PENDING + RING_WORDS
 SCHEDULER_WORDS = ORDER + SLOTS
 END_OF_RING = (1 << 63) - 1
-LIVE, ARRIVED, BEGINS, STORED, FIRST = range(5)
+LIVE, ARRIVED, BEGINS, STORED, FIRST, VACATED = range(6)
 FETCHED, LINE_READY = range(2)
 REQUEST_READY, REQUEST_SECTORS, REQUEST_WORDS = range(3)
 OPENS, CLOSED, PIPE_WORDS = range(3)
@@ -195,9 +196,10 @@ class SmState(NamedTuple):
     the pipe of each kind.
 
     `place` of a thread block: LIVE warps, ARRIVED at a barrier, BEGINS when it was dispatched,
-    FIRST cycle of its warps, STORED when its stores are acknowledged. Of a pipe: when it is `free`;
-    `banks`: when each bank of registers is free, two for each scheduler;
-    in `pipe` the cycle in which it OPENS, and CLOSED, cycles before that in which it was not open.
+    FIRST cycle of its warps, STORED when its stores are acknowledged, VACATED when the last warp of
+    the one before it ended. Of a pipe: when it is `free`; `banks`: when each bank of
+    registers is free, two for each scheduler; in `pipe` the cycle in which it OPENS, and CLOSED,
+    cycles before that in which it was not open.
 
     `requests` on their way, REQUEST_READY and REQUEST_SECTORS: a ring each for L2, DRAM, stores.
     `lines` of code: FETCHED as which one, LINE_READY. `account`: of shape (2, rows, ACCOUNT_WORDS),

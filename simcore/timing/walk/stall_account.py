@@ -24,6 +24,7 @@ from kernelcast.simcore.timing.walk.sm_state import (
     L1_FREE,
     L2_FREE,
     L2_SINCE,
+    VACATED,
     SmState,
     account_word,
     common_pipe,
@@ -42,7 +43,9 @@ _REQUESTS_L2 = StallReason.REQUESTS_L2.code
 _REQUESTS_DRAM = StallReason.REQUESTS_DRAM.code
 _LAUNCH = StallReason.THREAD_BLOCK_LAUNCH.code
 _IDLE = StallReason.IDLE.code
-_MEMORY = 1 << _L2_LATENCY | 1 << _DRAM_LATENCY | 1 << _REQUESTS_LATENCY
+_DRAIN = StallReason.DRAIN.code
+_MEMORY = 1 << _L2_LATENCY | 1 << _DRAM_LATENCY | 1 << _REQUESTS_LATENCY | 1 << _LAUNCH
+"""Waits behind which L2 or DRAM may be busy: no other end of them would bring its data sooner."""
 
 
 @inlined
@@ -92,7 +95,10 @@ def pipe_reason(machine: Machine, state: SmState, kind: int) -> int:
 def _lose_to_memory(
     machine: Machine, state: SmState, account: int, reason: int, begin: int, end: int
 ) -> None:
-    """Splits a wait for L2 or DRAM: the cycles in which the level was busy are its bandwidth's."""
+    """Splits a wait for L2 or DRAM: the cycles in which the level was busy are its bandwidth's.
+
+    So are those of the launch of a thread block: it is hidden behind what others asked for.
+    """
     dram, l2 = _DRAM_BANDWIDTH, _L2_BANDWIDTH
     if reason == _REQUESTS_LATENCY:
         dram, l2 = _REQUESTS_DRAM, _REQUESTS_L2
@@ -168,13 +174,25 @@ def _lose_before_operands(
     ready = min(warp_ready(state, warp), since)
     ready = min(max(aligned(machine, ready), due), until)
     if unlikely(why == _LAUNCH):
-        begins = aligned(
-            machine,
-            state.place[word(warp_place(state, warp), BEGINS)],
-        )
-        begins = min(max(begins, due), ready)
-        _credit_cycles(machine, state, account, _IDLE, due, begins)
-        due = begins
+        due = _lose_before_launch(machine, state, warp, account, due, ready)
     if ready > due:
         _lose(machine, state, account, why, due, ready)
     return ready
+
+
+@inlined
+def _lose_before_launch(
+    machine: Machine, state: SmState, warp: int, account: int, due: int, ready: int
+) -> int:
+    """Attributes the slots before the place of a thread block was free; returns their end.
+
+    The place was kept by stores that were not acknowledged, or by other warps.
+    """
+    place = warp_place(state, warp)
+    left = aligned(machine, state.place[word(place, VACATED)])
+    left = min(max(left, due), ready)
+    _credit_cycles(machine, state, account, _IDLE, due, left)
+    begins = aligned(machine, state.place[word(place, BEGINS)])
+    begins = min(max(begins, left), ready)
+    _credit_cycles(machine, state, account, _DRAIN, left, begins)
+    return begins

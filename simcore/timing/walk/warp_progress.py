@@ -70,6 +70,7 @@ from kernelcast.simcore.timing.walk.sm_state import (
     STORED,
     TIED,
     TOTAL,
+    VACATED,
     WAITS,
     WAKE,
     WHY,
@@ -318,6 +319,7 @@ def start_thread_block(
             return
         state.counts[COMPLETED] += 1
         ended, first = first, first + machine.launch_cycles
+        state.place[word(place, VACATED)] = ended
     state.counts[RESIDENT] -= 1
     note_residence(state)
 
@@ -350,5 +352,6 @@ def meet_or_end(
         _open_barrier(kernel, machine, state, place, now)
     if state.place[word(place, LIVE)] == 0:
         state.counts[COMPLETED] += 1
+        state.place[word(place, VACATED)] = ends
         ends = max(ends, state.place[word(place, STORED)])
         start_thread_block(kernel, machine, state, place, ends, ends + machine.launch_cycles)
