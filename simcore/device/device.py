@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
+from kernelcast.simcore.device.atomic_facts import AtomicFacts
 from kernelcast.simcore.device.section import Facts, Section
 from kernelcast.simcore.device.tensor_facts import TensorFacts
 
@@ -285,6 +286,7 @@ class Device:
     sections: Mapping[str, Any] = field(hash=False, default_factory=dict)
     """What only a model knows to read, by the names of sections; `section` gives it its type."""
     tensor: TensorFacts | None = None
+    atomics: AtomicFacts = field(default_factory=AtomicFacts)
     provenance: Mapping[str, Provenance] = field(compare=False, repr=False, default_factory=dict)
     early_release: bool = False
     """Whether warps that finish give their share of the thread block's resources back at once."""

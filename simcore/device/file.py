@@ -13,6 +13,7 @@ from typing import Any, TypeVar, get_args, get_type_hints
 
 from kernelcast.errors import DeviceFileError, UnknownDevice, UnknownModel, nearest
 from kernelcast.input_files import MOST_TEXT_BYTES, read_text_input
+from kernelcast.simcore.device.atomic_facts import AtomicFacts
 from kernelcast.simcore.device.checks import (
     QUANTITIES,
     Observation,
@@ -56,6 +57,7 @@ _SECTIONS: dict[str, type] = {
     "timing": TimingFacts,
     "segments": SegmentFacts,
     "tensor": TensorFacts,
+    "atomics": AtomicFacts,
 }
 """Sections that no model owns."""
 _TOP_LEVEL = ("title", "coalescing", "early_release", "fitted_on", "observed", "curves")
@@ -174,6 +176,7 @@ class _Reader:
             segments=self._optional_section("segments", SegmentFacts),
             sections={key: self._section(key, item.facts) for key, item in of_models.items()},
             tensor=self._optional_section("tensor", TensorFacts),
+            atomics=self._optional_section("atomics", AtomicFacts) or AtomicFacts(),
             provenance=self.provenance,
             early_release=self._flag("early_release"),
             fitted_on=self._fitted_on(),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.memory.atomic_contention import AtomicContention, ContentionCounter
 from kernelcast.simcore.memory.hierarchy import SampledTraffic, TrafficResult
 from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
 from kernelcast.simcore.memory.stream import TrafficSimulator
@@ -26,6 +27,7 @@ class MemoryResult:
     wavefronts: PatternWavefronts
     thread_blocks_per_sm: int
     sample: SampledTraffic | None = None
+    atomics: AtomicContention | None = None
 
 
 class DeviceMemory:
@@ -46,17 +48,22 @@ class DeviceMemory:
             instructions, warp_width, warps_per_thread_block, device, thread_blocks_per_sm
         )
         self._wavefronts = WavefrontCounter(instructions, device)
+        self._atomics = ContentionCounter(instructions, device)
         self._thread_blocks_per_sm = thread_blocks_per_sm
 
     def accept(self, batch: AccessBatch) -> None:
         """Takes the next batch; TraceFormatError when it does not follow the one before."""
         self._traffic.accept(batch)
         self._wavefronts.accept(batch)
+        self._atomics.accept(batch)
 
     def finish(self) -> MemoryResult:
         """The whole launch; no batch may follow."""
         return MemoryResult(
-            self._traffic.finish(), self._wavefronts.totals, self._thread_blocks_per_sm
+            self._traffic.finish(),
+            self._wavefronts.totals,
+            self._thread_blocks_per_sm,
+            atomics=self._atomics.found,
         )
 
 

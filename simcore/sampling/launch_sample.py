@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.memory.atomic_contention import ContentionCounter
 from kernelcast.simcore.memory.device_memory import MemoryResult
 from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
 from kernelcast.simcore.memory.stream import TrafficSimulator
@@ -53,12 +54,18 @@ def sample_memory(
     )
     simulation = SampleSimulation(plan, simulator, counts.classes)
     wavefronts = WavefrontCounter(counts.instructions, device)
-    source.stream([(item.first, item.end) for item in plan.intervals], [simulation, wavefronts])
+    atomics = ContentionCounter(counts.instructions, device)
+    sinks: tuple[AccessSink, ...] = simulation, wavefronts, atomics
+    source.stream([(item.first, item.end) for item in plan.intervals], sinks)
     sample = simulation.finish()
     scaled = _scaled(wavefronts.totals, plan, counts)
     is_sampled = plan.share < 1.0
     return MemoryResult(
-        sample.traffic, scaled, thread_blocks_per_sm, sample if is_sampled else None
+        sample.traffic,
+        scaled,
+        thread_blocks_per_sm,
+        sample if is_sampled else None,
+        atomics.found,
     )
 
 

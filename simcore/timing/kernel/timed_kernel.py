@@ -77,7 +77,8 @@ class TimedKernel:
     constant or L1 access takes, cycles of a scheduler's tensor unit (1 for all others), shape
     (events,); `ideal_wavefronts` those without conflicts of banks and of constant addresses.
     `tensor_latency` by pc: cycles until the result of a tensor operation is there; None where there
-    are none.
+    are none. `atomic_cycles` by pc: for how long a request keeps the busiest address of all atomics
+    occupied; None where there are none.
     """
 
     paths: WarpPaths
@@ -92,6 +93,7 @@ class TimedKernel:
     thread_blocks_per_sm: int
     warp_width: int
     tensor_latency: npt.NDArray[np.float64] | None = None
+    atomic_cycles: npt.NDArray[np.float64] | None = None
     path_share: float = 1.0
     """Events of `paths` over those that as many average thread blocks of the launch execute."""
     instructions: tuple[InstructionRow, ...] = ()
@@ -102,7 +104,7 @@ class TimedKernel:
 
         Paths keep the old numbers.
         """
-        latency = self.tensor_latency
+        latency, atomic = self.tensor_latency, self.atomic_cycles
         return replace(
             self,
             pipeline=tuple(self.pipeline[pc] for pc in source.tolist()),
@@ -111,6 +113,7 @@ class TimedKernel:
             writes=self.writes[source],
             levels=self.levels.of(source),
             tensor_latency=None if latency is None else latency[source],
+            atomic_cycles=None if atomic is None else atomic[source],
             instructions=tuple(
                 replace(self.instructions[pc], pc=number)
                 for number, pc in enumerate(source.tolist())

@@ -58,9 +58,11 @@ class Machine(NamedTuple):
 
     `shared_cycles`, `constant_cycles`, `l1_cycles`: of a pass; `l2_cycles`, `dram_cycles`: of one
     sector at the SM's share of the bandwidths, `..._least_cycles` while the other SMs ask for
-    nothing, `..._room`: cycles by which the SM can be behind its share and catch up; `fetch_lines`:
-    lines of the instruction cache, 0 where the kernel fits; `request_limit`: sectors, or UNLIMITED;
-    `own_kinds`: bits of the kinds for which a scheduler has a pipe of its own, or which need none.
+    nothing, `..._room`: cycles by which the SM can be behind its share and catch up;
+    `address_share`: by how much longer the busiest address of atomics is occupied by a request of
+    each busy SM than by one; `fetch_lines`: lines of the instruction cache, 0 where the kernel
+    fits; `request_limit`: sectors, or UNLIMITED; `own_kinds`: bits of the kinds for which a
+    scheduler has a pipe of its own, or which need none.
     """
 
     schedulers: int
@@ -83,6 +85,7 @@ class Machine(NamedTuple):
     dram_cycles: float
     dram_least_cycles: float
     dram_room: float
+    address_share: float
     request_limit: float
     barrier_latency: int
     waits_at_barriers: bool
@@ -139,6 +142,7 @@ def sm_machine(
         dram_cycles=dram,
         dram_least_cycles=dram / busy_sms,
         dram_room=dram * past_l2,
+        address_share=0.0 if gone(Component.ATOMICS) else float(busy_sms),
         request_limit=UNLIMITED
         if gone(Component.OUTSTANDING_REQUESTS)
         else float(timing.outstanding_sectors),
