@@ -34,6 +34,7 @@ from kernelcast.simcore.memory.way_search import (
 
 __all__ = [
     "CacheState",
+    "copied",
     "empty_cache",
     "fetch",
     "fetched_groups",
@@ -171,6 +172,20 @@ def _remainder(number: int, divisor: int, reciprocal: np.uint64) -> int:
     quotient = np.int64(high_product(np.uint64(number), reciprocal))
     left = number - quotient * divisor
     return int(left + divisor if left < 0 else left)
+
+
+def copied(cache: CacheState) -> CacheState:
+    """A cache with equal contents in arrays of its own, which has written nothing back yet."""
+    return cache._replace(
+        tags=cache.tags.copy(),
+        recency=cache.recency.copy(),
+        valid=cache.valid.copy(),
+        dirty=cache.dirty.copy(),
+        written_bytes=cache.written_bytes.copy(),
+        clock=cache.clock.copy(),
+        random=cache.random.copy(),
+        written=np.zeros_like(cache.written),
+    )
 
 
 @compiled

@@ -83,7 +83,7 @@ def test_operations_on_one_address_follow_one_another(
 
 
 def test_many_addresses_take_no_longer_than_their_sectors() -> None:
-    """On a million words nothing waits for an address; on four it takes longer than that."""
+    """No warp waits for an address of half a million; four of them are the limit of the launch."""
     device = load_device("v100-pcie")
     apart = timed(on_global(1 << 19, FLOATS), device, 1 << 19, BLOCKS)
     together = timed(on_global(4, FLOATS), device, 4, BLOCKS)
