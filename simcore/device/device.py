@@ -109,7 +109,8 @@ class CacheFacts:
 
     `caches_global_loads`: plain ld.global uses it; `caches_read_only_loads`: ld.global.nc does.
     `write_allocate` stores put their sectors into it (L2); otherwise they pass through (L1).
-    `index` is how an address picks its set: "modulo" or "hashed".
+    `index` is how an address picks its set: "modulo" or "hashed". `partitions` of an L2 share its
+    capacity: each serves its part of the SMs, and holds what they read of the others' lines.
     """
 
     capacity_bytes: int
@@ -122,6 +123,7 @@ class CacheFacts:
     caches_read_only_loads: bool
     caches_local: bool
     write_allocate: bool
+    partitions: int = 1
 
 
 @dataclass(frozen=True, slots=True)
