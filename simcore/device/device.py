@@ -14,6 +14,7 @@ from typing import Any
 from kernelcast.simcore.device.atomic_facts import AtomicFacts
 from kernelcast.simcore.device.section import Facts, Section
 from kernelcast.simcore.device.tensor_facts import TensorFacts
+from kernelcast.simcore.device.texture_facts import TextureFacts
 
 __all__ = [
     "SEGMENT_RULES",
@@ -289,6 +290,7 @@ class Device:
     """What only a model knows to read, by the names of sections; `section` gives it its type."""
     tensor: TensorFacts | None = None
     atomics: AtomicFacts = field(default_factory=AtomicFacts)
+    texture: TextureFacts | None = None
     provenance: Mapping[str, Provenance] = field(compare=False, repr=False, default_factory=dict)
     early_release: bool = False
     """Whether warps that finish give their share of the thread block's resources back at once."""

@@ -39,6 +39,7 @@ from kernelcast.simcore.device.device import (
 )
 from kernelcast.simcore.device.section import Facts, Section, section_named, section_names
 from kernelcast.simcore.device.tensor_facts import TensorFacts
+from kernelcast.simcore.device.texture_facts import TextureFacts
 
 __all__ = ["known_devices", "load_device", "load_observations", "read_device"]
 
@@ -58,6 +59,7 @@ _SECTIONS: dict[str, type] = {
     "segments": SegmentFacts,
     "tensor": TensorFacts,
     "atomics": AtomicFacts,
+    "texture": TextureFacts,
 }
 """Sections that no model owns."""
 _TOP_LEVEL = ("title", "coalescing", "early_release", "fitted_on", "observed", "curves")
@@ -177,6 +179,7 @@ class _Reader:
             sections={key: self._section(key, item.facts) for key, item in of_models.items()},
             tensor=self._optional_section("tensor", TensorFacts),
             atomics=self._optional_section("atomics", AtomicFacts) or AtomicFacts(),
+            texture=self._optional_section("texture", TextureFacts),
             provenance=self.provenance,
             early_release=self._flag("early_release"),
             fitted_on=self._fitted_on(),

@@ -21,6 +21,7 @@ from kernelcast.simcore.timing.kernel.instruction_sequences import with_native_s
 from kernelcast.simcore.timing.kernel.mbarrier_waits import with_parts_told_by_whole, without_tries
 from kernelcast.simcore.timing.kernel.pipelines import BULK_COPY, device_pipelines
 from kernelcast.simcore.timing.kernel.tensor_cycles import tensor_cycles
+from kernelcast.simcore.timing.kernel.texture_passes import texture_passes
 from kernelcast.simcore.timing.kernel.timed_kernel import (
     MemoryLevels,
     Pipeline,
@@ -58,14 +59,15 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
     reads, writes = _registers(rows)
     passes, ideal = _wavefronts(rows, paths, pipeline, has_none, native, device)
     cycles = paths.lanes * tensor[paths.pc]
+    texels = texture_passes(rows, paths, native, device)
     kernel = TimedKernel(
         paths=paths,
         pipeline=pipeline,
         is_store=is_store,
         reads=_padded(reads),
         writes=_padded(writes),
-        wavefronts=passes + cycles,
-        ideal_wavefronts=ideal + cycles,
+        wavefronts=np.maximum(passes, texels) + cycles,
+        ideal_wavefronts=np.maximum(ideal, texels) + cycles,
         levels=_levels(trace, native, memory.traffic, device.l2.sector_bytes),
         thread_blocks=trace.thread_blocks,
         thread_blocks_per_sm=memory.thread_blocks_per_sm,
