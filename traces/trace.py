@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.traces.issue_control import IssueControl
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.warp_paths import WarpPaths
 
@@ -46,7 +47,8 @@ class InstructionRow:
     `tensor_type`: what a tensor operation multiplies and adds up in (`fp16`, `bf16 sparse`, ...),
     `tensor_operations`: what of it counts for one lane, two for each multiply-add; zeros that a
     sparse one leaves out count as well. `sequence`: what native code has a sequence of instructions
-    for, by operation, accuracy and type (`div.rn.f32`); empty for all others.
+    for, by operation, accuracy and type (`div.rn.f32`); empty for all others. `control`: how the
+    assembler has scheduled it; None where that is not known.
     """
 
     pc: int
@@ -74,6 +76,7 @@ class InstructionRow:
     tensor_type: str = ""
     tensor_operations: int = 0
     sequence: str = ""
+    control: IssueControl | None = None
 
     @property
     def is_counted_natively(self) -> bool:

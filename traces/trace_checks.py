@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import TraceFormatError
+from kernelcast.traces.issue_control import SCOREBOARDS, IssueControl
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import InstructionRow, Trace
 from kernelcast.traces.warp_paths import MOST_EVENTS, NO_PATTERN, WarpPaths
@@ -39,6 +40,8 @@ _MOST_ACCESS_BYTES = 1 << 12
 _MOST_WORK = 1 << 32
 """The most operations of one instruction and lane."""
 _MOST_RESOURCES = 1 << 31
+_MOST_CODE_BYTES = 1 << 26
+_MOST_STALL_CYCLES, _MOST_BANK_READS = 15, 3
 _MOST_COUNT = 1 << 52
 """Floating point holds all integers up to it, and sums of some of them do not overflow."""
 _ADDRESSES = 1 << 62
@@ -103,6 +106,8 @@ def _check_instruction(row: InstructionRow, pcs: int) -> None:
     ):
         if not 0 <= number < end:
             raise ValueError(f"{name} of the instruction at {row.pc} is {number}")
+    if row.control is not None:
+        _check_control(row.control, row.pc)
     for name, text, known in (
         ("kind", row.kind, KINDS),
         ("unit", row.unit, UNITS),
@@ -114,6 +119,22 @@ def _check_instruction(row: InstructionRow, pcs: int) -> None:
         _check_text(text)
     for text in (row.operand_kind, row.tensor_type, row.sequence):
         _check_text(text)
+
+
+def _check_control(control: IssueControl, pc: int) -> None:
+    for name, number, end in (
+        ("address", control.address, _MOST_CODE_BYTES),
+        ("stall_cycles", control.stall_cycles, _MOST_STALL_CYCLES + 1),
+        *(("a scoreboard", number, SCOREBOARDS) for number in control.waits),
+        *(
+            ("a scoreboard", number, SCOREBOARDS)
+            for number in (control.written, control.read)
+            if number is not None
+        ),
+        *(("bank_reads", number, _MOST_BANK_READS + 1) for number in control.bank_reads),
+    ):
+        if not 0 <= number < end:
+            raise ValueError(f"{name} of the instruction at {pc} is {number}")
 
 
 def _check_text(text: str) -> None:

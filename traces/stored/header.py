@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kernelcast.errors import TraceFormatError
+from kernelcast.traces.issue_control import IssueControl
 from kernelcast.traces.trace import SOURCE_CODE, InstructionRow, ResourceNeeds, Trace
 
 __all__ = ["FORMAT_VERSION", "StoredHeader", "header_json", "read_header"]
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 _SIZES = 3
 _LARGEST = (1 << 31) - 1
 """The largest of sizes and of numbers of launches."""
@@ -33,9 +34,10 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "bool": (bool,),
     "int | None": (int, type(None)),
     "tuple[int, ...]": (tuple,),
+    "IssueControl | None": (IssueControl, type(None)),
 }
 
-_Row = TypeVar("_Row", InstructionRow, ResourceNeeds)
+_Row = TypeVar("_Row", InstructionRow, IssueControl, ResourceNeeds)
 
 
 @dataclass(frozen=True)
@@ -134,17 +136,26 @@ def _row(found: Mapping[str, Any]) -> Mapping[str, Any]:
     """A static instruction from its JSON, with defaults for old files.
 
     Files of the first releases have no instructions that native code adds, no parts, no registers,
-    no kinds of operands and no tensor operations.
+    no kinds of operands, no tensor operations and no control bits.
     """
-    registers = {name: _registers(found.get(name, ())) for name in ("reads", "writes")}
-    return {**_ABSENT, **found, **registers}
+    registers = {name: _numbers(found.get(name, ()), "registers") for name in ("reads", "writes")}
+    return {**_ABSENT, **found, **registers, "control": _control(found.get("control"))}
 
 
-def _registers(found: Any) -> tuple[int, ...]:
+def _control(found: Any) -> IssueControl | None:
+    if found is None:
+        return None
+    if not isinstance(found, Mapping):
+        raise ValueError(f"control is {found!r}")
+    lists = {name: _numbers(found.get(name), name) for name in ("waits", "bank_reads")}
+    return _build(IssueControl, {**found, **lists})
+
+
+def _numbers(found: Any, name: str) -> tuple[int, ...]:
     if not isinstance(found, (list, tuple)) or any(type(item) is not int for item in found):
-        raise ValueError(f"registers {found!r}")
+        raise ValueError(f"{name} {found!r}")
     if any(item < 0 for item in found):
-        raise ValueError(f"registers {found!r}")
+        raise ValueError(f"{name} {found!r}")
     return tuple(found)
 
 

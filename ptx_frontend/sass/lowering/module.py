@@ -25,10 +25,15 @@ from kernelcast.ptx_frontend.sass.lowering.wide_registers import wide_registers
 from kernelcast.ptx_frontend.sass.lowering.wide_sums import find_wide_sums
 from kernelcast.ptx_frontend.sass.passes.pipeline import improved
 from kernelcast.ptx_frontend.sass.text.control import control_of
+from kernelcast.ptx_frontend.sass.text.register_banks import bank_reads
 from kernelcast.ptx_frontend.sass.text.statements import Listing, Section, Statement
 from kernelcast.simcore.host.deadline import watched
 from kernelcast.simcore.isa.ir.kernel import Kernel, Module, Parameter
-from kernelcast.simcore.isa.ir.machine_code import MachineCode, MachineInstruction
+from kernelcast.simcore.isa.ir.machine_code import (
+    IssueControl,
+    MachineCode,
+    MachineInstruction,
+)
 from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["lower_cubin"]
@@ -99,6 +104,7 @@ class _KernelLowering:
         """How statements are lowered that do something else than their opcode says."""
         self._facts: dict[int, MachineInstruction] = {}
         self._depth: list[int] = []
+        self._before: Statement | None = None
 
     def kernel(self) -> Kernel | None:
         """The kernel; None when `refusals` has reasons why it cannot run."""
@@ -244,8 +250,15 @@ class _KernelLowering:
             reads=tuple(site.reads),
             writes=tuple(site.writes),
             ptx_line=statement.ptx_line,
-            control=control_of(statement.encoding) if self._cubin.architecture >= _VOLTA else None,
+            control=self._control(statement),
         )
+
+    def _control(self, statement: Statement) -> IssueControl | None:
+        before, self._before = self._before, statement
+        if self._cubin.architecture < _VOLTA:
+            return None
+        reads = bank_reads(statement, before)
+        return control_of(statement.encoding, statement.address, reads)
 
     def _refuse(self, refusal: UnsupportedInstruction) -> None:
         """Every reason once, at the first place."""

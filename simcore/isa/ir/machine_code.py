@@ -8,25 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["IssueControl", "MachineCode", "MachineInstruction"]
+from kernelcast.traces.issue_control import SCOREBOARDS, IssueControl
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IssueControl:
-    """How the assembler schedules an instruction, on Volta and newer GPUs.
-
-    `stall_cycles`: cycles until the warp's next instruction may issue. `written`, `read`: numbers
-    of the scoreboards that the instruction holds until its result is there, until its operands are
-    read. `waits`: scoreboards that must be free before it issues. `reuse`: a bit for each operand
-    that is kept in the reuse cache.
-    """
-
-    stall_cycles: int
-    yields: bool
-    written: int | None
-    read: int | None
-    waits: tuple[int, ...]
-    reuse: int
+__all__ = ["SCOREBOARDS", "IssueControl", "MachineCode", "MachineInstruction"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

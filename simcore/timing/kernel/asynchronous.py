@@ -25,7 +25,12 @@ __all__ = ["GroupedPaths", "grouped_paths", "joins_group", "with_groups"]
 
 _COMMIT, _WAIT = "commit_group", "wait_group"
 _FAMILIES = _COPY, _PRODUCT, _TENSOR_MEMORY = "cp.async", "wgmma", "tcgen05"
-_OF_SASS = {"LDGSTS": _COPY, "LDGDEPBAR": _COPY, "DEPBAR": _COPY, "ARRIVES": _COPY}
+_PRODUCTS = ("HGMMA", "IGMMA", "QGMMA", "BGMMA")
+_OF_WARPGROUP = "WARPGROUP"
+_OF_SASS = {
+    **dict.fromkeys(("LDGSTS", "LDGDEPBAR", "DEPBAR", "ARRIVES"), _COPY),
+    **dict.fromkeys((*_PRODUCTS, _OF_WARPGROUP), _PRODUCT),
+}
 """Families of SASS opcodes."""
 _IN_TENSOR_MEMORY = ("tcgen05.mma", "tcgen05.cp", "tcgen05.shift")
 _COPIES = ("cp.async.c", "LDGSTS")
@@ -83,6 +88,7 @@ def grouped_paths(
     roles = dict(_roles(instructions))
     numbers = _Numbers(len(instructions), first_register)
     pc = paths.pc.copy()
+    is_machine_code = any(row.control is not None for row in instructions)
     lefts = [left for role, _, left in roles.values() if role is _Role.WAIT]
     if lefts or any(role is _Role.TELL for role, _, _ in roles.values()):
         ring = max(_FEWEST_GROUPS, *(left + 2 for left in (0, *lefts)))
@@ -104,7 +110,11 @@ def grouped_paths(
                     pc[event] = numbers.member(found, flow.place(found))
                 case _Role.COMMIT:
                     flow.commit()
+                case _Role.CLOSE:
+                    flow.close()
                 case _Role.WAIT:
+                    if family == _PRODUCT and is_machine_code:
+                        flow.close()
                     pc[event] = numbers.wait(found, numbers.registers(flow.wait(left)))
                 case _Role.TELL:
                     pc[event] = numbers.wait(found, numbers.registers(flow.tell()))
@@ -116,7 +126,9 @@ def _roles(
 ) -> Iterator[tuple[int, tuple[_Role, str, int]]]:
     """The pcs with a part in asynchronous groups: role, family, and groups that a wait leaves.
 
-    Copies in bulk have groups of their own, which nobody follows here.
+    Copies in bulk have groups of their own, which nobody follows here. Machine code does not say
+    with an instruction of its own where a group of products ends: it does before the next group
+    begins, or is waited for.
     """
     for row in instructions:
         family = _family(row)
@@ -124,6 +136,8 @@ def _roles(
             continue
         if joins_group(row):
             yield row.pc, (_Role.MEMBER, family, 0)
+        elif row.mnemonic.startswith(f"{_OF_WARPGROUP}.ARRIVE"):
+            yield row.pc, (_Role.CLOSE, family, 0)
         elif row.mnemonic.startswith(COMMITS):
             yield row.pc, (_Role.TELL, family, 0)
         elif row.opcode == _COMMIT:
@@ -147,7 +161,7 @@ def joins_group(row: InstructionRow) -> bool:
     if row.is_part:
         return False
     is_copy = row.mnemonic.startswith(_COPIES) and row.kind == "load"
-    return is_copy or row.opcode.startswith((_PRODUCT, *_IN_TENSOR_MEMORY))
+    return is_copy or row.opcode.startswith((_PRODUCT, *_PRODUCTS, *_IN_TENSOR_MEMORY))
 
 
 Place = tuple[int, int, int]
@@ -189,6 +203,11 @@ class _Flow:
         self.group += 1
         self.open, self.count = [], {}
 
+    def close(self) -> None:
+        """Ends a group, if something was begun that is in none."""
+        if self.open:
+            self.commit()
+
     def wait(self, left: int) -> list[Place]:
         """What must be done; nothing of it is waited for again."""
         if left == 0:
@@ -205,6 +224,7 @@ class _Role(Enum):
     COMMIT = "commit"
     WAIT = "wait"
     TELL = "tell"
+    CLOSE = "close"
 
 
 class _Numbers:

@@ -17,7 +17,9 @@ from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
 from kernelcast.simcore.memory.native_accesses import NativeAccesses, native_accesses
 from kernelcast.simcore.timing.kernel.asynchronous import joins_group, with_groups
+from kernelcast.simcore.timing.kernel.idle_accesses import without_idle_accesses
 from kernelcast.simcore.timing.kernel.instruction_sequences import with_native_sequences
+from kernelcast.simcore.timing.kernel.machine_schedule import machine_schedule, scoreboards
 from kernelcast.simcore.timing.kernel.mbarrier_waits import with_parts_told_by_whole, without_tries
 from kernelcast.simcore.timing.kernel.pipelines import BULK_COPY, device_pipelines
 from kernelcast.simcore.timing.kernel.tensor_cycles import tensor_cycles
@@ -56,7 +58,8 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
     has_none = (tensor > 0.0) | _is_bulk(rows)
     pipeline = device_pipelines(rows, memory, device)
     is_store = np.array([_is_store(row) for row in rows], np.bool_)
-    reads, writes = _registers(rows)
+    schedule = machine_schedule(rows)
+    reads, writes = _registers(rows) if schedule is None else scoreboards(rows)
     passes, ideal = _wavefronts(rows, paths, pipeline, has_none, native, device)
     cycles = paths.lanes * tensor[paths.pc]
     texels = texture_passes(rows, paths, native, device)
@@ -76,8 +79,9 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
         atomic_cycles=_atomic_cycles(memory, device),
         path_share=_share(trace, trace.paths),
         instructions=tuple(rows),
+        schedule=schedule,
     )
-    return with_groups(with_native_sequences(kernel))
+    return with_groups(with_native_sequences(without_idle_accesses(kernel)))
 
 
 def _atomic_cycles(memory: MemoryResult, device: Device) -> Floats | None:

@@ -49,6 +49,8 @@ _WITHOUT_WAITING = ("bar.arrive",)
 _ARRIVAL = "BAR.ARV"
 _CONSTANT_LOADS = ("LDC", "ULDC", "LDCU")
 """Loads of SASS whose results may be known before, as no memory is read then."""
+_UNIFORM = "U"
+"""How opcodes of the uniform datapath begin: it is beside the lanes, one instruction at a time."""
 COMMITS = ("cp.async.mbarrier.arrive", "tcgen05.commit", "ARRIVES")
 """How instructions begin that tell an mbarrier of what their thread began before."""
 _GROUPING = frozenset(
@@ -90,10 +92,17 @@ def device_pipelines(
 
     Conversions from and to 64-bit types take the unit of double precision where that is slower than
     other conversions (CUDA C++ Programming Guide, throughput of native arithmetic instructions: 2
-    instead of 16 results a cycle for compute capability 7.5 and 8.6).
+    instead of 16 results a cycle for compute capability 7.5 and 8.6). Integer products of machine
+    code take the unit of single precision (Nsight Compute, Kernel Profiling Guide, pipelines: FMA),
+    of which half, `integer_multiply.lanes`, can make them where it has two halves.
     """
     found = pipelines(instructions, memory)
     timing = device.timing
+    if timing is not None and timing.integer_multiply.lanes == timing.fp32.lanes:
+        found = tuple(
+            Pipeline.FP32 if row.control is not None and item is Pipeline.INTEGER_MULTIPLY else item
+            for row, item in zip(instructions, found, strict=True)
+        )
     if timing is None or timing.fp64.lanes >= timing.conversion.lanes:
         return found
     return tuple(
@@ -120,6 +129,8 @@ def _pipeline(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline
         return Pipeline.COMMIT
     if row.opcode == BULK_COPY and row.space == AddressSpace.SHARED.value:
         return Pipeline.WAIT
+    if row.control is not None and row.kind == "compute" and _is_beside_lanes(row):
+        return Pipeline.WAIT
     if row.opcode in _CONSTANT_LOADS:
         return Pipeline.CONSTANT
     if row.kind in _ACCESSES:
@@ -132,6 +143,11 @@ def _pipeline(row: InstructionRow, is_banked: npt.NDArray[np.bool_]) -> Pipeline
         return _BY_KIND[row.kind]
     usual = _BY_UNIT.get(row.unit, Pipeline.INTEGER)
     return DETOURS[detour(row)].get(row.unit, usual)
+
+
+def _is_beside_lanes(row: InstructionRow) -> bool:
+    """Whether an instruction of machine code computes in no lane."""
+    return row.unit == Unit.CONTROL.value or row.opcode.startswith(_UNIFORM)
 
 
 def _only_arrives(row: InstructionRow) -> bool:

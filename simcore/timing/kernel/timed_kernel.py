@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.device.device import Device, TimingFacts
+from kernelcast.simcore.timing.kernel.machine_schedule import MachineSchedule
 from kernelcast.traces.trace import InstructionRow
 from kernelcast.traces.warp_paths import WarpPaths
 
@@ -78,7 +79,8 @@ class TimedKernel:
     (events,); `ideal_wavefronts` those without conflicts of banks and of constant addresses.
     `tensor_latency` by pc: cycles until the result of a tensor operation is there; None where there
     are none. `atomic_cycles` by pc: for how long a request keeps the busiest address of all atomics
-    occupied; None where there are none.
+    occupied; None where there are none. `schedule`: how the assembler has scheduled machine code,
+    whose registers in `reads` and `writes` are scoreboards; None for all other code.
     """
 
     paths: WarpPaths
@@ -98,6 +100,7 @@ class TimedKernel:
     """Events of `paths` over those that as many average thread blocks of the launch execute."""
     instructions: tuple[InstructionRow, ...] = ()
     """Instructions by pc, where there is a source; only reports read them."""
+    schedule: MachineSchedule | None = None
 
     def of(self, source: npt.NDArray[np.intp]) -> TimedKernel:
         """The kernel with new instruction numbers, each like the pc `source[number]`.
@@ -114,6 +117,7 @@ class TimedKernel:
             levels=self.levels.of(source),
             tensor_latency=None if latency is None else latency[source],
             atomic_cycles=None if atomic is None else atomic[source],
+            schedule=None if self.schedule is None else self.schedule.of(source),
             instructions=tuple(
                 replace(self.instructions[pc], pc=number)
                 for number, pc in enumerate(source.tolist())

@@ -18,12 +18,15 @@ from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel, timing_facts
 from kernelcast.simcore.timing.walk.missed_lines import event_turns, miss_columns
 from kernelcast.simcore.timing.walk.phase_cells import phase_cells
+from kernelcast.traces.issue_control import SCOREBOARDS
 from kernelcast.traces.warp_paths import WarpPaths
 
 __all__ = [
+    "ADDRESS",
     "AFTER",
     "ARRIVE",
     "AWAIT",
+    "BANK_READS",
     "BARRIER",
     "BRANCH",
     "BULK",
@@ -47,10 +50,12 @@ __all__ = [
     "PASSES",
     "PIPELINES",
     "PIPE_REASON",
+    "READS",
     "RESULT",
     "SHARED",
     "SOURCE",
     "SOURCES",
+    "STALL",
     "STORE",
     "TARGET",
     "TENSOR",
@@ -61,6 +66,7 @@ __all__ = [
     "UNIT_IS_PARTITIONED",
     "UNLIMITED",
     "WORDS",
+    "YIELDS",
     "KernelArrays",
     "kernel_arrays",
     "kind_word",
@@ -81,6 +87,7 @@ SOURCES = 4
 KIND, SOURCE, TARGET, MORE, FETCH_LINE = 0, 1, 1 + SOURCES, 2 + SOURCES, 3 + SOURCES
 MISSED_LINES, LINE_SECTORS, L2_MISSES, TURN_AT_L1, TURN_AT_L2 = range(5)
 PASSES, RESULT, COMMITTED = range(5, 8)
+STALL, READS, YIELDS, ADDRESS, BANK_READS = range(5)
 UNIT_CYCLES, UNIT_IS_PARTITIONED = range(2)
 LATENCY, AFTER, PIPE_REASON = range(3)
 UNLIMITED = -1.0
@@ -141,6 +148,10 @@ class KernelArrays(NamedTuple):
     busiest address of atomics; COMMITTED, where in `operands` the number
     of registers stands that a commit is for, and these.
 
+    `schedule` by row, where `is_scheduled`: cycles that the warp's next instruction STALLs; the
+    register that is ready when the operands have been read, from READS; whether it YIELDS; ADDRESS
+    of the code; from BANK_READS on registers read of each bank.
+
     `event_phases` and `phase_...` are those of PhaseCells, `phases` the most of a thread block. By
     event `event_row`, and `event_turn`, those of the same pc that the warp had before. Warp w of
     recorded thread block i has the events `start[i * warps + w]` to the next one. `order`: which
@@ -150,6 +161,8 @@ class KernelArrays(NamedTuple):
     code: Ints
     traffic: Floats
     operands: Ints
+    schedule: Ints
+    is_scheduled: bool
     start: Ints
     order: Ints
     event_row: npt.NDArray[np.int32]
@@ -174,10 +187,10 @@ def kernel_arrays(
     kinds[(kinds == LOAD) & kernel.is_store] = STORE
     kinds, is_told = _with_phases(kinds, kernel.paths, without)
     cells = phase_cells(kernel.paths, is_told)
-    native = np.maximum(np.cumsum(kinds != NONE) - 1, 0)
-    registers = int(max(kernel.reads.max(initial=-1), kernel.writes.max(initial=-1))) + 3
+    used = max(kernel.reads.max(initial=-1), kernel.writes.max(initial=-1))
+    registers = int(max(used, -1 if kernel.schedule is None else SCOREBOARDS - 1)) + 3
     code, operands, committed = _code(kernel, kinds, registers)
-    code[:, FETCH_LINE] = native * timing.instruction_bytes // FETCH_LINE_BYTES
+    code[:, FETCH_LINE] = _addresses(kernel, kinds, timing.instruction_bytes) // FETCH_LINE_BYTES
     passes = _passes(kernel, kinds, timing.l1_wavefront_bytes)
     event_row, row_pc, row_passes = _rows(kernel.paths.pc, passes, _has_passes(kinds))
     by_pc = *miss_columns(kernel.levels, device), _results(kernel, without), committed
@@ -186,6 +199,8 @@ def kernel_arrays(
         code=code[row_pc].ravel(),
         traffic=records([*traffic[:PASSES], row_passes, *traffic[PASSES:]]),
         operands=operands,
+        schedule=_schedule(kernel, kinds, registers, without)[row_pc].ravel(),
+        is_scheduled=kernel.schedule is not None,
         start=np.ascontiguousarray(kernel.paths.start, np.int64),
         order=np.arange(len(kernel.paths.thread_blocks)),
         event_row=event_row,
@@ -253,8 +268,10 @@ def _code(
 ) -> tuple[Ints, Ints, Ints]:
     """The records of all pcs, the operands that do not fit them, and where commits' are.
 
-    An instruction that issues waits for what it writes as well; a commit waits for nothing.
+    An instruction that issues waits for what it writes as well, but not for scoreboards, which
+    count; a commit waits for nothing.
     """
+    is_counted = kernel.schedule is not None
     ready, unread = registers - 2, registers - 1
     code = np.zeros((len(kinds), WORDS), np.int64)
     committed = np.zeros(len(kinds), np.int64)
@@ -267,7 +284,7 @@ def _code(
             operands += [len(found), *found]
             reads = reads[:0]
         targets = writes[writes >= 0].tolist()
-        sources = [*reads[reads >= 0].tolist(), *(targets if kind != NONE else ())]
+        sources = [*reads[reads >= 0].tolist(), *(() if is_counted or kind == NONE else targets)]
         more_sources, more_targets = sources[SOURCES:], targets[1:]
         record[KIND], record[TARGET] = kind, targets[0] if targets else unread
         record[SOURCE : SOURCE + SOURCES] = (sources + [ready] * SOURCES)[:SOURCES]
@@ -276,6 +293,46 @@ def _code(
             end = at + 2 + len(more_sources)
             operands += [end, end + len(more_targets), *more_sources, *more_targets]
     return code, np.array(operands, np.int64), committed
+
+
+def _addresses(
+    kernel: TimedKernel, kinds: npt.NDArray[np.int8], instruction_bytes: float
+) -> Floats:
+    """Where the code of each pc begins, in bytes; of a source form what it takes in its order."""
+    if kernel.schedule is not None:
+        return kernel.schedule.address.astype(np.float64)
+    native = np.maximum(np.cumsum(kinds != NONE) - 1, 0)
+    places: Floats = native * float(instruction_bytes)
+    return places
+
+
+def _schedule(
+    kernel: TimedKernel,
+    kinds: npt.NDArray[np.int8],
+    registers: int,
+    without: frozenset[Component],
+) -> Ints:
+    """The records of all pcs, empty for code that no assembler has scheduled.
+
+    Without what an instruction waits for at its own, the next one follows in the next cycle.
+    """
+    table = np.zeros((len(kinds), WORDS), np.int64)
+    schedule = kernel.schedule
+    if schedule is None:
+        return table
+    table[:, STALL] = schedule.stall_cycles
+    for component, chosen in (
+        (Component.ARITHMETIC_LATENCY, kinds < UNITS),
+        (Component.BRANCH, kinds == BRANCH),
+        (Component.FENCE, kinds == FENCE),
+    ):
+        if component in without:
+            table[chosen, STALL] = 1
+    table[:, READS] = np.where(schedule.read < 0, registers - 1, schedule.read)
+    table[:, YIELDS] = schedule.yields
+    table[:, ADDRESS] = schedule.address
+    table[:, BANK_READS : BANK_READS + 2] = schedule.bank_reads
+    return table
 
 
 def _results(kernel: TimedKernel, without: frozenset[Component]) -> Floats:

@@ -28,6 +28,7 @@ from kernelcast.simcore.timing.walk.packed_words import cycle_of, pack, reason_o
 from kernelcast.simcore.timing.walk.phase_cells import CELL_WORDS, LEFT, LIST_HEAD, PHASE_READY
 from kernelcast.simcore.timing.walk.phase_waits import NOT_YET, end_phases, phases_ended
 from kernelcast.simcore.timing.walk.pipe_use import access_shared
+from kernelcast.simcore.timing.walk.scheduled_issue import earliest_next
 from kernelcast.simcore.timing.walk.sm_machine import Machine
 from kernelcast.simcore.timing.walk.sm_reads import (
     scheduler_wake,
@@ -62,7 +63,6 @@ __all__ = ["issue_with_phases", "let_one_go"]
 _AWAITING, _MEETING = 2, 3
 """What a warp WAITS for: phases before it issues its look again, or behind a barrier."""
 _BARRIER = StallReason.BARRIER.code
-_EXECUTION = StallReason.EXECUTION_DEPENDENCY.code
 
 
 @inlined
@@ -162,7 +162,7 @@ def issue_with_phases(
         pipe = warp_pipe(state, warp)
         came = access_shared(kernel, machine, state, pipe, row, now)
         write_registers(kernel, state, warp * kernel.registers, row, came)
-    earliest = pack(now, _EXECUTION)
+    earliest = earliest_next(kernel, machine, state, warp, row, kind, now)
     if kind == AWAIT:
         ended = phases_ended(kernel, state, warp)
         if cycle_of(ended) > now:

@@ -7,7 +7,6 @@ import math
 from kernelcast.simcore.host.compiled import compiled, inlined, noinline, unlikely
 from kernelcast.simcore.timing.kernel.stall_reasons import ISSUED, StallReason
 from kernelcast.simcore.timing.walk.kernel_arrays import (
-    AFTER,
     BARRIER,
     LATENCY,
     LOAD,
@@ -32,6 +31,12 @@ from kernelcast.simcore.timing.walk.ready_warps import (
     lowest,
     move_ready,
     unlist_warp,
+)
+from kernelcast.simcore.timing.walk.scheduled_issue import (
+    earliest_next,
+    note_reads,
+    read_banks,
+    turn_away,
 )
 from kernelcast.simcore.timing.walk.scheduling_policy import (
     NO_WARP,
@@ -128,7 +133,10 @@ def _result(
         return pack(now, _EXECUTION)
     pipe = warp_pipe(state, warp)
     if kind < TENSOR:
-        use_pipe(machine, state, pipe, now, machine.units[kind_word(kind, UNIT_CYCLES)])
+        cycles = machine.units[kind_word(kind, UNIT_CYCLES)]
+        if kernel.is_scheduled:
+            cycles = max(cycles, read_banks(kernel, state, warp, row, now))
+        use_pipe(machine, state, pipe, now, cycles)
         return pack(now + machine.kinds[kind_word(kind, LATENCY)], _EXECUTION)
     passes = kernel.traffic[word(row, PASSES)]
     if unlikely(kind == TENSOR):
@@ -150,13 +158,6 @@ def _result(
 
 
 @inlined
-def _earliest_next(machine: Machine, kind: int, now: int) -> int:
-    """When the warp may issue again whatever it reads, packed."""
-    earliest: int = pack(now, 0) + machine.kinds[kind_word(kind, AFTER)]
-    return earliest
-
-
-@inlined
 def _issue(
     kernel: KernelArrays,
     machine: Machine,
@@ -172,6 +173,8 @@ def _issue(
         return issue_with_phases(kernel, machine, state, scheduler, warp, row, kind, now)
     ready = _result(kernel, machine, state, warp, row, kind, now)
     write_registers(kernel, state, warp * kernel.registers, row, ready)
+    if kernel.is_scheduled:
+        note_reads(kernel, machine, state, warp, row, kind, now)
     if unlikely(kind == BARRIER) and machine.waits_at_barriers:
         state.warp[warp_word(warp, READY)] = NEVER
         state.warp[warp_word(warp, WHY)] = _BARRIER
@@ -180,7 +183,7 @@ def _issue(
         state.place[word(place, ARRIVED)] += 1
     else:
         position = warp_position(state, warp) + 1
-        earliest = _earliest_next(machine, kind, now)
+        earliest = earliest_next(kernel, machine, state, warp, row, kind, now)
         following = advance(kernel, machine, state, scheduler, warp, position, earliest)
         if not unlikely(following == ENDED):
             return following
@@ -217,6 +220,8 @@ def _issue_together(
         if not unlikely(left > 0) or ready == ENDED or not can_issue(state, warp, now):
             break
         row, kind = warp_row(state, warp), warp_kind(state, warp)
+    if kernel.is_scheduled:
+        turn_away(kernel, state, scheduler, row)
     if not unlikely(ready == ENDED):
         after = now + machine.issue_cycles
         if ready <= after:

@@ -44,6 +44,8 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 _WITHOUT_PIPE = (BARRIER, FENCE, BRANCH, EXIT, COMMIT, MEET, BULK)
+_OPERAND_READ_CYCLES = 10
+"""Cycles from the issue of an access until its operands have been read; assumed."""
 _BEHIND = 0.25
 """How far SMs are behind, in waves: spread evenly over one, a quarter on average."""
 
@@ -61,8 +63,9 @@ class Machine(NamedTuple):
     nothing, `..._room`: cycles by which the SM can be behind its share and catch up;
     `address_share`: by how much longer the busiest address of atomics is occupied by a request of
     each busy SM than by one; `fetch_lines`: lines of the instruction cache, 0 where the kernel
-    fits; `request_limit`: sectors, or UNLIMITED; `own_kinds`: bits of the kinds for which a
-    scheduler has a pipe of its own, or which need none.
+    fits; `operand_read`: cycles until an access has read its operands; `request_limit`: sectors, or
+    UNLIMITED; `own_kinds`: bits of the kinds for which a scheduler has a pipe of its own, or which
+    need none.
     """
 
     schedulers: int
@@ -91,6 +94,7 @@ class Machine(NamedTuple):
     waits_at_barriers: bool
     fetch_lines: int
     fetch_latency: int
+    operand_read: int
     launch_cycles: int
     store_retire_cycles: int
 
@@ -150,6 +154,7 @@ def sm_machine(
         waits_at_barriers=not gone(Component.BARRIER),
         fetch_lines=_fetch_lines(kernel, timing, without),
         fetch_latency=_whole(timing.fetch_latency_cycles),
+        operand_read=_OPERAND_READ_CYCLES,
         launch_cycles=0
         if gone(Component.THREAD_BLOCK_LAUNCH)
         else _whole(timing.thread_block_launch_cycles),
@@ -276,11 +281,18 @@ def _wave_sectors(kernel: TimedKernel, device: Device) -> tuple[float, float]:
 
 
 def _fetch_lines(kernel: TimedKernel, timing: TimingFacts, without: frozenset[Component]) -> int:
-    native = sum(pipeline is not Pipeline.NONE for pipeline in kernel.pipeline)
-    fits = native * timing.instruction_bytes <= timing.instruction_cache_bytes
+    fits = _code_bytes(kernel, timing) <= timing.instruction_cache_bytes
     if fits or Component.INSTRUCTION_FETCH in without:
         return 0
     return max(1, int(timing.instruction_cache_bytes // FETCH_LINE_BYTES))
+
+
+def _code_bytes(kernel: TimedKernel, timing: TimingFacts) -> float:
+    """Bytes of code: those of machine code as they lie, or what a source form is taken to need."""
+    if kernel.schedule is not None:
+        return float(kernel.schedule.address.max(initial=0) + timing.instruction_bytes)
+    native = sum(pipeline is not Pipeline.NONE for pipeline in kernel.pipeline)
+    return native * timing.instruction_bytes
 
 
 def _whole(cycles: float) -> int:

@@ -198,6 +198,7 @@ class SmState(NamedTuple):
 
     `place` of a thread block: LIVE warps, ARRIVED at a barrier, BEGINS when it was dispatched,
     FIRST cycle of its warps, STORED when its stores are acknowledged. Of a pipe: when it is `free`;
+    `banks`: when each bank of registers is free, two for each scheduler;
     in `pipe` the cycle in which it OPENS, and CLOSED, cycles before that in which it was not open.
 
     `requests` on their way, REQUEST_READY and REQUEST_SECTORS: a ring each for L2, DRAM, stores.
@@ -213,6 +214,7 @@ class SmState(NamedTuple):
     scheduler: Ints
     pipe: Ints
     free: Floats
+    banks: Floats
     place: Ints
     clocks: Floats
     counts: Ints
@@ -290,6 +292,7 @@ def new_state(
         scheduler=words,
         pipe=words,
         free=np.zeros(pipes * PIPE_WORDS),
+        banks=np.zeros(2 * schedulers),
         place=np.zeros(thread_blocks_per_sm * WORDS, np.int64),
         clocks=np.zeros(12),
         counts=words,
@@ -330,6 +333,7 @@ def as_one(state: SmState) -> SmState:
         words,
         words,
         state.free,
+        state.banks,
         state.place,
         state.clocks,
         words,

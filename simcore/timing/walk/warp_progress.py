@@ -137,8 +137,13 @@ def _operands_ready(
 def write_registers(
     kernel: KernelArrays, state: SmState, registers: int, row: int, ready: int
 ) -> None:
-    """Sets when the results of an instruction are ready, packed; `registers`: the warp's first."""
-    state.registers[np.uint64(registers + kernel.code[word(row, TARGET)])] = ready
+    """Sets when the results of an instruction are ready, packed; `registers`: the warp's first.
+
+    A scoreboard is free when all that hold it are done.
+    """
+    target = np.uint64(registers + kernel.code[word(row, TARGET)])
+    before = state.registers[target]
+    state.registers[target] = max(before, ready) if kernel.is_scheduled else ready
     more = kernel.code[word(row, MORE)]
     if unlikely(more != 0):
         ends = kernel.operands[np.uint64(more)], kernel.operands[np.uint64(more + 1)]

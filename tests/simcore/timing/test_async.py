@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -14,6 +16,7 @@ from kernelcast.simcore.timing.kernel.mbarrier_waits import without_tries
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
+from kernelcast.traces.issue_control import IssueControl
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import InstructionRow
 from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
@@ -155,6 +158,27 @@ def test_warps_have_groups_of_their_own() -> None:
 def test_wait_all_waits_for_copies_without_a_group() -> None:
     found = grouped_paths(GROUPS, paths([0, 3]), 0)
     assert found.reads[found.pc[1]] == found.writes[found.pc[0]] != ()
+
+
+def machine_rows(*spelled: tuple[str, str, str]) -> tuple[InstructionRow, ...]:
+    control = IssueControl(
+        address=0, stall_cycles=1, yields=False, written=None, read=None, waits=(), reuse=0
+    )
+    return tuple(replace(row, control=control) for row in rows(*spelled))
+
+
+def test_groups_of_products_in_machine_code_end_before_the_next_one_and_at_waits() -> None:
+    """Two products, a third, a wait that leaves one group, and one that leaves none."""
+    products = machine_rows(
+        ("HGMMA", "HGMMA.64x64x16.F32", "warp"),
+        ("membar", "WARPGROUP.ARRIVE", "fence"),
+        ("wait_group.1", "WARPGROUP.DEPBAR.LE", "fence"),
+        ("wait_group.0", "WARPGROUP.DEPBAR.LE", "fence"),
+    )
+    found = grouped_paths(products, paths([1, 0, 0, 1, 0, 2, 3]), 0)
+    first, second, third = (found.writes[found.pc[at]] for at in (1, 2, 4))
+    assert set(found.reads[found.pc[5]]) == {*first, *second}
+    assert found.reads[found.pc[6]] == third != ()
 
 
 LOOKS = rows(

@@ -1,0 +1,106 @@
+"""How the assembler has scheduled a kernel of machine code, as the timing simulator is told it.
+
+The assembler counts the cycles of units whose latency is fixed, and has the warp stall for them;
+what takes an unknown time holds a scoreboard, which later instructions wait for (Huerta et al.
+2025, "Analyzing Modern NVIDIA GPU Cores", arXiv:2503.20481, section 4). So registers do not matter
+here: scoreboards take their place, and only those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelcast.traces.issue_control import IssueControl
+from kernelcast.traces.trace import InstructionRow
+
+__all__ = ["MachineSchedule", "machine_schedule", "scoreboards"]
+
+Ints = npt.NDArray[np.int64]
+_NONE = -1
+_BANKS = 2
+
+
+@dataclass(frozen=True)
+class MachineSchedule:
+    """Columns by pc, shape (instructions,), of what the control bits say.
+
+    `stall_cycles`: cycles until the warp's next instruction may issue, at least 1. `yields`:
+    whether the scheduler turns to another warp; `read`: the scoreboard that is held until
+    operands are read, -1 for none; `address` of the code in bytes; `bank_reads`: registers read of
+    each bank, shape (instructions, 2). What is part of another instruction has the address of
+    that, and stalls nobody.
+    """
+
+    stall_cycles: Ints
+    yields: npt.NDArray[np.bool_]
+    read: Ints
+    address: Ints
+    bank_reads: Ints
+
+    def of(self, source: npt.NDArray[np.intp]) -> MachineSchedule:
+        """The columns of the instructions `source`, one after the other."""
+        return MachineSchedule(
+            **{item.name: getattr(self, item.name)[source] for item in fields(self)}
+        )
+
+
+def machine_schedule(rows: Sequence[InstructionRow]) -> MachineSchedule | None:
+    """The schedule of a kernel; None where it is no machine code with control bits."""
+    if not any(row.control is not None for row in rows):
+        return None
+    controls = [_control(row, owner) for row, owner in zip(rows, _owners(rows), strict=True)]
+    return MachineSchedule(
+        stall_cycles=np.array([max(1, item.stall_cycles) for item in controls], np.int64),
+        yields=np.array([item.yields for item in controls], np.bool_),
+        read=np.array([_NONE if item.read is None else item.read for item in controls], np.int64),
+        address=np.array([item.address for item in controls], np.int64),
+        bank_reads=np.array(
+            [(*item.bank_reads, *(0,) * _BANKS)[:_BANKS] for item in controls], np.int64
+        ),
+    )
+
+
+def scoreboards(
+    rows: Sequence[InstructionRow],
+) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    """Scoreboards that each instruction waits for, and the one that its result frees.
+
+    An access that is part of an instruction holds what the instruction holds.
+    """
+    waits = [() if row.control is None else row.control.waits for row in rows]
+    return waits, [_held(owner.control) for owner in _owners(rows)]
+
+
+def _held(control: IssueControl | None) -> tuple[int, ...]:
+    return () if control is None or control.written is None else (control.written,)
+
+
+def _control(row: InstructionRow, owner: InstructionRow) -> IssueControl:
+    if row.control is not None:
+        return row.control
+    address = 0 if owner.control is None else owner.control.address
+    return IssueControl(
+        address=address, stall_cycles=0, yields=False, written=None, read=None, waits=(), reuse=0
+    )
+
+
+def _owners(rows: Sequence[InstructionRow]) -> list[InstructionRow]:
+    """The instruction that each row is part of: the nearest one of the same place, or itself."""
+    whole: dict[tuple[str, int], list[int]] = {}
+    for row in rows:
+        if row.control is not None:
+            whole.setdefault((row.file, row.line), []).append(row.pc)
+    return [
+        row if row.control is not None else _nearest(rows, row, whole.get((row.file, row.line), []))
+        for row in rows
+    ]
+
+
+def _nearest(
+    rows: Sequence[InstructionRow], row: InstructionRow, pcs: Sequence[int]
+) -> InstructionRow:
+    return rows[min(pcs, key=lambda pc: abs(pc - row.pc), default=row.pc)]

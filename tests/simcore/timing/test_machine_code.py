@@ -1,0 +1,79 @@
+"""Machine code in the walk, from the assembler to cycles."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import kernelcast as kc
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.profile.timed import timed_warps
+from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
+from kernelcast.simcore.timing.launch.launch_timing import launch_timing
+
+LENGTH = 400
+HEAD = """.version 8.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u32 n) {
+.reg .b64 %rd<9>; .reg .b32 %r<20>; .reg .f32 %f<9>; .reg .pred %p<3>;
+ld.param.u64 %rd1, [a]; ld.param.u32 %r9, [n]; mov.u32 %r1, %tid.x;
+cvta.to.global.u64 %rd1, %rd1;
+mul.wide.u32 %rd3, %r1, 4; add.s64 %rd1, %rd1, %rd3; ld.global.f32 %f1, [%rd1];
+"""
+END = "st.global.f32 [%rd1], %f1; ret; }"
+FUSED = "fma.rn.f32 %f1, %f1, %f1, %f1;"
+
+
+def timed(body: str, device: str, n: int = 0, block: int = 32) -> TimedKernel:
+    kernel = kc.load_ptx(HEAD + body + END)["k"]
+    values: npt.NDArray[np.float32] = np.zeros(max(block, 32), np.float32)
+    trace = kernel.run(
+        grid=1, block=block, args=[values, np.uint32(n)], devices=[device], code="native"
+    )
+    found = trace.profile(device).derived(timed_warps)
+    assert found is not None
+    assert found.schedule is not None
+    return found
+
+
+def cycles(kernel: TimedKernel, device: str) -> float:
+    return launch_timing(kernel, load_device(device), is_exact=True).full_cycles
+
+
+@pytest.mark.parametrize("device", ["v100-pcie", "quadro-rtx-4000", "a100-40gb", "rtx-a6000"])
+def test_dependent_multiply_adds_take_four_cycles_each(device: str) -> None:
+    """Jia et al. (arXiv:1804.06826, 1903.07486) and Abdelkhalik et al. (arXiv:2208.11174)."""
+    longer, shorter = (timed(FUSED * count, device) for count in (2 * LENGTH, LENGTH))
+    each = (cycles(longer, device) - cycles(shorter, device)) / LENGTH
+    assert each == pytest.approx(4.0, rel=0.02)
+
+
+def test_an_access_whose_guard_holds_nowhere_asks_for_nothing() -> None:
+    """Two of four warps store."""
+    body = "setp.lt.u32 %p1, %r1, %r9; @%p1 st.global.f32 [%rd1], %r9;"
+    found = timed(body.replace("f32 [%rd1], %r9", "u32 [%rd1], %r9"), "a100-40gb", 64, 128)
+    stores = np.flatnonzero(found.is_store[found.paths.pc])
+    asking = [found.pipeline[pc] is Pipeline.GLOBAL for pc in found.paths.pc[stores].tolist()]
+    lanes = found.paths.lanes[stores]
+    assert (lanes == 0).sum() == 2
+    assert asking == (lanes > 0).tolist()
+
+
+def test_the_uniform_datapath_takes_no_lane() -> None:
+    found = timed(
+        "add.u32 %r9, %r9, 5; shl.b32 %r9, %r9, 3; cvt.rn.f32.u32 %f2, %r9;add.f32 %f1, %f1, %f2;",
+        "a100-40gb",
+    )
+    uniform = [row.pc for row in found.instructions if row.opcode in ("UIADD3", "ULEA", "USHF")]
+    assert uniform
+    assert {found.pipeline[pc] for pc in uniform} == {Pipeline.WAIT}
+
+
+def test_integer_products_share_the_unit_of_single_precision_where_it_is_one() -> None:
+    for device, unit in (("v100-pcie", Pipeline.FP32), ("rtx-a6000", Pipeline.INTEGER_MULTIPLY)):
+        found = timed("mad.lo.u32 %r2, %r1, %r1, %r9; cvt.rn.f32.u32 %f1, %r2;", device)
+        products = [row.pc for row in found.instructions if row.mnemonic == "IMAD"]
+        assert products
+        assert {found.pipeline[pc] for pc in products} == {unit}

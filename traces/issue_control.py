@@ -1,0 +1,32 @@
+"""How an assembler has scheduled an instruction of machine code, by its control bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["SCOREBOARDS", "IssueControl"]
+
+SCOREBOARDS = 6
+"""Scoreboards of a warp on NVIDIA GPUs since Maxwell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssueControl:
+    """What the control bits of an instruction say, on Volta and newer GPUs.
+
+    `address` in bytes from the beginning of the section of code. `stall_cycles`: cycles until the
+    warp's next instruction may issue. `yields`: whether the scheduler is asked to turn to another
+    warp. `written`, `read`: numbers of the scoreboards that the instruction holds until its result
+    is there, until its operands are read. `waits`: scoreboards that must be free before it issues.
+    `reuse`: a bit for each operand that is kept in the reuse cache. `bank_reads`: registers that
+    the instruction reads of each bank of the register file, without those that the reuse cache has.
+    """
+
+    address: int
+    stall_cycles: int
+    yields: bool
+    written: int | None
+    read: int | None
+    waits: tuple[int, ...]
+    reuse: int
+    bank_reads: tuple[int, ...] = (0, 0)
