@@ -14,8 +14,8 @@ from kernelcast.simcore.device.texture_facts import TextureFacts
 from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
 
-WARPS = 8
-FEW, MANY = 8, 24
+WARPS = 16
+FEW, MANY = 16, 24
 BODY = """
 .version 7.0
 .target sm_70
