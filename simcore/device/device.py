@@ -153,6 +153,8 @@ class ConstantFacts:
 
     words_per_pass: int
     word_bytes: int
+    pass_cycles: float = 1.0
+    """Cycles from one pass of an SM's constant cache to the next."""
 
 
 @dataclass(frozen=True, slots=True)

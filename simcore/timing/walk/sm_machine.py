@@ -134,7 +134,7 @@ def sm_machine(
         kinds=_kinds(timing, latency.units, without),
         shared_cycles=0.0 if gone(Component.SHARED_PIPE) else _shared_cycles(device, width),
         shared_latency=latency.shared,
-        constant_cycles=1.0,
+        constant_cycles=device.constant.pass_cycles,
         constant_latency=latency.constant,
         l1_latency=latency.l1,
         l2_latency=latency.l2,
