@@ -204,13 +204,20 @@ def load_trace(path: str | os.PathLike[str]) -> KernelTrace:
 def save_trace(trace: KernelTrace, path: str | os.PathLike[str]) -> None:
     """Writes a Parquet file that gives the same profiles again; the format is in docs/traces.md.
 
-    TraceFormatError when it cannot be written, or was executed for several warp widths.
+    TraceFormatError when it cannot be written, or was executed for several warp widths or as the
+    machine code of several architectures.
     """
     if len(trace.traces) > 1:
         widths = " and ".join(str(item.warp_width) for item in trace.traces)
         raise TraceFormatError(
             f"a file holds warps of one width, the trace those of {widths} threads: run the kernel "
             "with one `warp_width`"
+        )
+    if trace.others:
+        codes = " and ".join(sorted(item.code for item in (trace, *trace.others)))
+        raise TraceFormatError(
+            f"a file holds one code, the trace has {codes}: run the kernel for devices of one "
+            "architecture, or with `code='source'`"
         )
     write_trace(path, trace.data, trace.repeats)
 

@@ -37,7 +37,8 @@ class KernelTrace:
 
     `repeats` launches are to be estimated. `simulated`: what the run's devices did meanwhile.
     `caches`: what each launch finds there. `others`: the same launch as the machine code of other
-    architectures. `notes`: why a device has no machine code, by its name.
+    architectures. `notes`: why a device has no machine code, by its name. `has_source`: the kernel
+    has a source form, too.
     """
 
     traces: tuple[Trace, ...]
@@ -46,6 +47,7 @@ class KernelTrace:
     others: tuple[KernelTrace, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
     caches: Caches = Caches.COLD
+    has_source: bool = False
 
     @classmethod
     def of_codes(cls, found: Sequence[KernelTrace], notes: Mapping[str, str]) -> KernelTrace:
@@ -127,7 +129,7 @@ class KernelTrace:
             memory = mine._warm_memory(trace, target)
         found = profile(trace, target, mine.repeats, memory)
         found = replace(found, assumptions=(*found.assumptions, *self._about_code(trace, target)))
-        return replace(found, target=target)
+        return replace(found, target=target, has_source=self.has_source)
 
     def _about_code(self, trace: Trace, target: Device) -> Iterator[str]:
         """What is assumed because the device does not run the code that was executed."""

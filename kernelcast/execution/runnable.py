@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Unpack
 
 from kernelcast.errors import LaunchError, nearest
-from kernelcast.execution.code import CodePlan, NativeSource, planned
+from kernelcast.execution.code import Code, CodePlan, NativeSource, planned
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.launch_sampling import sampled_launch
 from kernelcast.execution.memory_simulation import MemorySimulation
@@ -98,6 +98,12 @@ class RunnableKernel:
 
     def _plan(self, devices: Sequence[Device], options: RunOptions) -> CodePlan:
         """Which code is executed for which device; `target` says it where there are no devices."""
+        is_asked_for = options.code is not None and options.chosen_code is Code.SOURCE
+        if is_asked_for and self.kernel.machine is not None:
+            raise LaunchError(
+                f"{self.kernel.name} is machine code of {self.kernel.machine.architecture} and has "
+                "no source form: leave out --code source"
+            )
         target = load_device(options.target) if isinstance(options.target, str) else options.target
         asked = devices or ([] if target is None else [target])
         plan = planned(self.kernel, self.native, asked, options.chosen_code)
@@ -121,7 +127,8 @@ class RunnableKernel:
             chosen = replace(options, progress=_share_of(options.progress, number, len(parts)))
             kernel = runnable.with_exact_sums() if options.exact_sums else runnable
             found.append(kernel._recorded(launched, devices, chosen))
-        return KernelTrace.of_codes(found, plan.notes)
+        has_source = self.kernel.machine is None
+        return replace(KernelTrace.of_codes(found, plan.notes), has_source=has_source)
 
     def _recorded(
         self, launch: Launch, devices: Sequence[Device], options: RunOptions

@@ -81,7 +81,7 @@ def mpd_cpd(profile: KernelProfile, device: Device, options: ModelOptions) -> Es
     if profile.machine is not None:
         raise ModelNotApplicable(
             f"{NAME} prices instructions of PTX, and what was executed is machine code of "
-            f"{profile.code}: --code source"
+            f"{profile.code}" + (": --code source" if profile.has_source else "")
         )
     costs = ptx_costs(device)
     if costs is None:

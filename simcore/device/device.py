@@ -85,7 +85,11 @@ class ArchitectureFacts:
 
 @dataclass(frozen=True, slots=True)
 class SmFacts:
-    """Limits of one streaming multiprocessor (compute unit)."""
+    """Limits of one streaming multiprocessor (compute unit).
+
+    `reserved_shared_bytes`: shared memory that the system takes for each thread block besides its
+    own (1 KB from compute capability 8.0 on); None where it takes none.
+    """
 
     max_threads: int
     max_warps: int
@@ -102,6 +106,7 @@ class SmFacts:
     fp32_lanes: int
     fp64_lanes: int
     warp_schedulers: int
+    reserved_shared_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,6 +35,7 @@ __all__ = [
     "CONSTANT",
     "EXIT",
     "FENCE",
+    "FETCH_AHEAD",
     "FETCH_LINE",
     "FETCH_LINE_BYTES",
     "KIND",
@@ -93,6 +94,10 @@ LATENCY, AFTER, PIPE_REASON = range(3)
 UNLIMITED = -1.0
 
 FETCH_LINE_BYTES = 128
+FETCH_AHEAD = 8
+"""Lines of machine code that are on their way at a time: Huerta et al. 2025 (arXiv:2503.20481) find
+a stream buffer of that size to fit. The first ones are there as a launch begins: the launch
+overhead, measured with empty kernels, contains them."""
 PIPELINES = tuple(Pipeline)
 _KIND: dict[Pipeline, int] = {
     **{pipeline: kind for kind, pipeline in enumerate(PIPELINES[:UNITS])},

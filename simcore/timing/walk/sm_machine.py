@@ -24,6 +24,7 @@ from kernelcast.simcore.timing.walk.kernel_arrays import (
     CONSTANT,
     EXIT,
     FENCE,
+    FETCH_AHEAD,
     FETCH_LINE_BYTES,
     KINDS,
     LATENCY,
@@ -62,10 +63,10 @@ class Machine(NamedTuple):
     sector at the SM's share of the bandwidths, `..._least_cycles` while the other SMs ask for
     nothing, `..._room`: cycles by which the SM can be behind its share and catch up;
     `address_share`: by how much longer the busiest address of atomics is occupied by a request of
-    each busy SM than by one; `fetch_lines`: lines of the instruction cache, 0 where the kernel
-    fits; `operand_read`: cycles until an access has read its operands; `request_limit`: sectors, or
-    UNLIMITED; `own_kinds`: bits of the kinds for which a scheduler has a pipe of its own, or which
-    need none.
+    each busy SM than by one; `fetch_lines`: lines of the instruction cache, 0 where all code is
+    there from the beginning; `fetch_ahead`: lines that are on their way at a time; `operand_read`:
+    cycles until an access has read its operands; `request_limit`: sectors, or UNLIMITED;
+    `own_kinds`: bits of the kinds for which a scheduler has a pipe of its own, or which need none.
     """
 
     schedulers: int
@@ -94,6 +95,7 @@ class Machine(NamedTuple):
     waits_at_barriers: bool
     fetch_lines: int
     fetch_latency: int
+    fetch_ahead: int
     operand_read: int
     launch_cycles: int
     store_retire_cycles: int
@@ -154,6 +156,7 @@ def sm_machine(
         waits_at_barriers=not gone(Component.BARRIER),
         fetch_lines=_fetch_lines(kernel, timing, without),
         fetch_latency=_whole(timing.fetch_latency_cycles),
+        fetch_ahead=1 if kernel.schedule is None else FETCH_AHEAD,
         operand_read=_OPERAND_READ_CYCLES,
         launch_cycles=0
         if gone(Component.THREAD_BLOCK_LAUNCH)
@@ -281,16 +284,16 @@ def _wave_sectors(kernel: TimedKernel, device: Device) -> tuple[float, float]:
 
 
 def _fetch_lines(kernel: TimedKernel, timing: TimingFacts, without: frozenset[Component]) -> int:
-    fits = _code_bytes(kernel, timing) <= timing.instruction_cache_bytes
-    if fits or Component.INSTRUCTION_FETCH in without:
+    is_there = kernel.schedule is None and (
+        _code_bytes(kernel, timing) <= timing.instruction_cache_bytes
+    )
+    if is_there or Component.INSTRUCTION_FETCH in without:
         return 0
     return max(1, int(timing.instruction_cache_bytes // FETCH_LINE_BYTES))
 
 
 def _code_bytes(kernel: TimedKernel, timing: TimingFacts) -> float:
-    """Bytes of code: those of machine code as they lie, or what a source form is taken to need."""
-    if kernel.schedule is not None:
-        return float(kernel.schedule.address.max(initial=0) + timing.instruction_bytes)
+    """Bytes of code that a source form is taken to need."""
     native = sum(pipeline is not Pipeline.NONE for pipeline in kernel.pipeline)
     return native * timing.instruction_bytes
 

@@ -11,6 +11,7 @@ from kernelcast.simcore.host.compiled import inlined
 from kernelcast.simcore.timing.walk.kernel_arrays import (
     ARRIVE,
     AWAIT,
+    FETCH_AHEAD,
     FETCH_LINE,
     KINDS,
     SHARED,
@@ -286,6 +287,7 @@ def new_state(
     words[TOTAL], words[RESIDENT_FIRST] = thread_blocks, min(thread_blocks, thread_blocks_per_sm)
     lines = np.zeros((int(kernel.code[FETCH_LINE::WORDS].max()) + 1, WORDS), np.int64)
     lines[:, FETCHED] = -NEVER
+    lines[: FETCH_AHEAD if kernel.is_scheduled else 0, FETCHED] = 0
     return SmState(
         warp=words,
         registers=np.zeros(warps * kernel.registers, np.int64),

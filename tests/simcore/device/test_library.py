@@ -131,6 +131,8 @@ def test_limits_of_the_compute_capability(name: str) -> None:
     assert (sm.max_warps, sm.max_thread_blocks) == (warps, thread_blocks)
     assert sm.shared_bytes == 1024 * shared
     assert sm.max_shared_bytes_per_thread_block == 1024 * most_shared
+    reserves = float(device.architecture.compute_capability) >= 8.0
+    assert sm.reserved_shared_bytes == (1024 if reserves else None)
     assert (sm.fp32_lanes, sm.fp64_lanes) == (single, double)
     if unified is not None:
         assert device.l1 is not None

@@ -134,13 +134,32 @@ def test_the_next_instruction_follows_at_once_without_arithmetic_latency(gpu: De
 
 
 def test_code_is_fetched_from_where_it_lies(gpu: Device) -> None:
-    """Two instructions that lie further apart than the cache is long evict one another."""
+    """Lines that do not fit come from L2 again and again, eight at a time, two cycles each."""
     size = int(timing_facts(gpu).instruction_cache_bytes)
-    steps = [Step(Pipeline.INTEGER)] * (size // 128 + 8)
+    steps = [Step(Pipeline.INTEGER)] * (size // 128 + 64)
     apart = [128 * number for number in range(len(steps))]
-    trips = 20
+    trips = 10
     far = code(gpu, steps, [2] * len(steps), trips=trips, addresses=apart)
-    near = code(gpu, steps, [2] * len(steps), trips=trips)
-    fetches = (trips - 1) * len(steps) * timing_facts(gpu).fetch_latency_cycles
-    more = timed(gpu, far).full_cycles - timed(gpu, near).full_cycles
-    assert more == pytest.approx(fetches, rel=0.1)
+    eight = math.ceil(timing_facts(gpu).fetch_latency_cycles) + 7 * 2
+    expected = trips * len(steps) / 8 * eight
+    assert timed(gpu, far).full_cycles == pytest.approx(expected, rel=WITHIN)
+
+
+def test_code_is_cold_as_a_launch_begins(gpu: Device) -> None:
+    """Once straight on: what follows the first eight lines is waited for, the first time only."""
+    steps = [Step(Pipeline.INTEGER)] * (8 * 40)
+    stalls = [2] * len(steps)
+    once, twice = (timed(gpu, code(gpu, steps, stalls, trips=trips)) for trips in (1, 2))
+    warm = timed(gpu, code(gpu, steps, stalls, trips=1), Component.INSTRUCTION_FETCH)
+    latency = math.ceil(timing_facts(gpu).fetch_latency_cycles)
+    assert warm.full_cycles == pytest.approx(2 * len(steps), rel=WITHIN)
+    # a line takes 16 cycles, and is asked for when the eighth before it is come to
+    late = latency - 8 * 16
+    assert once.full_cycles - warm.full_cycles == pytest.approx(4 * late, rel=0.1)
+    assert twice.full_cycles - once.full_cycles == pytest.approx(2 * len(steps), rel=WITHIN)
+
+
+def test_other_lines_of_code_cost_nothing_before_they_are_needed(gpu: Device) -> None:
+    few = [Step(Pipeline.INTEGER)] * 60
+    cold = timed(gpu, code(gpu, few, [2] * len(few), trips=1))
+    assert cold.full_cycles == pytest.approx(2 * len(few), rel=WITHIN)
