@@ -57,7 +57,7 @@ def kernel(name: str, trips: int) -> TimedKernel:
 
 
 def machine_code(name: str, trips: int) -> TimedKernel:
-    """The same with control bits: three scoreboards for accesses, stalls of two cycles else."""
+    """Its equivalent with control bits: three scoreboards for accesses, stalls of two cycles else."""
     body = [
         replace(
             step,
