@@ -57,7 +57,7 @@ def kernel(name: str, trips: int) -> TimedKernel:
 
 
 def machine_code(name: str, trips: int) -> TimedKernel:
-    """Its equivalent with control bits: three scoreboards for accesses, stalls of two cycles else."""
+    """Makes a kernel with control bits: three scoreboards for accesses, else stalls of 2 cycles."""
     body = [
         replace(
             step,
