@@ -93,7 +93,8 @@ class RunnableKernel:
         launch = described.launch(self.kernel, args)
         targets = [load_device(item) if isinstance(item, str) else item for item in chosen.devices]
         with time_limit(chosen.ends.seconds):
-            return self._planned(launch, self._plan(targets, chosen), chosen)
+            found = self._planned(launch, self._plan(targets, chosen), chosen)
+        return found.with_caches(chosen.caches)
 
     def _plan(self, devices: Sequence[Device], options: RunOptions) -> CodePlan:
         """Which code is executed for which device; `target` says it where there are no devices."""
@@ -161,7 +162,7 @@ class RunnableKernel:
         options: RunOptions,
     ) -> KernelTrace:
         """Executes all thread blocks, with the memory of `devices`; None records no access."""
-        memories = MemorySimulation(self.kernel, launch, devices or ())
+        memories = MemorySimulation(self.kernel, launch, devices or (), options.is_warm)
         execute_at = partial(
             execute,
             self.kernel,

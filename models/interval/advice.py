@@ -55,6 +55,7 @@ REMEDIES: Mapping[Component, str] = {
     Component.DRAM_BANDWIDTH: "reuse of data on chip, smaller types",
     Component.MEMORY_LATENCY: "loads ahead of their use, or more of them on their way",
     Component.OUTSTANDING_REQUESTS: "fewer sectors for the same data: coalesced accesses",
+    Component.ATOMICS: "sums of a warp or thread block first, one atomic for each of them",
     Component.BARRIER: "fewer barriers, or smaller thread blocks",
     Component.FENCE: "fewer fences, of the narrowest scope",
     Component.BRANCH: "unrolled loops, selections instead of branches",

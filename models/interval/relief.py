@@ -24,7 +24,7 @@ OF_KERNEL = frozenset(
     {
         *(Component.BANK_CONFLICTS, Component.CONSTANT_SERIALISATION, Component.UNCOALESCED),
         *(Component.LOCAL_MEMORY, Component.DIVERGENCE, Component.OCCUPANCY),
-        *(Component.UNEQUAL_WARPS, Component.TAIL, Component.IMBALANCE),
+        *(Component.UNEQUAL_WARPS, Component.TAIL, Component.IMBALANCE, Component.ATOMICS),
     }
 )
 """What the kernel or its launch does, not what the machine is."""

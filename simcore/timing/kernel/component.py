@@ -36,6 +36,7 @@ class Component(Enum):
     DRAM_BANDWIDTH = "DRAM bandwidth"
     MEMORY_LATENCY = "memory latency"
     OUTSTANDING_REQUESTS = "limit of outstanding requests"
+    ATOMICS = "contended atomics"
     BARRIER = "barriers"
     FENCE = "fences"
     BRANCH = "branch latency"

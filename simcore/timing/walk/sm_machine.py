@@ -61,10 +61,11 @@ class Machine(NamedTuple):
 
     `shared_cycles`, `constant_cycles`, `l1_cycles`: of a pass; `l2_cycles`, `dram_cycles`: of one
     sector at the SM's share of the bandwidths, `..._least_cycles` while the other SMs ask for
-    nothing, `..._room`: cycles by which the SM can be behind its share and catch up; `fetch_lines`:
-    lines of the instruction cache, 0 where all code is there from the beginning; `fetch_ahead`:
-    lines that are on their way at a time; `operand_read`: cycles until an access has read its
-    operands; `request_limit`: sectors, or UNLIMITED;
+    nothing, `..._room`: cycles by which the SM can be behind its share and catch up;
+    `address_share`: by how much longer the busiest address of atomics is occupied by a request of
+    each busy SM than by one; `fetch_lines`: lines of the instruction cache, 0 where all code is
+    there from the beginning; `fetch_ahead`: lines that are on their way at a time; `operand_read`:
+    cycles until an access has read its operands; `request_limit`: sectors, or UNLIMITED;
     `slot_cycles`: until a scheduler may issue again, 0 where issue slots have no end;
     `own_kinds`: bits of the kinds for which a scheduler has a pipe of its own, or which need none.
     """
@@ -90,6 +91,7 @@ class Machine(NamedTuple):
     dram_cycles: float
     dram_least_cycles: float
     dram_room: float
+    address_share: float
     request_limit: float
     barrier_latency: int
     waits_at_barriers: bool
@@ -137,7 +139,7 @@ def sm_machine(
         kinds=_kinds(timing, latency.units, without),
         shared_cycles=0.0 if gone(Component.SHARED_PIPE) else _shared_cycles(device, width),
         shared_latency=latency.shared,
-        constant_cycles=1.0,
+        constant_cycles=device.constant.pass_cycles,
         constant_latency=latency.constant,
         l1_latency=latency.l1,
         l2_latency=latency.l2,
@@ -149,6 +151,7 @@ def sm_machine(
         dram_cycles=dram,
         dram_least_cycles=dram / busy_sms,
         dram_room=dram * past_l2,
+        address_share=0.0 if gone(Component.ATOMICS) else float(busy_sms),
         request_limit=UNLIMITED
         if gone(Component.OUTSTANDING_REQUESTS)
         else float(timing.outstanding_sectors),

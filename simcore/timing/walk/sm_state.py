@@ -27,6 +27,8 @@ from kernelcast.simcore.timing.walk.sm_machine import Machine
 __all__ = [
     "ACCOUNT_WORDS",
     "ACKNOWLEDGED",
+    "ADDRESS_FREE",
+    "ADDRESS_SINCE",
     "ARRIVED",
     "BEGINS",
     "BIT",
@@ -114,9 +116,10 @@ __all__ = [
 NEVER = 1 << 50
 
 L1_FREE, L2_FREE, DRAM_FREE, L2_SINCE, DRAM_SINCE, STORE_DONE, LOADS, STORES = range(8)
-L2_CREDIT, DRAM_CREDIT = range(8, 10)
+L2_CREDIT, DRAM_CREDIT, ADDRESS_FREE, ADDRESS_SINCE = range(8, 12)
 """Clocks: when a level is free again, since when it has been busy without a pause, when the last
-store is done; sectors that are on their way; idle cycles of the SM's share of a level."""
+store is done; sectors that are on their way; idle cycles of the SM's share of a level; the busiest
+address of atomics as a level."""
 (
     DISPATCHED,
     COMPLETED,
@@ -158,7 +161,7 @@ LIVE, ARRIVED, BEGINS, STORED, FIRST, VACATED = range(6)
 FETCHED, LINE_READY = range(2)
 REQUEST_READY, REQUEST_SECTORS, REQUEST_WORDS = range(3)
 OPENS, CLOSED, PIPE_WORDS = range(3)
-STATES = 32
+STATES = 40
 """Where the states of warps begin in a row of the account, behind the slots."""
 ACCOUNT_WORDS = 2 * STATES
 SCHEDULERS = 64
@@ -295,7 +298,7 @@ def new_state(
         free=np.zeros(pipes * PIPE_WORDS),
         banks=np.zeros(2 * schedulers),
         place=np.zeros(thread_blocks_per_sm * WORDS, np.int64),
-        clocks=np.zeros(10),
+        clocks=np.zeros(12),
         counts=words,
         requests=np.zeros(3 * ring * REQUEST_WORDS),
         lines=lines.ravel(),

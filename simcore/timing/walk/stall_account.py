@@ -17,6 +17,8 @@ from kernelcast.simcore.timing.walk.kernel_arrays import (
 from kernelcast.simcore.timing.walk.sm_machine import Machine
 from kernelcast.simcore.timing.walk.sm_reads import pipe_opens, warp_place, warp_ready, warp_reason
 from kernelcast.simcore.timing.walk.sm_state import (
+    ADDRESS_FREE,
+    ADDRESS_SINCE,
     BEGINS,
     DRAM_FREE,
     DRAM_SINCE,
@@ -35,6 +37,7 @@ __all__ = ["account_row", "aligned", "credit", "lose_idle_slots", "lose_slots", 
 _L1_LATENCY = StallReason.L1_LATENCY.code
 _L2_LATENCY = StallReason.L2_LATENCY.code
 _DRAM_LATENCY = StallReason.DRAM_LATENCY.code
+_ATOMICS = StallReason.ATOMICS.code
 _L2_BANDWIDTH = StallReason.L2_BANDWIDTH.code
 _DRAM_BANDWIDTH = StallReason.DRAM_BANDWIDTH.code
 _L1_PIPE = StallReason.L1_PIPE.code
@@ -97,8 +100,14 @@ def _lose_to_memory(
 ) -> None:
     """Splits a wait for L2 or DRAM: the cycles in which the level was busy are its bandwidth's.
 
-    So are those of the launch of a thread block: it is hidden behind what others asked for.
+    So are those of the launch of a thread block: it is hidden behind what others asked for. Those
+    in which the busiest address of atomics was occupied are theirs.
     """
+    since, until = state.clocks[ADDRESS_SINCE], state.clocks[ADDRESS_FREE]
+    busy = _overlap(machine, begin, end, since, until)
+    if unlikely(busy > 0):
+        _credit_cycles(machine, state, account, _ATOMICS, begin, begin + busy)
+        begin += busy
     dram, l2 = _DRAM_BANDWIDTH, _L2_BANDWIDTH
     if reason == _REQUESTS_LATENCY:
         dram, l2 = _REQUESTS_DRAM, _REQUESTS_L2

@@ -98,6 +98,7 @@ KNEES = {
 FLOAT_UNITS = (
     *("_hz", "_bytes_per_s", "_flops_per_s", "_ops_per_s", "_s"),
     *("_cycles", "_bytes", "_bytes_per_cycle", ".lanes", "_sectors", "_efficiency"),
+    "texels_per_cycle",
     *(f"ptx_costs.parallel_degree.{constant}" for constant in "abcdm"),
     *(f"_hit_rate.{constant}" for constant in ("a", "b", "steepness")),
     *(f"tensor.{type_.value}" for type_ in TensorType),
