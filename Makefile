@@ -62,6 +62,8 @@ validate: $(VENV)/installed
 	$(BIN)/kernelcast validate volumes
 	$(BIN)/kernelcast validate suite --size full --engine jit --jobs 1 --all-devices
 	if ls validation/measured/*.json > /dev/null 2>&1; then $(BIN)/kernelcast validate measured; fi
+	$(BIN)/kernelcast validate measured --set lattice-boltzmann
+	$(BIN)/kernelcast validate measured --set pytorch-operators
 
 check: $(VENV)/installed-check
 	$(BIN)/ruff format --check .

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from kernelcast.simcore.timing.kernel.machine_schedule import MachineSchedule
 from kernelcast.simcore.timing.kernel.timed_kernel import MemoryLevels, Pipeline, TimedKernel
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.warp_paths import NO_PATTERN, WarpPaths
 
-__all__ = ["Step", "micro_kernel"]
+__all__ = ["Step", "micro_kernel", "scheduled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,31 @@ def micro_kernel(
         warp_width=warp_width,
         tensor_latency=np.array([step.tensor_latency for step in steps]),
     )
+
+
+def scheduled(
+    kernel: TimedKernel,
+    stalls: Sequence[int],
+    *,
+    reads: Sequence[int] = (),
+    addresses: Sequence[int] = (),
+    banks: Sequence[tuple[int, int]] = (),
+    yields: Sequence[bool] = (),
+) -> TimedKernel:
+    """The kernel as machine code, with a number for each step; its registers are scoreboards.
+
+    What is left out is nothing: no scoreboard for operands (-1), no read of a bank, no yield, and
+    code of 16 bytes an instruction in their order.
+    """
+    count = len(stalls)
+    schedule = MachineSchedule(
+        stall_cycles=np.array(stalls, np.int64),
+        yields=np.array(yields or [False] * count, np.bool_),
+        read=np.array(reads or [-1] * count, np.int64),
+        address=np.array(addresses or [16 * number for number in range(count)], np.int64),
+        bank_reads=np.array(banks or [(0, 0)] * count, np.int64),
+    )
+    return replace(kernel, schedule=schedule)
 
 
 def _padded(registers: Sequence[tuple[int, ...]]) -> npt.NDArray[np.int32]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from micro_kernel import Step, micro_kernel
+from micro_kernel import Step, micro_kernel, scheduled
 from targets import Target, target_table
 from timing import geometric_mean, table
 
@@ -22,6 +23,9 @@ from kernelcast.simcore.timing.launch.launch_timing import launch_timing
 DEVICE = "a100-80gb"
 _TARGET = 20.0
 _SMS = 108
+_HOLDING = (Pipeline.SHARED, Pipeline.GLOBAL)
+_HELD = (1, 20, 21)
+"""Registers that accesses of the bodies write."""
 
 
 def _fused(count: int, first: int = 2) -> list[Step]:
@@ -52,6 +56,22 @@ def kernel(name: str, trips: int) -> TimedKernel:
     return micro_kernel(BODIES[name], trips, 8, thread_blocks=16 * _SMS, thread_blocks_per_sm=8)
 
 
+def machine_code(name: str, trips: int) -> TimedKernel:
+    """The body of a name with control bits: scoreboards of accesses, stalls of two."""
+    body = [
+        replace(
+            step,
+            reads=tuple(number % 3 for number in step.reads if number in _HELD),
+            writes=tuple(number % 3 for number in step.writes if step.pipeline in _HOLDING),
+        )
+        for step in BODIES[name]
+    ]
+    made = micro_kernel(body, trips, 8, thread_blocks=16 * _SMS, thread_blocks_per_sm=8)
+    stalls = [1 if step.pipeline in _HOLDING else 2 for step in body]
+    banks = [(1, 1) if step.pipeline is Pipeline.FP32 else (0, 0) for step in body]
+    return scheduled(made, stalls, banks=banks)
+
+
 def rate(timed: TimedKernel, repeats: int) -> float:
     """Warp instructions a second of core time, the best run after one warm-up."""
     device, best = load_device(DEVICE), 0.0
@@ -69,13 +89,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Times the timing simulator.")
     parser.add_argument("--quick", action="store_true", help="fewer repeats")
     repeats = 3 if parser.parse_args().quick else 10
-    rates = {name: rate(kernel(name, 20000 // len(BODIES[name])), repeats) for name in BODIES}
-    rows = [(name, f"{value / 1e6:.1f}") for name, value in rates.items()]
-    mean = geometric_mean(list(rates.values())) / 1e6
-    goal = Target("geometric mean", mean, _TARGET, "M/s", at_least=True)
+    goals = [_timed("source", kernel, repeats), _timed("machine code", machine_code, repeats)]
+    sys.stdout.write(target_table(goals) + "\n")
+    return 0 if all(goal.is_met for goal in goals) else 1
+
+
+def _timed(code: str, make: Callable[[str, int], TimedKernel], repeats: int) -> Target:
+    """The geometric mean of all bodies, after a table of each."""
+    rates = {name: rate(make(name, 20000 // len(BODIES[name])), repeats) for name in BODIES}
+    rows = [(f"{name}, {code}", f"{value / 1e6:.1f}") for name, value in rates.items()]
     sys.stdout.write(table(("kernel", "M warp instructions/s"), rows) + "\n\n")
-    sys.stdout.write(target_table([goal]) + "\n")
-    return 0 if goal.is_met else 1
+    mean = geometric_mean(list(rates.values())) / 1e6
+    return Target(f"geometric mean, {code}", mean, _TARGET, "M/s", at_least=True)
 
 
 if __name__ == "__main__":

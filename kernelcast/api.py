@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from kernelcast.cross_check import contradictions
 from kernelcast.defaults import DEFAULT_MODEL, default_model, why_not_default
 from kernelcast.errors import KernelcastError, TraceFormatError, nearest
 from kernelcast.execution.kernel_trace import KernelTrace
@@ -137,7 +138,12 @@ def estimate(
     given = {option: value for option, value in own.items() if value is not None}
     check_options((name,), given)
     options = ModelOptions(_work_type(work_type), utilization, variant, given)
-    found = replace(get_model(name)(profile, chosen, options), code=profile.code)
+    found = get_model(name)(profile, chosen, options)
+    found = replace(
+        found,
+        code=profile.code,
+        contradictions=contradictions(found, profile, chosen, options),
+    )
     if model is None:
         return replace(found, assumptions=(*why_not_default(chosen), *found.assumptions))
     return found
@@ -204,13 +210,20 @@ def load_trace(path: str | os.PathLike[str]) -> KernelTrace:
 def save_trace(trace: KernelTrace, path: str | os.PathLike[str]) -> None:
     """Writes a Parquet file that gives the same profiles again; the format is in docs/traces.md.
 
-    TraceFormatError when it cannot be written, or was executed for several warp widths.
+    TraceFormatError when it cannot be written, or was executed for several warp widths or as the
+    machine code of several architectures.
     """
     if len(trace.traces) > 1:
         widths = " and ".join(str(item.warp_width) for item in trace.traces)
         raise TraceFormatError(
             f"a file holds warps of one width, the trace those of {widths} threads: run the kernel "
             "with one `warp_width`"
+        )
+    if trace.others:
+        codes = " and ".join(sorted(item.code for item in (trace, *trace.others)))
+        raise TraceFormatError(
+            f"a file holds one code, the trace has {codes}: run the kernel for devices of one "
+            "architecture, or with `code='source'`"
         )
     write_trace(path, trace.data, trace.repeats)
 

@@ -12,7 +12,7 @@ from kernelcast.simcore.profile.profile import LaunchValidity
 from kernelcast.traces.trace import AS_WRITTEN, SOURCE_CODE
 from kernelcast.units import format_quantity, format_seconds
 
-__all__ = ["Combine", "Estimate", "Parameter", "Term"]
+__all__ = ["Advice", "Combine", "Estimate", "Parameter", "Term"]
 
 
 class Combine(Enum):
@@ -77,11 +77,32 @@ class Parameter:
     meaning: str
 
 
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What to change, why, and what that gains.
+
+    `gain`: how many times as fast the launch would be, None where nobody has worked it out;
+    `where`: places of the source, the most important first.
+    """
+
+    what: str
+    why: str = ""
+    gain: float | None = None
+    where: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.why}" if self.why else self.what
+
+
 @dataclass(frozen=True)
 class Estimate:
     """What a model says of one kernel on one device, for `repeats` launches together.
 
-    `time_low_s` and `time_high_s` bound the time; `basis` says where the bounds come from.
+    `time_low_s` and `time_high_s` bound the time; `basis` says where the bounds come from, and
+    `coverage` which share of measured times lay between them, None where nobody has counted.
+    `gain` is what the launch would gain without its bottleneck, `gain_text` says on which
+    condition; `contradictions` are plain lines where another model's bound is broken. `cycles` of
+    the SM that ends last are at `clock_hz`.
     `parameters` are the model's intermediate results in the order of its equations.
     """
 
@@ -96,11 +117,17 @@ class Estimate:
     repeats: int = 1
     parameters: tuple[Parameter, ...] = ()
     causes: tuple[str, ...] = ()
-    advice: tuple[str, ...] = ()
+    advice: tuple[Advice, ...] = ()
     assumptions: tuple[str, ...] = ()
     validity: LaunchValidity = field(default=LaunchValidity(None, None, None))
     code: str = ""
     """The code that was executed, as `KernelProfile.code` has it."""
+    gain: float | None = None
+    gain_text: str = ""
+    coverage: float | None = None
+    cycles: float | None = None
+    clock_hz: float | None = None
+    contradictions: tuple[str, ...] = ()
 
     @property
     def time_s(self) -> float:
@@ -124,20 +151,24 @@ class Estimate:
         """Kernel, device, time and limit in one line."""
         launches = f" for {self.repeats} launches" if self.repeats > 1 else ""
         time = f"{format_seconds(self.time_s)}{launches}"
+        gain = f": {self.gain_text}" if self.gain_text else ""
         return (
             f"{source_name(self.kernel)} on {self.device}: {time}, "
-            f"limited by {self.bottleneck} ({self.model})"
+            f"limited by {self.bottleneck}{gain} ({self.model})"
         )
 
     @property
     def explanation(self) -> tuple[str, ...]:
-        """Where the time goes, why, what to change, and how far to trust it; indented lines."""
+        """How far to trust the time, why, what to change, where the time goes; indented lines."""
         bounds = f"{format_seconds(self.time_low_s)} to {format_seconds(self.time_high_s)}"
+        if self.coverage is not None:
+            bounds += f", as {self.coverage:.0%} of measured times were"
         return (
-            *_section("time", _tree(self.terms)),
+            *_section("models contradict each other", self.contradictions),
             *_section("between", (f"{bounds}: {self.basis}",)),
             *_section("why", self.causes),
-            *_section("what to change", self.advice),
+            *_section("what to change", map(str, self.advice)),
+            *_section("time", _tree(self.terms)),
             *_section("executed", self._executed),
             *_section("assumed", self.assumptions),
             *_section("conditions for it to hold", self.validity.checks),
@@ -158,7 +189,7 @@ class Estimate:
         values = [
             f"{item.symbol} = {format_quantity(item.value, item.unit)}" for item in self.parameters
         ]
-        return "\n".join((self.headline, *_section("parameters", values), *self.explanation))
+        return "\n".join((self.headline, *self.explanation, *_section("parameters", values)))
 
 
 def _section(title: str, items: Iterable[str]) -> tuple[str, ...]:

@@ -64,12 +64,11 @@ SASS_OPCODES: Mapping[str, SassInstruction] = {
         _compute("integer", "ICMP IDP IDP4A LEA LOP LOP3 SHF SHL SHR BFE BFI BMSK BREV FLO POPC"),
         _compute("integer", "SGXT XMAD VABSDIFF VABSDIFF4 VADD VMAD VMNMX VSET VSETP VSHL VSHR"),
         _compute("integer", "VIADD VIADDMNMX VIMNMX VIMNMX3 VHMNMX CLEA"),
+        _compute("integer", "PRMT VOTE VOTEU"),
         _compute("integer", "PLOP3 PSET PSETP CSET CSETP LEPC QSPC REDUX CREDUX MATCH"),
         _compute("tensor", "HMMA IMMA BMMA DMMA QMMA"),
-        _compute(
-            "move", "MOV SEL FSEL PRMT SHFL S2R CS2R CS2UR S2UR R2UR P2R R2P P2UR UR2UP R2B B2R"
-        ),
-        _compute("move", "MOVM VOTE VOTEU BMOV GETLMEMBASE SETLMEMBASE"),
+        _compute("move", "MOV SEL FSEL S2R CS2R CS2UR S2UR R2UR P2R R2P P2UR UR2UP R2B B2R"),
+        _compute("move", "MOVM BMOV GETLMEMBASE SETLMEMBASE"),
         _compute("conversion", "F2F F2I I2F I2I I2IP FRND F2FP F2IP I2FP"),
         _compute("special function", "MUFU"),
         _compute("control", "NOP PMTRIG NANOSLEEP DEPBAR ERRBAR CGAERRBAR SETCTAID ELECT"),
@@ -81,6 +80,7 @@ SASS_OPCODES: Mapping[str, SassInstruction] = {
         _compute("control", "SYNC BRK CONT BSYNC BREAK", kind="branch"),
         _compute("control", "EXIT KILL", kind="exit"),
         _compute("barrier", "BAR", kind="barrier"),
+        _compute("load/store", "SHFL"),
         _compute("load/store", "MEMBAR LDGDEPBAR CCTL CCTLL CCTLT FENCE", kind="fence"),
         _access("load", generic="LD", local="LDL", shared="LDS LDSM", const="LDC LDCU"),
         _access("load", **{"global": "LDG LDGSTS"}),

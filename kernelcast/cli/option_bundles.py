@@ -33,6 +33,7 @@ class ExecutionOptions:
     exact: options.Exact = False
     sample: options.Sample = False
     code: options.CodeChoice = None
+    caches: options.CachesChoice = None
 
     @property
     def sampling(self) -> Sampling:
@@ -60,6 +61,7 @@ class ExecutionOptions:
             sampling=self.sampling,
             record_paths=record_paths,
             code=self.code,
+            caches=self.caches,
             target=target,
             warp_width=None if target is None else target.architecture.warp_width,
         )

@@ -12,12 +12,14 @@ import typer
 import kernelcast as kc
 from kernelcast.cli.terminal import show_error
 from kernelcast.errors import KernelcastError
+from kernelcast.execution.caches import Caches
 from kernelcast.execution.code import Code
 from kernelcast.execution.sampling import Sampling
 from kernelcast.simcore.launch.launch import Limits
 
 __all__ = [
     "AlwaysExact",
+    "CachesChoice",
     "CodeChoice",
     "Csv",
     "Engine",
@@ -122,6 +124,17 @@ CodeChoice: TypeAlias = Annotated[
         help="What is executed: native, the machine code of each GPU (PTX is assembled); source, "
         "PTX or LLVM IR as an assembler would order it; as-written, the same in its own order; "
         "auto (the default), native where it can be had.",
+        show_default=False,
+        rich_help_panel=_EXECUTION,
+    ),
+]
+
+
+CachesChoice: TypeAlias = Annotated[
+    Caches | None,
+    typer.Option(
+        help="What L2 holds when the launch begins: nothing (cold), or what an equal launch on the "
+        "same buffers left (warm). Default: as the workload says, else cold.",
         show_default=False,
         rich_help_panel=_EXECUTION,
     ),

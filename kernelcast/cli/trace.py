@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -13,6 +14,7 @@ from kernelcast.cli import options
 from kernelcast.cli.terminal import show_result
 from kernelcast.cli.trace_source import Execution
 from kernelcast.errors import KernelcastError
+from kernelcast.execution.code import Code, code_named, machine_code_name
 from kernelcast.report import traces
 
 __all__ = ["app"]
@@ -53,8 +55,13 @@ def record_trace(
     registers: options.Registers = None,
     engine: options.Engine = options.EngineName.AUTO,
     device: Annotated[
-        str | None,
-        typer.Option(help="GPU that the trace is for: gives code and warp width.", metavar="D"),
+        list[str] | None,
+        typer.Option(
+            help="GPU that the trace is for: gives code and warp width. May be repeated for GPUs "
+            "that have both in common.",
+            metavar="D",
+            show_default=False,
+        ),
     ] = None,
     warp_width: Annotated[
         int | None,
@@ -69,7 +76,9 @@ def record_trace(
     if kc.is_trace_file(workload):
         raise KernelcastError(f"{workload} is a trace already; `trace import` converts traces")
     _check_output(output)
-    target = None if device is None else kc.device(device)
+    targets = [kc.device(name) for name in device or ()]
+    _check_common(targets, code_named(code))
+    target = targets[0] if targets else None
     width = warp_width if target is None else _width_of(target, warp_width)
     execution = Execution(
         size,
@@ -139,6 +148,19 @@ def _width_of(device: kc.Device, wanted: int | None) -> int:
     if wanted not in (None, width):
         raise KernelcastError(f"--warp-width {wanted}: {device.name} has warps of {width} threads")
     return width
+
+
+def _check_common(devices: Sequence[kc.Device], code: Code) -> None:
+    """Raises KernelcastError for devices that no one trace is for."""
+    what: dict[str, str] = {}
+    for device in devices:
+        runs = f"warps of {device.architecture.warp_width} threads"
+        if code is not Code.SOURCE:
+            runs = f"{machine_code_name(device) or 'the source form'} in {runs}"
+        what.setdefault(runs, device.name)
+    if len(what) > 1:
+        each = ", ".join(f"{name} runs {runs}" for runs, name in what.items())
+        raise KernelcastError(f"a trace holds one code: {each}; keep one trace for each")
 
 
 def _check_output(output: Path) -> None:

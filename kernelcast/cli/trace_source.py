@@ -12,6 +12,7 @@ from kernelcast import simcore
 from kernelcast.cli import options
 from kernelcast.cli.terminal import show_progress
 from kernelcast.errors import KernelcastError
+from kernelcast.execution.caches import Caches
 from kernelcast.execution.code import Code
 from kernelcast.execution.run_options import RunOptions
 from kernelcast.execution.sampling import Sampling
@@ -39,6 +40,7 @@ class Execution:
     sampling: Sampling = Sampling.NEVER
     record_paths: bool = False
     code: Code | None = None
+    caches: Caches | None = None
     target: kc.Device | None = None
     """The GPU whose machine code is executed where its memory is not simulated."""
 
@@ -51,12 +53,14 @@ class Execution:
     ) -> kc.KernelTrace:
         """Executes the workload, or loads the trace, of the file `source`.
 
-        A stored trace takes no option of execution but `registers`, which changes occupancy only.
+        A stored trace takes no option of execution but `registers`, which changes occupancy only,
+        and `caches`.
         LaunchError, before a workload runs, when it does not fit one of `devices`.
         """
         if kc.is_trace_file(source):
             self._check_stored(source)
             stored = kc.load_trace(source)
+            stored = stored.with_caches(self.caches)
             return stored if self.registers is None else stored.with_registers(self.registers)
         loaded = kc.load_workload(source)
         options.note_engine(self.engine)
@@ -75,6 +79,7 @@ class Execution:
                 record_paths=self.record_paths,
                 sampling=self.sampling,
                 code=self.code,
+                caches=self.caches,
                 target=self.target,
             )
             return loaded.run(self.size, options=executed)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kernelcast.errors import TraceFormatError
+from kernelcast.execution.caches import Caches, caches_named
 from kernelcast.execution.code import machine_code_name
 from kernelcast.execution.memory_simulation import SimulatedDevice
 from kernelcast.simcore.device.device import Device
@@ -35,8 +36,9 @@ class KernelTrace:
     """One launch, executed for each of the warp widths of `traces`, which rise.
 
     `repeats` launches are to be estimated. `simulated`: what the run's devices did meanwhile.
-    `others`: the same launch as the machine code of other architectures. `notes`: why a device has
-    no machine code, by its name.
+    `caches`: what each launch finds there. `others`: the same launch as the machine code of other
+    architectures. `notes`: why a device has no machine code, by its name. `has_source`: the kernel
+    has a source form, too.
     """
 
     traces: tuple[Trace, ...]
@@ -44,6 +46,8 @@ class KernelTrace:
     simulated: tuple[SimulatedDevice, ...] = ()
     others: tuple[KernelTrace, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
+    caches: Caches = Caches.COLD
+    has_source: bool = False
 
     @classmethod
     def of_codes(cls, found: Sequence[KernelTrace], notes: Mapping[str, str]) -> KernelTrace:
@@ -72,6 +76,11 @@ class KernelTrace:
         """The trace as one of `repeats` equal launches, which times are then for."""
         others = tuple(item.repeated(repeats) for item in self.others)
         return replace(self, repeats=repeats, others=others)
+
+    def with_caches(self, caches: Caches | str | None) -> KernelTrace:
+        """The trace as of a launch with `cold` or `warm` caches, None for cold."""
+        others = tuple(item.with_caches(caches) for item in self.others)
+        return replace(self, caches=caches_named(caches), others=others)
 
     def with_registers(self, registers: int) -> KernelTrace:
         """The trace as if compiled to that many registers: another occupancy, the same counts."""
@@ -116,9 +125,11 @@ class KernelTrace:
         mine = self.of_device(target)
         trace = mine.at_width(target.architecture.warp_width)
         memory = mine._simulated_memory(trace, target)
+        if memory is None and mine.caches is Caches.WARM:
+            memory = mine._warm_memory(trace, target)
         found = profile(trace, target, mine.repeats, memory)
         found = replace(found, assumptions=(*found.assumptions, *self._about_code(trace, target)))
-        return replace(found, target=target)
+        return replace(found, target=target, has_source=self.has_source)
 
     def _about_code(self, trace: Trace, target: Device) -> Iterator[str]:
         """What is assumed because the device does not run the code that was executed."""
@@ -135,18 +146,32 @@ class KernelTrace:
             trace.resources, launch, target, held_share(trace)
         ).thread_blocks_per_sm
         for item in self.simulated:
-            if item.device == target and item.memory.thread_blocks_per_sm == resident:
-                return item.memory
+            memory = item.memory
+            is_same = memory.is_warm is (self.caches is Caches.WARM) and item.device == target
+            if is_same and memory.thread_blocks_per_sm == resident:
+                return memory
         if self.simulated and not trace.has_memory:
             known = ", ".join(
-                f"{item.device.name} with {item.memory.thread_blocks_per_sm} thread blocks per SM"
+                f"{item.device.name} with {item.memory.thread_blocks_per_sm} thread blocks per SM "
+                f"and {Caches.WARM.value if item.memory.is_warm else Caches.COLD.value} caches"
                 for item in self.simulated
             )
             raise TraceFormatError(
-                f"the run simulated the memory of {known}, not of {target.name} with {resident}: "
+                f"the run simulated the memory of {known}, not of {target.name} with {resident} "
+                f"and {self.caches.value} caches: "
                 "execute the kernel with this device and these registers, or without devices"
             )
         return None
+
+    def _warm_memory(self, trace: Trace, target: Device) -> MemoryResult | None:
+        """What a launch after an equal one does; None where accesses are missing for it."""
+        from kernelcast.simcore.memory.device_memory import simulate_memory  # slow to import
+
+        if not trace.has_memory:
+            return None
+        launch = LaunchShape(trace.grid, trace.thread_block)
+        resident = occupancy(trace.resources, launch, target, held_share(trace))
+        return simulate_memory(trace, target, resident.thread_blocks_per_sm, is_warm=True)
 
     def profiles(self, devices: Sequence[Device | str]) -> list[KernelProfile]:
         """`profile` on several devices, in their order, on all cores."""

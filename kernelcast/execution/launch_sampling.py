@@ -44,7 +44,13 @@ def sampled_launch(
             sliced = SlicedLaunch(kernel, launch, width, options.ends)
             traces.append(sliced.counts(options.progress))
             simulated.extend(
-                _memory(sliced, traces[-1], kernel, launch, device)
+                _memory(
+                    sliced,
+                    traces[-1],
+                    resident_thread_blocks(kernel, launch, device),
+                    device,
+                    options.is_warm,
+                )
                 for device in devices
                 if device.architecture.warp_width == width
             )
@@ -55,12 +61,11 @@ def sampled_launch(
 
 
 def _memory(
-    sliced: SlicedLaunch, counts: Trace, kernel: Kernel, launch: Launch, device: Device
+    sliced: SlicedLaunch, counts: Trace, resident: int, device: Device, is_warm: bool
 ) -> SimulatedDevice:
     from kernelcast.simcore.sampling.launch_sample import sample_memory
 
-    resident = resident_thread_blocks(kernel, launch, device)
-    return SimulatedDevice(device, sample_memory(sliced, counts, device, resident))
+    return SimulatedDevice(device, sample_memory(sliced, counts, device, resident, is_warm))
 
 
 def _why_not(kernel: Kernel, launch: Launch, engine: str, sampling: Sampling) -> str | None:

@@ -31,14 +31,17 @@ class SimulatedDevice:
 class MemorySimulation:
     """One launch on several devices. LaunchError when it does not fit one of them."""
 
-    def __init__(self, kernel: Kernel, launch: Launch, devices: Sequence[Device]) -> None:
+    def __init__(
+        self, kernel: Kernel, launch: Launch, devices: Sequence[Device], is_warm: bool = False
+    ) -> None:
         self._kernel = kernel
         self._launch = launch
         self._devices = tuple(devices)
+        self._is_warm = is_warm
         self._memories: dict[int, DeviceMemory] = {}
 
     def sinks(self, warp_width: int) -> list[DeviceMemory]:
-        """The memories of the devices with warps of that many threads, cold."""
+        """The memories of the devices with warps of that many threads, unused."""
         found = []
         for number, device in enumerate(self._devices):
             if device.architecture.warp_width == warp_width:
@@ -67,6 +70,7 @@ class MemorySimulation:
             warps,
             device,
             resident_thread_blocks(self._kernel, launch, device),
+            self._is_warm,
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
+from kernelcast.execution.caches import Caches, caches_named
 from kernelcast.execution.code import Code, code_named
 from kernelcast.execution.sampling import Sampling
 from kernelcast.keywords import check_keywords
@@ -34,6 +35,7 @@ class RunKeywords(TypedDict, total=False):
     code: Code | str | None
     target: Device | str | None
     source_registers: int | None
+    caches: Caches | str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +64,8 @@ class RunOptions:
     own order, `auto` machine code where the tools and the architecture allow; None is what the
     environment variable `KERNELCAST_CODE` says, else `auto`. Without devices it is that of
     `target`, whose memory is not simulated, and without either the source.
+    `caches`: `cold`, the default, or `warm`, where L2 has what an equal launch on the same buffers
+    left just before.
     `source_registers` per thread hold for the source form alone: machine code has its own.
     """
 
@@ -80,6 +84,7 @@ class RunOptions:
     code: Code | str | None = None
     target: Device | str | None = None
     source_registers: int | None = None
+    caches: Caches | str | None = None
 
     @classmethod
     def of(
@@ -98,6 +103,11 @@ class RunOptions:
     def chosen_code(self) -> Code:
         """The code that is wanted; KernelcastError for a name that is none."""
         return code_named(self.code)
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether the launch follows an equal one; KernelcastError for unknown `caches`."""
+        return caches_named(self.caches) is Caches.WARM
 
     @property
     def ends(self) -> Limits:

@@ -93,10 +93,17 @@ class RunnableKernel:
         launch = described.launch(self.kernel, args)
         targets = [load_device(item) if isinstance(item, str) else item for item in chosen.devices]
         with time_limit(chosen.ends.seconds):
-            return self._planned(launch, self._plan(targets, chosen), chosen)
+            found = self._planned(launch, self._plan(targets, chosen), chosen)
+        return found.with_caches(chosen.caches)
 
     def _plan(self, devices: Sequence[Device], options: RunOptions) -> CodePlan:
         """Which code is executed for which device; `target` says it where there are no devices."""
+        is_asked_for = options.code is not None and options.chosen_code is Code.SOURCE
+        if is_asked_for and self.kernel.machine is not None:
+            raise LaunchError(
+                f"{self.kernel.name} is machine code of {self.kernel.machine.architecture} and has "
+                "no source form: leave out --code source"
+            )
         target = load_device(options.target) if isinstance(options.target, str) else options.target
         asked = devices or ([] if target is None else [target])
         plan = planned(self.kernel, self.native, asked, options.chosen_code)
@@ -122,7 +129,8 @@ class RunnableKernel:
             chosen = replace(options, progress=_share_of(options.progress, number, len(parts)))
             kernel = runnable.with_exact_sums() if options.exact_sums else runnable
             found.append(kernel._recorded(launched, devices, chosen))
-        return KernelTrace.of_codes(found, plan.notes)
+        has_source = self.kernel.machine is None
+        return replace(KernelTrace.of_codes(found, plan.notes), has_source=has_source)
 
     def _recorded(
         self, launch: Launch, devices: Sequence[Device], options: RunOptions
@@ -156,7 +164,7 @@ class RunnableKernel:
         options: RunOptions,
     ) -> KernelTrace:
         """Executes all thread blocks, with the memory of `devices`; None records no access."""
-        memories = MemorySimulation(self.kernel, launch, devices or ())
+        memories = MemorySimulation(self.kernel, launch, devices or (), options.is_warm)
         execute_at = partial(
             execute,
             self.kernel,

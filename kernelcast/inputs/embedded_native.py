@@ -9,7 +9,8 @@ from kernelcast.errors import InputError
 from kernelcast.execution.code import NativeSource
 from kernelcast.inputs.embedded_code import Units, open_units, ptx_text
 from kernelcast.inputs.fat_binary import CodeEntry, CodeKind, payload
-from kernelcast.inputs.native.cubins import AssembledSource, assembled_module, kernels_of
+from kernelcast.inputs.native.cubins import AssembledSource, assembled_kernel, kernels_of
+from kernelcast.inputs.native.sources import architecture_name
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.ptx_frontend.sass.container.cubin import read_cubin
 from kernelcast.simcore.isa.ir.kernel import Kernel, Module
@@ -52,7 +53,8 @@ class EmbeddedNative(NativeSource):
                 continue
             text = ptx_text(content, where)
             if name in text and name in (ptx := read_ptx(text, where)).kernels:
-                return assembled_module(text, f"sm_{architecture}", where, ptx)
+                target = architecture_name(text, architecture)
+                return assembled_kernel(text, target, where, ptx, name)
         raise InputError(f"{self.file}: no code of {name!r} runs on sm_{architecture}")
 
     def _source(self, name: str) -> AssembledSource | None:

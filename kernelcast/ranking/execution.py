@@ -46,7 +46,7 @@ class ExecutedWorkload:
     sampling: Sampling = Sampling.AUTO
     checked_size: str | None = None
     reason: str = ""
-    code: Code = Code.AUTO
+    code: Code | None = None
 
     @property
     def name(self) -> str:

@@ -144,7 +144,7 @@ def _ranked_workload(workload: Workload, options: RankOptions) -> RankedKernel:
         options.limits,
         options.sampling,
         options.checked_size,
-        code=code_named(options.code),
+        code=None if options.code is None else code_named(options.code),
     )
     if options.model is not None:
         get_model(options.model)

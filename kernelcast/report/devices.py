@@ -28,6 +28,7 @@ _UNITS = (
     ("_sectors", "sectors"),
     ("_efficiency", "share"),
     (".lanes", "threads/cycle"),
+    (".texels_per_cycle", "texels/cycle"),
     *((f"tensor.{type_.value}", "multiply-adds/cycle") for type_ in TensorType),
     ("_hz", "Hz"),
     ("_s", "s"),

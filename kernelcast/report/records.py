@@ -64,7 +64,17 @@ def estimates_record(kernel: str, estimates: Iterable[Estimate]) -> Record:
                 "time_s": item.time_s,
                 "time_low_s": item.time_low_s,
                 "time_high_s": item.time_high_s,
+                "coverage": item.coverage,
                 "bottleneck": item.bottleneck,
+                "gain": item.gain,
+                "causes": list(item.causes),
+                "advice": [
+                    {"what": advice.what, "gain": advice.gain, "where": list(advice.where)}
+                    for advice in item.advice
+                ],
+                "contradictions": list(item.contradictions),
+                "cycles": item.cycles,
+                "clock_hz": item.clock_hz,
                 "terms": item.terms.as_dict(),
                 "parameters": [
                     {"symbol": p.symbol, "value": p.value, "unit": p.unit} for p in item.parameters

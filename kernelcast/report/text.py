@@ -39,14 +39,14 @@ __all__ = [
 
 
 def estimate_report(estimate: Estimate) -> RenderableType:
-    """Headline, the model's parameters in the order of its equations, and the explanation."""
+    """Headline and explanation, then the model's parameters in the order of its equations."""
     parameters = titled_table("", "parameter", ">value", "meaning")
     for item in estimate.parameters:
         parameters.add_row(item.symbol, format_quantity(item.value, item.unit), item.meaning)
     return Group(
         Text(estimate.headline, style="bold"),
-        parameters,
         *(_indented(line) for line in estimate.explanation),
+        parameters,
         Text(),
     )
 

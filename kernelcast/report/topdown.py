@@ -29,7 +29,10 @@ def topdown_report(
     What has no share on the last level is left out.
     """
     total = application.total
-    tables = [_parts_table(total, level, (*application.assumptions, *total.assumptions))]
+    notes = [f"assumed: {item}" for item in (*application.assumptions, *total.assumptions)]
+    if application.bottleneck:
+        notes.insert(0, f"limited by {application.bottleneck}")
+    tables = [_parts_table(total, level, notes)]
     if len(application.kernels) > 1:
         tables.append(_kernels_table(application))
     if application.hot_lines:
@@ -39,7 +42,7 @@ def topdown_report(
     return Group(as_text(tables))
 
 
-def _parts_table(result: TopDown, level: int, assumptions: Sequence[str]) -> DataTable:
+def _parts_table(result: TopDown, level: int, notes: Sequence[str]) -> DataTable:
     rows = tuple(
         ("  " * (len(path) - 1) + part.name, f"{part.ipc:.3f}", f"{part.percent:.1f} %")
         for path, part in result.to_level(level).walk()
@@ -49,16 +52,19 @@ def _parts_table(result: TopDown, level: int, assumptions: Sequence[str]) -> Dat
         f"{source_name(result.kernel)} on {result.device}",
         ("part", ">IPC", f">of IPC_MAX {result.ipc_max:g}"),
         rows,
-        "\n".join(f"assumed: {item}" for item in assumptions),
+        "\n".join(notes),
     )
 
 
 def _lines_table(lines: Sequence[HotLine]) -> DataTable:
     rows = tuple(
-        (line.place, line.mnemonic, f"{line.percent:.1f} %", line.reason.ncu, line.reason.detail)
+        (
+            *(line.place, line.mnemonic, f"{line.percent:.1f} %"),
+            *(line.reason.ncu, line.reason.detail, line.load),
+        )
         for line in lines
     )
-    columns = ("waits at", "before", ">of warps' cycles", "mostly", "")
+    columns = ("waits at", "before", ">of warps' cycles", "mostly", "", "for")
     return DataTable("where warps wait", columns, rows)
 
 
@@ -105,6 +111,8 @@ def topdown_record(
         **_result_record(total, level),
         "assumptions": [*application.assumptions, *total.assumptions],
     }
+    if application.bottleneck:
+        record["bottleneck"] = application.bottleneck
     if application.hot_lines:
         record["hot_lines"] = [
             {
@@ -113,6 +121,7 @@ def topdown_record(
                 "percent": line.percent,
                 "reason": line.reason.ncu,
                 "detail": line.reason.detail,
+                "load": line.load,
             }
             for line in application.hot_lines
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernelcast.errors import ModelNotApplicable
+from kernelcast.models.interval.relief import reliefs
 from kernelcast.models.topdown import (
     ApplicationTopDown,
     Invocation,
@@ -13,6 +14,7 @@ from kernelcast.models.topdown import (
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.profile.profile import KernelProfile
 from kernelcast.simcore.profile.timed import timed_warps
+from kernelcast.simcore.timing.kernel.awaited_loads import awaited_loads
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.launch.hot_lines import hot_lines
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
@@ -43,8 +45,14 @@ def simulated_topdown(profile: KernelProfile, device: Device) -> ApplicationTopD
     slots = IssueSlots(timing.full_cycles, timing.issued, timing.issued, active, stalls)
     result = topdown_from_stalls(profile.kernel, device, slots)
     kernel = KernelTopDown(profile.kernel, (Invocation(result),))
-    lines = hot_lines(timed.instructions, timing.warp_cycles)
-    return ApplicationTopDown((kernel,), (*_ASSUMPTIONS, *_without_warp(timing)), lines)
+    lines = hot_lines(timed.instructions, timing.warp_cycles, loads=awaited_loads(timed))
+    first = reliefs(timed, device, timing)[0]
+    return ApplicationTopDown(
+        (kernel,),
+        (*_ASSUMPTIONS, *_without_warp(timing)),
+        lines,
+        f"{first.name}: {first.gain_text}",
+    )
 
 
 def _without_warp(timing: LaunchTiming) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from kernelcast.errors import KernelcastError
 from kernelcast.partial_files import ReplacedFile
 from kernelcast.validation.report import ValidationReport
 
-__all__ = ["BASELINE", "accept", "moved"]
+__all__ = ["BASELINE", "accept", "knows", "moved"]
 
 BASELINE = Path(__file__).resolve().parents[2] / "validation" / "baseline.json"
 _POINT = 0.01
@@ -40,6 +40,11 @@ def moved(
             elif abs(devices[device] - before[device]) > _POINT:
                 found.append(f"{name}: {devices[device]:.1%}, was {before[device]:.1%}")
     return found
+
+
+def knows(suite: str, file: Path = BASELINE) -> bool:
+    """Whether errors of the suite were ever accepted."""
+    return suite in _read(file)
 
 
 def accept(report: ValidationReport, file: Path = BASELINE) -> None:

@@ -22,7 +22,10 @@ _ANY = "*"
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The deviation that explains a kernel's errors by one model, on one or all (`*`) devices."""
+    """The deviation that explains a kernel's errors by one model, on one or all (`*`) devices.
+
+    A kernel that ends with ` *` stands for all its sizes.
+    """
 
     suite: str
     kernel: str
@@ -32,8 +35,12 @@ class Explanation:
 
     def covers(self, suite: str, point: TimeComparison) -> bool:
         """Whether the explanation is for that comparison."""
-        own, found = (self.suite, self.kernel, self.model), (suite, point.kernel, point.model)
-        return own == found and self.device in (_ANY, point.device)
+        kernels = (point.kernel, f"{point.kernel.split()[0]} {_ANY}")
+        return (
+            (self.suite, self.model) == (suite, point.model)
+            and self.kernel in kernels
+            and self.device in (_ANY, point.device)
+        )
 
 
 def read_explanations(

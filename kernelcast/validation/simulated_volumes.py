@@ -67,7 +67,8 @@ def effective_device(device: Device) -> Device:
     facts = device.section(WARPSPEED)
     if facts is None:
         return device
-    return changed_device(device, {"l2.capacity_bytes": facts.l2_effective_bytes})
+    changes = {"l2.capacity_bytes": facts.l2_effective_bytes, "l2.partitions": 1}
+    return changed_device(device, changes)
 
 
 def simulated_volumes(configuration: Configuration, device: Device) -> SimulatedVolumes:

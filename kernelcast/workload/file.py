@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kernelcast.errors import InputError, WorkloadError
+from kernelcast.execution.caches import Caches
 from kernelcast.inputs.compiler_options import CompilerOptions, check_options
 from kernelcast.trust import Trust, file_of, refuse_python
 from kernelcast.workload.arguments import ArgumentSpec
@@ -103,7 +104,10 @@ def _read_launch(document: TomlTable) -> LaunchSpec:
         table = launches[0]
     else:
         table = document.table("launch")
-    table.allow("grid", "block", "global_size", "local_size", "shared_bytes", "cluster", "repeats")
+    table.allow(
+        *("grid", "block", "global_size", "local_size", "shared_bytes", "cluster", "repeats"),
+        "caches",
+    )
     is_opencl = "global_size" in table or "local_size" in table
     extent, thread_block = ("global_size", "local_size") if is_opencl else ("grid", "block")
     if is_opencl and ("grid" in table or "block" in table):
@@ -111,6 +115,9 @@ def _read_launch(document: TomlTable) -> LaunchSpec:
     repeats = table.integer("repeats", 1)
     if repeats < 1:
         raise WorkloadError(f"{table.where('repeats')} must be positive, got {repeats}")
+    caches = table.text("caches") if "caches" in table else Caches.COLD.value
+    if caches not in (known := [item.value for item in Caches]):
+        raise WorkloadError(f"{table.where('caches')} must be {' or '.join(known)}, got {caches!r}")
     return LaunchSpec(
         extent=table.expressions(extent),
         thread_block=table.expressions(thread_block),
@@ -118,6 +125,7 @@ def _read_launch(document: TomlTable) -> LaunchSpec:
         shared_bytes=table.expression("shared_bytes", 0),
         repeats=repeats,
         where=table.where(),
+        caches=caches,
         cluster=table.expressions("cluster") if "cluster" in table else (),
     )
 

@@ -65,7 +65,10 @@ class KernelSpec:
 
 @dataclass(frozen=True, slots=True)
 class LaunchSpec:
-    """Sizes as expressions: `extent` in thread blocks or threads; `repeats` launches are timed."""
+    """Sizes as expressions: `extent` in thread blocks or threads; `repeats` launches are timed.
+
+    `caches`: `cold` or `warm`, what each of them finds.
+    """
 
     extent: tuple[Expression, ...]
     thread_block: tuple[Expression, ...]
@@ -74,6 +77,7 @@ class LaunchSpec:
     repeats: int
     where: str
     cluster: tuple[Expression, ...] = ()
+    caches: str = "cold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +215,7 @@ class Workload:
             options,
             cluster=options.cluster or self._cluster(names),
             source_registers=options.source_registers or self.kernel.registers,
+            caches=options.caches or self.launch.caches,
             argument_names=options.argument_names or [item.name for item in self.arguments],
         )
 

@@ -32,7 +32,7 @@ from kernelcast.models.component_throughput.times import (
     stage_times,
     time_of,
 )
-from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
+from kernelcast.models.estimate import Advice, Combine, Estimate, Parameter, Term
 from kernelcast.models.model import ModelOptions, check_variant, declared, launch_validity
 from kernelcast.models.tensor_work import refuse_tensor_work
 from kernelcast.simcore.device.device import Device
@@ -220,10 +220,12 @@ def _without_conflicts(times: Sequence[StageTime]) -> float:
 
 def _advice(
     found: Sequence[Cause], times: Sequence[StageTime], factor: float, slowest: Component
-) -> tuple[str, ...]:
+) -> tuple[Advice, ...]:
     """Advice with what is gained at most: the launch were the slowest component free."""
-    now, left = (format_seconds(factor * time_of(times, *free)) for free in ((), (slowest,)))
-    return tuple(f"{cause.advice}: from {now} to {left} at best" for cause in found)
+    now_s, left_s = (factor * time_of(times, *free) for free in ((), (slowest,)))
+    why = f"from {format_seconds(now_s)} to {format_seconds(left_s)} at best"
+    gain = now_s / left_s if left_s else None
+    return tuple(Advice(cause.advice, why, gain) for cause in found)
 
 
 def _parameters(

@@ -1,36 +1,40 @@
-"""What would make a launch faster, and by how much: the launch without each costly component."""
+"""Why a launch takes its time and what would make it faster: what it gains without its parts."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from kernelcast.models.estimate import Advice
+from kernelcast.models.interval.relief import Relief
 from kernelcast.models.interval.shares import Share
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.timing.kernel.awaited_loads import awaited_loads
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
-from kernelcast.simcore.timing.launch.hot_lines import hot_lines
+from kernelcast.simcore.timing.launch.hot_lines import HotLine, hot_lines
 from kernelcast.units import format_seconds
 
 if TYPE_CHECKING:
     from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming
 
-__all__ = ["REMEDIES", "advice"]
+__all__ = ["REMEDIES", "Explanation", "explanation"]
 
-_NOTABLE = 0.02
-_MOST_RUNS = 6
-"""The most simulations without a part of the machine."""
+_MOST_CAUSES = 4
 _MOST_LINES = 2
+_MOST_REMEDIES = 3
 _WHOLE_LAUNCH: Mapping[Component, str] = {
     Component.IMBALANCE: "some SMs run on while others have no thread block left",
+    Component.TAIL: "the last wave of thread blocks does not fill the SMs",
     Component.LAUNCH_OVERHEAD: "the launch itself is a notable part",
+    Component.ISSUE: "issue slots are used",
 }
 
 REMEDIES: Mapping[Component, str] = {
+    Component.ISSUE: "fewer instructions: wider accesses, fused operations, loops unrolled",
     Component.FP32: "fewer or fused single-precision operations",
     Component.FP64: "single precision where the algorithm allows it",
     Component.HALF: "fewer half-precision operations, or two of them in one",
@@ -51,6 +55,7 @@ REMEDIES: Mapping[Component, str] = {
     Component.DRAM_BANDWIDTH: "reuse of data on chip, smaller types",
     Component.MEMORY_LATENCY: "loads ahead of their use, or more of them on their way",
     Component.OUTSTANDING_REQUESTS: "fewer sectors for the same data: coalesced accesses",
+    Component.ATOMICS: "sums of a warp or thread block first, one atomic for each of them",
     Component.BARRIER: "fewer barriers, or smaller thread blocks",
     Component.FENCE: "fewer fences, of the narrowest scope",
     Component.BRANCH: "unrolled loops, selections instead of branches",
@@ -62,70 +67,92 @@ REMEDIES: Mapping[Component, str] = {
     Component.DIVERGENCE: "threads of one warp on one way through the code",
     Component.UNEQUAL_WARPS: "the work between two barriers shared by all warps equally",
     Component.OCCUPANCY: "fewer registers or less shared memory, so that more warps are resident",
+    Component.TAIL: "a number of thread blocks that fills whole waves, or smaller ones",
     Component.IMBALANCE: "a number of thread blocks that all SMs share equally",
 }
-_OF_KERNEL = frozenset(
-    {
-        *(Component.BANK_CONFLICTS, Component.CONSTANT_SERIALISATION, Component.UNCOALESCED),
-        *(Component.LOCAL_MEMORY, Component.DIVERGENCE, Component.OCCUPANCY),
-        Component.UNEQUAL_WARPS,
-    }
-)
-"""What the kernel does, not what the machine is."""
-_MOST_OF_IT = 0.9
-"""The factor on what a part of the machine saves, so that hardly smaller remedies come first."""
 
 
-def advice(
-    kernel: TimedKernel, device: Device, timing: LaunchTiming, shares: Mapping[Share, float]
-) -> tuple[str, ...]:
-    """The remedies that gain most, each with its cause, where warps wait for it.
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One cause and one advice for each part that holds the launch up, the bottleneck first."""
 
-    Each comes with the time of a simulation without its component; what gains next to nothing is no
-    advice.
+    causes: tuple[str, ...]
+    advice: tuple[Advice, ...]
+
+
+def explanation(
+    kernel: TimedKernel,
+    timing: LaunchTiming,
+    shares: Mapping[Share, float],
+    found: Sequence[Relief],
+    factor: float = 1.0,
+) -> Explanation:
+    """Explains what was `found` to hold the launch up, what has one reason only once.
+
+    Each advice comes with the time of a simulation without its parts, of all launches that `factor`
+    stands for.
     """
-    from kernelcast.simcore.timing.launch.launch_timing import launch_timing
-
-    costly = _costly(kernel, timing, shares)
-
-    def time_without(component: Component) -> float:
-        return launch_timing(kernel, device, frozenset((component,))).seconds
-
-    # The compiled simulator leaves the interpreter to others.
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        left = dict(zip(costly, pool.map(time_without, costly), strict=True))
-    total_s = timing.seconds
-    found = [item for item in costly if left[item] < (1 - _NOTABLE) * total_s]
-    return tuple(
-        f"{REMEDIES[item]}: {_cause(item, kernel, timing, shares)}; without {item.value} "
-        f"{format_seconds(left[item])} instead of {format_seconds(total_s)}, "
-        f"{total_s / left[item]:.2f} times as fast"
-        for item in sorted(
-            found, key=lambda item: _weight(item, total_s - left[item]), reverse=True
+    places = _Places(kernel, timing, shares)
+    causes, advice, told = list[str](), list[Advice](), set[str]()
+    for relief in found:
+        cause, where = places.of(relief)
+        is_new = bool(cause) and cause not in told
+        told.add(cause)
+        why = f"{cause}{_lines(where)}; " if is_new else ""
+        causes.append(f"{relief.name}: {relief.gain_text}" + (f", {cause}" if is_new else ""))
+        advice.append(
+            Advice(
+                what="; ".join(REMEDIES[part] for part in relief.components[:_MOST_REMEDIES]),
+                why=f"{why}without {relief.name} {format_seconds(factor * relief.seconds)} instead "
+                f"of {format_seconds(factor * relief.total_s)}, {relief.gain:.2f} times as fast",
+                gain=relief.gain,
+                where=tuple(line.place for line in where),
+            )
         )
-    )
+    return Explanation(tuple(causes[:_MOST_CAUSES]), tuple(advice))
 
 
-def _weight(component: Component, saved_s: float) -> float:
-    return saved_s if component in _OF_KERNEL else _MOST_OF_IT * saved_s
-
-
-def _cause(
-    component: Component, kernel: TimedKernel, timing: LaunchTiming, shares: Mapping[Share, float]
-) -> str:
-    """What is waited for, and before which lines of the source most."""
-    whole = _WHOLE_LAUNCH.get(component) or _of_all(component, kernel, timing.device)
-    if whole is not None:
-        return whole
-    share = max((item for item in shares if component in item.components), key=shares.__getitem__)
-    slots = timing.slots.sum(axis=0)
-    lines = hot_lines(kernel.instructions, slots, _reasons(component, shares))[:_MOST_LINES]
+def _lines(lines: Sequence[HotLine]) -> str:
+    """Where warps wait; for whose data, where that is another place."""
     if not lines:
-        return share.meaning
+        return ""
     places = ", ".join(
-        f"{PurePath(line.place).name} ({line.mnemonic}, {line.percent:.0f} %)" for line in lines
+        f"{PurePath(line.place).name} ({line.mnemonic}, {line.percent:.0f} %"
+        + (f", for {PurePath(line.load).name}" if line.load else "")
+        + ")"
+        for line in lines
     )
-    return f"{share.meaning}, in percent of all issue slots before {places}"
+    return f", in percent of all issue slots before {places}"
+
+
+class _Places:
+    """What is waited for, and before which lines of the source most."""
+
+    def __init__(
+        self, kernel: TimedKernel, timing: LaunchTiming, shares: Mapping[Share, float]
+    ) -> None:
+        self._kernel, self._timing, self._shares = kernel, timing, shares
+        self._slots = timing.slots.sum(axis=0)
+        self._loads = awaited_loads(kernel) if kernel.instructions else {}
+
+    def of(self, relief: Relief) -> tuple[str, tuple[HotLine, ...]]:
+        """The cause, and the lines; nothing for parts that only together cost anything."""
+        first, *others = relief.components
+        if others:
+            return "none of them alone saves a third of that", ()
+        whole = _WHOLE_LAUNCH.get(first) or _of_all(first, self._kernel, self._timing.device)
+        if whole is not None:
+            return whole, ()
+        shares = [share for share in self._shares if first in share.components]
+        if not shares:
+            return "", ()
+        share = max(shares, key=self._shares.__getitem__)
+        reasons = tuple(reason for item in shares for reason in item.reasons)
+        return share.meaning, self._hot_lines(reasons)
+
+    def _hot_lines(self, reasons: tuple[StallReason, ...]) -> tuple[HotLine, ...]:
+        lines = hot_lines(self._kernel.instructions, self._slots, reasons, self._loads)
+        return lines[:_MOST_LINES]
 
 
 def _of_all(component: Component, kernel: TimedKernel, device: Device) -> str | None:
@@ -144,31 +171,3 @@ def _of_all(component: Component, kernel: TimedKernel, device: Device) -> str | 
         most = warps * most_resident(kernel, device)
         return f"{warps * kernel.thread_blocks_per_sm} of {most} warps are resident on an SM"
     return None
-
-
-def _reasons(component: Component, shares: Mapping[Share, float]) -> tuple[StallReason, ...]:
-    return tuple(
-        reason for share in shares if component in share.components for reason in share.reasons
-    )
-
-
-def _costly(
-    kernel: TimedKernel, timing: LaunchTiming, shares: Mapping[Share, float]
-) -> list[Component]:
-    """Components of notable shares, the largest first, no more than are worth simulating."""
-    from kernelcast.simcore.timing.kernel.relieved_kernel import is_burdened_by
-
-    weights = [
-        (seconds, component) for share, seconds in shares.items() for component in share.components
-    ]
-    imbalance_s = timing.device.seconds(timing.scale * timing.imbalance_cycles)
-    weights += [
-        (imbalance_s, Component.IMBALANCE),
-        (timing.overhead_s, Component.LAUNCH_OVERHEAD),
-    ]
-    weights.sort(key=lambda item: -item[0])
-    notable = [component for seconds, component in weights if seconds > _NOTABLE * timing.seconds]
-    different = list(dict.fromkeys(notable))
-    of_machine = [item for item in different if item not in _OF_KERNEL][:_MOST_RUNS]
-    of_kernel = [item for item in different if item in _OF_KERNEL]
-    return of_machine + [item for item in of_kernel if is_burdened_by(item, kernel, timing.device)]

@@ -7,6 +7,7 @@ time. Without paths, as for a profile from a profiler's file, counts and through
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -14,10 +15,12 @@ from typing import TYPE_CHECKING
 
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
-from kernelcast.models.interval.advice import advice
+from kernelcast.models.interval.advice import explanation
 from kernelcast.models.interval.bound import interval_bound
+from kernelcast.models.interval.model_error import model_error
+from kernelcast.models.interval.relief import reliefs
 from kernelcast.models.interval.shares import Group, Share, time_shares
-from kernelcast.models.interval.spread import SPREAD, ends
+from kernelcast.models.interval.spread import SPREAD, premises
 from kernelcast.models.model import ModelOptions, Recording, declared, launch_validity
 from kernelcast.models.tensor_work import check_tensor_units
 from kernelcast.simcore.device.device import Device, TimingFacts
@@ -32,8 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["NAME", "interval"]
 
 NAME = "interval"
-_BASIS = f"simulated again with {SPREAD}"
-_MOST_CAUSES = 4
 
 
 @declared(needs={Recording.PATHS})
@@ -56,28 +57,33 @@ def _simulated(
 ) -> Estimate:
     from kernelcast.simcore.timing.launch.launch_timing import launch_timing
 
-    spread = ends(device)
     # The compiled simulator leaves the interpreter to others.
-    with ThreadPoolExecutor(3) as pool:
-        timing, fast, slow = pool.map(
-            partial(launch_timing, kernel), (device, spread.fast, spread.slow)
-        )
-    low, high = factor * fast.seconds, factor * slow.seconds
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        timing, *others = pool.map(partial(launch_timing, kernel), (device, *premises(device)))
+    seconds = [factor * item.seconds for item in (timing, *others)]
+    error = model_error()
     shares, tail_s = time_shares(timing)
     terms = _terms(timing, shares, tail_s, factor)
+    found = reliefs(kernel, device, timing)
+    explained = explanation(kernel, timing, shares, found, factor)
     return Estimate(
         kernel=profile.kernel,
         device=device.name,
         model=NAME,
         terms=terms,
-        bottleneck=terms.bottleneck.name,
-        time_low_s=min(low, terms.seconds),
-        time_high_s=max(high, terms.seconds),
-        basis=_BASIS,
+        bottleneck=found[0].name,
+        gain=found[0].gain,
+        gain_text=found[0].gain_text,
+        time_low_s=min(error.low * terms.seconds, *seconds),
+        time_high_s=max(error.high * terms.seconds, *seconds),
+        basis=f"simulated again with {SPREAD}; {error.basis}",
+        coverage=error.coverage,
         repeats=profile.repeats,
         parameters=_parameters(timing, kernel, device, terms.seconds),
-        causes=_causes(timing, shares),
-        advice=advice(kernel, device, timing, shares),
+        causes=explained.causes,
+        advice=explained.advice,
+        cycles=timing.cycles * timing.scale,
+        clock_hz=device.running_clock_hz,
         assumptions=(*_assumptions(profile, kernel, device, timing), *profile.assumptions),
         validity=launch_validity(profile, terms.seconds),
     )
@@ -135,17 +141,6 @@ def _utilization(timing: LaunchTiming, kernel: TimedKernel, device: Device) -> I
     for name, rating in nvprof_ratings(utilization(kernel, device, timing), device).items():
         if rating:
             yield Parameter(f"{name}_utilization", float(rating), "", "0 (idle) to 10 (busy)")
-
-
-def _causes(timing: LaunchTiming, shares: dict[Share, float]) -> tuple[str, ...]:
-    """The largest shares of the time."""
-    total_s = timing.seconds
-    largest = sorted(shares.items(), key=lambda item: -item[1])[:_MOST_CAUSES]
-    return tuple(
-        f"{seconds / total_s:.1%} of the time: {share.name} ({share.meaning})"
-        for share, seconds in largest
-        if seconds > 0.05 * total_s
-    )
 
 
 def _assumptions(

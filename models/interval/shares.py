@@ -75,7 +75,7 @@ SHARES: tuple[Share, ...] = (
         Group.UNITS,
         (StallReason.SHARED_PIPE,),
         "passes of shared memory",
-        (Component.SHARED_PIPE, Component.BANK_CONFLICTS),
+        (Component.SHARED_PIPE, Component.BANK_CONFLICTS, Component.ATOMICS),
     ),
     Share(
         "constant cache",
@@ -104,6 +104,13 @@ SHARES: tuple[Share, ...] = (
         (StallReason.DRAM_BANDWIDTH, StallReason.REQUESTS_DRAM, StallReason.DRAIN),
         "requests queue up for DRAM, stores drain",
         (Component.DRAM_BANDWIDTH, *_ACCESSES),
+    ),
+    Share(
+        "contended atomics",
+        Group.MEMORY,
+        (StallReason.ATOMICS,),
+        "atomics on one address follow one another",
+        (Component.ATOMICS,),
     ),
     Share(
         "arithmetic latency",

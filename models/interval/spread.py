@@ -12,13 +12,12 @@ from kernelcast.simcore.device.device import (
 )
 from kernelcast.simcore.device.tensor_facts import TensorFacts
 
-__all__ = ["SPREAD", "Ends", "ends"]
+__all__ = ["SPREAD", "Ends", "ends", "premises"]
 
 _LATENCY, _RATE = 0.25, 0.1
 SPREAD = (
     f"latencies of memory and of a launch {_LATENCY:.0%} shorter and longer, clock and bandwidths "
-    f"{_RATE:.0%} higher and lower, by about as much published figures of one GPU differ; errors "
-    "of the model come on top"
+    f"{_RATE:.0%} higher and lower, as published figures of one GPU differ"
 )
 
 
@@ -38,15 +37,30 @@ def ends(device: Device) -> Ends:
     )
 
 
-def _changed(device: Device, latency: float, rate: float) -> Device:
-    assert device.timing is not None
-    dram = replace(device.dram, bandwidth_bytes_per_s=rate * device.dram.bandwidth_bytes_per_s)
+def premises(device: Device) -> tuple[Device, ...]:
+    """The versions of a device of which each is as likely as the device itself.
+
+    Both ends, and those where only the clock of the SMs differs.
+    """
+    both = ends(device)
+    return both.fast, both.slow, _at_clock(device, 1 + _RATE), _at_clock(device, 1 - _RATE)
+
+
+def _at_clock(device: Device, rate: float) -> Device:
     return replace(
         device,
         architecture=_clocked(device.architecture, rate),
         tensor=None if device.tensor is None else _clocked_tensor(device.tensor, rate),
-        dram=dram,
         measured=None if device.measured is None else _faster(device.measured, rate),
+    )
+
+
+def _changed(device: Device, latency: float, rate: float) -> Device:
+    assert device.timing is not None
+    dram = replace(device.dram, bandwidth_bytes_per_s=rate * device.dram.bandwidth_bytes_per_s)
+    return replace(
+        _at_clock(device, rate),
+        dram=dram,
         timing=_delayed(device.timing, latency, rate),
     )
 

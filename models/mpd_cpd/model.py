@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kernelcast.errors import ModelNotApplicable
-from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
+from kernelcast.models.estimate import Advice, Combine, Estimate, Parameter, Term
 from kernelcast.models.model import (
     ModelOptions,
     Recording,
@@ -81,7 +81,7 @@ def mpd_cpd(profile: KernelProfile, device: Device, options: ModelOptions) -> Es
     if profile.machine is not None:
         raise ModelNotApplicable(
             f"{NAME} prices instructions of PTX, and what was executed is machine code of "
-            f"{profile.code}: --code source"
+            f"{profile.code}" + (": --code source" if profile.has_source else "")
         )
     costs = ptx_costs(device)
     if costs is None:
@@ -201,7 +201,7 @@ def _causes(wave: Wave) -> tuple[str, ...]:
     )
 
 
-def _advice(wave: Wave) -> tuple[str, ...]:
+def _advice(wave: Wave) -> tuple[Advice, ...]:
     """What a multiprocessor full of warps, and accesses without any wait, would gain."""
     found = []
     now = wave.total_clocks / wave.active_warps
@@ -210,10 +210,12 @@ def _advice(wave: Wave) -> tuple[str, ...]:
         full = replace(wave, active_warps=most)
         gain = 1 - full.total_clocks / most / now
         if gain > 0:
-            found.append(f"{most} resident warps instead of {wave.active_warps}: -{gain:.1%}")
+            warps = f"{most} resident warps instead of {wave.active_warps}"
+            found.append(Advice(warps, f"-{gain:.1%}", 1 / (1 - gain)))
     waits = 1 - wave.parts[WavePart.COMPUTATION] / wave.total_clocks
     if waits > 0:
-        found.append(f"no wait for memory (fewer accesses, other work meanwhile): -{waits:.1%}")
+        memory = "no wait for memory (fewer accesses, other work meanwhile)"
+        found.append(Advice(memory, f"-{waits:.1%}", 1 / (1 - waits) if waits < 1 else None))
     return tuple(found)
 
 

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 from kernelcast.errors import ModelNotApplicable
-from kernelcast.models.estimate import Combine, Estimate, Parameter, Term
+from kernelcast.models.estimate import Advice, Combine, Estimate, Parameter, Term
 from kernelcast.models.model import ModelOptions, launch_validity
 from kernelcast.models.quantitative_roofline.advice import explain, issue_shares
 from kernelcast.models.quantitative_roofline.equations import Prediction, kernel_parameters, predict
@@ -50,7 +50,7 @@ def quantitative_roofline(
         repeats=profile.repeats,
         parameters=_parameters(prediction, options.utilization, terms.seconds),
         causes=explanation.causes,
-        advice=explanation.advice,
+        advice=tuple(map(Advice, explanation.advice)),
         assumptions=(*_assumptions(profile, device, validity), *profile.assumptions),
         validity=validity,
     )

@@ -58,12 +58,14 @@ class KernelTopDown:
 class ApplicationTopDown:
     """An application's kernels, at least one.
 
-    `assumptions` are those of the weights, `hot_lines` of a simulation.
+    `assumptions` are those of the weights; of a simulation there are `hot_lines`, and the
+    `bottleneck` with what the launch would gain without it.
     """
 
     kernels: tuple[KernelTopDown, ...]
     assumptions: tuple[str, ...] = ()
     hot_lines: tuple[HotLine, ...] = ()
+    bottleneck: str = ""
 
     @cached_property
     def total(self) -> TopDown:
@@ -76,13 +78,14 @@ class ApplicationTopDown:
     def __str__(self) -> str:
         lines = [
             f"    {line.place} ({line.mnemonic}): {line.percent:.1f} % of warps' cycles, mostly "
-            f"{line.reason.ncu}"
+            f"{line.reason.ncu}" + (f", for {line.load}" if line.load else "")
             for line in self.hot_lines
             if line.percent >= _LEAST_PERCENT
         ]
         hot = ["  where warps wait", *lines] if lines else []
         assumed = [f"  assumed: {item}" for item in (*self.assumptions, *self.total.assumptions)]
-        return "\n".join([str(self.total), *hot, *assumed])
+        limited = [f"  limited by {self.bottleneck}"] if self.bottleneck else []
+        return "\n".join([str(self.total), *limited, *hot, *assumed])
 
     def share(self, kernel: KernelTopDown) -> float:
         """The kernel's share of the time of all kernels."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
+from kernelcast.errors import SourceSpan
 from kernelcast.simcore.isa.ir.image_formats import ImageKind
 from kernelcast.simcore.isa.ir.kernel import Address, Immediate, Operand, Register
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
@@ -16,15 +17,18 @@ from kernelcast.simcore.launch.images import AXIS_BITS, Addressing, Filter
 
 if TYPE_CHECKING:
     from kernelcast.ptx_frontend.llvm.lowering.code import Code
+    from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 
 __all__ = [
     "Condition",
     "DescribedImage",
     "ImageCode",
+    "ObjectCode",
     "SamplerArgument",
     "any_of",
     "chosen",
     "clamped",
+    "parts_writer",
     "single",
 ]
 
@@ -50,6 +54,34 @@ class ImageCode(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectCode:
+    """Writes the parts of one texture or surface instruction, all of them at its place."""
+
+    code: Code
+    span: SourceSpan
+
+    def compute(self, mnemonic: str, bits: int, *sources: Operand) -> Register:
+        """What the instruction gives, in a new register of so many bits."""
+        return self.code.compute(mnemonic, bits, *sources)
+
+    def select(self, bits: int, condition: Operand, yes: Operand, no: Operand) -> Register:
+        """`yes` where the predicate holds, else `no`."""
+        return self.compute(f"selp.b{bits}", bits, yes, no, condition)
+
+    def packed(self, halves: Sequence[Operand]) -> Register:
+        """Two numbers of 16 bits in one register, the first in its lower half."""
+        low, high = (self.compute("cvt.u32.u16", 32, half) for half in halves)
+        high = self.compute("shl.b32", 32, high, Immediate(16))
+        return self.compute("or.b32", 32, low, high)
+
+    def end_unless(self, condition: Register, reason: str) -> None:
+        """Ends the kernel with a message where the predicate does not hold."""
+        builder, here = self.code.builder, self.code.new_block()
+        self.code.branch(condition, here, builder.trap(self.span, reason, is_part=True))
+        self.code.place(here)
+
+
+@dataclass(frozen=True, slots=True)
 class DescribedImage:
     """An image that an instruction names; `handle` is the place of its descriptor."""
 
@@ -66,6 +98,14 @@ class DescribedImage:
     def channel(self, number: int, which: ChannelField) -> Register:
         """What the descriptor says of red (0), green, blue or alpha."""
         return self.field(DescriptorField.CHANNELS + CHANNEL_BYTES * number + which)
+
+    def has_shape(self, shape: int, ignored: int = 0) -> Register:
+        """Whether the descriptor says that shape, but for the bits that are ignored."""
+        found = self.field(DescriptorField.SHAPE)
+        if ignored:
+            others = Immediate(0xFFFFFFFF ^ ignored)
+            found = self.code.compute("and.b32", 32, found, others)
+        return self.code.compute("setp.eq.u32", 1, found, Immediate(shape))
 
     def texels(self) -> Register:
         """Emits the address of the texels."""
@@ -110,6 +150,17 @@ class SamplerArgument:
             return self.bits.bits & mask == value
         masked = self.call.compute("and.b32", 32, self.bits, Immediate(mask))
         return self.call.compute("setp.eq.u32", 1, masked, Immediate(value))
+
+
+def parts_writer(builder: BasicBlockBuilder, span: SourceSpan, origin: SourceSpan | None) -> Code:
+    """The writer of what is part of the instruction at a place."""
+    # the package of the writer is large, and few files have textures
+    from kernelcast.ptx_frontend.llvm.lowering.code import Code
+
+    code = Code(builder)
+    code.locate(span, origin)
+    code.begin_parts()
+    return code
 
 
 def chosen(

@@ -31,9 +31,10 @@ _SRGB_OFFSET, _SRGB_EXPONENT = 0.055, 2.4
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Reads the first `count` channels as `element`: f32, s32 or u32.
+    """Reads the first `count` channels as `element`: f32, s32, u32, or b32 for what they are.
 
-    `is_texture`: the descriptor of the image tells of sRGB and of the border's colour.
+    `is_texture`: the descriptor of the image tells of sRGB and of the border's colour. `is_line`:
+    whether the image has one dimension although two are given.
     """
 
     call: ImageCode
@@ -41,6 +42,7 @@ class Reading:
     element: ScalarType
     count: int
     is_texture: bool = False
+    is_line: Operand | None = None
 
     def texel(self, axes: Sequence[Axis]) -> tuple[Operand, ...]:
         """The channels of the texel at the first place of each axis, or those of the border."""
@@ -51,7 +53,7 @@ class Reading:
         values = channel_values(call, image, texel, self.element, self.count)
         if not self.is_texture:
             return values
-        if self.element is ScalarType.F32:
+        if self.element in (ScalarType.F32, ScalarType.B32):
             values = self._linear_colours(values)
         return values if inside is None else self._bordered(values, inside)
 
@@ -62,7 +64,9 @@ class Reading:
         corner = code.register(32)
         for register in (corner, *sums):
             code.move(register, Immediate(0))
-        corners = Immediate(1 << self.image.kind.dimensions)
+        corners: Operand = Immediate(1 << self.image.kind.dimensions)
+        if self.is_line is not None:
+            corners = call.select(32, self.is_line, Immediate(2), corners)
         most = chosen(call, linear, 32, lambda: corners, lambda: Immediate(1))
         head, after = code.new_block(), code.new_block()
         code.place(head)

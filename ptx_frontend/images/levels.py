@@ -14,6 +14,7 @@ __all__ = ["level_image", "level_of_gradients", "read_levels"]
 
 _EXTENTS = (DescriptorField.WIDTH, DescriptorField.HEIGHT, DescriptorField.DEPTH)
 _WEIGHTS = 256.0
+_CHANNELS = 4
 
 
 def level_of_gradients(
@@ -49,35 +50,57 @@ def read_levels(
     image: DescribedImage,
     level: Operand,
     read: Callable[[DescribedImage], Sequence[Operand]],
+    is_base: Operand | None = None,
 ) -> tuple[Register, ...]:
-    """The nearest level, or both around `level` where the texture says so; weights of 1/256."""
+    """The nearest level, or both around `level` where the texture says so; weights of 1/256.
+
+    The largest level alone where `is_base` holds.
+    """
     code = call.code
-    level = call.compute("add.f32", 32, level, image.field(DescriptorField.LEVEL_BIAS))
-    level = call.compute("max.f32", 32, level, image.field(DescriptorField.LEAST_LEVEL))
-    level = call.compute("min.f32", 32, level, image.field(DescriptorField.LARGEST_LEVEL))
-    flag = image.field(DescriptorField.IS_LEVEL_LINEAR)
-    is_linear = code.compute("setp.ne.u32", 1, flag, Immediate(0))
-    rounding = call.select(32, is_linear, single(0.0), single(0.5))
-    below = call.compute("cvt.rmi.f32.f32", 32, call.compute("add.f32", 32, level, rounding))
-    first = call.compute("cvt.rzi.u32.f32", 32, below)
-    values = tuple(code.register(32) for _ in range(4))
-    found = read(level_image(call, image, first))
-    for register, value in zip(values, found, strict=False):
-        code.move(register, value)
-    blend, after = code.new_block(), code.new_block()
-    fraction = call.compute("sub.f32", 32, level, below)
-    steps = call.compute("fma.rn.f32", 32, fraction, single(_WEIGHTS), single(0.5))
-    steps = call.compute("cvt.rmi.f32.f32", 32, steps)
-    weight = call.compute("mul.f32", 32, steps, single(1 / _WEIGHTS))
-    code.branch(is_linear, blend, after)
-    code.place(blend)
+    first, weight, is_linear = _chosen_levels(call, image, level)
+    if is_base is not None:
+        first = call.select(32, is_base, Immediate(0), first)
+        is_other = call.compute("not.pred", 1, is_base)
+        is_linear = code.compute("and.pred", 1, is_linear, is_other)
     last = call.compute("sub.u32", 32, image.field(DescriptorField.LEVELS), Immediate(1))
     second = call.compute("add.u32", 32, first, Immediate(1))
     second = call.compute("min.u32", 32, second, last)
     rest = call.compute("sub.f32", 32, single(1.0), weight)
-    for register, value in zip(values, read(level_image(call, image, second)), strict=False):
+    values = tuple(code.register(32) for _ in range(_CHANNELS))
+    number, is_second = code.register(32), code.register(1)
+    for register in values:
+        code.move(register, Immediate(0))
+    code.move(number, first)
+    code.move(is_second, Immediate(0))
+    head, after = code.new_block(), code.new_block()
+    code.place(head)
+    found = read(level_image(call, image, number))
+    for register, value in zip(values, found, strict=False):
         share = call.compute("mul.f32", 32, rest, register)
-        code.move(register, call.compute("fma.rn.f32", 32, weight, value, share))
-    code.go(after)
+        both = call.compute("fma.rn.f32", 32, weight, value, share)
+        code.move(register, call.select(32, is_second, both, value))
+    is_first = call.compute("not.pred", 1, is_second)
+    goes_on = code.compute("and.pred", 1, is_linear, is_first)
+    code.move(number, second)
+    code.move(is_second, Immediate(1))
+    code.branch(goes_on, head, after)
     code.place(after)
     return values[: len(found)]
+
+
+def _chosen_levels(
+    call: ImageCode, image: DescribedImage, level: Operand
+) -> tuple[Operand, Operand, Operand]:
+    """The first level, the weight of the one behind it, and whether that is read too."""
+    level = call.compute("add.f32", 32, level, image.field(DescriptorField.LEVEL_BIAS))
+    level = call.compute("max.f32", 32, level, image.field(DescriptorField.LEAST_LEVEL))
+    level = call.compute("min.f32", 32, level, image.field(DescriptorField.LARGEST_LEVEL))
+    flag = image.field(DescriptorField.IS_LEVEL_LINEAR)
+    is_linear = call.compute("setp.ne.u32", 1, flag, Immediate(0))
+    rounding = call.select(32, is_linear, single(0.0), single(0.5))
+    below = call.compute("cvt.rmi.f32.f32", 32, call.compute("add.f32", 32, level, rounding))
+    fraction = call.compute("sub.f32", 32, level, below)
+    steps = call.compute("fma.rn.f32", 32, fraction, single(_WEIGHTS), single(0.5))
+    steps = call.compute("cvt.rmi.f32.f32", 32, steps)
+    weight = call.compute("mul.f32", 32, steps, single(1 / _WEIGHTS))
+    return call.compute("cvt.rzi.u32.f32", 32, below), weight, is_linear

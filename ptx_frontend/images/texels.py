@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from kernelcast.ptx_frontend.images.code import DescribedImage, ImageCode, single
 from kernelcast.simcore.isa.ir.kernel import Address, Guard, Immediate, Operand, Register
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
-from kernelcast.simcore.launch.image_descriptors import ChannelField, DescriptorField, EncodingCode
+from kernelcast.simcore.launch.image_descriptors import (
+    ChannelField,
+    DescriptorField,
+    EncodingCode,
+    ShapeBits,
+)
 
 __all__ = [
     "CHANNELS",
     "Texel",
     "channel_values",
+    "holds_integers",
     "load_texel",
     "store_texel",
     "stored_texel",
@@ -108,7 +114,9 @@ def store_texel(call: ImageCode, image: DescribedImage, address: Register, texel
 def channel_values(
     call: ImageCode, image: DescribedImage, texel: Texel, element: ScalarType, count: int
 ) -> tuple[Operand, ...]:
-    """The first `count` channels as `element`: f32, s32 or u32."""
+    """The first `count` channels as `element`: f32, s32, u32, or b32 for what the texels are."""
+    if element is ScalarType.B32:
+        return _own_values(call, image, texel, count)
     is_float = element is ScalarType.F32
     one = single(1.0) if is_float else Immediate(1)
     found: list[Operand] = []
@@ -126,6 +134,31 @@ def channel_values(
             value = call.select(32, is_there, value, one)
         found.append(value)
     return tuple(found)
+
+
+def _own_values(
+    call: ImageCode, image: DescribedImage, texel: Texel, count: int
+) -> tuple[Operand, ...]:
+    """Integers where the texels are integers, else numbers of single precision."""
+    code = call.code
+    values = tuple(code.register(32) for _ in range(count))
+    integers, numbers, after = code.new_block(), code.new_block(), code.new_block()
+    code.branch(holds_integers(call, image), integers, numbers)
+    for block, element in ((integers, ScalarType.S32), (numbers, ScalarType.F32)):
+        code.place(block)
+        found = channel_values(call, image, texel, element, count)
+        for value, channel in zip(values, found, strict=True):
+            code.move(value, channel)
+        code.go(after)
+    code.place(after)
+    return values
+
+
+def holds_integers(call: ImageCode, image: DescribedImage) -> Register:
+    """Whether texels are integers, which are no shares of the largest one."""
+    shape = image.field(DescriptorField.SHAPE)
+    bit = call.code.compute("and.b32", 32, shape, Immediate(ShapeBits.INTEGER))
+    return call.code.compute("setp.ne.u32", 1, bit, Immediate(0))
 
 
 def _bits_of(call: ImageCode, image: DescribedImage, texel: Texel, number: int) -> Operand:

@@ -46,9 +46,14 @@ SMALLEST_CACHED_BYTES = 100_000
 
 _FRONT_ENDS = Path(__file__).parents[1]
 _SIMCORE = Path(kernelcast.simcore.__file__).parent
+_CONTROL = _SIMCORE.parent / "traces" / "issue_control.py"
+"""The control bits of machine code, which traces have, too."""
 _IR_READERS = (_SIMCORE / "host" / "ir_process.py", _SIMCORE / "host" / "llvm.py")
 """What stands between a file of LLVM IR and the front end."""
-_OWN_PACKAGES = ("kernelcast.errors", "kernelcast.ptx_frontend.", "kernelcast.simcore.")
+_OWN_PACKAGES = (
+    *("kernelcast.errors", "kernelcast.ptx_frontend.", "kernelcast.simcore."),
+    "kernelcast.traces.issue_control",
+)
 _UNUSABLE = (pickle.PickleError, AttributeError, ImportError, LookupError, TypeError, ValueError)
 """What pickle raises when classes have changed in a way that no source tells."""
 
@@ -103,7 +108,7 @@ def collector_paused() -> Iterator[None]:
 
 
 def _source_files() -> list[Path]:
-    files = [Path(kernelcast.errors.__file__), *_IR_READERS]
+    files = [Path(kernelcast.errors.__file__), _CONTROL, *_IR_READERS]
     for folder in (_FRONT_ENDS, _SIMCORE / "isa"):
         for pattern in ("*.py", "*.csv"):
             files.extend(sorted(folder.rglob(pattern)))

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
+from kernelcast.simcore.device.atomic_facts import AtomicFacts
 from kernelcast.simcore.device.section import Facts, Section
 from kernelcast.simcore.device.tensor_facts import TensorFacts
+from kernelcast.simcore.device.texture_facts import TextureFacts
 
 __all__ = [
     "SEGMENT_RULES",
@@ -83,7 +85,11 @@ class ArchitectureFacts:
 
 @dataclass(frozen=True, slots=True)
 class SmFacts:
-    """Limits of one streaming multiprocessor (compute unit)."""
+    """Limits of one streaming multiprocessor (compute unit).
+
+    `reserved_shared_bytes`: shared memory that the system takes for each thread block besides its
+    own (1 KB from compute capability 8.0 on); None where it takes none.
+    """
 
     max_threads: int
     max_warps: int
@@ -100,6 +106,7 @@ class SmFacts:
     fp32_lanes: int
     fp64_lanes: int
     warp_schedulers: int
+    reserved_shared_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +115,8 @@ class CacheFacts:
 
     `caches_global_loads`: plain ld.global uses it; `caches_read_only_loads`: ld.global.nc does.
     `write_allocate` stores put their sectors into it (L2); otherwise they pass through (L1).
-    `index` is how an address picks its set: "modulo" or "hashed".
+    `index` is how an address picks its set: "modulo" or "hashed". `partitions` of an L2 share its
+    capacity: each serves its part of the SMs, and holds what they read of the others' lines.
     """
 
     capacity_bytes: int
@@ -121,6 +129,7 @@ class CacheFacts:
     caches_read_only_loads: bool
     caches_local: bool
     write_allocate: bool
+    partitions: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +158,8 @@ class ConstantFacts:
 
     words_per_pass: int
     word_bytes: int
+    pass_cycles: float = 1.0
+    """Cycles from one pass of an SM's constant cache to the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +296,8 @@ class Device:
     sections: Mapping[str, Any] = field(hash=False, default_factory=dict)
     """What only a model knows to read, by the names of sections; `section` gives it its type."""
     tensor: TensorFacts | None = None
+    atomics: AtomicFacts = field(default_factory=AtomicFacts)
+    texture: TextureFacts | None = None
     provenance: Mapping[str, Provenance] = field(compare=False, repr=False, default_factory=dict)
     early_release: bool = False
     """Whether warps that finish give their share of the thread block's resources back at once."""

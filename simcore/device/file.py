@@ -13,6 +13,7 @@ from typing import Any, TypeVar, get_args, get_type_hints
 
 from kernelcast.errors import DeviceFileError, UnknownDevice, UnknownModel, nearest
 from kernelcast.input_files import MOST_TEXT_BYTES, read_text_input
+from kernelcast.simcore.device.atomic_facts import AtomicFacts
 from kernelcast.simcore.device.checks import (
     QUANTITIES,
     Observation,
@@ -38,6 +39,7 @@ from kernelcast.simcore.device.device import (
 )
 from kernelcast.simcore.device.section import Facts, Section, section_named, section_names
 from kernelcast.simcore.device.tensor_facts import TensorFacts
+from kernelcast.simcore.device.texture_facts import TextureFacts
 
 __all__ = ["known_devices", "load_device", "load_observations", "read_device"]
 
@@ -56,6 +58,8 @@ _SECTIONS: dict[str, type] = {
     "timing": TimingFacts,
     "segments": SegmentFacts,
     "tensor": TensorFacts,
+    "atomics": AtomicFacts,
+    "texture": TextureFacts,
 }
 """Sections that no model owns."""
 _TOP_LEVEL = ("title", "coalescing", "early_release", "fitted_on", "observed", "curves")
@@ -174,6 +178,8 @@ class _Reader:
             segments=self._optional_section("segments", SegmentFacts),
             sections={key: self._section(key, item.facts) for key, item in of_models.items()},
             tensor=self._optional_section("tensor", TensorFacts),
+            atomics=self._optional_section("atomics", AtomicFacts) or AtomicFacts(),
+            texture=self._optional_section("texture", TextureFacts),
             provenance=self.provenance,
             early_release=self._flag("early_release"),
             fitted_on=self._fitted_on(),

@@ -34,11 +34,13 @@ from kernelcast.simcore.memory.way_search import (
 
 __all__ = [
     "CacheState",
+    "copied",
     "empty_cache",
     "fetch",
     "fetched_groups",
     "find",
     "flush",
+    "home",
     "open_line",
     "write_part",
     "write_whole",
@@ -61,6 +63,7 @@ class CacheState(NamedTuple):
     `recency`: what the policy knows of past uses. Each set has `stride` slots, of which the first
     `ways` are used. `written_bytes`, shape (slots * sectors_per_line,), or empty where nothing
     stays dirty: byte masks of the dirty sectors that are not valid.
+    `partitions` of the instances are one cache; `home` is the partition that a line belongs to.
     Sectors come from below in aligned groups of `fetch_sectors`, and go back in such groups.
     `reciprocal` is 2^64 / sets, rounded up; `set_mask` is sets - 1 for a power of two, else
     negative.
@@ -69,6 +72,7 @@ class CacheState(NamedTuple):
     """
 
     sectors_per_line: int
+    partitions: int
     line_shift: int
     sets: int
     set_mask: int
@@ -105,6 +109,7 @@ def empty_cache(
     chosen = policy_number(facts.replacement, ways)
     return CacheState(
         sectors_per_line=sectors_per_line,
+        partitions=facts.partitions,
         line_shift=sectors_per_line.bit_length() - 1,
         sets=sets,
         set_mask=sets - 1 if sets.bit_count() == 1 else -1,
@@ -171,6 +176,31 @@ def _remainder(number: int, divisor: int, reciprocal: np.uint64) -> int:
     quotient = np.int64(high_product(np.uint64(number), reciprocal))
     left = number - quotient * divisor
     return int(left + divisor if left < 0 else left)
+
+
+def copied(cache: CacheState) -> CacheState:
+    """A cache with equal contents in arrays of its own, which has written nothing back yet."""
+    return cache._replace(
+        tags=cache.tags.copy(),
+        recency=cache.recency.copy(),
+        valid=cache.valid.copy(),
+        dirty=cache.dirty.copy(),
+        written_bytes=cache.written_bytes.copy(),
+        clock=cache.clock.copy(),
+        random=cache.random.copy(),
+        written=np.zeros_like(cache.written),
+    )
+
+
+@compiled
+def home(cache: CacheState, line: int) -> int:
+    """The partition that reads a line from below and writes it back.
+
+    Neighbouring lines go round the partitions, so that each has an equal share of every set.
+    """
+    if cache.partitions == 1:
+        return 0
+    return (line + line // cache.sets) % cache.partitions
 
 
 @compiled

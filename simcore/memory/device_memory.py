@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.memory.atomic_contention import AtomicContention, ContentionCounter
 from kernelcast.simcore.memory.hierarchy import SampledTraffic, TrafficResult
 from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
 from kernelcast.simcore.memory.stream import TrafficSimulator
+from kernelcast.simcore.memory.warm_caches import KeptStart, warm_traffic
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import InstructionRow, Trace
 
 __all__ = ["DeviceMemory", "MemoryResult", "simulate_memory"]
+
+_INCOMPLETE = "warm caches: what was left is looked for in the first 33 million accesses only"
 
 
 @dataclass(frozen=True)
@@ -26,10 +31,15 @@ class MemoryResult:
     wavefronts: PatternWavefronts
     thread_blocks_per_sm: int
     sample: SampledTraffic | None = None
+    atomics: AtomicContention | None = None
+    is_warm: bool = False
+    """Whether the launch found in L2 what an equal one before had left."""
+    notes: tuple[str, ...] = ()
+    """What was assumed."""
 
 
 class DeviceMemory:
-    """An AccessSink that simulates one launch on `device`.
+    """An AccessSink that simulates one launch on `device`, cold or after an equal one.
 
     DeviceFileError when cache sizes do not fit each other.
     """
@@ -41,26 +51,48 @@ class DeviceMemory:
         warps_per_thread_block: int,
         device: Device,
         thread_blocks_per_sm: int,
+        is_warm: bool = False,
     ) -> None:
-        self._traffic = TrafficSimulator(
-            instructions, warp_width, warps_per_thread_block, device, thread_blocks_per_sm
+        self._simulators = partial(
+            TrafficSimulator,
+            *(instructions, warp_width, warps_per_thread_block, device, thread_blocks_per_sm),
         )
+        self._traffic = self._simulators()
+        self._start = KeptStart(device) if is_warm else None
         self._wavefronts = WavefrontCounter(instructions, device)
+        self._atomics = ContentionCounter(instructions, device)
         self._thread_blocks_per_sm = thread_blocks_per_sm
 
     def accept(self, batch: AccessBatch) -> None:
         """Takes the next batch; TraceFormatError when it does not follow the one before."""
+        if self._start is not None:
+            self._start.accept(batch, self._traffic.moved_bytes)
         self._traffic.accept(batch)
         self._wavefronts.accept(batch)
+        self._atomics.accept(batch)
 
     def finish(self) -> MemoryResult:
         """The whole launch; no batch may follow."""
+        traffic = self._traffic.finish()
+        notes: tuple[str, ...] = ()
+        if self._start is not None:
+            traffic = warm_traffic(
+                traffic, self._traffic.left, self._simulators, self._start.replay
+            )
+            notes = () if self._start.is_complete else (_INCOMPLETE,)
         return MemoryResult(
-            self._traffic.finish(), self._wavefronts.totals, self._thread_blocks_per_sm
+            traffic,
+            self._wavefronts.totals,
+            self._thread_blocks_per_sm,
+            atomics=self._atomics.found,
+            is_warm=self._start is not None,
+            notes=notes,
         )
 
 
-def simulate_memory(trace: Trace, device: Device, thread_blocks_per_sm: int) -> MemoryResult:
+def simulate_memory(
+    trace: Trace, device: Device, thread_blocks_per_sm: int, is_warm: bool = False
+) -> MemoryResult:
     """Simulates the memory for a trace that holds its accesses, mostly without the GIL."""
     memory = DeviceMemory(
         trace.instructions,
@@ -68,6 +100,7 @@ def simulate_memory(trace: Trace, device: Device, thread_blocks_per_sm: int) -> 
         trace.warps_per_thread_block,
         device,
         thread_blocks_per_sm,
+        is_warm,
     )
     memory.accept(
         AccessBatch(

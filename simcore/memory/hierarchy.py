@@ -6,6 +6,8 @@
   where the device's L1 allocates on write, leave completely written sectors in it instead.
 * L2 writes back, allocates on write without reading, and knows the dirty bytes of each sector.
   Atomics read and write there.
+* An L2 in partitions: an SM reads from its own, which gets what it lacks from the partition that
+  the line belongs to, and keeps it as well. Stores go there, and drop what the others have of it.
 * DRAM is read for each sector that L2 lacks, and written for each dirty sector when its line is
   evicted and at the end of the kernel. Where `partial_write_fills`, a sector that is not known
   completely is read before it is written.
@@ -19,7 +21,7 @@ Caches are cold at launch. Every level counts sectors of the L2, or smaller smal
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -116,7 +118,9 @@ def cold_l2(device: Device) -> CacheState:
     """An L2 without contents; DeviceFileError when cache sizes do not fit each other."""
     sector = device.l2.sector_bytes
     fetch = max(sector, device.dram.transaction_bytes)
-    return empty_cache(device.l2, sector, fetch, instances=1, keeps_dirty=True)
+    parts = device.l2.partitions
+    each = replace(device.l2, capacity_bytes=device.l2.capacity_bytes // parts)
+    return empty_cache(each, sector, fetch, instances=parts, keeps_dirty=True)
 
 
 def cold_l1(device: Device) -> CacheState:

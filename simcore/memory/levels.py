@@ -15,6 +15,7 @@ from kernelcast.simcore.memory.cache import (
     fetch,
     fetched_groups,
     find,
+    home,
     open_line,
     write_part,
     write_whole,
@@ -48,8 +49,6 @@ __all__ = [
 ]
 
 L1_BYPASS, L1_READ, L1_EVICT, L1_UPDATE = 0, 1, 2, 3
-_ONLY = 0  # the number of the one L2
-
 Ints = npt.NDArray[np.int64]
 
 
@@ -113,8 +112,15 @@ def add(tally: Ints, count: np.uint64, column: int, amount: int) -> None:
 
 
 @compiled
-def _read_l2_line(l2: CacheState, line: int, wanted: int, tally: Ints, count: np.uint64) -> None:
-    fetched = fetch(l2, open_line(l2, _ONLY, line), wanted)
+def _read_l2_line(
+    l2: CacheState, sm: int, line: int, wanted: int, tally: Ints, count: np.uint64
+) -> None:
+    """Reads a line in the SM's partition, and what that lacks in the line's own one."""
+    own = home(l2, line)
+    near = sm % l2.partitions if l2.partitions > 1 else own
+    fetched = fetch(l2, open_line(l2, near, line), wanted)
+    if fetched and near != own:
+        fetched = fetch(l2, open_line(l2, own, line), fetched)
     if fetched:
         add(tally, count, DRAM_READS, fetched_groups(l2, fetched))
     add(tally, count, L2_READ_HITS, count_bits(np.uint64(wanted & ~fetched)))
@@ -164,26 +170,32 @@ def read_l1(
         for piece in range(pieces):
             l2_line, part = _below(l1, l2, line, fetched, piece)
             if part and l2_line != below and wanted_below:
-                _read_l2_line(l2, below, wanted_below, tally, count)
+                _read_l2_line(l2, instance, below, wanted_below, tally, count)
                 wanted_below = 0
             if part:
                 below = l2_line
                 wanted_below |= part
     if wanted_below:
-        _read_l2_line(l2, below, wanted_below, tally, count)
+        _read_l2_line(l2, instance, below, wanted_below, tally, count)
     add(tally, count, L1_HITS, hits)
     add(tally, count, L2_READS, misses)
 
 
 @compiled
 def read_l2(
-    l2: CacheState, memo: AccessMemo, row: np.uint64, stretch: int, tally: Ints, count: np.uint64
+    l2: CacheState,
+    sm: int,
+    memo: AccessMemo,
+    row: np.uint64,
+    stretch: int,
+    tally: Ints,
+    count: np.uint64,
 ) -> None:
     """Looks up the lines of an access in L2, and counts hits and misses."""
     at, lines = lines_of(memo, row, 1)
     for _ in range(lines):
         line = stretch + memo.lines[np.uint64(at)]
-        _read_l2_line(l2, line, memo.lines[np.uint64(at + 1)], tally, count)
+        _read_l2_line(l2, sm, line, memo.lines[np.uint64(at + 1)], tally, count)
         at += WORDS_PER_LINE
 
 
@@ -206,6 +218,16 @@ def write_l1(
 
 
 @compiled
+def _drop_copies(l2: CacheState, line: int, sectors: int) -> None:
+    """Takes sectors of a line from the partitions that it does not belong to."""
+    for partition in range(l2.partitions):
+        if partition != home(l2, line):
+            slot = find(l2, partition, line)
+            if slot >= 0:
+                l2.valid[np.uint64(slot)] &= np.uint32(~sectors)
+
+
+@compiled
 def write_l2(
     l2: CacheState, memo: AccessMemo, row: np.uint64, stretch: int, tally: Ints, count: np.uint64
 ) -> None:
@@ -216,7 +238,9 @@ def write_l2(
         line = stretch + memo.lines[np.uint64(at)]
         touched, whole = memo.lines[np.uint64(at + 1)], memo.lines[np.uint64(at + 2)]
         at += WORDS_PER_LINE
-        slot = open_line(l2, _ONLY, line)
+        if l2.partitions > 1:
+            _drop_copies(l2, line, touched)
+        slot = open_line(l2, home(l2, line), line)
         cleaned += write_whole(l2, slot, whole)
         if touched == whole:
             ordinal += count_bits(np.uint64(touched))
@@ -240,7 +264,9 @@ def write_around_l2(
         line = stretch + memo.lines[np.uint64(at)]
         touched, whole = memo.lines[np.uint64(at + 1)], memo.lines[np.uint64(at + 2)]
         at += WORDS_PER_LINE
-        slot = find(l2, _ONLY, line)
+        if l2.partitions > 1:
+            _drop_copies(l2, line, touched)
+        slot = find(l2, home(l2, line), line)
         if slot >= 0:
             l2.valid[np.uint64(slot)] &= np.uint32(~touched)
         written = count_bits(np.uint64(touched))

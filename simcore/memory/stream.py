@@ -15,7 +15,7 @@ from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.access_memo import empty_memo, forget
-from kernelcast.simcore.memory.cache import flush
+from kernelcast.simcore.memory.cache import CacheState, copied, flush
 from kernelcast.simcore.memory.hierarchy import (
     TrafficResult,
     access_routes,
@@ -23,7 +23,13 @@ from kernelcast.simcore.memory.hierarchy import (
     cold_l2,
     traffic_result,
 )
-from kernelcast.simcore.memory.levels import TALLY_COLUMNS, Caches, counters
+from kernelcast.simcore.memory.levels import (
+    DRAM_READS,
+    DRAM_WRITES,
+    TALLY_COLUMNS,
+    Caches,
+    counters,
+)
 from kernelcast.simcore.memory.pending import PendingAccesses, rows_by_warp
 from kernelcast.simcore.memory.schedule import WorkDistributor, cycles_per_instruction
 from kernelcast.simcore.memory.traversal import settle, traverse
@@ -41,6 +47,8 @@ Ints = npt.NDArray[np.int64]
 class TrafficSimulator:
     """Traffic of one launch on `device`, with `thread_blocks_per_sm` resident at once.
 
+    `left` is in L2 at first, None for nothing.
+
     Takes every thread block of the grid, in ascending order, in batches of any size: the result
     does not depend on how they are cut. DeviceFileError when cache sizes do not fit each other.
     """
@@ -52,10 +60,13 @@ class TrafficSimulator:
         warps_per_thread_block: int,
         device: Device,
         thread_blocks_per_sm: int,
+        left: CacheState | None = None,
     ) -> None:
         self._device = device
         self._paths = access_routes(instructions, device)
-        self._l1, self._l2 = cold_l1(device), cold_l2(device)
+        self._l1, self._l2 = cold_l1(device), cold_l2(device) if left is None else copied(left)
+        self.left: CacheState = self._l2
+        """The contents of L2, at the end those before it is written back."""
         self._tally: Ints = np.zeros(len(instructions) * TALLY_COLUMNS, np.int64)
         self._memo = empty_memo(
             warp_width,
@@ -102,6 +113,13 @@ class TrafficSimulator:
             begin = end
         self._next_thread_block += batch.thread_blocks
 
+    @property
+    def moved_bytes(self) -> int:
+        """What has been read from DRAM or has to be written there, of all simulated accesses."""
+        table = self._tally.reshape(-1, TALLY_COLUMNS)
+        transactions = int(table[:, (DRAM_READS, DRAM_WRITES)].sum())
+        return transactions * max(self._device.l2.sector_bytes, self._device.dram.transaction_bytes)
+
     def skip_to(self, thread_block: int) -> None:
         """The next batch begins with `thread_block`; those before it are never simulated.
 
@@ -123,6 +141,7 @@ class TrafficSimulator:
             self._is_finished = True
             self._simulate(None)
             if self._paths.l2_allocates_writes:
+                self.left = copied(self._l2)
                 flush(self._l2)
         return self.traffic_so_far()
 

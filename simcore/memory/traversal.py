@@ -218,7 +218,7 @@ def traverse(
             read_l1(caches, sm, paths.whole_lines, memo, row, l1_line, tally, count)
             continue
         if kind != STORE:
-            read_l2(l2, memo, row, l2_line, tally, count)
+            read_l2(l2, sm, memo, row, l2_line, tally, count)
         if kind != LOAD:
             if role != L1_BYPASS:
                 write_l1(l1, sm, role, memo, row, l1_line)

@@ -84,7 +84,8 @@ def _fitting(
         OccupancyLimiter.REGISTERS: float(warps_that_fit(registers, warps, device) // warps),
     }
     if needs.shared_bytes:
-        allocated = -(-needs.shared_bytes // sm.shared_allocation_bytes)
+        taken = needs.shared_bytes + (sm.reserved_shared_bytes or 0)
+        allocated = -(-taken // sm.shared_allocation_bytes)
         found[OccupancyLimiter.SHARED_MEMORY] = sm.shared_bytes / (
             allocated * sm.shared_allocation_bytes
         )

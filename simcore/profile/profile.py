@@ -265,6 +265,8 @@ class KernelProfile:
     a profiler counted on a GPU."""
     machine: MachineCounts | None = None
     """Counts of machine code; None for a source form."""
+    has_source: bool = False
+    """Whether the kernel could have been executed as PTX or LLVM IR, too."""
 
     def derived(self, make: Callable[[ProfileSource], Value]) -> Value | None:
         """What `make` makes of trace, device and memory, once, when it is first asked for.

@@ -20,7 +20,7 @@ from kernelcast.simcore.profile.profile import KernelProfile, LaunchShape, Occup
 from kernelcast.traces.trace import Trace
 
 if TYPE_CHECKING:
-    from kernelcast.simcore.memory.hierarchy import SampledCount, SampledTraffic
+    from kernelcast.simcore.memory.hierarchy import SampledCount
 
 __all__ = ["profile"]
 
@@ -60,7 +60,7 @@ def profile(
         barrier_stages=len(trace.stage_warp_issues),
         mix=instruction_mix(trace),
         hot_spots=hot_spots(trace, traffic, wavefronts),
-        assumptions=_assumptions(device, resident, memory.sample),
+        assumptions=_assumptions(device, resident, memory),
         inputs=DerivedInputs(ProfileSource(trace, device, memory)),
         not_timed=lacks_units or trace.no_paths,
         code=trace.code,
@@ -83,10 +83,11 @@ def _recording(trace: Trace) -> str:
     return f"execution by the {trace.engine} engine"
 
 
-def _assumptions(
-    device: Device, resident: Occupancy, sample: SampledTraffic | None
-) -> tuple[str, ...]:
-    found = []
+def _assumptions(device: Device, resident: Occupancy, memory: MemoryResult) -> tuple[str, ...]:
+    found = list(memory.notes)
+    if memory.is_warm:
+        found.append("caches: warm, L2 as an equal launch on the same buffers leaves it")
+    sample = memory.sample
     if sample is not None:
         found.append(
             f"memory traffic, from {sample.share:.1%} of the thread blocks: DRAM reads "

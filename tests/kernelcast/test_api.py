@@ -117,7 +117,8 @@ def test_print_explains(trace: kc.KernelTrace, model: str) -> None:
     found = kc.estimate(trace.profile("gtx-480"), model=model)
     text = str(found)
     assert text.startswith("sgemm on gtx-480: ")
-    for part in (model, found.bottleneck, *found.causes, *found.advice, *found.assumptions):
+    advice = map(str, found.advice)
+    for part in (model, found.bottleneck, *found.causes, *advice, *found.assumptions):
         assert part in text
     for parameter in found.parameters:
         assert f"{parameter.symbol} = " in text

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from micro_kernel import Step, micro_kernel
 
-from kernelcast.models.interval.advice import advice
+from kernelcast.models.estimate import Advice
+from kernelcast.models.interval.advice import explanation
+from kernelcast.models.interval.relief import reliefs
 from kernelcast.models.interval.shares import time_shares
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
@@ -20,9 +22,10 @@ CHASE = micro_kernel(
 )
 
 
-def advised(kernel: TimedKernel) -> tuple[str, ...]:
+def advised(kernel: TimedKernel) -> tuple[Advice, ...]:
     timing = launch_timing(kernel, DEVICE)
-    return advice(kernel, DEVICE, timing, time_shares(timing)[0])
+    found = reliefs(kernel, DEVICE, timing)
+    return explanation(kernel, timing, time_shares(timing)[0], found).advice
 
 
 def row(pc: int, name: str) -> InstructionRow:
@@ -42,21 +45,45 @@ def row(pc: int, name: str) -> InstructionRow:
 
 
 def test_cause_place_and_gain() -> None:
-    """The second instruction waits for the first one's load, in line 8 of the CUDA source."""
+    """The second instruction waits for the first one's load, in line 7 of the CUDA source."""
     rows = (row(0, "ld.global.f32"), row(1, "fma.rn.f32"))
-    line = advised(replace(CHASE, instructions=rows))[0]
+    first = advised(replace(CHASE, instructions=rows))[0]
+    line = str(first)
     assert "data of DRAM are waited for" in line
     assert "before k.cu:8 (fma.rn.f32, " in line
+    assert ", for k.cu:7 (ld.global.f32))" in line
     assert line.endswith(" times as fast")
+    assert first.where == ("src/k.cu:8",)
+    assert f"{first.gain:.2f} times" in line
 
 
 def test_a_kernel_without_a_source_has_a_cause_all_the_same() -> None:
-    assert "data of DRAM are waited for; without memory latency" in advised(CHASE)[0]
+    assert "data of DRAM are waited for; without memory latency" in str(advised(CHASE)[0])
 
 
-def test_imbalance_has_no_line() -> None:
+def test_what_two_parts_wait_for_is_told_once() -> None:
+    """Half of the places for warps are free: more of them would hide the latency, too."""
+    kernel = replace(CHASE, thread_blocks=SMS * 4)
+    found = advised(kernel)
+    assert {"limits of occupancy", "memory latency"} <= {
+        part
+        for part in ("limits of occupancy", "memory latency")
+        if f"without {part} " in str(found)
+    }
+    cause = "data of DRAM are waited for"
+    assert sum(cause in str(item) for item in found) == 1
+
+
+def test_the_tail_has_no_line() -> None:
     steps = [Step(Pipeline.FP32, (0,), (0,))]
     kernel = micro_kernel(steps, 50000, 1, SMS + 1)
-    line = next(line for line in advised(kernel) if "imbalance over SMs" in line)
-    assert "some SMs run on while others have no thread block left; without" in line
+    line = next(str(item) for item in advised(kernel) if "tail of the last wave" in str(item))
+    assert "the last wave of thread blocks does not fill the SMs; without" in line
     assert 1.95 < float(line.rsplit(", ", 1)[1].split()[0]) <= 2.0
+
+
+def test_one_sm_with_more_than_its_place_in_the_only_wave() -> None:
+    steps = [Step(Pipeline.FP32, (0,), (0,))]
+    kernel = micro_kernel(steps, 50000, 32, SMS + 1, 2)
+    line = next(str(item) for item in advised(kernel) if "imbalance over SMs" in str(item))
+    assert "some SMs run on while others have no thread block left; without" in line

@@ -146,7 +146,7 @@ def test_sgemm_on_the_gtx_660_is_limited_by_its_shared_loads(
     ldst = next(leaf for leaf in leaves(found.terms) if leaf.name == "load/store instructions")
     assert ldst.seconds / found.time_s == pytest.approx(2.79 / (0.35 + 2.79 + 0.25), abs=0.005)
     assert any("48.8% of the instructions" in cause for cause in found.causes)
-    assert any("128 bits" in advice for advice in found.advice)
+    assert any("128 bits" in advice.what for advice in found.advice)
 
 
 def test_sor_is_memory_bound_on_the_gtx_960_and_slow_fp64_on_the_gtx_660(

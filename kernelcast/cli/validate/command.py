@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
 from kernelcast.cli import options
-from kernelcast.cli.terminal import show_stages
 from kernelcast.cli.validate.opencl import show_opencl
 from kernelcast.cli.validate.output import ValidationOutput
 from kernelcast.cli.validate.suite import show_suite, suite_devices
+from kernelcast.cli.validate.times import TimesRequest, show_times
 from kernelcast.cli.validate.volumes import show_volumes
 from kernelcast.errors import KernelcastError
 from kernelcast.execution.code import Code
-from kernelcast.report.validation import validation_record, validation_rows, validation_tables
-
-if TYPE_CHECKING:
-    from kernelcast.validation.comparison import TimeComparison
-    from kernelcast.validation.report import ValidationReport
 
 __all__ = ["validate"]
 
@@ -105,6 +100,19 @@ _Trust: TypeAlias = Annotated[
         "Python and pass any option to compilers (docs/trust.md).",
     ),
 ]
+_Table: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--set",
+        metavar="SET",
+        help="Of measured: predict this table of published times (docs/published-times.md) "
+        "instead of validation/measured/*.json.",
+    ),
+]
+_Sample: TypeAlias = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Of measured: N rows of each kernel and device."),
+]
 _Code: TypeAlias = Annotated[
     Code | None,
     typer.Option(
@@ -143,6 +151,8 @@ def validate(
     opencl_device: _OpenClDevice = None,
     measured: _Measured = None,
     trust: _Trust = False,
+    table: _Table = "",
+    sample: _Sample = None,
     code: _Code = None,
     json: options.Json = False,
     csv: options.Csv = False,
@@ -179,9 +189,11 @@ def validate(
         is_narrowed=bool(workload or all_devices or engine or jobs or size != _SMALL),
         has_devices=bool(device),
         has_models=bool(model),
-        of_opencl={"--opencl-device": opencl_device, "--measured": measured},
+        of_suites={
+            Suite.OPENCL: {"--opencl-device": opencl_device, "--measured": measured},
+            Suite.MEASURED: {"--trust": trust, "--set": table, "--sample": sample},
+        },
         accept=accept,
-        trust=trust,
         code=code,
     )
     devices, models = device or (), model or ()
@@ -195,7 +207,16 @@ def validate(
         case Suite.VOLUMES:
             show_volumes(devices, models, output)
         case _:
-            _validate_times(suite, models, output, code or Code.SOURCE, accept=accept, trust=trust)
+            request = TimesRequest(
+                suite=suite.value,
+                models=models,
+                code=code or Code.SOURCE,
+                accept=accept,
+                trust=trust,
+                table=table,
+                sample=sample,
+            )
+            show_times(request, output)
 
 
 def _check_options(
@@ -204,9 +225,8 @@ def _check_options(
     is_narrowed: bool,
     has_devices: bool,
     has_models: bool,
-    of_opencl: Mapping[str, object],
+    of_suites: Mapping[Suite, Mapping[str, object]],
     accept: bool,
-    trust: bool,
     code: Code | None,
 ) -> None:
     """Raises KernelcastError for an option of another suite."""
@@ -215,11 +235,15 @@ def _check_options(
             raise KernelcastError("--code is of thesis and measured")
         if accept:
             raise KernelcastError("--accept takes the errors of PTX: leave out --code")
-    if trust and suite is not Suite.MEASURED:
-        raise KernelcastError("--trust is of measured: nothing else names workloads of others")
-    for name, value in of_opencl.items():
-        if value is not None and suite is not Suite.OPENCL:
-            raise KernelcastError(f"{name} is of opencl")
+    for owner, given in of_suites.items():
+        for name, value in given.items():
+            if value not in (None, False, "") and suite is not owner:
+                raise KernelcastError(f"{name} is of {owner.value}")
+    of_measured = of_suites[Suite.MEASURED]
+    if of_measured["--sample"] and not of_measured["--set"]:
+        raise KernelcastError("--sample takes rows of a --set")
+    if accept and of_measured["--sample"]:
+        raise KernelcastError("--accept takes the errors of all rows: leave out --sample")
     if accept and suite in _WITHOUT_BASELINE:
         raise KernelcastError(f"{suite.value} has no errors to accept: {_WITHOUT_BASELINE[suite]}")
     takes_devices = suite in (Suite.SUITE, Suite.OPENCL, Suite.VOLUMES)
@@ -229,81 +253,3 @@ def _check_options(
         )
     if accept and has_models:
         raise KernelcastError("--accept takes the errors of all models: leave out --model")
-
-
-def _validate_times(
-    suite: Suite,
-    models: Sequence[str],
-    output: ValidationOutput,
-    code: Code,
-    *,
-    accept: bool,
-    trust: bool,
-) -> None:
-    """Validates the suites of times: thesis, papers and measured."""
-    report = _report(suite, models, code, trust=trust)
-    explained, problems = _judged(report, models, accept=accept)
-    if code is not Code.SOURCE:  # explanations and baseline are of PTX
-        problems = []
-    output.show(
-        f"kernelcast: {suite.value}",
-        validation_tables(report, explained),
-        lambda: validation_record(report, explained),
-        lambda: validation_rows(report, explained),
-        report,
-    )
-    output.end_with(problems)
-
-
-def _report(suite: Suite, models: Sequence[str], code: Code, *, trust: bool) -> ValidationReport:
-    from kernelcast.models import get_model
-
-    for name in models:
-        get_model(name)
-    with show_stages() as progress:
-        if suite is Suite.PAPERS:
-            from kernelcast.validation.papers import validate_papers
-
-            return validate_papers(models, progress=progress)
-        if suite is Suite.MEASURED:
-            from kernelcast.trust import Trust
-            from kernelcast.validation.measured import validate_measured
-
-            chosen = Trust.OWN if trust else Trust.FOREIGN
-            return validate_measured(models, progress=progress, trust=chosen, code=code)
-        from kernelcast.validation.thesis import validate_thesis
-
-        return validate_thesis(models, progress=progress, code=code)
-
-
-def _judged(
-    report: ValidationReport, models: Sequence[str], *, accept: bool
-) -> tuple[dict[TimeComparison, str], list[str]]:
-    """The explanation of each outlier, and what is wrong, a line each."""
-    from kernelcast.validation import baseline
-    from kernelcast.validation.outliers import explain, read_explanations
-
-    explained = explain(report.suite, report.outliers, read_explanations())
-    problems = [
-        f"{point.kernel} on {point.device} by {point.model}: an error of {point.error:+.0%} "
-        "without an explanation (validation/outliers.toml)"
-        for point, number in explained.items()
-        if not number and not point.is_calibration
-    ]
-    problems += [
-        f"{item.kernel} on {item.device}: {item.metric} is {item.error:+.1%} off, outside of its "
-        "tolerance"
-        for item in report.counters_outside
-    ]
-    problems += [
-        f"{item.paper}, {item.subject}: {item.figure} is {item.found}, not {item.printed} "
-        f"({item.bound})"
-        for item in report.figures_outside
-    ]
-    if accept:
-        baseline.accept(report)
-    else:
-        problems += [
-            f"{line}; --accept acknowledges it" for line in baseline.moved(report, models=models)
-        ]
-    return explained, problems

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from kernelcast.errors import CompilationError, InputError, SourceSpan
 from kernelcast.inputs.compile_cache import CompileCache
 from kernelcast.inputs.compiler_options import architecture_number
+from kernelcast.inputs.native.entries import entry_at_line
 from kernelcast.inputs.native.tool_process import ToolResult, run_tool
 from kernelcast.inputs.native.tools import fingerprint, required
 from kernelcast.simcore.host.disk_cache import scratch_folder
@@ -76,7 +77,9 @@ def _refusal(done: ToolResult, ptx: str, architecture: str, path: str) -> Compil
         line = int(errors[0]["line"])
         lines = ptx.split("\n")
         text = lines[line - 1] if 0 < line <= len(lines) else ""
-        message = f"ptxas for {architecture}: {errors[0]['message']}{more}"
+        kernel = entry_at_line(ptx, line)
+        whose = f", kernel {kernel!r}" if kernel else ""
+        message = f"ptxas for {architecture}{whose}: {errors[0]['message']}{more}"
         return CompilationError(message, SourceSpan(path, line, 1, 1, text))
     fatal = _FATAL.search(said)
     lines = [line for line in said.splitlines() if line.strip()]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from kernelcast.errors import InputError
+from kernelcast.errors import CompilationError, InputError
 from kernelcast.execution.code import OLDEST_ARCHITECTURE
 from kernelcast.inputs.kernel_names import called_by
 from kernelcast.inputs.native.assembler import assemble
 from kernelcast.inputs.native.disassembler import disassemble
+from kernelcast.inputs.native.entries import with_one_entry
 from kernelcast.inputs.native.tools import fingerprint, required
 from kernelcast.ptx_frontend.ptx.module_cache import (
     cached_name,
@@ -22,7 +23,7 @@ from kernelcast.ptx_frontend.sass.lowering.module import lower_cubin
 from kernelcast.ptx_frontend.sass.text.statements import read_listing
 from kernelcast.simcore.isa.ir.kernel import Module
 
-__all__ = ["AssembledSource", "assembled_module", "cubin_module", "kernels_of"]
+__all__ = ["AssembledSource", "assembled_kernel", "assembled_module", "cubin_module", "kernels_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,27 @@ def assembled_module(
     """The kernels of PTX as machine code; `source`: what the PTX itself says of parameters."""
     assembled = None if source is None else AssembledSource(ptx, source)
     return cubin_module(assemble(ptx, architecture, path, options), path, assembled)
+
+
+def assembled_kernel(
+    ptx: str,
+    architecture: str,
+    path: str,
+    source: Module,
+    name: str,
+) -> Module:
+    """Kernels of PTX as machine code, the one of that name among them.
+
+    It is assembled alone where the assembler refuses the whole, which another kernel may be the
+    reason for.
+    """
+    try:
+        return assembled_module(ptx, architecture, path, source)
+    except CompilationError:
+        alone = with_one_entry(ptx, name)
+        if alone == ptx:
+            raise
+        return assembled_module(alone, architecture, path, source)
 
 
 def _lowered(

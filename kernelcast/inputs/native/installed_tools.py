@@ -14,7 +14,7 @@ from kernelcast.inputs.native.tools import (
     DISASSEMBLER,
     NATIVE_EXTRA,
     NEWEST_FROM,
-    OLDEST_ARCHITECTURE,
+    OLDER_FROM,
     toolset,
 )
 
@@ -48,7 +48,7 @@ class InstalledTool:
 
 def installed_tools() -> list[InstalledTool]:
     """Both programs of both generations."""
-    older = (OLDEST_ARCHITECTURE, NEWEST_FROM - 3, FETCH_COMMAND)
+    older = (OLDER_FROM, NEWEST_FROM - 3, FETCH_COMMAND)
     found = []
     for first, last, how in (older, (NEWEST_FROM, None, NATIVE_EXTRA)):
         tools = toolset(first)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from kernelcast.errors import InputError
 from kernelcast.execution.code import NativeSource
 from kernelcast.execution.runnable import LoadedModule
-from kernelcast.inputs.native.cubins import assembled_module
+from kernelcast.inputs.native.cubins import assembled_kernel
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.isa.ir.kernel import Kernel, Module
 
@@ -24,12 +24,12 @@ class AssembledPtx(NativeSource):
 
     text: Callable[[], str]
     module: Module
-    modules: dict[int, Module] = field(default_factory=dict)
-    """What was assembled so far, by architecture."""
+    modules: dict[int, list[Module]] = field(default_factory=dict)
+    """What was assembled so far, by architecture: one module, or kernels that stand alone."""
 
     def kernel(self, name: str, architecture: int) -> Kernel:
         """The kernel as machine code of an architecture."""
-        module = self._module(architecture)
+        module = self._module(name, architecture)
         found: Mapping[str, Kernel] = module.kernels
         for reason in module.rejected.get(name, ()):
             raise reason
@@ -37,14 +37,17 @@ class AssembledPtx(NativeSource):
             raise InputError(f"{module.path}: the machine code has no kernel {name!r}")
         return found[name]
 
-    def _module(self, architecture: int) -> Module:
-        if architecture not in self.modules:
-            text = self.text()
-            path = self.module.path
-            self.modules[architecture] = assembled_module(
-                text, architecture_name(text, architecture), path, self.module
-            )
-        return self.modules[architecture]
+    def _module(self, name: str, architecture: int) -> Module:
+        known = self.modules.setdefault(architecture, [])
+        for module in known:
+            if name in module.kernels or name in module.rejected:
+                return module
+        text = self.text()
+        module = assembled_kernel(
+            text, architecture_name(text, architecture), self.module.path, self.module, name
+        )
+        known.append(module)
+        return module
 
 
 def ptx_module(text: str, path: str, names: Mapping[str, str] | None = None) -> LoadedModule:

@@ -22,7 +22,7 @@ __all__ = [
     "DISASSEMBLER",
     "NATIVE_EXTRA",
     "NEWEST_FROM",
-    "OLDEST_ARCHITECTURE",
+    "OLDER_FROM",
     "Toolset",
     "fingerprint",
     "is_in_cache",
@@ -32,8 +32,8 @@ __all__ = [
 ]
 
 NATIVE_EXTRA = "pip install 'kernelcast[native]'"
-OLDEST_ARCHITECTURE = 50
-"""The first architecture whose machine code is read: that of Maxwell."""
+OLDER_FROM = 50
+"""The first architecture that the tools of CUDA 12 know: that of Maxwell."""
 NEWEST_FROM = 75
 """The first architecture that the tools of CUDA 13 know."""
 ASSEMBLER, DISASSEMBLER = "ptxas", "nvdisasm"

@@ -22,14 +22,20 @@ from kernelcast.simcore.isa.ir.machine_code import MachineInstruction
 from kernelcast.validation.latency_chains import ChainMachine, MeasuredLatencies
 from kernelcast.validation.measured_times import DeviceFacts
 
-__all__ = ["chain_machine", "with_machine"]
+__all__ = [
+    "TimedInstruction",
+    "chain_machine",
+    "longest_path",
+    "timed_instructions",
+    "with_machine",
+]
 
 _SHORT, _LONG = LENGTHS[-2:]
 _PATH = "chain.ptx"
 
 
 @dataclass(frozen=True, slots=True)
-class _Timed:
+class TimedInstruction:
     """An instruction between the readings of the clock, called by its name with modifiers."""
 
     name: str
@@ -98,7 +104,7 @@ def _per_step(short: Mapping[str, int], long: Mapping[str, int]) -> dict[str, fl
 
 
 def _body(kernel: Kernel) -> _Body:
-    timed = _timed(kernel)
+    timed = timed_instructions(kernel)
     controls = [item.facts.control for item in timed]
     known = [control.stall_cycles for control in controls if control is not None]
     return _Body(
@@ -108,7 +114,7 @@ def _body(kernel: Kernel) -> _Body:
     )
 
 
-def _timed(kernel: Kernel) -> list[_Timed]:
+def timed_instructions(kernel: Kernel) -> list[TimedInstruction]:
     """The instructions between the first and the last reading of the clock, in their order."""
     assert kernel.machine is not None
     facts = kernel.machine.instructions
@@ -117,7 +123,7 @@ def _timed(kernel: Kernel) -> list[_Timed]:
         raise InputError(f"{kernel.name} reads the clock {len(lines)} times, not twice")
     first, last = sorted(lines)
     found = [
-        _Timed(i.mnemonic, facts[i.pc])
+        TimedInstruction(i.mnemonic, facts[i.pc])
         for i in kernel.instructions
         if i.pc in facts and first < i.span.line < last
     ]
@@ -131,12 +137,12 @@ def _is_clock(instruction: Compute) -> bool:
     )
 
 
-def _pairs(timed: Sequence[_Timed]) -> list[str]:
+def _pairs(timed: Sequence[TimedInstruction]) -> list[str]:
     """Producers and consumers along the longest path of dependences.
 
     Where nothing depends on anything, as in a chain of barriers, instructions wait in their order.
     """
-    before = _longest_path(timed)
+    before = longest_path(timed)
     if not any(item is not None for item in before):
         return [f"{a.name} -> {b.name}" for a, b in pairwise(timed)]
     depths = [0] * len(timed)
@@ -150,7 +156,7 @@ def _pairs(timed: Sequence[_Timed]) -> list[str]:
     return found
 
 
-def _longest_path(timed: Sequence[_Timed]) -> list[int | None]:
+def longest_path(timed: Sequence[TimedInstruction]) -> list[int | None]:
     """The producer of each instruction, of those that it waits for, with the longest path."""
     writers: dict[int, int] = {}
     depths: list[int] = []

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from functools import cache
 
-from kernelcast.ptx_frontend.ptx.legal.texture_forms import Geometry
+from kernelcast.ptx_frontend.images.geometries import Boundary, Geometry
 from kernelcast.ptx_frontend.ptx.text.mnemonics import Refusal, scalar_type
 from kernelcast.simcore.isa.types import ScalarType
 
-__all__ = ["Boundary", "SurfaceForm", "surface_form"]
+__all__ = ["SurfaceForm", "surface_form"]
 
 _GEOMETRIES = (Geometry.D1, Geometry.D2, Geometry.D3, Geometry.A1D, Geometry.A2D)
 _REDUCED = (Geometry.D1, Geometry.D2, Geometry.D3)
@@ -27,14 +26,6 @@ _FORMATTED = {"suld": ("u32", "s32", "f32", "b32"), "sust": ("b32", "u32", "s32"
 _VECTORS = {"v2": 2, "v4": 4}
 _CACHE_OPERATORS = {"suld": ("ca", "cg", "cs", "cv"), "sust": ("wb", "cg", "cs", "wt"), "sured": ()}
 _LARGEST_BYTES = 16
-
-
-class Boundary(Enum):
-    """What an access outside of the surface does."""
-
-    TRAP = "trap"
-    CLAMP = "clamp"
-    ZERO = "zero"
 
 
 @dataclass(frozen=True, slots=True)

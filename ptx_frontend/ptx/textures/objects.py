@@ -5,10 +5,9 @@ The number is the place of the object's descriptor; a variable is a parameter th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from kernelcast.ptx_frontend.images.code import ObjectCode, parts_writer
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.ptx.lowering.operands import Site
 from kernelcast.ptx_frontend.ptx.lowering.parameters import opaque_parameter
@@ -20,14 +19,10 @@ from kernelcast.ptx_frontend.ptx.text.syntax import (
     VariableDeclaration,
     VectorOperand,
 )
-from kernelcast.simcore.isa.ir import kernel
-from kernelcast.simcore.isa.ir.kernel import Address, Compute, Immediate, Parameter, Register
+from kernelcast.simcore.isa.ir.kernel import Address, Compute, Parameter, Register
 from kernelcast.simcore.isa.opcodes.table import OPCODES
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 from kernelcast.simcore.launch.images import AXIS_BITS, Addressing, Filter
-
-if TYPE_CHECKING:
-    from kernelcast.ptx_frontend.llvm.lowering.code import Code
 
 __all__ = ["TextureCode", "declared_sampler", "object_number", "takes_object", "vector_items"]
 
@@ -42,38 +37,15 @@ _AXES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class TextureCode:
-    """Writes the parts of one instruction."""
+class TextureCode(ObjectCode):
+    """Writes the parts of one instruction of PTX."""
 
     site: Site
-    code: Code
 
     @staticmethod
     def begun(site: Site, builder: BasicBlockBuilder) -> TextureCode:
         """A writer for one instruction, at whose place all parts are."""
-        # the package of the writer is large, and few files have textures
-        from kernelcast.ptx_frontend.llvm.lowering.code import Code
-
-        code = Code(builder)
-        code.locate(site.span, site.origin)
-        code.begin_parts()
-        return TextureCode(site, code)
-
-    def compute(self, mnemonic: str, bits: int, *sources: kernel.Operand) -> Register:
-        """What the instruction gives, in a new register of so many bits."""
-        return self.code.compute(mnemonic, bits, *sources)
-
-    def select(
-        self, bits: int, condition: kernel.Operand, yes: kernel.Operand, no: kernel.Operand
-    ) -> Register:
-        """`yes` where the predicate holds, else `no`."""
-        return self.compute(f"selp.b{bits}", bits, yes, no, condition)
-
-    def packed(self, halves: Sequence[kernel.Operand]) -> Register:
-        """Two numbers of 16 bits in one register, the first in its lower half."""
-        low, high = (self.compute("cvt.u32.u16", 32, half) for half in halves)
-        high = self.compute("shl.b32", 32, high, Immediate(16))
-        return self.compute("or.b32", 32, low, high)
+        return TextureCode(parts_writer(builder, site.span, site.origin), site.span, site)
 
     def is_sampler(self, operand: NameOperand) -> bool:
         """Whether a name is declared as a sampler."""

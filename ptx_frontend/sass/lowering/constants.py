@@ -38,6 +38,8 @@ _SIZES = (
 _CLUSTER_SIZES = (Special.CLUSTER_NCTAID_X, Special.CLUSTER_NCTAID_Y, Special.CLUSTER_NCTAID_Z)
 _CLUSTERS = (Special.NCLUSTERID_X, Special.NCLUSTERID_Y, Special.NCLUSTERID_Z)
 _SYSTEM_BYTES = 1024
+_ALIAS_FENCE = (0x18C, 0x2D8)
+"""The places of what says which of two fences `fence.proxy.alias` is, of Hopper and Blackwell."""
 _CLUSTER_PLACE, _END = 0x2A0, 1 << 16
 _FIRST_PARAMETER = 0x160
 """Where parameters begin in bank 0, from Volta to Ada."""
@@ -168,6 +170,7 @@ def _of_clusters(architecture: int) -> dict[int, DriverWord]:
     else:
         flag, sizes, reciprocals, counts, rank, most = 0x140, 0x144, 0x150, 0x15C, 0x188, 0x13C
     found: dict[int, DriverWord] = {
+        _ALIAS_FENCE[architecture >= _BLACKWELL]: Immediate(0),
         flag: Immediate(1),
         rank: SpecialRegister(Special.CLUSTER_NCTARANK),
         most: Immediate(0xFFFFFFFF),

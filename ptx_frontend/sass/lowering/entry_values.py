@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kernelcast.errors import SourceSpan
 from kernelcast.ptx_frontend.instruction_writer import Counted, InstructionWriter
 from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
@@ -48,6 +50,7 @@ class EntryValues(InstructionWriter):
         cubin: Cubin,
         function: CubinFunction,
         base: int,
+        objects: Mapping[int, int],
         has_unknown_stack: bool = False,
     ) -> None:
         self.builder = builder
@@ -56,6 +59,8 @@ class EntryValues(InstructionWriter):
         self._has_unknown_stack = has_unknown_stack
         self.base = base
         """Where parameters begin in bank 0."""
+        self._objects = objects
+        """Places in bank 0 of the numbers of declared objects, and of these as parameters."""
         self._driver = driver_words(cubin.architecture, function.shared_bytes)
         self._known: dict[object, Operand | None] = {}
         self._written: list[Load | Compute] = []
@@ -115,6 +120,8 @@ class EntryValues(InstructionWriter):
         return register
 
     def _constant(self, bank: int, offset: int, size: int) -> Operand | None:
+        if bank == 0 and size == _WORD and offset in self._objects:
+            return self._parameter_of(ScalarType.B32, self._objects[offset])
         if bank == 0:
             return self._parameter(offset, size) or self._driver_value(offset, size)
         found = literal(self._cubin, self._function, bank, offset, size)

@@ -34,8 +34,11 @@ from kernelcast.ptx_frontend.sass.lowering.memory_access import (
     accesses,
     asynchronous,
     atomics,
+    fills,
     mbarriers,
+    surfaces,
     tensor_copies,
+    texture_queries,
     textures,
     told_stores,
 )
@@ -43,6 +46,9 @@ from kernelcast.ptx_frontend.sass.lowering.table import SASS_OPCODES
 from kernelcast.ptx_frontend.sass.lowering.tensor import (
     fragments,
     matrix,
+    tensor_allocation,
+    tensor_memory,
+    tensor_products,
     warpgroups,
 )
 
@@ -60,6 +66,7 @@ __all__ = [
     "conversions",
     "doubles",
     "extrema",
+    "fills",
     "float_comparisons",
     "float_extrema",
     "fragments",
@@ -78,7 +85,12 @@ __all__ = [
     "singles",
     "special_functions",
     "special_registers",
+    "surfaces",
+    "tensor_allocation",
     "tensor_copies",
+    "tensor_memory",
+    "tensor_products",
+    "texture_queries",
     "textures",
     "told_stores",
     "uniform",

@@ -17,6 +17,7 @@ from kernelcast.ptx_frontend.sass.lowering.entry_values import EntryValues
 from kernelcast.ptx_frontend.sass.lowering.families import SASS_OPCODES
 from kernelcast.ptx_frontend.sass.lowering.flow import INSTRUCTION_BYTES, Blocks, Body, body_from
 from kernelcast.ptx_frontend.sass.lowering.functions import CallGraph, SharedFunction
+from kernelcast.ptx_frontend.sass.lowering.parameters import object_places, parameters_of
 from kernelcast.ptx_frontend.sass.lowering.registers import SassRegisters
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.symbols import symbols_of, unlinked
@@ -28,17 +29,15 @@ from kernelcast.ptx_frontend.sass.text.control import control_of
 from kernelcast.ptx_frontend.sass.text.register_banks import bank_reads
 from kernelcast.ptx_frontend.sass.text.statements import Listing, Section, Statement
 from kernelcast.simcore.host.deadline import watched
-from kernelcast.simcore.isa.ir.kernel import Kernel, Module, Parameter
+from kernelcast.simcore.isa.ir.kernel import Kernel, Module
 from kernelcast.simcore.isa.ir.machine_code import (
     IssueControl,
     MachineCode,
     MachineInstruction,
 )
-from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["lower_cubin"]
 
-_TYPES = {1: ScalarType.B8, 2: ScalarType.B16, 4: ScalarType.B32, 8: ScalarType.B64}
 _MOST_REFUSALS = 100
 _MOST_CALLS = 16
 """Calls inside of each other; deeper ones are taken for recursion."""
@@ -77,7 +76,7 @@ class _KernelLowering:
     ) -> None:
         self._cubin = cubin
         self._function = function
-        self._parameters = _parameters(function, source)
+        self._parameters = parameters_of(cubin, function, source)
         self._origins = {} if source is None else _origins(source)
         self.refusals: list[UnsupportedInstruction] = []
         self._section = listing.get(function.name) or Section(function.name)
@@ -91,7 +90,12 @@ class _KernelLowering:
         self._graph = CallGraph(self._section)
         self._shared: dict[int, SharedFunction] = {}
         self._entry = EntryValues(
-            self._builder, cubin, function, base or 0, bool(self._graph.shared)
+            self._builder,
+            cubin,
+            function,
+            base or 0,
+            object_places(cubin, function, self._parameters),
+            bool(self._graph.shared),
         )
         self._context = FunctionContext(
             self._builder,
@@ -111,8 +115,7 @@ class _KernelLowering:
         if not self._section.statements:
             self._refuse(UnsupportedInstruction("a kernel without code", self._builder.start))
             return None
-        for name in unlinked(self._cubin, self._function):
-            reason = f"the cubin has no {name!r}: link the program, as nvcc does without -dc"
+        for reason in unlinked(self._cubin, self._function):
             self._refuse(UnsupportedInstruction(reason, self._builder.start))
         try:
             self._body(body_from(self._section, 0))
@@ -292,29 +295,3 @@ def _origins(source: Kernel) -> dict[int, SourceSpan]:
         for instruction in source.instructions
         if instruction.origin is not None
     }
-
-
-def _parameters(function: CubinFunction, source: Kernel | None) -> tuple[Parameter, ...]:
-    """What a cubin tells of parameters, places and sizes, with names and types of the source.
-
-    The assembler aligns places within the whole constant bank, so that they may lie further on.
-    """
-    told = function.info.parameters
-    if source is not None and len(source.parameters) == len(told):
-        places = sorted(item.offset for item in told)
-        return tuple(
-            replace(parameter, offset=place)
-            for parameter, place in zip(source.parameters, places, strict=True)
-        )
-    if source is not None:
-        return source.parameters
-    return tuple(
-        Parameter(
-            name=f"{function.name}_param_{item.ordinal}",
-            type=_TYPES.get(item.size, ScalarType.B8),
-            offset=item.offset,
-            size=item.size,
-            is_struct=item.size not in _TYPES,
-        )
-        for item in told
-    )

@@ -43,7 +43,7 @@ _SUMS = (
     *("VIMNMX", "IMNMX", "VIADDMNMX"),
 )
 """Opcodes whose result may be an address where an operand is one; of most the uniform twins too."""
-_SECOND = ("R2UR", "SHFL", "ELECT", "ATOMS", "ATOMG", "ATOM")
+_SECOND = ("R2UR", "SHFL", "ELECT", "ATOMS", "ATOMG", "ATOM", "UTCATOMSWS")
 """Opcodes whose register is written after a predicate."""
 _WIDTHS = {"WIDE": 2, "64": 2, "128": 4, "256": 8, "F64": 2, "S64": 2, "U64": 2, "2": 2, "4": 4}
 _MANY, _TILE = 8, 128

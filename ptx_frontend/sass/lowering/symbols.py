@@ -16,24 +16,38 @@ from kernelcast.simcore.isa.ir.host_functions import HostFunction
 from kernelcast.simcore.isa.ir.kernel import Symbol
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["BANK_SYMBOLS", "symbols_of", "unlinked"]
+__all__ = ["BANK_SYMBOLS", "DRIVER_CALLS", "symbols_of", "unlinked"]
 
 BANK_SYMBOLS = {bank: f"c[{bank:#x}]" for bank in (LITERALS_BANK, USER_BANK, ADDRESSES_BANK)}
 """Symbols that are all of a constant bank."""
+DRIVER_CALLS = "__cuda_syscall_"
+"""How names of functions begin that the driver has."""
 _ALIGNMENT = 256
 _HOST_FUNCTIONS = frozenset(item.value for item in HostFunction)
+_DRIVER_TABLES = "refDescSize"
+_QUESTION = "a question about a texture or surface that only the driver's tables answer"
 _INITIALISED, _ZEROED = ".nv.global.init", ".nv.global"
 
 
 def unlinked(cubin: Cubin, function: CubinFunction) -> list[str]:
-    """Functions and variables that a kernel's code names and another file has to bring."""
+    """Why symbols that a kernel's code names are not there: another file has to bring them.
+
+    The driver has tables of what it knows of textures and surfaces besides their sizes.
+    """
     named = dict.fromkeys(relocation.symbol for relocation in function.relocations)
     known = (cubin.symbols.get(name) for name in named)
     return [
-        symbol.name
+        _QUESTION
+        if symbol.name.endswith(_DRIVER_TABLES)
+        else f"the cubin has no {symbol.name!r}: link the program, as nvcc does without -dc"
         for symbol in known
-        if symbol is not None and not symbol.section and symbol.name not in _HOST_FUNCTIONS
+        if symbol is not None and not symbol.section and not _is_brought(symbol.name)
     ]
+
+
+def _is_brought(name: str) -> bool:
+    """Whether the vendor's runtime or the driver has the function."""
+    return name in _HOST_FUNCTIONS or name.startswith(DRIVER_CALLS)
 
 
 def symbols_of(cubin: Cubin, function: CubinFunction, used: Iterable[str]) -> dict[str, Symbol]:

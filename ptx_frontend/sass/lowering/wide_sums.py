@@ -202,7 +202,7 @@ def _joined(
     involved += [
         item
         for term in terms
-        for item in (term.low, term.high)
+        for item in ((term.low, term.high) if low.is_shifted else (term.high,))
         if isinstance(item, RegisterOperand) and item.number is not None
     ]
     if guard is not None:
@@ -217,11 +217,17 @@ def _joined(
         return None
     if guard is not None or between:
         # what reads the pair in between, or lanes that keep it, bring it up to date half way
-        terms = tuple(
-            replace(term, is_kept=isinstance(term.low, RegisterOperand) and _same(term.low, target))
-            for term in terms
-        )
+        terms = tuple(replace(t, is_kept=_changes(t.low, target, between)) for t in terms)
     return WideSum(low_statement.address, high_statement.address, terms)
+
+
+def _changes(
+    operand: SassOperand | None, target: RegisterOperand, between: Sequence[Statement]
+) -> bool:
+    """Whether the lower half of a term is something else when the upper half is computed."""
+    if not isinstance(operand, RegisterOperand) or operand.number is None:
+        return False
+    return _same(operand, target) or any(may_write(item, [operand]) for item in between)
 
 
 def _terms(low: _Half, high: _Half) -> tuple[Term, ...] | None:

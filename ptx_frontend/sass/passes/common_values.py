@@ -1,62 +1,63 @@
 """Computes once what parts of instructions would compute again, and finds 64-bit values in halves.
 
-Registers with one write that reaches all their readers are values (static single assignment): a
-part whose opcode and sources are those of one that dominates it gives the same. Accesses relative
+A part whose opcode and sources are those of one that dominates it gives the same. Accesses relative
 to one register are then seen to be, which engines check together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from kernelcast.ptx_frontend.ptx.text.mnemonics import ComputeForm, compute_form
-from kernelcast.ptx_frontend.sass.passes.renaming import renamed
+from kernelcast.ptx_frontend.sass.passes.parts import Parts
+from kernelcast.ptx_frontend.sass.passes.values import Values
+from kernelcast.ptx_frontend.sass.passes.whole_comparisons import WholeComparisons
+from kernelcast.ptx_frontend.sass.passes.wholes import Wholes
 from kernelcast.simcore.isa.analysis.flow_graph import immediate_dominators
-from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.ir.kernel import (
     BasicBlock,
     Compute,
-    Immediate,
     Instruction,
     Operand,
     Register,
     Straight,
 )
+from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = ["with_common_values"]
 
-_SIGN = Immediate(31)
-_ZERO = Immediate(0)
 _COPIES = ("mov",)
+_NEUTRAL = {"and": 1, "or": 0}
+"""What leaves a predicate as it is."""
 
 
 def with_common_values(
-    blocks: tuple[BasicBlock, ...], unset: frozenset[int]
+    blocks: tuple[BasicBlock, ...],
+    unset: frozenset[int],
+    parts: Parts,
+    guarded: frozenset[int] = frozenset(),
 ) -> tuple[BasicBlock, ...]:
-    """The basic blocks with fewer parts. `unset`: registers that may be read before a write."""
-    return _CommonValues(blocks, unset).blocks()
+    """The basic blocks with fewer parts.
+
+    `unset`: registers that may be read before a write; `guarded`: those whose one reader takes them
+    only where the guard of their write holds.
+    """
+    return _CommonValues(blocks, Values(blocks, unset, guarded), parts).blocks()
 
 
 class _CommonValues:
     """Walks the tree of dominators: what a basic block has computed holds in those below it."""
 
-    def __init__(self, blocks: tuple[BasicBlock, ...], unset: frozenset[int]) -> None:
+    def __init__(self, blocks: Sequence[BasicBlock], values: Values, parts: Parts) -> None:
         self._blocks = blocks
-        writers: dict[int, Instruction | None] = {}
-        for block in blocks:
-            for instruction in block.body:
-                for register in definitions(instruction):
-                    is_first = register.index not in writers and instruction.guard is None
-                    writers[register.index] = instruction if is_first else None
-        self._values = {
-            index: writer
-            for index, writer in writers.items()
-            if writer is not None and index not in unset
-        }
-        """What gives each value."""
-        self._same: dict[Register, Register] = {}
+        self._values = values
+        self._parts = parts
         self._known: dict[object, Register] = {}
+        self._added: list[object] = []
+        self._kept: list[Straight] = []
+        self._place: Instruction = blocks[0].terminator
+        self._wholes = Wholes(values, self._emit, self._packed)
+        self._comparisons = WholeComparisons(values, self._emit, self._wholes)
 
     def blocks(self) -> tuple[BasicBlock, ...]:
         """All basic blocks in their order."""
@@ -69,45 +70,67 @@ class _CommonValues:
                 for key in leaving:
                     del self._known[key]
                 continue
-            added: list[object] = []
-            bodies[index] = self._body(self._blocks[index], added)
-            pending.append((index, added))
+            self._added = []
+            bodies[index] = self._body(self._blocks[index])
+            pending.append((index, self._added))
             pending.extend((child, None) for child in children.get(index, ()))
         return tuple(
             replace(
                 block,
-                body=tuple(renamed(i, self._same) for i in bodies.get(block.index, block.body)),
-                terminator=renamed(block.terminator, self._same),
+                body=tuple(map(self._values.renamed, bodies.get(block.index, block.body))),
+                terminator=self._values.renamed_end(block.terminator),
             )
             for block in self._blocks
         )
 
-    def _body(self, block: BasicBlock, added: list[object]) -> tuple[Straight, ...]:
-        kept: list[Straight] = []
+    def _body(self, block: BasicBlock) -> tuple[Straight, ...]:
+        self._kept = []
         for found in block.body:
-            instruction = self._simplified(renamed(found, self._same))
+            self._place = found
+            instruction = self._simplified(self._values.renamed(found))
+            self._values.note(instruction)
             if not isinstance(instruction, Compute) or not self._is_value(instruction):
-                kept.append(instruction)
+                self._kept.append(instruction)
                 continue
             (target,) = instruction.destinations
             assert target is not None
-            self._values[target.index] = instruction
-            source = self._copied(instruction)
+            source = self._copied(instruction) or self._comparisons.bit_test(instruction)
             if source is not None:
-                self._same[target] = source
+                self._values.merge(target, source)
                 if not instruction.is_part:
-                    kept.append(instruction)
+                    self._kept.append(instruction)
                 continue
             key = _key(instruction)
             earlier = self._known.get(key)
             if earlier is not None and instruction.is_part:
-                self._same[target] = earlier
+                self._values.merge(target, earlier)
                 continue
-            if earlier is None and self._are_values(instruction.sources):
-                self._known[key] = target
-                added.append(key)
-            kept.append(instruction)
-        return tuple(kept)
+            if earlier is None and self._values.are_values(instruction.sources):
+                self._know(key, target)
+            self._kept.append(instruction)
+        return tuple(self._kept)
+
+    def _know(self, key: object, target: Register) -> None:
+        self._known[key] = target
+        self._added.append(key)
+
+    def _emit(self, mnemonic: str, bits: int, sources: tuple[Operand, ...]) -> Register:
+        """A new part before the instruction that is looked at, or an earlier one that is alike."""
+        target = self._parts.register(bits)
+        instruction = self._parts.of(self._place, mnemonic, (target,), sources)
+        key = _key(instruction)
+        earlier = self._known.get(key)
+        if earlier is not None:
+            return earlier
+        self._values.add(instruction)
+        self._know(key, target)
+        self._kept.append(instruction)
+        return target
+
+    def _packed(self, low: Operand, high: Operand) -> Register | None:
+        """What is packed of two halves already."""
+        types = ScalarType.B64, ScalarType.B64
+        return self._known.get(("mov.pack2", *types, frozenset(), (low, high), (64,)))
 
     def _is_value(self, instruction: Compute) -> bool:
         """Whether the instruction gives one value that stays what it is."""
@@ -115,90 +138,64 @@ class _CommonValues:
         return (
             len(destinations) == 1
             and destinations[0] is not None
-            and destinations[0].index in self._values
-        )
-
-    def _are_values(self, operands: Iterable[Operand]) -> bool:
-        return all(
-            isinstance(operand, Immediate)
-            or (isinstance(operand, Register) and operand.index in self._values)
-            for operand in operands
+            and self._values.is_value(destinations[0])
         )
 
     def _copied(self, instruction: Compute) -> Register | None:
         """The value that an instruction copies."""
-        if instruction.opcode.name not in _COPIES or len(instruction.sources) != 1:
-            return None
-        source, (target,) = instruction.sources[0], instruction.destinations
-        is_value = isinstance(source, Register) and source.index in self._values
-        if not is_value or target is None or not isinstance(source, Register):
+        source = _copy_source(instruction)
+        (target,) = instruction.destinations
+        if instruction.type.bits == 1 and instruction.opcode.name in _NEUTRAL:
+            source = self._kept_predicate(instruction)
+        if not isinstance(source, Register) or target is None or not self._values.is_value(source):
             return None
         return source if source.bits == target.bits == instruction.type.bits else None
 
+    def _kept_predicate(self, instruction: Compute) -> Operand | None:
+        """The predicate that stays what it is beside a neutral one."""
+        neutral = _NEUTRAL[instruction.opcode.name]
+        one, other = instruction.sources
+        if self._values.number(one) == neutral:
+            return self._values.first(other)
+        return self._values.first(one) if self._values.number(other) == neutral else None
+
     def _simplified(self, instruction: Straight) -> Straight:
-        """A part that packs halves as what they are halves of."""
-        if not isinstance(instruction, Compute) or not instruction.is_part:
+        """A part that packs halves as what they are halves of, or compares them one by one."""
+        if not isinstance(instruction, Compute) or not instruction.is_part or instruction.guard:
             return instruction
-        if instruction.opcode.name == "mov.unpack2" and instruction.guard is None:
+        name = instruction.opcode.name
+        if name == "mov.unpack2":
             low, high = instruction.destinations
             if high is None and low is not None:
-                return _as(instruction, "cvt.u32.u64", (low,), instruction.sources)
-        if instruction.opcode.name != "mov.pack2" or not self._are_values(instruction.sources):
-            return instruction
-        low_source, high_source = instruction.sources
-        if isinstance(low_source, Register):
-            if high_source == _ZERO:
-                return _as(instruction, "cvt.u64.u32", instruction.destinations, (low_source,))
-            if self._is_sign(high_source, low_source):
-                return _as(instruction, "cvt.s64.s32", instruction.destinations, (low_source,))
-        whole = self._whole(low_source, high_source)
-        if whole is not None:
-            return _as(instruction, "mov.b64", instruction.destinations, (whole,))
+                return self._as(instruction, "cvt.u32.u64", (low,), instruction.sources)
+        if name == "mov.pack2" and self._values.are_values(instruction.sources):
+            low_source, high_source = instruction.sources
+            whole = self._wholes.whole(low_source, high_source)
+            if whole is not None:
+                return self._as(instruction, "mov.b64", instruction.destinations, (whole,))
+        if name in _NEUTRAL and instruction.type.bits == 1 and self._is_value(instruction):
+            one, other = instruction.sources
+            compared = self._comparisons.comparison(name, one, other)
+            if compared is not None:
+                return self._as(instruction, "mov.pred", instruction.destinations, (compared,))
         return instruction
 
-    def _writer(self, operand: Operand) -> Compute | None:
-        found = self._values.get(operand.index) if isinstance(operand, Register) else None
-        return found if isinstance(found, Compute) else None
-
-    def _is_sign(self, high: Operand, low: Register) -> bool:
-        writer = self._writer(high)
-        if writer is None or writer.opcode.name != "shr" or not writer.type.is_signed:
-            return False
-        value, amount = writer.sources
-        value = self._same.get(value, value) if isinstance(value, Register) else value
-        return value == low and amount == _SIGN
-
-    def _whole(self, low: Operand, high: Operand) -> Operand | None:
-        """The 64 bits whose halves the operands are."""
-        writer = self._writer(low)
-        if writer is None or writer is not self._writer(high):
-            return None
-        if writer.opcode.name != "mov.unpack2" or writer.destinations != (low, high):
-            return None
-        (source,) = writer.sources
-        source = self._same.get(source, source) if isinstance(source, Register) else source
-        return source if self._are_values([source]) else None
+    def _as(
+        self,
+        instruction: Compute,
+        mnemonic: str,
+        destinations: tuple[Register | None, ...],
+        sources: tuple[Operand, ...],
+    ) -> Compute:
+        """The part as another instruction of the same place."""
+        found = self._parts.of(instruction, mnemonic, destinations, sources)
+        return replace(found, pc=instruction.pc)
 
 
-def _as(
-    instruction: Compute,
-    mnemonic: str,
-    destinations: tuple[Register | None, ...],
-    sources: tuple[Operand, ...],
-) -> Compute:
-    """The part as another instruction of the same place."""
-    form = compute_form(mnemonic, "")
-    assert isinstance(form, ComputeForm)
-    return replace(
-        instruction,
-        mnemonic=mnemonic,
-        opcode=form.opcode,
-        type=form.type,
-        source_type=form.source_type,
-        modifiers=form.modifiers,
-        destinations=destinations,
-        sources=sources,
-    )
+def _copy_source(instruction: Compute) -> Operand | None:
+    if instruction.opcode.name not in _COPIES or len(instruction.sources) != 1:
+        return None
+    return instruction.sources[0]
 
 
 def _key(instruction: Compute) -> object:

@@ -22,9 +22,10 @@ from kernelcast.simcore.isa.ir.kernel import (
     Terminator,
 )
 
-__all__ = ["with_decided_branches"]
+__all__ = ["constant_of", "with_decided_branches"]
 
 _WORD = 0xFFFFFFFF
+_WIDTHS = (1, 32)
 _MEANINGS: dict[str, Callable[..., int]] = {
     "mov": lambda a: a,
     "not": lambda a: a ^ 1,
@@ -82,7 +83,16 @@ def _is_simple(instruction: Compute) -> bool:
         return False
     if instruction.opcode.name == "not" and instruction.destinations[0].bits != 1:
         return False
-    return instruction.opcode.name in _MEANINGS and instruction.type.bits <= 32
+    kind = instruction.type
+    return instruction.opcode.name in _MEANINGS and kind.bits in _WIDTHS and not kind.is_float
+
+
+def constant_of(instruction: Compute, values: Mapping[int, int]) -> int | None:
+    """The number that an instruction always gives; None where that is not known.
+
+    `values`: registers whose numbers are known, by their index.
+    """
+    return _value(instruction, values) if _is_simple(instruction) else None
 
 
 def _value(instruction: Compute, values: Mapping[int, int]) -> int | None:

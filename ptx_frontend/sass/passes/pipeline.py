@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kernelcast.ptx_frontend.sass.lowering.registers import SassRegisters
-from kernelcast.ptx_frontend.sass.passes.common_values import with_common_values
 from kernelcast.ptx_frontend.sass.passes.dead_parts import without_dead_parts
 from kernelcast.ptx_frontend.sass.passes.decided_branches import with_decided_branches
 from kernelcast.ptx_frontend.sass.passes.live_ranges import separated
 from kernelcast.ptx_frontend.sass.passes.register_pairs import without_valid_updates
 from kernelcast.ptx_frontend.sass.passes.waiting_loads import with_waiting_loads
+from kernelcast.ptx_frontend.sass.passes.whole_pairs import with_values_whole
 from kernelcast.simcore.isa.analysis.control_flow import live_in
 from kernelcast.simcore.isa.ir.kernel import BasicBlock, Kernel
 
@@ -25,7 +25,7 @@ def improved(kernel: Kernel, registers: SassRegisters) -> Kernel:
     blocks, own = separated(blocks, live)
     blocks = with_decided_branches(blocks)
     unset = live_in(replace(kernel, blocks=blocks, registers=own))[0]
-    blocks = without_dead_parts(with_common_values(without_dead_parts(blocks), unset))
+    blocks, own = with_values_whole(without_dead_parts(blocks), own, unset)
     kernel = replace(kernel, blocks=_numbered(blocks), registers=own)
     return with_waiting_loads(kernel)
 

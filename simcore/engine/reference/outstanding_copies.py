@@ -31,14 +31,18 @@ Ints = npt.NDArray[np.int64]
 _WORD_BYTES = 4
 _NOBODY = -1
 _FAMILY = "cp.async."
-_COMMITS = f"{_FAMILY}commit_group"
-_ARRIVES = f"{_FAMILY}mbarrier.arrive"
+_COPIES = (_FAMILY, "LDGSTS")
+_COMMITS = (f"{_FAMILY}commit_group", "LDGDEPBAR")
+_ARRIVES = (f"{_FAMILY}mbarrier.arrive", "ARRIVES.LDGSTSBAR")
+_GROUPING = (_FAMILY, "LDGDEPBAR", "DEPBAR")
+"""How copies, and what closes groups of them and waits, are called by PTX and by SASS."""
+_MBARRIER_BYTES = 8
 
 
 def has_copies(kernel: Kernel) -> bool:
     """Whether a copy of the kernel may be outstanding."""
     return any(
-        isinstance(i, BulkCopy) or (isinstance(i, Store) and i.mnemonic.startswith(_FAMILY))
+        isinstance(i, BulkCopy) or (isinstance(i, Store) and i.mnemonic.startswith(_COPIES))
         for i in kernel.instructions
     )
 
@@ -78,7 +82,7 @@ class OutstandingCopies:
     ) -> None:
         """An access to `size` bytes from each of these places in the batch's shared memory on.
         MemoryAccessError when it reads what an outstanding copy writes."""
-        is_copy = instruction.mnemonic.startswith(_FAMILY)
+        is_copy = instruction.mnemonic.startswith(_COPIES)
         who = np.arange(self._batch.lanes) if lanes is None else lanes
         first = np.broadcast_to(first, who.shape)
         if isinstance(instruction, Store) and is_copy:
@@ -88,17 +92,19 @@ class OutstandingCopies:
         elif isinstance(instruction, Load) and is_mbarrier_look(instruction):
             self._look(first)
         elif isinstance(instruction, Load) and not is_copy:
+            self._look_at_told(instruction, first)
             self._check(instruction, who, first, size)
 
     def fence(self, fence: Fence, lanes: npt.NDArray[np.intp] | None) -> None:
         """A thread's group ends, or it waits for groups."""
-        if not fence.mnemonic.startswith(_FAMILY) or fence.mnemonic.startswith(f"{_FAMILY}bulk"):
+        name = fence.mnemonic
+        if not name.startswith(_GROUPING) or name.startswith(f"{_FAMILY}bulk"):
             return
         some = slice(None) if lanes is None else lanes
-        if fence.mnemonic.startswith(_COMMITS):
+        if name.startswith(_COMMITS):
             self._closed[some] += 1
         elif fence.groups_left is not None:
-            if fence.mnemonic.startswith(f"{_FAMILY}wait_all"):
+            if name.startswith(f"{_FAMILY}wait_all"):
                 self._closed[some] += 1
             self._done[some] = np.maximum(self._done[some], self._closed[some] - fence.groups_left)
 
@@ -127,6 +133,12 @@ class OutstandingCopies:
     def _tell_of(self, mbarrier: int, words: Ints) -> None:
         told = _Told(self._parity(mbarrier), words, self._copy[words])
         self._told.setdefault(mbarrier, []).append(told)
+
+    def _look_at_told(self, load: Load, first: Ints) -> None:
+        """Machine code before Hopper looks at an mbarrier by a load like any other."""
+        if self._told and not load.is_part:
+            mbarriers = first - first % _MBARRIER_BYTES
+            self._look(mbarriers[np.isin(mbarriers, list(self._told))])
 
     def _look(self, mbarriers: Ints) -> None:
         """What was begun before a phase that is over has come."""

@@ -12,6 +12,7 @@ from kernelcast.errors import MemoryAccessError
 from kernelcast.simcore.engine.reference.batch import Batch
 from kernelcast.simcore.engine.reference.lanes import LaneView, as_bits
 from kernelcast.simcore.engine.reference.shared_pieces import SharedPieces
+from kernelcast.simcore.engine.reference.tensor_allocation import BY_UNITS, allocated
 from kernelcast.simcore.engine.reference.tensor_products import (
     ProductSide,
     multiply_in_tensor_memory,
@@ -22,7 +23,6 @@ from kernelcast.simcore.isa.matrix.tensor_memory import (
     TENSOR_COLUMNS,
     TENSOR_LANES,
     Allocation,
-    AllocationStep,
     CopyIn,
     RegisterAccess,
     RowShift,
@@ -35,8 +35,7 @@ from kernelcast.simcore.launch.memory_spaces import OutOfBounds
 __all__ = ["TensorMemory"]
 
 Array = npt.NDArray[Any]
-_LANES, _WARPS_AROUND = 32, 4
-_LEAST_COLUMNS = 32
+_LANES, _HALF, _WARPS_AROUND = 32, 16, 4
 _SHIFTED_COLUMNS = 8
 _WORD_BYTES = 4
 _LANE_AT, _COLUMN_MASK, _LANE_MASK = 16, 0xFFFF, 0x3FFF
@@ -76,7 +75,7 @@ class TensorMemory:
                 values = [int(operand[row]) for operand in operands]
                 self._guarded(instruction, lane, self._one_thread, operation, lane, values)
             return results
-        for rows, lane in self._warps(lanes, instruction):
+        for rows, lane in self._asking(operation, lanes, instruction):
             part = [operand[rows] for operand in operands]
             found = self._guarded(instruction, lane, self._one_warp, operation, lane, part)
             if found is not None:
@@ -92,6 +91,20 @@ class TensorMemory:
     def _write(self, view: LaneView, register: Register | None, value: Array) -> None:
         if register is not None:
             view.write(register, as_bits(value, ScalarType.B32, register.bits))
+
+    def _asking(
+        self,
+        operation: Allocation | RegisterAccess,
+        lanes: Array,
+        instruction: TensorMemoryOperation,
+    ) -> Iterator[tuple[slice, int]]:
+        """Places of each warp among the lanes, and its first lane."""
+        if not isinstance(operation, Allocation) or operation.step not in BY_UNITS:
+            yield from self._warps(lanes, instruction)
+            return
+        starts = np.unique(lanes // _LANES, return_index=True)[1].tolist()
+        for start, end in zip(starts, [*starts[1:], len(lanes)], strict=True):
+            yield slice(start, end), int(lanes[start])
 
     def _warps(
         self, lanes: Array, instruction: TensorMemoryOperation
@@ -130,32 +143,12 @@ class TensorMemory:
     ) -> Array | None:
         owner = lane // self._batch.shape.lanes
         if isinstance(operation, Allocation):
-            return self._allocation(operation.step, owner, [int(x[0]) for x in operands])
+            owners = self._pair(owner) if operation.is_pair else (owner,)
+            given = [int(operand[0]) for operand in operands]
+            found = allocated(operation.step, [self._owned[each] for each in owners], given)
+            return None if found is None else np.full((1, 1), found, np.uint32)
         warp = lane % self._batch.shape.lanes // _LANES % _WARPS_AROUND
         return self._registers(operation, owner, warp, operands)
-
-    def _allocation(self, step: AllocationStep, owner: int, values: list[int]) -> Array | None:
-        if step is AllocationStep.RELINQUISH:
-            return None
-        count = values[-1]
-        if count < _LEAST_COLUMNS or count > TENSOR_COLUMNS or count & (count - 1):
-            raise TensorMemoryFault(f"{count} columns: they come in powers of two from 32 to 512")
-        owned = self._owned[owner]
-        if step is AllocationStep.DEALLOCATE:
-            column = values[0] & _COLUMN_MASK
-            if not owned[column : column + count].all() or column + count > TENSOR_COLUMNS:
-                raise TensorMemoryFault(
-                    f"columns {column} to {column + count - 1} are not allocated"
-                )
-            owned[column : column + count] = False
-            return None
-        for first in range(0, TENSOR_COLUMNS, count):
-            if not owned[first : first + count].any():
-                owned[first : first + count] = True
-                return np.full((1, _LANES), first, np.uint32)
-        raise TensorMemoryFault(
-            f"there are no {count} columns left, and nobody would give any back"
-        )
 
     def _registers(
         self, operation: RegisterAccess, owner: int, warp: int, operands: list[Array]
@@ -178,7 +171,13 @@ class TensorMemory:
             found = words[lane, column]
             return _joined(found, operation) if operation.is_packed else found
         values = np.stack(operands[1:])
-        words[lane, column] = _parted(values, operation) if operation.is_packed else values
+        if operation.is_packed:
+            values = _parted(values, operation)
+        if operation.half is None:
+            words[lane, column] = values
+        else:
+            threads = slice(_HALF * operation.half, _HALF * (operation.half + 1))
+            words[lane[:, threads], column[:, threads]] = values[:, threads]
         return None
 
     def _check(self, owner: int, first: int, end: int) -> None:

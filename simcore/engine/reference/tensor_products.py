@@ -20,6 +20,7 @@ from kernelcast.simcore.isa.matrix.formats import ElementFormat
 from kernelcast.simcore.isa.matrix.instruction_descriptors import (
     DescribedProduct,
     described_product,
+    stated_product,
 )
 from kernelcast.simcore.isa.matrix.products import Factors, MatrixProduct, Multiplication
 from kernelcast.simcore.isa.matrix.sparsity import dense_codes, slots_per_element
@@ -75,10 +76,12 @@ def multiply_in_tensor_memory(
     multiply: Multiplication,
 ) -> None:
     """One side, or both of a pair. TensorMemoryFault says what does not fit."""
+    has_metadata = operation.is_sparse or operation.is_described
+    operation = stated_product(operation, values[3])
     described = described_product(operation, values[3])
     whole = described.product
-    first = 5 + operation.is_sparse
-    metadata = values[5] if operation.is_sparse else 0
+    first = 5 + has_metadata
+    metadata = values[5] if has_metadata else 0
     more = tuple(values[first:])
     operands = _Operands(values[0], values[1], values[2], bool(values[4]), metadata, more)
     b = _right(operation, described, operands, sides)
@@ -269,10 +272,11 @@ def _shifted(words: Array, format_: ElementFormat, shift: int) -> Array:
     codes = words.astype(format_.code_type)
     if not shift:
         return codes
-    values = format_.decode(codes) * 2.0**-shift
-    if format_ is ElementFormat.F16:
-        return values.astype(np.float16).view(np.uint16)
-    return values.astype(np.float32).view(np.uint32)
+    with np.errstate(invalid="ignore"):  # of NaNs that signal
+        values = format_.decode(codes) * 2.0**-shift
+        if format_ is ElementFormat.F16:
+            return values.astype(np.float16).view(np.uint16)
+        return values.astype(np.float32).view(np.uint32)
 
 
 def _masked_lanes(masks: Sequence[int]) -> Array:

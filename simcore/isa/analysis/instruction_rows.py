@@ -152,14 +152,16 @@ def _sequence(instruction: Instruction) -> str:
 def _tensor_work(kernel: Kernel, instruction: Instruction) -> tuple[str, int]:
     """Type and operations of one lane. Few kernels have products."""
     if isinstance(instruction, TensorMemoryOperation):
-        from kernelcast.simcore.isa.analysis.static_products import static_product
+        from kernelcast.simcore.isa.analysis.static_products import (
+            static_operation,
+            static_product,
+        )
         from kernelcast.simcore.isa.matrix.tensor_work import product_work
 
-        product = static_product(kernel, instruction)
-        if product is None:
+        product, stated = static_product(kernel, instruction), static_operation(kernel, instruction)
+        if product is None or stated is None:
             return "", 0
-        assert isinstance(instruction.operation, TensorProduct)
-        return product_work(product, is_sparse=instruction.operation.is_sparse)
+        return product_work(product, is_sparse=stated[0].is_sparse)
     if not isinstance(instruction, WarpOperation) or instruction.opcode.unit is not Unit.TENSOR:
         return "", 0
     from kernelcast.simcore.isa.matrix.tensor_work import tensor_work

@@ -5,7 +5,7 @@ PTX ISA 9.0, "Instruction descriptor"; field by field as CUTLASS writes it (`mma
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from kernelcast.simcore.isa.matrix.accumulation import WIDE, accumulation_of
@@ -18,7 +18,7 @@ from kernelcast.simcore.isa.matrix.tensor_memory import (
     TensorProduct,
 )
 
-__all__ = ["DescribedProduct", "described_product"]
+__all__ = ["DescribedProduct", "described_product", "stated_product"]
 
 F = ElementFormat
 _SMALL = {0: F.E4M3, 1: F.E5M2, 3: F.E2M3, 4: F.E3M2, 5: F.E2M1}
@@ -55,6 +55,18 @@ class DescribedProduct:
     a_scale: int = 0
     b_scale: int = 0
     selector: int = 0
+
+
+def stated_product(operation: TensorProduct, word: int) -> TensorProduct:
+    """The product with what its descriptor says of kind and sparsity, where that decides."""
+    if not operation.is_described:
+        return operation
+    kind, is_sparse = operation.kind, bool(word >> 2 & 1)
+    if kind is ProductKind.F16 and word >> 7 & 7 in _FORMATS[ProductKind.TF32]:
+        kind = ProductKind.TF32
+    if kind.is_scaled and is_sparse:
+        raise TensorMemoryFault("scales of sparse products are not supported")
+    return replace(operation, kind=kind, is_sparse=is_sparse, is_described=False)
 
 
 @lru_cache(maxsize=_KNOWN)

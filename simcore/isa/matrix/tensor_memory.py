@@ -39,18 +39,30 @@ class TensorMemoryFault(Exception):
 
 
 class AllocationStep(Enum):
-    """The three instructions that manage the allocation of tensor memory."""
+    """The three instructions that manage the allocation of tensor memory, and what they become.
+
+    In machine code columns come in units of 32: `find` takes so many neighbours and gives the
+    number of the first, `keep` gives back the units whose bits a mask lacks. Any lanes of a warp
+    ask for these at once.
+    """
 
     ALLOCATE = "alloc"
     DEALLOCATE = "dealloc"
     RELINQUISH = "relinquish_alloc_permit"
+    FIND = "find"
+    KEEP = "keep"
 
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """Columns come and go. Sources: `alloc` how many; `dealloc` address and how many."""
+    """Columns come and go. Sources: `alloc` how many; `dealloc` address and how many.
+
+    Of `find` how many units, of `keep` the mask. `is_pair`: `find` looks for units that both
+    thread blocks of a pair have left.
+    """
 
     step: AllocationStep
+    is_pair: bool = False
 
 
 class RegisterShape(Enum):
@@ -91,6 +103,7 @@ class RegisterShape(Enum):
 class RegisterAccess:
     """`tcgen05.ld` and `.st`. `is_packed`: a register holds the lower halves of two columns.
 
+    `half`: only the first or the second 16 threads store, as machine code does `.16x32bx2`.
     Sources: the address, and of a store the registers.
     """
 
@@ -99,6 +112,7 @@ class RegisterAccess:
     is_store: bool
     is_packed: bool = False
     split: int = 0
+    half: int | None = None
 
     @property
     def registers(self) -> int:
@@ -166,6 +180,8 @@ class TensorProduct:
     columns of B that are zero. `is_pair`: two of a cluster bring half the rows of A and of the
     columns of B each, and have half the rows of D. `is_stationary`: with `.ws`, lanes that no row
     takes have a part of the columns. `is_left_out`: it is asked for, and nothing happens.
+    `is_described`: the instruction descriptor says whether f16 is tf32 and whether A is sparse, as
+    it does in machine code; the address of metadata is always there.
     """
 
     kind: ProductKind
@@ -180,6 +196,7 @@ class TensorProduct:
     is_stationary: bool = False
     is_sparse: bool = False
     has_zero_columns: bool = False
+    is_described: bool = False
 
 
 TensorMemoryAction: TypeAlias = Allocation | RegisterAccess | CopyIn | RowShift | TensorProduct

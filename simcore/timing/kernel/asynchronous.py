@@ -27,12 +27,17 @@ _COMMIT, _WAIT = "commit_group", "wait_group"
 _FAMILIES = _COPY, _PRODUCT, _TENSOR_MEMORY = "cp.async", "wgmma", "tcgen05"
 _PRODUCTS = ("HGMMA", "IGMMA", "QGMMA", "BGMMA")
 _OF_WARPGROUP = "WARPGROUP"
+_IN_TENSOR_MEMORY_OF_SASS = ("UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCOMMA", "UTCCP", "UTCSHIFT")
 _OF_SASS = {
     **dict.fromkeys(("LDGSTS", "LDGDEPBAR", "DEPBAR", "ARRIVES"), _COPY),
     **dict.fromkeys((*_PRODUCTS, _OF_WARPGROUP), _PRODUCT),
+    **dict.fromkeys((*_IN_TENSOR_MEMORY_OF_SASS, "UTCBAR"), _TENSOR_MEMORY),
 }
 """Families of SASS opcodes."""
-_IN_TENSOR_MEMORY = ("tcgen05.mma", "tcgen05.cp", "tcgen05.shift")
+_IN_TENSOR_MEMORY = (
+    *("tcgen05.mma", "tcgen05.cp", "tcgen05.shift"),
+    *_IN_TENSOR_MEMORY_OF_SASS,
+)
 _COPIES = ("cp.async.c", "LDGSTS")
 _FEWEST_GROUPS = 8
 _MOST_IN_A_GROUP = 64

@@ -15,6 +15,7 @@ class Component(Enum):
     divergence, is taken from the kernel instead (`relieved_kernel`).
     """
 
+    ISSUE = "instruction issue"
     FP32 = "fp32 lanes"
     FP64 = "double precision"
     HALF = "half-precision lanes"
@@ -35,6 +36,7 @@ class Component(Enum):
     DRAM_BANDWIDTH = "DRAM bandwidth"
     MEMORY_LATENCY = "memory latency"
     OUTSTANDING_REQUESTS = "limit of outstanding requests"
+    ATOMICS = "contended atomics"
     BARRIER = "barriers"
     FENCE = "fences"
     BRANCH = "branch latency"
@@ -47,3 +49,4 @@ class Component(Enum):
     OCCUPANCY = "limits of occupancy"
     LAUNCH_OVERHEAD = "launch overhead"
     IMBALANCE = "imbalance over SMs"
+    TAIL = "tail of the last wave"

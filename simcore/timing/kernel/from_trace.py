@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.memory.atomic_contention import atomic_passes, serialises_lanes
 from kernelcast.simcore.memory.banks import banked_wavefronts, constant_wavefronts
 from kernelcast.simcore.memory.device_memory import MemoryResult
 from kernelcast.simcore.memory.hierarchy import TrafficResult
@@ -23,6 +24,7 @@ from kernelcast.simcore.timing.kernel.mbarrier_waits import with_parts_told_by_w
 from kernelcast.simcore.timing.kernel.pipelines import BULK_COPY, device_pipelines
 from kernelcast.simcore.timing.kernel.scheduled_paths import scheduled_kernel
 from kernelcast.simcore.timing.kernel.tensor_cycles import tensor_cycles
+from kernelcast.simcore.timing.kernel.texture_passes import texture_passes
 from kernelcast.simcore.timing.kernel.timed_kernel import (
     MemoryLevels,
     Pipeline,
@@ -59,27 +61,35 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
     is_store = np.array([_is_store(row) for row in rows], np.bool_)
     schedule = machine_schedule(rows)
     reads, writes = _registers(rows) if schedule is None else scoreboards(rows)
-    passes, ideal = _wavefronts(paths, pipeline, is_store, has_none, native, device)
+    passes, ideal = _wavefronts(rows, paths, pipeline, has_none, native, device)
     cycles = paths.lanes * tensor[paths.pc]
+    texels = texture_passes(rows, paths, native, device)
     kernel = TimedKernel(
         paths=paths,
         pipeline=pipeline,
         is_store=is_store,
         reads=_padded(reads),
         writes=_padded(writes),
-        wavefronts=passes + cycles,
-        ideal_wavefronts=ideal + cycles,
+        wavefronts=np.maximum(passes, texels) + cycles,
+        ideal_wavefronts=np.maximum(ideal, texels) + cycles,
         levels=_levels(trace, native, memory.traffic, device.l2.sector_bytes),
         thread_blocks=trace.thread_blocks,
         thread_blocks_per_sm=memory.thread_blocks_per_sm,
         warp_width=trace.warp_width,
         tensor_latency=tensor_latency if tensor.any() else None,
+        atomic_cycles=_atomic_cycles(memory, device),
         path_share=_share(trace, trace.paths),
         instructions=tuple(rows),
         schedule=schedule,
     )
     ordered = without_idle_accesses(scheduled_kernel(kernel, trace.schedule))
     return with_groups(with_native_sequences(ordered))
+
+
+def _atomic_cycles(memory: MemoryResult, device: Device) -> Floats | None:
+    if memory.atomics is None or not memory.atomics.requests.any():
+        return None
+    return memory.atomics.cycles_per_request(device.atomics.address_cycles)
 
 
 def _is_store(row: InstructionRow) -> bool:
@@ -123,9 +133,9 @@ def _share(trace: Trace, paths: WarpPaths) -> float:
 
 
 def _wavefronts(
+    instructions: Sequence[InstructionRow],
     paths: WarpPaths,
     pipeline: Sequence[Pipeline],
-    is_store: npt.NDArray[np.bool_],
     has_none: npt.NDArray[np.bool_],
     native: NativeAccesses,
     device: Device,
@@ -144,8 +154,11 @@ def _wavefronts(
         passes, ideal = _passes(kind, rows, paths.patterns, native, device)
         if kind is Pipeline.SHARED:
             returns = shared_returns(rows, paths.patterns, native, device)
-            returns[is_store[rows.pc]] = 0
-            passes, ideal = np.maximum(passes, returns), np.maximum(ideal, returns)
+            returns[np.array([_is_store(row) for row in instructions], np.bool_)[rows.pc]] = 0
+            turns = atomic_passes(rows, paths.patterns, native, device)
+            turns[~np.array([serialises_lanes(row) for row in instructions])[rows.pc]] = 0
+            ideal = np.maximum(ideal, returns)
+            passes = np.maximum(np.maximum(passes, returns), turns)
         passes = passes[row_of_event]
         if kind is Pipeline.GLOBAL:
             where = paths.pc[events], paths.address[events], paths.pattern[events]

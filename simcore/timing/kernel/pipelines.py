@@ -54,7 +54,7 @@ _CONSTANT_LOADS = ("LDC", "ULDC", "LDCU")
 """Loads of SASS whose results may be known before, as no memory is read then."""
 _UNIFORM = "U"
 """How opcodes of the uniform datapath begin: it is beside the lanes, one instruction at a time."""
-COMMITS = ("cp.async.mbarrier.arrive", "tcgen05.commit", "ARRIVES")
+COMMITS = ("cp.async.mbarrier.arrive", "tcgen05.commit", "ARRIVES", "UTCBAR")
 """How instructions begin that tell an mbarrier of what their thread began before."""
 _GROUPING = frozenset(
     (

@@ -32,6 +32,7 @@ _PASSING: Mapping[Component, Pipeline] = MappingProxyType(
     {
         Component.BANK_CONFLICTS: Pipeline.SHARED,
         Component.CONSTANT_SERIALISATION: Pipeline.CONSTANT,
+        Component.ATOMICS: Pipeline.SHARED,
     }
 )
 _MEMORY = (Pipeline.SHARED, Pipeline.CONSTANT, Pipeline.GLOBAL)
@@ -43,9 +44,9 @@ def relieved_kernel(
     kernel: TimedKernel, device: Device, without: frozenset[Component]
 ) -> TimedKernel:
     """The kernel as it would be without what `without` names of it."""
-    for component, pipeline in _PASSING.items():
+    for component in _PASSING:
         if component in without:
-            chosen = _of(kernel, pipeline)[kernel.paths.pc]
+            chosen = _passing(component, kernel)
             passes = np.where(chosen, kernel.ideal_wavefronts, kernel.wavefronts)
             kernel = replace(kernel, wavefronts=passes)
     if Component.UNCOALESCED in without:
@@ -68,8 +69,10 @@ def is_burdened_by(component: Component, kernel: TimedKernel, device: Device) ->
     levels, per_sm = kernel.levels, kernel.thread_blocks_per_sm
     match component:
         case Component.BANK_CONFLICTS | Component.CONSTANT_SERIALISATION:
-            chosen = _of(kernel, _PASSING[component])[kernel.paths.pc]
-            return bool((kernel.ideal_wavefronts < kernel.wavefronts)[chosen].any())
+            return _takes_longer(component, kernel)
+        case Component.ATOMICS:
+            has_contention = kernel.atomic_cycles is not None and bool(kernel.atomic_cycles.any())
+            return has_contention or _takes_longer(component, kernel)
         case Component.UNCOALESCED:
             return bool((levels.ideal_sectors < _NOTABLE * levels.sectors).any())
         case Component.LOCAL_MEMORY:
@@ -101,6 +104,20 @@ def most_resident(kernel: TimedKernel, device: Device) -> int:
 
 def _of(kernel: TimedKernel, *pipelines: Pipeline) -> Bools:
     return np.array([item in pipelines for item in kernel.pipeline], np.bool_)
+
+
+def _passing(component: Component, kernel: TimedKernel) -> Bools:
+    """The events whose passes the component is about: atomics of shared memory are apart."""
+    atomic = [row.kind == "atomic" for row in kernel.instructions]
+    is_atomic = np.array(atomic or [False] * len(kernel.pipeline), np.bool_)
+    chosen = is_atomic if component is Component.ATOMICS else ~is_atomic
+    found: Bools = (_of(kernel, _PASSING[component]) & chosen)[kernel.paths.pc]
+    return found
+
+
+def _takes_longer(component: Component, kernel: TimedKernel) -> bool:
+    chosen = _passing(component, kernel)
+    return bool((kernel.ideal_wavefronts < kernel.wavefronts)[chosen].any())
 
 
 def _moved(kernel: TimedKernel, chosen: Bools, to: Pipeline) -> TimedKernel:

@@ -15,7 +15,7 @@ __all__ = [
     "StallReason",
 ]
 
-REASON_BITS = 5
+REASON_BITS = 6
 REASON_MASK = (1 << REASON_BITS) - 1
 """A cycle and what is waited for until then are packed in one word, comparable by the cycle."""
 
@@ -38,6 +38,7 @@ class StallReason(Enum):
     DRAM_LATENCY = ("memory_dependency", "long_scoreboard", "DRAM")
     L2_BANDWIDTH = ("memory_dependency", "long_scoreboard", "L2 queue")
     DRAM_BANDWIDTH = ("memory_dependency", "long_scoreboard", "DRAM queue")
+    ATOMICS = ("memory_dependency", "long_scoreboard", "atomics on one address")
     L1_PIPE = ("memory_throttle", "lg_throttle", "L1 pipe")
     REQUESTS_LATENCY = ("memory_throttle", "lg_throttle", "requests wait")
     REQUESTS_L2 = ("memory_throttle", "lg_throttle", "requests wait for L2")

@@ -14,7 +14,9 @@ from kernelcast.traces.trace import InstructionRow
 __all__ = ["tensor_cycles"]
 
 _WHOLE_SM = "tcgen05"
-_PAIR = "cta_group::2"
+_OF_SASS = ("UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCOMMA")
+"""Opcodes of machine code that are such products."""
+_PAIRS = {"cta_group::2", "2CTA"}
 _SMS_OF_PAIR = 2
 _ASYNCHRONOUS = ("wgmma", _WHOLE_SM)
 """First parts of names of products that a warpgroup, or one thread for a thread block, begins."""
@@ -52,11 +54,13 @@ def _rates(row: InstructionRow, facts: TensorFacts, device: Device) -> tuple[flo
     assert rate is not None
     assert flow is not None
     units: float = 1 if _first(row) == _WHOLE_SM else device.sm.warp_schedulers
-    if _PAIR in row.opcode.split("."):
+    if not _PAIRS.isdisjoint(row.opcode.split(".")):
         units = 1 / _SMS_OF_PAIR  # the units of two SMs share the work
     reached = 1.0 if _first(row) in _ASYNCHRONOUS else facts.warp_efficiency
     return rate * reached / units, flow / units
 
 
 def _first(row: InstructionRow) -> str:
-    return row.opcode.split(".")[0]
+    """The first part of the product's name in PTX."""
+    found = row.opcode.split(".")[0]
+    return _WHOLE_SM if found in _OF_SASS else found

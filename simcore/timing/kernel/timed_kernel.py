@@ -78,8 +78,9 @@ class TimedKernel:
     constant or L1 access takes, cycles of a scheduler's tensor unit (1 for all others), shape
     (events,); `ideal_wavefronts` those without conflicts of banks and of constant addresses.
     `tensor_latency` by pc: cycles until the result of a tensor operation is there; None where there
-    are none. `schedule`: how the assembler has scheduled machine code, whose registers in `reads`
-    and `writes` are scoreboards; None for all other code.
+    are none. `atomic_cycles` by pc: for how long a request keeps the busiest address of all atomics
+    occupied; None where there are none. `schedule`: how the assembler has scheduled machine code,
+    whose registers in `reads` and `writes` are scoreboards; None for all other code.
     """
 
     paths: WarpPaths
@@ -94,6 +95,7 @@ class TimedKernel:
     thread_blocks_per_sm: int
     warp_width: int
     tensor_latency: npt.NDArray[np.float64] | None = None
+    atomic_cycles: npt.NDArray[np.float64] | None = None
     path_share: float = 1.0
     """Events of `paths` over those that as many average thread blocks of the launch execute."""
     instructions: tuple[InstructionRow, ...] = ()
@@ -105,7 +107,7 @@ class TimedKernel:
 
         Paths keep the old numbers.
         """
-        latency = self.tensor_latency
+        latency, atomic = self.tensor_latency, self.atomic_cycles
         return replace(
             self,
             pipeline=tuple(self.pipeline[pc] for pc in source.tolist()),
@@ -114,6 +116,7 @@ class TimedKernel:
             writes=self.writes[source],
             levels=self.levels.of(source),
             tensor_latency=None if latency is None else latency[source],
+            atomic_cycles=None if atomic is None else atomic[source],
             schedule=None if self.schedule is None else self.schedule.of(source),
             instructions=tuple(
                 replace(self.instructions[pc], pc=number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from kernelcast.simcore.timing.kernel.timed_kernel import TimedKernel
 from kernelcast.simcore.timing.launch.sm_simulator import SmSimulator, Snapshot
 from kernelcast.simcore.timing.launch.steady_stretch import steady_stretch
 from kernelcast.simcore.timing.launch.unequal_shares import UnequalShares, unequal_shares
+from kernelcast.simcore.timing.launch.whole_waves import whole_waves
 from kernelcast.simcore.timing.walk.kernel_arrays import KernelArrays, kernel_arrays
 from kernelcast.simcore.timing.walk.sm_machine import Machine, sm_machine
 
@@ -35,8 +36,8 @@ class LaunchTiming:
     as full as at first, row 1 afterwards; the last instruction is none at all. They add up to
     `full_cycles` x `slots_per_cycle`. `warp_cycles` says what each warp did in each cycle, shape
     (instructions + 1, states), the columns are SELECTED, `StallReason.code` and NOT_SELECTED: they
-    add up to `resident_warp_cycles`. `scale` makes paths that are parts of warps whole: it is in
-    `seconds`, not in cycles.
+    add up to `resident_warp_cycles`. `scale` makes paths that are parts of warps whole, and
+    whole waves all thread blocks where the tail is left out: it is in `seconds`, not in cycles.
     """
 
     cycles: int
@@ -106,6 +107,9 @@ def launch_timing(
         raise ModelNotApplicable(f"{device.name} has no timing facts ([timing] in its file)")
     if not len(kernel.paths.thread_blocks) or not kernel.thread_blocks:
         raise ModelNotApplicable("no path of a thread block was recorded")
+    thread_blocks = kernel.thread_blocks
+    if Component.TAIL in without:
+        kernel = replace(kernel, thread_blocks=whole_waves(kernel, device))
     kernel = relieved_kernel(kernel, device, without)
     launch = _Launch(kernel, device, without, is_exact)
     full, last = launch.run()
@@ -123,7 +127,7 @@ def launch_timing(
         simulated_instructions=launch.simulated_instructions,
         thread_blocks=full.thread_blocks,
         is_steady=launch.is_steady,
-        scale=1.0 / kernel.path_share,
+        scale=thread_blocks / kernel.thread_blocks / kernel.path_share,
         overhead_s=0.0 if removed else timing.launch_overhead_s,
         device=device,
     )

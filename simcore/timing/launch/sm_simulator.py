@@ -21,6 +21,7 @@ from kernelcast.simcore.timing.walk.kernel_arrays import WORDS, KernelArrays
 from kernelcast.simcore.timing.walk.phase_issue import let_one_go
 from kernelcast.simcore.timing.walk.sm_machine import Machine
 from kernelcast.simcore.timing.walk.sm_state import (
+    ADDRESS_FREE,
     COMPLETED,
     COUNT,
     DISPATCHED,
@@ -45,7 +46,7 @@ from kernelcast.simcore.timing.walk.sm_state import (
 
 __all__ = ["SmSimulator", "Snapshot"]
 
-_LEVELS = (L2_FREE, DRAM_FREE)
+_LEVELS = (L2_FREE, DRAM_FREE, ADDRESS_FREE)
 
 Ints = npt.NDArray[np.int64]
 
@@ -123,12 +124,20 @@ class SmSimulator:
         return self._snapshot(ended.cycles - self._skipped_cycles + self._drain(ended.cycles))
 
     def _drain(self, ended: int) -> int:
-        """Cycles, of whole slots, until the last store is done."""
+        """Cycles, of whole slots, until the last store is done, or the last atomic."""
         machine, state = self.machine, self._state
         left = state.clocks[STORE_DONE] + self._skipped_cycles - ended
         turns: int = max(0, math.ceil(left / machine.issue_cycles))
-        self._account[1, -1, StallReason.DRAIN.code] += turns * machine.schedulers * machine.issues
+        row, reason = (
+            (0, StallReason.ATOMICS) if self._ends_with_atomics else (1, StallReason.DRAIN)
+        )
+        self._account[row, -1, reason.code] += turns * machine.schedulers * machine.issues
         return turns * machine.issue_cycles
+
+    @property
+    def _ends_with_atomics(self) -> bool:
+        clocks = self._state.clocks
+        return bool(clocks[ADDRESS_FREE] > max(clocks[L2_FREE], clocks[DRAM_FREE]))
 
     def _snapshot(self, cycles: int) -> Snapshot:
         counts = self._state.counts

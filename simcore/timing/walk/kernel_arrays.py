@@ -35,6 +35,7 @@ __all__ = [
     "CONSTANT",
     "EXIT",
     "FENCE",
+    "FETCH_AHEAD",
     "FETCH_LINE",
     "FETCH_LINE_BYTES",
     "KIND",
@@ -93,6 +94,10 @@ LATENCY, AFTER, PIPE_REASON = range(3)
 UNLIMITED = -1.0
 
 FETCH_LINE_BYTES = 128
+FETCH_AHEAD = 8
+"""Lines of machine code that are on their way at a time: Huerta et al. 2025 (arXiv:2503.20481) find
+a stream buffer of that size to fit. The first ones are there as a launch begins: the launch
+overhead, measured with empty kernels, contains them."""
 PIPELINES = tuple(Pipeline)
 _KIND: dict[Pipeline, int] = {
     **{pipeline: kind for kind, pipeline in enumerate(PIPELINES[:UNITS])},
@@ -144,7 +149,8 @@ class KernelArrays(NamedTuple):
     `registers` - 2, always ready, and the last, which nobody reads.
 
     `traffic` by row: the columns of `miss_columns`; PASSES of an access, or cycles of a tensor
-    unit; cycles until the RESULT of a tensor operation; COMMITTED, where in `operands` the number
+    unit; cycles until the RESULT of a tensor operation, or those for which a request occupies the
+    busiest address of atomics; COMMITTED, where in `operands` the number
     of registers stands that a commit is for, and these.
 
     `schedule` by row, where `is_scheduled`: cycles that the warp's next instruction STALLs; the
@@ -335,11 +341,17 @@ def _schedule(
 
 
 def _results(kernel: TimedKernel, without: frozenset[Component]) -> Floats:
-    """Cycles from the issue of a tensor operation to its result, by pc."""
+    """Cycles from the issue of a tensor operation to its result, or of atomics, by pc."""
+    atomic = kernel.atomic_cycles
+    others: Floats = np.zeros(len(kernel.pipeline)) if atomic is None else atomic
     if kernel.tensor_latency is None:
-        return np.zeros(len(kernel.pipeline))
+        return others
     latency: Floats = np.ceil(kernel.tensor_latency)
-    return np.minimum(latency, 1.0) if Component.ARITHMETIC_LATENCY in without else latency
+    if Component.ARITHMETIC_LATENCY in without:
+        latency = np.minimum(latency, 1.0)
+    is_tensor = np.array([item is Pipeline.TENSOR for item in kernel.pipeline], np.bool_)
+    found: Floats = np.where(is_tensor, latency, others)
+    return found
 
 
 def _passes(kernel: TimedKernel, kinds: npt.NDArray[np.int8], l1_wavefront_bytes: float) -> Floats:

@@ -11,13 +11,14 @@ import math
 
 import numpy as np
 
-from kernelcast.simcore.host.compiled import inlined
+from kernelcast.simcore.host.compiled import inlined, unlikely
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.walk.kernel_arrays import (
     L2_MISSES,
     LINE_SECTORS,
     LOAD,
     MISSED_LINES,
+    RESULT,
     STORE,
     TURN_AT_L1,
     TURN_AT_L2,
@@ -30,6 +31,8 @@ from kernelcast.simcore.timing.walk.packed_words import pack
 from kernelcast.simcore.timing.walk.sm_machine import Machine
 from kernelcast.simcore.timing.walk.sm_reads import warp_number, warp_position
 from kernelcast.simcore.timing.walk.sm_state import (
+    ADDRESS_FREE,
+    ADDRESS_SINCE,
     DISPATCHED,
     DRAM_CREDIT,
     DRAM_FREE,
@@ -127,6 +130,22 @@ def _take_dram(machine: Machine, state: SmState, arrives: float, sectors: float)
 
 
 @inlined
+def _take_address(
+    kernel: KernelArrays, machine: Machine, state: SmState, row: int, arrives: float
+) -> float:
+    """When the busiest address of all atomics begins a request that is at L2 then."""
+    cycles = kernel.traffic[word(row, RESULT)] * machine.address_share
+    if not unlikely(cycles > 0.0):
+        return arrives
+    begins: float = state.clocks[ADDRESS_FREE]
+    if begins < arrives:
+        begins = arrives
+        state.clocks[ADDRESS_SINCE] = arrives
+    state.clocks[ADDRESS_FREE] = begins + cycles
+    return begins
+
+
+@inlined
 def _misses(kernel: KernelArrays, state: SmState, warp: int, row: int) -> tuple[float, float]:
     """Sectors of this request that go past L1, and those of them that L2 misses."""
     past_l1, past_l2 = missed_lines(
@@ -200,6 +219,7 @@ def load(
     ready, level = arrives + machine.l1_latency, _L1
     if past_l1 > 0.0:
         at_l2 = _take_l2(machine, state, arrives, past_l1)
+        at_l2 = _take_address(kernel, machine, state, row, at_l2)
         ready, level, ring = at_l2 + machine.l2_latency, _L2, _RING_L2
         if past_l2 > 0.0:
             at_dram = _take_dram(machine, state, at_l2, past_l2)
@@ -258,7 +278,8 @@ def store(
     begins = arrives
     if past_l1 > 0.0:
         begins = _take_l2(machine, state, arrives, past_l1)
-        done = state.clocks[L2_FREE]
+        begins = _take_address(kernel, machine, state, row, begins)
+        done = max(state.clocks[L2_FREE], begins)
         if past_l2 > 0.0:
             _take_dram(machine, state, begins, past_l2)
             done = max(done, state.clocks[DRAM_FREE])

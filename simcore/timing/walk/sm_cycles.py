@@ -223,7 +223,7 @@ def _issue_together(
     if kernel.is_scheduled:
         turn_away(kernel, state, scheduler, row)
     if not unlikely(ready == ENDED):
-        after = now + machine.issue_cycles
+        after = now + machine.slot_cycles
         if ready <= after:
             list_ready(state, scheduler, warp, after)
         else:
@@ -267,11 +267,11 @@ def _serve(kernel: KernelArrays, machine: Machine, state: SmState, scheduler: in
     if due < now:
         lose_slots(machine, state, warp, account, reason, since, due, now)
     count_issue(machine, state, warp, account, reason, now)
-    after = now + machine.issue_cycles
+    after = now + machine.slot_cycles
     state.scheduler[scheduler_word(scheduler, CANDIDATE)] = NO_WARP
     state.scheduler[scheduler_word(scheduler, DUE)] = after
     state.scheduler[scheduler_word(scheduler, WAKE)] = after
-    state.counts[LAST_CYCLE] = after
+    state.counts[LAST_CYCLE] = now + machine.issue_cycles
     _issue_together(kernel, machine, state, scheduler, warp, row, kind, now)
     look_ahead(machine, state, scheduler, after)
 

@@ -24,6 +24,7 @@ from kernelcast.simcore.timing.walk.kernel_arrays import (
     CONSTANT,
     EXIT,
     FENCE,
+    FETCH_AHEAD,
     FETCH_LINE_BYTES,
     KINDS,
     LATENCY,
@@ -60,15 +61,19 @@ class Machine(NamedTuple):
 
     `shared_cycles`, `constant_cycles`, `l1_cycles`: of a pass; `l2_cycles`, `dram_cycles`: of one
     sector at the SM's share of the bandwidths, `..._least_cycles` while the other SMs ask for
-    nothing, `..._room`: cycles by which the SM can be behind its share and catch up; `fetch_lines`:
-    lines of the instruction cache, 0 where the kernel fits; `operand_read`: cycles until an access
-    has read its operands; `request_limit`: sectors, or UNLIMITED;
+    nothing, `..._room`: cycles by which the SM can be behind its share and catch up;
+    `address_share`: by how much longer the busiest address of atomics is occupied by a request of
+    each busy SM than by one; `fetch_lines`: lines of the instruction cache, 0 where all code is
+    there from the beginning; `fetch_ahead`: lines that are on their way at a time; `operand_read`:
+    cycles until an access has read its operands; `request_limit`: sectors, or UNLIMITED;
+    `slot_cycles`: until a scheduler may issue again, 0 where issue slots have no end;
     `own_kinds`: bits of the kinds for which a scheduler has a pipe of its own, or which need none.
     """
 
     schedulers: int
     issues: int
     issue_cycles: int
+    slot_cycles: int
     own_kinds: int
     units: Floats
     kinds: Ints
@@ -86,11 +91,13 @@ class Machine(NamedTuple):
     dram_cycles: float
     dram_least_cycles: float
     dram_room: float
+    address_share: float
     request_limit: float
     barrier_latency: int
     waits_at_barriers: bool
     fetch_lines: int
     fetch_latency: int
+    fetch_ahead: int
     operand_read: int
     launch_cycles: int
     store_retire_cycles: int
@@ -125,13 +132,14 @@ def sm_machine(
     return Machine(
         schedulers=schedulers,
         issues=timing.issues_per_scheduler,
-        issue_cycles=timing.issue_cycles,
+        issue_cycles=1 if gone(Component.ISSUE) else timing.issue_cycles,
+        slot_cycles=0 if gone(Component.ISSUE) else timing.issue_cycles,
         own_kinds=_own_kinds(partitioned),
         units=np.concatenate([_by_kind(cycles), _by_kind(partitioned)]),
         kinds=_kinds(timing, latency.units, without),
         shared_cycles=0.0 if gone(Component.SHARED_PIPE) else _shared_cycles(device, width),
         shared_latency=latency.shared,
-        constant_cycles=1.0,
+        constant_cycles=device.constant.pass_cycles,
         constant_latency=latency.constant,
         l1_latency=latency.l1,
         l2_latency=latency.l2,
@@ -143,6 +151,7 @@ def sm_machine(
         dram_cycles=dram,
         dram_least_cycles=dram / busy_sms,
         dram_room=dram * past_l2,
+        address_share=0.0 if gone(Component.ATOMICS) else float(busy_sms),
         request_limit=UNLIMITED
         if gone(Component.OUTSTANDING_REQUESTS)
         else float(timing.outstanding_sectors),
@@ -150,6 +159,7 @@ def sm_machine(
         waits_at_barriers=not gone(Component.BARRIER),
         fetch_lines=_fetch_lines(kernel, timing, without),
         fetch_latency=_whole(timing.fetch_latency_cycles),
+        fetch_ahead=1 if kernel.schedule is None else FETCH_AHEAD,
         operand_read=_OPERAND_READ_CYCLES,
         launch_cycles=0
         if gone(Component.THREAD_BLOCK_LAUNCH)
@@ -171,12 +181,13 @@ def _by_kind(units: Sequence[float]) -> Floats:
 def _kinds(timing: TimingFacts, units: Ints, without: frozenset[Component]) -> Ints:
     table = np.zeros((PIPE_REASON + 1, KINDS), np.int64)
     table[LATENCY, :UNITS] = units
+    soonest = 1 if Component.ISSUE in without else timing.issue_cycles
     table[AFTER] = table[PIPE_REASON] = StallReason.EXECUTION_DEPENDENCY.code
     for kind, component, cycles, reason in (
         (BRANCH, Component.BRANCH, timing.branch_latency_cycles, StallReason.BRANCH),
         (FENCE, Component.FENCE, timing.fence_latency_cycles, StallReason.FENCE),
     ):
-        after = max(0 if component in without else _whole(cycles), timing.issue_cycles)
+        after = max(0 if component in without else _whole(cycles), soonest)
         table[AFTER, kind] = after << REASON_BITS | reason.code
     table[PIPE_REASON, :UNITS] = StallReason.FP32_PIPE.code + np.arange(UNITS)
     table[PIPE_REASON, [SHARED, ARRIVE, AWAIT]] = StallReason.SHARED_PIPE.code
@@ -277,16 +288,16 @@ def _wave_sectors(kernel: TimedKernel, device: Device) -> tuple[float, float]:
 
 
 def _fetch_lines(kernel: TimedKernel, timing: TimingFacts, without: frozenset[Component]) -> int:
-    fits = _code_bytes(kernel, timing) <= timing.instruction_cache_bytes
-    if fits or Component.INSTRUCTION_FETCH in without:
+    is_there = kernel.schedule is None and (
+        _code_bytes(kernel, timing) <= timing.instruction_cache_bytes
+    )
+    if is_there or Component.INSTRUCTION_FETCH in without:
         return 0
     return max(1, int(timing.instruction_cache_bytes // FETCH_LINE_BYTES))
 
 
 def _code_bytes(kernel: TimedKernel, timing: TimingFacts) -> float:
-    """Bytes of code: those of machine code as they lie, or what a source form is taken to need."""
-    if kernel.schedule is not None:
-        return float(kernel.schedule.address.max(initial=0) + timing.instruction_bytes)
+    """Bytes of code that a source form is taken to need."""
     native = sum(pipeline is not Pipeline.NONE for pipeline in kernel.pipeline)
     return native * timing.instruction_bytes
 

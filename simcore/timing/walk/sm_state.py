@@ -11,6 +11,7 @@ from kernelcast.simcore.host.compiled import inlined
 from kernelcast.simcore.timing.walk.kernel_arrays import (
     ARRIVE,
     AWAIT,
+    FETCH_AHEAD,
     FETCH_LINE,
     KINDS,
     SHARED,
@@ -26,6 +27,8 @@ from kernelcast.simcore.timing.walk.sm_machine import Machine
 __all__ = [
     "ACCOUNT_WORDS",
     "ACKNOWLEDGED",
+    "ADDRESS_FREE",
+    "ADDRESS_SINCE",
     "ARRIVED",
     "BEGINS",
     "BIT",
@@ -94,6 +97,7 @@ __all__ = [
     "TIED",
     "TOTAL",
     "TURN",
+    "VACATED",
     "WAITS",
     "WAKE",
     "WARP_WORDS",
@@ -112,9 +116,10 @@ __all__ = [
 NEVER = 1 << 50
 
 L1_FREE, L2_FREE, DRAM_FREE, L2_SINCE, DRAM_SINCE, STORE_DONE, LOADS, STORES = range(8)
-L2_CREDIT, DRAM_CREDIT = range(8, 10)
+L2_CREDIT, DRAM_CREDIT, ADDRESS_FREE, ADDRESS_SINCE = range(8, 12)
 """Clocks: when a level is free again, since when it has been busy without a pause, when the last
-store is done; sectors that are on their way; idle cycles of the SM's share of a level."""
+store is done; sectors that are on their way; idle cycles of the SM's share of a level; the busiest
+address of atomics as a level."""
 (
     DISPATCHED,
     COMPLETED,
@@ -152,11 +157,11 @@ RING_WORDS = 2 * SLOTS
 ORDER = PENDING + RING_WORDS
 SCHEDULER_WORDS = ORDER + SLOTS
 END_OF_RING = (1 << 63) - 1
-LIVE, ARRIVED, BEGINS, STORED, FIRST = range(5)
+LIVE, ARRIVED, BEGINS, STORED, FIRST, VACATED = range(6)
 FETCHED, LINE_READY = range(2)
 REQUEST_READY, REQUEST_SECTORS, REQUEST_WORDS = range(3)
 OPENS, CLOSED, PIPE_WORDS = range(3)
-STATES = 32
+STATES = 40
 """Where the states of warps begin in a row of the account, behind the slots."""
 ACCOUNT_WORDS = 2 * STATES
 SCHEDULERS = 64
@@ -194,9 +199,10 @@ class SmState(NamedTuple):
     the pipe of each kind.
 
     `place` of a thread block: LIVE warps, ARRIVED at a barrier, BEGINS when it was dispatched,
-    FIRST cycle of its warps, STORED when its stores are acknowledged. Of a pipe: when it is `free`;
-    `banks`: when each bank of registers is free, two for each scheduler;
-    in `pipe` the cycle in which it OPENS, and CLOSED, cycles before that in which it was not open.
+    FIRST cycle of its warps, STORED when its stores are acknowledged, VACATED when the last warp of
+    the one before it ended. Of a pipe: when it is `free`; `banks`: when each bank of
+    registers is free, two for each scheduler; in `pipe` the cycle in which it OPENS, and CLOSED,
+    cycles before that in which it was not open.
 
     `requests` on their way, REQUEST_READY and REQUEST_SECTORS: a ring each for L2, DRAM, stores.
     `lines` of code: FETCHED as which one, LINE_READY. `account`: of shape (2, rows, ACCOUNT_WORDS),
@@ -283,6 +289,7 @@ def new_state(
     words[TOTAL], words[RESIDENT_FIRST] = thread_blocks, min(thread_blocks, thread_blocks_per_sm)
     lines = np.zeros((int(kernel.code[FETCH_LINE::WORDS].max()) + 1, WORDS), np.int64)
     lines[:, FETCHED] = -NEVER
+    lines[: FETCH_AHEAD if kernel.is_scheduled else 0, FETCHED] = 0
     return SmState(
         warp=words,
         registers=np.zeros(warps * kernel.registers, np.int64),
@@ -291,7 +298,7 @@ def new_state(
         free=np.zeros(pipes * PIPE_WORDS),
         banks=np.zeros(2 * schedulers),
         place=np.zeros(thread_blocks_per_sm * WORDS, np.int64),
-        clocks=np.zeros(10),
+        clocks=np.zeros(12),
         counts=words,
         requests=np.zeros(3 * ring * REQUEST_WORDS),
         lines=lines.ravel(),

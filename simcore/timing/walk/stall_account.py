@@ -17,6 +17,8 @@ from kernelcast.simcore.timing.walk.kernel_arrays import (
 from kernelcast.simcore.timing.walk.sm_machine import Machine
 from kernelcast.simcore.timing.walk.sm_reads import pipe_opens, warp_place, warp_ready, warp_reason
 from kernelcast.simcore.timing.walk.sm_state import (
+    ADDRESS_FREE,
+    ADDRESS_SINCE,
     BEGINS,
     DRAM_FREE,
     DRAM_SINCE,
@@ -24,6 +26,7 @@ from kernelcast.simcore.timing.walk.sm_state import (
     L1_FREE,
     L2_FREE,
     L2_SINCE,
+    VACATED,
     SmState,
     account_word,
     common_pipe,
@@ -34,6 +37,7 @@ __all__ = ["account_row", "aligned", "credit", "lose_idle_slots", "lose_slots", 
 _L1_LATENCY = StallReason.L1_LATENCY.code
 _L2_LATENCY = StallReason.L2_LATENCY.code
 _DRAM_LATENCY = StallReason.DRAM_LATENCY.code
+_ATOMICS = StallReason.ATOMICS.code
 _L2_BANDWIDTH = StallReason.L2_BANDWIDTH.code
 _DRAM_BANDWIDTH = StallReason.DRAM_BANDWIDTH.code
 _L1_PIPE = StallReason.L1_PIPE.code
@@ -42,7 +46,9 @@ _REQUESTS_L2 = StallReason.REQUESTS_L2.code
 _REQUESTS_DRAM = StallReason.REQUESTS_DRAM.code
 _LAUNCH = StallReason.THREAD_BLOCK_LAUNCH.code
 _IDLE = StallReason.IDLE.code
-_MEMORY = 1 << _L2_LATENCY | 1 << _DRAM_LATENCY | 1 << _REQUESTS_LATENCY
+_DRAIN = StallReason.DRAIN.code
+_MEMORY = 1 << _L2_LATENCY | 1 << _DRAM_LATENCY | 1 << _REQUESTS_LATENCY | 1 << _LAUNCH
+"""Waits behind which L2 or DRAM may be busy: no other end of them would bring its data sooner."""
 
 
 @inlined
@@ -92,7 +98,16 @@ def pipe_reason(machine: Machine, state: SmState, kind: int) -> int:
 def _lose_to_memory(
     machine: Machine, state: SmState, account: int, reason: int, begin: int, end: int
 ) -> None:
-    """Splits a wait for L2 or DRAM: the cycles in which the level was busy are its bandwidth's."""
+    """Splits a wait for L2 or DRAM: the cycles in which the level was busy are its bandwidth's.
+
+    So are those of the launch of a thread block: it is hidden behind what others asked for. Those
+    in which the busiest address of atomics was occupied are theirs.
+    """
+    since, until = state.clocks[ADDRESS_SINCE], state.clocks[ADDRESS_FREE]
+    busy = _overlap(machine, begin, end, since, until)
+    if unlikely(busy > 0):
+        _credit_cycles(machine, state, account, _ATOMICS, begin, begin + busy)
+        begin += busy
     dram, l2 = _DRAM_BANDWIDTH, _L2_BANDWIDTH
     if reason == _REQUESTS_LATENCY:
         dram, l2 = _REQUESTS_DRAM, _REQUESTS_L2
@@ -168,13 +183,25 @@ def _lose_before_operands(
     ready = min(warp_ready(state, warp), since)
     ready = min(max(aligned(machine, ready), due), until)
     if unlikely(why == _LAUNCH):
-        begins = aligned(
-            machine,
-            state.place[word(warp_place(state, warp), BEGINS)],
-        )
-        begins = min(max(begins, due), ready)
-        _credit_cycles(machine, state, account, _IDLE, due, begins)
-        due = begins
+        due = _lose_before_launch(machine, state, warp, account, due, ready)
     if ready > due:
         _lose(machine, state, account, why, due, ready)
     return ready
+
+
+@inlined
+def _lose_before_launch(
+    machine: Machine, state: SmState, warp: int, account: int, due: int, ready: int
+) -> int:
+    """Attributes the slots before the place of a thread block was free; returns their end.
+
+    The place was kept by stores that were not acknowledged, or by other warps.
+    """
+    place = warp_place(state, warp)
+    left = aligned(machine, state.place[word(place, VACATED)])
+    left = min(max(left, due), ready)
+    _credit_cycles(machine, state, account, _IDLE, due, left)
+    begins = aligned(machine, state.place[word(place, BEGINS)])
+    begins = min(max(begins, left), ready)
+    _credit_cycles(machine, state, account, _DRAIN, left, begins)
+    return begins

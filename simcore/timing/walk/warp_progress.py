@@ -14,6 +14,7 @@ from kernelcast.simcore.timing.walk.kernel_arrays import (
     SOURCE,
     SOURCES,
     TARGET,
+    WORDS,
     KernelArrays,
     word,
 )
@@ -69,6 +70,7 @@ from kernelcast.simcore.timing.walk.sm_state import (
     STORED,
     TIED,
     TOTAL,
+    VACATED,
     WAITS,
     WAKE,
     WHY,
@@ -101,19 +103,36 @@ _LAUNCH = StallReason.THREAD_BLOCK_LAUNCH.code
 
 
 @inlined
+def _is_missing(machine: Machine, state: SmState, line: int) -> bool:
+    newer = state.counts[FETCHES] - state.lines[word(line, FETCHED)]
+    is_gone: bool = newer >= machine.fetch_lines
+    return is_gone
+
+
+@inlined
 def _fetched(
     kernel: KernelArrays, machine: Machine, state: SmState, warp: int, row: int, to: int
 ) -> int:
-    """When the line of code of `row` is there. The cache replaces the one that it fetched first."""
+    """When the line of code of `row` is there. The cache replaces the one that it fetched first.
+
+    Lines behind it are asked for before they are needed: all with one that is missing, then one for
+    each that is come to.
+    """
     line = kernel.code[word(row, FETCH_LINE)]
     if warp_line(state, warp) == line:
         return to
     state.warp[warp_word(warp, LINE)] = line
-    fetches = state.counts[FETCHES]
-    if fetches - state.lines[word(line, FETCHED)] >= machine.fetch_lines:
-        state.counts[FETCHES] = fetches + 1
-        state.lines[word(line, FETCHED)] = fetches + 1
-        state.lines[word(line, LINE_READY)] = (cycle_of(to)) + machine.fetch_latency
+    ready = cycle_of(to) + machine.fetch_latency
+    first, count = line + machine.fetch_ahead, 1
+    if _is_missing(machine, state, line):
+        first, count = line, machine.fetch_ahead
+    elif machine.fetch_ahead == 1:
+        count = 0
+    for ahead in range(first, min(first + count, len(state.lines) // WORDS)):
+        if _is_missing(machine, state, ahead):
+            state.counts[FETCHES] += 1
+            state.lines[word(ahead, FETCHED)] = state.counts[FETCHES]
+            state.lines[word(ahead, LINE_READY)] = ready
     return max(to, pack(state.lines[word(line, LINE_READY)], _FETCH))
 
 
@@ -300,6 +319,7 @@ def start_thread_block(
             return
         state.counts[COMPLETED] += 1
         ended, first = first, first + machine.launch_cycles
+        state.place[word(place, VACATED)] = ended
     state.counts[RESIDENT] -= 1
     note_residence(state)
 
@@ -332,5 +352,6 @@ def meet_or_end(
         _open_barrier(kernel, machine, state, place, now)
     if state.place[word(place, LIVE)] == 0:
         state.counts[COMPLETED] += 1
+        state.place[word(place, VACATED)] = ends
         ends = max(ends, state.place[word(place, STORED)])
         start_thread_block(kernel, machine, state, place, ends, ends + machine.launch_cycles)

@@ -39,8 +39,13 @@ def test_estimate_json_has_the_documented_shape(output: Output) -> None:
     (estimate,) = record["estimates"]
     assert set(estimate) == {
         *("device", "model", "time_s", "time_low_s", "time_high_s"),
-        *("bottleneck", "terms", "parameters", "assumptions", "valid", "code"),
+        *("coverage", "bottleneck", "gain", "causes", "advice", "contradictions", "cycles"),
+        *("clock_hz", "terms", "parameters", "assumptions", "valid", "code"),
     }
+    assert all(set(item) == {"what", "gain", "where"} for item in estimate["advice"])
+    assert estimate["advice"][0]["gain"] == estimate["gain"] > 1
+    assert estimate["causes"][0].startswith(f"{estimate['bottleneck']}: ")
+    assert 0 < estimate["cycles"] / estimate["clock_hz"] < estimate["time_s"]
     assert set(estimate["terms"]) == {"name", "seconds", "combine", "formula", "parts"}
     assert estimate["terms"]["seconds"] == estimate["time_s"]
     assert estimate["time_low_s"] <= estimate["time_s"] <= estimate["time_high_s"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import kernelcast as kc
+from tests.ptx_frontend.sass.native_programs import needs_tools
 
 COLUMNS = 64
 OUTPUTS = ", ".join(f'"=r"(d[{i}])' for i in range(COLUMNS))
@@ -144,6 +147,14 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(128) pair
 )
 
 
+def _code(code: str) -> dict[str, Any]:
+    """Options of a run: the PTX itself, or what the assembler makes of it for a B200."""
+    if code == "native":
+        needs_tools("sm_100a")
+        return {"code": code, "target": "b200"}
+    return {"code": code}
+
+
 needs_cuda = pytest.mark.usefixtures("nvrtc")
 
 
@@ -156,7 +167,8 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> kc.LoadedModule:
 
 @needs_cuda
 @pytest.mark.parametrize("engine", ["jit", "reference"])
-def test_gemm(module: kc.LoadedModule, engine: str) -> None:
+@pytest.mark.parametrize("code", ["source", "native"])
+def test_gemm(module: kc.LoadedModule, engine: str, code: str) -> None:
     m, n, k = 256, 128, 320
     random = np.random.default_rng(8)
     a, bt = (random.integers(-3, 4, shape).astype(np.float16) for shape in ((m, k), (n, k)))
@@ -166,7 +178,11 @@ def test_gemm(module: kc.LoadedModule, engine: str) -> None:
         for x, rows in ((a, 128), (bt, 64))
     ]
     trace = module["gemm"].run(
-        grid=(n // 64, m // 128), block=128, args=[*maps, c, n, k], engine=engine
+        grid=(n // 64, m // 128),
+        block=128,
+        args=[*maps, c, n, k],
+        engine=engine,
+        **_code(code),
     )
     np.testing.assert_array_equal(c, a.astype(float) @ bt.astype(float).T)
     assert trace.data.engine == engine
@@ -175,8 +191,9 @@ def test_gemm(module: kc.LoadedModule, engine: str) -> None:
 @needs_cuda
 @pytest.mark.parametrize("engine", ["jit", "reference"])
 @pytest.mark.parametrize("rows", [128, 256])
+@pytest.mark.parametrize("code", ["source", "native"])
 def test_a_product_of_a_pair_of_thread_blocks(
-    module: kc.LoadedModule, rows: int, engine: str
+    module: kc.LoadedModule, rows: int, engine: str, code: str
 ) -> None:
     """Each has half of 256 rows; of 128 each has 64, and the second half of columns below."""
     random = np.random.default_rng(rows)
@@ -186,7 +203,7 @@ def test_a_product_of_a_pair_of_thread_blocks(
         kc.TensorMap(x, (64, n), swizzle=kc.Swizzle.BYTES_128)
         for x, n in ((a, rows // 2), (bt, 32))
     ]
-    module["pair"].run(grid=2, block=128, args=[*maps, found, rows], engine=engine)
+    module["pair"].run(grid=2, block=128, args=[*maps, found, rows], engine=engine, **_code(code))
     wanted = a.astype(float) @ bt.astype(float).T
     if rows == 256:
         np.testing.assert_array_equal(found, wanted)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 import kernelcast as kc
+from tests.ptx_frontend.sass.native_programs import needs_tools
 
 triton: Any = pytest.importorskip("triton", reason="Triton is not installed")
 tl: Any = importlib.import_module("triton.language")
@@ -123,3 +124,29 @@ def test_products_are_those_of_the_architecture() -> None:
     for arch, opcode in zip(ARCHITECTURES, ("mma.sync", "wgmma.mma_async"), strict=True):
         kernel = kc.from_triton(triton.jit(matmul), types, sizes, arch=arch)
         assert opcode in kernel.ptx
+
+
+def test_products_in_tensor_memory_as_machine_code() -> None:
+    """What Triton makes for a B200, assembled: products, and attention on top of them."""
+    needs_tools("sm_100a")
+    m, n, k = 100, 72, 80
+    a, b, c = integers(m, k), integers(k, n), np.zeros((m, n), np.float32)
+    types = {"a": HALF, "b": HALF, "c": SINGLE, "m": INTEGER, "n": INTEGER, "k": INTEGER}
+    sizes = {"bm": 128, "bn": 64, "bk": 32}
+    kernel = kc.from_triton(
+        triton.jit(matmul), types, sizes, grid=(1, 2), arch="sm_100", divisible_by_16=["k"]
+    )
+    trace = kernel.run([a, b, c, m, n, k], code="native", target="b200", engine="reference")
+    assert any(row.mnemonic.startswith("UTCHMMA") for row in trace.data.instructions)
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+    queries, keys, d = 128, 64, 64
+    q, key, v = integers(queries, d) / 4, integers(keys, d), integers(keys, d)
+    o = np.zeros((queries, d), np.float32)
+    kinds = {**dict.fromkeys(("q", "k", "v"), HALF), "o": SINGLE, "keys": INTEGER, "scale": "fp32"}
+    kernel = kc.from_triton(
+        triton.jit(attention), kinds, {"bm": 128, "bn": 32, "d": d}, grid=1, arch="sm_100"
+    )
+    kernel.run([q, key, v, o, keys, 0.125], code="native", target="b200", engine="reference")
+    powers = np.exp(q.astype(float) @ key.astype(float).T * 0.125)
+    wanted = powers / powers.sum(axis=1, keepdims=True) @ v.astype(float)
+    np.testing.assert_allclose(o, wanted, atol=1e-2)

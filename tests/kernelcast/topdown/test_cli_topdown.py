@@ -151,7 +151,16 @@ def test_simulated_kernel(output: Output) -> None:
     target = (DIVERGENT, "--device", "gtx-1070", "--json")
     record = json.loads(output("topdown", *target))
     found = percents(record)
-    keys = ("schema", "kernel", "device", "ipc_max", "parts", "assumptions", "hot_lines")
+    keys = (
+        "schema",
+        "kernel",
+        "device",
+        "ipc_max",
+        "parts",
+        "assumptions",
+        "bottleneck",
+        "hot_lines",
+    )
     assert tuple(record) == keys
     assert 0 < sum(line["percent"] for line in record["hot_lines"]) <= 100
     assert all("divergent.ptx:" in line["place"] for line in record["hot_lines"])

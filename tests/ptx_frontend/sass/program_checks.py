@@ -66,13 +66,18 @@ def check(file: str, program: Program, architecture: str) -> None:
 
 
 def assert_as_ptx(
-    text: str, launch: Launch, architectures: Sequence[str], *, name: str = "k"
+    text: str,
+    launch: Launch,
+    architectures: Sequence[str],
+    *,
+    name: str = "k",
+    engines: Sequence[str] = ENGINES,
 ) -> None:
     """The arrays are bit for bit those of the PTX on the reference engine."""
     expected = outputs(read_ptx(text, "k.ptx").kernels[name], launch, "reference")
     for architecture in architectures:
         kernel = _kernels(text, architecture)[name]
-        for engine in ENGINES:
+        for engine in engines:
             found = outputs(kernel, launch, engine)
             for one, other in zip(expected, found, strict=True):
                 np.testing.assert_array_equal(

@@ -6,6 +6,7 @@ on clocks, or on registers that nothing wrote.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
@@ -55,6 +56,13 @@ _QUOTIENTS = (
     "or.b64 %a0, <d>, 1; <?><div|rem>.<s|u>64 <d>, <d>, %a0; rem.s64 <d>, <d>, <3|8|1000>;",
     "or.b16 %h3, %h3, 1; <div|rem>.<s|u>16 <h>, <h>, %h3; <?>rem.s32 <r>, <r>, <8|5>;",
 )
+
+
+_FAR_FIELD = re.compile(r"(bfe\.s32 %r\d, %r\d, )(?:32|40|255)(?=, \d)")
+"""A signed field behind the last bit: the assembler of CUDA 12.8 makes -1 of it, whatever it is."""
+
+_LONG_SHIFT = re.compile(r"(sh[lr]\.[bus]16 %h\d, %h\d, )(?:-\d+|\d{6,})(?=;)")
+"""A shift of 16 bits by a number of more: assemblers take its lower half."""
 
 
 class ProgramMaker(KernelMaker):
@@ -116,6 +124,7 @@ def programs(first: int, count: int) -> list[Program]:
             "mov.u32 %own, tile;", f"{header}mov.u32 %own, tile;"
         )
         text = text.replace("%fuel, ", "%fuel, %full, ", 1)
+        text = _LONG_SHIFT.sub(r"\g<1>16", _FAR_FIELD.sub(r"\g<1>31", text))
         found.append(Program(seed, text, random.randrange(len(SHAPES))))
     return found
 

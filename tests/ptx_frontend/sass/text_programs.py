@@ -230,7 +230,9 @@ class _Lane:
     def execute(self, name: str, o: Sequence[str]) -> None:
         """One statement, as NVIDIA's manual of binary utilities names it."""
         values, word = self.values, self.word
-        if name == "MOV":
+        if name.startswith(("SHF", "LOP3")) or name == "IMAD":
+            values[o[0]] = self._bits(name, o)
+        elif name == "MOV":
             values[o[0]] = word(o[1])
         elif name == "SEL":
             values[o[0]] = word(o[1] if word(o[3]) else o[2])
@@ -256,9 +258,30 @@ class _Lane:
             total = a * b + self.pair(o[3])
             values[o[0]], values[f"R{int(o[0][1:]) + 1}"] = total & _M, total >> 32 & _M
         else:
-            a, b = (word(t) if ".U32" in name else _signed(word(t)) for t in o[2:4])
-            results = {"LT": a < b, "GE": a >= b, "EQ": a == b, "NE": a != b, "GT": a > b}
-            values[o[0]] = int(results[name.split(".")[1]])
+            values[o[0]] = int(self._holds(name, o))
+
+    def _bits(self, name: str, o: Sequence[str]) -> int:
+        """Shifts of {o[3], o[1]} by o[2], truth tables of two words, sums of products."""
+        word = self.word
+        if name == "IMAD":
+            return (word(o[1]) * word(o[2]) + word(o[3])) & _M
+        if name == "LOP3.LUT":
+            a, b = word(o[1]), word(o[2])
+            return {0xC0: a & b, 0xFC: a | b, 0x3C: a ^ b}[int(o[4], 0)]
+        wide, amount = word(o[3]) << 32 | word(o[1]), int(o[2], 0)
+        if ".S" in name and wide >> 63:
+            wide -= 1 << 64
+        shifted = wide >> amount if ".R" in name else wide << amount
+        return (shifted >> 32 if name.endswith("HI") else shifted) & _M
+
+    def _holds(self, name: str, o: Sequence[str]) -> bool:
+        """A comparison of words; with `.EX` of 64 bits, of which o[5] is that of the lower half."""
+        order, word = name.split(".")[1], self.word
+        a, b = (word(t) if ".U32" in name else _signed(word(t)) for t in o[2:4])
+        if name.endswith("EX") and a == b:
+            return bool(word(o[5]))
+        results = {"LT": a < b, "LE": a <= b, "EQ": a == b, "NE": a != b, "GT": a > b}
+        return not a < b if order == "GE" else results[order]
 
 
 def _signed(value: int) -> int:

@@ -98,6 +98,7 @@ KNEES = {
 FLOAT_UNITS = (
     *("_hz", "_bytes_per_s", "_flops_per_s", "_ops_per_s", "_s"),
     *("_cycles", "_bytes", "_bytes_per_cycle", ".lanes", "_sectors", "_efficiency"),
+    "texels_per_cycle",
     *(f"ptx_costs.parallel_degree.{constant}" for constant in "abcdm"),
     *(f"_hit_rate.{constant}" for constant in ("a", "b", "steepness")),
     *(f"tensor.{type_.value}" for type_ in TensorType),
@@ -130,6 +131,8 @@ def test_limits_of_the_compute_capability(name: str) -> None:
     assert (sm.max_warps, sm.max_thread_blocks) == (warps, thread_blocks)
     assert sm.shared_bytes == 1024 * shared
     assert sm.max_shared_bytes_per_thread_block == 1024 * most_shared
+    reserves = float(device.architecture.compute_capability) >= 8.0
+    assert sm.reserved_shared_bytes == (1024 if reserves else None)
     assert (sm.fp32_lanes, sm.fp64_lanes) == (single, double)
     if unified is not None:
         assert device.l1 is not None

@@ -62,6 +62,16 @@ def resident(
         ("gtx-960", 64, 32, 0, 32, OccupancyLimiter.THREADS),
         ("gtx-960", 32, 32, 0, 32, OccupancyLimiter.THREAD_BLOCKS),
         ("gtx-1060-6gb", 1024, 32, 8192, 2, OccupancyLimiter.THREADS),
+        # CC 8.0 on: 1 KB more for each thread block (cuda_occupancy.h); 164, 100 and 228 KB
+        ("a100-40gb", 128, 32, 81 * 1024, 2, OccupancyLimiter.SHARED_MEMORY),
+        ("a100-40gb", 128, 32, 81 * 1024 + 1, 1, OccupancyLimiter.SHARED_MEMORY),
+        ("a100-40gb", 32, 32, 4224 + 1, 31, OccupancyLimiter.SHARED_MEMORY),
+        ("a100-40gb", 32, 32, 0, 32, OccupancyLimiter.THREAD_BLOCKS),
+        ("rtx-3090", 128, 32, 50 * 1024, 1, OccupancyLimiter.SHARED_MEMORY),
+        ("h100-sxm", 128, 32, 56 * 1024, 4, OccupancyLimiter.SHARED_MEMORY),
+        ("h100-sxm", 128, 32, 57 * 1024, 3, OccupancyLimiter.SHARED_MEMORY),
+        # CC 7.0 reserves nothing
+        ("v100-sxm2", 128, 32, 48 * 1024, 2, OccupancyLimiter.SHARED_MEMORY),
         # wavefronts of 64: 24 registers let 256 // 24 = 10 run on each of 4 SIMDs, 25 (28) only 9
         ("r9-nano", 256, 24, 2048, 10, OccupancyLimiter.THREADS),
         ("r9-nano", 256, 25, 2048, 9, OccupancyLimiter.REGISTERS),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 import kernelcast as kc
@@ -27,9 +28,10 @@ FUSED = "fma.rn.f32 %f1, %f1, %f1, %f1;"
 
 def timed(body: str, device: str, n: int = 0, block: int = 32) -> TimedKernel:
     kernel = kc.load_ptx(HEAD + body + END)["k"]
-    values = np.zeros(max(block, 32), np.float32)
-    arguments = [values, np.uint32(n)]
-    trace = kernel.run(grid=1, block=block, args=arguments, devices=[device], code="native")
+    values: npt.NDArray[np.float32] = np.zeros(max(block, 32), np.float32)
+    trace = kernel.run(
+        grid=1, block=block, args=[values, np.uint32(n)], devices=[device], code="native"
+    )
     found = trace.profile(device).derived(timed_warps)
     assert found is not None
     assert found.schedule is not None

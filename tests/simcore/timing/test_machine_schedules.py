@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
-from micro_kernel import Step, micro_kernel
+from micro_kernel import Step, micro_kernel, scheduled
 
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.timing.kernel.component import Component
-from kernelcast.simcore.timing.kernel.machine_schedule import MachineSchedule
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel, timing_facts
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
@@ -25,29 +25,17 @@ FROM_L1 = replace(LOAD, l1_hits=1.0, l2_hits=1.0)
 FROM_L2 = replace(LOAD, l2_hits=1.0)
 
 
-def scheduled(
+def code(
     device: Device,
     steps: list[Step],
     stalls: list[int],
     warps: int = 1,
-    *,
     trips: int = TRIPS,
-    reads: list[int] | None = None,
-    addresses: list[int] | None = None,
-    banks: list[tuple[int, int]] | None = None,
-    yields: list[bool] | None = None,
+    **columns: Any,
 ) -> TimedKernel:
-    """A micro-kernel whose registers are scoreboards, with one column for each argument."""
-    count = len(steps)
+    """One thread block for each SM, as machine code; `columns` as in `scheduled`."""
     kernel = micro_kernel(steps, trips, warps, thread_blocks=device.architecture.sm_count)
-    schedule = MachineSchedule(
-        stall_cycles=np.array(stalls, np.int64),
-        yields=np.array(yields or [False] * count, np.bool_),
-        read=np.array(reads or [-1] * count, np.int64),
-        address=np.array(addresses or [16 * number for number in range(count)], np.int64),
-        bank_reads=np.array(banks or [(0, 0)] * count, np.int64),
-    )
-    return replace(kernel, schedule=schedule)
+    return scheduled(kernel, stalls, **columns)
 
 
 def timed(device: Device, kernel: TimedKernel, *without: Component) -> LaunchTiming:
@@ -67,7 +55,7 @@ def gpu(request: pytest.FixtureRequest) -> Device:
 @pytest.mark.parametrize("stall", [2, 4, 9, 15])
 def test_a_warp_stalls_as_long_as_the_assembler_says(gpu: Device, stall: int) -> None:
     """Whatever latency the device's file has."""
-    kernel = scheduled(gpu, [Step(Pipeline.FP32)], [stall])
+    kernel = code(gpu, [Step(Pipeline.FP32)], [stall])
     assert a_trip(gpu, kernel) == pytest.approx(stall, rel=WITHIN)
     timing = timed(gpu, kernel)
     lost = timing.stalls[StallReason.EXECUTION_DEPENDENCY]
@@ -77,7 +65,7 @@ def test_a_warp_stalls_as_long_as_the_assembler_says(gpu: Device, stall: int) ->
 def test_registers_do_not_matter_beside_stalls(gpu: Device) -> None:
     """A chain through registers takes the latency in a source form, the stall in machine code."""
     steps = [Step(Pipeline.SPECIAL_FUNCTION)] * 2
-    kernel = scheduled(gpu, steps, [1, 1])
+    kernel = code(gpu, steps, [1, 1])
     busy = 32 / (timing_facts(gpu).special_function.lanes / gpu.sm.warp_schedulers)
     assert a_trip(gpu, kernel) == pytest.approx(2 * busy, rel=WITHIN)
 
@@ -85,15 +73,15 @@ def test_registers_do_not_matter_beside_stalls(gpu: Device) -> None:
 def test_a_load_is_waited_for_by_its_scoreboard(gpu: Device) -> None:
     latency = math.ceil(timing_facts(gpu).l1_latency_cycles)
     waits, goes = Step(Pipeline.INTEGER, reads=(0,)), Step(Pipeline.INTEGER)
-    waited = scheduled(gpu, [FROM_L1, waits], [1, 2])
+    waited = code(gpu, [FROM_L1, waits], [1, 2])
     assert a_trip(gpu, waited) == pytest.approx(latency + 2, rel=WITHIN)
-    assert a_trip(gpu, scheduled(gpu, [FROM_L1, goes], [1, 2])) < 6
+    assert a_trip(gpu, code(gpu, [FROM_L1, goes], [1, 2])) < 6
 
 
 def test_a_scoreboard_is_free_when_all_that_hold_it_are_done(gpu: Device) -> None:
     """The slower access comes first: the faster one behind it must not end the wait."""
     facts = timing_facts(gpu)
-    kernel = scheduled(gpu, [FROM_L2, FROM_L1, Step(Pipeline.INTEGER, reads=(0,))], [1, 1, 1])
+    kernel = code(gpu, [FROM_L2, FROM_L1, Step(Pipeline.INTEGER, reads=(0,))], [1, 1, 1])
     assert a_trip(gpu, kernel) == pytest.approx(facts.l2_latency_cycles + 2, rel=0.05)
 
 
@@ -101,7 +89,7 @@ def test_what_overwrites_operands_waits_until_they_are_read(gpu: Device) -> None
     """A queue of L1 in front of them makes that longer."""
     store = Step(Pipeline.GLOBAL, sectors=0.0, bytes_per_lane=0.0)
     waits = Step(Pipeline.INTEGER, reads=(3,))
-    kernel = scheduled(gpu, [store, waits], [1, 1], reads=[3, -1])
+    kernel = code(gpu, [store, waits], [1, 1], reads=[3, -1])
     assert a_trip(gpu, kernel) == pytest.approx(11, rel=WITHIN)
     queued = replace(kernel, wavefronts=np.where(kernel.paths.pc == 0, 64.0, 1.0))
     assert a_trip(gpu, queued) == pytest.approx(65, rel=0.05)
@@ -110,8 +98,8 @@ def test_what_overwrites_operands_waits_until_they_are_read(gpu: Device) -> None
 def test_a_branch_that_is_not_taken_costs_its_stall(gpu: Device) -> None:
     steps = [Step(Pipeline.BRANCH), Step(Pipeline.INTEGER)]
     latency = timing_facts(gpu).branch_latency_cycles
-    falls = scheduled(gpu, steps, [5, 2])
-    jumps = scheduled(gpu, steps, [5, 2], addresses=[0, 320])
+    falls = code(gpu, steps, [5, 2])
+    jumps = code(gpu, steps, [5, 2], addresses=[0, 320])
     assert a_trip(gpu, falls) == pytest.approx(5 + 2, rel=WITHIN)
     assert a_trip(gpu, jumps) == pytest.approx(max(5, latency) + 2, rel=WITHIN)
     assert a_trip(gpu, jumps, Component.BRANCH) == pytest.approx(1 + 2, rel=WITHIN)
@@ -125,7 +113,7 @@ def test_a_bank_gives_one_register_a_cycle(banks: list[tuple[int, int]], cycles:
     """A GPU with 32 lanes of single precision a scheduler: one warp instruction a cycle."""
     gpu = load_device("rtx-a6000")
     assert timing_facts(gpu).fp32.lanes == 32 * gpu.sm.warp_schedulers
-    kernel = scheduled(gpu, [Step(Pipeline.FP32)] * 2, [1, 1], 8, banks=banks)
+    kernel = code(gpu, [Step(Pipeline.FP32)] * 2, [1, 1], 8, banks=banks)
     each = timed(gpu, kernel).full_cycles * gpu.sm.warp_schedulers / (2 * 8 * TRIPS)
     assert each == pytest.approx(cycles, rel=WITHIN)
 
@@ -133,26 +121,45 @@ def test_a_bank_gives_one_register_a_cycle(banks: list[tuple[int, int]], cycles:
 def test_banks_do_not_slow_down_narrow_units() -> None:
     """Two cycles of sixteen lanes hide two reads of one bank."""
     gpu = load_device("v100-pcie")
-    kernel = scheduled(gpu, [Step(Pipeline.FP32)] * 2, [1, 1], 8, banks=[(2, 1), (2, 1)])
+    kernel = code(gpu, [Step(Pipeline.FP32)] * 2, [1, 1], 8, banks=[(2, 1), (2, 1)])
     each = timed(gpu, kernel).full_cycles * gpu.sm.warp_schedulers / (2 * 8 * TRIPS)
     assert each == pytest.approx(2.0, rel=WITHIN)
 
 
 def test_the_next_instruction_follows_at_once_without_arithmetic_latency(gpu: Device) -> None:
-    kernel = scheduled(gpu, [Step(Pipeline.INTEGER)], [15])
+    kernel = code(gpu, [Step(Pipeline.INTEGER)], [15])
     busy = 32 / (timing_facts(gpu).integer.lanes / gpu.sm.warp_schedulers)
     relieved = a_trip(gpu, kernel, Component.ARITHMETIC_LATENCY)
     assert relieved == pytest.approx(busy, rel=WITHIN)
 
 
 def test_code_is_fetched_from_where_it_lies(gpu: Device) -> None:
-    """Two instructions that lie further apart than the cache is long evict one another."""
+    """Lines that do not fit come from L2 again and again, eight at a time, two cycles each."""
     size = int(timing_facts(gpu).instruction_cache_bytes)
-    steps = [Step(Pipeline.INTEGER)] * (size // 128 + 8)
+    steps = [Step(Pipeline.INTEGER)] * (size // 128 + 64)
     apart = [128 * number for number in range(len(steps))]
-    trips = 20
-    far = scheduled(gpu, steps, [2] * len(steps), trips=trips, addresses=apart)
-    near = scheduled(gpu, steps, [2] * len(steps), trips=trips)
-    fetches = (trips - 1) * len(steps) * timing_facts(gpu).fetch_latency_cycles
-    more = timed(gpu, far).full_cycles - timed(gpu, near).full_cycles
-    assert more == pytest.approx(fetches, rel=0.1)
+    trips = 10
+    far = code(gpu, steps, [2] * len(steps), trips=trips, addresses=apart)
+    eight = math.ceil(timing_facts(gpu).fetch_latency_cycles) + 7 * 2
+    expected = trips * len(steps) / 8 * eight
+    assert timed(gpu, far).full_cycles == pytest.approx(expected, rel=WITHIN)
+
+
+def test_code_is_cold_as_a_launch_begins(gpu: Device) -> None:
+    """Once straight on: what follows the first eight lines is waited for, the first time only."""
+    steps = [Step(Pipeline.INTEGER)] * (8 * 40)
+    stalls = [2] * len(steps)
+    once, twice = (timed(gpu, code(gpu, steps, stalls, trips=trips)) for trips in (1, 2))
+    warm = timed(gpu, code(gpu, steps, stalls, trips=1), Component.INSTRUCTION_FETCH)
+    latency = math.ceil(timing_facts(gpu).fetch_latency_cycles)
+    assert warm.full_cycles == pytest.approx(2 * len(steps), rel=WITHIN)
+    # a line takes 16 cycles, and is asked for when the eighth before it is come to
+    late = latency - 8 * 16
+    assert once.full_cycles - warm.full_cycles == pytest.approx(4 * late, rel=0.1)
+    assert twice.full_cycles - once.full_cycles == pytest.approx(2 * len(steps), rel=WITHIN)
+
+
+def test_other_lines_of_code_cost_nothing_before_they_are_needed(gpu: Device) -> None:
+    few = [Step(Pipeline.INTEGER)] * 60
+    cold = timed(gpu, code(gpu, few, [2] * len(few), trips=1))
+    assert cold.full_cycles == pytest.approx(2 * len(few), rel=WITHIN)

@@ -13,6 +13,7 @@ import kernelcast as kc
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
+from tests.ptx_frontend.sass.native_programs import needs_tools
 
 DEVICE = load_device("b200")
 COLUMNS, TRIPS = 256, 24
@@ -43,12 +44,14 @@ def work(chain: int) -> str:
     return "\n".join("fma.rn.f32 %f1, %f1, %f1, %f1;" for _ in range(chain))
 
 
-def run(body: str, products: int = 1) -> LaunchTiming:
+def run(body: str, products: int = 1, code: str = "source") -> LaunchTiming:
     begin = f"or.b64 %rd2, %rd1, {SHARED}; add.u64 %rd3, %rd2, 1024; L: "
     again = f"add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, {TRIPS}; @%p2 bra L;"
     text = HEAD + begin + body.replace("PRODUCTS", PRODUCT * products) + again + END
     kernel = kc.load_ptx(text)["k"]
-    trace = kernel.run(grid=1, block=32, args=[np.zeros(32, np.float32)], devices=[DEVICE])
+    trace = kernel.run(
+        grid=1, block=32, args=[np.zeros(32, np.float32)], devices=[DEVICE], code=code
+    )
     found = trace.profile(DEVICE).derived(timed_warps)
     assert found is not None
     return launch_timing(found, DEVICE, is_exact=True)
@@ -61,15 +64,17 @@ def unit_cycles() -> float:
     return MULTIPLY_ADDS / rate
 
 
-def more_per_trip(body: str, products: int) -> float:
+def more_per_trip(body: str, products: int, code: str) -> float:
     """Cycles of a trip with twice as many products, less those of one with so many."""
-    few, many = (run(body, count).cycles for count in (products, 2 * products))
+    few, many = (run(body, count, code).cycles for count in (products, 2 * products))
     return (many - few) / TRIPS
 
 
-@pytest.mark.parametrize("products", [4, 8])
-def test_products_one_after_the_other_take_the_unit(products: int) -> None:
-    found = more_per_trip(f"PRODUCTS {COMMIT} {WAIT}", products)
+@pytest.mark.parametrize(("products", "code"), [(4, "source"), (8, "source"), (4, "native")])
+def test_products_one_after_the_other_take_the_unit(products: int, code: str) -> None:
+    if code == "native":
+        needs_tools("sm_100a")
+    found = more_per_trip(f"PRODUCTS {COMMIT} {WAIT}", products, code)
     assert found == pytest.approx(products * unit_cycles(), rel=0.05)
 
 

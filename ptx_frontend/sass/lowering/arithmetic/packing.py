@@ -52,11 +52,19 @@ def lower_packing(site: Site) -> None:
     elif site.take("MERGE_C"):
         _convert_one(site, modes, wide or "f16")
     elif site.take("PACK_AB", "PACK_AB_"):
-        a, b = (site.word(site.operand(i), "f32") for i in (1, 2))
         kind = f"{wide or 'f16'}x2"
-        site.main(f"cvt{modes}.{kind}.f32", site.destination(site.operand(0)), a, b)
+        _pack_wide(site, modes, kind)
     elif not is_single:
         raise site.refuse("a packing of an unknown kind")
+
+
+def _pack_wide(site: Site, modes: str, kind: str) -> None:
+    """`d, a, b[, bits]`: with `.RS` by random bits that stand in the last operand."""
+    sources: list[Operand] = [site.word(site.operand(i), "f32") for i in (1, 2)]
+    if site.take("RS"):
+        modes = modes.replace(".rn", ".rs")
+        sources.append(site.word(site.operand(3)))
+    site.main(f"cvt{modes}.{kind}.f32", site.destination(site.operand(0)), *sources)
 
 
 def _pair_source(site: Site, operand: SassOperand, narrow: str) -> Register:

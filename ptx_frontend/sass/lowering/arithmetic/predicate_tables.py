@@ -196,10 +196,14 @@ def _write_union(site: Site, destination: Register, terms: Sequence[Operand]) ->
     site.main("or.b32", destination, total, terms[-1])
 
 
+_ALL_PREDICATES = (1 << _PACKED_PREDICATES) - 1
+
+
 @lowers("R2P", "UR2UP")
 def lower_register_to_predicates(site: Site) -> None:
-    """`PR, a, mask`: predicates of the mask become bits of a, or of one of its bytes."""
-    file, mask = _file(site, 0), _number(site, 2)
+    """`PR, a[, mask]`: predicates of the mask become bits of a, or of one of its bytes."""
+    file = _file(site, 0)
+    mask = _number(site, 2) if len(site.operands) > 2 else _ALL_PREDICATES
     operand = site.operand(1)
     parts = operand.parts if isinstance(operand, RegisterOperand) else ()
     start = _start_of(site, parts)

@@ -91,7 +91,10 @@ def lower_packed(site: Site) -> None:
 
 
 def _packed_source(site: Site, operand: SassOperand) -> Operand:
-    """Both numbers of an operand, the upper one in the upper half."""
+    """Both numbers of an operand, the upper one in the upper half; a constant is both."""
+    if isinstance(operand, ImmediateOperand):
+        bits = site.statement.immediate_word
+        return Immediate(bits << 32 | bits)
     if not isinstance(operand, RegisterOperand | ConstantOperand):
         raise site.refuse("a pair that is no register")
     plain = replace(operand, sign="", is_absolute=False)

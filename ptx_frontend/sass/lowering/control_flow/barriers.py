@@ -150,6 +150,12 @@ def lower_error_barrier(site: Site) -> None:
     site.nothing()
 
 
+@lowers("PMTRIG")
+def lower_event(site: Site) -> None:
+    """`pmevent`: an event that performance monitors count, nothing that is computed."""
+    site.nothing()
+
+
 @lowers("NANOSLEEP")
 def lower_sleep(site: Site) -> None:
     """A fence in the intermediate representation, as PTX's `nanosleep` is."""

@@ -15,6 +15,12 @@ from kernelcast.ptx_frontend.sass.lowering.once_per_warp import (
 from kernelcast.ptx_frontend.sass.lowering.shared_places import Making, shared_places
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import Lowering, lowers
+from kernelcast.ptx_frontend.sass.lowering.tensor.tensor_allocation import (
+    allocates_for_pair,
+    lower_pair_allocation,
+    names_reserved_memory,
+)
+from kernelcast.ptx_frontend.sass.text.operands import ImmediateOperand
 from kernelcast.ptx_frontend.sass.text.statements import Statement
 from kernelcast.simcore.isa.analysis.cluster_addresses import (
     OFFSET_BITS,
@@ -46,6 +52,9 @@ def other_lowerings(body: Body, architecture: int) -> Mapping[int, Lowering]:
     found: dict[int, Lowering] = {at: _MAKINGS[making] for at, making in places.items()}
     if Making.MAPPED in places.values():
         found |= {s.address: _is_own_space for s in body.statements if _asks_for_own_space(s)}
+    if any(map(names_reserved_memory, body.statements)):
+        pairs = filter(allocates_for_pair, body.statements)
+        found |= {s.address: lower_pair_allocation for s in pairs}
     if any(map(is_once, body.statements)):
         found |= {s.address: lower_choice for s in body.statements if chooses_lanes(s)}
     return found
@@ -162,4 +171,17 @@ def lower_number_of_registers(site: Site) -> None:
 @lowers("ACQBULK", "PREEXIT")
 def lower_order_of_grids(site: Site) -> None:
     """`griddepcontrol`: grids run one after the other."""
+    site.fence()
+
+
+@lowers("USETSHMSZ")
+def lower_shared_size(site: Site) -> None:
+    """`bytes`, or `.FLUSH`: gives shared memory back before the thread block ends.
+
+    No PTX becomes it. It names no register but a number smaller than the shared memory of the
+    kernels that have it, once they prepare no more products: nothing that they still read changes.
+    """
+    site.ignore("FLUSH")
+    if site.operands and not isinstance(site.operands[0], ImmediateOperand):
+        raise site.refuse("a size in a register")
     site.fence()

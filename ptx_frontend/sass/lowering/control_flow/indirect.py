@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from kernelcast.ptx_frontend.sass.lowering.control_flow.branches import go
 from kernelcast.ptx_frontend.sass.lowering.control_flow.flow_context import flow, gone_round
-from kernelcast.ptx_frontend.sass.lowering.control_flow.host_calls import call_host
+from kernelcast.ptx_frontend.sass.lowering.control_flow.host_calls import (
+    call_by_name,
+    call_host,
+    is_of_host,
+)
 from kernelcast.ptx_frontend.sass.lowering.control_flow.shared_calls import (
     branch_if_equal,
     return_address,
@@ -85,6 +89,11 @@ def lower_call(site: Site) -> None:
     if not isinstance(first, LabelOperand):
         raise site.refuse("a call of nothing known")
     address = flow(site).body.section.target(first.name)
+    if address is None and is_of_host(first.name):
+        with gone_round(site):
+            site.nothing()
+            call_by_name(site, first.name)
+        return
     if address is None:
         raise site.refuse(f"a call of {first.name!r} in another section")
     if jumps(site.statement, flow(site).body.section):

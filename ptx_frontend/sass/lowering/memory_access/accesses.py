@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from kernelcast.ptx_frontend.sass.lowering.memory_access.addresses import address_of
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import RegisterOperand, SassOperand
-from kernelcast.simcore.isa.ir.kernel import Immediate, Operand, Register
+from kernelcast.simcore.isa.ir.kernel import Address, Guard, Immediate, Operand, Register
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__ = ["HINTS", "address_of"]
@@ -31,6 +32,18 @@ _WINDOWED_BEFORE = 70
 _QUERIES = {"G": "global", "S": "shared", "D": "shared", "L": "local"}
 """`D`, shared memory of other thread blocks, is asked for after `S`."""
 _LONG = 0xFFFFFFFF_FFFFFFFF
+_TRUE, _FALSE = Immediate(1), Immediate(0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a load reads and where to; None for words that nobody wants."""
+
+    type: ScalarType
+    address: Address
+    destinations: tuple[Register | None, ...]
+    cache: str
+    is_ordered: bool
 
 
 def _element(site: Site, value: SassOperand) -> tuple[ScalarType, int]:
@@ -134,7 +147,10 @@ def lower_load(site: Site) -> None:
     halves = 2 if "256" in site.statement.modifiers else 1
     targets = [site.operand(first + half) for half in range(halves)]
     place = first + halves
-    _check_predicates(site, (0, place + 1))
+    _check_predicates(site, (0,) if space is AddressSpace.GLOBAL else (0, place + 1))
+    holds: Operand = _TRUE
+    if space is AddressSpace.GLOBAL and site.is_predicate(place + 1):
+        holds = site.predicate(site.operand(place + 1))
     cache = site.choose(_CACHES, "")
     is_ordered = _common(site)
     type_, count = _element(site, targets[-1])
@@ -145,7 +161,41 @@ def lower_load(site: Site) -> None:
     else:
         type_ = ScalarType.B32
         destinations = _some_words(site, targets[::-1], wanted)
-    site.load(type_, address, destinations, volatile=is_ordered, cache=cache, is_main=True)
+    if holds == _TRUE:
+        site.load(type_, address, destinations, volatile=is_ordered, cache=cache, is_main=True)
+        return
+    read = _Read(type_, address, destinations, cache, is_ordered)
+    _load_or_zero(site, read, site.in_register(holds, 1))
+
+
+def _load_or_zero(site: Site, read: _Read, holds: Register) -> None:
+    """Lanes whose predicate does not hold read nothing and get zeros.
+
+    No PTX becomes this form. The vendor's own libraries store what it gives to shared memory, as
+    tiles of a product in a loop, without another write of those registers: zeros it must be, as
+    with `LDGSTS`, whose predicate stands in the same bits.
+    """
+    bits = max(32, read.type.bits)
+    values = [site.register(bits) for _ in read.destinations]
+    for value in values:
+        site.assign(f"mov.b{bits}", value, _FALSE)
+    outer = site.guard
+    if outer is not None:
+        mine = site.compute("not.pred", 1, outer.register) if outer.negated else outer.register
+        holds = site.compute("and.pred", 1, holds, mine)
+    site.guard = Guard(holds, negated=False)
+    site.load(
+        read.type,
+        read.address,
+        values,
+        volatile=read.is_ordered,
+        cache=read.cache,
+        is_main=True,
+    )
+    site.guard = outer
+    for destination, value in zip(read.destinations, values, strict=True):
+        if destination is not None:
+            site.part(f"mov.b{bits}", destination, value)
 
 
 @lowers("STG", "STS", "STL", "ST")

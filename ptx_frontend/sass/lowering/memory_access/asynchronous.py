@@ -20,6 +20,7 @@ from kernelcast.simcore.isa.ir.kernel import (
     Immediate,
     Operand,
     Register,
+    Store,
 )
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
@@ -68,7 +69,7 @@ def lower_copy(site: Site) -> None:
     if not is_partial and holds == Immediate(1):
         words = copy.words(site)
         site.load(_WORD, copy.source, words, is_main=True, cache=cache)
-        site.store(_WORD, copy.destination, words)
+        _bring(site, copy, words)
         return
     with gone_round(site):
         limit = site.compute("selp.b32", 32, Immediate(size), _ZERO, site.in_register(holds, 1))
@@ -115,7 +116,18 @@ def _copy_some(site: Site, copy: _Copy, limit: Register) -> None:
     )
     _read_bytes(site, copy, limit, words)
     builder.place(stores)
-    site.store(_WORD, copy.destination, words)
+    _bring(site, copy, words)
+
+
+def _bring(site: Site, copy: _Copy, words: list[Register]) -> None:
+    """The store of a copy, called as the copy is: engines know by it what has to be waited for."""
+    store = Store(
+        **site.fields(site.statement.mnemonic),
+        type=_WORD,
+        address=copy.destination,
+        sources=tuple(words),
+    )
+    site.builder.append(store)
 
 
 def _read_bytes(site: Site, copy: _Copy, limit: Register, words: list[Register]) -> None:

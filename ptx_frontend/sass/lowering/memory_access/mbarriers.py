@@ -3,8 +3,9 @@
 Which form is which instruction of PTX was found by compiling each (sm_90a, sm_100a). `.A1T0`,
 `.ART0` and the plain form arrive: once, as often as the register says, and once with the
 register's bytes expected; `.A0TR` and `.A0TX` tell of bytes only, that are expected or have come.
-`.OPTOUT` drops the arrivals from later phases, `.RED` gives no state and takes mbarriers of other
-thread blocks of the cluster. `SYNCS.EXCH.64` sets the word, which the statements before compute.
+`.TMASK` gives a mask of lanes in place of the lower word. `.OPTOUT` drops the arrivals from later
+phases, `.RED` gives no state and takes mbarriers of other thread blocks of the cluster.
+`SYNCS.EXCH.64` sets the word, which the statements before compute.
 """
 
 from __future__ import annotations
@@ -68,9 +69,29 @@ def _arrive(site: Site) -> None:
         if sign:
             moved = _times(site, given, mbarrier_words.change(transactions=sign))
             added = moved if not own else site.compute("add.u64", 64, moved, added)
-    state = None if site.is_discarded(site.operand(0)) else site.pair_destination(site.operand(0))
+    is_wanted, operation = not site.is_discarded(site.operand(0)), mbarrier_words.OPERATION
+    if site.take("TMASK") and is_wanted:
+        _arrive_with_mask(site, place, added)
+        return
+    state = site.pair_destination(site.operand(0)) if is_wanted else None
+    site.atomic(operation, _WORD, place, added, destination=state, is_main=True)
+
+
+def _arrive_with_mask(site: Site, place: Address, added: Operand) -> None:
+    """Lanes get the upper word of the state, and a mask of those that came at once.
+
+    Each adds the arrivals of lower lanes of the mask to it; here each has its own state already,
+    and the mask is empty.
+    """
+    state = site.register(_WORD.bits)
     operation = mbarrier_words.OPERATION
     site.atomic(operation, _WORD, place, added, destination=state, is_main=True)
+    mask, upper = site.destinations(site.operand(0), 2)
+    low, high = site.register(32), site.register(32)
+    site.part("mov.b64", low, high, state, results=2)
+    for target, word in ((mask, Immediate(0)), (upper, high)):
+        if target is not None:
+            site.part("mov.b32", target, word)
 
 
 def _times(site: Site, number: Operand, unit: int) -> Operand:

@@ -104,6 +104,8 @@ def named_register(site: Site, position: int) -> RegisterOperand:
     register = operand.uniform if isinstance(operand, MemoryOperand) else None
     if register is None or register.number is None:
         raise site.refuse("a group of registers that is none")
+    if isinstance(operand, MemoryOperand) and operand.offset:
+        raise site.refuse("a group of registers with an offset")
     return RegisterOperand(register.file, register.number)
 
 

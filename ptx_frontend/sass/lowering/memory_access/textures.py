@@ -1,140 +1,195 @@
-"""Reads of textures at places that are integers: `TLD.LZ`.
+"""Reads of textures: `TEX`, `TLD`, `TLD4` and `TXD`.
 
-The instruction does not say what texels are: the texture's descriptor does. Which registers results
-go to was found by compiling `tex` with some of its results in use.
+The instruction does not say what texels are: the texture's descriptor does. What modifiers mean and
+which registers results go to was found by compiling `tex` and `tld4` with some results in use.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from kernelcast.ptx_frontend.images.code import DescribedImage, SamplerArgument
-from kernelcast.ptx_frontend.images.coordinates import axes_of
-from kernelcast.ptx_frontend.images.filtering import Reading
-from kernelcast.ptx_frontend.images.texels import CHANNELS
-from kernelcast.ptx_frontend.ptx.legal.texture_forms import Geometry
+from kernelcast.ptx_frontend.images.code import (
+    DescribedImage,
+    ObjectCode,
+    SamplerArgument,
+    parts_writer,
+    single,
+)
+from kernelcast.ptx_frontend.images.fetches import Fetch, clamping
+from kernelcast.ptx_frontend.images.geometries import Geometry
 from kernelcast.ptx_frontend.sass.lowering.control_flow.flow_context import gone_round
+from kernelcast.ptx_frontend.sass.lowering.memory_access.texture_operands import (
+    ObjectNumber,
+    TextureShape,
+    TextureWords,
+    object_number,
+    texture_words,
+)
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
-from kernelcast.ptx_frontend.sass.text.operands import (
-    ConstantOperand,
-    ImmediateOperand,
-    NameOperand,
-    SassOperand,
-)
 from kernelcast.simcore.isa.ir.kernel import Compute, Immediate, Operand, Register
 from kernelcast.simcore.isa.opcodes.table import OPCODES
 from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.launch.image_descriptors import DescriptorField, ShapeBits
 
-if TYPE_CHECKING:
-    from kernelcast.ptx_frontend.llvm.lowering.code import Code
+__all__ = ["counted_object", "object_code", "write_channels"]
 
-__all__: list[str] = []
+_WITHOUT_GRADIENTS = 120
+"""The first architecture whose TEX without a level reads the largest one in every kernel."""
+_BASE_LEVEL = -32.0
+"""The level that the assembler writes for a read that names none."""
+_COMPONENTS = {"R": 0, "G": 1, "A": 3}
+_BLUE = 2
+_OFFSET_BITS, _GATHER_OFFSET_BITS, _GATHER_OFFSET_STEP = 4, 6, 8
+_LAYER_BITS = 16
 
-_GEOMETRIES = {"1D": Geometry.D1, "2D": Geometry.D2}
-_HOPPER = 90
-_WORD_BYTES = 4
-_ALL_CHANNELS = 0xF
 
+@lowers("TEX")
+def lower_texture(site: Site) -> None:
+    """`[p,] d2, d, words..., geometry[, mask]`: the filtered texel of a level, here the largest.
 
-@dataclass(frozen=True, slots=True)
-class _TexelCode:
-    """Writes the parts of one read."""
-
-    site: Site
-    code: Code
-
-    @staticmethod
-    def begun(site: Site) -> _TexelCode:
-        # the package of the writer is large, and few files have textures
-        from kernelcast.ptx_frontend.llvm.lowering.code import Code
-
-        code = Code(site.builder)
-        code.locate(site.span, site.origin)
-        code.begin_parts()
-        return _TexelCode(site, code)
-
-    def compute(self, mnemonic: str, bits: int, *sources: Operand) -> Register:
-        return self.code.compute(mnemonic, bits, *sources)
-
-    def select(self, bits: int, condition: Operand, yes: Operand, no: Operand) -> Register:
-        return self.compute(f"selp.b{bits}", bits, yes, no, condition)
+    The level is a word with `.LL`.
+    """
+    _refuse_others(site)
+    has_level = site.take("LL")
+    is_largest = site.take("LZ")
+    if not (has_level or is_largest) and site.architecture < _WITHOUT_GRADIENTS:
+        raise site.refuse("a level of the gradients between lanes")
+    shape = TextureShape.of(site)
+    words = texture_words(
+        site,
+        shape,
+        is_in_register=site.take("B"),
+        has_level=has_level,
+        has_offsets=site.take("AOFFI"),
+    )
+    with gone_round(site):
+        offsets = _offsets(site, shape.geometry, words.offsets, _OFFSET_BITS, _OFFSET_BITS)
+        fetch = _fetch(site, shape, words, offsets)
+        if words.level is None:
+            values = fetch.sampled(fetch.image)
+        else:
+            is_base = site.compute("setp.eq.f32", 1, words.level, single(_BASE_LEVEL))
+            values = fetch.at_level(words.level, is_base)
+        _write(site, shape, fetch, values)
 
 
 @lowers("TLD")
 def lower_texel(site: Site) -> None:
-    """`d2, d, places, number, geometry[, mask]`: channels of the mask, two to each register."""
-    site.ignore("NODEP")
-    if not site.take("LZ"):
-        raise site.refuse("a level of its own")
-    geometry, mask, position = _geometry(site)
-    places, number = _sources(site, geometry, position)
-    with gone_round(site):
-        code = _TexelCode.begun(site)
-        image = DescribedImage(code.code, _counted(site, number), geometry.kind, False, True)
-        values = _channels(code, image, geometry, places)
-        _write(site, values, mask)
+    """`[p,] d2, d, words..., geometry[, mask]`: the texel at coordinates that are integers.
 
-
-def _geometry(site: Site) -> tuple[Geometry, int, int]:
-    """The geometry, the mask of the channels, and where among the operands the geometry is."""
-    for position, operand in enumerate(site.operands):
-        if not isinstance(operand, NameOperand):
-            continue
-        geometry = _GEOMETRIES.get(operand.name)
-        if geometry is None:
-            raise site.refuse(f"a texture of geometry {operand.name}")
-        mask: Operand = Immediate(_ALL_CHANNELS)
-        if position + 1 < len(site.operands):
-            mask = site.word(site.operand(position + 1))
-        if not isinstance(mask, Immediate):
-            raise site.refuse("a mask of channels in a register")
-        return geometry, mask.bits, position
-    raise site.refuse("a texture without a geometry")
-
-
-def _sources(site: Site, geometry: Geometry, end: int) -> tuple[tuple[Operand, ...], Register]:
-    """The places and the number of the texture, among the operands up to `end`.
-
-    From Hopper on a uniform register has the number. Before, `.SCR` deals all words out to two
-    operands, the larger half to the first; the number is the last of them (`.B`), or a word of a
-    constant bank.
+    The level is the largest with `.LZ`, a word with `.LL.CL`: the smallest there is or that one.
     """
-    count = geometry.numbers
-    if not site.take("SCR"):
-        if site.architecture < _HOPPER or end not in (4, 5):
-            raise site.refuse("a texture of no known place")
-        if end == 5 and site.word(site.operand(4)) != Immediate(0):
-            raise site.refuse("a texture with a sampler of its own")
-        return site.words(site.operand(2), count), _wide(site, site.word(site.operand(3)))
+    _refuse_others(site)
+    has_level = site.take("LL")
+    if has_level != site.take("CL") or has_level == site.take("LZ"):
+        raise site.refuse("a level that there need not be")
+    shape = TextureShape.of(site)
+    words = texture_words(
+        site,
+        shape,
+        is_in_register=site.take("B"),
+        has_level=has_level,
+        has_offsets=site.take("AOFFI"),
+    )
+    with gone_round(site):
+        offsets = _offsets(site, shape.geometry, words.offsets, _OFFSET_BITS, _OFFSET_BITS)
+        fetch = _fetch(site, shape, words, offsets, is_float=False)
+        if words.level is None:
+            values = fetch.sampled(fetch.image)
+        else:
+            values = fetch.at_existing_level(words.level)
+        _write(site, shape, fetch, values)
+
+
+@lowers("TLD4")
+def lower_gather(site: Site) -> None:
+    """`[p,] d2, d, words..., geometry[, mask]`: a channel of the four texels of the filter.
+
+    `.R`, `.G`, `.B` or `.A` says which one; another `.B` says where the texture's number is.
+    """
+    _refuse_others(site)
+    component = site.choose(_COMPONENTS, _BLUE)
     is_in_register = site.take("B")
-    words = count + is_in_register
-    first = (words + 1) // 2
-    found = list(site.words(site.operand(2), first))
-    if words > 1:
-        found += site.words(site.operand(3), words - first)
-    following = site.operands[3 + (words > 1) : end]
-    if is_in_register and not following:
-        return tuple(found[:-1]), _wide(site, found[-1])
-    return tuple(found), _wide(site, _of_bank(site, following))
+    if component == _BLUE:
+        is_in_register = site.statement.modifiers.count("B") > 1
+    shape = TextureShape.of(site)
+    words = texture_words(
+        site,
+        shape,
+        is_in_register=is_in_register,
+        has_level=False,
+        has_offsets=site.take("AOFFI"),
+    )
+    with gone_round(site):
+        steps = _GATHER_OFFSET_BITS, _GATHER_OFFSET_STEP
+        offsets = _offsets(site, shape.geometry, words.offsets, *steps)
+        fetch = _fetch(site, shape, words, offsets)
+        _write(site, shape, fetch, fetch.gathered(component))
 
 
-def _of_bank(site: Site, operands: Sequence[SassOperand]) -> Operand:
-    """The word of a constant bank: the bank's number and the word's."""
-    numbers = [o.value for o in operands if isinstance(o, ImmediateOperand) and o.value is not None]
-    if len(numbers) != 2 or len(operands) != 2:
-        raise site.refuse("a texture of no known place")
-    return site.constant(ConstantOperand(numbers[0], _WORD_BYTES * numbers[1]), _WORD_BYTES)
+@lowers("TXD")
+def lower_gradients(site: Site) -> None:
+    """`[p,] d2, d, words, gradients, geometry[, mask]`: the texel of the level they choose.
+
+    Words are the number of the texture in a register (`.B`), the coordinates, and one with the
+    layer in its lower half and the offsets in its upper one. Gradients take turns: in x and y by
+    the first coordinate, then by the second.
+    """
+    _refuse_others(site)
+    shape = TextureShape.of(site)
+    geometry = shape.geometry
+    if geometry.numbers > 2:
+        raise site.refuse("gradients of three coordinates")
+    is_in_register, has_offsets = site.take("B"), site.take("AOFFI")
+    count = is_in_register + geometry.numbers + (geometry.has_layer or has_offsets)
+    words = list(site.words(site.operand(shape.first), count))
+    slopes = site.words(site.operand(shape.first + 1), 2 * geometry.numbers)
+    number = words.pop(0) if is_in_register else None
+    found = object_number(site, site.operands[shape.first + 2 : shape.end], number)
+    places, both = tuple(words[: geometry.numbers]), words[geometry.numbers :]
+    with gone_round(site):
+        layer = upper = None
+        if geometry.has_layer:
+            layer = site.compute("and.b32", 32, both[0], Immediate((1 << _LAYER_BITS) - 1))
+        if has_offsets:
+            upper = site.compute("shr.u32", 32, both[0], Immediate(_LAYER_BITS))
+        offsets = _offsets(site, geometry, upper, _OFFSET_BITS, _OFFSET_BITS)
+        fetch = _fetch(site, shape, TextureWords(layer, places, None, None, found), offsets)
+        _write(site, shape, fetch, fetch.at_gradients([slopes[::2], slopes[1::2]]))
 
 
-def _wide(site: Site, number: Operand) -> Register:
-    return site.compute("cvt.u64.u32", 64, site.in_register(number, 32))
+def _refuse_others(site: Site) -> None:
+    """Refuses what PTX execution does not have either; takes what changes no value."""
+    for name, what in (
+        ("DC", "a comparison of depth"),
+        ("LB", "a bias of the level"),
+        ("NDV", "a level of the gradients between lanes"),
+        ("MS", "a texture of several samples"),
+    ):
+        if name in site.statement.modifiers:
+            raise site.refuse(what)
+    site.ignore("NODEP")
 
 
-def _counted(site: Site, number: Register) -> Register:
+def _offsets(
+    site: Site, geometry: Geometry, word: Operand | None, bits: int, step: int
+) -> tuple[Operand, ...]:
+    """The offsets of all axes, numbers with a sign, one every `step` bits of a word."""
+    if word is None:
+        return ()
+    return tuple(
+        site.compute("bfe.s32", 32, word, Immediate(step * axis), Immediate(bits))
+        for axis in range(geometry.numbers)
+    )
+
+
+def object_code(site: Site) -> ObjectCode:
+    """Writes the parts of one read or write."""
+    return ObjectCode(parts_writer(site.builder, site.span, site.origin), site.span)
+
+
+def counted_object(site: Site, found: ObjectNumber) -> Register:
     """The address of the object, by the one instruction that counts: the rest is part of it."""
     handle = site.register(64)
     site.builder.append(
@@ -144,50 +199,80 @@ def _counted(site: Site, number: Register) -> Register:
             type=ScalarType.B64,
             source_type=ScalarType.B64,
             destinations=(handle,),
-            sources=(number,),
+            sources=(found.number,),
         )
     )
     return handle
 
 
-def _channels(
-    code: _TexelCode, image: DescribedImage, geometry: Geometry, places: tuple[Operand, ...]
-) -> tuple[Register, ...]:
-    """The four channels, integers or floating-point numbers as the texture's texels are."""
-    writer, builder = code.code, code.site.builder
-    shape = image.field(DescriptorField.SHAPE)
-    others = Immediate(0xFFFFFFFF ^ ShapeBits.INTEGER)
-    fits = code.compute(
-        "setp.eq.u32", 1, code.compute("and.b32", 32, shape, others), Immediate(geometry.shape)
+def _fetch(
+    site: Site,
+    shape: TextureShape,
+    words: TextureWords,
+    offsets: tuple[Operand, ...],
+    *,
+    is_float: bool = True,
+) -> Fetch:
+    geometry = shape.geometry
+    code = object_code(site)
+    image = DescribedImage(
+        code.code, counted_object(site, words.object), geometry.kind, False, True
     )
-    here = builder.new()
-    reason = f"the texture is no .{geometry.title} one"
-    writer.branch(fits, here, builder.trap(code.site.span, reason, is_part=True))
-    builder.place(here)
-    sampler = SamplerArgument(
-        code, image.field(DescriptorField.SAMPLER), has_axes=True, has_coarse_weights=True
+    fits, is_line = image.has_shape(geometry.shape, ShapeBits.INTEGER), None
+    if is_float and geometry is Geometry.D2:
+        # the assembler has no other way to read a line
+        is_line = image.has_shape(Geometry.D1.shape, ShapeBits.INTEGER)
+        fits = code.compute("or.pred", 1, fits, is_line)
+    code.end_unless(fits, f"the texture is no .{geometry.title} one")
+    sampler = _sampler(code, image, words.object.sampler if is_float else None)
+    if geometry.is_cube:
+        sampler = clamping(code, sampler)
+    return Fetch(
+        code,
+        geometry,
+        ScalarType.B32,
+        image,
+        sampler,
+        is_float,
+        words.layer,
+        words.places,
+        offsets,
+        is_line,
     )
-    values = tuple(writer.register(32) for _ in range(CHANNELS))
-    flag = code.compute("and.b32", 32, shape, Immediate(ShapeBits.INTEGER))
-    is_integer = code.compute("setp.ne.u32", 1, flag, Immediate(0))
-    integers, numbers, after = builder.new(), builder.new(), builder.new()
-    writer.branch(is_integer, integers, numbers)
-    for block, element in ((integers, ScalarType.S32), (numbers, ScalarType.F32)):
-        builder.place(block)
-        axes = axes_of(code, image, sampler, places, False, ())
-        found = Reading(code, image, element, CHANNELS, is_texture=True).texel(axes)
-        for value, channel in zip(values, found, strict=True):
-            writer.move(value, channel)
-        writer.jump(after)
-    builder.place(after)
-    return values
 
 
-def _write(site: Site, values: Sequence[Register], mask: int) -> None:
-    """The channels of the mask, without gaps: two to the second destination, two to the first."""
-    chosen = [value for number, value in enumerate(values) if mask >> number & 1]
-    for operand, some in ((site.operand(1), chosen[:2]), (site.operand(0), chosen[2:])):
-        targets = site.destinations(operand, len(some))
+def _sampler(code: ObjectCode, image: DescribedImage, given: Operand | None) -> SamplerArgument:
+    """The texture's own sampler, or one that the instruction names by a number that is not 0."""
+    bits: Operand = image.field(DescriptorField.SAMPLER)
+    if isinstance(given, Register):
+        is_given = code.compute("setp.ne.u32", 1, given, Immediate(0))
+        bits = code.select(32, is_given, given, bits)
+    return SamplerArgument(code, bits, has_axes=True, has_coarse_weights=True)
+
+
+def _write(site: Site, shape: TextureShape, fetch: Fetch, values: Sequence[Operand]) -> None:
+    """The channels of the mask, halves two to a register; the predicate says what was not there."""
+    chosen = [value for number, value in enumerate(values) if shape.mask >> number & 1]
+    if site.take("F16"):
+        site.ignore("RN")
+        write_channels(site, shape.first, _halves(fetch.code, chosen), 1)
+    else:
+        write_channels(site, shape.first, chosen, 2)
+    if shape.first > 2 and not site.is_discarded(site.operand(0)):
+        site.part("mov.pred", site.destination(site.operand(0)), Immediate(0))
+
+
+def _halves(code: ObjectCode, values: Sequence[Operand]) -> list[Operand]:
+    halves: list[Operand] = [code.compute("cvt.rn.f16.f32", 16, value) for value in values]
+    if len(halves) % 2:
+        halves.append(Immediate(0))
+    return [code.packed(halves[n : n + 2]) for n in range(0, len(halves), 2)]
+
+
+def write_channels(site: Site, first: int, values: Sequence[Operand], count: int) -> None:
+    """Values without gaps: `count` to the last of the first destinations, the others before it."""
+    for position, some in ((first - 1, values[:count]), (first - 2, values[count:])):
+        targets = site.destinations(site.operand(position), len(some))
         for target, value in zip(targets, some, strict=True):
             if target is not None:
                 site.part("mov.b32", target, value)

@@ -16,24 +16,63 @@ from kernelcast.ptx_frontend.sass.lowering.once_per_warp import once
 from kernelcast.ptx_frontend.sass.lowering.site import Site
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import MemoryOperand, RegisterOperand
+from kernelcast.simcore.isa.analysis.cluster_addresses import OFFSET_BITS, OFFSET_MASK
 from kernelcast.simcore.isa.ir.bulk_operations import CHUNK_BYTES
-from kernelcast.simcore.isa.ir.kernel import Address, Immediate, Operand
+from kernelcast.simcore.isa.ir.kernel import (
+    Address,
+    Guard,
+    Immediate,
+    Operand,
+    Register,
+    Special,
+    SpecialRegister,
+)
 from kernelcast.simcore.isa.types import AddressSpace, ScalarType
 
 __all__: list[str] = []
 
+_MOST_RANKS = 16
+
 
 @lowers("UGETNEXTWORKID")
 def lower_request_for_work(site: Site) -> None:
-    """`[answer], [mbarrier]`: a thread block that has not begun, which is always declined."""
-    if not site.take("SELFCAST"):
-        raise site.refuse("an answer for all thread blocks of a cluster")
+    """`[answer], [mbarrier]`: a thread block that has not begun, which is always declined.
+
+    `.BROADCAST` tells all thread blocks of the cluster, each in its own shared memory.
+    """
+    is_of_cluster = site.take("BROADCAST")
+    if not is_of_cluster and not site.take("SELFCAST"):
+        raise site.refuse()
     answer, barrier = (site.in_register(site.word(named_register(site, n)), 32) for n in range(2))
     with once(site):
-        zeros = [Immediate(0)] * 4
-        place = Address(AddressSpace.SHARED, answer, 0)
-        site.store(ScalarType.B32, place, zeros, is_main=True)
-        complete_transactions(site, Address(AddressSpace.SHARED, barrier, 0), CHUNK_BYTES)
+        if not is_of_cluster:
+            _decline(site, answer, barrier, is_main=True)
+            return
+        site.fence()
+        _decline_all(site, answer, barrier)
+
+
+def _decline(site: Site, answer: Register, barrier: Register, *, is_main: bool = False) -> None:
+    place = Address(AddressSpace.SHARED, answer, 0)
+    site.store(ScalarType.B32, place, [Immediate(0)] * 4, is_main=is_main)
+    complete_transactions(site, Address(AddressSpace.SHARED, barrier, 0), CHUNK_BYTES)
+
+
+def _decline_all(site: Site, answer: Register, barrier: Register) -> None:
+    chosen = site.guard
+    assert chosen is not None
+    count = site.compute("mov.u32", 32, SpecialRegister(Special.CLUSTER_NCTARANK))
+    within = [
+        site.compute("and.b32", 32, place, Immediate(OFFSET_MASK)) for place in (answer, barrier)
+    ]
+    for rank in range(_MOST_RANKS):
+        is_there = site.compute("setp.gt.u32", 1, count, Immediate(rank))
+        both = site.compute("and.pred", 1, chosen.register, is_there)
+        named = Immediate(rank + 1 << OFFSET_BITS)
+        there = [site.compute("or.b32", 32, offset, named) for offset in within]
+        site.guard = Guard(both, negated=False)
+        _decline(site, *there)
+        site.guard = chosen
 
 
 _WIDTHS: dict[str, tuple[ScalarType, int]] = {

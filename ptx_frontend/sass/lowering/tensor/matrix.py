@@ -67,7 +67,7 @@ def _operation(site: Site, name: str, *, selector: int = 0) -> MatrixOperation:
 def _order(site: Site, position: int, usual: Order) -> Order:
     """The order that stands behind a register of A or B."""
     operand = site.operand(position)
-    if not isinstance(operand, RegisterOperand) or operand.sign or operand.is_absolute:
+    if not isinstance(operand, RegisterOperand):
         raise site.refuse("a fragment is no register")
     names = [part for part in operand.parts if part in _ORDERS]
     if len(names) != len(operand.parts):
@@ -76,13 +76,17 @@ def _order(site: Site, position: int, usual: Order) -> Order:
 
 
 def _fragment(site: Site, operand: SassOperand, fragment: Fragment) -> list[Operand]:
-    """The registers of a fragment that is read, of 32 or 64 bits."""
-    if not isinstance(operand, RegisterOperand) or operand.sign or operand.is_absolute:
+    """The registers of a fragment that is read, of 32 or 64 bits; `-` negates those of 64."""
+    if not isinstance(operand, RegisterOperand):
         raise site.refuse("a fragment is no register")
+    is_wide = fragment.format.register_bits == 64
+    if operand.is_absolute or operand.sign not in (("", "-") if is_wide else ("",)):
+        raise site.refuse("a fragment with a sign")
     count = fragment.registers
-    if fragment.format.register_bits == 32:
+    if not is_wide:
         return list(site.words(operand, count))
-    return [site.pair(_neighbour(operand, 2 * index)) for index in range(count)]
+    places = (_neighbour(operand, 2 * index) for index in range(count))
+    return [site.pair(replace(place, sign=operand.sign), "f64") for place in places]
 
 
 def _neighbour(operand: RegisterOperand, distance: int) -> RegisterOperand:
@@ -157,6 +161,8 @@ def _lower_step(site: Site) -> None:
     sum_ = site.choose(names, "")
     count = _STEPS.get(result, 0)
     step = site.choose({f"STEP{number}": number for number in range(count)}, -1)
+    if any(isinstance(o, RegisterOperand) and o.sign for o in site.operands):
+        raise site.refuse("a fragment with another sign")
     if step < 0 or (result, sum_) == ("f16", "f32"):
         raise site.refuse("a step")
     orders = (_order(site, 1, Order.ROW), _order(site, 2, Order.COLUMN))

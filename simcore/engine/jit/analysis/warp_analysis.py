@@ -183,6 +183,7 @@ def _variances(kernel: Kernel, facts: Facts, forced: set[int]) -> dict[int, Lane
     for index in entry_live:
         zero = immediate_variance(Immediate(0), by_index[index].bits, facts.width)
         found[index] = zero.guessed() if index in forced else zero
+    exact = _read_under_guard_only(kernel)
     readers: dict[int, list[int]] = defaultdict(list)
     for place, instruction in enumerate(kernel.instructions):
         for register in reads(instruction):
@@ -195,7 +196,7 @@ def _variances(kernel: Kernel, facts: Facts, forced: set[int]) -> dict[int, Lane
         instruction = kernel.instructions[place]
         for register, variance in _results(instruction, found, facts):
             new = joined(found.get(register.index), variance)
-            if instruction.guard is not None:
+            if instruction.guard is not None and register.index not in exact:
                 new = _guarded(new, instruction.guard, found, facts.width)
             if register.index in forced:
                 new = new.guessed()
@@ -208,6 +209,22 @@ def _variances(kernel: Kernel, facts: Facts, forced: set[int]) -> dict[int, Lane
     for register in kernel.registers:
         found.setdefault(register.index, uniform(facts.width))
     return found | {index: found[index].guessed() for index in forced}
+
+
+def _read_under_guard_only(kernel: Kernel) -> set[int]:
+    """Registers with one write, under a guard, that nobody reads where the guard does not hold.
+
+    They are alive in no basic block but their own, so what other lanes hold does not matter.
+    """
+    live: set[int] = set().union(*live_in(kernel))
+    writes: dict[int, int] = {}
+    found: set[int] = set()
+    for instruction in kernel.instructions:
+        for register in definitions(instruction):
+            writes[register.index] = writes.get(register.index, 0) + 1
+            if instruction.guard is not None and register.index not in live:
+                found.add(register.index)
+    return {index for index in found if writes[index] == 1}
 
 
 def _popped(pending: list[int]) -> Iterator[int]:

@@ -6,10 +6,13 @@ place where paths join, so only so many are; all others are added to memory at o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import Analysis
 from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
 from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
-from kernelcast.simcore.isa.ir.kernel import BarrierSync, BasicBlock, Kernel
+from kernelcast.simcore.isa.analysis.uniformity import definitions
+from kernelcast.simcore.isa.ir.kernel import BarrierSync, BasicBlock, Instruction, Kernel
 
 __all__ = ["COUNTERS_AT_ONCE", "CounterCode", "loop_heads"]
 
@@ -21,28 +24,32 @@ _MOST_HELD = 24
 class CounterCode:
     """Counters of basic blocks and guards in a thread block's row.
 
-    Words of a row: issues and lanes by basic block, then lanes off by guarded instruction, then as
-    many unused ones as make it a multiple of COUNTERS_AT_ONCE.
+    Words of a row: issues and lanes by basic block, then lanes off by guard, then as many unused
+    ones as make it a multiple of COUNTERS_AT_ONCE. Instructions of a basic block whose guards hold
+    in the same lanes share a counter: `guarded` are pcs and the words of their counters.
     """
 
     def __init__(self, warp: WarpCode, kernel: Kernel, analysis: Analysis) -> None:
         self._warp = warp
         self._analysis = analysis
         self._blocks = len(kernel.blocks)
-        self.guarded = [i.pc for b in kernel.blocks for i in b.body if i.guard is not None]
-        self._position = {pc: 2 * self._blocks + n for n, pc in enumerate(self.guarded)}
+        leaders = {i.pc: found for block in kernel.blocks for i, found in _same_guards(block)}
+        self._position = {
+            leader: 2 * self._blocks + n for n, leader in enumerate(dict.fromkeys(leaders.values()))
+        }
+        self.guarded = [(pc, self._position[leader]) for pc, leader in leaders.items()]
         self._held = _held(kernel)
         self._held_guards = [
             i.pc
             for b in kernel.blocks
             for i in b.body
-            if i.guard is not None and b.index in self._held
+            if i.pc in self._position and b.index in self._held
         ]
 
     @property
     def words(self) -> int:
         """Words of a row, padded to a multiple of COUNTERS_AT_ONCE."""
-        used = 2 * self._blocks + len(self.guarded)
+        used = 2 * self._blocks + len(self._position)
         return -(-used // COUNTERS_AT_ONCE) * COUNTERS_AT_ONCE
 
     def write_entry(self) -> None:
@@ -75,6 +82,10 @@ class CounterCode:
         known = code.op(f"load <2 x i64>, ptr {where}, align 8")
         both = code.op(f"add <2 x i64> {known}, {more}")
         code.do(f"store <2 x i64> {both}, ptr {where}, align 8")
+
+    def counts_off(self, pc: int) -> bool:
+        """Whether an instruction is the one that counts for all those with its guard."""
+        return pc in self._position
 
     def count_off(self, pc: int, mask: str) -> None:
         """Lanes that the guard of an instruction turned off."""
@@ -111,6 +122,18 @@ class CounterCode:
         code = self._warp.scalar
         known = code.op(f"load i64, ptr {place}")
         code.do(f"store i64 {code.op(f'add i64 {known}, {value}')}, ptr {place}")
+
+
+def _same_guards(block: BasicBlock) -> Iterator[tuple[Instruction, int]]:
+    """Guarded instructions, and the pc of the first one whose guard holds in the same lanes."""
+    first: dict[tuple[int, bool], int] = {}
+    for instruction in block.body:
+        if instruction.guard is not None:
+            key = instruction.guard.register.index, instruction.guard.negated
+            yield instruction, first.setdefault(key, instruction.pc)
+        for register in definitions(instruction):
+            for negated in (False, True):
+                first.pop((register.index, negated), None)
 
 
 def _held(kernel: Kernel) -> tuple[int, ...]:

@@ -226,9 +226,10 @@ class WarpFunction:
             condition = self._control.condition(instruction.guard)
             mask = warp.both_masks(mask, condition)
             keep = self._control.uniform_condition(instruction.guard)
-            off = warp.scalar.op(f"xor {warp.mask_type} {condition}, -1")
-            off = warp.both_masks(off, self._block_mask(block))
-            self.counters.count_off(instruction.pc, off)
+            if self.counters.counts_off(instruction.pc):
+                off = warp.scalar.op(f"xor {warp.mask_type} {condition}, -1")
+                off = warp.both_masks(off, self._block_mask(block))
+                self.counters.count_off(instruction.pc, off)
         registers, values = self._results(block, instruction, mask, position)
         self._spin.after(block.index, instruction, values, mask)
         for register, (value, written_as, variance) in zip(registers, values, strict=False):

@@ -48,16 +48,16 @@ _LEAST_STAGING_BYTES = 16
 class GeneratedCode:
     """IR of the module and what is needed to run it.
 
-    `guarded`: pcs of guarded instructions, in the order of their counters; `lane_offsets`: the lane
-    offsets that records refer to; `barriers`: basic block by warp state - 1;
-    `mixed_barriers`: basic block and where the context keeps its waiting lanes; `yields`: the same
-    for heads of spin loops; `counted`: accesses that have counters instead of records where the
-    whole warp does them.
+    `guarded`: pcs of guarded instructions, and the words that count their lanes off;
+    `lane_offsets`: the lane offsets that records refer to; `barriers`: basic block by warp
+    state - 1; `mixed_barriers`: basic block and where the context keeps its waiting lanes;
+    `yields`: the same for heads of spin loops; `counted`: accesses that have counters instead of
+    records where the whole warp does them.
     """
 
     ir: str
     layout: ThreadBlockLayout
-    guarded: tuple[int, ...]
+    guarded: tuple[tuple[int, int], ...]
     lane_offsets: tuple[tuple[int, ...], ...]
     barriers: tuple[int, ...]
     mixed_barriers: tuple[tuple[int, int], ...]

@@ -32,7 +32,7 @@ from kernelcast.traces.trace import Trace
 __all__ = ["PreparedLaunch", "SlicedLaunch", "can_run", "run"]
 
 
-_OPTIMIZING_S_PER_CHARACTER = 2e-6
+_OPTIMIZING_S_PER_CHARACTER = 1e-6
 _OPTIMIZED = 2
 _Entry = ctypes.CFUNCTYPE(
     ctypes.c_int64,

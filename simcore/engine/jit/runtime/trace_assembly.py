@@ -75,8 +75,8 @@ def _classes(kernel: Kernel, source: GeneratedCode, counted: Counted) -> ThreadB
     rows = counted.counts
     blocks = basic_block_of_each_pc(kernel)
     issues, lanes = rows[:, 2 * blocks], rows[:, 2 * blocks + 1]
-    for position, pc in enumerate(source.guarded):
-        lanes[:, pc] -= rows[:, 2 * len(kernel.blocks) + position]
+    for pc, word in source.guarded:
+        lanes[:, pc] -= rows[:, word]
     return ThreadBlockClasses(counted.class_of, issues, lanes)
 
 

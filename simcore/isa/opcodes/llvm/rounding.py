@@ -20,6 +20,7 @@ __all__ = [
     "float_operation",
     "flushed",
     "llvm_float_modes",
+    "llvm_modes_of_normal_results",
     "narrowed",
     "rectified",
     "saturated",
@@ -215,7 +216,15 @@ def llvm_float_modes(emit: Emission) -> Emission:
     `.ftz` applies to floating-point operands and results, `.sat` and `.relu` to results. For
     opcodes whose operands and results all have the instruction's type.
     """
+    return _with_modes(emit, may_be_subnormal=True)
 
+
+def llvm_modes_of_normal_results(emit: Emission) -> Emission:
+    """Adds float modes to an emission that makes no subnormal numbers of normal ones."""
+    return _with_modes(emit, may_be_subnormal=False)
+
+
+def _with_modes(emit: Emission, *, may_be_subnormal: bool) -> Emission:
     @element_by_element
     @in_single_precision
     @wraps(emit)
@@ -228,7 +237,7 @@ def llvm_float_modes(emit: Emission) -> Emission:
         flushes = "ftz" in modifiers
         result = emit(code, context, *(flushed(code, type_, x) if flushes else x for x in operands))
         assert isinstance(result, str)
-        if flushes:
+        if flushes and may_be_subnormal:
             result = flushed(code, type_, result)
         if "relu" in modifiers:
             result = rectified(code, type_, result)

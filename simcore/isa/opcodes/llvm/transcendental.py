@@ -16,6 +16,7 @@ from kernelcast.simcore.isa.opcodes.llvm.rounding import (
     converted,
     float_operation,
     llvm_float_modes,
+    llvm_modes_of_normal_results,
 )
 from kernelcast.simcore.isa.opcodes.llvm.sine import cosine, polynomial, sine
 from kernelcast.simcore.isa.opcodes.table import Context, Emission
@@ -40,7 +41,7 @@ def emit_rcp(code: LaneCode, context: Context, a: str) -> str:
     return float_operation(code, context, "fdiv", code.real(context.type, 1.0), a)
 
 
-@llvm_float_modes
+@llvm_modes_of_normal_results
 def emit_sqrt(code: LaneCode, context: Context, a: str) -> str:
     """Emits `sqrt`, correctly rounded."""
     return float_operation(code, context, "sqrt", a)
@@ -49,7 +50,10 @@ def emit_sqrt(code: LaneCode, context: Context, a: str) -> str:
 def function_emission(function: Callable[[LaneCode, str], str]) -> Emission:
     """The function of a `double`, rounded to the type of the instruction."""
 
-    @llvm_float_modes
+    is_normal = function in (_inverse_root, _log2)
+    modes = llvm_modes_of_normal_results if is_normal else llvm_float_modes
+
+    @modes
     def emit(code: LaneCode, context: Context, a: str) -> str:
         lane = LLVM_TYPES[context.type]
         return converted(code, "double", function(code, converted(code, lane, a, "double")), lane)

@@ -151,7 +151,7 @@ def test_the_assembler_tells_the_place(tmp_path: Path) -> None:
     needs_tools()
     broken = _PTX.replace("{ ret; }", "{\n.reg .b32 a;\n  add.s32 a, b, 3;\nret; }")
     with pytest.raises(
-        CompilationError, match="for sm_80: Arguments mismatch for instruction 'add'"
+        CompilationError, match="for sm_80, kernel 'k': Arguments mismatch for instruction 'add'"
     ) as caught:
         assemble(broken, "sm_80", "k.ptx")
     assert caught.value.span is not None

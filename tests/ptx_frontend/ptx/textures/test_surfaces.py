@@ -190,6 +190,22 @@ def test_64_bit_reductions_and_those_of_texels() -> None:
 
 
 @pytest.mark.parametrize(
+    ("operation", "type_", "expected"),
+    [("min", np.int32, -3), ("max", np.int32, 5), ("min", np.uint32, 5), ("max", np.uint32, -3)],
+)
+def test_reductions_of_texels_have_the_sign_of_the_texels(
+    operation: str, type_: type[np.generic], expected: int
+) -> None:
+    kernel = shared.reading(
+        f"sured.p.{operation}.1d.b32.trap [%t, {{1}}], %r0;\nmov.b32 %o0, 0;", 1, 1
+    )
+    held = np.full(3, 5, type_)
+    values = np.full((1, 1), -3, np.int32)
+    shared.results(kernel, values, kc.Surface(held, Kind.IMAGE_1D), count=1)
+    assert held.view(np.int32).tolist() == [5, expected, 5]
+
+
+@pytest.mark.parametrize(
     ("order", "channel_type", "dtype", "expected"),
     [
         ("RGBA", "UNORM_INT8", np.uint8, [0, 128, 255, 255]),

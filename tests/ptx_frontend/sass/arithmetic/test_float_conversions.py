@@ -142,3 +142,12 @@ def test_conversions_of_integers_are_those_of_ptx(architecture: str) -> None:
 def test_conversions_of_floats_are_those_of_ptx(architecture: str) -> None:
     statements = [*_floats(), *_packed()]
     assert_same_as_ptx(sample(statements, architecture, ARCHITECTURES), architecture, ENGINES)
+
+
+def test_conversions_that_round_at_random() -> None:
+    """The bits that decide stand in the last operand."""
+    statements = [
+        FloatStatement(f"cvt.rs{modes}.{kind}x2.f32 ri, f, g, i", f"{kind}x2")
+        for modes, kind in product(("", ".relu", ".satfinite"), ("f16", "bf16"))
+    ]
+    assert_same_as_ptx(statements, "sm_100a", ENGINES)

@@ -62,6 +62,11 @@ def _of_singles() -> list[FloatStatement]:
         FloatStatement(swapped + "{t, s}; fma.rn.f32x2 rx, q, xx, zz", "f32x2", 100),
         FloatStatement(swapped + "{t, t}; fma.rn.f32x2 rx, q, xx, zz", "f32x2", 100),
     ]
+    twice = ".reg .b64 q; mov.b64 q, {0f3fb8aa3b, 0f3fb8aa3b}; "
+    found += [
+        FloatStatement(twice + "mul.rn.f32x2 rx, xx, q", "f32x2", 100),
+        FloatStatement(twice + "fma.rn.f32x2 rx, xx, yy, q", "f32x2", 100),
+    ]
     for rounding, saturates in product(_ROUNDINGS, ("", ".sat")):
         suffix = f"{rounding}{saturates}.f32"
         found += [

@@ -210,6 +210,28 @@ FORMS: Mapping[str, tuple[tuple[str, ...], Mapping[int, Callable[[Words], int]]]
             ),
         },
     ),
+    "loads or zeros": (
+        (
+            "SEL R45, R3, R43, P1",
+            "MOV R44, R42",
+            "@P2 LDG.E.U8.CONSTANT R9, [R42.64+0x5], P0",
+            "LDG.E.LTC128B.128.STRONG.GPU R4, [R42.64+0x20], P0",
+            "LDG.E R8, [R44.64+0x8], !P1",
+            "LDG.E.64 R44, [R44.64], !P1",
+            "MOV R10, R45",
+            "USETSHMSZ 0x400",
+            "USETSHMSZ.FLUSH",
+        ),
+        {
+            4: lambda w: w[8] if _is_negative(w[0]) else 0,
+            7: lambda w: w[11] if _is_negative(w[0]) else 0,
+            8: lambda w: w[2] if not _is_negative(w[1]) else 0,
+            9: lambda w: (
+                w[9] if not _is_negative(w[2]) else _bytes(w[1])[1] if _is_negative(w[0]) else 0
+            ),
+            10: lambda w: w[1] if not _is_negative(w[1]) else 0,
+        },
+    ),
     "packed sums": (
         ("VIADD.U8x4 R8, R3, -R4", "VIADD.U16x2 R9, R3, R4"),
         {

@@ -110,3 +110,31 @@ ret;
     for engine in ENGINES:
         found = outputs(kernel, launch, engine)[0]
         np.testing.assert_array_equal(found, 3 * (np.arange(128) ^ 96) + 3000)
+
+
+@pytest.mark.parametrize("architecture", ["sm_90a", "sm_100a", "sm_120a"])
+def test_arrivals_that_complete_no_phase(architecture: str) -> None:
+    """Lanes that arrive at once: each has the pending count that it found itself."""
+    text = f""".version 8.8
+.target {architecture}
+.address_size 64
+.visible .entry k(.param .u64 p0, .param .u32 n) {{
+.reg .b64 %out, %x<2>; .reg .b32 %t, %n, %bar, %r; .reg .pred %p<3>;
+.shared .align 8 .b64 bar;
+ld.param.u64 %out, [p0]; ld.param.u32 %n, [n]; mov.u32 %t, %tid.x; mov.u32 %bar, bar;
+mul.wide.u32 %x0, %t, 16; add.u64 %out, %out, %x0; setp.eq.u32 %p0, %t, 0;
+@%p0 mbarrier.init.shared.b64 [%bar], 200; bar.sync 0;
+mbarrier.arrive.noComplete.shared.b64 %x1, [%bar], %n;
+mbarrier.pending_count.b64 %r, %x1; st.global.b32 [%out], %r; setp.gt.u32 %p1, %t, 20;
+@%p1 mbarrier.arrive_drop.noComplete.shared.b64 %x1, [%bar], 2;
+mbarrier.pending_count.b64 %r, %x1; st.global.b32 [%out+4], %r;
+mbarrier.test_wait.shared.b64 %p2, [%bar], %x1; selp.b32 %r, 1, 2, %p2;
+st.global.b32 [%out+8], %r; ret;
+}}
+"""
+    launch = Launch((1, 1, 1), (32, 1, 1), (np.zeros((32, 4), np.uint32), np.uint32(3)))
+    wanted = outputs(read_ptx(text, "k.ptx").kernels["k"], launch, "reference")[0]
+    assert wanted[:, 0].tolist() == [200 - 3 * lane for lane in range(32)]
+    kernel = machine_kernel(text, architecture)
+    for engine in ENGINES:
+        np.testing.assert_array_equal(outputs(kernel, launch, engine)[0], wanted)

@@ -61,6 +61,18 @@ _HOPPER = tuple(
     Statement(_mma(f"m16n8k{k}.row.col.f64.f64.f64.f64"), k // 2, k // 4, 4, 4, _DOUBLES)
     for k in (4, 8, 16)
 )
+
+
+def _negated(name: str, a: int, b: int, c: int) -> Statement:
+    """A of f64 with the other sign, which the product itself gives it."""
+    registers = [f"%n{name[:6]}_{index}" for index in range(a)]
+    signs = " ".join(f"neg.f64 {item}, %e{index};" for index, item in enumerate(registers))
+    left = "{" + ", ".join(registers) + "}"
+    product = f"mma.sync.aligned.{name}.row.col.f64.f64.f64.f64 {{D}}, {left}, {{B}}, {{C}}"
+    text = f".reg .f64 {', '.join(registers)}; {signs} {product}"
+    return Statement(text, 0, b, c, c, _DOUBLES, others=a)
+
+
 _SCALED = ("fp8", "f32", "scales")
 
 
@@ -114,9 +126,9 @@ _BLACKWELL = (
     ("architecture", "statements"),
     [
         ("sm_75", _TURING),
-        ("sm_80", (*_AMPERE, *_NIBBLES)),
+        ("sm_80", (*_AMPERE, *_NIBBLES, _negated("m8n8k4", 1, 1, 2))),
         ("sm_89", (*_AMPERE[:4], *_ADA)),
-        ("sm_90", (*_AMPERE, *_NIBBLES, *_HOPPER)),
+        ("sm_90", (*_AMPERE, *_NIBBLES, *_HOPPER, _negated("m16n8k16", 8, 4, 4))),
         ("sm_100", (*_AMPERE, *_NIBBLES, *_HOPPER)),
         ("sm_120a", (*_AMPERE[3:6], *_ADA, *_BLACKWELL)),
     ],
