@@ -96,7 +96,9 @@ class ResourceNeeds:
 
     `registers` is the count per thread that the user gave, `live_registers` the largest number of
     32-bit registers that are live at once (an estimate of what a compiler would allocate);
-    `max_registers` is `.maxnreg`. `shared_bytes` per thread block, `local_bytes` per thread.
+    `fewest_registers`: how many it cannot do without, where the estimate has more so that loads
+    come early. `max_registers` is `.maxnreg`. `shared_bytes` per thread block, `local_bytes` per
+    thread.
     """
 
     live_registers: int
@@ -104,6 +106,7 @@ class ResourceNeeds:
     local_bytes: int = 0
     registers: int | None = None
     max_registers: int | None = None
+    fewest_registers: int | None = None
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,7 @@ def _check_launch(trace: Trace) -> None:
         raise ValueError(f"{len(trace.instructions)} instructions")
     for name, number in (
         ("live_registers", needs.live_registers),
+        ("fewest_registers", needs.fewest_registers),
         ("shared_bytes", needs.shared_bytes),
         ("local_bytes", needs.local_bytes),
         ("registers", needs.registers),

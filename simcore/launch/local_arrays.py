@@ -6,7 +6,7 @@ import numpy as np
 
 from kernelcast.simcore.isa.analysis.control_flow import max_live_registers
 from kernelcast.simcore.isa.ir.kernel import Kernel
-from kernelcast.simcore.isa.schedule.register_estimate import estimated_registers
+from kernelcast.simcore.isa.schedule.register_estimate import estimated_registers, fewest_registers
 from kernelcast.simcore.launch.launch import Argument, Launch, LocalBytes
 from kernelcast.traces.trace import ResourceNeeds
 
@@ -57,13 +57,18 @@ def resource_needs(kernel: Kernel, launch: Launch) -> ResourceNeeds:
         local_bytes=kernel.local_bytes,
         registers=launch.registers or _assembled_registers(kernel),
         max_registers=kernel.max_registers,
+        fewest_registers=None if _keeps_order(kernel) else fewest_registers(kernel),
     )
+
+
+def _keeps_order(kernel: Kernel) -> bool:
+    """Whether no pre-pass changes the order of the instructions."""
+    return kernel.machine is not None or kernel.is_as_written or kernel.is_for_debugging
 
 
 def _registers(kernel: Kernel) -> int:
     """Registers per thread: as an assembler would take, or the most that live in the source."""
-    is_left = kernel.machine is not None or kernel.is_as_written or kernel.is_for_debugging
-    return max_live_registers(kernel) if is_left else estimated_registers(kernel)
+    return max_live_registers(kernel) if _keeps_order(kernel) else estimated_registers(kernel)
 
 
 def _system_bytes(kernel: Kernel) -> int:

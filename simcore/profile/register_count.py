@@ -11,6 +11,10 @@ from kernelcast.traces.trace import ResourceNeeds
 __all__ = ["RegisterCount", "registers_per_thread", "warps_that_fit"]
 
 
+_STEP = 8
+"""Registers are given to warps in units of 256."""
+
+
 @dataclass(frozen=True, slots=True)
 class RegisterCount:
     """Registers per thread; `assumed` when nobody compiled the kernel for the device."""
@@ -36,7 +40,22 @@ def registers_per_thread(
         _most_that_fit(warps_per_thread_block, device),
         *(limit for limit in (needs.max_registers,) if limit),
     ]
-    return RegisterCount(max(1, min(needs.live_registers, *limits)), assumed=True)
+    return RegisterCount(max(1, min(_wanted(needs, device), *limits)), assumed=True)
+
+
+def _wanted(needs: ResourceNeeds, device: Device) -> int:
+    """What a compiler takes without a limit.
+
+    It spends registers on early loads as long as they leave all warps of the device their place.
+    """
+    if needs.fewest_registers is None:
+        return needs.live_registers
+    sm = device.sm
+    of_a_warp = _round_down(sm.registers // sm.max_warps, sm.register_allocation_unit)
+    spare = of_a_warp // device.architecture.warp_width
+    if needs.fewest_registers > spare:
+        spare = _round_up(needs.fewest_registers, _STEP)
+    return max(needs.fewest_registers, min(needs.live_registers, spare))
 
 
 def warps_that_fit(registers: int, warps_per_thread_block: int, device: Device) -> int:

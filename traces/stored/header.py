@@ -127,7 +127,7 @@ def _header(found: Mapping[str, Any]) -> StoredHeader:
         repeats=_positive(found["repeats"], "repeats"),
         engine=_text(found, "engine"),
         elapsed_s=float(elapsed),
-        resources=_build(ResourceNeeds, found["resources"]),
+        resources=_build(ResourceNeeds, {"fewest_registers": None, **found["resources"]}),
         instructions=instructions,
         pairs_agree=_flag(found, "pairs_agree", absent=False),
         no_paths=_text({"no_paths": "", **found}, "no_paths"),

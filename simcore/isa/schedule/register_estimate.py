@@ -21,6 +21,7 @@ from kernelcast.traces.static_schedule import FACTORS
 __all__ = [
     "Prepared",
     "estimated_registers",
+    "fewest_registers",
     "order_limit",
     "pcs_of_block",
     "prepared",
@@ -89,9 +90,15 @@ def order_limit(kernel: Kernel) -> int:
 
 
 @once_per_kernel
+def fewest_registers(kernel: Kernel) -> int:
+    """Registers per thread that no order of loads can do without."""
+    return max((item.fewest for item in _regions(kernel)), default=0) + _RESERVED
+
+
+@once_per_kernel
 def register_limit(kernel: Kernel) -> int:
     """How many registers the assembler uses to hoist loads: up to the next step of occupancy."""
-    fewest = max((item.fewest for item in _regions(kernel)), default=0) + _RESERVED
+    fewest = fewest_registers(kernel)
     step = max(_FEWEST, -(-fewest // _STEP) * _STEP)
     return max(fewest, min(step, _MOST, kernel.max_registers or _MOST))
 

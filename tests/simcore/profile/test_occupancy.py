@@ -32,6 +32,30 @@ def resident(
 
 
 @pytest.mark.parametrize(
+    ("device", "fewest", "taken"),
+    [
+        # 32768 registers for 48 warps: 682 a warp, in units of 64: 20 for each thread
+        ("gtx-480", 17, 20),
+        ("gtx-480", 21, 24),
+        ("gtx-480", 30, 30),
+        # 65536 for 64 warps: 32
+        ("v100-pcie", 17, 29),
+        ("v100-pcie", 29, 29),
+        # 65536 for 32 warps: 64
+        ("quadro-rtx-4000", 17, 29),
+    ],
+)
+def test_loads_come_early_where_no_warp_loses_its_place(
+    device: str, fewest: int, taken: int
+) -> None:
+    """The estimate of 29 registers, or of the fewest, within what the device has to spare."""
+    needs = ResourceNeeds(max(29, fewest), 0, fewest_registers=fewest)
+    found = occupancy(needs, LaunchShape((MANY, 1, 1), (256, 1, 1)), load_device(device))
+    assert found.registers_per_thread == taken
+    assert found.registers_assumed
+
+
+@pytest.mark.parametrize(
     ("device", "threads", "registers", "shared", "blocks", "limiter"),
     [
         # 1536 // 1024
