@@ -265,7 +265,7 @@ class KernelProfile:
     a profiler counted on a GPU."""
     machine: MachineCounts | None = None
     """Counts of machine code; None for a source form."""
-    has_source: bool = False
+    has_source: bool = field(compare=False, default=False)
     """Whether the kernel could have been executed as PTX or LLVM IR, too."""
 
     def derived(self, make: Callable[[ProfileSource], Value]) -> Value | None:

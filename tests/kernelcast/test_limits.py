@@ -211,7 +211,7 @@ def test_the_time_limit_covers_reading(tmp_path: Path, error: Output) -> None:
 
 def test_the_time_limit_covers_analysis() -> None:
     code = kernel()
-    with pytest.raises(LimitExceeded, match=r"still looking for live registers after 0 s"):
+    with pytest.raises(LimitExceeded, match=r"still ordering instructions after 0 s"):
         code.run(grid=1, block=32, args=[np.zeros(64)], limits=kc.Limits(seconds=0.0))
 
 

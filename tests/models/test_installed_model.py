@@ -221,7 +221,7 @@ def test_its_facts_are_changed_and_follow(tmp_path: Path) -> None:
         ("value = 0,", "value = 2,", "toll.discounts.store: more than the whole toll on tolled"),
         ("access_cycles", "access_cycle", "toll.access_cycle: is unknown (did you mean access_c"),
         ("[toll.discounts]", "[toll.refunds]", "toll.refunds: is unknown"),
-        ("[toll]", "[tolls]", "tolls: is unknown (did you mean toll?)"),
+        ("[toll]", "[tolls]", "tolls: is unknown (did you mean toll, atomics?)"),
     ],
 )
 def test_wrong_sections_are_refused(tmp_path: Path, old: str, new: str, message: str) -> None:

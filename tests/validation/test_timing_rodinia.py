@@ -89,7 +89,9 @@ def profiled(device: str) -> Device:
 def executed(name: str) -> KernelTrace:
     size = SIZES.get(name, "full")
     devices = tuple(profiled(device) for device in DEVICES)
-    return load_workload(SUITE / f"{name}.toml").run(size, devices=devices, record_paths=True)
+    return load_workload(SUITE / f"{name}.toml").run(
+        size, devices=devices, record_paths=True, code="as-written"
+    )
 
 
 @cache
@@ -197,7 +199,7 @@ def test_nearest_neighbours_retires_less_than_srad_at_the_clock_of_the_gpu() -> 
         results, times = [], []
         for name, launches in APPLICATIONS[application].items():
             trace = load_workload(SUITE / f"{name}.toml").run(
-                SIZES.get(name, "full"), devices=[device], record_paths=True
+                SIZES.get(name, "full"), devices=[device], record_paths=True, code="as-written"
             )
             profile = trace.profile(device)
             timed = profile.derived(timed_warps)

@@ -9,7 +9,6 @@ import pytest
 
 from kernelcast.errors import LaunchError
 from kernelcast.models.warpspeed.volumes.volumes import volumes
-from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.memory.cache import CacheState, fetch, open_line
@@ -138,7 +137,8 @@ def test_planes_hit_as_long_as_they_fit(
     device: str, oversubscription: float, hit_rate: float
 ) -> None:
     """Section 5.6, figure 17: close to 1 below an oversubscription of one, 0 above two."""
-    l2 = cold_l2(changed_device(load_device(device), {"l2.capacity_bytes": 1 << 20}))
+    whole = replace(load_device(device).l2, capacity_bytes=1 << 20, partitions=1)
+    l2 = cold_l2(replace(load_device(device), l2=whole))
     lines = int(oversubscription * (1 << 20) / 128)
     _sweep(l2, lines)
     assert _sweep(l2, lines) / lines == pytest.approx(hit_rate, abs=0.05)

@@ -237,7 +237,8 @@ def _check_options(
             raise KernelcastError("--accept takes the errors of PTX: leave out --code")
     for owner, given in of_suites.items():
         for name, value in given.items():
-            if value not in (None, False, "") and suite is not owner:
+            is_given = value is not None and value is not False and value != ""
+            if is_given and suite is not owner:
                 raise KernelcastError(f"{name} is of {owner.value}")
     of_measured = of_suites[Suite.MEASURED]
     if of_measured["--sample"] and not of_measured["--set"]:

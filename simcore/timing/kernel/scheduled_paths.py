@@ -36,8 +36,11 @@ class _Placed:
 
 
 def scheduled_kernel(kernel: TimedKernel, schedule: StaticSchedule | None) -> TimedKernel:
-    """The kernel in the order of its schedule; itself where there is none."""
-    if schedule is None or not schedule.regions:
+    """The kernel in the order of its schedule; itself where there is none.
+
+    Warps that wait for phases keep their order: nothing moves across a loop of looks.
+    """
+    if schedule is None or not schedule.regions or len(kernel.paths.phases):
         return kernel
     placed = list(_placed(kernel, schedule))
     source = np.concatenate(

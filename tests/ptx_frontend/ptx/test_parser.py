@@ -23,6 +23,7 @@ from kernelcast.ptx_frontend.ptx.text.syntax import (
     NegatedOperand,
     Operand,
     PairOperand,
+    PragmaStatement,
     Prototype,
     RegisterDeclaration,
     Scope,
@@ -131,15 +132,15 @@ def test_location_with_inlining() -> None:
     assert (location.file, location.line, location.column) == (2, 7, 3)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '.pragma "nounroll";',
-        ".section .debug_info { .b8 1 .b32 .debug_abbrev }",
-    ],
-)
-def test_what_has_no_meaning_here_leaves_nothing(text: str) -> None:
-    assert body(text) == ()
+def test_sections_leave_nothing() -> None:
+    assert body(".section .debug_info { .b8 1 .b32 .debug_abbrev }") == ()
+
+
+def test_pragmas_keep_their_text() -> None:
+    """`nounroll` says what an assembler makes of the next loop."""
+    (pragma,) = body('.pragma "nounroll";')
+    assert isinstance(pragma, PragmaStatement)
+    assert pragma.text == '"nounroll"'
 
 
 def test_variables() -> None:
@@ -299,15 +300,16 @@ def without_places(found: tuple[Statement, ...]) -> list[object]:
     ]
 
 
-def test_pragmas_and_sections_anywhere_leave_nothing() -> None:
+def test_pragmas_and_sections_stand_anywhere() -> None:
     text = (
         '.pragma "nounroll";\n.pragma "used_bytes_mask 15", "x;";\n'
         ".section\t.debug_abbrev\n{\n.b8 1 // }\n.b32 .debug_info+4\n}\n"
         '.section .debug_str\n{\nname:\n.b8 "}"\n}\n'
     )
-    assert body(text) == ()
+    assert all(isinstance(statement, PragmaStatement) for statement in body(text))
     found = module(f"{text}.entry k() {{ {text} ret; }} {text} .section .x {{ }}")
-    assert [len(f.body or ()) for f in found.functions] == [1]
+    kinds = [type(statement) for f in found.functions for statement in f.body or ()]
+    assert kinds == [PragmaStatement, PragmaStatement, InstructionStatement]
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,11 @@ HEADER = """
 def timed(body: str, device: Device, words: int, thread_blocks: int) -> LaunchTiming:
     kernel = kc.load_ptx(HEADER + body + " ret; }")["k"]
     trace = kernel.run(
-        grid=thread_blocks, block=THREADS, args=[np.zeros(words, np.int32)], devices=[device]
+        grid=thread_blocks,
+        block=THREADS,
+        args=[np.zeros(words, np.int32)],
+        devices=[device],
+        code="as-written",
     )
     found = trace.profile(device).derived(timed_warps)
     assert found is not None

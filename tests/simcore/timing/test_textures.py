@@ -42,7 +42,7 @@ def timed(device: Device, components: int, filtering: kc.Filter, count: int) -> 
     kernel = kc.load_ptx(BODY.format(reads=reads))["k"]
     out = np.zeros(32 * WARPS, np.float32)
     trace = kernel.run(
-        grid=1, block=32 * WARPS, args=[texture, out], code="source", devices=[device]
+        grid=1, block=32 * WARPS, args=[texture, out], code="as-written", devices=[device]
     )
     found = trace.profile(device).derived(timed_warps)
     assert found is not None
