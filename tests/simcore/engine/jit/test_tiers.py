@@ -45,8 +45,10 @@ TURN:
 BLOCKS = 3000
 
 
-def kernel() -> Kernel:
-    return read_ptx(COUNT_DOWN, "count_down.ptx").kernels["count_down"]
+def kernel(factor: int = 5) -> Kernel:
+    """The kernel with another factor is other code, which no test before has begun to compile."""
+    text = COUNT_DOWN.replace("%r4, 5, %r3", f"%r4, {factor}, %r3")
+    return read_ptx(text, "count_down.ptx").kernels["count_down"]
 
 
 def expected() -> int:
@@ -105,7 +107,7 @@ def test_short_runs_of_large_kernels_compile_once(
 ) -> None:
     monkeypatch.setattr(jit_run, "LARGE_IR", 0)
     monkeypatch.setattr(jit_run, "_OPTIMIZING_S_PER_CHARACTER", 1.0)
-    run(kernel())
+    run(kernel(7))
     assert compiled == [0]
 
 
@@ -121,7 +123,7 @@ def test_runs_that_wait_for_a_processor_are_not_long(
     monkeypatch.setattr(job, "time", clock)
     monkeypatch.setattr(jit_run, "LARGE_IR", 0)
     monkeypatch.setattr(jit_run, "_OPTIMIZING_S_PER_CHARACTER", 1e-3)
-    run(kernel())
+    run(kernel(9))
     assert compiled == [0]
 
 
