@@ -45,9 +45,10 @@ TURN:
 BLOCKS = 3000
 
 
-def kernel(factor: int = 5) -> Kernel:
-    """The kernel with another factor is other code, which no test before has begun to compile."""
-    text = COUNT_DOWN.replace("%r4, 5, %r3", f"%r4, {factor}, %r3")
+def kernel(further: int = 0) -> Kernel:
+    """The kernel with more steps behind its loop is other code: no test before compiles it still."""
+    steps = "add.u32 %r4, %r4, 1; sub.u32 %r4, %r4, 1;\n" * further
+    text = COUNT_DOWN.replace("    ld.param.u64 %d1", f"{steps}    ld.param.u64 %d1")
     return read_ptx(text, "count_down.ptx").kernels["count_down"]
 
 
@@ -107,7 +108,7 @@ def test_short_runs_of_large_kernels_compile_once(
 ) -> None:
     monkeypatch.setattr(jit_run, "LARGE_IR", 0)
     monkeypatch.setattr(jit_run, "_OPTIMIZING_S_PER_CHARACTER", 1.0)
-    run(kernel(7))
+    run(kernel(1))
     assert compiled == [0]
 
 
@@ -123,7 +124,7 @@ def test_runs_that_wait_for_a_processor_are_not_long(
     monkeypatch.setattr(job, "time", clock)
     monkeypatch.setattr(jit_run, "LARGE_IR", 0)
     monkeypatch.setattr(jit_run, "_OPTIMIZING_S_PER_CHARACTER", 1e-3)
-    run(kernel(9))
+    run(kernel(2))
     assert compiled == [0]
 
 
