@@ -46,7 +46,7 @@ BLOCKS = 3000
 
 
 def kernel(further: int = 0) -> Kernel:
-    """The kernel with more steps behind its loop is other code: no test before compiles it still."""
+    """More steps behind the loop make other code, which no test before is still compiling."""
     steps = "add.u32 %r4, %r4, 1; sub.u32 %r4, %r4, 1;\n" * further
     text = COUNT_DOWN.replace("    ld.param.u64 %d1", f"{steps}    ld.param.u64 %d1")
     return read_ptx(text, "count_down.ptx").kernels["count_down"]
