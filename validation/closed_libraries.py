@@ -38,7 +38,7 @@ _MOST_SECONDS_A_CUBIN = 600.0
 class Drawn:
     """Kernels of one cubin."""
 
-    library: Path
+    file: Path
     entry: CodeEntry
     kernels: tuple[str, ...]
 
@@ -46,7 +46,7 @@ class Drawn:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the shares and the reasons; the status is 1 where less than `--at-least` lowers."""
     options = _parser().parse_args(arguments)
-    libraries = options.library or list(_installed())
+    libraries = options.libraries or list(_installed())
     if not libraries:
         print("no libraries: pip install nvidia-curand nvidia-cublas", file=sys.stderr)  # noqa: T201
         return 2
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("library", nargs="*", type=Path, help="libraries, by default pip's")
+    parser.add_argument("libraries", nargs="*", type=Path, help="libraries, by default pip's")
     parser.add_argument("--kernels", type=int, default=500, help="how many are drawn")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--arch", action="append", help="architecture, may be repeated")
@@ -126,11 +126,11 @@ def _kernels(cubin: tuple[Path, CodeEntry]) -> list[str]:
 
 def _verdicts(drawn: Drawn) -> list[tuple[Path, str, tuple[str, ...]]]:
     """The library, the architecture, and what keeps a kernel from running, of each."""
-    place = (drawn.library, drawn.entry.architecture)
+    place = (drawn.file, drawn.entry.architecture)
     try:
         with time_limit(_MOST_SECONDS_A_CUBIN):
-            content = _content(drawn.library, drawn.entry)
-            module = cubin_module(content, drawn.library.name, names=drawn.kernels)
+            content = _content(drawn.file, drawn.entry)
+            module = cubin_module(content, drawn.file.name, names=drawn.kernels)
     except KernelcastError as error:
         return [(*place, (error.message,)) for _ in drawn.kernels]
     except Exception as error:  # a defect of the front end counts as what it is

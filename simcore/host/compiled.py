@@ -6,6 +6,7 @@ import hashlib
 import pickle
 from collections.abc import Callable, Sequence
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -83,7 +84,8 @@ class _KeptCode(_FunctionCache):  # type: ignore[misc]  # numba has no types
         return _CompileResult._rebuild(target_context, *code)
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        if data.lifted or data.library.has_dynamic_globals:  # addresses of this process
+        lifted, code = attrgetter("lifted", "library")(data)
+        if lifted or code.has_dynamic_globals:  # addresses of this process
             return
         name = self._file(sig, data.codegen)
         write_checked(name, _dumps((sig, data._reduce())))

@@ -44,6 +44,17 @@ _OFFSET_BITS, _GATHER_OFFSET_BITS, _GATHER_OFFSET_STEP = 4, 6, 8
 _LAYER_BITS = 16
 
 
+def _words(site: Site, shape: TextureShape, *, has_level: bool) -> TextureWords:
+    """The words of a read, whose modifiers say which there are."""
+    return texture_words(
+        site,
+        shape,
+        is_in_register=site.take("B"),
+        has_level=has_level,
+        has_offsets=site.take("AOFFI"),
+    )
+
+
 @lowers("TEX")
 def lower_texture(site: Site) -> None:
     """`[p,] d2, d, words..., geometry[, mask]`: the filtered texel of a level, here the largest.
@@ -56,13 +67,7 @@ def lower_texture(site: Site) -> None:
     if not (has_level or is_largest) and site.architecture < _WITHOUT_GRADIENTS:
         raise site.refuse("a level of the gradients between lanes")
     shape = TextureShape.of(site)
-    words = texture_words(
-        site,
-        shape,
-        is_in_register=site.take("B"),
-        has_level=has_level,
-        has_offsets=site.take("AOFFI"),
-    )
+    words = _words(site, shape, has_level=has_level)
     with gone_round(site):
         offsets = _offsets(site, shape.geometry, words.offsets, _OFFSET_BITS, _OFFSET_BITS)
         fetch = _fetch(site, shape, words, offsets)
@@ -85,13 +90,7 @@ def lower_texel(site: Site) -> None:
     if has_level != site.take("CL") or has_level == site.take("LZ"):
         raise site.refuse("a level that there need not be")
     shape = TextureShape.of(site)
-    words = texture_words(
-        site,
-        shape,
-        is_in_register=site.take("B"),
-        has_level=has_level,
-        has_offsets=site.take("AOFFI"),
-    )
+    words = _words(site, shape, has_level=has_level)
     with gone_round(site):
         offsets = _offsets(site, shape.geometry, words.offsets, _OFFSET_BITS, _OFFSET_BITS)
         fetch = _fetch(site, shape, words, offsets, is_float=False)
