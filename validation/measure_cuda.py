@@ -9,16 +9,20 @@ The results go to validation/measured/<device>.json; docs/measuring.md describes
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from fake_accelerator import FakeAccelerator
 
-from kernelcast.measuring.accelerator import Accelerator, MeasuringError
-from kernelcast.measuring.cases import Case, prepare
+from kernelcast.errors import KernelcastError
+from kernelcast.measuring.accelerator import Accelerator, DeviceLost, MeasuringError
+from kernelcast.measuring.cases import Case, cases_of, find_workloads, prepared_ahead
 from kernelcast.measuring.chains.timing import measure_latencies
 from kernelcast.measuring.command_line import (
+    Counted,
     Counters,
     Latencies,
     add_common_options,
@@ -31,8 +35,11 @@ from kernelcast.measuring.cuda_device import CudaDevice
 from kernelcast.measuring.machine_code import LoadSource, loader
 from kernelcast.measuring.measurement import Session, Settings
 from kernelcast.measuring.ncu import NcuProfiler, find_ncu
-from kernelcast.validation.measured_times import DRIVER_CODE, Api, FailedCase
+from kernelcast.validation.measured_times import DRIVER_CODE, Api
 from kernelcast.workload.workload import Workload
+
+_LAUNCHED = "launched"
+_LAUNCHED_LINE = re.compile(rf"^{_LAUNCHED} (\S+)$", re.MULTILINE)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -65,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
         help="time chains of dependent instructions first (default: auto, where all workloads are "
         "measured)",
     )
-    parser.add_argument("--launch-only", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--launch-only", action="append", default=[], help=argparse.SUPPRESS)
     return parser
 
 
@@ -88,26 +95,80 @@ def _counters(arguments: argparse.Namespace) -> Counters | None:
     if profiler.not_counted:
         sys.stdout.write(f"not counted on this GPU: {', '.join(profiler.not_counted)}\n")
 
-    def count(case: Case) -> tuple[Mapping[str, float], tuple[str, ...]]:
-        command = [sys.executable, __file__, "--launch-only", f"--device={arguments.device}"]
-        command += [f"--workload={case.name}", f"--size={case.size}", f"--code={arguments.code}"]
-        try:
-            metrics = profiler.profile(command)
-        except MeasuringError as error:
-            return {}, (error.message,)
-        return metrics, profiler.warnings(metrics)
+    return BatchCounters(profiler, arguments.device, arguments.code).count
 
-    return count
+
+@dataclass(frozen=True, slots=True)
+class BatchCounters:
+    """Counters of several cases from one run of this tool under ncu."""
+
+    profiler: NcuProfiler
+    device: int
+    code: str
+
+    def count(self, cases: Sequence[Case]) -> Iterator[Counted]:
+        """Metrics and warnings of each case; what breaks a batch is tried case by case."""
+        try:
+            launches, printed = self.profiler.profile(self._command(cases))
+        except MeasuringError as error:
+            yield from self._one_by_one(cases, error.message)
+            return
+        launched = _LAUNCHED_LINE.findall(printed)
+        if len(launched) != len(launches):
+            why = f"{len(launches)} launches were profiled of {len(launched)}"
+            yield from self._one_by_one(cases, f"ncu: {why}")
+            return
+        found = dict(zip(launched, launches, strict=True))
+        for case in cases:
+            launch = found.get(_place(case))
+            if launch is None:
+                yield {}, ("ncu: the case was not launched",)
+            else:
+                yield launch.metrics, self.profiler.warnings(launch.metrics)
+
+    def _one_by_one(self, cases: Sequence[Case], reason: str) -> Iterator[Counted]:
+        if len(cases) == 1:
+            yield {}, (reason,)
+            return
+        for case in cases:
+            yield from self.count([case])
+
+    def _command(self, cases: Sequence[Case]) -> list[str]:
+        command = [sys.executable, __file__, f"--device={self.device}", f"--code={self.code}"]
+        return command + [f"--launch-only={_place(case)}" for case in cases]
+
+
+def _place(case: Case) -> str:
+    return f"{case.name}@{case.size}"
 
 
 def _launch_only(device: Accelerator, arguments: argparse.Namespace) -> int:
-    """One launch of one case, and no other kernel: what ncu watches."""
-    case = find_chosen(arguments, ptx_of)[0]
-    if isinstance(case, FailedCase):
-        raise MeasuringError(case.error)
-    loaded = _loader(device, arguments)(case.workload.kernel.source)
-    Session(device, Settings()).launch_once(prepare(case), loaded.content)
+    """One launch of each case, and no other kernel: what ncu watches.
+
+    Cases that fail are left out, and those that were launched named; the tool that asked for them
+    measures all of them, and tells why.
+    """
+    load = _loader(device, arguments)
+    session = Session(device, Settings())
+    cases = [_case_at(place) for place in arguments.launch_only]
+    for case, prepared in zip(cases, prepared_ahead(cases), strict=True):
+        try:
+            loaded = load(case.workload.kernel.source)
+            session.launch_once(prepared(), loaded.content)
+        except DeviceLost:
+            raise
+        except KernelcastError:
+            continue
+        sys.stdout.write(f"{_LAUNCHED} {_place(case)}\n")
+        sys.stdout.flush()
     return 0
+
+
+def _case_at(place: str) -> Case:
+    name, _, size = place.rpartition("@")
+    (file,) = find_workloads([name]).values()
+    (case,) = cases_of(name, file, [size])
+    return case
 
 
 def _loader(device: Accelerator, arguments: argparse.Namespace) -> LoadSource:

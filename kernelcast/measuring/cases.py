@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,7 @@ __all__ = [
     "find_workloads",
     "opencl_twin",
     "prepare",
+    "prepared_ahead",
 ]
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,6 +106,22 @@ def prepare(case: Case) -> PreparedCase:
     """Fills the buffers; WorkloadError or LaunchError where launch and kernel do not fit."""
     workload = case.workload
     return PreparedCase(case, workload.make_launch(case.size), workload.load_kernel().kernel)
+
+
+def prepared_ahead(cases: Sequence[Case]) -> Iterator[Callable[[], PreparedCase]]:
+    """`prepare` of each case, begun while the caller still works on the one before.
+
+    Each item is a function that waits for the case, and raises what `prepare` raised.
+    """
+    with ThreadPoolExecutor(max_workers=1) as background:
+        begun: Future[PreparedCase] | None = None
+        for case in cases:
+            following = background.submit(prepare, case)
+            if begun is not None:
+                yield begun.result
+            begun = following
+        if begun is not None:
+            yield begun.result
 
 
 def compare(prepared: PreparedCase, found: Mapping[str, Argument]) -> MeasuredCheck | None:

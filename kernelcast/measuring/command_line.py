@@ -5,13 +5,20 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kernelcast.errors import KernelcastError
 from kernelcast.measuring.accelerator import Accelerator, DeviceLost, MeasuringError
-from kernelcast.measuring.cases import ROOT, Case, cases_of, find_workloads, prepare
+from kernelcast.measuring.cases import (
+    ROOT,
+    Case,
+    PreparedCase,
+    cases_of,
+    find_workloads,
+    prepared_ahead,
+)
 from kernelcast.measuring.machine_code import LoadSource, as_source
 from kernelcast.measuring.measurement import LEAST_REPEATS, Session, Settings
 from kernelcast.measuring.results import Results
@@ -23,6 +30,7 @@ from kernelcast.workload.workload import Workload
 
 __all__ = [
     "DRY_RUN_SIZES",
+    "Counted",
     "Counters",
     "Latencies",
     "SourceOf",
@@ -36,13 +44,20 @@ __all__ = [
 DRY_RUN_SIZES = ("small",)
 _MEASURED = ROOT / "validation" / "measured"
 _DRY = "loaded, filled and packed; nothing executed"
+_COUNTED_AT_ONCE = 16
+"""Cases of one run of a profiler: few enough that little is lost when one breaks it."""
 _FAILED, _UNUSABLE, _INTERRUPTED = 1, 2, 130
 
 SourceOf = Callable[[Workload], Path | None]
 """The source file that the device takes; None when the workload has none for it."""
 
-Counters = Callable[[Case], tuple[Mapping[str, float], tuple[str, ...]]]
-"""A profiler: metrics of one launch, and warnings."""
+Counted = tuple[Mapping[str, float], tuple[str, ...]]
+"""Metrics of one launch, and warnings."""
+
+_NOT_COUNTED: Counted = ({}, ())
+
+Counters = Callable[[Sequence[Case]], Iterable[Counted]]
+"""A profiler: what it counted of one launch of each case."""
 
 Latencies = Callable[[Accelerator], MeasuredLatencies]
 """What times chains of dependent instructions."""
@@ -162,10 +177,10 @@ def measure_all(
         results.set_latencies(latencies(device))
         results.write()
         _show(_chains(results))
-    run = _Run(device, session, results, source_of, counters, load)
+    run = _Run(device, session, results, source_of, load)
     good = 0
-    for number, case in enumerate(chosen, 1):
-        is_good, text = run.take(case)
+    for number, (case, to_do) in enumerate(_with_counts(chosen, results, counters), 1):
+        is_good, text = run.take(case, to_do)
         good += is_good
         _show(f"[{number}/{len(chosen)}] {' '.join(_key(case))}: {text}")
     results.write()
@@ -174,23 +189,47 @@ def measure_all(
 
 
 @dataclass(frozen=True, slots=True)
+class _ToDo:
+    """A case that is not measured yet: its filled buffers, and what a profiler counted."""
+
+    prepared: Callable[[], PreparedCase]
+    counted: Counted
+
+
+def _with_counts(
+    chosen: Sequence[Case | FailedCase], results: Results, counters: Counters | None
+) -> Iterator[tuple[Case | FailedCase, _ToDo | None]]:
+    """The cases one by one; None for those that failed or were measured before."""
+    for first in range(0, len(chosen), _COUNTED_AT_ONCE):
+        together = chosen[first : first + _COUNTED_AT_ONCE]
+        new = [
+            case
+            for case in together
+            if isinstance(case, Case) and results.measured.row(case.name, case.size) is None
+        ]
+        counts = list(counters(new)) if counters and new else [_NOT_COUNTED] * len(new)
+        to_do = map(_ToDo, prepared_ahead(new), counts)
+        for case in together:
+            yield case, next(to_do) if case in new else None
+
+
+@dataclass(frozen=True, slots=True)
 class _Run:
     device: Accelerator
     session: Session
     results: Results
     source_of: SourceOf
-    counters: Counters | None
     load: LoadSource
 
-    def take(self, case: Case | FailedCase) -> tuple[bool, str]:
+    def take(self, case: Case | FailedCase, to_do: _ToDo | None) -> tuple[bool, str]:
         """Measures and writes one case; whether it is good, and what to say of it."""
         if isinstance(case, FailedCase):
             return self._failed(case.workload, case.size, case.error)
-        before = self.results.measured.row(case.name, case.size)
-        if before is not None:
-            return _is_good(before), "measured before"
+        if to_do is None:
+            before = self.results.measured.row(case.name, case.size)
+            return before is not None and _is_good(before), "measured before"
         try:
-            row = self._measured(case)
+            row = self._measured(case, to_do)
         except DeviceLost as error:
             self._failed(case.name, case.size, error.message)
             raise
@@ -202,13 +241,13 @@ class _Run:
         self.results.write()
         return _is_good(row), _DRY if self.device.is_dry_run else _summary(row)
 
-    def _measured(self, case: Case) -> MeasuredRow:
+    def _measured(self, case: Case, to_do: _ToDo) -> MeasuredRow:
         source = self.source_of(case.workload)
         assert source is not None
-        prepared = prepare(case)
+        prepared = to_do.prepared()
         loaded = self.load(source)
         row = self.session.measure(prepared, loaded.content)
-        metrics, warnings = self.counters(case) if self.counters else ({}, ())
+        metrics, warnings = to_do.counted
         row = replace(row, metrics=metrics, code=loaded.code)
         buffer_bytes = sum(array.nbytes for array in prepared.buffers.values())
         odd = () if self.device.is_dry_run else row_warnings(row, self.device.facts, buffer_bytes)

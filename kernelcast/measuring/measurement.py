@@ -20,7 +20,9 @@ from kernelcast.measuring.accelerator import (
     MeasuringError,
 )
 from kernelcast.measuring.cases import PreparedCase, compare
+from kernelcast.simcore.launch.images import Image
 from kernelcast.simcore.launch.launch import Argument, LocalBytes
+from kernelcast.simcore.launch.textures import Surface, Texture
 from kernelcast.validation.buffer_results import buffer_results
 from kernelcast.validation.measured_times import MeasuredRow, MeasuredTime
 
@@ -204,6 +206,11 @@ def _device_launch(
         if isinstance(value, LocalBytes):
             arguments.append(value)
             continue
+        if isinstance(value, Image | Texture | Surface):
+            raise MeasuringError(
+                f"{prepared.case.workload.path}: {name} is a texture or surface, which this tool "
+                "does not make on a device"
+            )
         packed = value if isinstance(value, bytes) else np.asarray(value).tobytes()
         if len(packed) != parameter.size:
             raise MeasuringError(

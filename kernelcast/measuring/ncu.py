@@ -14,7 +14,7 @@ from pathlib import Path
 from kernelcast.measuring.accelerator import MeasuringError
 from kernelcast.simcore.profile.machine_counts import PIPES
 
-__all__ = ["METRICS", "NcuProfiler", "find_ncu", "read_raw_page"]
+__all__ = ["METRICS", "NcuProfiler", "ProfiledLaunch", "find_ncu", "read_raw_page"]
 
 _INSTRUCTIONS = (
     "fp32",
@@ -67,6 +67,8 @@ _OF_MACHINE_CODE = (
 
 METRICS = (
     "gpu__time_duration.sum",
+    "sm__cycles_elapsed.max",
+    "sm__cycles_active.avg",
     "smsp__inst_executed.sum",
     "smsp__thread_inst_executed.sum",
     "smsp__thread_inst_executed_per_inst_executed.ratio",
@@ -80,6 +82,10 @@ METRICS = (
     "l1tex__t_sector_hit_rate.pct",
     "lts__t_sectors_op_read.sum",
     "lts__t_sectors_op_write.sum",
+    "lts__t_sectors_srcunit_tex_op_read.sum",
+    "lts__t_sectors_srcunit_tex_op_write.sum",
+    "lts__t_sectors_srcunit_tex_lookup_hit.sum",
+    "lts__t_sectors_srcunit_tex_lookup_miss.sum",
     "lts__t_sector_hit_rate.pct",
     "dram__sectors_read.sum",
     "dram__sectors_write.sum",
@@ -102,6 +108,7 @@ A GPU that does not count one of them goes without it."""
 _COLLECTIONS = ("profiling", "launch", "source")
 """Where ncu keeps metrics: of hardware, of launches, of the code (`--query-metrics-collection`)."""
 _INSTANCE = re.compile(r"([A-Z][A-Z0-9_.]*):\s*(\d[\d,]*)")
+_KERNEL_NAME = "Kernel Name"
 _QUERY_S, _PROFILE_S = 120.0, 1800.0
 _NO_PERMISSION = "ERR_NVGPUCTRPERM"
 
@@ -110,6 +117,14 @@ def find_ncu() -> Path | None:
     """The path of `ncu`; None where it is not installed."""
     found = shutil.which("ncu")
     return Path(found) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class ProfiledLaunch:
+    """One launch: the kernel's name, and its metrics in ncu's base units."""
+
+    kernel: str
+    metrics: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +141,20 @@ class NcuProfiler:
         known = tuple(metric for metric in METRICS if metric.partition(".")[0] in names)
         return cls(ncu, known or METRICS)
 
-    def profile(self, command: Sequence[str]) -> dict[str, float]:
-        """Metrics of the one launch of `command`, in ncu's base units; MeasuringError if none."""
-        return read_raw_page(_run([*self.prefix(), *command], _PROFILE_S))
+    def profile(self, command: Sequence[str]) -> tuple[tuple[ProfiledLaunch, ...], str]:
+        """The launches of `command` in order, and what it printed; MeasuringError if none."""
+        printed = _run([*self.prefix(), *command], _PROFILE_S)
+        return tuple(self._asked_for(launch) for launch in read_raw_page(printed)), printed
+
+    def _asked_for(self, launch: ProfiledLaunch) -> ProfiledLaunch:
+        """Without what ncu tells of itself, and opcodes that the kernel has not."""
+        by_opcode = f"{_COUNTS_BY_OPCODE}."
+        kept = {
+            name: value
+            for name, value in launch.metrics.items()
+            if name in self.metrics or (name.startswith(by_opcode) and value)
+        }
+        return ProfiledLaunch(launch.kernel, kept)
 
     @property
     def not_counted(self) -> tuple[str, ...]:
@@ -147,12 +173,12 @@ class NcuProfiler:
         return _COUNTS_BY_OPCODE in self.metrics
 
     def prefix(self) -> list[str]:
-        """The command line before the program: CSV of the metrics of one launch."""
+        """The command line before the program: CSV of the metrics, a line for each launch."""
         return [
             *(str(self.ncu), "--csv", "--page", "raw", "--print-units", "base"),
             *(("--print-metric-instances", "details") if self._has_instances else ()),
             *("--cache-control", "all", "--clock-control", "none"),
-            *("--target-processes", "all", "--launch-count", "1"),
+            *("--target-processes", "all"),
             *("--metrics", ",".join(self.metrics)),
         ]
 
@@ -195,25 +221,34 @@ def _reason(output: str) -> str:
     return (errors or lines or ["failed without a message"])[0].removeprefix("==ERROR== ")
 
 
-def read_raw_page(text: str) -> dict[str, float]:
-    """Metrics by name from `--csv --page raw`: a header, a line of units, a line a launch.
+def read_raw_page(text: str) -> tuple[ProfiledLaunch, ...]:
+    """Launches from `--csv --page raw`: a header, a line of units, a line a launch.
 
-    Lines before the header are ncu's own messages and the program's output. MeasuringError unless
-    there is exactly one launch; values that are no numbers are left out. Counts by opcode, which
-    ncu prints as instances of one metric, are metrics by the opcode: `sass__...all.LDG.E`.
+    Lines before the header are ncu's own messages and the program's output. MeasuringError when
+    there is no launch, or one without a metric; values that are no numbers are left out. Counts by
+    opcode, which ncu prints as instances of one metric, are metrics by the opcode:
+    `sass__...all.LDG.E`.
     """
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith('"ID",')]
     if not starts:
         raise MeasuringError(f"ncu: {_reason(text)}")
     header, *rows = csv.reader(lines[starts[0] :])
-    launches = [row for row in rows if len(row) == len(header) and row[0].isdigit()]
-    if len(launches) != 1:
-        raise MeasuringError(f"ncu: {len(launches)} launches were profiled, not one")
-    found = dict(_numbers(zip(header, launches[0], strict=True)))
+    found = tuple(
+        _launch(dict(zip(header, row, strict=True)))
+        for row in rows
+        if len(row) == len(header) and row[0].isdigit()
+    )
     if not found:
-        raise MeasuringError("ncu: no metric has a value")
+        raise MeasuringError("ncu: no launch was profiled")
     return found
+
+
+def _launch(row: Mapping[str, str]) -> ProfiledLaunch:
+    metrics = dict(_numbers(row.items()))
+    if not metrics:
+        raise MeasuringError("ncu: no metric has a value")
+    return ProfiledLaunch(row.get(_KERNEL_NAME, ""), metrics)
 
 
 def _numbers(columns: Iterable[tuple[str, str]]) -> Iterator[tuple[str, float]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ import fake_accelerator as fake
 import numpy as np
 import pytest
 
-from kernelcast.measuring import accelerator, cases, measurement
+from kernelcast.measuring import accelerator, cases, measurement, ncu
 from kernelcast.validation.measured_times import (
     Api,
     MeasuredCheck,
@@ -40,11 +41,13 @@ def only_file(folder: Path) -> MeasuredDevice:
 
 
 def test_a_dry_run_goes_through_every_workload(tmp_path: Path) -> None:
-    assert measure_cuda.main(["--dry-run", "--output", str(tmp_path)]) == 0
+    assert measure_cuda.main(["--dry-run", "--output", str(tmp_path)]) == 1
     measured = only_file(tmp_path)
     assert measured.dry_run
-    assert not measured.failures
-    assert {row.workload for row in measured.rows} == set(cases.find_workloads())
+    (textures,) = measured.failures
+    assert "features is a texture or surface" in textures.error
+    found = {row.workload for row in measured.rows}
+    assert found == set(cases.find_workloads()) - {"rodinia/kmeans_assign"}
     assert {row.size for row in measured.rows} == {"small"}
     assert all(row.check is None and not row.metrics for row in measured.rows)
 
@@ -209,6 +212,84 @@ def test_a_broken_workload_is_recorded_and_the_run_goes_on(
     assert failure.workload == "own/count"
     assert message in failure.error
     assert "failed" in capsys.readouterr().out
+
+
+def test_the_next_case_is_filled_while_one_is_measured(monkeypatch: Any) -> None:
+    begun: list[str] = []
+    filled = threading.Event()
+
+    def prepare(case: Any) -> Any:
+        begun.append(case)
+        if case == "second":
+            filled.set()
+        if case == "third":
+            raise accelerator.MeasuringError("no third")
+        return case
+
+    monkeypatch.setattr(cases, "prepare", prepare)
+    items = iter(cases.prepared_ahead(["first", "second", "third"]))  # type: ignore[list-item]
+    first: Any = next(items)
+    assert first() == "first"
+    assert filled.wait(10)
+    second, third = items
+    assert second() == "second"  # type: ignore[comparison-overlap]
+    with pytest.raises(accelerator.MeasuringError, match="no third"):
+        third()
+
+
+# --- counters -------------------------------------------------------------------------------------
+
+
+class Profiler:
+    """Stands for ncu: launches what it is told, but for one case; breaks where two are together."""
+
+    def __init__(self, left_out: str = "", breaks_at: str = "") -> None:
+        self.left_out, self.breaks_at = left_out, breaks_at
+        self.commands: list[list[str]] = []
+
+    def profile(self, command: list[str]) -> tuple[list[ncu.ProfiledLaunch], str]:
+        places = [item.removeprefix("--launch-only=") for item in command if "@" in item]
+        self.commands.append(places)
+        if self.breaks_at in places and self.breaks_at:
+            raise accelerator.MeasuringError("ncu: lost")
+        done = [place for place in places if place != self.left_out]
+        launches = [ncu.ProfiledLaunch("k", {"a__b": float(len(place))}) for place in done]
+        return launches, "".join(f"launched {place}\n" for place in done)
+
+    def warnings(self, metrics: Any) -> tuple[str, ...]:
+        return ()
+
+
+def three_cases() -> list[Any]:
+    (file,) = cases.find_workloads(["memory/triad"]).values()
+    (case,) = cases.cases_of("memory/triad", file, ["small"])
+    return [replace(case, name=name) for name in ("a", "bb", "ccc")]
+
+
+def test_one_run_of_the_profiler_counts_several_cases() -> None:
+    profiler = Profiler(left_out="bb@small")
+    found = list(measure_cuda.BatchCounters(profiler, 0, "driver").count(three_cases()))
+    assert len(profiler.commands) == 1
+    assert found == [
+        ({"a__b": 7.0}, ()),
+        ({}, ("ncu: the case was not launched",)),
+        ({"a__b": 9.0}, ()),
+    ]
+
+
+def test_a_case_that_breaks_the_profiler_takes_no_other_with_it() -> None:
+    profiler = Profiler(breaks_at="bb@small")
+    found = list(measure_cuda.BatchCounters(profiler, 0, "driver").count(three_cases()))
+    assert found == [({"a__b": 7.0}, ()), ({}, ("ncu: lost",)), ({"a__b": 9.0}, ())]
+
+
+def test_only_metrics_that_were_asked_for_are_kept(monkeypatch: Any) -> None:
+    by_opcode = "sass__inst_executed_per_opcode_with_modifier_all"
+    page = f'"ID","Kernel Name","device__chip","a__b","{by_opcode}"\n"","","","",""\n'
+    page += '"0","k","7","1","5 (FFMA: 5; LDG.E: 0)"\n'
+    monkeypatch.setattr(ncu, "_run", lambda *_: page)
+    ((launch,), _) = ncu.NcuProfiler(Path("ncu"), ("a__b", by_opcode)).profile(["x"])
+    assert launch.metrics == {"a__b": 1.0, f"{by_opcode}.FFMA": 5.0}
 
 
 # --- one measurement ------------------------------------------------------------------------------

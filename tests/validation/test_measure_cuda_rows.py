@@ -27,13 +27,17 @@ a line of the program
 
 
 def test_the_raw_page_is_read_as_ncu_writes_it() -> None:
-    assert ncu.read_raw_page(RAW_PAGE) == {"dram__bytes_read.sum": 1234567.0, "lts__t.pct": 98.5}
+    second = '"1","7","empty","","1","n/a","2"\n'
+    assert ncu.read_raw_page(RAW_PAGE + second) == (
+        ncu.ProfiledLaunch("triad", {"dram__bytes_read.sum": 1234567.0, "lts__t.pct": 98.5}),
+        ncu.ProfiledLaunch("empty", {"dram__bytes_read.sum": 1.0, "sm__x.ratio": 2.0}),
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (RAW_PAGE + '"1","7","empty","","1","1","1"\n', "2 launches were profiled, not one"),
+        (RAW_PAGE[: RAW_PAGE.index('"0"')], "no launch was profiled"),
         ("==PROF== x\n==ERROR== Failed to profile\n", "ncu: Failed to profile"),
         ("", "failed without a message"),
         ('"ID","a__b"\n"0","n/a"\n', "no metric has a value"),
@@ -51,7 +55,8 @@ BY_OPCODE = "sass__inst_executed_per_opcode_with_modifier_all"
 def test_counts_by_opcode_are_read_from_instances(separator: str) -> None:
     counts = separator.join(("IMAD.MOV.U32: 1,234", "LDG.E.64: 7", "EXIT: 12"))
     page = f'"ID","{BY_OPCODE}","a__b"\n"","inst",""\n"0","1,253 ({counts})","5 (1; 4)"\n'
-    assert ncu.read_raw_page(page) == {
+    (launch,) = ncu.read_raw_page(page)
+    assert launch.metrics == {
         f"{BY_OPCODE}.IMAD.MOV.U32": 1234.0,
         f"{BY_OPCODE}.LDG.E.64": 7.0,
         f"{BY_OPCODE}.EXIT": 12.0,
