@@ -189,9 +189,13 @@ def _fewest(times: Times, chosen: Relief, total_s: float) -> Relief:
 
 
 def _smallest(found: Sequence[Relief]) -> Relief:
-    """The first with the fewest parts of those that save nearly as much as any."""
+    """The first with the fewest parts of those that save nearly as much as any.
+
+    All of them may lose time instead, as anomalies of the schedule go; then it is the least loss.
+    """
     most_s = max(relief.saved_s for relief in found)
-    enough = [relief for relief in found if relief.saved_s >= _MOST_OF_ALL * most_s]
+    least_s = min(most_s, _MOST_OF_ALL * most_s)
+    enough = [relief for relief in found if relief.saved_s >= least_s]
     return min(enough, key=lambda relief: len(relief.components))
 
 

@@ -130,6 +130,8 @@ class CacheFacts:
     caches_local: bool
     write_allocate: bool
     partitions: int = 1
+    fetch_bytes: int = 0
+    """What a miss brings at a time; 0: a sector, or a DRAM transaction where that is more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +237,11 @@ class TimingFacts:
     are those of a load without contention, to first use, by the level that has the data.
     `l1_wavefront_bytes` a cycle and SM; `l2_bytes_per_cycle` per SM, `l2_bandwidth_bytes_per_s` of
     all; `outstanding_sectors` per SM, requested and not there yet; `thread_block_launch_cycles`
-    until a thread block that follows another one on its SM begins; the place of the other one is
-    free `store_retire_cycles` after its last store at the soonest (0: stores hold nothing).
+    until a thread block that follows another one on its SM begins, `warp_launch_cycles` more for
+    each of its warps; the place of the other one is free `store_retire_cycles` after its last store
+    at the soonest (0: stores hold nothing). The GPU begins one thread block in `dispatch_cycles`,
+    on whichever SM (0: as many as there is room for). A barrier opens `barrier_latency_cycles`
+    after the last warp came, and `barrier_warp_cycles` for each warp that it counted.
     """
 
     issues_per_scheduler: int
@@ -271,6 +276,9 @@ class TimingFacts:
     store_retire_cycles: float = 0.0
     dram_mixed_efficiency: float = 1.0
     """Share of `dram_efficiency` that is left at equal reads and writes."""
+    warp_launch_cycles: float = 0.0
+    dispatch_cycles: float = 0.0
+    barrier_warp_cycles: float = 0.0
     shared_paired_lanes: int = 1
     """2 where data of two lanes that load the same return together."""
 

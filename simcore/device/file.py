@@ -71,6 +71,9 @@ _MAY_BE_ZERO = frozenset(
         "peak.fp64_flops_per_s",
         "measured.fp64_ops_per_s",
         "timing.store_retire_cycles",
+        "timing.warp_launch_cycles",
+        "timing.dispatch_cycles",
+        "timing.barrier_warp_cycles",
     )
 )
 _RATE_SUFFIXES = ("_bytes_per_s", "_ops_per_s")

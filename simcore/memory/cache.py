@@ -64,7 +64,8 @@ class CacheState(NamedTuple):
     `ways` are used. `written_bytes`, shape (slots * sectors_per_line,), or empty where nothing
     stays dirty: byte masks of the dirty sectors that are not valid.
     `partitions` of the instances are one cache; `home` is the partition that a line belongs to.
-    Sectors come from below in aligned groups of `fetch_sectors`, and go back in such groups.
+    Sectors come from below in aligned groups of `fetch_sectors`; one transaction brings
+    `transaction_sectors` of them, and takes as many back.
     `reciprocal` is 2^64 / sets, rounded up; `set_mask` is sets - 1 for a power of two, else
     negative.
     `clock`, `random`: one word. `written`: groups written back, and of them those that had to be
@@ -83,6 +84,7 @@ class CacheState(NamedTuple):
     policy: int
     sector_bytes: int
     fetch_sectors: int
+    transaction_sectors: int
     tags: Ints
     recency: Ints
     valid: SectorMasks
@@ -94,11 +96,17 @@ class CacheState(NamedTuple):
 
 
 def empty_cache(
-    facts: CacheFacts, sector_bytes: int, fetch_bytes: int, *, instances: int, keeps_dirty: bool
+    facts: CacheFacts,
+    sector_bytes: int,
+    fetch_bytes: int,
+    *,
+    instances: int,
+    keeps_dirty: bool,
+    transaction_bytes: int | None = None,
 ) -> CacheState:
     """A cold cache with sectors of `sector_bytes`, fetched `fetch_bytes` at a time.
 
-    DeviceFileError for sizes that do not fit each other, and for unknown policies.
+    Transactions are of `transaction_bytes`, or as long as what is fetched. DeviceFileError for sizes that do not fit each other, and for unknown policies.
     """
     _check(facts, sector_bytes, fetch_bytes)
     ways = max(1, min(facts.ways, facts.capacity_bytes // facts.line_bytes))
@@ -120,6 +128,7 @@ def empty_cache(
         policy=chosen,
         sector_bytes=sector_bytes,
         fetch_sectors=fetch_bytes // sector_bytes,
+        transaction_sectors=(transaction_bytes or fetch_bytes) // sector_bytes,
         tags=np.tile(np.where(np.arange(stride) < ways, _EMPTY, _UNUSED), instances * sets),
         recency=cold_recency(chosen, ways, stride, instances * sets),
         valid=np.zeros(slots, np.uint32),
@@ -237,18 +246,18 @@ def _write_back(cache: CacheState, slot: np.uint64) -> None:
         return
     cache.dirty[slot] = 0
     incomplete = dirty & ~np.int64(cache.valid[slot])
-    if cache.fetch_sectors == 1:
+    if cache.transaction_sectors == 1:
         cache.written[0] += count_bits(np.uint64(dirty))
         cache.written[1] += count_bits(np.uint64(incomplete))
         return
-    first, whole = 0, (1 << cache.fetch_sectors) - 1
+    first, whole = 0, (1 << cache.transaction_sectors) - 1
     missing = ~np.int64(cache.valid[slot])
     while first < cache.sectors_per_line:
         if (dirty >> first) & whole:
             cache.written[0] += 1
             if (missing >> first) & whole:
                 cache.written[1] += 1
-        first += cache.fetch_sectors
+        first += cache.transaction_sectors
 
 
 @compiled
@@ -331,4 +340,4 @@ def flush(cache: CacheState) -> None:
 @compiled
 def fetched_groups(cache: CacheState, fetched: int) -> int:
     """Transactions of the level below that bring the mask `fetched` of `fetch`."""
-    return count_groups(fetched, cache.fetch_sectors)
+    return count_groups(fetched, cache.transaction_sectors)

@@ -63,6 +63,8 @@ class TrafficResult:
     """`by_instruction` counts sectors of `sector_bytes` by pc, DRAM in `transaction_bytes`.
 
     `fill_reads` are DRAM reads that complete partly written sectors: they belong to no instruction.
+    `left_writes` of the writes are of what L2 still holds when the kernel ends: it is written while
+    something else runs.
     """
 
     by_instruction: Counters
@@ -70,6 +72,7 @@ class TrafficResult:
     transaction_bytes: int
     fill_reads: int
     dram_write_transactions: int
+    left_writes: int = 0
 
     @cached_property
     def dram_read_transactions(self) -> int:
@@ -78,9 +81,12 @@ class TrafficResult:
 
 
 def traffic_result(
-    counts: Counters, l2: CacheState, paths: Routes, device: Device
+    counts: Counters, l2: CacheState, paths: Routes, device: Device, left_groups: int = 0
 ) -> TrafficResult:
-    """Converts groups of sectors, as the caches count them, to transactions of the DRAM."""
+    """Converts groups of sectors, as the caches count them, to transactions of the DRAM.
+
+    `left_groups` of those that L2 wrote back were there at the end.
+    """
     sector, transaction = device.l2.sector_bytes, device.dram.transaction_bytes
     if makes_segments(device):
         return _segment_traffic(counts, paths, device)
@@ -95,6 +101,7 @@ def traffic_result(
         transaction_bytes=transaction,
         fill_reads=incomplete if device.dram.partial_write_fills else 0,
         dram_write_transactions=written,
+        left_writes=left_groups * transactions,
     )
 
 
@@ -117,10 +124,18 @@ def _segment_traffic(counts: Counters, paths: Routes, device: Device) -> Traffic
 def cold_l2(device: Device) -> CacheState:
     """An L2 without contents; DeviceFileError when cache sizes do not fit each other."""
     sector = device.l2.sector_bytes
-    fetch = max(sector, device.dram.transaction_bytes)
+    transaction = max(sector, device.dram.transaction_bytes)
+    fetch = max(transaction, device.l2.fetch_bytes)
     parts = device.l2.partitions
     each = replace(device.l2, capacity_bytes=device.l2.capacity_bytes // parts)
-    return empty_cache(each, sector, fetch, instances=parts, keeps_dirty=True)
+    return empty_cache(
+        each,
+        sector,
+        fetch,
+        instances=parts,
+        keeps_dirty=True,
+        transaction_bytes=transaction,
+    )
 
 
 def cold_l1(device: Device) -> CacheState:

@@ -272,5 +272,5 @@ def write_around_l2(
         written = count_bits(np.uint64(touched))
         l2.written[0] += written
         add(tally, count, DRAM_WRITES, written)
-        incomplete = touched if l2.fetch_sectors > 1 else touched & ~whole
+        incomplete = touched if l2.transaction_sectors > 1 else touched & ~whole
         l2.written[1] += count_bits(np.uint64(incomplete))

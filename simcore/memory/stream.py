@@ -84,6 +84,7 @@ class TrafficSimulator:
         self._next_thread_block = 0
         self._held_back = 0
         self._is_finished = False
+        self._left_groups = 0
 
     def accept(self, batch: AccessBatch) -> None:
         """Takes the next batch; TraceFormatError if it does not follow or is inconsistent."""
@@ -142,7 +143,9 @@ class TrafficSimulator:
             self._simulate(None)
             if self._paths.l2_allocates_writes:
                 self.left = copied(self._l2)
+                evicted = int(self._l2.written[0])
                 flush(self._l2)
+                self._left_groups = int(self._l2.written[0]) - evicted
         return self.traffic_so_far()
 
     def traffic_so_far(self) -> TrafficResult:
@@ -154,7 +157,9 @@ class TrafficSimulator:
         if not self._is_finished:
             self._simulate(self._distributor.next_start)
         settle(self._paths, self._l1, self._memo, self._tally)
-        return traffic_result(counters(self._tally), self._l2, self._paths, self._device)
+        return traffic_result(
+            counters(self._tally), self._l2, self._paths, self._device, self._left_groups
+        )
 
     def _at_once(self) -> int:
         """New accesses that are worth a pass over those held back before."""

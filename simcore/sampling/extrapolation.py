@@ -80,6 +80,7 @@ def extrapolate(
         transaction_bytes=finished.transaction_bytes,
         fill_reads=round(fills),
         dram_write_transactions=round(writes),
+        left_writes=min(finished.left_writes, round(writes)),
     )
     return SampledTraffic(traffic, reads, _with_error(sample, of_writes, writes), plan.share)
 

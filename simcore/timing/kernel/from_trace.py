@@ -232,12 +232,12 @@ def _levels(
 
 
 def _written(traffic: TrafficResult) -> float:
-    """Bytes that reach DRAM for one of the writes that instructions made necessary.
+    """Bytes that reach DRAM in the launch for one of the writes that it made necessary.
 
-    Several writes may go in one transaction.
+    Several writes may go in one transaction, and some stay in L2.
     """
     writes = int(traffic.by_instruction.dram_writes.sum())
-    transactions = traffic.dram_write_transactions
+    transactions = traffic.dram_write_transactions - traffic.left_writes
     return transactions * traffic.transaction_bytes / writes if writes else 0.0
 
 

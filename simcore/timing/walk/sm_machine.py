@@ -100,6 +100,7 @@ class Machine(NamedTuple):
     fetch_ahead: int
     operand_read: int
     launch_cycles: int
+    dispatch_cycles: float
     store_retire_cycles: int
 
 
@@ -129,6 +130,7 @@ def sm_machine(
     if not gone(Component.DRAM_BANDWIDTH):
         dram = _dram_cycles(kernel, device, timing, busy_sms)
     past_l1, past_l2 = _wave_sectors(kernel, device)
+    warps = kernel.paths.warps_per_thread_block
     return Machine(
         schedulers=schedulers,
         issues=timing.issues_per_scheduler,
@@ -155,7 +157,7 @@ def sm_machine(
         request_limit=UNLIMITED
         if gone(Component.OUTSTANDING_REQUESTS)
         else float(timing.outstanding_sectors),
-        barrier_latency=0 if gone(Component.BARRIER) else _whole(timing.barrier_latency_cycles),
+        barrier_latency=0 if gone(Component.BARRIER) else _barrier_cycles(timing, warps),
         waits_at_barriers=not gone(Component.BARRIER),
         fetch_lines=_fetch_lines(kernel, timing, without),
         fetch_latency=_whole(timing.fetch_latency_cycles),
@@ -163,9 +165,22 @@ def sm_machine(
         operand_read=_OPERAND_READ_CYCLES,
         launch_cycles=0
         if gone(Component.THREAD_BLOCK_LAUNCH)
-        else _whole(timing.thread_block_launch_cycles),
+        else _launch_cycles(timing, warps),
+        dispatch_cycles=0.0
+        if gone(Component.THREAD_BLOCK_LAUNCH)
+        else timing.dispatch_cycles * busy_sms,
         store_retire_cycles=_whole(timing.store_retire_cycles),
     )
+
+
+def _barrier_cycles(timing: TimingFacts, warps: int) -> int:
+    """Until a barrier of so many warps opens, from when the last one has come."""
+    return _whole(timing.barrier_latency_cycles + warps * timing.barrier_warp_cycles)
+
+
+def _launch_cycles(timing: TimingFacts, warps: int) -> int:
+    """From the end of a thread block of so many warps to the start of the next in its place."""
+    return _whole(timing.thread_block_launch_cycles + warps * timing.warp_launch_cycles)
 
 
 def _own_kinds(is_partitioned: Sequence[bool]) -> int:

@@ -64,6 +64,7 @@ __all__ = [
     "LOADS",
     "LOAD_QUEUE",
     "NEVER",
+    "NEXT_DISPATCH",
     "NEXT_KIND",
     "NEXT_ROW",
     "NOW",
@@ -116,10 +117,10 @@ __all__ = [
 NEVER = 1 << 50
 
 L1_FREE, L2_FREE, DRAM_FREE, L2_SINCE, DRAM_SINCE, STORE_DONE, LOADS, STORES = range(8)
-L2_CREDIT, DRAM_CREDIT, ADDRESS_FREE, ADDRESS_SINCE = range(8, 12)
+L2_CREDIT, DRAM_CREDIT, ADDRESS_FREE, ADDRESS_SINCE, NEXT_DISPATCH = range(8, 13)
 """Clocks: when a level is free again, since when it has been busy without a pause, when the last
 store is done; sectors that are on their way; idle cycles of the SM's share of a level; the busiest
-address of atomics as a level."""
+address of atomics as a level; when the next thread block can begin at the soonest."""
 (
     DISPATCHED,
     COMPLETED,
@@ -298,7 +299,7 @@ def new_state(
         free=np.zeros(pipes * PIPE_WORDS),
         banks=np.zeros(2 * schedulers),
         place=np.zeros(thread_blocks_per_sm * WORDS, np.int64),
-        clocks=np.zeros(12),
+        clocks=np.zeros(13),
         counts=words,
         requests=np.zeros(3 * ring * REQUEST_WORDS),
         lines=lines.ravel(),

@@ -60,6 +60,7 @@ from kernelcast.simcore.timing.walk.sm_state import (
     LIVE,
     NEXT_KIND,
     NEXT_ROW,
+    NEXT_DISPATCH,
     NUMBER,
     ORDER,
     PIPE,
@@ -285,6 +286,8 @@ def start_thread_block(
     A thread block of which no warp has an event ends at once, and the next one takes its place.
     """
     while state.counts[DISPATCHED] < state.counts[TOTAL]:
+        first = max(first, int(state.clocks[NEXT_DISPATCH]))
+        state.clocks[NEXT_DISPATCH] = first + machine.dispatch_cycles
         recorded = kernel.order[np.uint64(state.counts[DISPATCHED] % len(kernel.order))]
         path = recorded * kernel.warps
         number = state.counts[DISPATCHED] * kernel.warps
