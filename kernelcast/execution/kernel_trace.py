@@ -17,6 +17,7 @@ from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.profile.occupancy import held_share, occupancy
 from kernelcast.simcore.profile.profile import KernelProfile, LaunchShape
+from kernelcast.simcore.profile.shared_configuration import with_l1_left
 from kernelcast.traces.trace import Trace
 from kernelcast.traces.widen import widened
 
@@ -171,7 +172,8 @@ class KernelTrace:
             return None
         launch = LaunchShape(trace.grid, trace.thread_block)
         resident = occupancy(trace.resources, launch, target, held_share(trace))
-        return simulate_memory(trace, target, resident.thread_blocks_per_sm, is_warm=True)
+        left = with_l1_left(target, trace.resources, resident)
+        return simulate_memory(trace, left, resident.thread_blocks_per_sm, is_warm=True)
 
     def profiles(self, devices: Sequence[Device | str]) -> list[KernelProfile]:
         """`profile` on several devices, in their order, on all cores."""

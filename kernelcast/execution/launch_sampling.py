@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 
 from kernelcast.errors import LaunchError
 from kernelcast.execution.kernel_trace import KernelTrace
-from kernelcast.execution.memory_simulation import SimulatedDevice, resident_thread_blocks
+from kernelcast.execution.memory_simulation import (
+    SimulatedDevice,
+    left_by_launch,
+    resident_thread_blocks,
+)
 from kernelcast.execution.sampling import Sampling
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.analysis.cluster_addresses import needs_clusters
@@ -19,6 +23,7 @@ from kernelcast.traces.trace import Trace
 if TYPE_CHECKING:
     from kernelcast.execution.run_options import RunOptions
     from kernelcast.simcore.engine.jit.runtime.run import SlicedLaunch
+    from kernelcast.simcore.memory.device_memory import MemoryResult
 
 __all__ = ["sampled_launch"]
 
@@ -43,17 +48,12 @@ def sampled_launch(
 
             sliced = SlicedLaunch(kernel, launch, width, options.ends)
             traces.append(sliced.counts(options.progress))
-            simulated.extend(
-                _memory(
-                    sliced,
-                    traces[-1],
-                    resident_thread_blocks(kernel, launch, device),
-                    device,
-                    options.is_warm,
-                )
-                for device in devices
-                if device.architecture.warp_width == width
-            )
+            for device in devices:
+                if device.architecture.warp_width == width:
+                    left = left_by_launch(kernel, launch, device)
+                    resident = resident_thread_blocks(kernel, launch, device)
+                    memory = _memory(sliced, traces[-1], resident, left, options.is_warm)
+                    simulated.append(SimulatedDevice(device, memory))
         return KernelTrace(tuple(traces), simulated=tuple(simulated))
     if options.sampling is Sampling.ALWAYS:
         raise LaunchError(f"this launch cannot be sampled: {reason}")
@@ -62,10 +62,10 @@ def sampled_launch(
 
 def _memory(
     sliced: SlicedLaunch, counts: Trace, resident: int, device: Device, is_warm: bool
-) -> SimulatedDevice:
+) -> MemoryResult:
     from kernelcast.simcore.sampling.launch_sample import sample_memory
 
-    return SimulatedDevice(device, sample_memory(sliced, counts, device, resident, is_warm))
+    return sample_memory(sliced, counts, device, resident, is_warm)
 
 
 def _why_not(kernel: Kernel, launch: Launch, engine: str, sampling: Sampling) -> str | None:

@@ -13,6 +13,7 @@ from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
 from kernelcast.simcore.launch.local_arrays import resource_needs
 from kernelcast.simcore.profile.occupancy import occupancy
+from kernelcast.simcore.profile.shared_configuration import with_l1_left
 
 if TYPE_CHECKING:
     from kernelcast.simcore.memory.device_memory import DeviceMemory, MemoryResult
@@ -63,15 +64,22 @@ class MemorySimulation:
         from kernelcast.simcore.memory.device_memory import DeviceMemory
 
         launch = self._launch
+        resident = resident_thread_blocks(self._kernel, launch, device)
         warps = -(-launch.threads_per_thread_block // warp_width)
         return DeviceMemory(
             instruction_rows(self._kernel),
             warp_width,
             warps,
-            device,
-            resident_thread_blocks(self._kernel, launch, device),
+            left_by_launch(self._kernel, launch, device),
+            resident,
             self._is_warm,
         )
+
+
+def left_by_launch(kernel: Kernel, launch: Launch, device: Device) -> Device:
+    """The device with the L1 that shared memory leaves. Raises LaunchError when none fits."""
+    needs = resource_needs(kernel, launch)
+    return with_l1_left(device, needs, occupancy(needs, launch.shape, device))
 
 
 def resident_thread_blocks(kernel: Kernel, launch: Launch, device: Device) -> int:

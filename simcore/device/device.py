@@ -107,6 +107,8 @@ class SmFacts:
     fp64_lanes: int
     warp_schedulers: int
     reserved_shared_bytes: int | None = None
+    shared_configurations_kib: str = ""
+    """Sizes that shared memory can have of the memory that L1 shares with it, `0 8 16 32`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,6 +280,14 @@ class TimingFacts:
     """Share of `dram_efficiency` that is left at equal reads and writes."""
     warp_launch_cycles: float = 0.0
     dispatch_cycles: float = 0.0
+    dram_queue_cycles: float = 0.0
+    """What a load waits longer at DRAM for other requests while it is half busy."""
+    dram_mixed_queue_cycles: float = 0.0
+    """The same where as much is written as read."""
+    dram_turn_cycles: float = 0.0
+    """What a load waits longer at DRAM where as much is written as read, however little that is."""
+    l2_partial_writes_per_s: float = 0.0
+    """Sectors that L2 takes of all SMs when they are written in part (0: as many as others)."""
     barrier_warp_cycles: float = 0.0
     shared_paired_lanes: int = 1
     """2 where data of two lanes that load the same return together."""

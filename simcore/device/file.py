@@ -73,6 +73,10 @@ _MAY_BE_ZERO = frozenset(
         "timing.store_retire_cycles",
         "timing.warp_launch_cycles",
         "timing.dispatch_cycles",
+        "timing.dram_queue_cycles",
+        "timing.dram_mixed_queue_cycles",
+        "timing.dram_turn_cycles",
+        "timing.l2_partial_writes_per_s",
         "timing.barrier_warp_cycles",
     )
 )

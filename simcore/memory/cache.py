@@ -41,7 +41,11 @@ __all__ = [
     "find",
     "flush",
     "home",
+    "is_pending",
+    "joins_store",
+    "note_store",
     "open_line",
+    "stamp",
     "write_part",
     "write_whole",
 ]
@@ -50,6 +54,12 @@ _EMPTY = -1
 _UNUSED = -2
 _INDEXES = ("modulo", "hashed")
 _MAX_SECTORS_PER_LINE = 32
+_LONG_AGO = -(1 << 62)
+_STEP_BITS = 24
+_STORES_TOGETHER = 8
+"""Stores to one line that a warp makes within so many instructions reach L2 as one."""
+_STEPS_TOGETHER = 4
+"""Warps that wait for the same data are at most so many instructions apart."""
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -68,6 +78,9 @@ class CacheState(NamedTuple):
     `transaction_sectors` of them, and takes as many back.
     `reciprocal` is 2^64 / sets, rounded up; `set_mask` is sets - 1 for a power of two, else
     negative.
+    `stamps`: when sectors came last into each slot, `stamp`; they are on their way for
+    `pending_cycles` after that.
+    `stores`: the last store to each slot in two words, its stamp and its SM.
     `clock`, `random`: one word. `written`: groups written back, and of them those that had to be
     read first because they were incomplete.
     """
@@ -93,6 +106,9 @@ class CacheState(NamedTuple):
     clock: Ints
     random: Words
     written: Ints
+    stamps: Ints
+    stores: Ints
+    pending_cycles: int
 
 
 def empty_cache(
@@ -103,10 +119,12 @@ def empty_cache(
     instances: int,
     keeps_dirty: bool,
     transaction_bytes: int | None = None,
+    pending_cycles: int = 0,
 ) -> CacheState:
     """A cold cache with sectors of `sector_bytes`, fetched `fetch_bytes` at a time.
 
-    Transactions are of `transaction_bytes`, or as long as what is fetched. DeviceFileError for sizes that do not fit each other, and for unknown policies.
+    Transactions are of `transaction_bytes`, or as long as what is fetched. DeviceFileError for
+    sizes that do not fit each other, and for unknown policies.
     """
     _check(facts, sector_bytes, fetch_bytes)
     ways = max(1, min(facts.ways, facts.capacity_bytes // facts.line_bytes))
@@ -137,6 +155,9 @@ def empty_cache(
         clock=np.zeros(1, np.int64),
         random=np.full(1, RANDOM_SEED, np.uint64),
         written=np.zeros(2, np.int64),
+        stamps=np.full(slots, _LONG_AGO, np.int64),
+        stores=np.full(2 * slots if keeps_dirty else 0, _LONG_AGO, np.int64),
+        pending_cycles=pending_cycles,
     )
 
 
@@ -198,6 +219,8 @@ def copied(cache: CacheState) -> CacheState:
         clock=cache.clock.copy(),
         random=cache.random.copy(),
         written=np.zeros_like(cache.written),
+        stamps=np.full_like(cache.stamps, _LONG_AGO),
+        stores=np.full_like(cache.stores, _LONG_AGO),
     )
 
 
@@ -304,6 +327,47 @@ def fetch(cache: CacheState, slot: int, wanted: int) -> int:
             first += cache.fetch_sectors
     cache.valid[at] |= np.uint32(missing)
     return int(missing)
+
+
+@compiled
+def stamp(cycle: int, step: int) -> int:
+    """An access of cycle `cycle` that is the instruction `step` of its warp, in one word."""
+    return (cycle << _STEP_BITS) | (step & ((1 << _STEP_BITS) - 1))
+
+
+@compiled
+def is_pending(cache: CacheState, slot: int, now: int) -> bool:
+    """Whether what came last into a slot is still on its way for an access with the stamp `now`.
+
+    The cycles are of an SM that never stalls. A warp that is further on than the one that asked
+    for the data may have waited for them already.
+    """
+    then: int = cache.stamps[np.uint64(slot)]
+    steps = (1 << _STEP_BITS) - 1
+    behind = (then & steps) - (now & steps)
+    is_soon = (now >> _STEP_BITS) - (then >> _STEP_BITS) < cache.pending_cycles
+    return is_soon and 0 <= behind < _STEPS_TOGETHER
+
+
+@compiled
+def joins_store(cache: CacheState, slot: int, sm: int, now: int) -> bool:
+    """Whether a store to the slot follows another one from the same warps so soon.
+
+    What L1 still holds of the first one goes to L2 together with the second.
+    """
+    then: int = cache.stores[np.uint64(2 * slot)]
+    if cache.stores[np.uint64(2 * slot + 1)] != sm:
+        return False
+    steps = (1 << _STEP_BITS) - 1
+    after = (now & steps) - (then & steps)
+    return 0 < after <= _STORES_TOGETHER
+
+
+@compiled
+def note_store(cache: CacheState, slot: int, sm: int, now: int) -> None:
+    """Remembers a store to the slot."""
+    cache.stores[np.uint64(2 * slot)] = now
+    cache.stores[np.uint64(2 * slot + 1)] = sm
 
 
 @compiled

@@ -54,7 +54,8 @@ _KINDS = {"load": LOAD, "store": STORE, "atomic": ATOMIC}
 _AROUND_L1 = ("cg", "cv")
 _SECTOR_COLUMNS = (
     *("sectors", "ideal_sectors", "l1_reads", "l1_hits"),
-    *("l2_reads", "l2_read_hits", "l2_writes"),
+    *("l2_reads", "l2_read_hits", "l2_writes", "l1_pending", "l2_pending"),
+    *("partial_writes", "merged_writes"),
 )
 
 
@@ -135,6 +136,7 @@ def cold_l2(device: Device) -> CacheState:
         instances=parts,
         keeps_dirty=True,
         transaction_bytes=transaction,
+        pending_cycles=_latency(device, "dram_latency_cycles"),
     )
 
 
@@ -147,8 +149,18 @@ def cold_l1(device: Device) -> CacheState:
     is_linewise = device.coalescing is CoalescingRule.LINES
     fetch = facts.line_bytes if is_linewise else max(sector, facts.sector_bytes)
     return empty_cache(
-        facts, sector, fetch, instances=device.architecture.sm_count, keeps_dirty=False
+        facts,
+        sector,
+        fetch,
+        instances=device.architecture.sm_count,
+        keeps_dirty=False,
+        pending_cycles=_latency(device, "l2_latency_cycles"),
     )
+
+
+def _latency(device: Device, level: str) -> int:
+    """Cycles until data of a level are there; 0 where they are not known."""
+    return 0 if device.timing is None else round(getattr(device.timing, level))
 
 
 def access_routes(instructions: Sequence[InstructionRow], device: Device) -> Routes:

@@ -16,6 +16,9 @@ from kernelcast.simcore.memory.cache import (
     fetched_groups,
     find,
     home,
+    is_pending,
+    joins_store,
+    note_store,
     open_line,
     write_part,
     write_whole,
@@ -58,6 +61,9 @@ class Counters(NamedTuple):
     `sectors`: asked of the first level; `ideal_sectors`: the fewest that hold the distinct bytes.
     `dram_reads`, `dram_writes`: transactions; a write belongs to the store that made it necessary.
     `transactions`: what lanes coalesce to, of whichever size: sectors, lines or segments.
+    `partial_writes`: sectors at L2 that stores write in part, less those that others complete.
+    `merged_writes`: sectors of stores that L1 hands on together with those of the store before.
+    `l1_pending` and `l2_pending` of the hits find a sector that is still on its way.
     """
 
     requests: Ints
@@ -72,6 +78,10 @@ class Counters(NamedTuple):
     dram_reads: Ints
     dram_writes: Ints
     transactions: Ints
+    partial_writes: Ints
+    l1_pending: Ints
+    l2_pending: Ints
+    merged_writes: Ints
 
 
 class Caches(NamedTuple):
@@ -96,6 +106,10 @@ TALLY_COLUMNS = 16
     DRAM_READS,
     DRAM_WRITES,
     TRANSACTIONS,
+    PARTIAL_WRITES,
+    L1_PENDING,
+    L2_PENDING,
+    MERGED_WRITES,
 ) = range(len(Counters._fields))
 
 
@@ -113,17 +127,24 @@ def add(tally: Ints, count: np.uint64, column: int, amount: int) -> None:
 
 @compiled
 def _read_l2_line(
-    l2: CacheState, sm: int, line: int, wanted: int, tally: Ints, count: np.uint64
+    l2: CacheState, sm: int, line: int, wanted: int, tally: Ints, count: np.uint64, now: int
 ) -> None:
     """Reads a line in the SM's partition, and what that lacks in the line's own one."""
     own = home(l2, line)
     near = sm % l2.partitions if l2.partitions > 1 else own
-    fetched = fetch(l2, open_line(l2, near, line), wanted)
+    slot = first = open_line(l2, near, line)
+    fetched = fetch(l2, slot, wanted)
     if fetched and near != own:
-        fetched = fetch(l2, open_line(l2, own, line), fetched)
+        slot = open_line(l2, own, line)
+        fetched = fetch(l2, slot, fetched)
+    hits = count_bits(np.uint64(wanted & ~fetched))
+    if hits and is_pending(l2, slot, now):
+        add(tally, count, L2_PENDING, hits)
     if fetched:
         add(tally, count, DRAM_READS, fetched_groups(l2, fetched))
-    add(tally, count, L2_READ_HITS, count_bits(np.uint64(wanted & ~fetched)))
+        l2.stamps[np.uint64(slot)] = now
+    l2.stamps[np.uint64(first)] = l2.stamps[np.uint64(slot)]
+    add(tally, count, L2_READ_HITS, hits)
 
 
 @compiled
@@ -147,13 +168,14 @@ def read_l1(
     stretch: int,
     tally: Ints,
     count: np.uint64,
+    now: int,
 ) -> None:
     """Reads the L1 lines of an access, from line `stretch` on; what L1 lacks is asked of L2.
 
     L1 lines that lie in one L2 line ask it once, together.
     """
     l1, l2 = caches.l1, caches.l2
-    hits, misses, below, wanted_below = 0, 0, 0, 0
+    hits, pending, misses, below, wanted_below = 0, 0, 0, 0, 0
     pieces = 1 << max(0, l1.line_shift - l2.line_shift)
     at, lines = lines_of(memo, row, 0)
     for _ in range(lines):
@@ -162,22 +184,28 @@ def read_l1(
         at += WORDS_PER_LINE
         if whole_lines:
             wanted = (1 << l1.sectors_per_line) - 1
-        fetched = fetch(l1, open_line(l1, instance, line), wanted)
-        hits += count_bits(np.uint64(wanted & ~fetched))
+        slot = open_line(l1, instance, line)
+        fetched = fetch(l1, slot, wanted)
+        found = count_bits(np.uint64(wanted & ~fetched))
+        hits += found
+        if found and is_pending(l1, slot, now):
+            pending += found
         if fetched == 0:
             continue
+        l1.stamps[np.uint64(slot)] = now
         misses += count_bits(np.uint64(fetched))
         for piece in range(pieces):
             l2_line, part = _below(l1, l2, line, fetched, piece)
             if part and l2_line != below and wanted_below:
-                _read_l2_line(l2, instance, below, wanted_below, tally, count)
+                _read_l2_line(l2, instance, below, wanted_below, tally, count, now)
                 wanted_below = 0
             if part:
                 below = l2_line
                 wanted_below |= part
     if wanted_below:
-        _read_l2_line(l2, instance, below, wanted_below, tally, count)
+        _read_l2_line(l2, instance, below, wanted_below, tally, count, now)
     add(tally, count, L1_HITS, hits)
+    add(tally, count, L1_PENDING, pending)
     add(tally, count, L2_READS, misses)
 
 
@@ -190,12 +218,13 @@ def read_l2(
     stretch: int,
     tally: Ints,
     count: np.uint64,
+    now: int,
 ) -> None:
     """Looks up the lines of an access in L2, and counts hits and misses."""
     at, lines = lines_of(memo, row, 1)
     for _ in range(lines):
         line = stretch + memo.lines[np.uint64(at)]
-        _read_l2_line(l2, sm, line, memo.lines[np.uint64(at + 1)], tally, count)
+        _read_l2_line(l2, sm, line, memo.lines[np.uint64(at + 1)], tally, count, now)
         at += WORDS_PER_LINE
 
 
@@ -229,11 +258,19 @@ def _drop_copies(l2: CacheState, line: int, sectors: int) -> None:
 
 @compiled
 def write_l2(
-    l2: CacheState, memo: AccessMemo, row: np.uint64, stretch: int, tally: Ints, count: np.uint64
+    l2: CacheState,
+    sm: int,
+    memo: AccessMemo,
+    row: np.uint64,
+    stretch: int,
+    tally: Ints,
+    count: np.uint64,
+    now: int,
 ) -> None:
     """Writes the lines of an access to L2, and counts what it takes."""
     ordinal, cleaned = 0, 0
     at, lines = lines_of(memo, row, 1)
+    partial, merged = 0, 0
     for _ in range(lines):
         line = stretch + memo.lines[np.uint64(at)]
         touched, whole = memo.lines[np.uint64(at + 1)], memo.lines[np.uint64(at + 2)]
@@ -241,6 +278,12 @@ def write_l2(
         if l2.partitions > 1:
             _drop_copies(l2, line, touched)
         slot = open_line(l2, home(l2, line), line)
+        if joins_store(l2, slot, sm, now):
+            merged += count_bits(np.uint64(touched))
+            partial -= count_bits(np.uint64(touched & ~whole))
+        else:
+            partial += count_bits(np.uint64(touched & ~whole))
+        note_store(l2, slot, sm, now)
         cleaned += write_whole(l2, slot, whole)
         if touched == whole:
             ordinal += count_bits(np.uint64(touched))
@@ -252,6 +295,8 @@ def write_l2(
                     cleaned += write_part(l2, slot, sector, written)
                 ordinal += 1
     add(tally, count, DRAM_WRITES, cleaned)
+    add(tally, count, PARTIAL_WRITES, partial)
+    add(tally, count, MERGED_WRITES, merged)
 
 
 @compiled

@@ -22,7 +22,8 @@ from kernelcast.simcore.memory.traversal import (
     PC_BITS,
     PC_MASK,
     RECORD_WORDS,
-    SM,
+    SM_AND_STEP,
+    SM_BITS,
     Patterns,
 )
 from kernelcast.traces.pattern_table import PatternTable
@@ -258,7 +259,7 @@ def _append(
             records[np.uint64(to + CYCLE)] = start + np.int64(time[row]) * turn
             records[np.uint64(to + ADDRESS)] = address[row]
             records[np.uint64(to + PC_AND_PATTERN)] = (number << PC_BITS) | np.int64(at)
-            records[np.uint64(to + SM)] = at_sm
+            records[np.uint64(to + SM_AND_STEP)] = at_sm | np.int64(time[row]) << SM_BITS
             count += is_due
             row += 1
     return count, single_uses

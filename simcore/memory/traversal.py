@@ -23,7 +23,7 @@ from kernelcast.simcore.memory.access_memo import (
     learn_segments,
     memo_row,
 )
-from kernelcast.simcore.memory.cache import CacheState
+from kernelcast.simcore.memory.cache import CacheState, stamp
 from kernelcast.simcore.memory.levels import (
     DRAM_READS,
     DRAM_WRITES,
@@ -59,7 +59,8 @@ __all__ = [
     "PC_BITS",
     "PC_MASK",
     "RECORD_WORDS",
-    "SM",
+    "SM_AND_STEP",
+    "SM_BITS",
     "STORE",
     "Patterns",
     "Routes",
@@ -68,7 +69,9 @@ __all__ = [
 ]
 
 NOTHING, LOAD, STORE, ATOMIC = 0, 1, 2, 3
-CYCLE, ADDRESS, PC_AND_PATTERN, SM = range(4)
+CYCLE, ADDRESS, PC_AND_PATTERN, SM_AND_STEP = range(4)
+SM_BITS = 16
+SM_MASK = (1 << SM_BITS) - 1
 RECORD_WORDS = 4
 """An access to come is so many words: one line of the processor's cache holds two."""
 PC_BITS = 31
@@ -203,7 +206,8 @@ def traverse(
     l2_shift = memo.stretch_shift - sector_shift - l2.line_shift
     for item in order:
         at = (item & row_mask) * RECORD_WORDS
-        address, sm = records[np.uint64(at + ADDRESS)], records[np.uint64(at + SM)]
+        address, placed = records[np.uint64(at + ADDRESS)], records[np.uint64(at + SM_AND_STEP)]
+        sm, now = placed & SM_MASK, stamp(records[np.uint64(at + CYCLE)], placed >> SM_BITS)
         pc = np.uint64(records[np.uint64(at + PC_AND_PATTERN)] & PC_MASK)
         pattern = records[np.uint64(at + PC_AND_PATTERN)] >> PC_BITS
         count = np.uint64(pc * np.uint64(TALLY_COLUMNS))
@@ -215,14 +219,14 @@ def traverse(
         l1_line, l2_line = stretch << l1_shift, stretch << l2_shift
         kind, role = paths.kind[pc], paths.l1_role[pc]
         if kind == LOAD and role == L1_READ:
-            read_l1(caches, sm, paths.whole_lines, memo, row, l1_line, tally, count)
+            read_l1(caches, sm, paths.whole_lines, memo, row, l1_line, tally, count, now)
             continue
         if kind != STORE:
-            read_l2(l2, sm, memo, row, l2_line, tally, count)
+            read_l2(l2, sm, memo, row, l2_line, tally, count, now)
         if kind != LOAD:
             if role != L1_BYPASS:
                 write_l1(l1, sm, role, memo, row, l1_line)
             if paths.l2_allocates_writes:
-                write_l2(l2, memo, row, l2_line, tally, count)
+                write_l2(l2, sm, memo, row, l2_line, tally, count, now)
             else:
                 write_around_l2(l2, memo, row, l2_line, tally, count)

@@ -43,7 +43,7 @@ def memory_traffic(trace: Trace, result: TrafficResult) -> MemoryTraffic:
         l1_hit_sectors=float(counts.l1_hits.sum()) * units,
         l2_read_sectors=float(counts.l2_reads.sum()) * units,
         l2_read_hit_sectors=float(counts.l2_read_hits.sum()) * units,
-        l2_write_sectors=float(counts.l2_writes.sum()) * units,
+        l2_write_sectors=float((counts.l2_writes - counts.merged_writes).sum()) * units,
         l2_atomic_sectors=float(np.minimum(counts.l2_reads, counts.l2_writes).sum()) * units,
         requested_load_bytes=total(counts.requested_bytes, "load"),
         requested_store_bytes=total(counts.requested_bytes, "store"),

@@ -17,6 +17,7 @@ from kernelcast.simcore.profile.machine_counts import machine_counts
 from kernelcast.simcore.profile.memory_profile import hot_spots, memory_traffic, shared_memory_use
 from kernelcast.simcore.profile.occupancy import held_share, occupancy
 from kernelcast.simcore.profile.profile import KernelProfile, LaunchShape, Occupancy
+from kernelcast.simcore.profile.shared_configuration import with_l1_left
 from kernelcast.traces.trace import Trace
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def profile(
     launch = LaunchShape(trace.grid, trace.thread_block)
     resident = occupancy(trace.resources, launch, device, held_share(trace))
     if memory is None:
-        memory = simulate_memory(trace, device, resident.thread_blocks_per_sm)
+        left = with_l1_left(device, trace.resources, resident)
+        memory = simulate_memory(trace, left, resident.thread_blocks_per_sm)
     traffic, wavefronts = memory.traffic, memory.wavefronts
     counts = instruction_counts(trace)
     lacks_units = device.missing_tensor_units(counts.tensor_operations or ())

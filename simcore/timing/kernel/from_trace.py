@@ -15,6 +15,7 @@ from kernelcast.simcore.memory.banks import banked_wavefronts, constant_wavefron
 from kernelcast.simcore.memory.device_memory import MemoryResult
 from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
+from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.memory.native_accesses import NativeAccesses, native_accesses
 from kernelcast.simcore.timing.kernel.asynchronous import joins_group, with_groups
 from kernelcast.simcore.timing.kernel.idle_accesses import without_idle_accesses
@@ -220,15 +221,34 @@ def _levels(
     requests = np.where(is_bulk, trace.classes.totals()[0], counts.requests)
     served = counts.l1_hits + counts.l2_reads
     asked = np.maximum(np.maximum(counts.sectors, counts.l1_reads), served)
-    below = asked - counts.l1_hits
+    kept = counts.l1_hits + counts.merged_writes
+    below = asked - kept
     dram = counts.dram_reads * traffic.transaction_bytes + counts.dram_writes * _written(traffic)
     return MemoryLevels(
         sectors=_ratio(asked * traffic.sector_bytes, requests * sector_bytes),
         ideal_sectors=_ratio(counts.ideal_sectors * traffic.sector_bytes, requests * sector_bytes),
-        l1_hits=_ratio(counts.l1_hits, asked),
-        l2_hits=1.0 - np.minimum(_ratio(dram, below * traffic.sector_bytes), 1.0),
+        l1_hits=_ratio(kept, asked),
+        l2_hits=1.0 - _ratio(dram, below * traffic.sector_bytes),
         bytes_per_lane=np.where(is_bulk, 0.0, native.bytes.astype(np.float64)),
+        l1_pending=_ratio(counts.l1_pending, asked),
+        l2_waits=_l2_waits(counts, 1.0 - _ratio(dram, below * traffic.sector_bytes)),
+        partial_writes=_partial_writes(counts, below),
     )
+
+
+def _l2_waits(counts: Counters, l2_hits: Floats) -> Floats:
+    """The share of sectors past L1 that wait for DRAM, by pc; writes are alike for that."""
+    missing = counts.l2_reads - counts.l2_read_hits + counts.l2_pending
+    waits = np.where(counts.l2_reads > 0, _ratio(missing, counts.l2_reads), 1.0 - l2_hits)
+    found: Floats = np.clip(waits, 0.0, 1.0)
+    return found
+
+
+def _partial_writes(counts: Counters, below: npt.NDArray[Any]) -> Floats:
+    """The share of sectors past L1 that stay incomplete when stores are merged, by pc."""
+    first = np.maximum(counts.partial_writes, 0)
+    left = int(counts.partial_writes.sum()) / max(1, int(first.sum()))
+    return _ratio(first, below) * max(0.0, left)
 
 
 def _written(traffic: TrafficResult) -> float:

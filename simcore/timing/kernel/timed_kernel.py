@@ -52,8 +52,11 @@ class MemoryLevels:
     """What global accesses take at each level, by pc, from the cache simulation.
 
     All are of shape (instructions,). `sectors`: mean sectors of a request, `ideal_sectors`: the
-    fewest that hold its bytes. Shares of sectors: `l1_hits` of all; `l2_hits` and `dram` (misses of
-    L2) of those that go past L1; loads and stores alike. `bytes_per_lane`: what one lane moves.
+    fewest that hold its bytes. `l1_hits` is a share of all sectors, `l2_hits` what DRAM does not
+    move of those that go past L1, below 0 where it moves more; loads and stores alike.
+    `bytes_per_lane`: what one lane moves. `l1_pending` of all sectors hit L1 while they are still
+    on their way for another warp; `l2_waits` of those past L1 wait for DRAM, whoever asked it for
+    them. `partial_writes` of those past L1 are written in part only.
     """
 
     sectors: npt.NDArray[np.float64]
@@ -61,6 +64,9 @@ class MemoryLevels:
     l1_hits: npt.NDArray[np.float64]
     l2_hits: npt.NDArray[np.float64]
     bytes_per_lane: npt.NDArray[np.float64]
+    l1_pending: npt.NDArray[np.float64]
+    l2_waits: npt.NDArray[np.float64]
+    partial_writes: npt.NDArray[np.float64]
 
     def of(self, source: npt.NDArray[np.intp]) -> MemoryLevels:
         """The columns of the instructions `source`, one after the other."""

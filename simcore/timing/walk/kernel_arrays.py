@@ -16,7 +16,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.compiled import inlined
 from kernelcast.simcore.timing.kernel.component import Component
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel, timing_facts
-from kernelcast.simcore.timing.walk.missed_lines import event_turns, miss_columns
+from kernelcast.simcore.timing.walk.missed_lines import event_turns, miss_columns, traffic_columns
 from kernelcast.simcore.timing.walk.phase_cells import phase_cells
 from kernelcast.traces.issue_control import SCOREBOARDS
 from kernelcast.traces.warp_paths import WarpPaths
@@ -33,6 +33,7 @@ __all__ = [
     "COMMIT",
     "COMMITTED",
     "CONSTANT",
+    "DRAM_SECTORS",
     "EXIT",
     "FENCE",
     "FETCH_AHEAD",
@@ -41,6 +42,8 @@ __all__ = [
     "KIND",
     "KINDS",
     "L2_MISSES",
+    "L2_SECTORS",
+    "L2_WEIGHT",
     "LATENCY",
     "LINE_SECTORS",
     "LOAD",
@@ -88,6 +91,7 @@ SOURCES = 4
 KIND, SOURCE, TARGET, MORE, FETCH_LINE = 0, 1, 1 + SOURCES, 2 + SOURCES, 3 + SOURCES
 MISSED_LINES, LINE_SECTORS, L2_MISSES, TURN_AT_L1, TURN_AT_L2 = range(5)
 PASSES, RESULT, COMMITTED = range(5, 8)
+L2_SECTORS, DRAM_SECTORS, L2_WEIGHT = range(3)
 STALL, READS, YIELDS, ADDRESS, BANK_READS = range(5)
 UNIT_CYCLES, UNIT_IS_PARTITIONED = range(2)
 LATENCY, AFTER, PIPE_REASON = range(3)
@@ -165,6 +169,7 @@ class KernelArrays(NamedTuple):
 
     code: Ints
     traffic: Floats
+    moved: Floats
     operands: Ints
     schedule: Ints
     is_scheduled: bool
@@ -200,9 +205,11 @@ def kernel_arrays(
     event_row, row_pc, row_passes = _rows(kernel.paths.pc, passes, _has_passes(kinds))
     by_pc = *miss_columns(kernel.levels, device), _results(kernel, without), committed
     traffic = [column[row_pc] for column in by_pc]
+    moved = [column[row_pc] for column in traffic_columns(kernel.levels, device)]
     return KernelArrays(
         code=code[row_pc].ravel(),
         traffic=records([*traffic[:PASSES], row_passes, *traffic[PASSES:]]),
+        moved=records(moved),
         operands=operands,
         schedule=_schedule(kernel, kinds, registers, without)[row_pc].ravel(),
         is_scheduled=kernel.schedule is not None,

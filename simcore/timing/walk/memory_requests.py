@@ -14,7 +14,10 @@ import numpy as np
 from kernelcast.simcore.host.compiled import inlined, unlikely
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.walk.kernel_arrays import (
+    DRAM_SECTORS,
     L2_MISSES,
+    L2_SECTORS,
+    L2_WEIGHT,
     LINE_SECTORS,
     LOAD,
     MISSED_LINES,
@@ -36,6 +39,8 @@ from kernelcast.simcore.timing.walk.sm_state import (
     DISPATCHED,
     DRAM_CREDIT,
     DRAM_FREE,
+    DRAM_LAST,
+    DRAM_LOAD,
     DRAM_SINCE,
     L1_FREE,
     L2_CREDIT,
@@ -61,6 +66,8 @@ __all__ = ["copy_in_bulk", "load", "store"]
 _L1 = StallReason.L1_LATENCY.code
 _L2 = StallReason.L2_LATENCY.code
 _DRAM = StallReason.DRAM_LATENCY.code
+_MOST_BUSY = 0.95
+"""Beyond it requests queue up in the walk itself."""
 _RING_L2, _RING_DRAM, _RING_STORES = range(3)
 
 
@@ -130,6 +137,23 @@ def _take_dram(machine: Machine, state: SmState, arrives: float, sectors: float)
 
 
 @inlined
+def _queued_at_dram(machine: Machine, state: SmState, at: float, sectors: float) -> float:
+    """Cycles that a load waits for requests of others, which do not come as evenly as its own.
+
+    They grow with the share of the time in which DRAM was busy as in a queue with random arrivals,
+    load / (1 - load). The load is a mean over the past, which fades in `dram_span` cycles.
+    """
+    if machine.dram_queue == 0.0:
+        return 0.0
+    fades = math.exp(min(0.0, state.clocks[DRAM_LAST] - at) / machine.dram_span)
+    load: float = state.clocks[DRAM_LOAD] * fades
+    state.clocks[DRAM_LAST] = max(state.clocks[DRAM_LAST], at)
+    state.clocks[DRAM_LOAD] = load + sectors * machine.dram_cycles / machine.dram_span
+    busy = min(load, _MOST_BUSY)
+    return machine.dram_queue * busy / (1.0 - busy)
+
+
+@inlined
 def _take_address(
     kernel: KernelArrays, machine: Machine, state: SmState, row: int, arrives: float
 ) -> float:
@@ -146,8 +170,8 @@ def _take_address(
 
 
 @inlined
-def _misses(kernel: KernelArrays, state: SmState, warp: int, row: int) -> tuple[float, float]:
-    """Sectors of this request that go past L1, and those of them that L2 misses."""
+def _waits(kernel: KernelArrays, state: SmState, warp: int, row: int) -> tuple[float, float]:
+    """Sectors of this request that come from L2 or DRAM, and those from DRAM."""
     past_l1, past_l2 = missed_lines(
         warp_number(state, warp),
         kernel.event_turn[np.uint64(warp_position(state, warp))],
@@ -158,6 +182,27 @@ def _misses(kernel: KernelArrays, state: SmState, warp: int, row: int) -> tuple[
     )
     line = kernel.traffic[word(row, LINE_SECTORS)]
     return past_l1 * line, past_l2 * line
+
+
+@inlined
+def _asked(kernel: KernelArrays, row: int, waits: float) -> float:
+    """Sectors that L2 is asked for; others are on their way for other warps already."""
+    found: float = waits * kernel.moved[word(row, L2_SECTORS)]
+    return found
+
+
+@inlined
+def _moved(kernel: KernelArrays, row: int, waits: float) -> float:
+    """Sectors that DRAM moves."""
+    found: float = waits * kernel.moved[word(row, DRAM_SECTORS)]
+    return found
+
+
+@inlined
+def _weight(kernel: KernelArrays, row: int) -> float:
+    """Sectors of bandwidth of L2 that one of this request takes."""
+    found: float = kernel.moved[word(row, L2_WEIGHT)]
+    return found
 
 
 @inlined
@@ -215,15 +260,17 @@ def load(
     The next request waits until as many sectors are free as this one took.
     """
     arrives = _through_l1(machine, state, passes, at)
-    past_l1, past_l2 = _misses(kernel, state, warp, row)
+    of_l2, of_dram = _waits(kernel, state, warp, row)
     ready, level = arrives + machine.l1_latency, _L1
-    if past_l1 > 0.0:
-        at_l2 = _take_l2(machine, state, arrives, past_l1)
+    if of_l2 > 0.0:
+        past_l1, past_l2 = _asked(kernel, row, of_l2), _moved(kernel, row, of_dram)
+        at_l2 = _take_l2(machine, state, arrives, past_l1 * _weight(kernel, row))
         at_l2 = _take_address(kernel, machine, state, row, at_l2)
         ready, level, ring = at_l2 + machine.l2_latency, _L2, _RING_L2
-        if past_l2 > 0.0:
+        if of_dram > 0.0:
             at_dram = _take_dram(machine, state, at_l2, past_l2)
-            ready, level, ring = at_dram + machine.dram_latency, _DRAM, _RING_DRAM
+            queued = _queued_at_dram(machine, state, at_dram, past_l2)
+            ready, level, ring = at_dram + machine.dram_latency + queued, _DRAM, _RING_DRAM
         if machine.request_limit != UNLIMITED:
             _push(state, ring, ready, past_l1)
             state.clocks[LOADS] += past_l1
@@ -245,7 +292,8 @@ def copy_in_bulk(
 
     The copy asks L2 for all of them at once, and has no place among the requests of L1.
     """
-    past_l1, past_l2 = _misses(kernel, state, warp, row)
+    of_l2, of_dram = _waits(kernel, state, warp, row)
+    past_l1, past_l2 = _asked(kernel, row, of_l2), _moved(kernel, row, of_dram)
     if past_l1 == 0.0:
         soonest: int = at + machine.l2_latency
         return pack(soonest, _L2)
@@ -274,10 +322,11 @@ def store(
     It holds its sectors until the last level that it needs has taken them.
     """
     arrives = _through_l1(machine, state, passes, at)
-    past_l1, past_l2 = _misses(kernel, state, warp, row)
+    of_l2, of_dram = _waits(kernel, state, warp, row)
+    past_l1, past_l2 = _asked(kernel, row, of_l2), _moved(kernel, row, of_dram)
     begins = arrives
     if past_l1 > 0.0:
-        begins = _take_l2(machine, state, arrives, past_l1)
+        begins = _take_l2(machine, state, arrives, past_l1 * _weight(kernel, row))
         begins = _take_address(kernel, machine, state, row, begins)
         done = max(state.clocks[L2_FREE], begins)
         if past_l2 > 0.0:

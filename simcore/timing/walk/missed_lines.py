@@ -18,7 +18,7 @@ from kernelcast.simcore.host.compiled import compiled, inlined
 from kernelcast.simcore.timing.kernel.timed_kernel import MemoryLevels
 from kernelcast.traces.warp_paths import WarpPaths
 
-__all__ = ["event_turns", "miss_columns", "missed_lines"]
+__all__ = ["event_turns", "miss_columns", "missed_lines", "traffic_columns"]
 
 _WARP_AT_L1, _WARP_AT_L2, _PC_AT_L1, _PC_AT_L2 = map(math.sqrt, (2.0, 3.0, 5.0, 7.0))
 
@@ -45,21 +45,58 @@ def _count_turns(start: npt.NDArray[np.int64], pc: Column, had: Column, turns: C
 
 
 def miss_columns(levels: MemoryLevels, device: Device) -> tuple[Floats, ...]:
-    """Miss rates by pc, in columns.
+    """What requests wait for, by pc, in columns.
 
-    Lines of a request that L1 misses on average, sectors of a line, the share of these lines that
-    L2 misses, and where in its turn at L1 and at L2 warp 0 begins.
+    Lines of a request that wait for L2 or DRAM on average, sectors of a line, the share of these
+    lines that wait for DRAM, and where in its turn at L1 and at L2 warp 0 begins.
     """
-    most = device.l2.line_bytes / device.l2.sector_bytes
-    line: Floats = np.clip(levels.sectors, 1.0, most)
+    line = _line(levels, device)
     pc = np.arange(len(line), dtype=np.float64)
     return (
-        levels.sectors * (1.0 - levels.l1_hits) / line,
+        levels.sectors * _waits(levels) / line,
         line,
-        1.0 - levels.l2_hits,
+        levels.l2_waits,
         pc * _PC_AT_L1 % 1.0,
         pc * _PC_AT_L2 % 1.0,
     )
+
+
+def traffic_columns(levels: MemoryLevels, device: Device) -> tuple[Floats, ...]:
+    """What the lines of `miss_columns` move, by pc, in columns.
+
+    Sectors that L2 is asked for when one is waited for, those that DRAM moves when one is waited
+    for there, and sectors of bandwidth of L2 that one takes: more where it is written in part.
+    """
+    asked = 1.0 - levels.l1_hits
+    timing, weight = device.timing, np.ones(len(asked))
+    if timing is not None and timing.l2_partial_writes_per_s:
+        whole_per_s = timing.l2_bandwidth_bytes_per_s / device.l2.sector_bytes
+        more = max(0.0, whole_per_s / timing.l2_partial_writes_per_s - 1.0)
+        weight = 1.0 + levels.partial_writes * more
+    waits = _waits(levels)
+    return (
+        _share(asked, waits),
+        _share(asked * (1.0 - levels.l2_hits), waits * levels.l2_waits),
+        weight,
+    )
+
+
+def _line(levels: MemoryLevels, device: Device) -> Floats:
+    """Sectors of a line of each request."""
+    most = device.l2.line_bytes / device.l2.sector_bytes
+    found: Floats = np.clip(levels.sectors, 1.0, most)
+    return found
+
+
+def _waits(levels: MemoryLevels) -> Floats:
+    """The share of sectors that wait for more than L1."""
+    found: Floats = np.clip(1.0 - levels.l1_hits + levels.l1_pending, 0.0, 1.0)
+    return found
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    found: Floats = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0.0)
+    return found
 
 
 @inlined

@@ -91,6 +91,8 @@ class Machine(NamedTuple):
     dram_cycles: float
     dram_least_cycles: float
     dram_room: float
+    dram_queue: float
+    dram_span: float
     address_share: float
     request_limit: float
     barrier_latency: int
@@ -145,7 +147,7 @@ def sm_machine(
         constant_latency=latency.constant,
         l1_latency=latency.l1,
         l2_latency=latency.l2,
-        dram_latency=latency.dram,
+        dram_latency=latency.dram + _turn_cycles(kernel, timing, without),
         l1_cycles=0.0 if gone(Component.L1_BANDWIDTH) else 1.0,
         l2_cycles=l2,
         l2_least_cycles=0.0 if gone(Component.L2_BANDWIDTH) else _l2_cycles(device, timing, 1.0),
@@ -153,6 +155,8 @@ def sm_machine(
         dram_cycles=dram,
         dram_least_cycles=dram / busy_sms,
         dram_room=dram * past_l2,
+        dram_queue=_queue_cycles(kernel, timing),
+        dram_span=2.0 * timing.dram_latency_cycles,
         address_share=0.0 if gone(Component.ATOMICS) else float(busy_sms),
         request_limit=UNLIMITED
         if gone(Component.OUTSTANDING_REQUESTS)
@@ -163,9 +167,7 @@ def sm_machine(
         fetch_latency=_whole(timing.fetch_latency_cycles),
         fetch_ahead=1 if kernel.schedule is None else FETCH_AHEAD,
         operand_read=_OPERAND_READ_CYCLES,
-        launch_cycles=0
-        if gone(Component.THREAD_BLOCK_LAUNCH)
-        else _launch_cycles(timing, warps),
+        launch_cycles=0 if gone(Component.THREAD_BLOCK_LAUNCH) else _launch_cycles(timing, warps),
         dispatch_cycles=0.0
         if gone(Component.THREAD_BLOCK_LAUNCH)
         else timing.dispatch_cycles * busy_sms,
@@ -271,6 +273,19 @@ def _dram_cycles(
     bandwidth = device.dram.bandwidth_bytes_per_s * timing.dram_efficiency
     bandwidth *= 1.0 - (1.0 - timing.dram_mixed_efficiency) * _mixed(kernel)
     return device.l2.sector_bytes * busy_sms * device.running_clock_hz / bandwidth
+
+
+def _turn_cycles(kernel: TimedKernel, timing: TimingFacts, without: frozenset[Component]) -> int:
+    """What loads wait longer at DRAM for it to turn from writing to reading."""
+    if without & {Component.MEMORY_LATENCY, Component.DRAM_BANDWIDTH}:
+        return 0
+    return round(timing.dram_turn_cycles * _mixed(kernel))
+
+
+def _queue_cycles(kernel: TimedKernel, timing: TimingFacts) -> float:
+    """What loads wait at DRAM for requests of others while it is half busy."""
+    pure, mixed = timing.dram_queue_cycles, timing.dram_mixed_queue_cycles
+    return pure + max(0.0, mixed - pure) * _mixed(kernel)
 
 
 def _mixed(kernel: TimedKernel) -> float:

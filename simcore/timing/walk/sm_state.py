@@ -42,6 +42,8 @@ __all__ = [
     "DISPATCHED",
     "DRAM_CREDIT",
     "DRAM_FREE",
+    "DRAM_LAST",
+    "DRAM_LOAD",
     "DRAM_SINCE",
     "DUE",
     "END",
@@ -118,9 +120,11 @@ NEVER = 1 << 50
 
 L1_FREE, L2_FREE, DRAM_FREE, L2_SINCE, DRAM_SINCE, STORE_DONE, LOADS, STORES = range(8)
 L2_CREDIT, DRAM_CREDIT, ADDRESS_FREE, ADDRESS_SINCE, NEXT_DISPATCH = range(8, 13)
+DRAM_LOAD, DRAM_LAST = range(13, 15)
 """Clocks: when a level is free again, since when it has been busy without a pause, when the last
 store is done; sectors that are on their way; idle cycles of the SM's share of a level; the busiest
-address of atomics as a level; when the next thread block can begin at the soonest."""
+address of atomics as a level; when the next thread block can begin at the soonest; how busy
+DRAM has been of late, from 0 to 1, and when that was last looked at."""
 (
     DISPATCHED,
     COMPLETED,
@@ -299,7 +303,7 @@ def new_state(
         free=np.zeros(pipes * PIPE_WORDS),
         banks=np.zeros(2 * schedulers),
         place=np.zeros(thread_blocks_per_sm * WORDS, np.int64),
-        clocks=np.zeros(13),
+        clocks=np.zeros(15),
         counts=words,
         requests=np.zeros(3 * ring * REQUEST_WORDS),
         lines=lines.ravel(),
