@@ -105,6 +105,7 @@ def scheduled(
         read=np.array(reads or [-1] * count, np.int64),
         address=np.array(addresses or [16 * number for number in range(count)], np.int64),
         bank_reads=np.array(banks or [(0, 0)] * count, np.int64),
+        unit_turns=np.ones(count, np.int64),
     )
     return replace(kernel, schedule=schedule)
 

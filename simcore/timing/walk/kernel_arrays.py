@@ -68,6 +68,7 @@ __all__ = [
     "UNITS",
     "UNIT_CYCLES",
     "UNIT_IS_PARTITIONED",
+    "UNIT_TURNS",
     "UNLIMITED",
     "WORDS",
     "YIELDS",
@@ -93,6 +94,7 @@ MISSED_LINES, LINE_SECTORS, L2_MISSES, TURN_AT_L1, TURN_AT_L2 = range(5)
 PASSES, RESULT, COMMITTED = range(5, 8)
 L2_SECTORS, DRAM_SECTORS, L2_WEIGHT = range(3)
 STALL, READS, YIELDS, ADDRESS, BANK_READS = range(5)
+UNIT_TURNS = BANK_READS + 2
 UNIT_CYCLES, UNIT_IS_PARTITIONED = range(2)
 LATENCY, AFTER, PIPE_REASON = range(3)
 UNLIMITED = -1.0
@@ -159,7 +161,7 @@ class KernelArrays(NamedTuple):
 
     `schedule` by row, where `is_scheduled`: cycles that the warp's next instruction STALLs; the
     register that is ready when the operands have been read, from READS; whether it YIELDS; ADDRESS
-    of the code; from BANK_READS on registers read of each bank.
+    of the code; from BANK_READS on registers read of each bank; UNIT_TURNS.
 
     `event_phases` and `phase_...` are those of PhaseCells, `phases` the most of a thread block. By
     event `event_row`, and `event_turn`, those of the same pc that the warp had before. Warp w of
@@ -344,6 +346,7 @@ def _schedule(
     table[:, YIELDS] = schedule.yields
     table[:, ADDRESS] = schedule.address
     table[:, BANK_READS : BANK_READS + 2] = schedule.bank_reads
+    table[:, UNIT_TURNS] = schedule.unit_turns
     return table
 
 

@@ -17,6 +17,7 @@ from kernelcast.simcore.timing.walk.kernel_arrays import (
     STORE,
     TENSOR,
     UNIT_CYCLES,
+    UNIT_TURNS,
     KernelArrays,
     kind_word,
     word,
@@ -135,6 +136,7 @@ def _result(
     if kind < TENSOR:
         cycles = machine.units[kind_word(kind, UNIT_CYCLES)]
         if kernel.is_scheduled:
+            cycles *= kernel.schedule[word(row, UNIT_TURNS)]
             cycles = max(cycles, read_banks(kernel, state, warp, row, now))
         use_pipe(machine, state, pipe, now, cycles)
         return pack(now + machine.kinds[kind_word(kind, LATENCY)], _EXECUTION)
