@@ -58,6 +58,7 @@ _STALLS = (
 _COUNTS_BY_OPCODE = "sass__inst_executed_per_opcode_with_modifier_all"
 _OF_MACHINE_CODE = (
     "launch__registers_per_thread",
+    "launch__shared_mem_config_size",
     "smsp__inst_executed_op_local_ld.sum",
     "smsp__inst_executed_op_local_st.sum",
     *(f"smsp__inst_executed_pipe_{pipe}.sum" for pipe in PIPES),
@@ -69,6 +70,7 @@ METRICS = (
     "gpu__time_duration.sum",
     "sm__cycles_elapsed.max",
     "sm__cycles_active.avg",
+    "sm__cycles_active.max",
     "smsp__inst_executed.sum",
     "smsp__thread_inst_executed.sum",
     "smsp__thread_inst_executed_per_inst_executed.ratio",

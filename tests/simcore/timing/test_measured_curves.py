@@ -1,0 +1,98 @@
+"""What an H100 takes for micro-kernels of validation/microkernels, against the timing model."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from micro_kernel import Step, micro_kernel
+
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline
+from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
+
+H100 = load_device("h100-sxm")
+FOLDER = Path(__file__).resolve().parents[3] / "validation/measured/microkernels/h100-sxm"
+
+
+def measured(file: str, name: str, unit: str) -> dict[str, float]:
+    """Values of one micro-kernel by its settings."""
+    with (FOLDER / f"{file}.csv").open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    return {
+        row["settings"]: float(row["value"])
+        for row in rows
+        if (row["name"], row["unit"]) == (name, unit)
+    }
+
+
+def run(steps: list[Step], trips: int, warps: int, blocks: int, resident: int = 1) -> LaunchTiming:
+    return launch_timing(micro_kernel(steps, trips, warps, blocks, resident), H100)
+
+
+def without(device: Device, **values: float) -> Device:
+    assert device.timing is not None
+    return replace(device, timing=replace(device.timing, **values))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("warps", [1, 4, 8, 16, 32])
+def test_barriers_take_longer_the_more_warps_they_count(warps: int) -> None:
+    expected = measured("instructions", "barrier", "cycles of a step")
+    timing = run([Step(Pipeline.BARRIER)], 500, warps, 1)
+    cycles = expected[f"threads={32 * warps} blocks=1"]
+    assert timing.cycles / 500 == pytest.approx(cycles, rel=0.12)
+
+
+@pytest.mark.parametrize(("warps", "resident"), [(1, 32), (4, 16), (8, 8)])
+def test_the_gpu_begins_thread_blocks_one_after_the_other(warps: int, resident: int) -> None:
+    expected = measured("launches", "nothing", "s")
+
+    def settings(blocks: int) -> str:
+        return f"blocks={blocks} threads={32 * warps} shared_kib=0"
+
+    few, many = 64 * 132, 512 * 132
+    more_s = expected[settings(many)] - expected[settings(few)]
+    steps = [Step(Pipeline.INTEGER, (0,), (0,))]
+    found = [run(steps, 1, warps, blocks, resident).seconds for blocks in (few, many)]
+    assert found[1] - found[0] == pytest.approx(more_s, rel=0.1)
+
+
+@pytest.mark.parametrize("threads", [128, 256, 512, 1024, 2048])
+def test_bandwidth_rises_with_what_is_on_its_way_as_it_does_at_dram(threads: int) -> None:
+    expected = measured("memory", "stream", "bytes/s")
+    warps, resident = min(32, threads // 32), max(1, threads // 1024)
+    # a load of 16 bytes a lane, the sum that waits for it, the loop
+    load = Step(Pipeline.GLOBAL, (9,), (0,), sectors=16.0, passes=4.0, bytes_per_lane=16.0)
+    steps = [load, Step(Pipeline.FP32, (0, 1), (1,)), Step(Pipeline.BRANCH)]
+    trips = 300
+    timing = run(steps, trips, warps, 132 * resident, resident)
+    moved = trips * threads * 132 * 16
+    settings = f"reads=1 writes=0 mib_each=1024 threads_of_sm={threads}"
+    assert moved / timing.seconds == pytest.approx(expected[settings], rel=0.12)
+
+
+def test_the_gpu_without_these_facts_reaches_more() -> None:
+    """The tests above would pass with any model otherwise."""
+    load = Step(Pipeline.GLOBAL, (9,), (0,), sectors=16.0, passes=4.0, bytes_per_lane=16.0)
+    kernel = micro_kernel([load, Step(Pipeline.FP32, (0, 1), (1,))], 300, 16, 132, 1)
+    even = without(H100, dram_queue_cycles=0.0)
+    assert launch_timing(kernel, even).seconds < 0.93 * launch_timing(kernel, H100).seconds
+
+
+def test_loads_wait_for_the_bus_where_as_much_is_written() -> None:
+    """Four warps an SM read, or read and write: 849 and 1049 cycles a round were measured."""
+    expected = measured("memory", "stream", "bytes/s")
+    load = Step(Pipeline.GLOBAL, (9,), (0,), sectors=16.0, passes=4.0, bytes_per_lane=16.0)
+    store = Step(Pipeline.GLOBAL, (0,), (), sectors=16.0, passes=4.0, bytes_per_lane=16.0)
+    use, back = Step(Pipeline.FP32, (0, 1), (0,)), Step(Pipeline.BRANCH)
+    pure = run([load, use, back], 300, 4, 132).cycles
+    mixed = run([load, use, store, back], 300, 4, 132).cycles
+
+    def cycles(writes: int) -> float:
+        rate = expected[f"reads=1 writes={writes} mib_each=1024 threads_of_sm=128"]
+        return (1 + writes) * 128 * 16 * 132 * 1.98e9 / rate
+
+    assert mixed / pure == pytest.approx(cycles(1) / cycles(0), rel=0.08)
