@@ -154,7 +154,7 @@ class _Comparison:
             yield TimeComparison.of(
                 name,
                 found,
-                row.time_s.seconds,
+                row.kernel_s,
                 row.published.source
                 if row.published
                 else f"{self._measured.device.name}, {self._measured.device.date}",
