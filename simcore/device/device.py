@@ -107,8 +107,9 @@ class SmFacts:
     fp64_lanes: int
     warp_schedulers: int
     reserved_shared_bytes: int | None = None
-    shared_configurations_kib: str = ""
-    """Sizes that shared memory can have of the memory that L1 shares with it, `0 8 16 32`."""
+    shared_configurations_kib: str = "0"
+    """Sizes that shared memory can have of the memory that L1 shares with it, `0 8 16 32`; `0`
+    where each has memory of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

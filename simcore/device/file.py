@@ -71,6 +71,8 @@ _MAY_BE_ZERO = frozenset(
         "peak.fp64_flops_per_s",
         "measured.fp64_ops_per_s",
         "timing.store_retire_cycles",
+        "l1.fetch_bytes",
+        "l2.fetch_bytes",
         "timing.warp_launch_cycles",
         "timing.dispatch_cycles",
         "timing.dram_queue_cycles",

@@ -33,7 +33,7 @@ def memory_traffic(trace: Trace, result: TrafficResult) -> MemoryTraffic:
 
     return MemoryTraffic(
         dram_read_transactions=float(result.dram_read_transactions),
-        dram_write_transactions=float(result.dram_write_transactions - result.left_writes),
+        dram_write_transactions=float(result.dram_write_transactions),
         sector_bytes=result.transaction_bytes,
         global_load_requests=total(counts.requests, "load"),
         global_store_requests=total(counts.requests, "store"),

@@ -30,7 +30,7 @@ _OTHER_LIMITS = (
 
 def with_l1_left(device: Device, needs: ResourceNeeds, resident: Occupancy) -> Device:
     """The device with the L1 that a kernel with these needs finds there."""
-    if device.l1 is None or not device.sm.shared_configurations_kib:
+    if device.l1 is None:
         return device
     smallest = _configurations(device)[0]
     taken = configuration_bytes(device, needs, resident) - smallest

@@ -24,10 +24,26 @@ def timing_of(name: str) -> TimingFacts:
     return timing
 
 
+NEED_NOT_SAY = (
+    "warp_launch_cycles",
+    "dispatch_cycles",
+    "barrier_warp_cycles",
+    "dram_queue_cycles",
+    "dram_mixed_queue_cycles",
+    "dram_turn_cycles",
+    "l2_partial_writes_per_s",
+)
+"""Effects that are off where nobody measured them."""
+
+
 @pytest.mark.parametrize("name", known_devices())
 def test_every_device_has_every_value_with_its_source(name: str) -> None:
     device = load_device(name)
-    plain = {item.name for item in fields(TimingFacts)} - set(PIPELINES)
+    plain = {
+        item.name
+        for item in fields(TimingFacts)
+        if item.name not in NEED_NOT_SAY or getattr(timing_of(name), item.name)
+    } - set(PIPELINES)
     expected = {f"timing.{key}" for key in plain} | {
         f"timing.{pipeline}.{item.name}" for pipeline in PIPELINES for item in fields(PipelineFacts)
     }

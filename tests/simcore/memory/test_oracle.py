@@ -171,7 +171,11 @@ class Model:
                     dirty.clear()
 
     def agrees(self, found: TrafficResult) -> bool:
-        columns = found.by_instruction._asdict().items()
+        columns = [
+            (name, column)
+            for name, column in found.by_instruction._asdict().items()
+            if name not in MATTERS_OF_TIME
+        ]
         expected = {name: [self.count[name, pc] for pc in range(len(ROWS))] for name, _ in columns}
         assert {name: column.tolist() for name, column in columns} == expected
         return found.dram_write_transactions == self.l2.written
@@ -204,6 +208,10 @@ def launch(seed: int, first: int, thread_blocks: int, *, distinct: bool) -> Acce
     )
     last = random.integers(40, 90, warps).astype(np.int32)
     return AccessBatch(first, thread_blocks, table, patterns, last)
+
+
+MATTERS_OF_TIME = ("l1_pending", "l2_pending", "merged_writes", "partial_writes")
+"""They move nothing; tests/simcore/memory/test_on_the_way.py has them."""
 
 
 @settings(max_examples=25)

@@ -130,6 +130,8 @@ def test_a_streaming_copy_at_every_occupancy(name: str, share: float) -> None:
     This holds until DRAM has all that it can take.
     """
     device = load_device(name)
+    least = device.l2.line_bytes * device.l2.ways * device.l2.partitions
+    device = replace(device, l2=replace(device.l2, capacity_bytes=least))  # which keeps no store
     width, trips = device.architecture.warp_width, 24
     attainable = device.dram.bandwidth_bytes_per_s * facts(device).dram_efficiency
     attainable *= facts(device).dram_mixed_efficiency / device.architecture.sm_count

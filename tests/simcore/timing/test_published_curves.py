@@ -46,6 +46,12 @@ def curves(file: str) -> tuple[dict[str, str], ...]:
         return tuple(csv.DictReader(lines))
 
 
+def with_little_l2(device: Device) -> Device:
+    """A short stretch of a stream stands for a long one: L2 keeps none of what it writes."""
+    least = device.l2.line_bytes * device.l2.ways * device.l2.partitions
+    return replace(device, l2=replace(device.l2, capacity_bytes=least))
+
+
 def timed(
     source: str, device: Device, buffers: Buffers, grid: int, threads: int, *numbers: int
 ) -> TimedKernel:
@@ -89,7 +95,7 @@ TURNS, EVERY = 4000, 4
 @cache
 def stream_kernel(kind: str, name: str, threads: int) -> TimedKernel:
     """A thread per element, two thread blocks on each SM; all of it comes from DRAM."""
-    device = load_device(name)
+    device = with_little_l2(load_device(name))
     blocks = 2 * device.architecture.sm_count
     source = f""".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) {{
         {REGISTERS}
@@ -166,7 +172,10 @@ def strided_kernel(kind: str, stride: int, device: Device, trips: int) -> TimedK
         mul.wide.u32 %rd2, %r2, {stride * size}; add.s64 %rd3, %rd1, %rd2;
         L: {loads} sub.u32 %r3, %r3, 1; setp.ne.u32 %p1, %r3, 0; @%p1 bra L; ret; }}"""
     kernel = timed(source, device, [np.zeros(1 << 15)], 1, 1024, trips)
-    return replace(kernel, levels=replace(kernel.levels, l1_hits=np.ones(len(kernel.pipeline))))
+    count = len(kernel.pipeline)
+    return replace(
+        kernel, levels=replace(kernel.levels, l1_hits=np.ones(count), l1_pending=np.zeros(count))
+    )
 
 
 def cycles_of_a_load(kind: str, stride: int, device: Device) -> float:

@@ -151,7 +151,7 @@ def test_wgmma_reaches_the_whole_rate_of_hopper() -> None:
     operations = 2 * 16 * 256 * 16 // 32
     cycles, latency = tensor_cycles([row("wgmma.m64n256k16", "fp16", operations)], device)
     assert 32 * cycles[0] == pytest.approx(64 * 256 * 16 / 2048)
-    assert latency[0] == pytest.approx(29 + 128)
+    assert latency[0] == pytest.approx(20 + 128)  # 24 of a dependent mma.m16n8k16, less its 4
     warp, _ = tensor_cycles([row("mma.m16n8k16", "fp16", 128)], device)
     assert 32 * warp[0] == pytest.approx(16 * 8 * 16 / (0.629 * 512))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -302,7 +303,14 @@ def test_a_transaction_may_take_several_written_sectors(compile_ptx: Compile, de
         mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2; st.global.u32 [%rd1], %r1; ret;
     """
     kernel = compile_ptx(START + body)
-    found = timed(kernel, device, grid=2, threads=256)
+    out = np.zeros(1 << 16, np.uint32)
+    width = load_device(device).architecture.warp_width
+    trace = RunnableKernel(kernel).run(
+        grid=2, block=256, args=[out], warp_width=width, record_paths=True
+    )
+    memory = simulate_memory(trace.data, load_device(device), 1)
+    written = replace(memory, traffic=replace(memory.traffic, left_writes=0))
+    found = timed_kernel(trace.data, load_device(device), written)
     (pc,) = (i.pc for i in kernel.instructions if i.mnemonic.startswith("st.global"))
     assert found.levels.l2_hits[pc] == 0.5
 
