@@ -49,14 +49,16 @@ def validate_measured(
     progress: Callable[[str, float], None] | None = None,
     trust: Trust = Trust.FOREIGN,
     code: Code = Code.SOURCE,
+    devices: Sequence[str] = (),
 ) -> ValidationReport:
     """Executes every workload at the sizes that were measured. All models unless some are named.
 
-    `trust` is of workloads that the measurements name outside of this tree: another file names
-    them, not the user. `code` is what is executed. KernelcastError when nothing was measured; a
-    device without a device file is in the notes.
+    Of `devices` what our own tools measured; without any, what others published, and what lies in a
+    folder of the user's. `trust` is of workloads that the measurements name outside of this tree:
+    another file names them, not the user. `code` is what is executed. KernelcastError when nothing
+    was measured; a device without a device file is in the notes.
     """
-    files = sorted(folder.glob("*.json"))
+    files = _chosen(folder, devices)
     if not files:
         raise KernelcastError(
             f"{folder} holds no measurements: make some on a GPU with validation/measure_cuda.py "
@@ -81,6 +83,19 @@ def validate_measured(
             counters += comparison.counters
             notes += comparison.notes
     return ValidationReport("measured", tuple(times), tuple(counters), tuple(notes))
+
+
+def _chosen(folder: Path, devices: Sequence[str]) -> list[Path]:
+    """The files of measurements; KernelcastError for a device that has none."""
+    files = sorted(folder.glob("*.json"))
+    own = {file.stem: file for file in files if not file.stem.endswith(_PUBLISHED)}
+    for device in devices:
+        if device not in own:
+            known = ", ".join(own) or "none"
+            raise KernelcastError(f"{device} was not measured: {folder} has {known}")
+    if devices:
+        return [own[device] for device in devices]
+    return [file for file in files if folder != MEASURED or file.stem not in own]
 
 
 class _Comparison:

@@ -60,7 +60,8 @@ _Devices: TypeAlias = Annotated[
     typer.Option(
         help="Estimate on it; repeatable. Default: the seven of the thesis. For opencl the file "
         "of the device that is measured; default: a quick kernelcast bench. For volumes: A100, "
-        "V100 and MI210.",
+        "V100 and MI210. For measured: those that were measured with our own tools, such as "
+        "h100-sxm; default: published times.",
         rich_help_panel=_OF_THE_SUITE,
     ),
 ]
@@ -215,8 +216,15 @@ def validate(
                 trust=trust,
                 table=table,
                 sample=sample,
+                devices=devices,
             )
             show_times(request, output)
+
+
+def _check_measured_devices(suite: Suite, has_more: object) -> None:
+    """`has_more`: there are devices, and options that do not go with them."""
+    if suite is Suite.MEASURED and has_more:
+        raise KernelcastError("--device of measured takes no --set, and has no errors to accept")
 
 
 def _check_options(
@@ -241,13 +249,14 @@ def _check_options(
             if is_given and suite is not owner:
                 raise KernelcastError(f"{name} is of {owner.value}")
     of_measured = of_suites[Suite.MEASURED]
+    _check_measured_devices(suite, has_devices and (of_measured["--set"] or accept))
     if of_measured["--sample"] and not of_measured["--set"]:
         raise KernelcastError("--sample takes rows of a --set")
     if accept and of_measured["--sample"]:
         raise KernelcastError("--accept takes the errors of all rows: leave out --sample")
     if accept and suite in _WITHOUT_BASELINE:
         raise KernelcastError(f"{suite.value} has no errors to accept: {_WITHOUT_BASELINE[suite]}")
-    takes_devices = suite in (Suite.SUITE, Suite.OPENCL, Suite.VOLUMES)
+    takes_devices = suite in (Suite.SUITE, Suite.OPENCL, Suite.VOLUMES, Suite.MEASURED)
     if (is_narrowed and suite is not Suite.SUITE) or (has_devices and not takes_devices):
         raise KernelcastError(
             "--workload, --size, --device, --all-devices, --engine and --jobs are of the suite"

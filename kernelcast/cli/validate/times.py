@@ -25,6 +25,7 @@ class TimesRequest:
 
     `table` is a set of published times, empty for none, and `sample` how many rows of each kernel
     and device are taken of it; `trust`: measurements may name workloads that run Python.
+    `devices`: compare with what our own tools measured on these.
     """
 
     suite: str
@@ -34,14 +35,15 @@ class TimesRequest:
     trust: bool
     table: str
     sample: int | None
+    devices: Sequence[str] = ()
 
 
 def show_times(request: TimesRequest, output: ValidationOutput) -> None:
     """Predicts, shows every error, and ends with what is wrong."""
     report = _report(request)
     explained, problems = _judged(report, request)
-    if request.code is not Code.SOURCE:  # explanations and baseline are of PTX
-        problems = []
+    if request.code is not Code.SOURCE or request.devices:
+        problems = []  # explanations and baseline are of PTX, and of what others published
     tables = validation_tables(report, explained)
     output.show(
         f"kernelcast: {report.suite}",
@@ -75,7 +77,9 @@ def _report(request: TimesRequest) -> ValidationReport:
             from kernelcast.validation.measured import validate_measured
 
             trust = Trust.OWN if request.trust else Trust.FOREIGN
-            return validate_measured(models, progress=progress, trust=trust, code=code)
+            return validate_measured(
+                models, progress=progress, trust=trust, code=code, devices=request.devices
+            )
         from kernelcast.validation.thesis import validate_thesis
 
         return validate_thesis(models, progress=progress, code=code)

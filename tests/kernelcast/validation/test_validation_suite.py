@@ -192,6 +192,22 @@ def test_measured_times_and_counters(tmp_path: Path) -> None:
     assert report.notes == ("gtx-480: memory/copy full was not measured: no memory",)
 
 
+def test_devices_choose_what_was_measured_with_our_own_tools(tmp_path: Path) -> None:
+    measured(tmp_path, 1e-3)
+    (tmp_path / "gtx-480.json").rename(tmp_path / "gtx-960.json")
+    measured(tmp_path, 2e-3)
+    report = validate_measured(["roofline"], tmp_path, devices=["gtx-480"])
+    assert [time.device for time in report.times] == ["gtx-480"]
+    with pytest.raises(KernelcastError, match="h200 was not measured: .* has gtx-480, gtx-960"):
+        validate_measured([], tmp_path, devices=["h200"])
+
+
+def test_the_profilers_duration_counts_where_there_is_one(tmp_path: Path) -> None:
+    measured(tmp_path, 1e-3, metrics={"gpu__time_duration.sum": 5e5})
+    (time,) = validate_measured(["roofline"], tmp_path).times
+    assert time.measured_s == pytest.approx(5e-4)
+
+
 def test_measurements_that_do_not_count_are_noted(tmp_path: Path) -> None:
     with pytest.raises(KernelcastError, match="holds no measurements"):
         validate_measured([], tmp_path)

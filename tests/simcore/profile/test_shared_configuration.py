@@ -24,7 +24,7 @@ def rows() -> list[MeasuredRow]:
 
 
 def predicted(row: MeasuredRow) -> int:
-    needs = ResourceNeeds(row.registers, row.shared_bytes or 0)
+    needs = ResourceNeeds(row.registers or 0, row.shared_bytes or 0)
     found = occupancy(needs, LaunchShape((10**6, 1, 1), row.block), H100)
     return configuration_bytes(H100, needs, found)
 
