@@ -53,8 +53,9 @@ class InstructionRow:
     `tensor_type`: what a tensor operation multiplies and adds up in (`fp16`, `bf16 sparse`, ...),
     `tensor_operations`: what of it counts for one lane, two for each multiply-add; zeros that a
     sparse one leaves out count as well. `sequence`: what native code has a sequence of instructions
-    for, by operation, accuracy and type (`div.rn.f32`); empty for all others. `control`: how the
-    assembler has scheduled it; None where that is not known.
+    for, by operation, accuracy and type (`div.rn.f32`); empty for all others. `special_register`:
+    what machine code reads there, `SR_TID.X`. `control`: how the assembler has scheduled it; None
+    where that is not known.
     """
 
     pc: int
@@ -82,6 +83,7 @@ class InstructionRow:
     tensor_type: str = ""
     tensor_operations: int = 0
     sequence: str = ""
+    special_register: str = ""
     control: IssueControl | None = None
 
     @property

@@ -4,11 +4,14 @@ In one pass ("wavefront") every bank serves one word, to any number of lanes. A 
 together want more than banks * bank_bytes is served in groups of lanes that do not: halves for
 64-bit and quarters for 128-bit accesses on 32 banks of 4 bytes, half-warps on 16 banks. A warp that
 one pass can serve as a whole, a broadcast, is not split, but where each half-warp is a request of
-its own (compute capability 1.x).
+its own (compute capability 1.x). From Volta on two groups are served together, and only where each
+lane has a neighbour with the same address: an H100 counts two passes for a broadcast of 128 bits,
+and four for lanes in turn at four addresses (`validation/measured/h100-sxm.json`).
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,10 +26,20 @@ from kernelcast.simcore.memory.way_search import trailing_zeros
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import PatternCounts
 
-__all__ = ["Wavefronts", "banked_wavefronts", "constant_wavefronts", "shared_wavefronts"]
+__all__ = [
+    "Wavefronts",
+    "are_paired",
+    "banked_wavefronts",
+    "constant_wavefronts",
+    "has_banked_l1",
+    "shared_wavefronts",
+]
 
 MOST_LANES = 64
 """The widest warp of any device."""
+_JOINED_GROUPS = 2
+_FIRST_BANKED = 7
+"""Major compute capability of Volta."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -53,11 +66,34 @@ def banked_wavefronts(
 ) -> Wavefronts:
     """Passes of each row of `rows`, shared-memory accesses, on the banks of `device`."""
     if device.segments is None:
-        return shared_wavefronts(rows, patterns, native, device.shared)
+        joined = np.full(len(rows), MOST_LANES)
+        if has_banked_l1(device):
+            joined = np.where(are_paired(patterns)[rows.pattern], _JOINED_GROUPS, 1)
+        return shared_wavefronts(rows, patterns, native, device.shared, joined_groups=joined)
     threads = device.segments.request_threads
+    alone = np.ones(len(rows), np.int64)
     return shared_wavefronts(
-        rows, patterns, native, device.shared, joins_broadcasts=False, request_threads=threads
+        rows, patterns, native, device.shared, joined_groups=alone, request_threads=threads
     )
+
+
+def are_paired(patterns: PatternTable) -> npt.NDArray[np.bool_]:
+    """Whether lanes n and n ^ 1, or n and n ^ 2, ask for the same wherever active, by pattern."""
+    lanes = np.arange(patterns.offsets.shape[1])
+    is_active = (patterns.mask[:, None] >> lanes.astype(np.uint64)) & np.uint64(1) != 0
+    paired = np.zeros(len(patterns.mask), np.bool_)
+    for distance in (1, 2):
+        other = lanes ^ distance
+        differs = patterns.offsets != patterns.offsets[:, other]
+        paired |= ~(differs & is_active & is_active[:, other]).any(axis=1)
+    return paired
+
+
+def has_banked_l1(device: Device) -> bool:
+    """Whether L1 and shared memory are one array of banks."""
+    major = re.match(r"(\d+)\.\d+$", device.architecture.compute_capability)
+    is_nvidia = device.architecture.vendor == "NVIDIA"
+    return is_nvidia and major is not None and int(major[1]) >= _FIRST_BANKED
 
 
 def shared_wavefronts(
@@ -66,20 +102,21 @@ def shared_wavefronts(
     native: NativeAccesses,
     facts: SharedMemoryFacts,
     *,
-    joins_broadcasts: bool = True,
+    joined_groups: Ints | None = None,
     request_threads: int = MOST_LANES,
 ) -> Wavefronts:
     """Passes that the banks need for each row of `rows`, all of them shared-memory accesses.
 
-    `joins_broadcasts`: a warp that one pass can serve is not split. `request_threads`: the most
-    that are served together.
+    `joined_groups`: how many neighbouring groups are served together where one pass can, for each
+    row; all unless given. `request_threads`: the most that are in a group.
     """
     taken, ideal = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     most = _most_words(rows, patterns, native, facts.bank_bytes)
     _serve(
         native.of_lanes(rows.pc, rows.start, rows.pattern, patterns),
         np.minimum(_lane_groups(native.bytes, facts), request_threads)[rows.pc],
-        joins_broadcasts,
+        np.full(len(rows), MOST_LANES) if joined_groups is None else joined_groups,
+        request_threads == MOST_LANES,
         facts.bank_bytes,
         np.empty((facts.banks, most), np.int64),
         np.empty(facts.banks, np.int64),
@@ -158,32 +195,75 @@ def _ask_banks(
 
 
 @compiled
+def _in_groups(
+    start: int,
+    offsets: Ints,
+    lanes: np.uint64,
+    alignment: int,
+    access_bytes: int,
+    bank_bytes: int,
+    asked: Ints,
+    load: Ints,
+    together: int,
+    alone: int,
+) -> tuple[int, int]:
+    """Passes of groups of so many lanes, and how many of the groups have any.
+
+    A group that one pass cannot serve is served as smaller ones, of `alone` lanes.
+    """
+    total, groups, first = 0, 0, 0
+    while first < len(offsets):
+        group = lanes
+        if together < len(offsets):
+            group = lanes & np.uint64(low_bits(together) << np.uint64(first))
+        passes = _ask_banks(
+            start, offsets, group, alignment, access_bytes, bank_bytes, asked, load
+        )[1]
+        groups += passes > 0
+        if passes > 1 and alone < together:
+            passes = 0
+            for begin in range(first, min(first + together, len(offsets)), alone):
+                part = group & np.uint64(low_bits(alone) << np.uint64(begin))
+                passes += _ask_banks(
+                    start, offsets, part, alignment, access_bytes, bank_bytes, asked, load
+                )[1]
+        total += passes
+        first += together
+    return total, groups
+
+
+@compiled
 def _serve(
     accesses: LaneAccesses,
     group_lanes: Ints,
-    joins_broadcasts: bool,
+    joined_groups: Ints,
+    costs_groups: bool,
     bank_bytes: int,
     asked: Ints,
     load: Ints,
     taken: Ints,
     ideal: Ints,
 ) -> None:
-    """`asked`, `load`: working space as `_ask_banks` has it."""
+    """`costs_groups`: groups that are not served together are no conflict.
+
+    `asked`, `load`: working space as `_ask_banks` has it.
+    """
     pattern, offsets, masks = accesses.pattern, accesses.offsets, accesses.masks
     starts, access_bytes, alignment = accesses.start, accesses.bytes, accesses.alignment
-    width, banks = offsets.shape[1], len(load)
+    banks = len(load)
     for row in range(len(starts)):
         places, lanes = offsets[pattern[row]], masks[pattern[row]]
         start, size, align = int(starts[row]), access_bytes[row], alignment[row]
-        found, total = _ask_banks(start, places, lanes, align, size, bank_bytes, asked, load)
-        ideal[row] = max(1, -(-found // banks))
-        if (total > 1 or not joins_broadcasts) and group_lanes[row] < width:
-            total, first = 0, 0
-            while first < width:
-                group = lanes & (low_bits(group_lanes[row]) << np.uint64(first))
-                total += _ask_banks(start, places, group, align, size, bank_bytes, asked, load)[1]
-                first += group_lanes[row]
+        found, _ = _ask_banks(start, places, lanes, align, size, bank_bytes, asked, load)
+        alone = min(int(group_lanes[row]), len(places))
+        together = min(alone * joined_groups[row], len(places))
+        total, groups = _in_groups(
+            start, places, lanes, align, size, bank_bytes, asked, load, together, alone
+        )
         taken[row] = max(1, total)
+        ideal[row] = max(1, -(-found // banks))
+        if costs_groups:
+            ideal[row] = max(ideal[row], groups)
 
 
 @compiled
