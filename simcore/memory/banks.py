@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -112,14 +113,16 @@ def shared_wavefronts(
     """
     taken, ideal = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     most = _most_words(rows, patterns, native, facts.bank_bytes)
+    everybody = np.full(len(rows), MOST_LANES)
     _serve(
         native.of_lanes(rows.pc, rows.start, rows.pattern, patterns),
-        np.minimum(_lane_groups(native.bytes, facts), request_threads)[rows.pc],
-        np.full(len(rows), MOST_LANES) if joined_groups is None else joined_groups,
-        request_threads == MOST_LANES,
+        _Groups(
+            np.minimum(_lane_groups(native.bytes, facts), request_threads)[rows.pc],
+            everybody if joined_groups is None else joined_groups,
+            request_threads == MOST_LANES,
+        ),
         facts.bank_bytes,
-        np.empty((facts.banks, most), np.int64),
-        np.empty(facts.banks, np.int64),
+        _Asked(np.empty((facts.banks, most), np.int64), np.empty(facts.banks, np.int64)),
         taken,
         ideal,
     )
@@ -159,35 +162,52 @@ def _most_words(
     return sector_room(patterns.offsets.shape[1], widest, word_bytes)
 
 
-@compiled
-def _ask_banks(
-    start: int,
-    offsets: Ints,
-    lanes: np.uint64,
-    alignment: int,
-    access_bytes: int,
-    bank_bytes: int,
-    asked: Ints,
-    load: Ints,
-) -> tuple[int, int]:
-    """Distinct words of the lanes, and the most of them that fall to one bank.
+class _Access(NamedTuple):
+    """One access of a warp: where it starts and each lane from there, and how wide lanes' are."""
 
-    Working space: bank b is asked for the words asked[b, : load[b]].
+    start: int
+    offsets: Ints
+    alignment: int
+    bytes: int
+    bank_bytes: int
+
+
+class _Asked(NamedTuple):
+    """Working space: bank b is asked for the words words[b, : load[b]]."""
+
+    words: Ints
+    load: Ints
+
+
+class _Groups(NamedTuple):
+    """Lanes of a group in each row, and how many groups are served together where one pass can.
+
+    `are_needed`: passes for groups that are not served together are no conflict.
     """
-    banks, shift = len(load), trailing_zeros(bank_bytes)
+
+    lanes: Ints
+    joined: Ints
+    are_needed: bool
+
+
+@compiled
+def _ask_banks(access: _Access, lanes: np.uint64, asked: _Asked) -> tuple[int, int]:
+    """Distinct words of the lanes, and the most of them that fall to one bank."""
+    load, banks, shift = asked.load, len(asked.load), trailing_zeros(access.bank_bytes)
     is_power = banks & (banks - 1) == 0
     load[:] = 0
     found, most = 0, 0
     while lanes != ZERO:
-        begin = (start + offsets[np.uint64(trailing_zeros(int(np.int64(lanes))))]) & alignment
+        lane = np.uint64(trailing_zeros(int(np.int64(lanes))))
+        begin = (access.start + access.offsets[lane]) & access.alignment
         lanes &= np.uint64(lanes - ONE)
-        for word in range(begin >> shift, ((begin + access_bytes - 1) >> shift) + 1):
+        for word in range(begin >> shift, ((begin + access.bytes - 1) >> shift) + 1):
             bank = np.uint64(word & (banks - 1) if is_power else word % banks)
             held, at = load[bank], 0
-            while at < held and asked[bank, np.uint64(at)] != word:
+            while at < held and asked.words[bank, np.uint64(at)] != word:
                 at += 1
             if at == held:
-                asked[bank, np.uint64(at)] = word
+                asked.words[bank, np.uint64(at)] = word
                 load[bank] = at + 1
                 found += 1
                 most = max(most, at + 1)
@@ -196,37 +216,23 @@ def _ask_banks(
 
 @compiled
 def _in_groups(
-    start: int,
-    offsets: Ints,
-    lanes: np.uint64,
-    alignment: int,
-    access_bytes: int,
-    bank_bytes: int,
-    asked: Ints,
-    load: Ints,
-    together: int,
-    alone: int,
+    access: _Access, lanes: np.uint64, asked: _Asked, together: int, alone: int
 ) -> tuple[int, int]:
     """Passes of groups of so many lanes, and how many of the groups have any.
 
     A group that one pass cannot serve is served as smaller ones, of `alone` lanes.
     """
+    width = len(access.offsets)
     total, groups, first = 0, 0, 0
-    while first < len(offsets):
-        group = lanes
-        if together < len(offsets):
-            group = lanes & np.uint64(low_bits(together) << np.uint64(first))
-        passes = _ask_banks(
-            start, offsets, group, alignment, access_bytes, bank_bytes, asked, load
-        )[1]
+    while first < width:
+        group = lanes & np.uint64(low_bits(together) << np.uint64(first))
+        passes = _ask_banks(access, group, asked)[1]
         groups += passes > 0
         if passes > 1 and alone < together:
             passes = 0
-            for begin in range(first, min(first + together, len(offsets)), alone):
+            for begin in range(first, min(first + together, width), alone):
                 part = group & np.uint64(low_bits(alone) << np.uint64(begin))
-                passes += _ask_banks(
-                    start, offsets, part, alignment, access_bytes, bank_bytes, asked, load
-                )[1]
+                passes += _ask_banks(access, part, asked)[1]
         total += passes
         first += together
     return total, groups
@@ -235,35 +241,30 @@ def _in_groups(
 @compiled
 def _serve(
     accesses: LaneAccesses,
-    group_lanes: Ints,
-    joined_groups: Ints,
-    costs_groups: bool,
+    groups: _Groups,
     bank_bytes: int,
-    asked: Ints,
-    load: Ints,
+    asked: _Asked,
     taken: Ints,
     ideal: Ints,
 ) -> None:
-    """`costs_groups`: groups that are not served together are no conflict.
-
-    `asked`, `load`: working space as `_ask_banks` has it.
-    """
-    pattern, offsets, masks = accesses.pattern, accesses.offsets, accesses.masks
-    starts, access_bytes, alignment = accesses.start, accesses.bytes, accesses.alignment
-    banks = len(load)
-    for row in range(len(starts)):
-        places, lanes = offsets[pattern[row]], masks[pattern[row]]
-        start, size, align = int(starts[row]), access_bytes[row], alignment[row]
-        found, _ = _ask_banks(start, places, lanes, align, size, bank_bytes, asked, load)
-        alone = min(int(group_lanes[row]), len(places))
-        together = min(alone * joined_groups[row], len(places))
-        total, groups = _in_groups(
-            start, places, lanes, align, size, bank_bytes, asked, load, together, alone
+    for row in range(len(accesses.start)):
+        places = accesses.offsets[accesses.pattern[row]]
+        lanes = accesses.masks[accesses.pattern[row]]
+        access = _Access(
+            int(accesses.start[row]),
+            places,
+            accesses.alignment[row],
+            accesses.bytes[row],
+            bank_bytes,
         )
+        found, _ = _ask_banks(access, lanes, asked)
+        alone = min(int(groups.lanes[row]), len(places))
+        together = min(alone * groups.joined[row], len(places))
+        total, served = _in_groups(access, lanes, asked, together, alone)
         taken[row] = max(1, total)
-        ideal[row] = max(1, -(-found // banks))
-        if costs_groups:
-            ideal[row] = max(ideal[row], groups)
+        ideal[row] = max(1, -(-found // len(asked.load)))
+        if groups.are_needed:
+            ideal[row] = max(ideal[row], served)
 
 
 @compiled

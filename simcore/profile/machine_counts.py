@@ -87,9 +87,14 @@ class MachineCounts:
     thread_instructions: float
 
     @property
+    def warp_instructions(self) -> float:
+        """All of them."""
+        return sum(self.by_opcode.values())
+
+    @property
     def active_lanes(self) -> float | None:
         """Mean threads that go through a warp instruction; None where there is none."""
-        issued = sum(self.by_opcode.values())
+        issued = self.warp_instructions
         return self.thread_instructions / issued if issued else None
 
 
@@ -111,7 +116,7 @@ def machine_counts(trace: Trace) -> MachineCounts | None:
     if not trace.is_machine_code:
         return None
     architecture = int(trace.code.removeprefix("sm_").rstrip("af"))
-    issues, lanes = trace.classes.totals()
+    issues, (_, lanes) = trace.classes.group_issues(), trace.classes.totals()
     active = _active_lanes(trace.instructions, lanes)
     rows = [row for row in trace.instructions if not row.is_part and issues[row.pc]]
     pipes = _summed(rows, issues, lambda row: _pipes(row, architecture))

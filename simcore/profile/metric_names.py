@@ -28,6 +28,7 @@ from kernelcast.simcore.profile.metric_values import (
     traffic_count,
     traffic_transactions,
     used_share,
+    warp_instructions,
     without_atomics,
 )
 from kernelcast.simcore.profile.profile import KernelProfile
@@ -136,7 +137,7 @@ METRICS: tuple[Metric, ...] = (
         "smsp__inst_executed.sum",
         "instructions executed, per warp",
         "instructions",
-        instruction_count(lambda at: at.warp_instructions),
+        warp_instructions,
     ),
     Metric(
         "inst_fp_32",

@@ -30,6 +30,7 @@ __all__ = [
     "traffic_count",
     "traffic_transactions",
     "used_share",
+    "warp_instructions",
     "without_atomics",
 ]
 
@@ -52,6 +53,13 @@ def instruction_count(of: Callable[[InstructionCounts], float | None], kind: str
         return of(profile.instructions)
 
     return get
+
+
+def warp_instructions(profile: KernelProfile) -> float | None:
+    """Instructions of warps; those of machine code as a GPU issues them to groups of lanes."""
+    if profile.machine is not None:
+        return profile.machine.warp_instructions
+    return profile.instructions.warp_instructions
 
 
 def thread_instructions(profile: KernelProfile) -> float | None:

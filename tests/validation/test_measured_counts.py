@@ -48,14 +48,7 @@ BY_OPCODE = "sass__inst_executed_per_opcode_with_modifier_all."
 BY_PIPE = "smsp__inst_executed_pipe_"
 
 
-BY_GROUP = {f"{BY_OPCODE}BSYNC", f"{BY_PIPE}cbu.sum", "smsp__inst_executed.sum"}
-"""What a GPU counts for each group of lanes that comes to a barrier, where warps diverge."""
-DIVERGENT = ("rodinia/hotspot3d full", "rodinia/needle full")
-
-
 def is_exact(item: CounterComparison) -> bool:
-    if item.kernel in DIVERGENT and item.metric in BY_GROUP:
-        return False
     return item.metric in EXACT or item.metric.startswith((BY_OPCODE, BY_PIPE))
 
 
