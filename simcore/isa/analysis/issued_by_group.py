@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
-from kernelcast.simcore.isa.ir.kernel import BasicBlock, Kernel
+from kernelcast.simcore.isa.ir.kernel import BasicBlock, Jump, Kernel
 
 __all__ = ["issued_by_group"]
 
@@ -16,11 +16,19 @@ _OPCODES = ("BSYNC", "EXIT")
 def issued_by_group(kernel: Kernel) -> Mapping[int, int]:
     """The pc of the instruction that a basic block begins with, by the block's index.
 
+    Basic blocks that do nothing but go there are among them, because lanes may wait at those.
     Engines bring the lanes of a warp together where their ways meet, and run on with all of them. A
     GPU has each group that comes execute `BSYNC`, which makes it wait for the others, or `EXIT`.
     """
-    found = {block.index: _first(kernel, block) for block in kernel.blocks}
-    return {index: pc for index, pc in found.items() if pc is not None}
+    known: dict[int, int] = {}
+    for block in kernel.blocks:
+        pc = _first(kernel, block)
+        if pc is not None:
+            known[block.index] = pc
+    ahead = [block for block in kernel.blocks if _only_jumps(block)]
+    for _ in ahead:
+        known |= {b.index: known[t] for b in ahead for t in b.successors if t in known}
+    return known
 
 
 def _first(kernel: Kernel, block: BasicBlock) -> int | None:
@@ -31,3 +39,8 @@ def _first(kernel: Kernel, block: BasicBlock) -> int | None:
         if facts is not None and not instruction.is_part:
             return instruction.pc if facts.opcode in _OPCODES else None
     return None
+
+
+def _only_jumps(block: BasicBlock) -> bool:
+    is_idle = all(instruction.is_part for instruction in block.body)
+    return is_idle and isinstance(block.terminator, Jump) and not block.terminator.mnemonic

@@ -79,7 +79,7 @@ def _classes(kernel: Kernel, source: GeneratedCode, counted: Counted) -> ThreadB
         lanes[:, pc] -= rows[:, word]
     later = np.zeros_like(issues)
     for pc, word in source.columns.later:
-        later[:, pc] = rows[:, word]
+        later[:, pc] += rows[:, word]
     return ThreadBlockClasses(counted.class_of, issues, lanes, later if later.any() else None)
 
 
