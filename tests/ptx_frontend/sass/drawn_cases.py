@@ -19,7 +19,7 @@ Case = TypeVar("Case")
 
 
 def drawn(cases: Sequence[Case], count: int) -> list[Case]:
-    """So many of the cases in their order, or all of them where all are asked for."""
+    """A sample of the cases in their order, or all of them where all are asked for."""
     if ALL_CASES or count >= len(cases):
         return list(cases)
     chosen = sorted(random.Random(_SEED).sample(range(len(cases)), count))
