@@ -182,7 +182,7 @@ def test_texels_that_are_integers_and_lines_outside() -> None:
     assert_as_ptx(text, launch, ("sm_70", "sm_90", "sm_120"), engines=("reference",))
 
 
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
+@pytest.mark.parametrize("architecture", drawn(["sm_80", "sm_90", "sm_120"], 1))
 def test_cubes_where_their_coordinates_are_exact(architecture: str) -> None:
     """Machine code divides by the longest coordinate, approximately: here that is a power of 2."""
     generator = np.random.default_rng(5)
