@@ -53,8 +53,9 @@ class InstructionRow:
     `tensor_type`: what a tensor operation multiplies and adds up in (`fp16`, `bf16 sparse`, ...),
     `tensor_operations`: what of it counts for one lane, two for each multiply-add; zeros that a
     sparse one leaves out count as well. `sequence`: what native code has a sequence of instructions
-    for, by operation, accuracy and type (`div.rn.f32`); empty for all others. `control`: how the
-    assembler has scheduled it; None where that is not known.
+    for, by operation, accuracy and type (`div.rn.f32`); empty for all others. `special_register`:
+    what machine code reads there, `SR_TID.X`. `control`: how the assembler has scheduled it; None
+    where that is not known.
     """
 
     pc: int
@@ -82,6 +83,7 @@ class InstructionRow:
     tensor_type: str = ""
     tensor_operations: int = 0
     sequence: str = ""
+    special_register: str = ""
     control: IssueControl | None = None
 
     @property
@@ -115,16 +117,28 @@ class ThreadBlockClasses:
 
     `of_thread_block`: class of each thread block, shape (thread blocks,).
     `warp_issues`, `lane_executions`: per thread block of a class, shape (classes, instructions).
+    `later_arrivals`: how often lanes came to an instruction where others of their warp waited for
+    them, which a GPU issues for each group of lanes; None where there is none.
     """
 
     of_thread_block: npt.NDArray[np.int32]
     warp_issues: Ints
     lane_executions: Ints
+    later_arrivals: Ints | None = None
 
     def totals(self) -> tuple[Ints, Ints]:
         """Warp issues and lane executions of the whole grid, shape (instructions,) each."""
         sizes = np.bincount(self.of_thread_block, minlength=len(self.warp_issues))
         return sizes @ self.warp_issues, sizes @ self.lane_executions
+
+    def group_issues(self) -> Ints:
+        """Warp issues of the whole grid as a GPU counts them, shape (instructions,)."""
+        issues, _ = self.totals()
+        if self.later_arrivals is None:
+            return issues
+        sizes = np.bincount(self.of_thread_block, minlength=len(self.warp_issues))
+        found: Ints = issues + sizes @ self.later_arrivals
+        return found
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def _check_instruction(row: InstructionRow, pcs: int) -> None:
             raise ValueError(f"{name} of the instruction at {row.pc} is {text!r}")
     for text in (row.opcode, row.mnemonic, row.cache, row.file, row.origin_file):
         _check_text(text)
-    for text in (row.operand_kind, row.tensor_type, row.sequence):
+    for text in (row.operand_kind, row.tensor_type, row.sequence, row.special_register):
         _check_text(text)
 
 

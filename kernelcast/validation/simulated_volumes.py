@@ -19,8 +19,9 @@ from kernelcast.simcore.engine.jit.runtime.run import SlicedLaunch
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.launch.launch import Limits
 from kernelcast.simcore.launch.local_arrays import resource_needs
+from kernelcast.simcore.memory.banks import has_banked_l1
 from kernelcast.simcore.memory.hierarchy import TrafficResult
-from kernelcast.simcore.memory.l1_passes import data_passes, has_banked_l1, tag_passes
+from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
 from kernelcast.simcore.memory.native_accesses import native_accesses
 from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.simcore.profile.occupancy import occupancy

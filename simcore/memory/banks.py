@@ -4,12 +4,16 @@ In one pass ("wavefront") every bank serves one word, to any number of lanes. A 
 together want more than banks * bank_bytes is served in groups of lanes that do not: halves for
 64-bit and quarters for 128-bit accesses on 32 banks of 4 bytes, half-warps on 16 banks. A warp that
 one pass can serve as a whole, a broadcast, is not split, but where each half-warp is a request of
-its own (compute capability 1.x).
+its own (compute capability 1.x). From Volta on two groups are served together, and only where each
+lane has a neighbour with the same address: an H100 counts two passes for a broadcast of 128 bits,
+and four for lanes in turn at four addresses (`validation/measured/h100-sxm.json`).
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +27,20 @@ from kernelcast.simcore.memory.way_search import trailing_zeros
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import PatternCounts
 
-__all__ = ["Wavefronts", "banked_wavefronts", "constant_wavefronts", "shared_wavefronts"]
+__all__ = [
+    "Wavefronts",
+    "are_paired",
+    "banked_wavefronts",
+    "constant_wavefronts",
+    "has_banked_l1",
+    "shared_wavefronts",
+]
 
 MOST_LANES = 64
 """The widest warp of any device."""
+_JOINED_GROUPS = 2
+_FIRST_BANKED = 7
+"""Major compute capability of Volta."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -53,11 +67,34 @@ def banked_wavefronts(
 ) -> Wavefronts:
     """Passes of each row of `rows`, shared-memory accesses, on the banks of `device`."""
     if device.segments is None:
-        return shared_wavefronts(rows, patterns, native, device.shared)
+        joined = np.full(len(rows), MOST_LANES)
+        if has_banked_l1(device):
+            joined = np.where(are_paired(patterns)[rows.pattern], _JOINED_GROUPS, 1)
+        return shared_wavefronts(rows, patterns, native, device.shared, joined_groups=joined)
     threads = device.segments.request_threads
+    alone = np.ones(len(rows), np.int64)
     return shared_wavefronts(
-        rows, patterns, native, device.shared, joins_broadcasts=False, request_threads=threads
+        rows, patterns, native, device.shared, joined_groups=alone, request_threads=threads
     )
+
+
+def are_paired(patterns: PatternTable) -> npt.NDArray[np.bool_]:
+    """Whether lanes n and n ^ 1, or n and n ^ 2, ask for the same wherever active, by pattern."""
+    lanes = np.arange(patterns.offsets.shape[1])
+    is_active = (patterns.mask[:, None] >> lanes.astype(np.uint64)) & np.uint64(1) != 0
+    paired = np.zeros(len(patterns.mask), np.bool_)
+    for distance in (1, 2):
+        other = lanes ^ distance
+        differs = patterns.offsets != patterns.offsets[:, other]
+        paired |= ~(differs & is_active & is_active[:, other]).any(axis=1)
+    return paired
+
+
+def has_banked_l1(device: Device) -> bool:
+    """Whether L1 and shared memory are one array of banks."""
+    major = re.match(r"(\d+)\.\d+$", device.architecture.compute_capability)
+    is_nvidia = device.architecture.vendor == "NVIDIA"
+    return is_nvidia and major is not None and int(major[1]) >= _FIRST_BANKED
 
 
 def shared_wavefronts(
@@ -66,23 +103,26 @@ def shared_wavefronts(
     native: NativeAccesses,
     facts: SharedMemoryFacts,
     *,
-    joins_broadcasts: bool = True,
+    joined_groups: Ints | None = None,
     request_threads: int = MOST_LANES,
 ) -> Wavefronts:
     """Passes that the banks need for each row of `rows`, all of them shared-memory accesses.
 
-    `joins_broadcasts`: a warp that one pass can serve is not split. `request_threads`: the most
-    that are served together.
+    `joined_groups`: how many neighbouring groups are served together where one pass can, for each
+    row; all unless given. `request_threads`: the most that are in a group.
     """
     taken, ideal = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     most = _most_words(rows, patterns, native, facts.bank_bytes)
+    everybody = np.full(len(rows), MOST_LANES)
     _serve(
         native.of_lanes(rows.pc, rows.start, rows.pattern, patterns),
-        np.minimum(_lane_groups(native.bytes, facts), request_threads)[rows.pc],
-        joins_broadcasts,
+        _Groups(
+            np.minimum(_lane_groups(native.bytes, facts), request_threads)[rows.pc],
+            everybody if joined_groups is None else joined_groups,
+            request_threads == MOST_LANES,
+        ),
         facts.bank_bytes,
-        np.empty((facts.banks, most), np.int64),
-        np.empty(facts.banks, np.int64),
+        _Asked(np.empty((facts.banks, most), np.int64), np.empty(facts.banks, np.int64)),
         taken,
         ideal,
     )
@@ -122,35 +162,52 @@ def _most_words(
     return sector_room(patterns.offsets.shape[1], widest, word_bytes)
 
 
-@compiled
-def _ask_banks(
-    start: int,
-    offsets: Ints,
-    lanes: np.uint64,
-    alignment: int,
-    access_bytes: int,
-    bank_bytes: int,
-    asked: Ints,
-    load: Ints,
-) -> tuple[int, int]:
-    """Distinct words of the lanes, and the most of them that fall to one bank.
+class _Access(NamedTuple):
+    """One access of a warp: where it starts and each lane from there, and how wide lanes' are."""
 
-    Working space: bank b is asked for the words asked[b, : load[b]].
+    start: int
+    offsets: Ints
+    alignment: int
+    bytes: int
+    bank_bytes: int
+
+
+class _Asked(NamedTuple):
+    """Working space: bank b is asked for the words words[b, : load[b]]."""
+
+    words: Ints
+    load: Ints
+
+
+class _Groups(NamedTuple):
+    """Lanes of a group in each row, and how many groups are served together where one pass can.
+
+    `are_needed`: passes for groups that are not served together are no conflict.
     """
-    banks, shift = len(load), trailing_zeros(bank_bytes)
+
+    lanes: Ints
+    joined: Ints
+    are_needed: bool
+
+
+@compiled
+def _ask_banks(access: _Access, lanes: np.uint64, asked: _Asked) -> tuple[int, int]:
+    """Distinct words of the lanes, and the most of them that fall to one bank."""
+    load, banks, shift = asked.load, len(asked.load), trailing_zeros(access.bank_bytes)
     is_power = banks & (banks - 1) == 0
     load[:] = 0
     found, most = 0, 0
     while lanes != ZERO:
-        begin = (start + offsets[np.uint64(trailing_zeros(int(np.int64(lanes))))]) & alignment
+        lane = np.uint64(trailing_zeros(int(np.int64(lanes))))
+        begin = (access.start + access.offsets[lane]) & access.alignment
         lanes &= np.uint64(lanes - ONE)
-        for word in range(begin >> shift, ((begin + access_bytes - 1) >> shift) + 1):
+        for word in range(begin >> shift, ((begin + access.bytes - 1) >> shift) + 1):
             bank = np.uint64(word & (banks - 1) if is_power else word % banks)
             held, at = load[bank], 0
-            while at < held and asked[bank, np.uint64(at)] != word:
+            while at < held and asked.words[bank, np.uint64(at)] != word:
                 at += 1
             if at == held:
-                asked[bank, np.uint64(at)] = word
+                asked.words[bank, np.uint64(at)] = word
                 load[bank] = at + 1
                 found += 1
                 most = max(most, at + 1)
@@ -158,32 +215,56 @@ def _ask_banks(
 
 
 @compiled
+def _in_groups(
+    access: _Access, lanes: np.uint64, asked: _Asked, together: int, alone: int
+) -> tuple[int, int]:
+    """Passes of groups of so many lanes, and how many of the groups have any.
+
+    A group that one pass cannot serve is served as smaller ones, of `alone` lanes.
+    """
+    width = len(access.offsets)
+    total, groups, first = 0, 0, 0
+    while first < width:
+        group = lanes & np.uint64(low_bits(together) << np.uint64(first))
+        passes = _ask_banks(access, group, asked)[1]
+        groups += passes > 0
+        if passes > 1 and alone < together:
+            passes = 0
+            for begin in range(first, min(first + together, width), alone):
+                part = group & np.uint64(low_bits(alone) << np.uint64(begin))
+                passes += _ask_banks(access, part, asked)[1]
+        total += passes
+        first += together
+    return total, groups
+
+
+@compiled
 def _serve(
     accesses: LaneAccesses,
-    group_lanes: Ints,
-    joins_broadcasts: bool,
+    groups: _Groups,
     bank_bytes: int,
-    asked: Ints,
-    load: Ints,
+    asked: _Asked,
     taken: Ints,
     ideal: Ints,
 ) -> None:
-    """`asked`, `load`: working space as `_ask_banks` has it."""
-    pattern, offsets, masks = accesses.pattern, accesses.offsets, accesses.masks
-    starts, access_bytes, alignment = accesses.start, accesses.bytes, accesses.alignment
-    width, banks = offsets.shape[1], len(load)
-    for row in range(len(starts)):
-        places, lanes = offsets[pattern[row]], masks[pattern[row]]
-        start, size, align = int(starts[row]), access_bytes[row], alignment[row]
-        found, total = _ask_banks(start, places, lanes, align, size, bank_bytes, asked, load)
-        ideal[row] = max(1, -(-found // banks))
-        if (total > 1 or not joins_broadcasts) and group_lanes[row] < width:
-            total, first = 0, 0
-            while first < width:
-                group = lanes & (low_bits(group_lanes[row]) << np.uint64(first))
-                total += _ask_banks(start, places, group, align, size, bank_bytes, asked, load)[1]
-                first += group_lanes[row]
+    for row in range(len(accesses.start)):
+        places = accesses.offsets[accesses.pattern[row]]
+        lanes = accesses.masks[accesses.pattern[row]]
+        access = _Access(
+            int(accesses.start[row]),
+            places,
+            accesses.alignment[row],
+            accesses.bytes[row],
+            bank_bytes,
+        )
+        found, _ = _ask_banks(access, lanes, asked)
+        alone = min(int(groups.lanes[row]), len(places))
+        together = min(alone * groups.joined[row], len(places))
+        total, served = _in_groups(access, lanes, asked, together, alone)
         taken[row] = max(1, total)
+        ideal[row] = max(1, -(-found // len(asked.load)))
+        if groups.are_needed:
+            ideal[row] = max(ideal[row], served)
 
 
 @compiled

@@ -9,14 +9,12 @@ in segments (compute capability 1.x), each transaction is a pass.
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.compiled import compiled
-from kernelcast.simcore.memory.banks import shared_wavefronts
+from kernelcast.simcore.memory.banks import has_banked_l1, shared_wavefronts
 from kernelcast.simcore.memory.bitmask import ONE, ZERO
 from kernelcast.simcore.memory.native_accesses import LaneAccesses, NativeAccesses
 from kernelcast.simcore.memory.segments import makes_segments
@@ -25,20 +23,11 @@ from kernelcast.simcore.memory.way_search import trailing_zeros
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import PatternCounts
 
-__all__ = ["data_passes", "has_banked_l1", "tag_passes"]
+__all__ = ["data_passes", "tag_passes"]
 
 _TAG_BANKS = 4
-_FIRST_BANKED = 7
-"""Major compute capability of Volta."""
 
 Ints = npt.NDArray[np.int64]
-
-
-def has_banked_l1(device: Device) -> bool:
-    """Whether L1 and shared memory are one array of banks."""
-    major = re.match(r"(\d+)\.\d+$", device.architecture.compute_capability)
-    is_nvidia = device.architecture.vendor == "NVIDIA"
-    return is_nvidia and major is not None and int(major[1]) >= _FIRST_BANKED
 
 
 def data_passes(
@@ -47,8 +36,8 @@ def data_passes(
     """Passes of L1's data stage for each of `rows`; without banks none counts but the tags."""
     if not has_banked_l1(device):
         return np.ones(len(rows), np.int64)
-    facts = device.shared
-    return shared_wavefronts(rows, patterns, native, facts, joins_broadcasts=False).taken
+    facts, alone = device.shared, np.ones(len(rows), np.int64)
+    return shared_wavefronts(rows, patterns, native, facts, joined_groups=alone).taken
 
 
 def tag_passes(

@@ -64,6 +64,12 @@ def shared_memory_use(trace: Trace, wavefronts: PatternWavefronts) -> SharedMemo
     def stores(row: InstructionRow) -> bool:
         return row.space != "const" and row.kind in ("store", "atomic")
 
+    def lost(kind: str) -> float:
+        return total(
+            wavefronts.taken - wavefronts.ideal,
+            lambda row: row.space != "const" and row.kind == kind,
+        )
+
     def constants(row: InstructionRow) -> bool:
         return row.space == "const"
 
@@ -75,6 +81,9 @@ def shared_memory_use(trace: Trace, wavefronts: PatternWavefronts) -> SharedMemo
         constant_requests=total(wavefronts.requests, constants),
         constant_wavefronts=total(wavefronts.taken, constants),
         ideal_wavefronts=total(wavefronts.ideal, loads) + total(wavefronts.ideal, stores),
+        atomic_wavefronts=total(wavefronts.taken, lambda row: loads(row) and stores(row)),
+        load_conflicts=lost("load"),
+        store_conflicts=lost("store"),
     )
 
 

@@ -22,9 +22,14 @@ from kernelcast.simcore.profile.metric_values import (
     occupancy_percent,
     registers,
     shared_count,
+    shared_instructions,
+    shared_passes,
+    thread_instructions,
     traffic_count,
     traffic_transactions,
     used_share,
+    warp_instructions,
+    without_atomics,
 )
 from kernelcast.simcore.profile.profile import KernelProfile
 
@@ -102,6 +107,7 @@ def _machine_metrics(profile: KernelProfile, naming: Naming) -> Iterator[MetricV
 _SASS = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
 _L1 = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 _BANKS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+_CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 _USED_BYTES = "smsp__sass_average_data_bytes_per_sector_mem_global_op_{}.pct"
 
 METRICS: tuple[Metric, ...] = (
@@ -124,21 +130,21 @@ METRICS: tuple[Metric, ...] = (
         _SASS.format("memory"),
         "loads, stores and atomics of global, local and shared memory by active threads",
         "instructions",
-        instruction_count(lambda at: at.load_store),
+        instruction_count(lambda at: at.load_store, "memory"),
     ),
     Metric(
         "inst_executed",
         "smsp__inst_executed.sum",
         "instructions executed, per warp",
         "instructions",
-        instruction_count(lambda at: at.warp_instructions),
+        warp_instructions,
     ),
     Metric(
         "inst_fp_32",
         _SASS.format("fp32"),
         "single-precision instructions of active threads",
         "instructions",
-        instruction_count(lambda at: at.fp32),
+        instruction_count(lambda at: at.fp32, "fp32"),
     ),
     Metric(
         "inst_fp_64",
@@ -152,7 +158,7 @@ METRICS: tuple[Metric, ...] = (
         _SASS.format("integer"),
         "integer instructions of active threads",
         "instructions",
-        instruction_count(lambda at: at.integer),
+        instruction_count(lambda at: at.integer, "integer"),
     ),
     Metric(
         "inst_bit_convert",
@@ -180,7 +186,7 @@ METRICS: tuple[Metric, ...] = (
         "smsp__thread_inst_executed.sum",
         "instructions executed, per active thread",
         "instructions",
-        instruction_count(lambda at: at.thread_instructions),
+        thread_instructions,
     ),
     Metric(
         "dram_read_transactions",
@@ -201,14 +207,28 @@ METRICS: tuple[Metric, ...] = (
         "lts__t_sectors_op_read.sum",
         "32-byte reads of the L2",
         "transactions",
-        traffic_transactions(lambda at: at.l2_read_sectors),
+        without_atomics(lambda at: at.l2_read_sectors),
+    ),
+    Metric(
+        "l2_tex_read_transactions",
+        "lts__t_sectors_srcunit_tex_op_read.sum",
+        "32-byte reads of the L2 by the first level; another partition's are left out",
+        "transactions",
+        without_atomics(lambda at: at.l2_read_sectors),
     ),
     Metric(
         "l2_write_transactions",
         "lts__t_sectors_op_write.sum",
         "32-byte writes of the L2",
         "transactions",
-        traffic_transactions(lambda at: at.l2_write_sectors),
+        without_atomics(lambda at: at.l2_write_sectors),
+    ),
+    Metric(
+        "l2_tex_write_transactions",
+        "lts__t_sectors_srcunit_tex_op_write.sum",
+        "32-byte writes of the L2 by the first level; another partition's are left out",
+        "transactions",
+        without_atomics(lambda at: at.l2_write_sectors),
     ),
     Metric(
         "l2_tex_hit_rate",
@@ -277,14 +297,14 @@ METRICS: tuple[Metric, ...] = (
         "smsp__inst_executed_op_shared_ld.sum",
         "shared-memory loads, per warp",
         "requests",
-        shared_count(lambda at: at.load_requests),
+        shared_instructions(lambda at: at.load_requests, lambda at: at.shared_loads),
     ),
     Metric(
         "inst_executed_shared_stores",
         "smsp__inst_executed_op_shared_st.sum",
         "shared-memory stores, per warp",
         "requests",
-        shared_count(lambda at: at.store_requests),
+        shared_instructions(lambda at: at.store_requests, lambda at: at.shared_stores),
     ),
     Metric(
         "inst_executed_local_loads",
@@ -305,14 +325,28 @@ METRICS: tuple[Metric, ...] = (
         _BANKS.format("ld"),
         "passes of shared-memory loads, conflicts included",
         "wavefronts",
-        shared_count(lambda at: at.load_wavefronts),
+        shared_passes(lambda at: at.load_wavefronts),
     ),
     Metric(
         "shared_store_transactions",
         _BANKS.format("st"),
         "passes of shared-memory stores, conflicts included",
         "wavefronts",
-        shared_count(lambda at: at.store_wavefronts),
+        shared_passes(lambda at: at.store_wavefronts),
+    ),
+    Metric(
+        "",
+        _CONFLICTS.format("ld"),
+        "passes of shared-memory loads that are lost to conflicts",
+        "wavefronts",
+        shared_count(lambda at: at.load_conflicts),
+    ),
+    Metric(
+        "",
+        _CONFLICTS.format("st"),
+        "passes of shared-memory stores that are lost to conflicts",
+        "wavefronts",
+        shared_count(lambda at: at.store_conflicts),
     ),
     Metric(
         "shared_efficiency",

@@ -24,19 +24,49 @@ __all__ = [
     "occupancy_percent",
     "registers",
     "shared_count",
+    "shared_instructions",
+    "shared_passes",
+    "thread_instructions",
     "traffic_count",
     "traffic_transactions",
     "used_share",
+    "warp_instructions",
+    "without_atomics",
 ]
 
 _TRANSACTION_BYTES = 32
+_FEWEST_REGISTERS = 16.0
+"""What ncu calls registers per thread of kernels that need fewer (measured on an H100)."""
 
 Getter: TypeAlias = Callable[[KernelProfile], float | None]
 
 
-def instruction_count(of: Callable[[InstructionCounts], float | None]) -> Getter:
-    """A getter of a figure of the instruction counts."""
-    return lambda profile: of(profile.instructions)
+def instruction_count(of: Callable[[InstructionCounts], float | None], kind: str = "") -> Getter:
+    """A getter of a figure of the instruction counts.
+
+    `kind`: that of thread instructions whose opcodes are known; machine code is counted by these.
+    """
+
+    def get(profile: KernelProfile) -> float | None:
+        if profile.machine is not None and kind:
+            return profile.machine.threads_by_kind[kind]
+        return of(profile.instructions)
+
+    return get
+
+
+def warp_instructions(profile: KernelProfile) -> float | None:
+    """Instructions of warps; those of machine code as a GPU issues them to groups of lanes."""
+    if profile.machine is not None:
+        return profile.machine.warp_instructions
+    return profile.instructions.warp_instructions
+
+
+def thread_instructions(profile: KernelProfile) -> float | None:
+    """Instructions times threads; machine code counts threads kept from it by a predicate, too."""
+    if profile.machine is not None:
+        return profile.machine.thread_instructions
+    return profile.instructions.thread_instructions
 
 
 def traffic_count(of: Callable[[MemoryTraffic], float | None]) -> Getter:
@@ -59,6 +89,31 @@ def shared_count(of: Callable[[SharedMemoryUse], float | None]) -> Getter:
     return lambda profile: of(profile.shared) if profile.shared else None
 
 
+def shared_passes(of: Callable[[SharedMemoryUse], float]) -> Getter:
+    """A getter of passes of loads or stores; machine code tells atomics from both."""
+
+    def get(profile: KernelProfile) -> float | None:
+        if profile.shared is None:
+            return None
+        atomics = 0.0 if profile.machine is None else profile.shared.atomic_wavefronts
+        return of(profile.shared) - atomics
+
+    return get
+
+
+def shared_instructions(
+    of: Callable[[SharedMemoryUse], float], of_machine: Callable[[MachineCounts], float]
+) -> Getter:
+    """A getter of loads or stores: of machine code all of that opcode, with and without lanes."""
+
+    def get(profile: KernelProfile) -> float | None:
+        if profile.machine is not None:
+            return of_machine(profile.machine)
+        return of(profile.shared) if profile.shared else None
+
+    return get
+
+
 def machine_count(of: Callable[[MachineCounts], float]) -> Getter:
     """A getter of a count of machine code; None where a source form was executed."""
     return lambda profile: None if profile.machine is None else of(profile.machine)
@@ -66,6 +121,18 @@ def machine_count(of: Callable[[MachineCounts], float]) -> Getter:
 
 def _percent(part: float | None, whole: float | None) -> float | None:
     return 100.0 * part / whole if part is not None and whole else None
+
+
+def without_atomics(of: Callable[[MemoryTraffic], float | None]) -> Getter:
+    """Transactions of 32 bytes of reads or writes of the L2, its atomics left out."""
+    both = traffic_transactions(of)
+    atomics = traffic_transactions(lambda at: at.l2_atomic_sectors)
+
+    def get(profile: KernelProfile) -> float | None:
+        count = both(profile)
+        return None if count is None else count - (atomics(profile) or 0.0)
+
+    return get
 
 
 def hit_rate(
@@ -105,6 +172,8 @@ def active_lanes_percent(profile: KernelProfile) -> float | None:
 
 def active_lanes(profile: KernelProfile) -> float | None:
     """Mean active lanes of a warp instruction."""
+    if profile.machine is not None:
+        return profile.machine.active_lanes
     return None if profile.divergence is None else profile.divergence * profile.warp_width
 
 
@@ -114,5 +183,8 @@ def occupancy_percent(profile: KernelProfile) -> float | None:
 
 
 def registers(profile: KernelProfile) -> float | None:
-    """Registers per thread."""
-    return float(profile.occupancy.registers_per_thread) if profile.occupancy else None
+    """Registers per thread; of machine code those that a launch has, which are 16 at least."""
+    if profile.occupancy is None:
+        return None
+    known = float(profile.occupancy.registers_per_thread)
+    return known if profile.machine is None else max(known, _FEWEST_REGISTERS)

@@ -132,8 +132,12 @@ NCU = Vocabulary(
         "global_store_requests": _one("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"),
         "global_load_sectors": _one("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"),
         "global_store_sectors": _one("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"),
-        "l2_read_sectors": _one("lts__t_sectors_op_read.sum"),
-        "l2_write_sectors": _one("lts__t_sectors_op_write.sum"),
+        "l2_read_sectors": _one(
+            "lts__t_sectors_srcunit_tex_op_read.sum", "lts__t_sectors_op_read.sum"
+        ),
+        "l2_write_sectors": _one(
+            "lts__t_sectors_srcunit_tex_op_write.sum", "lts__t_sectors_op_write.sum"
+        ),
         "shared_load_requests": _one("smsp__inst_executed_op_shared_ld.sum"),
         "shared_load_wavefronts": _one("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"),
         "shared_store_requests": _one("smsp__inst_executed_op_shared_st.sum"),

@@ -135,7 +135,9 @@ class MemoryTraffic:
 class SharedMemoryUse:
     """Warp-level requests and the passes ("wavefronts") that bank conflicts make of them.
 
-    `ideal_wavefronts`: how few could have loaded and stored the same words.
+    An atomic loads and stores: `atomic_wavefronts` are in both. `ideal_wavefronts`: how few could
+    have loaded and stored the same words. `load_conflicts` and `store_conflicts`: passes lost to
+    conflicts by what only loads or only stores.
     """
 
     load_requests: float
@@ -145,6 +147,9 @@ class SharedMemoryUse:
     constant_requests: float = 0.0
     constant_wavefronts: float = 0.0
     ideal_wavefronts: float | None = None
+    atomic_wavefronts: float = 0.0
+    load_conflicts: float | None = None
+    store_conflicts: float | None = None
 
 
 class OccupancyLimiter(Enum):

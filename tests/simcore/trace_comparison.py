@@ -51,6 +51,8 @@ def by_thread_block(trace: Trace) -> dict[str, Any]:
     """Counts with a row for each thread block."""
     classes = trace.classes
     counts = {"warp issues": classes.warp_issues, "lane executions": classes.lane_executions}
+    if classes.later_arrivals is not None:
+        counts["later arrivals"] = classes.later_arrivals
     return {name: rows[classes.of_thread_block] for name, rows in counts.items()}
 
 

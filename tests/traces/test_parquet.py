@@ -49,7 +49,10 @@ def small_trace() -> Trace:
         resources=ResourceNeeds(11, 1024, 16, registers=None, max_registers=32),
         instructions=rows,
         classes=ThreadBlockClasses(
-            ints(0, 1, 0), np.array([[2, 2], [2, 1]]), np.array([[12, 12], [12, 4]])
+            ints(0, 1, 0),
+            np.array([[2, 2], [2, 1]]),
+            np.array([[12, 12], [12, 4]]),
+            np.array([[0, 1], [0, 3]]),
         ),
         stage_warp_issues=np.array([[6, 0], [0, 5]]),
         warp_time=ints(2, 2, 2, 1, 2, 2),

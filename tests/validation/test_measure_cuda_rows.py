@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kernelcast.measuring import accelerator, ncu, results, sanity
-from kernelcast.simcore.profile.machine_counts import pipe_of
+from kernelcast.simcore.profile.machine_counts import pipes_of
 from kernelcast.simcore.profile.metric_vocabularies import NCU
 from kernelcast.validation.measured_times import (
     Api,
@@ -74,9 +74,21 @@ def test_instances_are_asked_for_where_opcodes_are_counted() -> None:
 
 
 def test_all_that_machine_code_predicts_is_asked_for() -> None:
-    for opcode in ("FFMA", "HADD2", "DADD", "MUFU", "HMMA", "LDG", "TEX", "LDC", "BRA", "UMOV"):
-        assert f"smsp__inst_executed_pipe_{pipe_of(opcode)}.sum" in ncu.METRICS
-    assert f"smsp__inst_executed_pipe_{pipe_of('LOP3')}.sum" in ncu.METRICS
+    for opcode in (
+        "FFMA",
+        "HADD2",
+        "DADD",
+        "MUFU",
+        "HMMA",
+        "LDG",
+        "TEX",
+        "LDC",
+        "EXIT",
+        "ULEA",
+        "LOP3",
+    ):
+        for pipe in pipes_of(opcode):
+            assert f"smsp__inst_executed_pipe_{pipe}.sum" in ncu.METRICS
     for name in ("launch__registers_per_thread", BY_OPCODE, "smsp__inst_executed_op_local_ld.sum"):
         assert name in ncu.METRICS
 

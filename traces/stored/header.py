@@ -29,6 +29,7 @@ _ABSENT: Mapping[str, Any] = {
     "tensor_type": "",
     "tensor_operations": 0,
     "sequence": "",
+    "special_register": "",
 }
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "int": (int,),

@@ -28,6 +28,8 @@ def trace_tables(trace: Trace) -> dict[str, Any]:
         "warp_issues": classes.warp_issues,
         "lane_executions": classes.lane_executions,
     }
+    if classes.later_arrivals is not None:
+        by_class["later_arrivals"] = classes.later_arrivals
     columns = {column: getattr(counts, name) for column, name in _COUNT_COLUMNS.items()}
     return {
         "thread_blocks": arrow_table({"class": classes.of_thread_block}),
@@ -125,6 +127,9 @@ def trace_of(header: StoredHeader, rest: SideTables, accesses: AccessTable) -> T
             rest.vector("thread_blocks", "class", np.int32, rows=thread_blocks),
             rest.matrix("classes", "warp_issues", np.int64, pcs),
             rest.matrix("classes", "lane_executions", np.int64, pcs),
+            rest.matrix("classes", "later_arrivals", np.int64, pcs)
+            if rest.has("classes", "later_arrivals")
+            else None,
         ),
         stage_warp_issues=rest.matrix("stages", "warp_issues", np.int64, pcs),
         warp_time=rest.vector("warps", "time", np.int32, rows=warps),

@@ -26,6 +26,7 @@ from kernelcast.ptx_frontend.sass.lowering.wide_registers import wide_registers
 from kernelcast.ptx_frontend.sass.lowering.wide_sums import find_wide_sums
 from kernelcast.ptx_frontend.sass.passes.pipeline import improved
 from kernelcast.ptx_frontend.sass.text.control import control_of
+from kernelcast.ptx_frontend.sass.text.operands import NameOperand
 from kernelcast.ptx_frontend.sass.text.register_banks import bank_reads
 from kernelcast.ptx_frontend.sass.text.statements import Listing, Section, Statement
 from kernelcast.simcore.host.deadline import watched
@@ -254,6 +255,7 @@ class _KernelLowering:
             writes=tuple(site.writes),
             ptx_line=statement.ptx_line,
             control=self._control(statement),
+            special_register=_special_register(statement),
         )
 
     def _control(self, statement: Statement) -> IssueControl | None:
@@ -295,3 +297,8 @@ def _origins(source: Kernel) -> dict[int, SourceSpan]:
         for instruction in source.instructions
         if instruction.origin is not None
     }
+
+
+def _special_register(statement: Statement) -> str:
+    names = (item.name for item in statement.operands if isinstance(item, NameOperand))
+    return next((name for name in names if name.startswith("SR")), "")

@@ -21,6 +21,7 @@ from kernelcast.traces.trace import AccessTable, PatternCounts, ThreadBlockClass
 __all__ = ["BatchCounts", "Recorder", "TraceRecorder"]
 
 Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 Lanes = npt.NDArray[np.intp] | None
 """Positions in the batch, ascending; None for every lane."""
 
@@ -56,6 +57,7 @@ class BatchCounts:
         self.warp_issues: Ints = np.zeros((thread_blocks, basic_blocks), np.int64)
         self.lane_executions: Ints = np.zeros((thread_blocks, basic_blocks), np.int64)
         self.guarded_off: dict[int, Ints] = {}
+        self.later_arrivals: dict[int, Ints] = {}
         self.pairs_agree = True
         self.thread_blocks = thread_blocks
         self.instructions = instructions
@@ -68,6 +70,16 @@ class BatchCounts:
             self.guarded_off[pc] = np.zeros(self.thread_blocks, np.int64)
         self.guarded_off[pc] += lanes_off
 
+    def count_later_arrivals(self, pc: int | None, waiting: Mask, coming: Mask) -> None:
+        """Warps whose lanes come to `pc` where others of theirs wait; none count without a pc."""
+        if pc is None:
+            return
+        come, wait = (
+            mask.reshape(len(self.warp_time), -1).any(axis=1) for mask in (coming, waiting)
+        )
+        known = self.later_arrivals.setdefault(pc, np.zeros(self.thread_blocks, np.int64))
+        known += (come & wait).reshape(self.thread_blocks, -1).sum(axis=1)
+
 
 class TraceRecorder:
     """A Recorder of one launch."""
@@ -79,7 +91,7 @@ class TraceRecorder:
         self._columns: list[list[npt.NDArray[Any]]] = [[] for _ in range(6)]
         self._pattern_counts: Counter[tuple[int, int, int, int]] = Counter()
         self._classes: dict[bytes, int] = {}
-        self._class_rows: list[tuple[Ints, Ints]] = []
+        self._class_rows: list[tuple[Ints, Ints, Ints]] = []
         self._class_of: list[npt.NDArray[np.int32]] = []
         self._warp_times: list[npt.NDArray[np.int32]] = []
         self._stages: dict[int, Ints] = {}
@@ -132,6 +144,7 @@ class TraceRecorder:
         guarded = sorted(counts.guarded_off)
         columns = [counts.warp_issues, counts.lane_executions]
         columns += [counts.guarded_off[pc][:, None] for pc in guarded]
+        columns += [came[:, None] for _, came in sorted(counts.later_arrivals.items())]
         rows = np.concatenate(columns, axis=1)
         if (rows == rows[0]).all():
             example, inverse = np.zeros(1, np.intp), np.zeros(len(rows), np.intp)
@@ -144,8 +157,9 @@ class TraceRecorder:
 
     def classes(self) -> ThreadBlockClasses:
         """The classes of thread blocks of the launch, joined from its batches."""
-        issues, lanes = (np.stack(rows) for rows in zip(*self._class_rows, strict=True))
-        return ThreadBlockClasses(np.concatenate(self._class_of), issues, lanes)
+        issues, lanes, later = (np.stack(rows) for rows in zip(*self._class_rows, strict=True))
+        numbers = np.concatenate(self._class_of)
+        return ThreadBlockClasses(numbers, issues, lanes, later if later.any() else None)
 
     def stage_warp_issues(self) -> Ints:
         """Warp instructions issued by stage and pc, shape (stages, instructions)."""
@@ -191,8 +205,11 @@ class TraceRecorder:
         lanes = counts.lane_executions[thread_block, self._block_of_pc]
         for pc in guarded:
             lanes[pc] -= counts.guarded_off[pc][thread_block]
-        key = issues.tobytes() + lanes.tobytes()
+        later = np.zeros_like(issues)
+        for pc, came in counts.later_arrivals.items():
+            later[pc] = came[thread_block]
+        key = issues.tobytes() + lanes.tobytes() + later.tobytes()
         if key not in self._classes:
             self._classes[key] = len(self._class_rows)
-            self._class_rows.append((issues, lanes))
+            self._class_rows.append((issues, lanes, later))
         return self._classes[key]

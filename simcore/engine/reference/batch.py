@@ -115,6 +115,13 @@ class Batch:
             found |= True if mask is None else mask.reshape(self.count, -1).any(axis=1)
         return found
 
+    def count_guarded_off(self, frame: LaneView, pc: int, chosen: npt.NDArray[np.intp]) -> None:
+        """Counts the lanes of a frame that a guard kept from an instruction: all but `chosen`."""
+        off = np.ones(frame.count, np.bool_)
+        off[chosen] = False
+        owners = self.thread_block_of(frame.lanes)[off]
+        self.counts.count_guarded_off(pc, np.bincount(owners, minlength=self.count))
+
     def lane_of(self, lanes: npt.NDArray[np.intp] | None) -> npt.NDArray[np.int64]:
         """Numbers of lanes in the batch; `lanes` None means all of them."""
         return self._lane if lanes is None else lanes

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kernelcast.simcore.engine.reference.barrier_bypass import barrier_bypasses
 from kernelcast.simcore.isa.analysis.control_flow import ending_blocks, live_out
+from kernelcast.simcore.isa.analysis.issued_by_group import issued_by_group
 from kernelcast.simcore.isa.analysis.spin_loops import spin_loops
 from kernelcast.simcore.isa.analysis.uniformity import launch_constants
 from kernelcast.simcore.isa.ir.kernel import Atomic, BasicBlock, Kernel, Load, WarpOperation
@@ -38,6 +39,7 @@ class PreparedKernel:
         self.kernel = kernel
         self.constants = launch_constants(kernel)
         self.ending = ending_blocks(kernel)
+        self.by_group = issued_by_group(kernel)
         self.barrier_bypasses = barrier_bypasses(kernel)
         spinning = frozenset[int]().union(*(loop.body for loop in spin_loops(kernel)))
         self.steps = [

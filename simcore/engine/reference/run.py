@@ -282,7 +282,7 @@ class BatchRun:
         if instruction.guard is not None:
             chosen = np.flatnonzero(self._condition(frame, instruction.guard))
             self._recorder.record_guard(instruction.pc, frame.lanes, chosen)
-            self._count_guarded_off(frame, instruction.pc, chosen)
+            self._batch.count_guarded_off(frame, instruction.pc, chosen)
             if not len(chosen):
                 return
             view = GuardedFrame(frame, chosen)
@@ -351,13 +351,6 @@ class BatchRun:
         held = np.broadcast_to(value, (frame.count,))
         return ~held if guard.negated else held
 
-    def _count_guarded_off(self, frame: Frame, pc: int, chosen: npt.NDArray[np.intp]) -> None:
-        batch = self._batch
-        off = np.ones(frame.count, np.bool_)
-        off[chosen] = False
-        owners = batch.thread_block_of(frame.lanes)[off]
-        batch.counts.count_guarded_off(pc, np.bincount(owners, minlength=batch.count))
-
     def _finish(self, block: BasicBlock, frame: Frame, mask: Mask | None) -> None:
         end = block.terminator
         match end:
@@ -397,4 +390,8 @@ class BatchRun:
             self._waiting_since[target] = self._steps
             return
         known = self._pending[target]
-        self._pending[target] = None if known is None or mask is None else known | mask
+        if known is None or mask is None:
+            self._pending[target] = None
+            return
+        self._batch.counts.count_later_arrivals(self._prepared.by_group.get(target), known, mask)
+        self._pending[target] = known | mask

@@ -96,6 +96,7 @@ def instruction_rows(kernel: Kernel) -> tuple[InstructionRow, ...]:
                 tensor_type=tensor_type,
                 tensor_operations=tensor_operations,
                 sequence=_sequence(instruction) if kernel.machine is None else "",
+                special_register="" if facts is None else facts.special_register,
                 control=None if facts is None else facts.control,
             )
         )

@@ -19,7 +19,7 @@ class MachineInstruction:
 
     `opcode` is its name without modifiers. `reads` and `writes` number registers as
     `MachineCode.register_names` does. `ptx_line`: the line of the PTX that it was assembled from, 0
-    where that is not known.
+    where that is not known. `special_register`: the one that it reads, `SR_TID.X`, or empty.
     """
 
     address: int
@@ -28,6 +28,7 @@ class MachineInstruction:
     writes: tuple[int, ...]
     control: IssueControl | None = None
     ptx_line: int = 0
+    special_register: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.atomic_contention import atomic_passes, serialises_lanes
-from kernelcast.simcore.memory.banks import banked_wavefronts, constant_wavefronts
+from kernelcast.simcore.memory.banks import are_paired, banked_wavefronts, constant_wavefronts
 from kernelcast.simcore.memory.device_memory import MemoryResult
 from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
@@ -288,18 +288,6 @@ def shared_returns(
     registers = -(-native.bytes[rows.pc] // _REGISTER_BYTES)
     returned = registers * _REGISTER_BYTES * width
     if timing.shared_paired_lanes == 2:
-        returned = np.where(_are_paired(patterns)[rows.pattern], -(-returned // 2), returned)
+        returned = np.where(are_paired(patterns)[rows.pattern], -(-returned // 2), returned)
     passes: npt.NDArray[np.int64] = -(-returned // (device.shared.banks * device.shared.bank_bytes))
     return np.maximum(passes, 1)
-
-
-def _are_paired(patterns: PatternTable) -> npt.NDArray[np.bool_]:
-    """Whether lanes n and n ^ 1, or n and n ^ 2, ask for the same wherever active, by pattern."""
-    lanes = np.arange(patterns.offsets.shape[1])
-    is_active = (patterns.mask[:, None] >> lanes.astype(np.uint64)) & np.uint64(1) != 0
-    paired = np.zeros(len(patterns.mask), np.bool_)
-    for distance in (1, 2):
-        other = lanes ^ distance
-        differs = patterns.offsets != patterns.offsets[:, other]
-        paired |= ~(differs & is_active & is_active[:, other]).any(axis=1)
-    return paired

@@ -198,7 +198,7 @@ def test_devices_choose_what_was_measured_with_our_own_tools(tmp_path: Path) -> 
     measured(tmp_path, 2e-3)
     report = validate_measured(["roofline"], tmp_path, devices=["gtx-480"])
     assert [time.device for time in report.times] == ["gtx-480"]
-    with pytest.raises(KernelcastError, match="h200 was not measured: .* has gtx-480, gtx-960"):
+    with pytest.raises(KernelcastError, match=r"h200 was not measured: .* has gtx-480, gtx-960"):
         validate_measured([], tmp_path, devices=["h200"])
 
 

@@ -10,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernelcast.simcore.device.device import ConstantFacts, SharedMemoryFacts
-from kernelcast.simcore.memory.banks import Wavefronts, constant_wavefronts, shared_wavefronts
+from kernelcast.simcore.device.file import load_device
+from kernelcast.simcore.memory.banks import (
+    Wavefronts,
+    banked_wavefronts,
+    constant_wavefronts,
+    shared_wavefronts,
+)
 from kernelcast.simcore.memory.native_accesses import NativeAccesses
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.trace import PatternCounts
@@ -94,6 +100,31 @@ def test_wide_accesses_need_as_many_wavefronts_as_they_move_bytes(
 @pytest.mark.parametrize("access_bytes", [4, 8, 16])
 def test_a_broadcast_is_one_wavefront(access_bytes: int) -> None:
     assert shared(0 * WARP, access_bytes).taken.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("lanes", "access_bytes", "h100", "gtx_1060"),
+    [
+        (0 * WARP, 4, 1, 1),
+        (0 * WARP, 8, 1, 1),
+        (0 * WARP, 16, 2, 1),  # as simulation/nbody reads, of which 12,620,288 took twice as many
+        (WARP % 4, 16, 4, 1),  # sgemm_steps/warps: two of three such loads, 335,585,462 passes
+        (WARP // 4 * 2, 16, 2, 4),  # the third of them, of 100,663,296 loads
+        (WARP // 2, 8, 1, 1),
+        (WARP % 2, 8, 1, 1),  # lanes n and n ^ 2 agree
+        (WARP % 4, 8, 2, 1),
+    ],
+)
+def test_since_volta_groups_are_served_together_where_neighbours_ask_for_the_same(
+    lanes: np.ndarray, access_bytes: int, h100: int, gtx_1060: int
+) -> None:
+    """Counted by an H100 (validation/measured/h100-sxm.json); others have each its own address."""
+    native = NativeAccesses(np.array([access_bytes]), np.array([-1]))
+    for device, expected in (("h100-sxm", h100), ("gtx-1060-6gb", gtx_1060)):
+        rows, patterns = one_row(access_bytes * lanes, ALL, 0)
+        found = banked_wavefronts(rows, patterns, native, load_device(device))
+        assert found.taken.tolist() == [expected]
+        assert device != "h100-sxm" or found.ideal.tolist() == [expected]
 
 
 @pytest.mark.parametrize(("stride", "expected"), [(1, 1), (2, 2), (4, 4), (8, 8), (16, 16)])

@@ -34,7 +34,8 @@ def bfs_level(inputs: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, 
     """Distances and how many are new; the queue's order is that of the atomics, so not compared."""
     before, level = inputs["distances"], sizes["level"]
     edges = adjacency(inputs, np.ones(sizes["edges"], np.int32), sizes["vertices"])
-    is_new = ((before == level) @ edges > 0) & (before == UNREACHED)
+    is_queued = np.isin(np.arange(sizes["vertices"]), inputs["queue"])
+    is_new = (is_queued @ edges > 0) & (before == UNREACHED)
     return {
         "distances": np.where(is_new, level + 1, before),
         "next_queued": [np.count_nonzero(is_new)],

@@ -146,7 +146,7 @@ def lower_division_check(site: Site) -> None:
     limits are not published; these are true wherever the fast path could be wrong.
     """
     site.ignore("DIVIDE")
-    a, b = (_exponent(site, site.word(site.operand(i), "b32")) for i in (1, 2))
+    a, b = (_exponent(site, site.word(site.operand(i), "f32")) for i in (1, 2))
     difference = site.compute("sub.s32", 32, a, b)
     checks = [
         _is_outside(site, a, _LEAST_DIVIDEND, _DIVIDENDS),

@@ -10,12 +10,13 @@ from __future__ import annotations
 from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockLayout
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import Analysis
 from kernelcast.simcore.engine.jit.codegen.counted_barriers import CountedBarrierCode
+from kernelcast.simcore.engine.jit.codegen.counters import CounterCode
 from kernelcast.simcore.engine.jit.codegen.registers import Registers
 from kernelcast.simcore.engine.jit.codegen.spins import SpinCode
 from kernelcast.simcore.engine.jit.codegen.warp_code import FULL, WarpCode
 from kernelcast.simcore.engine.jit.codegen.warp_context import WarpContext
 from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
-from kernelcast.simcore.isa.ir.kernel import BarrierSync, BasicBlock, Branch, Exit, Guard, Kernel
+from kernelcast.simcore.isa.ir.kernel import BarrierSync, BasicBlock, Branch, Exit, Guard
 from kernelcast.simcore.isa.types import ScalarType
 
 __all__ = [
@@ -38,13 +39,13 @@ class ControlCode:
     def __init__(
         self,
         warp: WarpCode,
-        kernel: Kernel,
         analysis: Analysis,
         registers: Registers,
         context: WarpContext,
         watched: frozenset[int],
         spin: SpinCode,
         counted: CountedBarrierCode,
+        counters: CounterCode,
     ) -> None:
         self._warp = warp
         self._analysis = analysis
@@ -53,7 +54,8 @@ class ControlCode:
         self._watched = watched
         self._spin = spin
         self._counted = counted
-        count = len(kernel.blocks)
+        self._counters = counters
+        count = len(analysis.pending_with)
         waiting = {y for places in analysis.pending_with for y in places if y < count}
         waiting.update((*context.waiting_targets, *context.yielding))
         self._pendable = sorted(waiting)
@@ -239,8 +241,12 @@ class ControlCode:
             ((end.target, there), (end.otherwise, rest)), key=lambda pair: pair[0]
         )
         self._spin.leave(block.index, high)
-        warp.add_mask(high_mask, f"%P{high}")
+        self._wait_at(high, high_mask)
         self._goto(block, low, low_mask)
+
+    def _wait_at(self, target: int, mask: str) -> None:
+        self._counters.count_later(target, f"%P{target}")
+        self._warp.add_mask(mask, f"%P{target}")
 
     def _go_one_way(self, label: str, block: BasicBlock, target: int, mask: str, ways: int) -> None:
         self._warp.label(label)
@@ -277,7 +283,7 @@ class ControlCode:
         self._set_mask(target, mask)
         code.do(f"br label %B{target}")
         warp.label(later)
-        warp.add_mask(mask, f"%P{target}")
+        self._wait_at(target, mask)
         code.do("br label %dispatch")
 
     def _set_mask(self, target: int, mask: str) -> None:

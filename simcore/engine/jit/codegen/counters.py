@@ -7,26 +7,40 @@ place where paths join, so only so many are; all others are added to memory at o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import Analysis
 from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
 from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
+from kernelcast.simcore.isa.analysis.issued_by_group import issued_by_group
 from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.ir.kernel import BarrierSync, BasicBlock, Instruction, Kernel
 
-__all__ = ["COUNTERS_AT_ONCE", "CounterCode", "loop_heads"]
+__all__ = ["COUNTERS_AT_ONCE", "CounterCode", "CounterColumns", "loop_heads"]
 
 COUNTERS_AT_ONCE = 8
 _MOST_HELD = 24
 """Basic blocks whose counters are held."""
 
 
+@dataclass(frozen=True, slots=True)
+class CounterColumns:
+    """Instructions with words of their own, as pairs of pc and word.
+
+    `guarded`: words that count lanes off; `later`: of what a GPU issues for each group of lanes,
+    words that count groups that come where others of the warp wait.
+    """
+
+    guarded: tuple[tuple[int, int], ...]
+    later: tuple[tuple[int, int], ...]
+
+
 class CounterCode:
     """Counters of basic blocks and guards in a thread block's row.
 
-    Words of a row: issues and lanes by basic block, then lanes off by guard, then as many unused
-    ones as make it a multiple of COUNTERS_AT_ONCE. Instructions of a basic block whose guards hold
-    in the same lanes share a counter: `guarded` are pcs and the words of their counters.
+    Words of a row: issues and lanes by basic block, then lanes off by guard, groups that come
+    later, then as many unused ones as make it a multiple of COUNTERS_AT_ONCE. Instructions of a
+    basic block whose guards hold in the same lanes share a counter.
     """
 
     def __init__(self, warp: WarpCode, kernel: Kernel, analysis: Analysis) -> None:
@@ -37,7 +51,13 @@ class CounterCode:
         self._position = {
             leader: 2 * self._blocks + n for n, leader in enumerate(dict.fromkeys(leaders.values()))
         }
-        self.guarded = [(pc, self._position[leader]) for pc, leader in leaders.items()]
+        first = 2 * self._blocks + len(self._position)
+        by_group = issued_by_group(kernel)
+        self._later = {index: first + n for n, index in enumerate(by_group)}
+        self.columns = CounterColumns(
+            tuple((pc, self._position[leader]) for pc, leader in leaders.items()),
+            tuple((pc, self._later[index]) for index, pc in by_group.items()),
+        )
         self._held = _held(kernel)
         self._held_guards = [
             i.pc
@@ -49,7 +69,7 @@ class CounterCode:
     @property
     def words(self) -> int:
         """Words of a row, padded to a multiple of COUNTERS_AT_ONCE."""
-        used = 2 * self._blocks + len(self._position)
+        used = 2 * self._blocks + len(self._position) + len(self._later)
         return -(-used // COUNTERS_AT_ONCE) * COUNTERS_AT_ONCE
 
     def write_entry(self) -> None:
@@ -94,6 +114,14 @@ class CounterCode:
             self._add(f"%G{pc}", lanes)
         else:
             self._add(self._place(self._position[pc]), lanes)
+
+    def count_later(self, index: int, waiting: str) -> None:
+        """Lanes come to a basic block, where those in the slot `waiting` wait, if there are any."""
+        if index in self._later:
+            code = self._warp.scalar
+            nobody = self._warp.is_empty(self._warp.load_mask(waiting))
+            some = code.op(f"xor i1 {nobody}, true")
+            self._add(self._place(self._later[index]), code.op(f"zext i1 {some} to i64"))
 
     def write_end(self) -> None:
         """Adds what was held to the row."""

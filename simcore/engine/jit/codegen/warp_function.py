@@ -86,10 +86,17 @@ class WarpFunction:
         self.context = WarpContext(warp, kernel, analysis, registers)
         self._spin = SpinCode(warp, registers, spin_loops(kernel), self._meetings())
         self._counted = CountedBarrierCode(warp, registers, self.context)
-        self._control = ControlCode(
-            warp, kernel, analysis, registers, self.context, watched, self._spin, self._counted
-        )
         self.counters = CounterCode(warp, kernel, analysis)
+        self._control = ControlCode(
+            warp,
+            analysis,
+            registers,
+            self.context,
+            watched,
+            self._spin,
+            self._counted,
+            self.counters,
+        )
         self._host = HostCallCode(warp, registers, self._control)
         self._votes = BarrierVoteCode(warp, registers)
         calls = ClusterCallCode(warp, kernel, registers, self._control)

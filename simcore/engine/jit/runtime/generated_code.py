@@ -12,6 +12,7 @@ from kernelcast.simcore.engine.jit.analysis.waiting_places import ThreadBlockLay
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import analyse
 from kernelcast.simcore.engine.jit.codegen.control import same_barrier_function
 from kernelcast.simcore.engine.jit.codegen.counted_barriers import counted_barrier_functions
+from kernelcast.simcore.engine.jit.codegen.counters import CounterColumns
 from kernelcast.simcore.engine.jit.codegen.launch_facts import (
     LaunchFacts,
     SpecialValues,
@@ -48,16 +49,15 @@ _LEAST_STAGING_BYTES = 16
 class GeneratedCode:
     """IR of the module and what is needed to run it.
 
-    `guarded`: pcs of guarded instructions, and the words that count their lanes off;
-    `lane_offsets`: the lane offsets that records refer to; `barriers`: basic block by warp
-    state - 1; `mixed_barriers`: basic block and where the context keeps its waiting lanes;
-    `yields`: the same for heads of spin loops; `counted`: accesses that have counters instead of
-    records where the whole warp does them.
+    `columns`: what the words of counters are; `lane_offsets`: the lane offsets that records refer
+    to; `barriers`: basic block by warp state - 1; `mixed_barriers`: basic block and where the
+    context keeps its waiting lanes; `yields`: the same for heads of spin loops;
+    `counted`: accesses that have counters instead of records where the whole warp does them.
     """
 
     ir: str
     layout: ThreadBlockLayout
-    guarded: tuple[tuple[int, int], ...]
+    columns: CounterColumns
     lane_offsets: tuple[tuple[int, ...], ...]
     barriers: tuple[int, ...]
     mixed_barriers: tuple[tuple[int, int], ...]
@@ -126,7 +126,7 @@ def generate(
     return GeneratedCode(
         ir,
         layout,
-        tuple(function.counters.guarded),
+        function.counters.columns,
         tuple(record.lane_offsets),
         tuple(context.barriers),
         tuple((b, context.wait_mask_offset(b)) for b in context.mixed),

@@ -75,9 +75,12 @@ def _classes(kernel: Kernel, source: GeneratedCode, counted: Counted) -> ThreadB
     rows = counted.counts
     blocks = basic_block_of_each_pc(kernel)
     issues, lanes = rows[:, 2 * blocks], rows[:, 2 * blocks + 1]
-    for pc, word in source.guarded:
+    for pc, word in source.columns.guarded:
         lanes[:, pc] -= rows[:, word]
-    return ThreadBlockClasses(counted.class_of, issues, lanes)
+    later = np.zeros_like(issues)
+    for pc, word in source.columns.later:
+        later[:, pc] += rows[:, word]
+    return ThreadBlockClasses(counted.class_of, issues, lanes, later if later.any() else None)
 
 
 def _stages(kernel: Kernel, source: GeneratedCode, counted: Counted) -> Ints:

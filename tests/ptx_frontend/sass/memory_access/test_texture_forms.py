@@ -13,6 +13,7 @@ import pytest
 import kernelcast as kc
 from kernelcast.errors import AssertionTriggered, UnsupportedInstruction
 from kernelcast.inputs.native.cubins import assembled_module
+from tests.ptx_frontend.sass.drawn_cases import drawn
 from tests.ptx_frontend.sass.memory_access.object_programs import (
     OUT,
     THREADS,
@@ -132,21 +133,21 @@ def check(
 
 def test_filters_and_levels() -> None:
     how = {"level_bias": 0.3, "least_level": 0.25, **LINEAR}
-    check([*FILTERED, *OF_LEVELS], ("sm_70", "sm_90"), textures(**how))
+    check(drawn([*FILTERED, *OF_LEVELS], 5), ("sm_70", "sm_90"), textures(**how))
 
 
 def test_places_that_are_integers() -> None:
     how = {"addressing": Addressing.BORDER, "border": (1, 2, 3, 4)}
-    check(PLACED, ("sm_80", "sm_120"), textures(**how))
+    check(drawn(PLACED, 6), ("sm_80", "sm_120"), textures(**how))
 
 
 def test_offsets_halves_gradients_and_gathers() -> None:
-    check(OTHERS, ("sm_75", "sm_120"), textures(addressing=Addressing.WRAP, **LINEAR))
+    check(drawn(OTHERS, 8), ("sm_75", "sm_120"), textures(addressing=Addressing.WRAP, **LINEAR))
 
 
 def test_numbers_of_textures_in_registers() -> None:
     statements = in_registers([*FILTERED[2:], *PLACED[1::4], PLACED[-1], *OTHERS[1::3], OTHERS[11]])
-    check(statements, ("sm_70", "sm_90"), textures(**LINEAR))
+    check(drawn(statements, 7), ("sm_70", "sm_90"), textures(**LINEAR))
 
 
 def test_numbers_of_textures_in_uniform_registers() -> None:
@@ -181,7 +182,7 @@ def test_texels_that_are_integers_and_lines_outside() -> None:
     assert_as_ptx(text, launch, ("sm_70", "sm_90", "sm_120"), engines=("reference",))
 
 
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_120"])
+@pytest.mark.parametrize("architecture", drawn(["sm_80", "sm_90", "sm_120"], 1))
 def test_cubes_where_their_coordinates_are_exact(architecture: str) -> None:
     """Machine code divides by the longest coordinate, approximately: here that is a power of 2."""
     generator = np.random.default_rng(5)

@@ -243,7 +243,7 @@ def test_a_slice_counts_the_same_and_does_nothing(compile_ptx: Compile) -> None:
     np.testing.assert_array_equal(sliced.times, whole.times)
     np.testing.assert_array_equal(sliced.access_counts, whole.access_counts)
     assert sliced.records == whole.records
-    guarded = len(whole.source.guarded)
+    guarded = len(whole.source.columns.guarded)
     columns = slice(0, sliced.counts.shape[1] - guarded)
     np.testing.assert_array_equal(sliced.counts[:, columns], whole.counts[:, columns])
 
