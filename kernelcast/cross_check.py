@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kernelcast.errors import ModelNotApplicable
 from kernelcast.models import ModelOptions, get_model
 from kernelcast.models.estimate import Estimate
@@ -24,8 +26,9 @@ def contradictions(
     if found.model == LOWER_BOUND:
         return ()
     own = ModelOptions(options.work_type, options.utilization)
+    moved = replace(profile, traffic=profile.traffic.within_launch)
     try:
-        bound = get_model(LOWER_BOUND)(profile, device, own)
+        bound = get_model(LOWER_BOUND)(moved, device, own)
     except ModelNotApplicable:
         return ()
     if found.time_s >= (1 - _ROUNDING) * bound.time_low_s:

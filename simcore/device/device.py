@@ -108,8 +108,7 @@ class SmFacts:
     warp_schedulers: int
     reserved_shared_bytes: int | None = None
     shared_configurations_kib: str = "0"
-    """Sizes that shared memory can have of the memory that L1 shares with it, `0 8 16 32`; `0`
-    where each has memory of its own."""
+    """Sizes of shared memory in the memory that L1 shares with it; `0` where both are apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,7 +283,7 @@ class TimingFacts:
     dram_queue_cycles: float = 0.0
     """What a load waits longer at DRAM for other requests while it is half busy."""
     dram_mixed_queue_cycles: float = 0.0
-    """The same where as much is written as read."""
+    """`dram_queue_cycles` where as much is written as read."""
     dram_turn_cycles: float = 0.0
     """What a load waits longer at DRAM where as much is written as read, however little that is."""
     l2_partial_writes_per_s: float = 0.0

@@ -41,11 +41,7 @@ __all__ = [
     "find",
     "flush",
     "home",
-    "is_pending",
-    "joins_store",
-    "note_store",
     "open_line",
-    "stamp",
     "write_part",
     "write_whole",
 ]
@@ -55,11 +51,6 @@ _UNUSED = -2
 _INDEXES = ("modulo", "hashed")
 _MAX_SECTORS_PER_LINE = 32
 _LONG_AGO = -(1 << 62)
-_STEP_BITS = 24
-_STORES_TOGETHER = 8
-"""Stores to one line that a warp makes within so many instructions reach L2 as one."""
-_STEPS_TOGETHER = 4
-"""Warps that wait for the same data are at most so many instructions apart."""
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -327,47 +318,6 @@ def fetch(cache: CacheState, slot: int, wanted: int) -> int:
             first += cache.fetch_sectors
     cache.valid[at] |= np.uint32(missing)
     return int(missing)
-
-
-@compiled
-def stamp(cycle: int, step: int) -> int:
-    """An access of cycle `cycle` that is the instruction `step` of its warp, in one word."""
-    return (cycle << _STEP_BITS) | (step & ((1 << _STEP_BITS) - 1))
-
-
-@compiled
-def is_pending(cache: CacheState, slot: int, now: int) -> bool:
-    """Whether what came last into a slot is still on its way for an access with the stamp `now`.
-
-    The cycles are of an SM that never stalls. A warp that is further on than the one that asked
-    for the data may have waited for them already.
-    """
-    then: int = cache.stamps[np.uint64(slot)]
-    steps = (1 << _STEP_BITS) - 1
-    behind = (then & steps) - (now & steps)
-    is_soon = (now >> _STEP_BITS) - (then >> _STEP_BITS) < cache.pending_cycles
-    return is_soon and 0 <= behind < _STEPS_TOGETHER
-
-
-@compiled
-def joins_store(cache: CacheState, slot: int, sm: int, now: int) -> bool:
-    """Whether a store to the slot follows another one from the same warps so soon.
-
-    What L1 still holds of the first one goes to L2 together with the second.
-    """
-    then: int = cache.stores[np.uint64(2 * slot)]
-    if cache.stores[np.uint64(2 * slot + 1)] != sm:
-        return False
-    steps = (1 << _STEP_BITS) - 1
-    after = (now & steps) - (then & steps)
-    return 0 < after <= _STORES_TOGETHER
-
-
-@compiled
-def note_store(cache: CacheState, slot: int, sm: int, now: int) -> None:
-    """Remembers a store to the slot."""
-    cache.stores[np.uint64(2 * slot)] = now
-    cache.stores[np.uint64(2 * slot + 1)] = sm
 
 
 @compiled

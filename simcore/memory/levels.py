@@ -16,13 +16,11 @@ from kernelcast.simcore.memory.cache import (
     fetched_groups,
     find,
     home,
-    is_pending,
-    joins_store,
-    note_store,
     open_line,
     write_part,
     write_whole,
 )
+from kernelcast.simcore.memory.on_the_way import is_pending, joins_store, note_store
 
 __all__ = [
     "DRAM_READS",
@@ -40,6 +38,7 @@ __all__ = [
     "SECTORS",
     "TALLY_COLUMNS",
     "TRANSACTIONS",
+    "Access",
     "Caches",
     "Counters",
     "add",
@@ -82,6 +81,14 @@ class Counters(NamedTuple):
     l1_pending: Ints
     l2_pending: Ints
     merged_writes: Ints
+
+
+class Access(NamedTuple):
+    """One access: its `row` of the memo, the line that it starts from, and its stamp `now`."""
+
+    row: np.uint64
+    first_line: int
+    now: int
 
 
 class Caches(NamedTuple):
@@ -164,22 +171,20 @@ def read_l1(
     instance: int,
     whole_lines: bool,
     memo: AccessMemo,
-    row: np.uint64,
-    stretch: int,
+    access: Access,
     tally: Ints,
     count: np.uint64,
-    now: int,
 ) -> None:
-    """Reads the L1 lines of an access, from line `stretch` on; what L1 lacks is asked of L2.
+    """Reads the L1 lines of an access; what L1 lacks is asked of L2.
 
     L1 lines that lie in one L2 line ask it once, together.
     """
     l1, l2 = caches.l1, caches.l2
     hits, pending, misses, below, wanted_below = 0, 0, 0, 0, 0
     pieces = 1 << max(0, l1.line_shift - l2.line_shift)
-    at, lines = lines_of(memo, row, 0)
+    at, lines = lines_of(memo, access.row, 0)
     for _ in range(lines):
-        line = stretch + memo.lines[np.uint64(at)]
+        line = access.first_line + memo.lines[np.uint64(at)]
         wanted = memo.lines[np.uint64(at + 1)]
         at += WORDS_PER_LINE
         if whole_lines:
@@ -188,22 +193,22 @@ def read_l1(
         fetched = fetch(l1, slot, wanted)
         found = count_bits(np.uint64(wanted & ~fetched))
         hits += found
-        if found and is_pending(l1, slot, now):
+        if found and is_pending(l1, slot, access.now):
             pending += found
         if fetched == 0:
             continue
-        l1.stamps[np.uint64(slot)] = now
+        l1.stamps[np.uint64(slot)] = access.now
         misses += count_bits(np.uint64(fetched))
         for piece in range(pieces):
             l2_line, part = _below(l1, l2, line, fetched, piece)
             if part and l2_line != below and wanted_below:
-                _read_l2_line(l2, instance, below, wanted_below, tally, count, now)
+                _read_l2_line(l2, instance, below, wanted_below, tally, count, access.now)
                 wanted_below = 0
             if part:
                 below = l2_line
                 wanted_below |= part
     if wanted_below:
-        _read_l2_line(l2, instance, below, wanted_below, tally, count, now)
+        _read_l2_line(l2, instance, below, wanted_below, tally, count, access.now)
     add(tally, count, L1_HITS, hits)
     add(tally, count, L1_PENDING, pending)
     add(tally, count, L2_READS, misses)
@@ -214,17 +219,15 @@ def read_l2(
     l2: CacheState,
     sm: int,
     memo: AccessMemo,
-    row: np.uint64,
-    stretch: int,
+    access: Access,
     tally: Ints,
     count: np.uint64,
-    now: int,
 ) -> None:
     """Looks up the lines of an access in L2, and counts hits and misses."""
-    at, lines = lines_of(memo, row, 1)
+    at, lines = lines_of(memo, access.row, 1)
     for _ in range(lines):
-        line = stretch + memo.lines[np.uint64(at)]
-        _read_l2_line(l2, sm, line, memo.lines[np.uint64(at + 1)], tally, count, now)
+        line = access.first_line + memo.lines[np.uint64(at)]
+        _read_l2_line(l2, sm, line, memo.lines[np.uint64(at + 1)], tally, count, access.now)
         at += WORDS_PER_LINE
 
 
@@ -261,29 +264,27 @@ def write_l2(
     l2: CacheState,
     sm: int,
     memo: AccessMemo,
-    row: np.uint64,
-    stretch: int,
+    access: Access,
     tally: Ints,
     count: np.uint64,
-    now: int,
 ) -> None:
     """Writes the lines of an access to L2, and counts what it takes."""
     ordinal, cleaned = 0, 0
-    at, lines = lines_of(memo, row, 1)
+    at, lines = lines_of(memo, access.row, 1)
     partial, merged = 0, 0
     for _ in range(lines):
-        line = stretch + memo.lines[np.uint64(at)]
+        line = access.first_line + memo.lines[np.uint64(at)]
         touched, whole = memo.lines[np.uint64(at + 1)], memo.lines[np.uint64(at + 2)]
         at += WORDS_PER_LINE
         if l2.partitions > 1:
             _drop_copies(l2, line, touched)
         slot = open_line(l2, home(l2, line), line)
-        if joins_store(l2, slot, sm, now):
+        if joins_store(l2, slot, sm, access.now):
             merged += count_bits(np.uint64(touched))
             partial -= count_bits(np.uint64(touched & ~whole))
         else:
             partial += count_bits(np.uint64(touched & ~whole))
-        note_store(l2, slot, sm, now)
+        note_store(l2, slot, sm, access.now)
         cleaned += write_whole(l2, slot, whole)
         if touched == whole:
             ordinal += count_bits(np.uint64(touched))
@@ -291,7 +292,7 @@ def write_l2(
         for sector in range(l2.sectors_per_line):
             if (touched >> sector) & 1:
                 if not (whole >> sector) & 1:
-                    written = memo.byte_masks[row, np.uint64(ordinal)]
+                    written = memo.byte_masks[access.row, np.uint64(ordinal)]
                     cleaned += write_part(l2, slot, sector, written)
                 ordinal += 1
     add(tally, count, DRAM_WRITES, cleaned)

@@ -23,7 +23,7 @@ from kernelcast.simcore.memory.access_memo import (
     learn_segments,
     memo_row,
 )
-from kernelcast.simcore.memory.cache import CacheState, stamp
+from kernelcast.simcore.memory.cache import CacheState
 from kernelcast.simcore.memory.levels import (
     DRAM_READS,
     DRAM_WRITES,
@@ -38,6 +38,7 @@ from kernelcast.simcore.memory.levels import (
     SECTORS,
     TALLY_COLUMNS,
     TRANSACTIONS,
+    Access,
     Caches,
     add,
     read_l1,
@@ -46,6 +47,7 @@ from kernelcast.simcore.memory.levels import (
     write_l1,
     write_l2,
 )
+from kernelcast.simcore.memory.on_the_way import stamp
 from kernelcast.simcore.memory.segments import SegmentRule
 from kernelcast.simcore.memory.way_search import trailing_zeros
 
@@ -219,14 +221,14 @@ def traverse(
         l1_line, l2_line = stretch << l1_shift, stretch << l2_shift
         kind, role = paths.kind[pc], paths.l1_role[pc]
         if kind == LOAD and role == L1_READ:
-            read_l1(caches, sm, paths.whole_lines, memo, row, l1_line, tally, count, now)
+            read_l1(caches, sm, paths.whole_lines, memo, Access(row, l1_line, now), tally, count)
             continue
         if kind != STORE:
-            read_l2(l2, sm, memo, row, l2_line, tally, count, now)
+            read_l2(l2, sm, memo, Access(row, l2_line, now), tally, count)
         if kind != LOAD:
             if role != L1_BYPASS:
                 write_l1(l1, sm, role, memo, row, l1_line)
             if paths.l2_allocates_writes:
-                write_l2(l2, sm, memo, row, l2_line, tally, count, now)
+                write_l2(l2, sm, memo, Access(row, l2_line, now), tally, count)
             else:
                 write_around_l2(l2, memo, row, l2_line, tally, count)

@@ -8,7 +8,7 @@ are kept apart by name. A quantity that the origin cannot know is None, never 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -112,6 +112,14 @@ class MemoryTraffic:
     requested_store_bytes: float | None = None
     global_load_transactions: float | None = None
     global_store_transactions: float | None = None
+    left_write_transactions: float = 0.0
+    """What L2 still holds when the launch ends, of those that DRAM writes."""
+
+    @property
+    def within_launch(self) -> MemoryTraffic:
+        """The traffic without what is written back when the launch has ended."""
+        writes = self.dram_write_transactions - self.left_write_transactions
+        return replace(self, dram_write_transactions=writes, left_write_transactions=0.0)
 
     @property
     def dram_bytes(self) -> float:

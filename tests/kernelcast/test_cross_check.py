@@ -45,7 +45,7 @@ def test_an_estimate_below_the_bound_is_told_with_both_times(profile: KernelProf
     found = kc.estimate(profile)
     slow = replace(DEVICE, dram=replace(DEVICE.dram, bandwidth_bytes_per_s=1e9))
     (line,) = contradictions(found, profile, slow, ModelOptions())
-    traffic_bytes = profile.traffic.dram_bytes
+    traffic_bytes = profile.traffic.within_launch.dram_bytes
     assert f"{1e3 * traffic_bytes / 1e9:.3f} ms (memory: DRAM bandwidth)" in line
     assert "interval estimates" in line
     shown = str(replace(found, contradictions=(line,))).splitlines()

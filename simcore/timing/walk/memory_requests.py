@@ -67,7 +67,7 @@ _L1 = StallReason.L1_LATENCY.code
 _L2 = StallReason.L2_LATENCY.code
 _DRAM = StallReason.DRAM_LATENCY.code
 _MOST_BUSY = 0.95
-"""Beyond it requests queue up in the walk itself."""
+"""A load beyond that queues up in the walk itself."""
 _RING_L2, _RING_DRAM, _RING_STORES = range(3)
 
 

@@ -91,8 +91,6 @@ class Machine(NamedTuple):
     dram_cycles: float
     dram_least_cycles: float
     dram_room: float
-    dram_queue: float
-    dram_span: float
     address_share: float
     request_limit: float
     barrier_latency: int
@@ -102,8 +100,10 @@ class Machine(NamedTuple):
     fetch_ahead: int
     operand_read: int
     launch_cycles: int
-    dispatch_cycles: float
     store_retire_cycles: int
+    dispatch_cycles: float = 0.0
+    dram_queue: float = 0.0
+    dram_span: float = 1.0
 
 
 def sm_machine(
@@ -133,7 +133,7 @@ def sm_machine(
         dram = _dram_cycles(kernel, device, timing, busy_sms)
     past_l1, past_l2 = _wave_sectors(kernel, device)
     warps = kernel.paths.warps_per_thread_block
-    return Machine(
+    machine = Machine(
         schedulers=schedulers,
         issues=timing.issues_per_scheduler,
         issue_cycles=1 if gone(Component.ISSUE) else timing.issue_cycles,
@@ -155,8 +155,6 @@ def sm_machine(
         dram_cycles=dram,
         dram_least_cycles=dram / busy_sms,
         dram_room=dram * past_l2,
-        dram_queue=_queue_cycles(kernel, timing),
-        dram_span=2.0 * timing.dram_latency_cycles,
         address_share=0.0 if gone(Component.ATOMICS) else float(busy_sms),
         request_limit=UNLIMITED
         if gone(Component.OUTSTANDING_REQUESTS)
@@ -168,20 +166,34 @@ def sm_machine(
         fetch_ahead=1 if kernel.schedule is None else FETCH_AHEAD,
         operand_read=_OPERAND_READ_CYCLES,
         launch_cycles=0 if gone(Component.THREAD_BLOCK_LAUNCH) else _launch_cycles(timing, warps),
-        dispatch_cycles=0.0
-        if gone(Component.THREAD_BLOCK_LAUNCH)
-        else timing.dispatch_cycles * busy_sms,
         store_retire_cycles=_whole(timing.store_retire_cycles),
+    )
+    return _among_others(machine, kernel, timing, busy_sms, without)
+
+
+def _among_others(
+    machine: Machine,
+    kernel: TimedKernel,
+    timing: TimingFacts,
+    busy_sms: float,
+    without: frozenset[Component],
+) -> Machine:
+    """The SM with what others have it wait for: the dispatcher, and queues at DRAM."""
+    dispatch = timing.dispatch_cycles * busy_sms
+    return machine._replace(
+        dispatch_cycles=0.0 if Component.THREAD_BLOCK_LAUNCH in without else dispatch,
+        dram_queue=_queue_cycles(kernel, timing),
+        dram_span=2.0 * timing.dram_latency_cycles,
     )
 
 
 def _barrier_cycles(timing: TimingFacts, warps: int) -> int:
-    """Until a barrier of so many warps opens, from when the last one has come."""
+    """Cycles until a barrier of so many warps opens, from when the last one has come."""
     return _whole(timing.barrier_latency_cycles + warps * timing.barrier_warp_cycles)
 
 
 def _launch_cycles(timing: TimingFacts, warps: int) -> int:
-    """From the end of a thread block of so many warps to the start of the next in its place."""
+    """Cycles from the end of a thread block of so many warps to the next in its place."""
     return _whole(timing.thread_block_launch_cycles + warps * timing.warp_launch_cycles)
 
 

@@ -64,7 +64,7 @@ def test_a_warp_that_is_further_on_finds_the_data() -> None:
 
 
 def test_a_warp_that_comes_much_later_finds_the_data() -> None:
-    """It executes the same instruction, but in the next thread block of the only place."""
+    """The instruction is the same, in the next thread block of the only place."""
     both = [Access(0, 0, warp=0), Access(0, 0, warp=1)]
     assert pending(at_steps(both, [900, 900], ONE_SM, 2, resident=1)) == (0, 0)
 

@@ -211,7 +211,7 @@ def launch(seed: int, first: int, thread_blocks: int, *, distinct: bool) -> Acce
 
 
 MATTERS_OF_TIME = ("l1_pending", "l2_pending", "merged_writes", "partial_writes")
-"""They move nothing; tests/simcore/memory/test_on_the_way.py has them."""
+"""Counters that move nothing; tests/simcore/memory/test_on_the_way.py has them."""
 
 
 @settings(max_examples=25)
