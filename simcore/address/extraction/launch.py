@@ -31,8 +31,8 @@ from kernelcast.simcore.address.extraction.values import (
 from kernelcast.simcore.isa.ir.kernel import Compute, Instruction, Kernel, Load, Special
 from kernelcast.simcore.isa.types import AddressSpace
 from kernelcast.simcore.launch.launch import Launch
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
 from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 
 __all__ = ["Definitions", "Derived", "LaunchValues", "base_name", "place", "signed"]
 

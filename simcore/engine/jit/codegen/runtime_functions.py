@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
 from kernelcast.simcore.isa.analysis.cluster_addresses import OFFSET_BITS, OFFSET_MASK, RANK_MASK
 from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace
+from kernelcast.simcore.launch.allocations import ROW_WORDS
 
 __all__ = [
     "FAULT_ACCESS",
@@ -133,7 +134,7 @@ entry:
     i32 3, label %const i32 4, label %param i32 5, label %generic ]
 generic:{_windows()}
   br label %global
-{_in_buffers()}
+{_in_allocations()}
 {flat}
 readonly:
 {_field("fault_kind", "fk4")}
@@ -168,20 +169,38 @@ not.{name}:"""
     return found
 
 
-def _in_buffers() -> str:
-    """Looks through the table of buffers."""
+def _in_allocations() -> str:
+    """Searches the table for the last allocation that begins at the address or before."""
     return f"""global:
-{_field("buffer_count", "cp")}
+{_field("allocation_count", "cp")}
   %count = load i64, ptr %cp
-{_field("buffers", "tp")}
+{_field("allocations", "tp")}
   %table = load ptr, ptr %tp
-  br label %loop
-loop:
-  %i = phi i64 [ 0, %global ], [ %i1, %next ]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %try, label %bad
+  br label %search
+search:
+  %low.row = phi i64 [ 0, %global ], [ %low.next, %halve ]
+  %open = phi i64 [ %count, %global ], [ %open.next, %halve ]
+  %decided = icmp eq i64 %open, 0
+  br i1 %decided, label %chosen, label %halve
+halve:
+  %half = lshr i64 %open, 1
+  %mid = add i64 %low.row, %half
+  %mid.at = mul i64 %mid, {8 * ROW_WORDS}
+  %mid.row = getelementptr i8, ptr %table, i64 %mid.at
+  %mid.first = load i64, ptr %mid.row
+  %begins = icmp ule i64 %mid.first, %a
+  %behind = add i64 %mid, 1
+  %upper = sub i64 %open, %half
+  %upper.less = sub i64 %upper, 1
+  %low.next = select i1 %begins, i64 %behind, i64 %low.row
+  %open.next = select i1 %begins, i64 %upper.less, i64 %half
+  br label %search
+chosen:
+  %before.all = icmp eq i64 %low.row, 0
+  br i1 %before.all, label %bad, label %try
 try:
-  %ri = mul i64 %i, 32
+  %i = sub i64 %low.row, 1
+  %ri = mul i64 %i, {8 * ROW_WORDS}
   %row = getelementptr i8, ptr %table, i64 %ri
   %first = load i64, ptr %row
   %szp = getelementptr i8, ptr %row, i64 8
@@ -191,10 +210,7 @@ try:
   %fits = icmp sge i64 %room, 0
   %near = icmp ule i64 %far, %room
   %in = and i1 %fits, %near
-  br i1 %in, label %hit, label %next
-next:
-  %i1 = add i64 %i, 1
-  br label %loop
+  br i1 %in, label %hit, label %bad
 hit:
   %wrp = getelementptr i8, ptr %row, i64 16
   %writable = load i64, ptr %wrp

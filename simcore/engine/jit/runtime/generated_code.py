@@ -15,7 +15,7 @@ from kernelcast.simcore.engine.jit.codegen.counted_barriers import counted_barri
 from kernelcast.simcore.engine.jit.codegen.launch_facts import (
     LaunchFacts,
     SpecialValues,
-    buffer_roots,
+    pointer_roots,
 )
 from kernelcast.simcore.engine.jit.codegen.memory.accesses import MemoryCode
 from kernelcast.simcore.engine.jit.codegen.memory.atomics import AtomicCode
@@ -93,7 +93,7 @@ def generate(
     values = specials.write(entry)
     warp = WarpCode(scalar, entry, launch.width)
     registers = Registers(analysis, facts, scalar, warp.vector, values, symbols)
-    roots = buffer_roots(kernel, launch.buffers, analysis.parameter_places)
+    roots = pointer_roots(kernel, launch.pointers, analysis.parameter_places)
     record, atomics = RecordCode(warp, analysis, records), AtomicCode(warp)
     used = frozenset(r.index for i in kernel.instructions for r in reads(i))
     effects = Effects(only, used)

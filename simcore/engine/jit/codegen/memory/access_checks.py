@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from kernelcast.simcore.engine.jit.codegen.registers import Registers, lane_vector
 from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
-from kernelcast.simcore.engine.jit.codegen.workspace import BUFFER_WORDS, field_offset
+from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
 from kernelcast.simcore.isa.ir.kernel import Address, Register
 from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.types import AddressSpace
+from kernelcast.simcore.launch.allocations import ROW_WORDS
 
 __all__ = ["AccessChecks", "Lanes", "Region", "Regions"]
 
@@ -67,7 +68,7 @@ class Lanes:
 class Regions:
     """The regions that a function uses, their values loaded once at its entry.
 
-    `roots`: register index -> row of the buffer that its address was computed from.
+    `roots`: register index -> row of the pointer that its address was computed from.
     """
 
     def __init__(self, entry: LaneCode, roots: Mapping[int, int]) -> None:
@@ -120,9 +121,9 @@ class Regions:
         key = f"buffer{row}"
         known = self._regions.get(key)
         if known is None:
-            table = self._loaded("ptr", f"%w, i64 {field_offset('buffers')}")
+            table = self._loaded("ptr", f"%w, i64 {field_offset('pointers')}")
             words = [
-                self._loaded(kind, f"{table}, i64 {8 * (BUFFER_WORDS * row + column)}")
+                self._loaded(kind, f"{table}, i64 {8 * (ROW_WORDS * row + column)}")
                 for column, kind in enumerate(("i64", "i64", "i64", "ptr"))
             ]
             known = Region(key, *words)
