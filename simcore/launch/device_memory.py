@@ -7,7 +7,8 @@ not depend on where the host keeps an array, and memory that was freed is never 
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,7 @@ from kernelcast.simcore.launch.memory_spaces import Addresses, OutOfBounds, chec
 
 __all__ = ["DeviceMemory", "Pointer"]
 
+Kept = TypeVar("Kept")
 Pointer: TypeAlias = Allocation | int
 """A virtual address in device memory."""
 
@@ -60,6 +62,7 @@ class DeviceMemory:
         self._contents: dict[int, npt.NDArray[np.uint8]] = {}
         self._heap: Heap | None = None
         self._arguments: list[tuple[int, str]] = []
+        self._kept: dict[int, tuple[object, object]] = {}
 
     def __repr__(self) -> str:
         return f"<{self.name}: {len(self.allocations)} allocations, {self.used_bytes:,} bytes>"
@@ -208,6 +211,16 @@ class DeviceMemory:
             self._heap = Heap(self.allocate(size, "the heap of malloc").address, size)
         return self._heap
 
+    def kept(self, owner: object, make: Callable[[DeviceMemory], Kept]) -> Kept:
+        """What `make` once made of this memory for `owner`, which lives as long as it."""
+        if id(owner) not in self._kept:
+            self._kept[id(owner)] = owner, make(self)
+        return cast("Kept", self._kept[id(owner)][1])
+
+    def forget(self, owner: object) -> None:
+        """Gives up what is kept for `owner`."""
+        self._kept.pop(id(owner), None)
+
     def heap_state(self) -> dict[int, int]:
         """What of the heap is taken: bytes by address."""
         return {} if self._heap is None else dict(self._heap.taken)
@@ -236,7 +249,7 @@ class DeviceMemory:
             return f"inside {self._described(freed)}, which was freed"
         near = self._table.nearest(address)
         if near is None:
-            return "outside: the launch has no buffers"
+            return "outside: there is no allocation"
         if address >= near.end:
             return f"{address - near.end} bytes past the end of {self._described(near)}"
         if address < near.address:

@@ -32,6 +32,17 @@ class ModuleMemory:
         self._constant_places: dict[str, int] = {}
         self._constant_end = 0
 
+    @classmethod
+    def of(cls, memory: DeviceMemory, module: object) -> ModuleMemory:
+        """The one of `module` in a device memory, whatever object stands for the module."""
+        return memory.kept(module, cls)
+
+    def unload(self) -> None:
+        """Frees all variables; their next use begins with the initial contents."""
+        for variable in self._variables.values():
+            self.memory.free(variable)
+        self._variables = {}
+
     def load(self, kernel: Kernel, own: DeviceMemory) -> dict[str, int]:
         """The addresses of a kernel's variables, each in its own space.
 

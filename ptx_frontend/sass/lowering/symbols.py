@@ -7,8 +7,7 @@ from collections.abc import Iterable
 
 from kernelcast.ptx_frontend.sass.container.cubin import CodeSymbol, Cubin, CubinFunction
 from kernelcast.ptx_frontend.sass.lowering.constants import (
-    ADDRESSES_BANK,
-    LITERALS_BANK,
+    BANK_SYMBOLS,
     USER_BANK,
     bank_of,
 )
@@ -16,10 +15,8 @@ from kernelcast.simcore.isa.ir.host_functions import HostFunction
 from kernelcast.simcore.isa.ir.kernel import Symbol
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["BANK_SYMBOLS", "DRIVER_CALLS", "symbols_of", "unlinked"]
+__all__ = ["DRIVER_CALLS", "symbols_of", "unlinked"]
 
-BANK_SYMBOLS = {bank: f"c[{bank:#x}]" for bank in (LITERALS_BANK, USER_BANK, ADDRESSES_BANK)}
-"""Symbols that are all of a constant bank."""
 DRIVER_CALLS = "__cuda_syscall_"
 """How names of functions begin that the driver has."""
 _ALIGNMENT = 256
@@ -71,7 +68,25 @@ def _bank(cubin: Cubin, function: CubinFunction, name: str) -> Symbol | None:
         return None
     content, relocations = bank_of(cubin, function, bank)
     addresses = {offset: symbol for offset, (symbol, _) in relocations.items()}
-    return Symbol(name, AddressSpace.CONST, len(content), _ALIGNMENT, 0, content, addresses)
+    return Symbol(
+        name,
+        AddressSpace.CONST,
+        len(content),
+        _ALIGNMENT,
+        0,
+        content,
+        addresses,
+        _user_variables(cubin) if bank == USER_BANK else {},
+    )
+
+
+def _user_variables(cubin: Cubin) -> dict[int, tuple[str, int]]:
+    """Name and bytes of the variables in constant memory, by their places in the bank."""
+    return {
+        symbol.value: (symbol.name, symbol.size)
+        for symbol in cubin.symbols.values()
+        if symbol.section == f".nv.constant{USER_BANK}" and symbol.size
+    }
 
 
 def _symbol(cubin: Cubin, name: str) -> Symbol | None:
