@@ -158,10 +158,14 @@ class AllocationTable:
         return [(known[n], np.flatnonzero(number == n)) for n in np.unique(number).tolist()], None
 
     def rows(self) -> Rows:
-        """`Allocation.row` of each, shape (allocations, ROW_WORDS), rising addresses."""
+        """`Allocation.row` of each, shape (allocations, ROW_WORDS), rising addresses.
+
+        The memory has a row of zeros at least, also where there is no allocation.
+        """
         if self._rows is None or self._rows[0] != self.changes:
-            own = np.array([a.row for a in self._allocations], np.int64).reshape(-1, ROW_WORDS)
-            found = own if self._below is None else np.concatenate((self._below.rows(), own))
+            found = _rows([allocation.row for allocation in self._allocations])
+            if self._below is not None:
+                found = _rows(np.concatenate((self._below.rows(), found)))
             if not all(allocation.is_materialised for allocation in self._allocations):
                 return found  # contents may be made later
             self._rows = (self.changes, found)
@@ -182,6 +186,14 @@ class AllocationTable:
                 return found
         position = bisect_right(self._addresses, address)
         return self._allocations[position] if position < len(self._allocations) else None
+
+
+def _rows(rows: npt.ArrayLike) -> Rows:
+    """The rows in memory that has one more, of zeros."""
+    known = np.asarray(rows, np.int64).reshape(-1, ROW_WORDS)
+    found = np.zeros((len(known) + 1, ROW_WORDS), np.int64)
+    found[:-1] = known
+    return found[:-1]
 
 
 def flat_bytes(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:

@@ -231,7 +231,7 @@ class DeviceMemory:
             self._heap.taken = dict(taken)
 
     def for_launch(self) -> DeviceMemory:
-        """The same memory with room for what one launch brings itself, which is gone with it."""
+        """Makes room in the memory for what one launch brings itself, which is gone with it."""
         found = DeviceMemory(self.capacity_bytes, self.name)
         found._base, found._next = self, _FIRST_OF_LAUNCHES
         found._table = AllocationTable(self._table)

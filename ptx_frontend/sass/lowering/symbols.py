@@ -20,6 +20,7 @@ __all__ = ["DRIVER_CALLS", "symbols_of", "unlinked"]
 DRIVER_CALLS = "__cuda_syscall_"
 """How names of functions begin that the driver has."""
 _ALIGNMENT = 256
+_USER_SECTION = f".nv.constant{USER_BANK}"
 _HOST_FUNCTIONS = frozenset(item.value for item in HostFunction)
 _DRIVER_TABLES = "refDescSize"
 _QUESTION = "a question about a texture or surface that only the driver's tables answer"
@@ -85,12 +86,17 @@ def _user_variables(cubin: Cubin) -> dict[int, tuple[str, int]]:
     return {
         symbol.value: (symbol.name, symbol.size)
         for symbol in cubin.symbols.values()
-        if symbol.section == f".nv.constant{USER_BANK}" and symbol.size
+        if symbol.section == _USER_SECTION and symbol.size
     }
 
 
 def _symbol(cubin: Cubin, name: str) -> Symbol | None:
     known = cubin.symbols.get(name)
+    if known is not None and known.section == _USER_SECTION:
+        content = cubin.banks.get(USER_BANK, b"")
+        data = content[known.value : known.value + known.size]
+        addresses = _relocations(cubin, known)
+        return Symbol(name, AddressSpace.CONST, known.size, _ALIGNMENT, 0, data, addresses)
     if known is None or not known.section.startswith(_ZEROED):
         return None
     content = cubin.variables.get(known.section, b"")

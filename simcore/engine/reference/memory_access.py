@@ -91,7 +91,9 @@ class StoreJournal:
         self._entries: list[tuple[npt.NDArray[Any], npt.NDArray[np.int64], npt.NDArray[Any]]] = []
 
     def note(self, view: npt.NDArray[Any], element: npt.NDArray[np.int64], count: int) -> None:
-        """`count` elements of `view` from each `element` on are about to change."""
+        """`count` elements of `view` from each `element` on are about to change, if they may."""
+        if not view.flags.writeable:
+            return
         for part in range(count):
             at = np.asarray(element + part)
             self._entries.append((view, at, view[at]))

@@ -48,7 +48,8 @@ def runtime_functions(width: int, cluster_size: int = 0) -> str:
     `cluster_size`: thread blocks whose shared memory has addresses, 0 where addresses name none.
     """
     locate = _locate(width, cluster_size)
-    return "\n".join((_make_room(), _records(width), locate, _serve("load"), _serve("store")))
+    accesses = (_search_row(), locate, _serve("load"), _serve("store"))
+    return "\n".join((_make_room(), _records(width), *accesses))
 
 
 def _field(name: str, into: str) -> str:
@@ -170,38 +171,9 @@ not.{name}:"""
 
 
 def _in_allocations() -> str:
-    """Searches the table for the last allocation that begins at the address or before."""
-    return f"""global:
-{_field("allocation_count", "cp")}
-  %count = load i64, ptr %cp
-{_field("allocations", "tp")}
-  %table = load ptr, ptr %tp
-  br label %search
-search:
-  %low.row = phi i64 [ 0, %global ], [ %low.next, %halve ]
-  %open = phi i64 [ %count, %global ], [ %open.next, %halve ]
-  %decided = icmp eq i64 %open, 0
-  br i1 %decided, label %chosen, label %halve
-halve:
-  %half = lshr i64 %open, 1
-  %mid = add i64 %low.row, %half
-  %mid.at = mul i64 %mid, {8 * ROW_WORDS}
-  %mid.row = getelementptr i8, ptr %table, i64 %mid.at
-  %mid.first = load i64, ptr %mid.row
-  %begins = icmp ule i64 %mid.first, %a
-  %behind = add i64 %mid, 1
-  %upper = sub i64 %open, %half
-  %upper.less = sub i64 %upper, 1
-  %low.next = select i1 %begins, i64 %behind, i64 %low.row
-  %open.next = select i1 %begins, i64 %upper.less, i64 %half
-  br label %search
-chosen:
-  %before.all = icmp eq i64 %low.row, 0
-  br i1 %before.all, label %bad, label %try
-try:
-  %i = sub i64 %low.row, 1
-  %ri = mul i64 %i, {8 * ROW_WORDS}
-  %row = getelementptr i8, ptr %table, i64 %ri
+    """The place in the last allocation that begins at the address or before, if it is in there."""
+    return """global:
+  %row = call ptr @search_row(ptr %w, i64 %a)
   %first = load i64, ptr %row
   %szp = getelementptr i8, ptr %row, i64 8
   %size = load i64, ptr %szp
@@ -222,6 +194,66 @@ go:
   %h = load ptr, ptr %hp
   %r = getelementptr i8, ptr %h, i64 %far
   ret ptr %r"""
+
+
+def _search_row() -> str:
+    """Functions that find the row of an allocation; one that does not hold the address if none.
+
+    `@row_of` remembers in a slot what it found: accesses of one place go to one allocation mostly.
+    """
+    return f"""
+define internal ptr @search_row(ptr %w, i64 %a) noinline {{
+entry:
+{_field("allocation_count", "cp")}
+  %count = load i64, ptr %cp
+{_field("allocations", "tp")}
+  %table = load ptr, ptr %tp
+  br label %search
+search:
+  %low = phi i64 [ 0, %entry ], [ %low.next, %halve ]
+  %open = phi i64 [ %count, %entry ], [ %open.next, %halve ]
+  %decided = icmp eq i64 %open, 0
+  br i1 %decided, label %chosen, label %halve
+halve:
+  %half = lshr i64 %open, 1
+  %mid = add i64 %low, %half
+  %mid.at = mul i64 %mid, {8 * ROW_WORDS}
+  %mid.row = getelementptr i8, ptr %table, i64 %mid.at
+  %mid.first = load i64, ptr %mid.row
+  %begins = icmp ule i64 %mid.first, %a
+  %behind = add i64 %mid, 1
+  %upper = sub i64 %open, %half
+  %upper.less = sub i64 %upper, 1
+  %low.next = select i1 %begins, i64 %behind, i64 %low
+  %open.next = select i1 %begins, i64 %upper.less, i64 %half
+  br label %search
+chosen:
+  %number = call i64 @llvm.usub.sat.i64(i64 %low, i64 1)
+  %at = mul i64 %number, {8 * ROW_WORDS}
+  %row = getelementptr i8, ptr %table, i64 %at
+  ret ptr %row
+}}
+define internal ptr @row_of(ptr %w, i64 %a, i64 %slot) alwaysinline {{
+entry:
+{_field("recent_rows", "rp")}
+  %recent = load ptr, ptr %rp
+  %place = getelementptr ptr, ptr %recent, i64 %slot
+  %known = load ptr, ptr %place
+  %first = load i64, ptr %known
+  %szp = getelementptr i8, ptr %known, i64 8
+  %size = load i64, ptr %szp
+  %far = sub i64 %a, %first
+  %in = icmp ult i64 %far, %size
+  br i1 %in, label %done, label %search, !prof !1
+search:
+  %found = call ptr @search_row(ptr %w, i64 %a)
+  store ptr %found, ptr %place
+  br label %done
+done:
+  %row = phi ptr [ %known, %entry ], [ %found, %search ]
+  ret ptr %row
+}}
+"""
 
 
 def _in_flat_space(space: AddressSpace, width: int, cluster_size: int) -> str:

@@ -26,6 +26,7 @@ FIELDS: tuple[str, ...] = (
     "pointers",  # a row for each pointer among the parameters, as those of allocations
     "allocations",  # table of `allocation_count` rows, rising: address, bytes, writable bytes, host
     "allocation_count",
+    "recent_rows",  # by access whose allocation is looked up: host address of the row found last
     "contexts",  # saved registers, one piece per warp
     "stage_counts",  # (stages, counters) of the thread block at hand
     "access_counts",  # (stages, slots): how often full warps did the accesses that are counted

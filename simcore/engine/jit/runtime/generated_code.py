@@ -106,7 +106,7 @@ def generate(
     function = WarpFunction(kernel, analysis, warp, values, memory, registers, record, watched)
     function.write()
     context = function.context
-    layout = _layout(kernel, launch, function, record, watched=bool(watched))
+    layout = _layout(kernel, launch, function, record, memory, watched=bool(watched))
     _declare_intrinsics(declarations, launch.width)
     ir = "\n".join(
         (
@@ -140,6 +140,7 @@ def _layout(
     launch: LaunchFacts,
     function: WarpFunction,
     record: RecordCode,
+    memory: MemoryCode,
     *,
     watched: bool,
 ) -> ThreadBlockLayout:
@@ -162,6 +163,7 @@ def _layout(
         opened_offset=context.opened_offset if context.is_counted else None,
         numbers_offset=context.numbers_offset if context.is_counted else None,
         is_in_cluster=launch.cluster is not None,
+        row_slots=memory.regions.slots,
     )
 
 
@@ -183,6 +185,7 @@ def _declare_intrinsics(declarations: dict[str, str], width: int) -> None:
         f"declare {mask} @llvm.ctpop.{mask}({mask})",
         f"declare {mask} @llvm.cttz.{mask}({mask}, i1)",
         "declare i64 @llvm.cttz.i64(i64, i1)",
+        "declare i64 @llvm.usub.sat.i64(i64, i64)",
         "declare i32 @llvm.umax.i32(i32, i32)",
         f"declare i32 @llvm.vector.reduce.umax.v{width}i32(<{width} x i32>)",
         "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",

@@ -14,6 +14,7 @@ from kernelcast.simcore.launch.launch_memory import LaunchMemory
 
 __all__ = [
     "aligned",
+    "first_rows",
     "pointer_rows",
     "start_threads",
 ]
@@ -65,3 +66,8 @@ def pointer_rows(memory: LaunchMemory) -> Ints:
     """What each pointer among the parameters points to, shape (pointers, ROW_WORDS)."""
     rows = [allocation.row for _, allocation in memory.pointers]
     return np.array(rows, np.int64).reshape(-1, ROW_WORDS)
+
+
+def first_rows(table: Ints, slots: int) -> Ints:
+    """The host address of the first row of a table, for each access that looks one up."""
+    return np.full(slots, table.ctypes.data, np.int64)

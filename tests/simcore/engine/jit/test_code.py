@@ -18,7 +18,7 @@ from kernelcast.simcore.engine.jit.codegen.launch_facts import launch_facts
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import RECORD_WORDS
 from kernelcast.simcore.engine.jit.codegen.workspace import FIELDS
 from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode, generate
-from kernelcast.simcore.engine.jit.runtime.stack_threads import pointer_rows
+from kernelcast.simcore.engine.jit.runtime.stack_threads import first_rows, pointer_rows
 from kernelcast.simcore.host.llvm import compile_module
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
@@ -68,6 +68,7 @@ def _run(
     times = np.zeros((blocks, shape.warps), np.int64)
     accesses = np.zeros((_STAGES, max(1, shape.access_slots)), np.int64)
     rows, table = pointer_rows(memory), memory.globals.rows()
+    recent = first_rows(table, source.layout.row_slots)
     fields = {
         "limit": 1 << 40,
         "ring_next": ring.ctypes.data,
@@ -81,6 +82,7 @@ def _run(
         "pointers": rows.ctypes.data,
         "allocations": table.ctypes.data,
         "allocation_count": len(table),
+        "recent_rows": recent.ctypes.data,
         "contexts": contexts.ctypes.data + -contexts.ctypes.data % 64,
         "stage_counts": stages.ctypes.data,
         "stage_capacity": _STAGES,
