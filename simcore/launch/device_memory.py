@@ -181,6 +181,19 @@ class DeviceMemory:
         """The allocation that holds a pointer or ends there; None when there is none."""
         return self._table.find(int(pointer))
 
+    def place_of(self, array: npt.NDArray[Any]) -> tuple[Allocation, int] | None:
+        """The allocation whose contents an array is a view of, and the address of its first byte.
+
+        None for an array of other memory.
+        """
+        known, rows = self._table.allocations, self._table.rows()
+        distance = array.__array_interface__["data"][0] - rows[:, 3]
+        within = (distance >= 0) & (distance + array.nbytes <= rows[:, 1]) & (rows[:, 1] > 0)
+        if not array.nbytes or not within.any():
+            return None
+        number = int(np.argmax(within))
+        return known[number], known[number].address + int(distance[number])
+
     def holds(self, allocation: Allocation) -> bool:
         """Whether the allocation is one of this memory and was not freed."""
         return self._table.find(allocation.address) is allocation

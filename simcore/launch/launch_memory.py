@@ -37,7 +37,8 @@ class LaunchMemory:
     """What all thread blocks of a launch share: buffers, constants, parameters, variables.
 
     Arrays among the arguments are allocations that live as long as this object, in the launch's
-    device memory or in one of their own. The same array passed twice is one allocation.
+    device memory or in one of their own. The same array passed twice is one allocation; one that
+    is a view of the device memory is the place that it shows.
     """
 
     def __init__(self, kernel: Kernel, launch: Launch) -> None:
@@ -82,27 +83,31 @@ class LaunchMemory:
             offset, end = placed.parameter.offset, placed.place + DESCRIPTOR_BYTES
             if placed.level == 0:
                 content[offset : offset + 8] = placed.place.to_bytes(8, "little")
-            texels = self._adopted(placed.parameter.name, placed.image.texels)
+            texels, first = self._adopted(placed.parameter.name, placed.image.texels)
             self._pointers.append((placed.place + DescriptorField.TEXELS, texels))
-            content[placed.place : end] = descriptor(placed.argument, texels.address, placed.level)
+            content[placed.place : end] = descriptor(placed.argument, first, placed.level)
 
-    def _adopted(self, name: str, array: npt.NDArray[Any] | LazyBuffer) -> Allocation:
+    def _adopted(self, name: str, array: npt.NDArray[Any] | LazyBuffer) -> tuple[Allocation, int]:
+        """The allocation that an array is in, and the address of its first byte."""
         key: object = array
         if isinstance(array, np.ndarray):
             key = (array.__array_interface__["data"][0], array.nbytes)
-        if array.nbytes and key in self._by_host:
-            return self._by_host[key]
-        return self._by_host.setdefault(key, self.globals.adopt(array, name))
+            if self._has_pointers and (found := self.globals.place_of(array)) is not None:
+                self.globals.note_argument(found[1], name)
+                return found
+        if not array.nbytes or key not in self._by_host:
+            self._by_host[key] = self.globals.adopt(array, name)
+        return self._by_host[key], self._by_host[key].address
 
     def _argument_bytes(self, value: Argument, name: str, parameter: Parameter) -> bytes:
         size, dtype = parameter.size, parameter.type.dtype
         if isinstance(value, TensorMap):
             return self._tensor_map(value, name, size)
         if isinstance(value, (np.ndarray, LazyBuffer)):
-            return self._pointer(parameter.offset, self._adopted(name, value))
+            return self._pointer(parameter.offset, *self._adopted(name, value))
         if isinstance(value, Allocation):
             self.globals.note_argument(value.address, name)
-            return self._pointer(parameter.offset, value)
+            return self._pointer(parameter.offset, value, value.address)
         for image in levels_of(value):
             self._adopted(name, image.texels)
         if isinstance(value, Image | Texture | Surface):
@@ -118,9 +123,9 @@ class LaunchMemory:
         number = (int(value) & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
         return self._with_pointers(number, name, parameter)
 
-    def _pointer(self, place: int, allocation: Allocation) -> bytes:
+    def _pointer(self, place: int, allocation: Allocation, address: int) -> bytes:
         self._pointers.append((place, allocation))
-        return allocation.address.to_bytes(_POINTER_BYTES, "little")
+        return address.to_bytes(_POINTER_BYTES, "little")
 
     def _with_pointers(self, content: bytes, name: str, parameter: Parameter) -> bytes:
         """The bytes of an argument; notes the pointers among them."""
@@ -134,11 +139,11 @@ class LaunchMemory:
 
     def _tensor_map(self, value: TensorMap, name: str, size: int) -> bytes:
         """The map's bytes, or where the parameter is a pointer their address."""
-        content = value.encoded(self._adopted(name, value.array).address)
+        content = value.encoded(self._adopted(name, value.array)[1])
         if size == len(content):
             return content
         map_bytes = np.frombuffer(content, np.uint8).copy()
-        address = self._adopted(f"tensor map {name}", map_bytes).address
+        _, address = self._adopted(f"tensor map {name}", map_bytes)
         return address.to_bytes(8, "little")
 
 

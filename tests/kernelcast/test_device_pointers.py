@@ -142,6 +142,18 @@ def test_arrays_and_pointers_in_one_launch(way: dict[str, Any]) -> None:
     assert memory.allocations == (target,)
 
 
+def test_a_view_of_the_memory_is_the_place_that_it_shows() -> None:
+    memory = kc.DeviceMemory()
+    x, y = put(memory, np.arange(64, dtype=np.float32)), memory.allocate(256)
+    view = memory.view(x + 128, 128).view(np.float32)
+    trace = kc.load_ptx(SCALE)["scale"].run(grid=1, block=32, args=[view, y, 32], memory=memory)
+    assert trace.data.accesses.address.tolist() == [x + 128, int(y)]
+    assert memory.read(y, 32, np.float32).tolist() == [2 * i for i in range(32, 64)]
+    assert memory.place_of(view) == (x, x + 128)
+    assert memory.place_of(np.zeros(1)) is None
+    assert memory.place_of(view[:0]) is None
+
+
 def test_pointers_within_a_struct(way: dict[str, Any]) -> None:
     memory = kc.DeviceMemory()
     x, y = put(memory, np.arange(32, dtype=np.uint32)), memory.allocate(128)
@@ -280,7 +292,9 @@ def test_estimates_are_those_of_arrays(way: dict[str, Any]) -> None:
         for model in ("interval", "quantitative-roofline")
     ]
     assert times[:2] == times[2:]
-    assert memory.read(b, n, np.float32).tolist() == y.tolist()
+    mixed = kernel.run(args=[x, y, n], memory=memory, **launch, **options)
+    assert kc.estimate(mixed.profile("v100-pcie")).time_s == times[0]
+    assert memory.read(b, n, np.float32).tolist() == y.tolist() == (2 * x).tolist()
 
 
 def test_traces_have_the_addresses_of_the_memory(way: dict[str, Any]) -> None:

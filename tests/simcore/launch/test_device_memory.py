@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,7 +12,12 @@ from hypothesis import strategies as st
 
 import kernelcast as kc
 from kernelcast.errors import DeviceMemoryError
+from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.allocations import AllocationTable
+from kernelcast.simcore.launch.launch import Launch
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
+from kernelcast.simcore.launch.module_memory import ModuleMemory
+from kernelcast.simcore.launch.tensor_maps import DescribedTensor
 
 
 def test_contents_are_zeros_then_what_was_written() -> None:
@@ -145,6 +151,22 @@ def test_chosen_places_keep_off_those_that_were_given() -> None:
     for _ in range(4):
         found = memory.allocate(4096)
         assert found.end <= near.address or found.address >= near.end
+
+
+def test_textures_and_tensor_maps_of_a_view_have_its_address(
+    compile_ptx: Callable[..., Kernel],
+) -> None:
+    memory = kc.DeviceMemory()
+    whole = memory.allocate(4096, "whole")
+    view = memory.view(whole + 1024, 1024).view(np.float32).reshape(16, 16)
+    arguments = (kc.Texture(view), kc.TensorMap(view, box=(16, 16)))
+    launch = Launch((1, 1, 1), (32, 1, 1), arguments, memory=ModuleMemory(memory))
+    found = LaunchMemory(compile_ptx("ret;", "u64 t, u64 m"), launch)
+    descriptor, tensor_map = found.parameters.bytes[:16].view(np.uint64).tolist()
+    assert found.parameters.bytes[descriptor : descriptor + 8].view(np.uint64) == whole + 1024
+    content = found.globals.read(tensor_map, 128).tobytes()
+    assert DescribedTensor.read(content).address == whole + 1024
+    assert memory.allocations == (whole,)
 
 
 Spans = st.lists(st.tuples(st.integers(0, 200), st.integers(0, 12)), max_size=30)
