@@ -29,6 +29,7 @@ class ModuleMemory:
     def __init__(self, memory: DeviceMemory) -> None:
         self.memory = memory
         self._variables: dict[str, Allocation] = {}
+        self._literals: dict[str, bytes] = {}
         self._constant_places: dict[str, int] = {}
         self._constant_end = 0
 
@@ -41,7 +42,7 @@ class ModuleMemory:
         """Frees all variables; their next use begins with the initial contents."""
         for variable in self._variables.values():
             self.memory.free(variable)
-        self._variables = {}
+        self._variables, self._literals = {}, {}
 
     def load(self, kernel: Kernel, own: DeviceMemory) -> dict[str, int]:
         """The addresses of a kernel's variables, each in its own space.
@@ -52,11 +53,14 @@ class ModuleMemory:
         symbols = kernel.symbols.values()
         check_room(sum(symbol.size for symbol in symbols), f"the variables of kernel {kernel.name}")
         fresh = [symbol for symbol in symbols if self._is_new(symbol)]
+        for symbol in symbols:
+            self._check(kernel, symbol)
         found = {symbol.name: self._place(kernel, symbol, own) for symbol in symbols}
         for symbol in fresh:
             if symbol.space is AddressSpace.CONST:
                 self._allocate(symbol, is_read_only=True)
         for symbol in fresh:
+            self._literals[symbol.name] = _literal(symbol)
             self._write(symbol.name, _contents(kernel, symbol, found))
         return found
 
@@ -93,6 +97,22 @@ class ModuleMemory:
         is_own = symbol.name in (GRID, HEAP) or symbol.variables is not None
         return is_variable and not is_own and symbol.name not in self._variables
 
+    def _check(self, kernel: Kernel, symbol: Symbol) -> None:
+        """Raises LaunchError for a variable that another code made with other contents."""
+        known = self._variables.get(symbol.name)
+        if known is None or symbol.variables is not None:
+            return
+        if known.size < symbol.size:
+            raise LaunchError(
+                f"variable {symbol.name} has {symbol.size} bytes in kernel {kernel.name} and "
+                f"{known.size} in another kernel of its module"
+            )
+        if self._literals.setdefault(symbol.name, _literal(symbol)) != _literal(symbol):
+            raise LaunchError(
+                f"variable {symbol.name} has other initial contents in kernel {kernel.name} than "
+                "where it was made: with addresses of functions a module runs in one code only"
+            )
+
     def _place(self, kernel: Kernel, symbol: Symbol, own: DeviceMemory) -> int:
         if symbol.space is AddressSpace.CONST:
             return self._constant_place(kernel, symbol)
@@ -104,13 +124,7 @@ class ModuleMemory:
             return self.memory.heap(symbol.size).first
         if symbol.name not in self._variables:
             self._allocate(symbol)
-        known = self._variables[symbol.name]
-        if known.size < symbol.size:
-            raise LaunchError(
-                f"variable {symbol.name} has {symbol.size} bytes in kernel {kernel.name} and "
-                f"{known.size} in another kernel of its module"
-            )
-        return known.address
+        return self._variables[symbol.name].address
 
     def _constant_place(self, kernel: Kernel, symbol: Symbol) -> int:
         name = symbol.name
@@ -152,6 +166,14 @@ def _contents(kernel: Kernel, symbol: Symbol, places: dict[str, int]) -> bytes:
         address = _generic(kernel, target, places) + addend & (1 << 64) - 1
         content[position:end] = address.to_bytes(_POINTER_BYTES, "little")
     return bytes(content)
+
+
+def _literal(symbol: Symbol) -> bytes:
+    """What a variable holds at first but for addresses of others, without zeros at the end."""
+    content = bytearray(symbol.data)
+    for position in symbol.relocations:
+        content[position : position + _POINTER_BYTES] = bytes(_POINTER_BYTES)
+    return bytes(content).rstrip(b"\0")
 
 
 def _generic(kernel: Kernel, name: str, places: dict[str, int]) -> int:

@@ -92,6 +92,23 @@ HEAP = f"""{HEAD}
     {{ .param .b64 pointer; st.param.b64 [pointer], %rd1; call.uni free, (pointer); }}
     ret; }}
 """
+FUNCTIONS = f"""{HEAD}
+.func (.param .b32 r) f(.param .b32 x);
+.func (.param .b32 r) g(.param .b32 x);
+.global .align 8 .u64 table[2] = {{f, g}};
+.func (.param .b32 r) f(.param .b32 x) {{ .reg .b32 %r<3>;
+    ld.param.u32 %r1, [x]; add.u32 %r2, %r1, 1; st.param.b32 [r], %r2; ret; }}
+.func (.param .b32 r) g(.param .b32 x) {{ .reg .b32 %r<3>;
+    ld.param.u32 %r1, [x]; mul.lo.u32 %r2, %r1, 3; st.param.b32 [r], %r2; ret; }}
+.visible .entry k(.param .u64 out) {REGISTERS}
+    mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 1; mul.wide.u32 %rd1, %r2, 8;
+    mov.u64 %rd2, table; add.s64 %rd2, %rd2, %rd1; ld.global.u64 %rd3, [%rd2];
+    {{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r1;
+       proto: .callprototype (.param .b32 _) _ (.param .b32 _);
+       call (b), %rd3, (a), proto; ld.param.b32 %r3, [b]; }}
+    ld.param.u64 %rd4, [out]; mul.wide.u32 %rd5, %r1, 4; add.s64 %rd4, %rd4, %rd5;
+    st.global.u32 [%rd4], %r3; ret; }}
+"""
 ENGINES = ("jit", "reference")
 WAYS = (
     {"engine": "jit", "code": "source"},
@@ -236,6 +253,18 @@ def test_modules_and_memories_have_variables_of_their_own() -> None:
         module.variable("contour", first)
 
 
+def test_a_table_of_functions_belongs_to_one_code(way: dict[str, Any]) -> None:
+    memory, module = kc.DeviceMemory(), kc.load_ptx(FUNCTIONS)
+    out = memory.allocate(128)
+    for _ in range(2):
+        module["k"].run(grid=1, block=32, args=[out], memory=memory, **way)
+        found = memory.read(out, 32, np.uint32).tolist()
+        assert found == [3 * i if i % 2 else i + 1 for i in range(32)]
+    if way["code"] == "native":
+        with pytest.raises(LaunchError, match="variable table has other initial contents"):
+            module["k"].run(grid=1, block=32, args=[out], memory=memory, code="source")
+
+
 def test_without_a_memory_variables_begin_anew() -> None:
     kernel, out = kc.load_ptx(VARIABLES)["show"], np.zeros(2, np.uint32)
     for _ in range(2):
@@ -353,11 +382,13 @@ def test_an_allocation_must_be_of_the_memory_of_the_launch() -> None:
 
 
 def test_other_allocations_need_no_other_code() -> None:
-    """Addresses are no part of compiled code: it is found for each further pair of pointers."""
+    """What was compiled for arrays serves for every pair of pointers: they cost the same."""
     from kernelcast.simcore.engine.jit.runtime.run import _generated
 
     memory, kernel = kc.DeviceMemory(), kc.load_ptx(SCALE)["scale"]
+    arrays = np.zeros((2, 32), np.float32)
     before = _generated.cache_info().misses
+    kernel.run(grid=1, block=32, args=[*arrays, 32], engine="jit")
     for _ in range(4):
         x, y = memory.allocate(128), memory.allocate(128)
         kernel.run(grid=1, block=32, args=[x.address, y + 0, 32], memory=memory, engine="jit")
