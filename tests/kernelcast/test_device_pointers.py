@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -233,6 +234,26 @@ def test_variables_live_with_their_module(way: dict[str, Any]) -> None:
     assert memory.allocations == (out,)
     assert shown() == (5, 2)
     assert counted() == [2, 4, 6, 8]
+
+
+def test_variables_of_a_cubin_have_names(tmp_path: Path) -> None:
+    """Machine code alone: the host writes a constant variable before the first launch."""
+    from kernelcast.inputs.native.assembler import assemble
+
+    cubin = tmp_path / "variables.cubin"
+    try:
+        cubin.write_bytes(assemble(VARIABLES, "sm_80", "variables.ptx"))
+        module = kc.load(cubin)
+    except InputError:
+        pytest.skip("no assembler is installed")
+    memory = kc.DeviceMemory()
+    out = memory.allocate(128)
+    memory.write(module.variable("factor", memory), np.float32(10))
+    for count in (1, 2):
+        module["count"].run(grid=1, block=32, args=[out], memory=memory)
+        assert memory.read(out, 4, np.float32).tolist() == [10, 20, 30, 40]
+        place = module.variable("counter", memory)
+        assert memory.read(place, 1, np.uint32).tolist() == [5 + 32 * count]
 
 
 def test_modules_and_memories_have_variables_of_their_own() -> None:
