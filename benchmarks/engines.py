@@ -19,6 +19,7 @@ from address_volumes import ranking_targets
 from bounds_checks import ENGINE as CHECKED_ENGINE
 from bounds_checks import check_table, check_target, measure_checks
 from c_twins import CTwins
+from device_pointers import measure_pointers, pointer_table, pointer_targets
 from kernel_cases import CASES
 from kernel_timing import (
     KernelTimer,
@@ -41,7 +42,7 @@ from timing import use_two_threads
 import kernelcast as kc
 from kernelcast.simcore.engine import ENGINES
 
-PARTS = ("kernels", "oclgrind", "checks", "start-up", "ranking")
+PARTS = ("kernels", "oclgrind", "checks", "pointers", "start-up", "ranking")
 _REPEATS, _QUICK_REPEATS = 5, 3
 
 
@@ -91,6 +92,8 @@ class Benchmark:
                 self._oclgrind(timings)
         if "checks" in parts:
             self._checks()
+        if "pointers" in parts:
+            self._pointers()
         if "start-up" in parts:
             _note("timing first results")
             self._targets += start_up_targets(self._engine, self._folder, self._repeats)
@@ -137,6 +140,13 @@ class Benchmark:
         self.record["checks"] = [timing.record() for timing in found]
         self._targets.append(check_target(found))
         _say("Bounds checks", check_table(found))
+
+    def _pointers(self) -> None:
+        _note("timing with arrays and with pointers")
+        found = measure_pointers(self._cases, self._engine, self._quick, self._repeats)
+        self.record["pointers"] = [timing.record() for timing in found]
+        self._targets += pointer_targets(found)
+        _say("Pointers into a device memory", pointer_table(found))
 
 
 def _machine() -> dict[str, Any]:

@@ -56,7 +56,11 @@ class Problem:
         return replace(self, arguments=tuple(inside(argument) for argument in self.arguments))
 
     def run(
-        self, kernel: RunnableKernel, engine: str, device: kc.Device | None = None
+        self,
+        kernel: RunnableKernel,
+        engine: str,
+        device: kc.Device | None = None,
+        memory: kc.DeviceMemory | None = None,
     ) -> KernelTrace:
         """Counts instructions; records what the profile of `device` needs when there is one."""
         return kernel.run(
@@ -66,6 +70,7 @@ class Problem:
             devices=() if device is None else (device,),
             engine=engine,
             record_memory=device is not None,
+            memory=memory,
         )
 
     def is_solved(self) -> bool:

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from kernelcast.simcore.isa.ir.image_formats import ChannelOrder as ChannelOrder
     from kernelcast.simcore.isa.ir.image_formats import ChannelType as ChannelType
     from kernelcast.simcore.isa.ir.image_formats import ImageKind as ImageKind
+    from kernelcast.simcore.launch.allocations import Allocation as Allocation
+    from kernelcast.simcore.launch.device_memory import DeviceMemory as DeviceMemory
     from kernelcast.simcore.launch.images import Addressing as Addressing
     from kernelcast.simcore.launch.images import Filter as Filter
     from kernelcast.simcore.launch.images import Image as Image
@@ -75,10 +77,12 @@ if TYPE_CHECKING:
 __all__ = [
     "AddressKernel",
     "Addressing",
+    "Allocation",
     "ApplicationTopDown",
     "ChannelOrder",
     "ChannelType",
     "Device",
+    "DeviceMemory",
     "Estimate",
     "Fill",
     "Filter",
@@ -137,10 +141,12 @@ __all__ = [
 _HOMES = {
     "AddressKernel": "kernelcast.simcore.address.kernel",
     "Addressing": "kernelcast.simcore.launch.images",
+    "Allocation": "kernelcast.simcore.launch.allocations",
     "ApplicationTopDown": "kernelcast.models.topdown",
     "ChannelOrder": "kernelcast.simcore.isa.ir.image_formats",
     "ChannelType": "kernelcast.simcore.isa.ir.image_formats",
     "Device": "kernelcast.simcore.device.device",
+    "DeviceMemory": "kernelcast.simcore.launch.device_memory",
     "Estimate": "kernelcast.models.estimate",
     "Fill": "kernelcast.simcore.launch.tensor_maps",
     "Filter": "kernelcast.simcore.launch.images",

@@ -14,6 +14,7 @@
     + CompilationError                CUDA C++, Triton or Numba code that its compiler refuses
   x InputError                        a source that no PTX can be had from, or no compiler for it
   x LaunchError                       grid, thread block, shared memory or arguments do not fit
+  x DeviceMemoryError                 device memory is full, or an address is not of an allocation
   x WorkloadError                     a workload file that cannot be used
   x MetricsError                      a profiler file that cannot be used
   x DeviceFileError                   a device file that cannot be used
@@ -163,6 +164,10 @@ class InputError(KernelcastError):
 
 class LaunchError(KernelcastError):
     """Grid, thread block, shared memory or arguments that the kernel or the device cannot take."""
+
+
+class DeviceMemoryError(KernelcastError):
+    """Device memory that is full, or an address that is not that of an allocation."""
 
 
 class WorkloadError(KernelcastError):

@@ -22,7 +22,7 @@ from kernelcast.traces.trace import Trace
 from kernelcast.traces.widen import widened
 
 if TYPE_CHECKING:
-    from kernelcast.simcore.memory.device_memory import MemoryResult
+    from kernelcast.simcore.memory.simulated_memory import MemoryResult
 
 __all__ = ["KernelTrace"]
 
@@ -166,7 +166,7 @@ class KernelTrace:
 
     def _warm_memory(self, trace: Trace, target: Device) -> MemoryResult | None:
         """What a launch after an equal one does; None where accesses are missing for it."""
-        from kernelcast.simcore.memory.device_memory import simulate_memory  # slow to import
+        from kernelcast.simcore.memory.simulated_memory import simulate_memory  # slow to import
 
         if not trace.has_memory:
             return None

@@ -23,7 +23,7 @@ from kernelcast.traces.trace import Trace
 if TYPE_CHECKING:
     from kernelcast.execution.run_options import RunOptions
     from kernelcast.simcore.engine.jit.runtime.run import SlicedLaunch
-    from kernelcast.simcore.memory.device_memory import MemoryResult
+    from kernelcast.simcore.memory.simulated_memory import MemoryResult
 
 __all__ = ["sampled_launch"]
 

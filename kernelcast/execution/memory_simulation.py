@@ -16,7 +16,7 @@ from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.simcore.profile.shared_configuration import with_l1_left
 
 if TYPE_CHECKING:
-    from kernelcast.simcore.memory.device_memory import DeviceMemory, MemoryResult
+    from kernelcast.simcore.memory.simulated_memory import MemoryResult, SimulatedMemory
 
 __all__ = ["MemorySimulation", "SimulatedDevice", "resident_thread_blocks"]
 
@@ -39,9 +39,9 @@ class MemorySimulation:
         self._launch = launch
         self._devices = tuple(devices)
         self._is_warm = is_warm
-        self._memories: dict[int, DeviceMemory] = {}
+        self._memories: dict[int, SimulatedMemory] = {}
 
-    def sinks(self, warp_width: int) -> list[DeviceMemory]:
+    def sinks(self, warp_width: int) -> list[SimulatedMemory]:
         """The memories of the devices with warps of that many threads, unused."""
         found = []
         for number, device in enumerate(self._devices):
@@ -59,14 +59,14 @@ class MemorySimulation:
             for number, result in zip(self._memories, results, strict=True)
         )
 
-    def _memory(self, device: Device, warp_width: int) -> DeviceMemory:
+    def _memory(self, device: Device, warp_width: int) -> SimulatedMemory:
         # The compiled memory simulator is slow to import and runs without devices do not need it.
-        from kernelcast.simcore.memory.device_memory import DeviceMemory
+        from kernelcast.simcore.memory.simulated_memory import SimulatedMemory
 
         launch = self._launch
         resident = resident_thread_blocks(self._kernel, launch, device)
         warps = -(-launch.threads_per_thread_block // warp_width)
-        return DeviceMemory(
+        return SimulatedMemory(
             instruction_rows(self._kernel),
             warp_width,
             warps,

@@ -12,6 +12,7 @@ from kernelcast.execution.sampling import Sampling
 from kernelcast.keywords import check_keywords
 from kernelcast.progress import Progress
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.launch.device_memory import DeviceMemory
 from kernelcast.simcore.launch.launch import Limits
 
 __all__ = ["RunKeywords", "RunOptions"]
@@ -36,6 +37,7 @@ class RunKeywords(TypedDict, total=False):
     target: Device | str | None
     source_registers: int | None
     caches: Caches | str | None
+    memory: DeviceMemory | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,9 @@ class RunOptions:
     `target`, whose memory is not simulated, and without either the source.
     `caches`: `cold`, the default, or `warm`, where L2 has what an equal launch on the same buffers
     left just before.
+    `memory`: the device memory that the launch is on. Arguments may then be pointers into it,
+    allocations or numbers, and variables of the kernel's module keep their contents from launch to
+    launch; without it they begin anew.
     `source_registers` per thread hold for the source form alone: machine code has its own.
     """
 
@@ -85,6 +90,7 @@ class RunOptions:
     target: Device | str | None = None
     source_registers: int | None = None
     caches: Caches | str | None = None
+    memory: DeviceMemory | None = None
 
     @classmethod
     def of(

@@ -26,8 +26,11 @@ from kernelcast.simcore.host.deadline import time_limit
 from kernelcast.simcore.host.limits import MOST_SHARED_BYTES
 from kernelcast.simcore.isa.analysis.warp_dependence import depends_on_warp_width
 from kernelcast.simcore.isa.ir.kernel import Kernel, Module
+from kernelcast.simcore.launch.allocations import Allocation
+from kernelcast.simcore.launch.device_memory import DeviceMemory
 from kernelcast.simcore.launch.launch import Argument, Launch
 from kernelcast.simcore.launch.local_arrays import resource_needs
+from kernelcast.simcore.launch.module_memory import ModuleMemory
 from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.traces.trace import Trace
 from kernelcast.workload.argument_snapshot import ArgumentSnapshot
@@ -42,11 +45,13 @@ _USUAL_WIDTH = 32
 class RunnableKernel:
     """One kernel of a module; `run` executes it on the CPU.
 
-    `native`: where its machine code comes from, None where it has none.
+    `native`: where its machine code comes from, None where it has none. `module`: what has the
+    kernel's variables in common with other kernels; None for the kernel alone.
     """
 
     kernel: Kernel
     native: NativeSource | None = None
+    module: Module | None = None
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
@@ -70,6 +75,8 @@ class RunnableKernel:
     ) -> KernelTrace:
         """Executes one launch: arrays in `args` are the buffers that the kernel reads and writes.
 
+        With `memory=`, a DeviceMemory, allocations and addresses in `args` are pointers into it.
+
         `grid` counts thread blocks and `block` threads, up to three sizes each; `global_size` and
         `local_size` say the same as OpenCL does, in threads both. `shared_bytes` is the dynamic
         shared memory besides that of `__local` arguments, which are given as `LocalBytes`.
@@ -90,11 +97,17 @@ class RunnableKernel:
             chosen.registers,
             chosen.argument_names,
         )
-        launch = described.launch(self.kernel, args)
+        launch = replace(described.launch(self.kernel, args), memory=self._memory(chosen))
         targets = [load_device(item) if isinstance(item, str) else item for item in chosen.devices]
         with time_limit(chosen.ends.seconds):
             found = self._planned(launch, self._plan(targets, chosen), chosen)
         return found.with_caches(chosen.caches)
+
+    def _memory(self, options: RunOptions) -> ModuleMemory | None:
+        """The variables of the kernel's module in the memory of the launch; None without one."""
+        if options.memory is None:
+            return None
+        return ModuleMemory.of(options.memory, self.module or self.kernel)
 
     def _plan(self, devices: Sequence[Device], options: RunOptions) -> CodePlan:
         """Which code is executed for which device; `target` says it where there are no devices."""
@@ -121,7 +134,9 @@ class RunnableKernel:
             parts.append((mine, replace(launch, registers=registers), plan.source))
         for runnable, launched, devices in parts:
             runnable._check(launched, devices)
-        snapshot = ArgumentSnapshot(launch.arguments) if len(parts) > 1 else None
+        snapshot = None
+        if len(parts) > 1:
+            snapshot = ArgumentSnapshot.of(launch, [runnable.kernel for runnable, *_ in parts])
         found: list[KernelTrace] = []
         for number, (runnable, launched, devices) in enumerate(parts):
             if snapshot is not None and found:
@@ -173,7 +188,8 @@ class RunnableKernel:
             engine=options.engine,
             record_memory=devices is not None and not devices,
         )
-        traces = _at_each_width(widths, launch, memories, execute_at, options.progress)
+        snapshot = ArgumentSnapshot.of(launch, [self.kernel]) if len(widths) > 1 else None
+        traces = _at_each_width(widths, snapshot, memories, execute_at, options.progress)
         if depends_on_warp_width(self.kernel):  # one width then tells nothing of another
             traces = tuple(replace(trace, pairs_agree=False) for trace in traces)
         return KernelTrace(traces, simulated=memories.finish())
@@ -198,7 +214,7 @@ def _widths(devices: Sequence[Device]) -> list[int]:
 
 def _at_each_width(
     widths: Sequence[int],
-    launch: Launch,
+    snapshot: ArgumentSnapshot | None,
     memories: MemorySimulation,
     execute_at: Callable[..., Trace],
     progress: Progress | None,
@@ -207,7 +223,6 @@ def _at_each_width(
 
     The narrowest one comes last, and its results stay in the buffers.
     """
-    snapshot = ArgumentSnapshot(launch.arguments) if len(widths) > 1 else None
     traces: list[Trace] = []
     for width in reversed(widths):
         if snapshot is not None and traces:
@@ -250,7 +265,7 @@ class LoadedModule(Mapping[str, RunnableKernel]):
         """Raises why the kernel cannot run, or LaunchError when there is none of that name."""
         symbol = self._symbol(name)
         if symbol in self.module.kernels:
-            return RunnableKernel(self.module.kernels[symbol], self.native)
+            return RunnableKernel(self.module.kernels[symbol], self.native, self.module)
         for reason in self.module.rejected.get(symbol, ()):
             raise reason
         known = self._names_to_call()
@@ -258,6 +273,18 @@ class LoadedModule(Mapping[str, RunnableKernel]):
             f"{self.module.path} has no kernel {name!r}{nearest(name, known)}; "
             f"it has {', '.join(known) or 'none'}"
         )
+
+    def variable(self, name: str, memory: DeviceMemory) -> Allocation:
+        """The place of a variable of the module, global or constant, in a device memory.
+
+        It is made there with its initial contents if no launch or call has done so. LaunchError
+        when no kernel that runs uses a variable of that name.
+        """
+        return ModuleMemory.of(memory, self.module).variable(name, self.module.kernels.values())
+
+    def unload(self, memory: DeviceMemory) -> None:
+        """Frees the module's variables; kernels that run there later begin with new ones."""
+        ModuleMemory.of(memory, self.module).unload()
 
     def _symbol(self, name: str) -> str:
         """The symbol of a kernel's name; LaunchError when several kernels have that C++ name."""

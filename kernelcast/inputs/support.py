@@ -239,14 +239,14 @@ def _prepare(kernel: Kernel, launch: Launch) -> str:
     from kernelcast.simcore.engine.jit.runtime.run import can_run
     from kernelcast.simcore.engine.reference.prepared_kernel import PreparedKernel
     from kernelcast.simcore.host.llvm import emit_object
+    from kernelcast.simcore.launch.launch_memory import LaunchMemory
     from kernelcast.simcore.launch.local_arrays import shared_bytes
-    from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 
     PreparedKernel(kernel)
     memory = LaunchMemory(kernel, launch)
     if not can_run(kernel):
         return "reference"
-    facts = launch_facts(kernel, launch, _WARP_WIDTH, shared_bytes(kernel, launch))
+    facts = launch_facts(kernel, launch, memory, _WARP_WIDTH, shared_bytes(kernel, launch))
     source = generate(kernel, facts, dict(memory.symbols), records=True)
     emit_object(source.ir, _PLAIN_CODE)
     return "jit"

@@ -149,7 +149,7 @@ class NcuProfiler:
         return tuple(self._asked_for(launch) for launch in read_raw_page(printed)), printed
 
     def _asked_for(self, launch: ProfiledLaunch) -> ProfiledLaunch:
-        """Leaves out what ncu tells of itself, and opcodes that the kernel has not."""
+        """The launch without what ncu tells of itself and opcodes that the kernel has not."""
         by_opcode = f"{_COUNTS_BY_OPCODE}."
         kept = {
             name: value

@@ -1,14 +1,16 @@
-"""Buffers as they were before a launch, for kernels that are executed more than once."""
+"""Buffers and device memory as before a launch, for kernels that are executed more than once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.launch.launch import Argument
+from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.device_memory import DeviceMemory
+from kernelcast.simcore.launch.launch import Argument, Launch
 from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
 from kernelcast.simcore.launch.tensor_maps import TensorMap
 from kernelcast.simcore.launch.textures import levels_of
@@ -17,9 +19,12 @@ __all__ = ["ArgumentSnapshot"]
 
 
 class ArgumentSnapshot:
-    """Contents are put back in place: arguments that share memory go on sharing it."""
+    """Contents are put back in place: arguments that share memory go on sharing it.
 
-    def __init__(self, arguments: Sequence[Argument]) -> None:
+    With `memory`, those of all its allocations as well.
+    """
+
+    def __init__(self, arguments: Sequence[Argument], memory: DeviceMemory | None = None) -> None:
         self._before: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = []
         self._unmade: list[LazyBuffer] = []
         for argument in arguments:
@@ -34,8 +39,27 @@ class ArgumentSnapshot:
                 if isinstance(kept, np.ndarray) and kept.flags.writeable:
                     self._before.append((kept, kept.copy()))
 
+        self._memory = memory
+        if memory is not None:
+            self._heap = memory.heap_state()
+            for allocation in memory.allocations:
+                contents = memory.view(allocation, allocation.size)
+                if contents.flags.writeable:
+                    self._before.append((contents, contents.copy()))
+
+    @classmethod
+    def of(cls, launch: Launch, kernels: Iterable[Kernel]) -> ArgumentSnapshot:
+        """All that a launch may change, which each of the kernels is to find as it is now."""
+        if launch.memory is None:
+            return cls(launch.arguments)
+        for kernel in kernels:
+            launch.memory.prepare(kernel)
+        return cls(launch.arguments, launch.memory.memory)
+
     def restore(self) -> None:
         """Puts the contents back as they were before the launch."""
+        if self._memory is not None:
+            self._memory.restore_heap(self._heap)
         for array, contents in self._before:
             np.copyto(array, contents)
         for buffer in self._unmade:

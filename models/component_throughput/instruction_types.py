@@ -14,7 +14,7 @@ from kernelcast.models.component_throughput.stage_profile import InstructionType
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.opcodes.columns import Detour
 from kernelcast.simcore.isa.types import Unit
-from kernelcast.simcore.memory.device_memory import MemoryResult
+from kernelcast.simcore.memory.simulated_memory import MemoryResult
 from kernelcast.simcore.timing.kernel.pipelines import detour, pipelines
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline
 from kernelcast.traces.trace import InstructionRow

@@ -13,8 +13,8 @@ from kernelcast.simcore.profile.derived import ProfileSource
 from kernelcast.traces.trace import Trace
 
 if TYPE_CHECKING:
-    from kernelcast.simcore.memory.device_memory import MemoryResult
     from kernelcast.simcore.memory.hierarchy import TrafficResult
+    from kernelcast.simcore.memory.simulated_memory import MemoryResult
     from kernelcast.simcore.memory.stage_wavefronts import StageWavefronts
 
 __all__ = ["mean_warps", "stage_profiles"]

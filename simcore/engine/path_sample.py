@@ -24,8 +24,8 @@ from kernelcast.simcore.isa.analysis.unread_products import without_unread_produ
 from kernelcast.simcore.isa.ir.kernel import GRID, Kernel
 from kernelcast.simcore.isa.matrix.products import Multiplication, multiply
 from kernelcast.simcore.launch.launch import Argument, Launch, Limits, materialised
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
 from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 from kernelcast.traces.trace import Trace
 from kernelcast.traces.warp_paths import MOST_EVENTS, WarpPaths, sampled_thread_blocks
 
@@ -85,6 +85,7 @@ def record_paths(
     kernel = without_unread_products(kernel)
     launch = launch.materialised() if reads_data else _with_zeros(launch)
     journal = StoreJournal()
+    heap = {} if launch.memory is None else launch.memory.memory.heap_state()
     try:
         paths = _record(kernel, launch, warp_width, limits, most_events, journal)
     except ExecutionError as error:
@@ -95,6 +96,8 @@ def record_paths(
         return PathSample(None, error.message)
     finally:
         journal.undo()
+        if launch.memory is not None:
+            launch.memory.memory.restore_heap(heap)
     if not paths.is_complete and spin_loops(kernel):
         return PathSample(None, "thread blocks wait for what others write")
     return PathSample(paths, waits=_waits(kernel))

@@ -14,8 +14,10 @@ from kernelcast.errors import LaunchError
 from kernelcast.simcore.host.limits import MOST_LOCAL_BYTES_PER_THREAD, check_room
 from kernelcast.simcore.isa.ir.kernel import Kernel, Parameter
 from kernelcast.simcore.isa.types import Kind
+from kernelcast.simcore.launch.allocations import Allocation
 from kernelcast.simcore.launch.images import Image, Sampler
 from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
+from kernelcast.simcore.launch.module_memory import ModuleMemory
 from kernelcast.simcore.launch.tensor_maps import TENSOR_MAP_BYTES, TensorMap
 from kernelcast.simcore.launch.textures import Surface, Texture
 
@@ -45,9 +47,10 @@ class LocalBytes:
 
 
 Plain: TypeAlias = npt.NDArray[Any] | LazyBuffer | LocalBytes | int | float | bytes | np.generic
-Argument: TypeAlias = Plain | Image | Sampler | Texture | Surface | TensorMap
+Argument: TypeAlias = Plain | Allocation | Image | Sampler | Texture | Surface | TensorMap
 """A C-contiguous array is a buffer, read and written in place; a LazyBuffer is one whose contents
-are made when a thread needs them. Numbers and bytes are values; for a `__local` array of OpenCL,
+are made when a thread needs them. An allocation of the launch's device memory, or an address in it,
+is a pointer. Numbers and bytes are values; for a `__local` array of OpenCL,
 the number of its bytes is."""
 
 MAX_THREADS_PER_THREAD_BLOCK = 1024
@@ -136,6 +139,9 @@ class Launch:
     """What messages call the arguments; empty for the kernel's own parameter names."""
     cluster: tuple[int, int, int] | None = None
     """Thread blocks of a cluster; None for what the kernel says, or no clusters."""
+    memory: ModuleMemory | None = None
+    """The device memory that the launch is on, with the variables of its module; None for a memory
+    and variables of its own, which are gone with it."""
 
     def argument_name(self, position: int, parameter: Parameter) -> str:
         """The name of an argument for messages: the user's, or the parameter's."""
@@ -206,9 +212,24 @@ class Launch:
                 f"kernel {kernel.name} has {kernel.local_bytes} bytes of local memory per thread: "
                 f"no GPU allows more than {MOST_LOCAL_BYTES_PER_THREAD}"
             )
-        for position, pair in enumerate(zip(self.arguments, kernel.parameters, strict=True)):
-            where = f"argument {position + 1} ({self.argument_name(position, pair[1])})"
-            _check_argument(where, *pair)
+        pairs = zip(self.arguments, kernel.parameters, strict=True)
+        for position, (argument, parameter) in enumerate(pairs):
+            where = f"argument {position + 1} ({self.argument_name(position, parameter)})"
+            if isinstance(argument, Allocation):
+                self._check_pointer(where, argument, parameter)
+            else:
+                _check_argument(where, argument, parameter)
+
+    def _check_pointer(self, where: str, value: Allocation, parameter: Parameter) -> None:
+        if parameter.is_struct or parameter.is_opaque or parameter.size != 8:
+            raise LaunchError(f"{where} is a pointer but the kernel takes {_describe(parameter)}")
+        if self.memory is None:
+            raise LaunchError(f"{where} is a device pointer: run the kernel with memory=")
+        if not self.memory.memory.holds(value):
+            raise LaunchError(
+                f"{where} is {value.name}, which {self.memory.memory.name} does not hold: it was "
+                "freed, or is of another memory"
+            )
 
     def _check_cluster(self, kernel: Kernel) -> None:
         cluster, required = self.cluster_of(kernel), kernel.required_cluster

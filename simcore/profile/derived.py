@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from kernelcast.simcore.device.device import Device
-    from kernelcast.simcore.memory.device_memory import MemoryResult
+    from kernelcast.simcore.memory.simulated_memory import MemoryResult
     from kernelcast.traces.trace import Trace
 
 __all__ = ["DerivedInputs", "ProfileSource", "Value"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import Device
-from kernelcast.simcore.memory.device_memory import MemoryResult, simulate_memory
+from kernelcast.simcore.memory.simulated_memory import MemoryResult, simulate_memory
 from kernelcast.simcore.profile.derived import DerivedInputs, ProfileSource
 from kernelcast.simcore.profile.instruction_counts import (
     divergence,

@@ -11,9 +11,9 @@ import numpy as np
 
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.atomic_contention import ContentionCounter
-from kernelcast.simcore.memory.device_memory import MemoryResult
 from kernelcast.simcore.memory.hierarchy import SampledCount, SampledTraffic
 from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
+from kernelcast.simcore.memory.simulated_memory import MemoryResult
 from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.simcore.memory.warm_caches import warm_traffic
 from kernelcast.simcore.sampling.footprint import Footprint, turnover_waves

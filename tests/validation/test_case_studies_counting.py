@@ -17,8 +17,8 @@ from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.simcore.device.device import CoalescingRule, SegmentFacts, SharedMemoryFacts
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.launch.launch import Limits
-from kernelcast.simcore.memory.device_memory import simulate_memory
 from kernelcast.simcore.memory.hierarchy import TrafficResult
+from kernelcast.simcore.memory.simulated_memory import simulate_memory
 from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.simcore.profile.profile import LaunchShape
 from kernelcast.traces.trace import Trace

@@ -16,7 +16,7 @@ from kernelcast.models.component_throughput.model import NAME
 from kernelcast.models.component_throughput.times import Component
 from kernelcast.simcore.device.changed import changed_device
 from kernelcast.simcore.device.device import CoalescingRule, Device
-from kernelcast.simcore.memory.device_memory import simulate_memory
+from kernelcast.simcore.memory.simulated_memory import simulate_memory
 from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.simcore.profile.profile import LaunchShape
 from kernelcast.traces.trace import InstructionRow

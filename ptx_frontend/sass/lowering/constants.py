@@ -17,6 +17,7 @@ from kernelcast.simcore.isa.types import WINDOWS, AddressSpace
 
 __all__ = [
     "ADDRESSES_BANK",
+    "BANK_SYMBOLS",
     "LITERALS_BANK",
     "USER_BANK",
     "DriverWord",
@@ -29,6 +30,8 @@ __all__ = [
 ]
 
 LITERALS_BANK, USER_BANK, ADDRESSES_BANK = 2, 3, 4
+BANK_SYMBOLS = {bank: f"c[{bank:#x}]" for bank in (LITERALS_BANK, USER_BANK, ADDRESSES_BANK)}
+"""Symbols that are all of a constant bank."""
 _VOLTA, _AMPERE, _HOPPER, _BLACKWELL = 70, 80, 90, 100
 _SIZES = (
     *(Special.NTID_X, Special.NTID_Y, Special.NTID_Z),

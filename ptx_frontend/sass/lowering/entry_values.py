@@ -10,6 +10,8 @@ from kernelcast.ptx_frontend.ptx.lowering.basic_blocks import BasicBlockBuilder
 from kernelcast.ptx_frontend.sass.container.cubin import Cubin, CubinFunction
 from kernelcast.ptx_frontend.sass.lowering.constants import (
     ADDRESSES_BANK,
+    BANK_SYMBOLS,
+    USER_BANK,
     GridWord,
     HalfOf,
     Reciprocal,
@@ -125,10 +127,20 @@ class EntryValues(InstructionWriter):
         if bank == 0:
             return self._parameter(offset, size) or self._driver_value(offset, size)
         found = literal(self._cubin, self._function, bank, offset, size)
+        if bank == USER_BANK and found is not None:
+            return self._variable(offset, size)
         if isinstance(found, SymbolAddress):
             self.symbols.add(found.symbol)
             return self._kept("mov.u64", 64, found)
         return found if found is not None else self._half_of_address(bank, offset, size)
+
+    def _variable(self, offset: int, size: int) -> Operand | None:
+        """What a variable in constant memory holds, which others may have written since."""
+        if offset % size:
+            return self._joined(USER_BANK, offset)
+        self.symbols.add(BANK_SYMBOLS[USER_BANK])
+        address = Address(AddressSpace.CONST, SymbolAddress(BANK_SYMBOLS[USER_BANK]), offset)
+        return self._loaded(ScalarType.B32 if size == _WORD else ScalarType.B64, address)
 
     def _half_of_address(self, bank: int, offset: int, size: int) -> Operand | None:
         if size != 4:
@@ -162,9 +174,11 @@ class EntryValues(InstructionWriter):
         return self._kept("prmt.b32", 32, low, upper, Immediate(0x5410))
 
     def _parameter_of(self, type_: ScalarType, place: int) -> Register:
+        return self._loaded(type_, Address(AddressSpace.PARAM, None, place))
+
+    def _loaded(self, type_: ScalarType, address: Address) -> Register:
         register = self.register(max(type_.bits, 8 * _WORD))
-        fields = self.fields(f"ld.param.{type_.ptx_name}")
-        address = Address(AddressSpace.PARAM, None, place)
+        fields = self.fields(f"ld.{address.space.value}.{type_.ptx_name}")
         self._written.append(Load(**fields, type=type_, address=address, destinations=(register,)))
         return register
 

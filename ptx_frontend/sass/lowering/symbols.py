@@ -7,8 +7,7 @@ from collections.abc import Iterable
 
 from kernelcast.ptx_frontend.sass.container.cubin import CodeSymbol, Cubin, CubinFunction
 from kernelcast.ptx_frontend.sass.lowering.constants import (
-    ADDRESSES_BANK,
-    LITERALS_BANK,
+    BANK_SYMBOLS,
     USER_BANK,
     bank_of,
 )
@@ -16,13 +15,12 @@ from kernelcast.simcore.isa.ir.host_functions import HostFunction
 from kernelcast.simcore.isa.ir.kernel import Symbol
 from kernelcast.simcore.isa.types import AddressSpace
 
-__all__ = ["BANK_SYMBOLS", "DRIVER_CALLS", "symbols_of", "unlinked"]
+__all__ = ["DRIVER_CALLS", "symbols_of", "unlinked"]
 
-BANK_SYMBOLS = {bank: f"c[{bank:#x}]" for bank in (LITERALS_BANK, USER_BANK, ADDRESSES_BANK)}
-"""Symbols that are all of a constant bank."""
 DRIVER_CALLS = "__cuda_syscall_"
 """How names of functions begin that the driver has."""
 _ALIGNMENT = 256
+_USER_SECTION = f".nv.constant{USER_BANK}"
 _HOST_FUNCTIONS = frozenset(item.value for item in HostFunction)
 _DRIVER_TABLES = "refDescSize"
 _QUESTION = "a question about a texture or surface that only the driver's tables answer"
@@ -71,11 +69,34 @@ def _bank(cubin: Cubin, function: CubinFunction, name: str) -> Symbol | None:
         return None
     content, relocations = bank_of(cubin, function, bank)
     addresses = {offset: symbol for offset, (symbol, _) in relocations.items()}
-    return Symbol(name, AddressSpace.CONST, len(content), _ALIGNMENT, 0, content, addresses)
+    return Symbol(
+        name,
+        AddressSpace.CONST,
+        len(content),
+        _ALIGNMENT,
+        0,
+        content,
+        addresses,
+        _user_variables(cubin) if bank == USER_BANK else {},
+    )
+
+
+def _user_variables(cubin: Cubin) -> dict[int, tuple[str, int]]:
+    """Name and bytes of the variables in constant memory, by their places in the bank."""
+    return {
+        symbol.value: (symbol.name, symbol.size)
+        for symbol in cubin.symbols.values()
+        if symbol.section == _USER_SECTION and symbol.size
+    }
 
 
 def _symbol(cubin: Cubin, name: str) -> Symbol | None:
     known = cubin.symbols.get(name)
+    if known is not None and known.section == _USER_SECTION:
+        content = cubin.banks.get(USER_BANK, b"")
+        data = content[known.value : known.value + known.size]
+        addresses = _relocations(cubin, known)
+        return Symbol(name, AddressSpace.CONST, known.size, _ALIGNMENT, 0, data, addresses)
     if known is None or not known.section.startswith(_ZEROED):
         return None
     content = cubin.variables.get(known.section, b"")

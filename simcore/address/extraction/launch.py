@@ -30,9 +30,10 @@ from kernelcast.simcore.address.extraction.values import (
 )
 from kernelcast.simcore.isa.ir.kernel import Compute, Instruction, Kernel, Load, Special
 from kernelcast.simcore.isa.types import AddressSpace
+from kernelcast.simcore.launch.allocations import Allocation
 from kernelcast.simcore.launch.launch import Launch
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
 from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 
 __all__ = ["Definitions", "Derived", "LaunchValues", "base_name", "place", "signed"]
 
@@ -153,9 +154,11 @@ class LaunchValues:
             name = launch.argument_name(position, parameter)
             argument = launch.arguments[position]
             at = (parameter.offset, parameter.size)
-            if isinstance(argument, np.ndarray | LazyBuffer):
+            if isinstance(argument, np.ndarray | LazyBuffer | Allocation):
                 self.spaces[f"{_BASE}{name}"] = AddressSpace.GLOBAL
-                self.buffer_bytes[name] = argument.nbytes
+                self.buffer_bytes[name] = (
+                    argument.size if isinstance(argument, Allocation) else argument.nbytes
+                )
                 found[at] = variable(f"{_BASE}{name}")
             elif parameter.type.is_integer and isinstance(argument, int | np.integer):
                 name = f"{name}_" if name in _RESERVED else name

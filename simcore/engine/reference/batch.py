@@ -27,8 +27,9 @@ from kernelcast.simcore.isa.ir.kernel import (
 from kernelcast.simcore.isa.matrix.products import Multiplication, multiply
 from kernelcast.simcore.isa.types import Kind, ScalarType
 from kernelcast.simcore.launch.launch import Launch
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
 from kernelcast.simcore.launch.local_arrays import shared_bytes
-from kernelcast.simcore.launch.memory_spaces import FlatMemory, LaunchMemory
+from kernelcast.simcore.launch.memory_spaces import FlatMemory
 
 __all__ = ["Batch", "GridShape", "thread_blocks_at_once"]
 

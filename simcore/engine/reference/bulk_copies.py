@@ -36,7 +36,9 @@ from kernelcast.simcore.isa.ir.bulk_operations import (
 )
 from kernelcast.simcore.isa.ir.kernel import BulkCopy
 from kernelcast.simcore.isa.ir.mbarrier_words import advanced, change
-from kernelcast.simcore.launch.memory_spaces import Buffer, LaunchMemory, OutOfBounds, is_all
+from kernelcast.simcore.launch.allocations import Allocation
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
+from kernelcast.simcore.launch.memory_spaces import OutOfBounds, is_all
 
 __all__ = ["BulkCopies"]
 
@@ -170,7 +172,7 @@ class BulkCopies:
             who = np.array([lane])
             self._phases.change(pc, who, place >> 3, old.view(np.int64), now.view(np.int64))
 
-    def _located(self, address: Ints, size: int) -> list[tuple[Buffer, Any]]:
+    def _located(self, address: Ints, size: int) -> list[tuple[Allocation, Any]]:
         """(buffer, positions of the addresses in it); OutOfBounds when one is in none."""
         if not address.size:
             return []
@@ -184,7 +186,7 @@ class BulkCopies:
         outer = elements.outer[chosen]
         span = np.arange(elements.bytes)
         for buffer, part in self._located(outer, elements.bytes):
-            place = outer[part] - buffer.first
+            place = outer[part] - buffer.address
             values[chosen[part]] = buffer.bytes[place[:, None] + span]
         if elements.flushes:
             numbers = values.view(np.float32)
@@ -197,7 +199,7 @@ class BulkCopies:
         for buffer, part in self._located(outer, elements.bytes):
             if not buffer.bytes.flags.writeable:
                 raise LaunchError("store to a read-only array")
-            place = outer[part] - buffer.first
+            place = outer[part] - buffer.address
             if self._journal is not None:
                 self._journal.note(buffer.bytes, place, elements.bytes)
             if reduction:

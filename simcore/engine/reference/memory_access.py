@@ -29,7 +29,8 @@ from kernelcast.simcore.isa.ir.kernel import (
 )
 from kernelcast.simcore.isa.ir.mbarrier_words import OPERATION as MBARRIER
 from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory, OutOfBounds, is_all
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
+from kernelcast.simcore.launch.memory_spaces import OutOfBounds, is_all
 
 __all__ = ["MemoryAccess", "StoreJournal"]
 
@@ -90,7 +91,9 @@ class StoreJournal:
         self._entries: list[tuple[npt.NDArray[Any], npt.NDArray[np.int64], npt.NDArray[Any]]] = []
 
     def note(self, view: npt.NDArray[Any], element: npt.NDArray[np.int64], count: int) -> None:
-        """`count` elements of `view` from each `element` on are about to change."""
+        """`count` elements of `view` from each `element` on are about to change, if they may."""
+        if not view.flags.writeable:
+            return
         for part in range(count):
             at = np.asarray(element + part)
             self._entries.append((view, at, view[at]))
@@ -228,7 +231,7 @@ class MemoryAccess:
             everything = is_all(lanes)
             part = address if everything else address[lanes]
             where = chosen if everything else (lanes if chosen is None else chosen[lanes])
-            view, element = buffer.typed(dtype), (part - buffer.first) >> request.shift
+            view, element = buffer.typed(dtype), (part - buffer.address) >> request.shift
             if self._journal is not None and not isinstance(request.instruction, Load):
                 self._journal.note(view, element, request.count)
             yield Target(view, element, where)

@@ -61,8 +61,8 @@ from kernelcast.simcore.isa.ir.kernel import (
 from kernelcast.simcore.isa.opcodes.table import Context
 from kernelcast.simcore.isa.types import ScalarType
 from kernelcast.simcore.launch.launch import Launch, Limits
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
 from kernelcast.simcore.launch.local_arrays import resource_needs
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stream import AccessBatch, AccessSink
 from kernelcast.traces.trace import AccessTable, PatternCounts, Trace

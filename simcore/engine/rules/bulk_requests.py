@@ -19,7 +19,7 @@ from kernelcast.simcore.isa.ir.bulk_operations import (
 )
 from kernelcast.simcore.isa.opcodes.guarded_arithmetic import OUTSIDE_NAN
 from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace, ScalarType
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
 from kernelcast.simcore.launch.tensor_maps import (
     TENSOR_MAP_BYTES,
     DescribedTensor,
@@ -121,7 +121,7 @@ def _check_size(size: int, operation: BulkOperation, memory: LaunchMemory) -> No
     most, where = MOST_SHARED_BYTES, "shared memory"
     if operation.direction is BulkDirection.PREFETCH:
         most, where = MOST_PREFETCHED_BYTES, "a prefetch"
-        largest = max((buffer.size for buffer in memory.globals.buffers), default=0)
+        largest = max((a.size for a in memory.globals.allocations), default=0)
         if largest < most:
             most, where = largest, "any buffer"
     if size > most:
@@ -176,9 +176,9 @@ def _content(memory: LaunchMemory, address: int) -> bytes:
     ):
         if WINDOWS[space] <= address < WINDOWS[space] + WINDOW_BYTES:
             flat, offset = kept.bytes[: kept.size], address - WINDOWS[space]
-    for buffer in memory.globals.buffers:
-        if buffer.first <= address < buffer.end:
-            flat, offset = buffer.bytes[: buffer.size], address - buffer.first
+    allocation = memory.globals.find(address)
+    if allocation is not None:
+        flat, offset = allocation.bytes, address - allocation.address
     content: bytes = flat[offset : offset + TENSOR_MAP_BYTES].tobytes()
     if len(content) < TENSOR_MAP_BYTES:
         raise LaunchError(f"there is no tensor map at address {address:#x}")

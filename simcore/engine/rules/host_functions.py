@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,14 +17,14 @@ from kernelcast.errors import (
 )
 from kernelcast.simcore.engine.rules.format_strings import formatted
 from kernelcast.simcore.host.limits import MOST_PRINTED_CHARACTERS, MOST_STRING_BYTES
-from kernelcast.simcore.isa.ir.kernel import HEAP, HostCall, HostFunction, Kernel, SymbolAddress
+from kernelcast.simcore.isa.ir.kernel import HEAP, HostCall, HostFunction, Kernel
 from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory
+from kernelcast.simcore.launch.heap import Heap
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
 
 __all__ = ["Caller", "HostFunctions", "PrintedText"]
 
 Bytes = npt.NDArray[np.uint8]
-_ALIGNMENT = 16
 _CHUNK = 64
 
 
@@ -64,28 +63,6 @@ class Caller(NamedTuple):
     local: Bytes
 
 
-@dataclass
-class _Heap:
-    """First fit in [first, first + size)."""
-
-    first: int
-    size: int
-    taken: dict[int, int] = field(default_factory=dict)
-
-    def allocate(self, size: int) -> int:
-        """Allocates memory on the heap: its address, or 0 when there is no room."""
-        needed = max(_ALIGNMENT, -(-size // _ALIGNMENT) * _ALIGNMENT)
-        at = self.first
-        for start in sorted(self.taken):
-            if start - at >= needed:
-                break
-            at = start + self.taken[start]
-        if at + needed > self.first + self.size:
-            return 0
-        self.taken[at] = needed
-        return at
-
-
 class HostFunctions:
     """One launch's; threads of the host may call at the same time."""
 
@@ -93,10 +70,9 @@ class HostFunctions:
         self._memory = memory
         self._printed = printed
         self._lock = threading.Lock()
-        self._heap = _Heap(0, 0)
+        self._heap = Heap(0, 0)
         if HEAP in kernel.symbols:
-            first = memory.address_of(SymbolAddress(HEAP))
-            self._heap = _Heap(first, kernel.symbols[HEAP].size)
+            self._heap = memory.globals.heap(kernel.symbols[HEAP].size)
 
     def call(self, call: HostCall, arguments: list[int], caller: Caller) -> int:
         """The result as unsigned bits; ExecutionError when the thread did wrong or gave up."""
@@ -194,7 +170,7 @@ class HostFunctions:
                     AddressSpace.CONST: self._memory.constants.bytes,
                 }.get(space, self._memory.parameters.bytes)
                 return flat, address - first
-        for buffer in self._memory.globals.buffers:
-            if buffer.first <= address < buffer.end:
-                return buffer.bytes[: buffer.size], address - buffer.first
-        return np.zeros(0, np.uint8), 0
+        allocation = self._memory.globals.find(address)
+        if allocation is None:
+            return np.zeros(0, np.uint8), 0
+        return allocation.bytes, address - allocation.address

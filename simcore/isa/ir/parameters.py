@@ -46,7 +46,8 @@ class Symbol:
     `relocations` maps byte positions of `data` to other symbols, whose generic address is to be
     added to the 8 bytes there. SHARED and LOCAL `offset`s are within the thread block's and the
     thread's own memory; `size` 0 in SHARED is the dynamic array (`.extern .shared`), placed after
-    the static ones.
+    the static ones. `variables`: of a bank of constants, which belongs to one kernel, the module's
+    variables in it, name and bytes by position; None of what is a variable itself.
     """
 
     name: str
@@ -56,3 +57,4 @@ class Symbol:
     offset: int
     data: bytes = b""
     relocations: Mapping[int, str] = field(default_factory=dict)
+    variables: Mapping[int, tuple[str, int]] | None = None

@@ -12,11 +12,11 @@ from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.atomic_contention import atomic_passes, serialises_lanes
 from kernelcast.simcore.memory.banks import are_paired, banked_wavefronts, constant_wavefronts
-from kernelcast.simcore.memory.device_memory import MemoryResult
 from kernelcast.simcore.memory.hierarchy import TrafficResult
 from kernelcast.simcore.memory.l1_passes import data_passes, tag_passes
 from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.memory.native_accesses import NativeAccesses, native_accesses
+from kernelcast.simcore.memory.simulated_memory import MemoryResult
 from kernelcast.simcore.timing.kernel.asynchronous import joins_group, with_groups
 from kernelcast.simcore.timing.kernel.idle_accesses import without_idle_accesses
 from kernelcast.simcore.timing.kernel.instruction_sequences import with_native_sequences

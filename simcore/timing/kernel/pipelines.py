@@ -15,7 +15,7 @@ from kernelcast.simcore.isa.opcodes.columns import Detour
 from kernelcast.simcore.isa.opcodes.table import OPCODES
 from kernelcast.simcore.isa.opcodes.warp import WARP_OPCODES
 from kernelcast.simcore.isa.types import AddressSpace, Unit
-from kernelcast.simcore.memory.device_memory import MemoryResult
+from kernelcast.simcore.memory.simulated_memory import MemoryResult
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline
 from kernelcast.traces.trace import InstructionRow
 

@@ -11,8 +11,8 @@ from kernelcast.errors import LaunchError
 from kernelcast.simcore.engine import execute
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, LazyBuffer
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
 from kernelcast.simcore.launch.lazy_buffer import ELEMENTS_PER_CHUNK
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 
 INCREMENT = """
     ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x;
@@ -57,11 +57,13 @@ def test_addresses_are_those_of_arrays_and_cost_nothing(compile_ptx: Callable[..
     kernel = compile_ptx(INCREMENT, "u64 out, u64 other")
     lazy = LazyBuffer((100,), np.float32), LazyBuffer((2**40,), np.float64)
     memory = LaunchMemory(kernel, launch(*lazy))
-    first, second = memory.globals.buffers
+    first, second = memory.globals.allocations
     arrays = LaunchMemory(kernel, launch(np.zeros(100, np.float32), np.zeros(2)))
-    assert [b.first for b in memory.globals.buffers] == [b.first for b in arrays.globals.buffers]
+    assert [b.address for b in memory.globals.allocations] == [
+        b.address for b in arrays.globals.allocations
+    ]
     assert (first.size, second.size) == (400, 2**43)
-    assert second.end - second.first == 2**43
+    assert second.end - second.address == 2**43
     assert not any(buffer.is_materialised for buffer in (first, second, *lazy))
     assert first.bytes.size == 400
     assert first.is_materialised
@@ -72,7 +74,7 @@ def test_addresses_are_those_of_arrays_and_cost_nothing(compile_ptx: Callable[..
 def test_the_same_buffer_twice_has_one_place(compile_ptx: Callable[..., Kernel]) -> None:
     buffer = LazyBuffer((4,), np.uint8)
     memory = LaunchMemory(compile_ptx(INCREMENT, "u64 out, u64 other"), launch(buffer, buffer))
-    assert len(memory.globals.buffers) == 1
+    assert len(memory.globals.allocations) == 1
 
 
 def test_a_full_run_changes_the_contents_in_place(compile_ptx: Callable[..., Kernel]) -> None:

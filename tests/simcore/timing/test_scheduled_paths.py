@@ -12,7 +12,7 @@ import kernelcast as kc
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.ptx_frontend import read_ptx
 from kernelcast.simcore.device.file import load_device
-from kernelcast.simcore.memory.device_memory import simulate_memory
+from kernelcast.simcore.memory.simulated_memory import simulate_memory
 from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.pipelines import pipelines
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel, timing_facts

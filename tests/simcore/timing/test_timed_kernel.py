@@ -15,7 +15,7 @@ from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.isa.ir.kernel import Kernel
-from kernelcast.simcore.memory.device_memory import simulate_memory
+from kernelcast.simcore.memory.simulated_memory import simulate_memory
 from kernelcast.simcore.profile.timed import timed_warps
 from kernelcast.simcore.timing.kernel.from_trace import timed_kernel
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel

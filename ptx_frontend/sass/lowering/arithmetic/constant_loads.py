@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from kernelcast.ptx_frontend.sass.lowering.constants import LITERALS_BANK
+from kernelcast.ptx_frontend.sass.lowering.constants import BANK_SYMBOLS, LITERALS_BANK
 from kernelcast.ptx_frontend.sass.lowering.site import Site
-from kernelcast.ptx_frontend.sass.lowering.symbols import BANK_SYMBOLS
 from kernelcast.ptx_frontend.sass.lowering.table import lowers
 from kernelcast.ptx_frontend.sass.text.operands import (
     ConstantOperand,

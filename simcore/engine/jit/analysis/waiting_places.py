@@ -150,6 +150,8 @@ class ThreadBlockLayout:
     numbers_offset: int | None
     is_in_cluster: bool = False
     """Whether shared memory is of a cluster, which clears it."""
+    row_slots: int = 0
+    """Accesses that look up the allocation that they go to."""
 
     @property
     def takes_turns(self) -> bool:

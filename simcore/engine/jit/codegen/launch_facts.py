@@ -21,18 +21,17 @@ from kernelcast.simcore.isa.analysis.warp_dependence import numbered_lanes
 from kernelcast.simcore.isa.ir.kernel import Compute, Kernel, Load, Register, Special
 from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.launch.image_descriptors import (
-    DescriptorField,
     descriptor_words,
     parameter_memory_bytes,
     placed_images,
 )
 from kernelcast.simcore.launch.images import Sampler
 from kernelcast.simcore.launch.launch import Launch
-from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
 from kernelcast.simcore.launch.local_arrays import placed_arguments
 from kernelcast.simcore.launch.textures import levels_of
 
-__all__ = ["LaunchFacts", "SpecialValues", "buffer_roots", "launch_facts"]
+__all__ = ["LaunchFacts", "SpecialValues", "launch_facts", "pointer_roots"]
 
 _CONFLICT = -1
 
@@ -42,7 +41,7 @@ class LaunchFacts:
     """Facts of a launch that compiled code has as constants.
 
     `integers`: (offset, bytes, value) of the parameters that compiled code has as constants;
-    `buffers`: (offset of the parameter, row of the buffer table).
+    `pointers`: places of pointers in the memory of parameters, in the order of their rows.
     """
 
     width: int
@@ -51,7 +50,7 @@ class LaunchFacts:
     shared_bytes: int
     dynamic_shared_bytes: int
     integers: tuple[tuple[int, int, int], ...]
-    buffers: tuple[tuple[int, int], ...]
+    pointers: tuple[int, ...]
     parameter_bytes: int = 0
     """The size of all parameters with the descriptors of images."""
     numbered_lanes: int = 64
@@ -77,10 +76,12 @@ class LaunchFacts:
         return x * y * z
 
 
-def launch_facts(kernel: Kernel, launch: Launch, width: int, shared: int) -> LaunchFacts:
+def launch_facts(
+    kernel: Kernel, launch: Launch, memory: LaunchMemory, width: int, shared: int
+) -> LaunchFacts:
     """The facts of a launch with `shared` bytes of shared memory a thread block."""
+    pointers = tuple(place for place, _ in memory.pointers)
     integers: list[tuple[int, int, int]] = []
-    buffers: list[tuple[int, int]] = []
     images = placed_images(kernel, launch)
     for value, parameter in zip(placed_arguments(kernel, launch), kernel.parameters, strict=True):
         for _ in levels_of(value):
@@ -88,11 +89,10 @@ def launch_facts(kernel: Kernel, launch: Launch, width: int, shared: int) -> Lau
             if placed.level == 0:
                 integers.append((parameter.offset, 8, placed.place))
             integers += descriptor_words(placed)
-            buffers.append((placed.place + DescriptorField.TEXELS, len(buffers)))
         if isinstance(value, Sampler):
             integers.append((parameter.offset, parameter.size, value.word))
-        elif isinstance(value, (np.ndarray, LazyBuffer)):
-            buffers.append((parameter.offset, len(buffers)))
+        elif parameter.offset in pointers:
+            continue  # the code serves wherever it points
         elif isinstance(value, (int, np.integer)) and not parameter.type.is_float:
             bits = int(value) & ((1 << (8 * parameter.size)) - 1)
             integers.append((parameter.offset, parameter.size, bits))
@@ -103,21 +103,21 @@ def launch_facts(kernel: Kernel, launch: Launch, width: int, shared: int) -> Lau
         shared_bytes=shared,
         dynamic_shared_bytes=launch.dynamic_shared_bytes,
         integers=tuple(integers),
-        buffers=tuple(buffers),
+        pointers=pointers,
         parameter_bytes=parameter_memory_bytes(kernel, launch),
         numbered_lanes=numbered_lanes(kernel, width),
         cluster=launch.cluster_of(kernel) if needs_clusters(kernel) else None,
     )
 
 
-def buffer_roots(
-    kernel: Kernel, buffers: tuple[tuple[int, int], ...], places: Mapping[int, int]
+def pointer_roots(
+    kernel: Kernel, pointers: tuple[int, ...], places: Mapping[int, int]
 ) -> dict[int, int]:
-    """Register index -> row of the buffer that its address was computed from, where only one is.
+    """Register index -> row of the pointer that its address was computed from, where only one is.
 
     `places`: what loads of parameters read, by pc.
     """
-    rows = dict(buffers)
+    rows = {place: row for row, place in enumerate(pointers)}
     found: dict[int, int] = {}
     changed = True
     while changed:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
 from kernelcast.simcore.isa.analysis.cluster_addresses import OFFSET_BITS, OFFSET_MASK, RANK_MASK
 from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace
+from kernelcast.simcore.launch.allocations import ROW_WORDS
 
 __all__ = [
     "FAULT_ACCESS",
@@ -47,7 +48,8 @@ def runtime_functions(width: int, cluster_size: int = 0) -> str:
     `cluster_size`: thread blocks whose shared memory has addresses, 0 where addresses name none.
     """
     locate = _locate(width, cluster_size)
-    return "\n".join((_make_room(), _records(width), locate, _serve("load"), _serve("store")))
+    accesses = (_search_row(), locate, _serve("load"), _serve("store"))
+    return "\n".join((_make_room(), _records(width), *accesses))
 
 
 def _field(name: str, into: str) -> str:
@@ -133,7 +135,7 @@ entry:
     i32 3, label %const i32 4, label %param i32 5, label %generic ]
 generic:{_windows()}
   br label %global
-{_in_buffers()}
+{_in_allocations()}
 {flat}
 readonly:
 {_field("fault_kind", "fk4")}
@@ -168,21 +170,10 @@ not.{name}:"""
     return found
 
 
-def _in_buffers() -> str:
-    """Looks through the table of buffers."""
-    return f"""global:
-{_field("buffer_count", "cp")}
-  %count = load i64, ptr %cp
-{_field("buffers", "tp")}
-  %table = load ptr, ptr %tp
-  br label %loop
-loop:
-  %i = phi i64 [ 0, %global ], [ %i1, %next ]
-  %more = icmp ult i64 %i, %count
-  br i1 %more, label %try, label %bad
-try:
-  %ri = mul i64 %i, 32
-  %row = getelementptr i8, ptr %table, i64 %ri
+def _in_allocations() -> str:
+    """The place in the last allocation that begins at the address or before, if it is in there."""
+    return """global:
+  %row = call ptr @search_row(ptr %w, i64 %a)
   %first = load i64, ptr %row
   %szp = getelementptr i8, ptr %row, i64 8
   %size = load i64, ptr %szp
@@ -191,10 +182,7 @@ try:
   %fits = icmp sge i64 %room, 0
   %near = icmp ule i64 %far, %room
   %in = and i1 %fits, %near
-  br i1 %in, label %hit, label %next
-next:
-  %i1 = add i64 %i, 1
-  br label %loop
+  br i1 %in, label %hit, label %bad
 hit:
   %wrp = getelementptr i8, ptr %row, i64 16
   %writable = load i64, ptr %wrp
@@ -206,6 +194,66 @@ go:
   %h = load ptr, ptr %hp
   %r = getelementptr i8, ptr %h, i64 %far
   ret ptr %r"""
+
+
+def _search_row() -> str:
+    """Functions that find the row of an allocation; one that does not hold the address if none.
+
+    `@row_of` remembers in a slot what it found: accesses of one place go to one allocation mostly.
+    """
+    return f"""
+define internal ptr @search_row(ptr %w, i64 %a) noinline {{
+entry:
+{_field("allocation_count", "cp")}
+  %count = load i64, ptr %cp
+{_field("allocations", "tp")}
+  %table = load ptr, ptr %tp
+  br label %search
+search:
+  %low = phi i64 [ 0, %entry ], [ %low.next, %halve ]
+  %open = phi i64 [ %count, %entry ], [ %open.next, %halve ]
+  %decided = icmp eq i64 %open, 0
+  br i1 %decided, label %chosen, label %halve
+halve:
+  %half = lshr i64 %open, 1
+  %mid = add i64 %low, %half
+  %mid.at = mul i64 %mid, {8 * ROW_WORDS}
+  %mid.row = getelementptr i8, ptr %table, i64 %mid.at
+  %mid.first = load i64, ptr %mid.row
+  %begins = icmp ule i64 %mid.first, %a
+  %behind = add i64 %mid, 1
+  %upper = sub i64 %open, %half
+  %upper.less = sub i64 %upper, 1
+  %low.next = select i1 %begins, i64 %behind, i64 %low
+  %open.next = select i1 %begins, i64 %upper.less, i64 %half
+  br label %search
+chosen:
+  %number = call i64 @llvm.usub.sat.i64(i64 %low, i64 1)
+  %at = mul i64 %number, {8 * ROW_WORDS}
+  %row = getelementptr i8, ptr %table, i64 %at
+  ret ptr %row
+}}
+define internal ptr @row_of(ptr %w, i64 %a, i64 %slot) alwaysinline {{
+entry:
+{_field("recent_rows", "rp")}
+  %recent = load ptr, ptr %rp
+  %place = getelementptr ptr, ptr %recent, i64 %slot
+  %known = load ptr, ptr %place
+  %first = load i64, ptr %known
+  %szp = getelementptr i8, ptr %known, i64 8
+  %size = load i64, ptr %szp
+  %far = sub i64 %a, %first
+  %in = icmp ult i64 %far, %size
+  br i1 %in, label %done, label %search, !prof !1
+search:
+  %found = call ptr @search_row(ptr %w, i64 %a)
+  store ptr %found, ptr %place
+  br label %done
+done:
+  %row = phi ptr [ %known, %entry ], [ %found, %search ]
+  ret ptr %row
+}}
+"""
 
 
 def _in_flat_space(space: AddressSpace, width: int, cluster_size: int) -> str:

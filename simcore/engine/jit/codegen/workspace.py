@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["BUFFER_WORDS", "FIELDS", "field_offset"]
+__all__ = ["FIELDS", "field_offset"]
 
 FIELDS: tuple[str, ...] = (
     "limit",  # instructions that a warp may issue; 0 stops every warp at its next loop
@@ -23,8 +23,10 @@ FIELDS: tuple[str, ...] = (
     "param_bytes",
     "constants",
     "constant_bytes",
-    "buffers",  # table of `buffer_count` rows: first, bytes, bytes that may be written, host
-    "buffer_count",
+    "pointers",  # a row for each pointer among the parameters, as those of allocations
+    "allocations",  # table of `allocation_count` rows, rising: address, bytes, writable bytes, host
+    "allocation_count",
+    "recent_rows",  # by access whose allocation is looked up: host address of the row found last
     "contexts",  # saved registers, one piece per warp
     "stage_counts",  # (stages, counters) of the thread block at hand
     "access_counts",  # (stages, slots): how often full warps did the accesses that are counted
@@ -47,7 +49,6 @@ FIELDS: tuple[str, ...] = (
     "cluster_call",  # compiled function (workspace, pc, warp, mask, arguments) -> as host_call
     "host_call",  # compiled function (pc, warp, mask, arguments by lane) -> 0, or 1 for a fault
 )
-BUFFER_WORDS = 4
 
 
 def field_offset(name: str) -> int:

@@ -16,7 +16,7 @@ from kernelcast.simcore.engine.reference.bulk_copies import BulkCopies
 from kernelcast.simcore.engine.rules.bulk_requests import BulkRequest
 from kernelcast.simcore.isa.ir.bulk_operations import BulkDirection, BulkOperand
 from kernelcast.simcore.isa.ir.kernel import BulkCopy, Kernel
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
 
 __all__ = ["BulkCopyCalls", "reduces_in_buffers"]
 

@@ -16,7 +16,7 @@ from kernelcast.simcore.engine.jit.codegen.counters import CounterColumns
 from kernelcast.simcore.engine.jit.codegen.launch_facts import (
     LaunchFacts,
     SpecialValues,
-    buffer_roots,
+    pointer_roots,
 )
 from kernelcast.simcore.engine.jit.codegen.memory.accesses import MemoryCode
 from kernelcast.simcore.engine.jit.codegen.memory.atomics import AtomicCode
@@ -93,7 +93,7 @@ def generate(
     values = specials.write(entry)
     warp = WarpCode(scalar, entry, launch.width)
     registers = Registers(analysis, facts, scalar, warp.vector, values, symbols)
-    roots = buffer_roots(kernel, launch.buffers, analysis.parameter_places)
+    roots = pointer_roots(kernel, launch.pointers, analysis.parameter_places)
     record, atomics = RecordCode(warp, analysis, records), AtomicCode(warp)
     used = frozenset(r.index for i in kernel.instructions for r in reads(i))
     effects = Effects(only, used)
@@ -106,7 +106,7 @@ def generate(
     function = WarpFunction(kernel, analysis, warp, values, memory, registers, record, watched)
     function.write()
     context = function.context
-    layout = _layout(kernel, launch, function, record, watched=bool(watched))
+    layout = _layout(kernel, launch, function, record, memory, watched=bool(watched))
     _declare_intrinsics(declarations, launch.width)
     ir = "\n".join(
         (
@@ -140,6 +140,7 @@ def _layout(
     launch: LaunchFacts,
     function: WarpFunction,
     record: RecordCode,
+    memory: MemoryCode,
     *,
     watched: bool,
 ) -> ThreadBlockLayout:
@@ -162,6 +163,7 @@ def _layout(
         opened_offset=context.opened_offset if context.is_counted else None,
         numbers_offset=context.numbers_offset if context.is_counted else None,
         is_in_cluster=launch.cluster is not None,
+        row_slots=memory.regions.slots,
     )
 
 
@@ -183,6 +185,7 @@ def _declare_intrinsics(declarations: dict[str, str], width: int) -> None:
         f"declare {mask} @llvm.ctpop.{mask}({mask})",
         f"declare {mask} @llvm.cttz.{mask}({mask}, i1)",
         "declare i64 @llvm.cttz.i64(i64, i1)",
+        "declare i64 @llvm.usub.sat.i64(i64, i64)",
         "declare i32 @llvm.umax.i32(i32, i32)",
         f"declare i32 @llvm.vector.reduce.umax.v{width}i32(<{width} x i32>)",
         "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",

@@ -24,8 +24,8 @@ from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.analysis.slices import address_slice, control_slice
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
 from kernelcast.simcore.launch.local_arrays import shared_bytes
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
 
@@ -133,7 +133,8 @@ class PreparedLaunch:
         self._width = warp_width
         self._only = only
         self._memory = LaunchMemory(kernel, launch)
-        self._facts = launch_facts(kernel, launch, warp_width, shared_bytes(kernel, launch))
+        shared = shared_bytes(kernel, launch)
+        self._facts = launch_facts(kernel, launch, self._memory, warp_width, shared)
 
     def run(
         self,

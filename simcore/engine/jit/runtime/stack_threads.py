@@ -9,16 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import ExecutionError
-from kernelcast.simcore.isa.ir.kernel import Kernel
-from kernelcast.simcore.launch.image_descriptors import DescriptorField, placed_images
-from kernelcast.simcore.launch.launch import Launch
-from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory
-from kernelcast.simcore.launch.textures import levels_of
+from kernelcast.simcore.launch.allocations import ROW_WORDS
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
 
 __all__ = [
     "aligned",
-    "buffer_table",
+    "first_rows",
+    "pointer_rows",
     "start_threads",
 ]
 
@@ -65,24 +62,12 @@ def aligned(size: int) -> npt.NDArray[np.uint8]:
     return raw[start : start + max(64, -(-size // 64) * 64)]
 
 
-def buffer_table(kernel: Kernel, launch: Launch, memory: LaunchMemory) -> Ints:
-    """Rows of pointer parameters in their order, then of module variables."""
-    rows = []
-    images = placed_images(kernel, launch)
-    by_address = {buffer.first: buffer for buffer in memory.globals.buffers}
-    chosen = []
-    for value, parameter in zip(launch.arguments, kernel.parameters, strict=True):
-        places = [next(images).place + DescriptorField.TEXELS for _ in levels_of(value)]
-        if isinstance(value, (np.ndarray, LazyBuffer)):
-            places = [parameter.offset]
-        for place in places:
-            raw = memory.parameters.bytes[place : place + 8]
-            chosen.append(by_address[int(raw.copy().view(np.int64)[0])])
-    chosen += [buffer for buffer in memory.globals.buffers if buffer not in chosen]
-    for buffer in chosen:
-        if buffer.is_materialised:
-            writable = buffer.size if buffer.bytes.flags.writeable else 0
-            rows.append((buffer.first, buffer.size, writable, buffer.bytes.ctypes.data))
-        else:  # slices run without contents
-            rows.append((buffer.first, buffer.size, buffer.size, 0))
-    return np.array(rows, np.int64).reshape(-1, 4)
+def pointer_rows(memory: LaunchMemory) -> Ints:
+    """What each pointer among the parameters points to, shape (pointers, ROW_WORDS)."""
+    rows = [allocation.row for _, allocation in memory.pointers]
+    return np.array(rows, np.int64).reshape(-1, ROW_WORDS)
+
+
+def first_rows(table: Ints, slots: int) -> Ints:
+    """The host address of the first row of a table, for each access that looks one up."""
+    return np.full(slots, table.ctypes.data, np.int64)

@@ -9,7 +9,7 @@ from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode
 from kernelcast.simcore.engine.rules.host_functions import HostFunctions
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
 
 __all__ = ["Task"]
 

@@ -12,7 +12,7 @@ from kernelcast.simcore.engine.jit.runtime.tile_products import multiply_compile
 from kernelcast.simcore.engine.reference.batch import Batch, GridShape
 from kernelcast.simcore.engine.reference.tensor_memory import TensorMemory
 from kernelcast.simcore.isa.ir.kernel import Kernel, TensorMemoryOperation
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
 
 __all__ = ["TensorMemoryCalls", "uses_tensor_memory"]
 

@@ -26,7 +26,7 @@ from kernelcast.simcore.engine.jit.codegen.workspace import FIELDS
 from kernelcast.simcore.engine.jit.runtime.barrier_check import BarrierCheck
 from kernelcast.simcore.engine.jit.runtime.cluster_place import ClusterPlace
 from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode
-from kernelcast.simcore.engine.jit.runtime.stack_threads import aligned, buffer_table
+from kernelcast.simcore.engine.jit.runtime.stack_threads import aligned, first_rows, pointer_rows
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault
 from kernelcast.simcore.engine.reference.batch import Batch, GridShape
@@ -93,7 +93,8 @@ class Worker:
         self._shared = aligned(layout.shared_bytes) if of_cluster is None else of_cluster
         self._local = aligned(layout.local_bytes)
         self._contexts = aligned(layout.context_bytes * layout.warps)
-        self._buffers = buffer_table(kernel, launch, memory)
+        self._pointers, self._allocations = pointer_rows(memory), memory.globals.rows()
+        self._recent_rows = first_rows(self._allocations, layout.row_slots)
         self._stages = np.zeros((_FIRST_STAGES, layout.counters), np.int64)
         self.totals = np.zeros((_FIRST_STAGES, layout.counters), np.int64)
         self.log: Any = log
@@ -121,8 +122,10 @@ class Worker:
             "param_bytes": self._memory.parameters.size,
             "constants": self._memory.constants.bytes.ctypes.data,
             "constant_bytes": self._memory.constants.size,
-            "buffers": self._buffers.ctypes.data,
-            "buffer_count": len(self._buffers),
+            "pointers": self._pointers.ctypes.data,
+            "allocations": self._allocations.ctypes.data,
+            "allocation_count": len(self._allocations),
+            "recent_rows": self._recent_rows.ctypes.data,
             "contexts": self._contexts.ctypes.data,
             "arrived": self._arrived.ctypes.data,
             "cluster_shared": 0 if place is None else place.shared.hosts.ctypes.data,

@@ -32,7 +32,8 @@ from kernelcast.simcore.isa.ir.kernel import (
 )
 from kernelcast.simcore.isa.types import WINDOW_BYTES, WINDOWS, AddressSpace
 from kernelcast.simcore.launch.launch import Launch, Limits
-from kernelcast.simcore.launch.memory_spaces import FlatMemory, LaunchMemory, OutOfBounds
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
+from kernelcast.simcore.launch.memory_spaces import FlatMemory, OutOfBounds
 
 __all__ = ["WorkerFault"]
 

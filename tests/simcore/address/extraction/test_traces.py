@@ -20,7 +20,7 @@ from kernelcast.simcore.address.extraction.extraction import (
 from kernelcast.simcore.address.extraction.values import AllOf, AnyOf, Comparison, Relation
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
 from kernelcast.traces.trace import Trace
 
 ROOT = Path(__file__).parents[4]
@@ -60,7 +60,7 @@ def test_threads_access_what_the_expressions_say(file: str) -> None:
         workload = replace(workload, sizes={"small": REGULAR[file]})
     kernel, launch = workload.load_kernel().kernel, workload.make_launch("small")
     extracted = extract_addresses(kernel, launch)
-    first = {buffer.name: buffer.first for buffer in LaunchMemory(kernel, launch).globals.buffers}
+    first = {a.name: a.address for a in LaunchMemory(kernel, launch).globals.allocations}
     trace = workload.run("small", arguments=launch.arguments).data
     compared = 0
     for thread, thread_block in chosen(launch):

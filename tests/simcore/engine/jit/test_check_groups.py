@@ -21,8 +21,8 @@ from kernelcast.simcore.engine.jit.runtime.generated_code import generate
 from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
 from kernelcast.simcore.launch.local_arrays import shared_bytes
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 from kernelcast.traces.trace import Trace
 
 Compile = Callable[..., Kernel]
@@ -328,7 +328,7 @@ def test_a_group_is_straight_line_code(compile_ptx: Compile, records: bool) -> N
     kernel = _kernel(compile_ptx, f"{loads} st.global.u32 [%rd5], %r20;")
     launch = Launch((1, 1, 1), (32, 1, 1), _arguments(160))
     memory = LaunchMemory(kernel, launch)
-    facts = launch_facts(kernel, launch, 32, shared_bytes(kernel, launch))
+    facts = launch_facts(kernel, launch, memory, 32, shared_bytes(kernel, launch))
     ir = generate(kernel, facts, dict(memory.symbols), records).ir
     parts = re.split(r"\n\w+:\n", ir.split("\nB1:\n")[1])
     checks, hot = next((n, part) for n, part in enumerate(parts) if "load <32 x i32>" in part)

@@ -18,11 +18,12 @@ from kernelcast.simcore.engine.jit.codegen.launch_facts import launch_facts
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import RECORD_WORDS
 from kernelcast.simcore.engine.jit.codegen.workspace import FIELDS
 from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode, generate
+from kernelcast.simcore.engine.jit.runtime.stack_threads import first_rows, pointer_rows
 from kernelcast.simcore.host.llvm import compile_module
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
+from kernelcast.simcore.launch.launch_memory import LaunchMemory
 from kernelcast.simcore.launch.local_arrays import shared_bytes
-from kernelcast.simcore.launch.memory_spaces import LaunchMemory
 
 Compile = Callable[..., Kernel]
 Ints = npt.NDArray[np.int64]
@@ -57,7 +58,7 @@ def _run(
     counts_accesses: bool = True,
 ) -> NativeRun:
     memory = LaunchMemory(kernel, launch)
-    facts = launch_facts(kernel, launch, width, shared_bytes(kernel, launch))
+    facts = launch_facts(kernel, launch, memory, width, shared_bytes(kernel, launch))
     source = generate(kernel, facts, dict(memory.symbols), True, only)
     shape, blocks = source.layout, launch.thread_blocks
     ring, flat = np.zeros(1 << 17, np.int64), np.zeros(1 << 16, np.int64)
@@ -66,10 +67,8 @@ def _run(
     stages, totals = (np.zeros((_STAGES, shape.counters), np.int64) for _ in range(2))
     times = np.zeros((blocks, shape.warps), np.int64)
     accesses = np.zeros((_STAGES, max(1, shape.access_slots)), np.int64)
-    rows = [
-        (b.first, b.bytes.size, b.bytes.size, b.bytes.ctypes.data) for b in memory.globals.buffers
-    ]
-    table = np.array(rows, np.int64)
+    rows, table = pointer_rows(memory), memory.globals.rows()
+    recent = first_rows(table, source.layout.row_slots)
     fields = {
         "limit": 1 << 40,
         "ring_next": ring.ctypes.data,
@@ -80,8 +79,10 @@ def _run(
         "param_bytes": memory.parameters.size,
         "constants": memory.constants.bytes.ctypes.data,
         "constant_bytes": memory.constants.size,
-        "buffers": table.ctypes.data,
-        "buffer_count": len(table),
+        "pointers": rows.ctypes.data,
+        "allocations": table.ctypes.data,
+        "allocation_count": len(table),
+        "recent_rows": recent.ctypes.data,
         "contexts": contexts.ctypes.data + -contexts.ctypes.data % 64,
         "stage_counts": stages.ctypes.data,
         "stage_capacity": _STAGES,

@@ -20,9 +20,8 @@ _ELF64, _LITTLE, _AARCH64, _RELOCATABLE = 2, 1, 183, 1
 
 def _facts(kernel: Kernel, width: int) -> LaunchFacts:
     """A grid of 16 x 16 threads that any kernel can be compiled for; integers are left open."""
-    pointers = [p.offset for p in kernel.parameters if p.size == 8]
-    rows = tuple((offset, row) for row, offset in enumerate(pointers))
-    return LaunchFacts(width, (4, 4, 1), (16, 16, 1), kernel.shared_bytes, 0, (), rows)
+    pointers = tuple(p.offset for p in kernel.parameters if p.size == 8)
+    return LaunchFacts(width, (4, 4, 1), (16, 16, 1), kernel.shared_bytes, 0, (), pointers)
 
 
 @pytest.mark.parametrize("number", range(len(SOURCES)), ids=lambda n: SOURCES[n].stem)

@@ -22,7 +22,7 @@ from kernelcast.simcore.engine.jit.runtime.worker import Worker
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
-from kernelcast.simcore.memory.device_memory import DeviceMemory
+from kernelcast.simcore.memory.simulated_memory import SimulatedMemory
 from kernelcast.traces.collector import AccessCollector
 from kernelcast.traces.pattern_table import PatternTable
 from kernelcast.traces.stream import AccessBatch
@@ -145,7 +145,7 @@ def test_traffic_does_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> 
     for workers in (1, 2, 3):
         monkeypatch.setattr(job, "_processors", lambda workers=workers: workers)
         monkeypatch.setattr(job, "_PIECE_ACCESSES", 100 * workers)
-        memory = DeviceMemory(instruction_rows(code), 32, THREADS // 32, device, 4)
+        memory = SimulatedMemory(instruction_rows(code), 32, THREADS // 32, device, 4)
         execute(code, launch(), engine="jit", record_memory=False, sinks=[memory])
         result = memory.finish()
         found.append((result.traffic.dram_read_transactions, result.traffic.by_instruction))

@@ -12,23 +12,28 @@ from dataclasses import dataclass
 
 from kernelcast.simcore.engine.jit.codegen.registers import Registers, lane_vector
 from kernelcast.simcore.engine.jit.codegen.warp_code import WarpCode
-from kernelcast.simcore.engine.jit.codegen.workspace import BUFFER_WORDS, field_offset
+from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
 from kernelcast.simcore.isa.ir.kernel import Address, Register
 from kernelcast.simcore.isa.numerics.lane_code import LaneCode
 from kernelcast.simcore.isa.types import AddressSpace
+from kernelcast.simcore.launch.allocations import ROW_WORDS
 
 __all__ = ["AccessChecks", "Lanes", "Region", "Regions"]
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """SSA names, valid in the whole function: first address, bytes, bytes to write, host base."""
+    """SSA names: first address, bytes, bytes that may be written, host base.
+
+    They are valid in the whole function unless the region was looked up for one access.
+    """
 
     key: str
     first: str
     size: str
     writable: str
     host: str
+    is_looked_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +70,16 @@ class Lanes:
 
 
 class Regions:
-    """The regions that a function uses, their values loaded once at its entry.
+    """The regions that a function uses, their values loaded once at its entry where they are known.
 
-    `roots`: register index -> row of the buffer that its address was computed from.
+    `roots`: register index -> row of the pointer that its address was computed from.
     """
 
-    def __init__(self, entry: LaneCode, roots: Mapping[int, int]) -> None:
-        self._entry = entry
+    def __init__(self, warp: WarpCode, roots: Mapping[int, int]) -> None:
+        self._warp = warp
+        self._entry = warp.entry
+        self.slots = 0
+        """Accesses whose region is looked up."""
         self._roots = roots
         self._regions: dict[str, Region] = {}
         self._limits: dict[tuple[str, int, int], str] = {}
@@ -90,6 +98,17 @@ class Regions:
                     return self._of_buffer(self._roots[address.base.index])
         return None
 
+    def looked_up(self, address: str) -> Region:
+        """The allocation of an i64 address, looked up each time; another one where none holds it.
+
+        Only the code that follows may use it.
+        """
+        code, slot = self._warp.scalar, self.slots
+        self.slots += 1
+        row = code.op(f"call ptr @row_of(ptr %w, i64 {address}, i64 {slot})")
+        words = _row_words(code, row, 0)
+        return Region(f"row{slot}", *words, is_looked_up=True)
+
     def limit(self, region: Region, size: str, bytes_: int, alignment: int) -> str:
         """How many aligned distances from the region's start leave room for `bytes_`.
 
@@ -97,14 +116,12 @@ class Regions:
         """
         if bytes_ - alignment >= 1 << 63:  # more than any region has, and maybe than 64 bits hold
             return "0"
+        if region.is_looked_up:
+            return _limit(self._warp.scalar, size, bytes_, alignment)
         key = (region.key + size, bytes_, alignment)
         known = self._limits.get(key)
         if known is None:
-            entry, more = self._entry, bytes_ - alignment
-            if more:
-                size = entry.intrinsic("usub.sat", "i64", [("i64", size), ("i64", str(more))])
-            known = entry.op(f"lshr i64 {size}, {alignment.bit_length() - 1}")
-            self._limits[key] = known
+            known = self._limits[key] = _limit(self._entry, size, bytes_, alignment)
         return known
 
     def _of_field(self, host: str, size: str, *, writable: bool) -> Region:
@@ -120,18 +137,13 @@ class Regions:
         key = f"buffer{row}"
         known = self._regions.get(key)
         if known is None:
-            table = self._loaded("ptr", f"%w, i64 {field_offset('buffers')}")
-            words = [
-                self._loaded(kind, f"{table}, i64 {8 * (BUFFER_WORDS * row + column)}")
-                for column, kind in enumerate(("i64", "i64", "i64", "ptr"))
-            ]
-            known = Region(key, *words)
+            table = self._loaded("ptr", f"%w, i64 {field_offset('pointers')}")
+            known = Region(key, *_row_words(self._entry, table, row))
             self._regions[key] = known
         return known
 
     def _loaded(self, kind: str, place: str) -> str:
-        where = self._entry.op(f"getelementptr i8, ptr {place}")
-        return self._entry.op(f"load {kind}, ptr {where}")
+        return _loaded(self._entry, kind, place)
 
 
 class AccessChecks:
@@ -170,6 +182,26 @@ class AccessChecks:
         fast = self._warp.labels("fast")[0]
         self._warp.scalar.do(f"br i1 {condition}, label %{fast}, label %{slow}, !prof !1")
         self._warp.label(fast)
+
+    def region(self, address: Address, lanes: Lanes, mask: str) -> Region | None:
+        """Where an access is expected; where nothing is known, the allocation of one lane.
+
+        None for local memory.
+        """
+        known = self._regions.expected(address)
+        if known is None and address.space in (AddressSpace.GLOBAL, AddressSpace.GENERIC):
+            return self._regions.looked_up(self._an_address(lanes, mask))
+        return known
+
+    def _an_address(self, lanes: Lanes, mask: str) -> str:
+        """The address of some active lane, as i64: the lowest one, or any where all are known."""
+        code = self._warp.scalar
+        if lanes.offsets is not None:
+            return code.op(f"add i64 {lanes.base}, {lanes.low}") if lanes.low else lanes.base
+        wide = self._warp.wide_mask(mask)
+        lowest = code.op(f"call i64 @llvm.cttz.i64(i64 {wide}, i1 false)")
+        lane = code.op(f"and i64 {lowest}, {self._warp.width - 1}")
+        return code.op(f"extractelement {self._warp.vector.type('i64')} {lanes.base}, i64 {lane}")
 
     def pattern(self, lanes: Lanes, mask: str) -> tuple[str, Lanes]:
         """Whether the active lanes have their likely offsets from lane 0, as i1; those lanes."""
@@ -237,6 +269,27 @@ class AccessChecks:
         if value == "0":
             return "zeroinitializer"
         return self._registers.broadcast(value, "i64")
+
+
+def _loaded(code: LaneCode, kind: str, place: str) -> str:
+    where = code.op(f"getelementptr i8, ptr {place}")
+    return code.op(f"load {kind}, ptr {where}")
+
+
+def _row_words(code: LaneCode, table: str, row: int) -> tuple[str, str, str, str]:
+    """What a row of a table of allocations holds."""
+    first, size, writable, host = (
+        _loaded(code, kind, f"{table}, i64 {8 * (ROW_WORDS * row + column)}")
+        for column, kind in enumerate(("i64", "i64", "i64", "ptr"))
+    )
+    return first, size, writable, host
+
+
+def _limit(code: LaneCode, size: str, bytes_: int, alignment: int) -> str:
+    more = bytes_ - alignment
+    if more:
+        size = code.intrinsic("usub.sat", "i64", [("i64", size), ("i64", str(more))])
+    return code.op(f"lshr i64 {size}, {alignment.bit_length() - 1}")
 
 
 def _rotated(code: LaneCode, value: str, shift: int) -> str:

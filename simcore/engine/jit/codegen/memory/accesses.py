@@ -77,8 +77,8 @@ class MemoryCode:
         self._only = effects.only
         self._used = effects.used
         self._atomics = atomics
-        self._regions = Regions(warp.entry, roots)
-        self._checks = AccessChecks(warp, registers, self._regions)
+        self.regions = Regions(warp, roots)
+        self._checks = AccessChecks(warp, registers, self.regions)
         self._fast = VectorAccess(warp, self._checks)
         self._checked: dict[int, _Checked] = {}
         self._unlikely: frozenset[int] = frozenset()
@@ -88,7 +88,7 @@ class MemoryCode:
         address = access.address
         if not self._does(access) or access.pc in self._analysis.parameter_places:
             return False
-        return self._regions.expected(address) is not None
+        return self.regions.expected(address) is not None
 
     def begin_checked(self, groups: Sequence[CheckGroup], mask: str, cold: str) -> None:
         """Checks all accesses of the groups; where one fails, goes to `cold`.
@@ -100,7 +100,7 @@ class MemoryCode:
         found = [self._addresses(group.lowest) for group in groups]
         for group, lanes in zip(groups, found, strict=True):
             lowest, space = group.lowest, group.lowest.address.space
-            region = self._regions.expected(lowest.address)
+            region = self.regions.expected(lowest.address)
             assert region is not None
             if lanes.likely is not None:
                 follows, lanes = self._checks.pattern(lanes, mask)
@@ -142,7 +142,7 @@ class MemoryCode:
             known = None if load.address.base is None else self._constants(load)
             if known is not None:
                 return [(value, written, result) for value in known]
-            parameters = self._regions.expected(load.address)
+            parameters = self.regions.expected(load.address)
             assert parameters is not None
             count, lanes = len(load.destinations), Lanes(str(place), (0,) * warp.width)
             found = self._fast.load(parameters, lanes, load.type, count, mask, result)
@@ -184,7 +184,7 @@ class MemoryCode:
     ) -> list[str]:
         warp, code, count = self._warp, self._warp.scalar, len(load.destinations)
         self._record.access(load, lanes, mask, position)
-        region = self._expected(load, lanes)
+        region = self._expected(load, lanes, mask)
         lane = lane_type(load.type)
         kind = f"<{warp.width} x {lane}>" if result.is_varying else lane
         slow, join = warp.labels("slow", "join")
@@ -240,7 +240,7 @@ class MemoryCode:
     ) -> None:
         warp, code = self._warp, self._warp.scalar
         self._record.access(store, lanes, mask, position)
-        region = self._expected(store, lanes)
+        region = self._expected(store, lanes, mask)
         slow, join = warp.labels("slow", "join")
         if region is not None:
             total = store.type.bytes * len(values)
@@ -269,7 +269,7 @@ class MemoryCode:
         keeps_old = atomic.destination is not None and atomic.destination.index in self._used
         is_private = atomic.address.space is AddressSpace.SHARED
         what = AtomicKind(atomic.operation, atomic.type, is_private, keeps_old)
-        region = self._regions.expected(atomic.address)
+        region = self._expected(atomic, lanes, mask)
         slow, join = warp.labels("slow", "join")
         if region is not None:
             self._checks.check(region, lanes, atomic.type.bytes, mask, slow, region.writable)
@@ -289,14 +289,14 @@ class MemoryCode:
         old = code.op(f"load {kind}, ptr %staging")
         return [(old, atomic.type if atomic.type.is_integer else bits, _VARYING)]
 
-    def _expected(self, access: Load | Store, lanes: Lanes) -> Region | None:
+    def _expected(self, access: Load | Store | Atomic, lanes: Lanes, mask: str) -> Region | None:
         """Where to try first; None to serve each lane, as where the check of a group failed.
 
         Lanes that only lack their likely pattern may well be where they are expected.
         """
         if access.pc in self._unlikely and lanes.likely is None:
             return None
-        return self._regions.expected(access.address)
+        return self._checks.region(access.address, lanes, mask)
 
     def _checked_lanes(
         self, access: Load | Store, mask: str, position: int

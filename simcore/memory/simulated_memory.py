@@ -15,7 +15,7 @@ from kernelcast.simcore.memory.warm_caches import KeptStart, warm_traffic
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import InstructionRow, Trace
 
-__all__ = ["DeviceMemory", "MemoryResult", "simulate_memory"]
+__all__ = ["MemoryResult", "SimulatedMemory", "simulate_memory"]
 
 _INCOMPLETE = "warm caches: what was left is looked for in the first 33 million accesses only"
 
@@ -38,7 +38,7 @@ class MemoryResult:
     """What was assumed."""
 
 
-class DeviceMemory:
+class SimulatedMemory:
     """An AccessSink that simulates one launch on `device`, cold or after an equal one.
 
     DeviceFileError when cache sizes do not fit each other.
@@ -94,7 +94,7 @@ def simulate_memory(
     trace: Trace, device: Device, thread_blocks_per_sm: int, is_warm: bool = False
 ) -> MemoryResult:
     """Simulates the memory for a trace that holds its accesses, mostly without the GIL."""
-    memory = DeviceMemory(
+    memory = SimulatedMemory(
         trace.instructions,
         trace.warp_width,
         trace.warps_per_thread_block,
