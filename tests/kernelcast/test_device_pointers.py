@@ -17,6 +17,9 @@ from kernelcast.errors import (
     LaunchError,
     MemoryAccessError,
 )
+from kernelcast.simcore.memory.simulated_memory import simulate_memory
+from kernelcast.simcore.timing.kernel.pipelines import pipelines
+from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline
 
 HEAD = ".version 8.0\n.target sm_70\n.address_size 64\n"
 REGISTERS = "{ .reg .b32 %r<9>; .reg .b64 %rd<19>; .reg .f32 %f<9>; .reg .pred %p<3>; "
@@ -256,6 +259,21 @@ def test_variables_of_a_cubin_have_names(tmp_path: Path) -> None:
         assert memory.read(place, 1, np.uint32).tolist() == [5 + 32 * count]
 
 
+def test_constant_operands_of_machine_code_take_no_unit(way: dict[str, Any]) -> None:
+    """`c[3][...]` is an operand: its value is read anew in each launch, and nothing counts that."""
+    if way["code"] != "native":
+        pytest.skip("the source has no such operands")
+    out = np.zeros(32, np.float32)
+    found = kc.load_ptx(VARIABLES)["count"].run(grid=1, block=32, args=[out], **way)
+    trace = found.data
+    operands = [row for row in trace.instructions if row.is_part and row.space == "const"]
+    assert operands
+    assert not any(row.is_counted_natively for row in operands)
+    memory = simulate_memory(trace, kc.device(way["target"]), 1)
+    units = pipelines(trace.instructions, memory)
+    assert {units[row.pc] for row in operands} == {Pipeline.NONE}
+
+
 def test_modules_and_memories_have_variables_of_their_own() -> None:
     first, second = kc.DeviceMemory(), kc.DeviceMemory()
     module, twin = kc.load_ptx(VARIABLES), kc.load_ptx(VARIABLES)
@@ -354,6 +372,17 @@ def test_traces_have_the_addresses_of_the_memory(way: dict[str, Any]) -> None:
     kernel = kc.load_ptx(SCALE)["scale"]
     trace = kernel.run(grid=1, block=32, args=[x + 64, y, 32], memory=memory, **way).data
     assert trace.accesses.address.tolist() == [x + 64, y.address]
+
+
+def test_the_example_of_the_docs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = Path(__file__).parents[2]
+    text = (root / "docs" / "device-memory.md").read_text(encoding="utf-8")
+    code = text.split("```python\n")[1].split("```")[0]
+    monkeypatch.chdir(root)
+    exec(compile(code, "device-memory.md", "exec"), {})
+    assert capsys.readouterr().out.strip() == code.split("  # ")[1].splitlines()[0]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -40,8 +40,11 @@ _BY_KIND: Mapping[str, Pipeline] = {
 }
 _BY_SPACE: Mapping[str, Pipeline] = {"shared": Pipeline.SHARED, "const": Pipeline.CONSTANT}
 _ACCESSES = ("load", "store", "atomic")
-_ON_CHIP = (AddressSpace.SHARED.value, AddressSpace.PARAM.value)
-"""What parts of an instruction read of the description of an image or a copy."""
+_ON_CHIP = (AddressSpace.SHARED.value, AddressSpace.PARAM.value, AddressSpace.CONST.value)
+"""Spaces where parts of an instruction take no pipeline of their own.
+
+They are the description of an image or a copy, and constants that are operands.
+"""
 _WIDE, _WIDE_INTEGERS = "f64", ("s64", "u64")
 _INTEGERS = frozenset(f"{sign}{bits}" for sign in "us" for bits in (8, 16, 32, 64))
 _WIDENING = ("zext", "sext", "trunc")
