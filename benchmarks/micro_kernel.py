@@ -92,11 +92,12 @@ def scheduled(
     addresses: Sequence[int] = (),
     banks: Sequence[tuple[int, int]] = (),
     yields: Sequence[bool] = (),
+    unit_turns: Sequence[int] = (),
 ) -> TimedKernel:
     """The kernel as machine code, with a number for each step; its registers are scoreboards.
 
-    What is left out is nothing: no scoreboard for operands (-1), no read of a bank, no yield, and
-    code of 16 bytes an instruction in their order.
+    What is left out is nothing: no scoreboard for operands (-1), no read of a bank, no yield, one
+    turn of the unit, and code of 16 bytes an instruction in their order.
     """
     count = len(stalls)
     schedule = MachineSchedule(
@@ -105,7 +106,7 @@ def scheduled(
         read=np.array(reads or [-1] * count, np.int64),
         address=np.array(addresses or [16 * number for number in range(count)], np.int64),
         bank_reads=np.array(banks or [(0, 0)] * count, np.int64),
-        unit_turns=np.ones(count, np.int64),
+        unit_turns=np.array(unit_turns or [1] * count, np.int64),
     )
     return replace(kernel, schedule=schedule)
 

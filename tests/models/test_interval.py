@@ -12,6 +12,7 @@ from kernelcast.models import ModelOptions, get_model, needs_paths
 from kernelcast.models.estimate import Estimate, Term
 from kernelcast.models.interval.advice import REMEDIES
 from kernelcast.models.interval.model import interval
+from kernelcast.models.interval.relief import Relief, _smallest
 from kernelcast.models.interval.shares import SHARES
 from kernelcast.models.interval.spread import premises
 from kernelcast.simcore.device.device import Device
@@ -246,3 +247,9 @@ def test_shares_of_units_are_rated_as_nvprof_does() -> None:
     assert found["single_precision_fu_utilization"] == 5
     with pytest.raises(KeyError):
         found["dram_utilization"]
+
+
+def test_parts_that_all_lose_time_leave_the_least_loss() -> None:
+    """Anomalies of the schedule may make a launch slower without any of its parts."""
+    slower = [Relief((Component.ISSUE,), 1.2, 1.0), Relief((Component.BARRIER,), 1.1, 1.0)]
+    assert _smallest(slower) is slower[1]

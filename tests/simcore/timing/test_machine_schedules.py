@@ -13,9 +13,12 @@ from micro_kernel import Step, micro_kernel, scheduled
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.timing.kernel.component import Component
+from kernelcast.simcore.timing.kernel.machine_schedule import machine_schedule
 from kernelcast.simcore.timing.kernel.stall_reasons import StallReason
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel, timing_facts
 from kernelcast.simcore.timing.launch.launch_timing import LaunchTiming, launch_timing
+from kernelcast.traces.issue_control import IssueControl
+from kernelcast.traces.trace import InstructionRow
 
 TRIPS = 2000
 WITHIN = 0.02
@@ -163,3 +166,23 @@ def test_other_lines_of_code_cost_nothing_before_they_are_needed(gpu: Device) ->
     few = [Step(Pipeline.INTEGER)] * 60
     cold = timed(gpu, code(gpu, few, [2] * len(few), trips=1))
     assert cold.full_cycles == pytest.approx(2 * len(few), rel=WITHIN)
+
+
+@pytest.mark.parametrize("turns", [1, 2])
+def test_products_of_64_bits_take_their_unit_twice_as_long(gpu: Device, turns: int) -> None:
+    """Eight warps of each scheduler keep the unit busy."""
+    kernel = code(gpu, [Step(Pipeline.INTEGER_MULTIPLY)], [1], warps=32, unit_turns=[turns])
+    lanes = timing_facts(gpu).integer_multiply.lanes
+    assert a_trip(gpu, kernel) == pytest.approx(turns * 32 * 32 / lanes, rel=WITHIN)
+
+
+def test_the_assembler_names_products_of_64_bits() -> None:
+    def row(mnemonic: str) -> InstructionRow:
+        control = IssueControl(
+            address=0, stall_cycles=1, yields=False, written=None, read=None, waits=(), reuse=0
+        )
+        return InstructionRow(0, mnemonic, mnemonic, "integer", 0, "", 0, control=control)
+
+    schedule = machine_schedule([row("IMAD.WIDE.U32"), row("IMAD"), row("IMAD.MOV.U32")])
+    assert schedule is not None
+    assert schedule.unit_turns.tolist() == [2, 1, 1]
