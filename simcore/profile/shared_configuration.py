@@ -2,7 +2,7 @@
 
 Since Volta both lie in one memory, which the driver divides for each kernel into one of a few
 configurations (CUDA C++ Programming Guide, compute capabilities, shared memory). Which one it takes
-is not published. The rule here is that of 131 kernels on an H100 under the driver 580.159
+is not published. The rule here is that of 149 kernels on an H100 under the driver 580.159
 (`launch__shared_mem_config_size` of Nsight Compute): room for twice the thread blocks that an SM
 can hold for other reasons, up to 132 KB; for four times as many where only the system's share is
 needed; more than that where the thread blocks themselves need it.

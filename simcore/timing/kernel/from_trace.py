@@ -237,9 +237,12 @@ def _levels(
 
 
 def _l2_waits(counts: Counters, l2_hits: Floats) -> Floats:
-    """The share of sectors past L1 that wait for DRAM, by pc; writes are alike for that."""
+    """The share of sectors past L1 that wait for DRAM, by pc.
+
+    Of stores, and of atomics that find all that they read, it is what they make DRAM write.
+    """
     missing = counts.l2_reads - counts.l2_read_hits + counts.l2_pending
-    waits = np.where(counts.l2_reads > 0, _ratio(missing, counts.l2_reads), 1.0 - l2_hits)
+    waits = np.where(missing > 0, _ratio(missing, counts.l2_reads), 1.0 - l2_hits)
     found: Floats = np.clip(waits, 0.0, 1.0)
     return found
 

@@ -150,6 +150,7 @@ def _coalesced(kernel: TimedKernel) -> TimedKernel:
         l1_hits=1.0 - l1_misses,
         l2_hits=1.0 - np.minimum(l2_misses, 1.0),
         l1_pending=np.minimum(levels.l1_pending, 1.0 - l1_misses),
+        l2_waits=np.maximum(levels.l2_waits, np.minimum(l2_misses, 1.0)),
         partial_writes=np.zeros_like(sectors),
     )
     passes = np.where(is_global, np.minimum(kernel.wavefronts, 1.0), kernel.wavefronts)

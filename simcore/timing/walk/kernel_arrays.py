@@ -159,6 +159,8 @@ class KernelArrays(NamedTuple):
     busiest address of atomics; COMMITTED, where in `operands` the number
     of registers stands that a commit is for, and these.
 
+    `moved` by row: the columns of `traffic_columns`.
+
     `schedule` by row, where `is_scheduled`: cycles that the warp's next instruction STALLs; the
     register that is ready when the operands have been read, from READS; whether it YIELDS; ADDRESS
     of the code; from BANK_READS on registers read of each bank; UNIT_TURNS.

@@ -15,9 +15,10 @@ from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.memory.simulated_memory import simulate_memory
 from kernelcast.simcore.profile.timed import timed_warps
-from kernelcast.simcore.timing.kernel.from_trace import timed_kernel
+from kernelcast.simcore.timing.kernel.from_trace import _l2_waits, timed_kernel
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 
 Compile = Callable[..., Kernel]
@@ -356,3 +357,13 @@ def test_profiles_compare_and_print_without_their_paths(compile_ptx: Compile) ->
     assert with_paths.derived(timed_warps) is not None
     assert plain == with_paths
     assert "paths" not in repr(with_paths)
+
+
+def test_atomics_that_find_what_they_read_still_write_to_dram() -> None:
+    """A hundred sectors hit L2, and half of them are written back."""
+    zeros, hundred = np.zeros(1, np.int64), np.full(1, 100, np.int64)
+    empty = dict.fromkeys(Counters._fields, zeros)
+    counts = Counters(**empty | {"l2_reads": hundred, "l2_read_hits": hundred})
+    assert _l2_waits(counts, np.array([0.5])).tolist() == [0.5]
+    missing = counts._replace(l2_read_hits=np.full(1, 80, np.int64))
+    assert _l2_waits(missing, np.array([0.5])).tolist() == [0.2]
