@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any
 
 from kernelcast.simcore.device.atomic_facts import AtomicFacts
+from kernelcast.simcore.device.host_link_facts import HostLinkFacts
 from kernelcast.simcore.device.section import Facts, Section
 from kernelcast.simcore.device.tensor_facts import TensorFacts
 from kernelcast.simcore.device.texture_facts import TextureFacts
@@ -316,6 +317,7 @@ class Device:
     tensor: TensorFacts | None = None
     atomics: AtomicFacts = field(default_factory=AtomicFacts)
     texture: TextureFacts | None = None
+    host_link: HostLinkFacts | None = None
     provenance: Mapping[str, Provenance] = field(compare=False, repr=False, default_factory=dict)
     early_release: bool = False
     """Whether warps that finish give their share of the thread block's resources back at once."""

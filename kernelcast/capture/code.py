@@ -1,0 +1,156 @@
+"""The code of a program: its modules, kernels and variables."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kernelcast.capture.arena import CallError
+from kernelcast.capture.protocol import Status, packed
+from kernelcast.errors import KernelcastError, LaunchError, SourceError
+from kernelcast.execution.runnable import LoadedModule, RunnableKernel
+from kernelcast.inputs.compiler_options import CompilerOptions
+from kernelcast.inputs.fat_binary import CodeKind, code_entries, is_fat_binary
+from kernelcast.inputs.source_file import load_source
+from kernelcast.ptx_frontend.sass.container.elf import is_elf
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.isa.schedule.register_estimate import estimated_registers
+from kernelcast.simcore.launch.device_memory import DeviceMemory
+
+__all__ = ["Function", "ProgramCode"]
+
+_USUAL_SHARED_BYTES = 48 << 10
+_PTX_VERSION = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A kernel that the program asked for; `module` counts its modules."""
+
+    number: int
+    module: int
+    kernel: RunnableKernel
+    attributes: dict[int, int] = field(default_factory=dict)
+    """What the program set, by the numbers of CUfunction_attribute."""
+
+
+class ProgramCode:
+    """The modules of one program, in the memory of its launches."""
+
+    def __init__(self, folder: Path, device: Device, memory: DeviceMemory) -> None:
+        self._folder = folder
+        self._device = device
+        self._memory = memory
+        self._modules: dict[int, LoadedModule] = {}
+        self._functions: dict[int, Function] = {}
+        self._numbers: dict[tuple[int, str], int] = {}
+        self._count = 0
+
+    def load(self, image: bytes) -> int:
+        """The number of a module; CallError when the image has no code that runs."""
+        self._count += 1
+        file = self._folder / f"module-{self._count}{_suffix(image)}"
+        file.write_bytes(image)
+        try:
+            self._modules[self._count] = load_source(file, self._options(image, file))
+        except SourceError as error:
+            raise CallError(Status.INVALID_PTX, str(error)) from None
+        except KernelcastError as error:
+            raise CallError(Status.INVALID_IMAGE, str(error)) from None
+        return self._count
+
+    def unload(self, number: int) -> None:
+        """Frees the variables of a module."""
+        self._module(number).unload(self._memory)
+        del self._modules[number]
+
+    def function(self, module: int, name: str) -> Function:
+        """A kernel by its symbol; CallError with the reason when it cannot run."""
+        known = self._numbers.get((module, name))
+        if known is not None:
+            return self._functions[known]
+        loaded = self._module(module)
+        try:
+            kernel = loaded[name]
+        except LaunchError as error:
+            raise CallError(Status.NOT_FOUND, str(error)) from None
+        except KernelcastError as error:
+            raise CallError(Status.NO_CODE_FOR_DEVICE, str(error)) from None
+        number = len(self._functions) + 1
+        self._functions[number] = Function(number, module, kernel)
+        self._numbers[module, name] = number
+        return self._functions[number]
+
+    def of_number(self, number: int) -> Function:
+        """A kernel that was asked for before."""
+        if number not in self._functions:
+            raise CallError(Status.INVALID_HANDLE, f"there is no function {number}")
+        return self._functions[number]
+
+    def variable(self, module: int, name: str) -> tuple[int, int]:
+        """Address and size of a variable; CallError when no kernel uses one of that name."""
+        try:
+            found = self._module(module).variable(name, self._memory)
+        except LaunchError as error:
+            raise CallError(Status.INVALID_SYMBOL, str(error)) from None
+        return found.address, found.size
+
+    def described(self, function: Function) -> bytes:
+        """What the program's side must know of a function: the words of `kc_function`."""
+        kernel = function.kernel.kernel
+        device = self._device
+        threads = kernel.required_threads or kernel.max_threads
+        limit = device.sm.max_threads_per_thread_block
+        if threads is not None:
+            limit = min(limit, threads[0] * threads[1] * threads[2])
+        machine = kernel.machine
+        code = _version(device)
+        words = [
+            function.number,
+            len(kernel.parameters),
+            limit,
+            kernel.shared_bytes - (machine.system_shared_bytes if machine else 0),
+            0,
+            kernel.local_bytes,
+            machine.registers if machine else min(estimated_registers(kernel), 255),
+            _PTX_VERSION,
+            code,
+            function.attributes.get(8, max(0, _USUAL_SHARED_BYTES - kernel.shared_bytes)),
+            kernel.parameter_bytes,
+        ]
+        places = [word for item in kernel.parameters for word in (item.offset, item.size)]
+        return packed(*words, *places)
+
+    def _module(self, number: int) -> LoadedModule:
+        if number not in self._modules:
+            raise CallError(Status.INVALID_HANDLE, f"there is no module {number}")
+        return self._modules[number]
+
+    def _options(self, image: bytes, file: Path) -> CompilerOptions:
+        """Of code for several architectures that of the newest one that the GPU runs."""
+        if not is_fat_binary(image):
+            return CompilerOptions()
+        entries = [
+            (entry.kind is CodeKind.PTX, entry.number, entry.architecture)
+            for entry in code_entries(io.BytesIO(image), str(file))
+            if entry.kind in (CodeKind.PTX, CodeKind.CUBIN)
+        ]
+        fitting = [item for item in entries if item[1] <= _version(self._device)]
+        if len({architecture for *_, architecture in entries}) < 2 or not fitting:
+            return CompilerOptions()
+        return CompilerOptions(max(fitting)[2])
+
+
+def _version(device: Device) -> int:
+    """80 of compute capability 8.0; that of Hopper for GPUs of other vendors."""
+    given = device.architecture.compute_capability
+    return int(given.replace(".", "")) if given else 90
+
+
+def _suffix(image: bytes) -> str:
+    if is_fat_binary(image):
+        return ".fatbin"
+    return ".cubin" if is_elf(image) else ".ptx"
+
+
