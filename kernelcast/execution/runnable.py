@@ -15,6 +15,7 @@ from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.launch_sampling import sampled_launch
 from kernelcast.execution.memory_simulation import MemorySimulation
 from kernelcast.execution.path_samples import PathSamples
+from kernelcast.execution.prepared import PreparedLaunch, check_options
 from kernelcast.execution.run_options import RunKeywords, RunOptions
 from kernelcast.inputs.kernel_names import kernels_called, shortest_names
 from kernelcast.progress import Progress
@@ -85,23 +86,56 @@ class RunnableKernel:
         devices, and ExecutionError, with thread and source line, when the kernel fails.
         """
         chosen = RunOptions.of(self.run, options, keywords)
-        if isinstance(args, str) or not isinstance(args, Sequence):
-            raise LaunchError(f"args must be a list of arguments, got {type(args).__name__}")
-        described = LaunchDescription(
-            grid,
-            block,
-            global_size,
-            local_size,
-            shared_bytes,
-            chosen.cluster,
-            chosen.registers,
-            chosen.argument_names,
-        )
-        launch = replace(described.launch(self.kernel, args), memory=self._memory(chosen))
+        sizes = LaunchDescription(grid, block, global_size, local_size, shared_bytes)
+        launch = self._launch(args, sizes, chosen)
         targets = [load_device(item) if isinstance(item, str) else item for item in chosen.devices]
         with time_limit(chosen.ends.seconds):
             found = self._planned(launch, self._plan(targets, chosen), chosen)
         return found.with_caches(chosen.caches)
+
+    def prepare(
+        self,
+        *,
+        args: Sequence[Argument],
+        grid: Size | None = None,
+        block: Size | None = None,
+        global_size: Size | None = None,
+        local_size: Size | None = None,
+        shared_bytes: int = 0,
+        options: RunOptions | None = None,
+        **keywords: Unpack[RunKeywords],
+    ) -> PreparedLaunch:
+        """Makes a launch ready that repeats: its `run` executes it and records nothing.
+
+        Takes what `run` takes, but for devices and sampling; `target` says whose machine code is
+        executed. The time limit of `limits` is that of each run.
+        Raises LaunchError when the launch does not fit the kernel.
+        """
+        chosen = RunOptions.of(self.prepare, options, keywords)
+        check_options(chosen)
+        sizes = LaunchDescription(grid, block, global_size, local_size, shared_bytes)
+        launch = self._launch(args, sizes, chosen)
+        plan = self._plan([], chosen)
+        kernel = plan.machine[0][0] if plan.machine else self.kernel
+        found = RunnableKernel(kernel)
+        found._check(launch, [])
+        if chosen.exact_sums:
+            found = found.with_exact_sums()
+        return PreparedLaunch(found.kernel, launch, chosen)
+
+    def _launch(
+        self, args: Sequence[Argument], sizes: LaunchDescription, options: RunOptions
+    ) -> Launch:
+        """The launch with arguments of a kernel, on the memory of the options."""
+        if isinstance(args, str) or not isinstance(args, Sequence):
+            raise LaunchError(f"args must be a list of arguments, got {type(args).__name__}")
+        described = replace(
+            sizes,
+            cluster=options.cluster,
+            registers=options.registers,
+            argument_names=options.argument_names,
+        )
+        return replace(described.launch(self.kernel, args), memory=self._memory(options))
 
     def _memory(self, options: RunOptions) -> ModuleMemory | None:
         """The variables of the kernel's module in the memory of the launch; None without one."""

@@ -25,7 +25,7 @@ from kernelcast.traces.collector import AccessCollector
 from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
 
-__all__ = ["ENGINES", "Listener", "default_engine", "execute"]
+__all__ = ["ENGINES", "Listener", "check_fits", "default_engine", "engine_named", "execute"]
 
 
 class Engine(Protocol):
@@ -92,14 +92,8 @@ def execute(
     `listener` hears of progress, while the launch runs. Raises LaunchError when the launch does not
     fit the kernel and ExecutionError when the kernel fails.
     """
-    name = default_engine() if engine == "auto" else engine
-    if name not in ENGINES:
-        known = ", ".join(("auto", *ENGINES))
-        hint = nearest(engine, ENGINES)
-        raise KernelcastError(f"unknown engine {engine!r}{hint}; known: {known}")
-    launch.check(kernel)
-    check_warp_width(kernel, warp_width)
-    check_warps(-(-launch.threads_per_thread_block // warp_width) * launch.thread_blocks)
+    name = engine_named(engine)
+    check_fits(kernel, launch, warp_width)
     kernel = with_whole_barriers(kernel, launch.threads_per_thread_block)
     launch = launch.materialised()
     collector = AccessCollector()
@@ -124,6 +118,23 @@ def execute(
     return replace(
         trace, patterns=patterns, accesses=accesses, pattern_counts=counts, has_memory=True
     )
+
+
+def engine_named(engine: str) -> str:
+    """The engine that runs for a name or `auto`; KernelcastError for a name that is none."""
+    name = default_engine() if engine == "auto" else engine
+    if name not in ENGINES:
+        known = ", ".join(("auto", *ENGINES))
+        hint = nearest(engine, ENGINES)
+        raise KernelcastError(f"unknown engine {engine!r}{hint}; known: {known}")
+    return name
+
+
+def check_fits(kernel: Kernel, launch: Launch, warp_width: int) -> None:
+    """Raises LaunchError when the launch does not fit the kernel, or has too many warps."""
+    launch.check(kernel)
+    check_warp_width(kernel, warp_width)
+    check_warps(-(-launch.threads_per_thread_block // warp_width) * launch.thread_blocks)
 
 
 def default_engine() -> str:

@@ -73,6 +73,11 @@ class DeviceMemory:
         return self._table.allocations
 
     @property
+    def changes(self) -> int:
+        """How often allocations have come or gone."""
+        return self._table.changes
+
+    @property
     def used_bytes(self) -> int:
         """Bytes that are taken, in units of 256."""
         return self._used + (0 if self._base is None else self._base.used_bytes)

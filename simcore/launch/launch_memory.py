@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.simcore.isa.ir.kernel import Kernel, Parameter, SymbolAddress
+from kernelcast.simcore.isa.ir.kernel import GRID, Kernel, Parameter, SymbolAddress
 from kernelcast.simcore.launch.allocations import Allocation
 from kernelcast.simcore.launch.device_memory import DeviceMemory
 from kernelcast.simcore.launch.image_descriptors import (
@@ -55,7 +55,8 @@ class LaunchMemory:
             content[parameter.offset : parameter.offset + len(held)] = held
         self._place_images(kernel, launch, content)
         self.parameters = FlatMemory("parameters", len(content), data=bytes(content))
-        module = module or ModuleMemory(self.globals)
+        self._kernel = kernel
+        self._module = module = module or ModuleMemory(self.globals)
         self._symbols = module.load(kernel, self.globals)
         self.constants = module.constants(kernel, self._symbols)
 
@@ -72,6 +73,15 @@ class LaunchMemory:
         device memory: parameters, and words of structs.
         """
         return tuple(self._pointers)
+
+    def begin_again(self) -> None:
+        """Makes what begins anew with each launch what it was: constants, and the grid's state."""
+        if self.constants.size:
+            now = self._module.constants(self._kernel, self._symbols)
+            self.constants.replace(now.bytes[: len(self.constants.bytes)])
+        if GRID in self._symbols:
+            size = self._kernel.symbols[GRID].size
+            self.globals.fill(self._symbols[GRID], 0, size)
 
     def address_of(self, operand: SymbolAddress) -> int:
         """The virtual address of a symbol, with the operand's offset."""

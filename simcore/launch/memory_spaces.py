@@ -43,6 +43,12 @@ class FlatMemory:
             self.bytes.flags.writeable = False
         self._views: dict[np.dtype[Any], npt.NDArray[Any]] = {}
 
+    def replace(self, content: npt.NDArray[np.uint8]) -> None:
+        """Makes what is only read begin with other bytes, in place."""
+        self.bytes.flags.writeable = True
+        self.bytes[: len(content)] = content
+        self.bytes.flags.writeable = False
+
     def typed(self, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
         """The memory as an array of that type, without a copy."""
         view = self._views.get(dtype)

@@ -48,6 +48,7 @@ class PrintedText:
     def flush(self) -> None:
         """Writes everything and forgets it."""
         pieces, self._pieces = self._pieces, []
+        self.characters = 0
         if pieces:
             self._write("".join(text for _, text in sorted(pieces, key=lambda piece: piece[0])))
 

@@ -29,7 +29,7 @@ from kernelcast.simcore.launch.local_arrays import shared_bytes
 from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
 
-__all__ = ["PreparedLaunch", "SlicedLaunch", "can_run", "run"]
+__all__ = ["CompiledLaunch", "SlicedLaunch", "can_run", "run"]
 
 
 _OPTIMIZING_S_PER_CHARACTER = 1e-6
@@ -122,7 +122,7 @@ def _generated(
     return _CompiledKernel(generate(kernel, facts, dict(symbols), records, only))
 
 
-class PreparedLaunch:
+class CompiledLaunch:
     """A launch of a kernel, or with `only` of a slice of it, ready to run for warps of a width."""
 
     def __init__(
@@ -132,9 +132,9 @@ class PreparedLaunch:
         self._launch = launch
         self._width = warp_width
         self._only = only
-        self._memory = LaunchMemory(kernel, launch)
+        self.memory = LaunchMemory(kernel, launch)
         shared = shared_bytes(kernel, launch)
-        self._facts = launch_facts(kernel, launch, self._memory, warp_width, shared)
+        self._facts = launch_facts(kernel, launch, self.memory, warp_width, shared)
 
     def run(
         self,
@@ -166,13 +166,18 @@ class PreparedLaunch:
         ranges: Sequence[tuple[int, int]] | None = None,
         printed: PrintedText | None = None,
     ) -> tuple[Job, _CompiledKernel]:
-        symbols = tuple(sorted(self._memory.symbols.items()))
-        code = _generated(self._kernel, self._facts, symbols, bool(sinks), self._only)
-        host = HostFunctions(self._kernel, self._memory, printed or PrintedText(sys.stdout.write))
-        task = Task(
-            self._kernel, self._launch, self._memory, self._facts, code.source, limits, host
-        )
+        task, code = self.task(limits, records=bool(sinks), printed=printed)
         return Job(task, sinks, ranges), code
+
+    def task(
+        self, limits: Limits, *, records: bool = False, printed: PrintedText | None = None
+    ) -> tuple[Task, _CompiledKernel]:
+        """What workers of this launch share, and the code that they run."""
+        symbols = tuple(sorted(self.memory.symbols.items()))
+        code = _generated(self._kernel, self._facts, symbols, records, self._only)
+        host = HostFunctions(self._kernel, self.memory, printed or PrintedText(sys.stdout.write))
+        task = Task(self._kernel, self._launch, self.memory, self._facts, code.source, limits, host)
+        return task, code
 
 
 def run(
@@ -185,7 +190,7 @@ def run(
     printed: PrintedText | None = None,
 ) -> Trace:
     """Executes every thread block; buffers are changed in place. `sinks` get the accesses."""
-    return PreparedLaunch(kernel, launch, warp_width).run(limits, progress, sinks, printed)
+    return CompiledLaunch(kernel, launch, warp_width).run(limits, progress, sinks, printed)
 
 
 class SlicedLaunch:
@@ -197,8 +202,8 @@ class SlicedLaunch:
 
     def __init__(self, kernel: Kernel, launch: Launch, warp_width: int, limits: Limits) -> None:
         self._limits = limits
-        self._control = PreparedLaunch(kernel, launch, warp_width, control_slice(kernel).pcs)
-        self._addresses = PreparedLaunch(kernel, launch, warp_width, address_slice(kernel).pcs)
+        self._control = CompiledLaunch(kernel, launch, warp_width, control_slice(kernel).pcs)
+        self._addresses = CompiledLaunch(kernel, launch, warp_width, address_slice(kernel).pcs)
 
     def counts(self, progress: Callable[[float], None] | None) -> Trace:
         """Instructions of the whole grid, exactly; no accesses."""

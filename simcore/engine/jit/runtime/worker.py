@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from kernelcast.errors import ExecutionError
 from kernelcast.simcore.engine.jit.codegen.counted_barriers import BARRIERS
-from kernelcast.simcore.engine.jit.codegen.launch_facts import LaunchFacts
 from kernelcast.simcore.engine.jit.codegen.rounds import (
     RESUME_ROUND,
     RESUME_STAGE,
@@ -21,25 +20,21 @@ from kernelcast.simcore.engine.jit.codegen.rounds import (
     STATUS_STAGES,
     STATUS_STUCK,
 )
-from kernelcast.simcore.engine.jit.codegen.runtime_functions import SPACES
 from kernelcast.simcore.engine.jit.codegen.workspace import FIELDS
 from kernelcast.simcore.engine.jit.runtime.barrier_check import BarrierCheck
 from kernelcast.simcore.engine.jit.runtime.cluster_place import ClusterPlace
-from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode
+from kernelcast.simcore.engine.jit.runtime.launch_log import FIRST_STAGES, launch_log
 from kernelcast.simcore.engine.jit.runtime.stack_threads import aligned, first_rows, pointer_rows
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault
 from kernelcast.simcore.engine.reference.batch import Batch, GridShape
 from kernelcast.simcore.engine.rules.host_functions import Caller
-from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
-from kernelcast.simcore.isa.ir.kernel import BarrierSync, HostCall, Kernel
-from kernelcast.simcore.launch.launch import Launch
+from kernelcast.simcore.isa.ir.kernel import BarrierSync, HostCall
 
 __all__ = ["Pause", "Worker"]
 
 Ints = npt.NDArray[np.int64]
 _RING_BYTES = 1 << 20
-_FIRST_STAGES = 16
 _NO_LIMIT = (1 << 63) - 1
 _HostEntry = ctypes.CFUNCTYPE(
     ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint64, ctypes.c_void_p
@@ -95,15 +90,16 @@ class Worker:
         self._contexts = aligned(layout.context_bytes * layout.warps)
         self._pointers, self._allocations = pointer_rows(memory), memory.globals.rows()
         self._recent_rows = first_rows(self._allocations, layout.row_slots)
-        self._stages = np.zeros((_FIRST_STAGES, layout.counters), np.int64)
-        self.totals = np.zeros((_FIRST_STAGES, layout.counters), np.int64)
+        self._stages = np.zeros((FIRST_STAGES, layout.counters), np.int64)
+        self.totals = np.zeros((FIRST_STAGES, layout.counters), np.int64)
         self.log: Any = log
         self._flush = _Flush(self._take_ring)
         self._ring = aligned(max(_RING_BYTES, layout.record_bytes) if record_memory else 0)
         if record_memory and log is None:
-            self.log = _access_log(kernel, launch, facts, source)
+            self.log = launch_log(kernel, launch, facts, source)
         most = task.limits.instructions_per_warp
-        self._fill(_NO_LIMIT if most is None else most)
+        self._limit = _NO_LIMIT if most is None else most
+        self._fill(self._limit)
 
     def _fill(self, limit: int) -> None:
         stride = -(-self._kernel.local_bytes // 16) * 16
@@ -159,6 +155,19 @@ class Worker:
         """Every warp ends at its next loop."""
         self._set("limit", 0)
 
+    def begin(self) -> None:
+        """Makes the worker ready for another run of its launch."""
+        self._set("limit", self._limit)
+
+    def look_again(self) -> None:
+        """Takes the allocations and the pointers as they are by now."""
+        self._pointers, self._allocations = pointer_rows(self._memory), self._memory.globals.rows()
+        self._recent_rows = first_rows(self._allocations, self._source.layout.row_slots)
+        self._set("pointers", self._pointers.ctypes.data)
+        self._set("allocations", self._allocations.ctypes.data)
+        self._set("allocation_count", len(self._allocations))
+        self._set("recent_rows", self._recent_rows.ctypes.data)
+
     def run(
         self,
         entry: Any,
@@ -205,6 +214,17 @@ class Worker:
         if self._cluster is None:
             self.take_records()
         return None
+
+    def run_whole(
+        self, entry: Any, first: int, end: int, counts: Ints, times: Ints
+    ) -> WorkerFault | None:
+        """`run` where no thread block waits for another; the rows of `counts` are used again."""
+        try:
+            next(self.run(entry, first, end, counts, times, _nobody_waits))
+        except StopIteration as stop:
+            fault: WorkerFault | None = stop.value
+            return fault
+        raise AssertionError("a thread block waits for another")
 
     def take_records(self) -> None:
         """What has been recorded so far, into the log."""
@@ -362,22 +382,8 @@ class Worker:
         )
 
 
-def _access_log(kernel: Kernel, launch: Launch, facts: LaunchFacts, source: GeneratedCode) -> Any:
-    # the compiled decoder is slow to import and runs without records do not need it
-    from kernelcast.simcore.engine.jit.codegen.memory.counted_accesses import CountedAccesses
-    from kernelcast.simcore.engine.jit.recording.access_log import AccessLog
-    from kernelcast.simcore.engine.jit.recording.access_rows import PcFacts
-
-    table = instruction_rows(kernel)
-    spaces = {space.value: number for space, number in SPACES.items()}
-    space = np.array([spaces.get(row.space, -1) for row in table], np.int64)
-    size = np.array([row.access_bytes for row in table], np.int64)
-    lanes = facts.warps * facts.width * launch.thread_blocks
-    slots = source.layout.access_slots
-    counted = CountedAccesses(source.counted, slots, facts.width, _FIRST_STAGES)
-    return AccessLog(
-        facts.width, facts.warps, PcFacts(space, size, lanes), source.lane_offsets, counted
-    )
+def _nobody_waits(first: int) -> None:
+    raise AssertionError(f"thread blocks from {first} on are given back")
 
 
 def _as_execution_error(raised: ExecutionError | MemoryError) -> ExecutionError:
