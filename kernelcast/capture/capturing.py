@@ -15,7 +15,7 @@ from kernelcast.capture.program import Program
 from kernelcast.capture.recording import Recorder
 from kernelcast.capture.result import CaptureResult, ProcessResult
 from kernelcast.capture.server import Server
-from kernelcast.capture.session import Session
+from kernelcast.capture.session import BeforeLaunch, Session
 from kernelcast.errors import LaunchError
 from kernelcast.execution.code import Code, code_named
 from kernelcast.simcore.device.device import Device
@@ -42,6 +42,7 @@ class CaptureOptions:
     recording: Path | None = None
     tell: Callable[[str], None] = print
     step: Callable[[Session], None] = lambda _session: None
+    before_launch: BeforeLaunch | None = None
 
 
 def capture(
@@ -67,6 +68,7 @@ def capture(
             is_host_timed=chosen.is_host_timed,
             every=chosen.every,
             step=chosen.step,
+            before_launch=chosen.before_launch,
         )
         with server, _recorded(server, command, chosen.recording):
             program = Program(command, libraries(), server.path, is_quiet=chosen.is_quiet)

@@ -17,7 +17,7 @@ from kernelcast.capture.calls.table import CALLS
 from kernelcast.capture.protocol import Action, CopyRequest, Kind, words
 from kernelcast.capture.recording import Frame, read_recording
 from kernelcast.capture.result import CaptureResult, ProcessResult
-from kernelcast.capture.session import Session
+from kernelcast.capture.session import BeforeLaunch, Session
 from kernelcast.execution.code import Code, code_named
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.launch.device_memory import DeviceMemory
@@ -33,6 +33,7 @@ class ReplayOptions:
     every: bool = False
     tell: Callable[[str], None] = print
     step: Callable[[Session], None] = lambda _session: None
+    before_launch: BeforeLaunch | None = None
 
 
 def replay(
@@ -72,6 +73,7 @@ def _session(devices: Sequence[Device], folder: Path, options: ReplayOptions) ->
     session = Session.begin(devices, own, code_named(options.code), actor.act, options.tell)
     session.arena.capacity_bytes = 1 << 62  # the program had room
     session.launches.every = options.every
+    session.before_launch = options.before_launch
     actor.memory = session.arena.memory
     return session
 

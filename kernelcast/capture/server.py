@@ -25,7 +25,7 @@ from kernelcast.capture.protocol import (
     words,
 )
 from kernelcast.capture.recording import Recorder
-from kernelcast.capture.session import Session
+from kernelcast.capture.session import BeforeLaunch, Session
 from kernelcast.execution.code import Code
 from kernelcast.simcore.device.device import Device
 
@@ -57,6 +57,7 @@ class Server:
     every: bool = False
     recorder: Recorder | None = None
     step: Callable[[Session], None] = lambda _session: None
+    before_launch: BeforeLaunch | None = None
     sessions: list[Session] = field(default_factory=list)
 
     def __enter__(self) -> Server:
@@ -217,6 +218,7 @@ class _Connection:
             return
         session = Session.begin(server.devices, server.folder, server.code, self._act, server.tell)
         session.launches.every = server.every
+        session.before_launch = server.before_launch
         session.program, session.process = payload[24:].decode("utf-8", "replace"), process
         self._session = session
         server.sessions.append(session)

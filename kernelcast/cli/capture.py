@@ -9,10 +9,12 @@ import typer
 
 from kernelcast.capture.capturing import CaptureOptions
 from kernelcast.capture.capturing import capture as run_captured
+from kernelcast.capture.extraction import Extraction
 from kernelcast.capture.recording import RECORDING_SUFFIX
 from kernelcast.capture.replay import ReplayOptions, replay
 from kernelcast.cli import options
 from kernelcast.cli.terminal import show, show_error, show_line
+from kernelcast.errors import InputError
 from kernelcast.report import records
 from kernelcast.report.capture import capture_record, capture_report
 
@@ -52,6 +54,17 @@ def capture(
             metavar="FILE",
         ),
     ] = None,
+    launch: Annotated[
+        int | None,
+        typer.Option(help="Write launch N, from 0 on, to --workload.", metavar="N", min=0),
+    ] = None,
+    workload: Annotated[
+        Path | None,
+        typer.Option(
+            help="The workload file to write; code and memory of the launch lie beside it.",
+            metavar="FILE.toml",
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Run an unmodified program without a GPU, and estimate all of its launches.
@@ -64,9 +77,10 @@ def capture(
     Exit status 1: the program failed, or a launch did.
     """
     devices = options.named_devices(device or [_USUAL_DEVICE])
+    extraction = _extraction(launch, workload)
     is_recording = output is not None and output.suffix == RECORDING_SUFFIX
     if Path(program[0]).suffix == RECORDING_SUFFIX:
-        replayed = ReplayOptions(code=code, every=every, tell=show_error)
+        replayed = ReplayOptions(code=code, every=every, tell=show_error, before_launch=extraction)
         result = replay(Path(program[0]), devices, replayed)
     else:
         captured = CaptureOptions(
@@ -76,6 +90,7 @@ def capture(
             is_quiet=json,
             recording=output if is_recording else None,
             tell=show_error,
+            before_launch=extraction,
         )
         result = run_captured(program, devices, captured)
     if output is not None and not is_recording:
@@ -84,5 +99,13 @@ def capture(
         show_line(records.to_json(capture_record(result)))
     else:
         show(capture_report(result))
+    if extraction is not None and not extraction.is_done:
+        raise InputError(f"there is no launch {extraction.number}: nothing was written")
     if result.status or result.failed:
         raise typer.Exit(1)
+
+
+def _extraction(launch: int | None, workload: Path | None) -> Extraction | None:
+    if (launch is None) != (workload is None):
+        raise InputError("--launch says which launch is written to --workload: give both")
+    return None if launch is None or workload is None else Extraction(launch, workload)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -37,6 +38,11 @@ class ModuleMemory:
     def of(cls, memory: DeviceMemory, module: object) -> ModuleMemory:
         """The one of `module` in a device memory, whatever object stands for the module."""
         return memory.kept(module, cls)
+
+    @property
+    def variables(self) -> Mapping[str, Allocation]:
+        """The variables that were made so far."""
+        return MappingProxyType(self._variables)
 
     def unload(self) -> None:
         """Frees all variables; their next use begins with the initial contents."""
