@@ -57,6 +57,8 @@ class LaunchFacts:
     """`%laneid` counts modulo this."""
     cluster: tuple[int, int, int] | None = None
     """Thread blocks of a cluster; None where the kernel knows of none."""
+    numbers: tuple[int, ...] = ()
+    """Offsets of parameters that are mere numbers: code may read them when it runs as well."""
 
     @property
     def threads(self) -> int:
@@ -82,6 +84,7 @@ def launch_facts(
     """The facts of a launch with `shared` bytes of shared memory a thread block."""
     pointers = tuple(place for place, _ in memory.pointers)
     integers: list[tuple[int, int, int]] = []
+    numbers: list[int] = []
     images = placed_images(kernel, launch)
     for value, parameter in zip(placed_arguments(kernel, launch), kernel.parameters, strict=True):
         for _ in levels_of(value):
@@ -96,6 +99,8 @@ def launch_facts(
         elif isinstance(value, (int, np.integer)) and not parameter.type.is_float:
             bits = int(value) & ((1 << (8 * parameter.size)) - 1)
             integers.append((parameter.offset, parameter.size, bits))
+            if not parameter.is_local_array:
+                numbers.append(parameter.offset)
     return LaunchFacts(
         width=width,
         grid=launch.grid,
@@ -107,6 +112,7 @@ def launch_facts(
         parameter_bytes=parameter_memory_bytes(kernel, launch),
         numbered_lanes=numbered_lanes(kernel, width),
         cluster=launch.cluster_of(kernel) if needs_clusters(kernel) else None,
+        numbers=tuple(numbers),
     )
 
 

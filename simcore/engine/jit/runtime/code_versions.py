@@ -1,0 +1,86 @@
+"""Which integer parameters compiled code takes as constants, and which it reads when it runs.
+
+Constants make better code, but each value takes a compilation. A kernel that was compiled for a few
+values of its integers reads from then on those that differed; the others stay constants.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from weakref import WeakKeyDictionary
+
+from kernelcast.simcore.engine.jit.codegen.launch_facts import LaunchFacts
+from kernelcast.simcore.isa.ir.kernel import Kernel
+
+__all__ = ["MOST_SPECIAL_VERSIONS", "with_fewer_constants"]
+
+Integers = tuple[tuple[int, int, int], ...]
+MOST_SPECIAL_VERSIONS = 3
+"""Versions of a kernel that differ in nothing but its integer parameters."""
+_MOST_KEPT = 64
+"""Kinds of launches of one kernel that are remembered."""
+
+
+@dataclass(slots=True)
+class _Versions:
+    """The code there is for launches that differ in nothing but integer parameters.
+
+    `special` has all of them as constants, `general` those of each set of numbers of bytes that
+    differ.
+    """
+
+    special: list[Integers] = field(default_factory=list)
+    general: list[tuple[frozenset[int], Integers]] = field(default_factory=list)
+
+    def chosen(self, integers: Integers, numbers: frozenset[int]) -> Integers:
+        """The constants of the version that serves a launch, an old one if there is any."""
+        if integers in self.special:
+            return integers
+        for varying, constants in self.general:
+            if _without(integers, varying) == constants:
+                return constants
+        if len(self.special) < MOST_SPECIAL_VERSIONS:
+            self.special.append(integers)
+            return integers
+        return self._more_general(integers, numbers)
+
+    def _more_general(self, integers: Integers, numbers: frozenset[int]) -> Integers:
+        """The constants of a new version, which reads all that has differed so far."""
+        known = set().union(*(varying for varying, _ in self.general))
+        for other in (*self.special, *(constants for _, constants in self.general)):
+            values = {offset: value for offset, _, value in other}
+            known |= {o for o, _, value in integers if values.get(o, value) != value}
+        varying = frozenset(known & numbers)
+        constants = _without(integers, varying)
+        self.general.append((varying, constants))
+        return constants
+
+
+_known: WeakKeyDictionary[Kernel, OrderedDict[Hashable, _Versions]] = WeakKeyDictionary()
+_lock = Lock()
+
+
+def with_fewer_constants(kernel: Kernel, facts: LaunchFacts, *others: Hashable) -> LaunchFacts:
+    """The facts that code is compiled for: without integers that differ from launch to launch.
+
+    `others`: what else code depends on.
+    """
+    numbers = frozenset(facts.numbers)
+    if not numbers:
+        return facts
+    fixed = tuple(item for item in facts.integers if item[0] not in numbers)
+    kind = (replace(facts, integers=fixed), *others)
+    with _lock:
+        kinds = _known.setdefault(kernel, OrderedDict())
+        versions = kinds.setdefault(kind, _Versions())
+        kinds.move_to_end(kind)
+        while len(kinds) > _MOST_KEPT:
+            kinds.popitem(last=False)
+        return replace(facts, integers=versions.chosen(facts.integers, numbers))
+
+
+def _without(integers: Integers, varying: frozenset[int]) -> Integers:
+    return tuple(item for item in integers if item[0] not in varying)
