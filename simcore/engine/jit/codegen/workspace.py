@@ -6,6 +6,7 @@ __all__ = ["FIELDS", "field_offset"]
 
 FIELDS: tuple[str, ...] = (
     "limit",  # instructions that a warp may issue; 0 stops every warp at its next loop
+    "limit_call",  # compiled function (instructions) -> 1: a warp over the limit may go on; or 0
     "fault_kind",
     "fault_pc",
     "fault_lane",

@@ -39,6 +39,7 @@ _WARP_HEAD = """define internal i32 @warp(ptr noalias %w, ptr noalias %context, 
 entry:"""
 _MOST_MIXED = 63
 _METADATA = """attributes #0 = { "prefer-vector-width"="512" "min-legal-vector-width"="512" }
+attributes #1 = { cold nounwind memory(inaccessiblemem: readwrite) }
 !0 = !{!"branch_weights", i32 1, i32 100000}
 !1 = !{!"branch_weights", i32 100000, i32 1}"""
 _LEAST_STAGING_BYTES = 16

@@ -27,11 +27,6 @@ class RepeatedLaunch:
         self._block: bytes | None = None
         self._ready = self._made(launch)
 
-    @property
-    def can_repeat(self) -> bool:
-        """Whether `run` serves the launch: thread blocks that wait for each other do not."""
-        return self._ready.can_repeat
-
     def run(self, parameters: bytes | None = None) -> None:
         """Executes every thread block, with a block of other `parameters` from now on.
 

@@ -24,6 +24,7 @@ from kernelcast.simcore.engine.jit.codegen.workspace import FIELDS
 from kernelcast.simcore.engine.jit.runtime.barrier_check import BarrierCheck
 from kernelcast.simcore.engine.jit.runtime.cluster_place import ClusterPlace
 from kernelcast.simcore.engine.jit.runtime.launch_log import FIRST_STAGES, launch_log
+from kernelcast.simcore.engine.jit.runtime.lookout import Lookout
 from kernelcast.simcore.engine.jit.runtime.stack_threads import aligned, first_rows, pointer_rows
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault
@@ -159,14 +160,11 @@ class Worker:
         """Makes the worker ready for another run of its launch."""
         self._set("limit", self._limit)
 
-    def look_again(self) -> None:
-        """Takes the allocations and the pointers as they are by now."""
-        self._pointers, self._allocations = pointer_rows(self._memory), self._memory.globals.rows()
-        self._recent_rows = first_rows(self._allocations, self._source.layout.row_slots)
-        self._set("pointers", self._pointers.ctypes.data)
-        self._set("allocations", self._allocations.ctypes.data)
-        self._set("allocation_count", len(self._allocations))
-        self._set("recent_rows", self._recent_rows.ctypes.data)
+    def new_lookout(self) -> Lookout:
+        """Makes warps ask it, and not end, when they come to a loop after `stop`."""
+        found = Lookout(self.stop, self.begin, self._limit)
+        self._set("limit_call", ctypes.cast(found.entry, ctypes.c_void_p).value or 0)
+        return found
 
     def run(
         self,

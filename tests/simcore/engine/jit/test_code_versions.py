@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,17 +32,17 @@ Compile = Callable[..., Kernel]
 
 
 @pytest.fixture
-def constants(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[int, int]]]:
+def constants(monkeypatch: pytest.MonkeyPatch) -> list[dict[int, int]]:
     """Offset and value of the integers that each compilation had as constants."""
     found: list[dict[int, int]] = []
-    generate = jit_run.generate
+    generate = vars(jit_run)["generate"]
 
     def noted(kernel: Kernel, facts: LaunchFacts, *others: Any) -> Any:
         found.append({offset: value for offset, _, value in facts.integers})
         return generate(kernel, facts, *others)
 
     monkeypatch.setattr(jit_run, "generate", noted)
-    yield found
+    return found
 
 
 def run(kernel: Kernel, out: np.ndarray[Any, Any], n: int, k: int, stride: int = 4) -> Trace:
