@@ -8,12 +8,14 @@ import struct
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 import kernelcast as kc
 from kernelcast.errors import ExecutionError, LaunchError, LimitExceeded, MemoryAccessError
+from kernelcast.simcore.engine.jit.runtime.worker import Worker
 
 HEAD = ".version 6.0\n.target sm_50\n.address_size 64\n"
 ADD = (
@@ -227,7 +229,7 @@ def test_a_small_grid_runs_on_the_calling_thread(
     memory: kc.DeviceMemory, started: list[threading.Thread]
 ) -> None:
     x = memory.allocate(4 * 64, "x")
-    launch = kc.load_ptx(ADD)["add"].prepare(grid=2, block=32, args=[x, 1, 64], memory=memory)
+    launch = kc.load_ptx(ADD)["add"].prepare(grid=1, block=64, args=[x, 1, 64], memory=memory)
     launch.run()
     assert not [thread for thread in started if "worker" in thread.name]
 
@@ -324,3 +326,77 @@ def test_the_reference_engine_repeats_launches_too(memory: kc.DeviceMemory) -> N
     launch.run()
     launch.run(block(x, 5, 64))
     assert memory.read(x, 64, np.uint32).tolist() == [6] * 64
+
+
+@pytest.fixture
+def workers(monkeypatch: pytest.MonkeyPatch) -> list[Worker]:
+    """Workers that were made: some for every launch that is made ready."""
+    found: list[Worker] = []
+    make = Worker.__init__
+
+    def noted(worker: Worker, *arguments: Any, **keywords: Any) -> None:
+        found.append(worker)
+        make(worker, *arguments, **keywords)
+
+    monkeypatch.setattr(Worker, "__init__", noted)
+    return found
+
+
+def test_other_numbers_pointers_and_allocations_need_nothing_new(
+    memory: kc.DeviceMemory, workers: list[Worker]
+) -> None:
+    x, y = memory.allocate(4 * 64, "x"), memory.allocate(4 * 64, "y")
+    launch = kc.load_ptx(ADD)["add"].prepare(grid=1, block=64, args=[x, 0, 64], memory=memory)
+    for step in range(1, 5):
+        launch.run(block(x, step, 64))
+    before = len(workers)
+    for step in range(5, 20):
+        launch.run(block((x, y)[step % 2], step, 64))
+        memory.free(memory.allocate(100))
+    assert len(workers) == before
+    assert memory.read(x, 1, np.uint32)[0] == sum(range(1, 5)) + sum(range(6, 20, 2))
+    assert memory.read(y, 1, np.uint32)[0] == sum(range(5, 20, 2))
+
+
+def test_a_few_values_that_come_back_keep_their_workers(
+    memory: kc.DeviceMemory, workers: list[Worker]
+) -> None:
+    x = memory.allocate(4 * 64, "x")
+    launch = kc.load_ptx(ADD)["add"].prepare(grid=1, block=64, args=[x, 0, 64], memory=memory)
+    for _ in range(10):
+        launch.run(block(x, 0, 64))
+        launch.run(block(x, 1, 64))
+    assert len(workers) == 2
+    assert memory.read(x, 64, np.uint32).tolist() == [10] * 64
+
+
+def test_faults_name_the_argument_that_points_there_by_now(memory: kc.DeviceMemory) -> None:
+    x, y = memory.allocate(4 * 64, "x"), memory.allocate(4 * 64, "y")
+    launch = kc.load_ptx(ADD)["add"].prepare(grid=2, block=32, args=[x, 1, 64], memory=memory)
+    launch.run()
+    launch.run(block(y, 1, 64))
+    memory.free(y)
+    with pytest.raises(MemoryAccessError, match=r"inside y \(256 bytes, argument out\), which was"):
+        launch.run()
+    launch.run(block(x, 1, 64))
+    with pytest.raises(MemoryAccessError, match="bytes before x"):
+        launch.run(block(64, 1, 64))
+    assert memory.read(x, 64, np.uint32).tolist() == [2] * 64
+
+
+def test_what_is_at_an_address_by_now_is_used(memory: kc.DeviceMemory) -> None:
+    at = 0x500_0000_0000
+    x = memory.allocate(4 * 64, "x", address=at)
+    launch = kc.load_ptx(ADD)["add"].prepare(grid=2, block=32, args=[x, 1, 64], memory=memory)
+    launch.run(block(at, 1, 64))
+    memory.free(x)
+    memory.allocate(4 * 32, "half", address=at)
+    with pytest.raises(
+        MemoryAccessError, match=r"inside x \(256 bytes, argument out\), which was freed"
+    ):
+        launch.run()
+    launch.run(block(at, 1, 32))
+    memory.free(at)
+    memory.allocate(4 * 64, "fixed", address=at, is_read_only=True)
+    with pytest.raises(MemoryAccessError, match="store to a read-only array"):
+        launch.run()

@@ -18,6 +18,7 @@ from kernelcast.simcore.host.deadline import Deadline, deadline_in
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.ir.kernel import HostCall, Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
+from kernelcast.simcore.launch.parameter_block import replaceable_ranges
 
 __all__ = ["ReadyLaunch"]
 
@@ -44,7 +45,7 @@ class ReadyLaunch:
         printed: PrintedText,
     ) -> None:
         launch.check(kernel)
-        self.launch = launch
+        self._kernel, self._launch = kernel, launch
         compiled = CompiledLaunch(kernel, launch, warp_width)
         self._memory = compiled.memory
         self._limits = limits
@@ -52,6 +53,9 @@ class ReadyLaunch:
         self._seen = self._memory.globals.changes
         self._takes_turns = _takes_turns(self._task)
         self._may_stay = not _calls_host(kernel) and self._code.stack_bytes <= _MOST_STACK_BYTES
+        self._ranges = replaceable_ranges(kernel, launch)
+        self._constants = _constants(self._task)
+        self._is_as_given = True
         self._hands: list[Hand] = []
         self._own_hand: Hand | None = None
         self._piece = 1
@@ -61,6 +65,29 @@ class ReadyLaunch:
     def is_current(self) -> bool:
         """Whether the allocations are those that it was made for."""
         return self._memory.globals.changes == self._seen
+
+    def takes(self, block: bytes) -> bool:
+        """Whether the code serves a block of parameters, which later runs have then."""
+        if any(block[first:end] != content for first, end, content in self._constants):
+            return False
+        if not self._memory.take(block, self._ranges):
+            return False
+        self._is_as_given = False
+        return True
+
+    def look_again(self) -> bool:
+        """Finds allocations that have come or gone; whether the code still serves.
+
+        LaunchError when an argument is gone.
+        """
+        if self._is_as_given:
+            self._launch.check(self._kernel)
+        if not self._memory.look_again():
+            return False
+        for hand in self._all_hands():
+            hand.worker.look_again()
+        self._seen = self._memory.globals.changes
+        return True
 
     def run(self) -> None:
         """Executes all thread blocks; ExecutionError when the kernel fails."""
@@ -73,7 +100,7 @@ class ReadyLaunch:
         self._code.ran(time.monotonic() - began)
 
     def _run(self, deadline: Deadline | None, began: float) -> None:
-        grid = DealtGrid(self.launch.thread_blocks, self._piece)
+        grid = DealtGrid(self._launch.thread_blocks, self._piece)
         errands: list[Errand] = []
         stays = self._may_stay and _has_room()
         try:
@@ -114,7 +141,8 @@ class ReadyLaunch:
 
     def _start(self, grid: DealtGrid, errands: list[Errand], *, others: bool) -> None:
         """Lets threads of the pool work; `others`: in place of the calling thread."""
-        count = min(processors() - (not others), grid.left)
+        own = 0 if others else 1
+        count = min(processors(), grid.left) - own
         while len(self._hands) < count:
             self._hands.append(Hand(self._task, looks_up=False))
         hands = self._hands[:count]
@@ -144,8 +172,11 @@ class ReadyLaunch:
                 self._code.improve(time.monotonic() - began)
 
     def _stop(self) -> None:
-        for hand in (*self._hands, *((self._own_hand,) if self._own_hand else ())):
+        for hand in self._all_hands():
             hand.stop()
+
+    def _all_hands(self) -> list[Hand]:
+        return self._hands if self._own_hand is None else [*self._hands, self._own_hand]
 
     def _check(self, grid: DealtGrid, deadline: Deadline | None) -> None:
         """Raises what went wrong, that of the first thread block where several did."""
@@ -153,6 +184,7 @@ class ReadyLaunch:
             raise grid.broken
         passed = deadline if deadline is not None and deadline.has_passed else None
         if grid.faults:
+            self._memory.name_arguments()
             first = min(grid.faults, key=lambda fault: fault.thread_block)
             raise first.error(self._limits, passed)
         if grid.is_cut:
@@ -170,6 +202,15 @@ def _takes_turns(task: Task) -> bool:
     if task.facts.cluster is not None or task.source.layout.yield_state is not None:
         return True
     return reduces_in_buffers(task.kernel) or uses_tensor_memory(task.kernel)
+
+
+def _constants(task: Task) -> list[tuple[int, int, bytes]]:
+    """The bytes [first, end) of parameters that code has as constants, and what they are."""
+    return [
+        (offset, offset + size, value.to_bytes(size, "little"))
+        for offset, size, value in task.facts.integers
+        if offset in task.facts.numbers
+    ]
 
 
 @once_per_kernel

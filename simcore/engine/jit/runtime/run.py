@@ -179,7 +179,7 @@ class CompiledLaunch:
         facts = with_fewer_constants(self._kernel, self._facts, *others)
         code = _generated(self._kernel, facts, *others)
         host = HostFunctions(self._kernel, self.memory, printed or PrintedText(sys.stdout.write))
-        task = Task(self._kernel, self._launch, self.memory, self._facts, code.source, limits, host)
+        task = Task(self._kernel, self._launch, self.memory, facts, code.source, limits, host)
         return task, code
 
 

@@ -11,8 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.errors import ExecutionError
-from kernelcast.simcore.launch.allocations import ROW_WORDS
-from kernelcast.simcore.launch.launch_memory import LaunchMemory
 
 __all__ = [
     "Errand",
@@ -20,7 +18,6 @@ __all__ = [
     "end_idle_threads",
     "first_rows",
     "is_pooled",
-    "pointer_rows",
     "processors",
     "start_threads",
 ]
@@ -183,12 +180,6 @@ def aligned(size: int) -> npt.NDArray[np.uint8]:
     raw = np.zeros(size + 128, np.uint8)
     start = -raw.ctypes.data % 64
     return raw[start : start + max(64, -(-size // 64) * 64)]
-
-
-def pointer_rows(memory: LaunchMemory) -> Ints:
-    """What each pointer among the parameters points to, shape (pointers, ROW_WORDS)."""
-    rows = [allocation.row for _, allocation in memory.pointers]
-    return np.array(rows, np.int64).reshape(-1, ROW_WORDS)
 
 
 def first_rows(table: Ints, slots: int) -> Ints:
