@@ -8,6 +8,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -400,3 +401,16 @@ def test_what_is_at_an_address_by_now_is_used(memory: kc.DeviceMemory) -> None:
     memory.allocate(4 * 64, "fixed", address=at, is_read_only=True)
     with pytest.raises(MemoryAccessError, match="store to a read-only array"):
         launch.run()
+
+
+def test_the_example_of_the_docs(monkeypatch: pytest.MonkeyPatch) -> None:
+    root = Path(__file__).parents[2]
+    text = (root / "docs" / "device-memory.md").read_text(encoding="utf-8")
+    code = next(part for part in text.split("```python\n") if ".prepare(" in part).split("```")[0]
+    monkeypatch.chdir(root)
+    saxpy = kc.load("examples/saxpy/saxpy.ptx")["saxpy"]
+    code = code.replace("launch.run()", "memory.fill(x, 4, n, np.float32); launch.run()")
+    names: dict[str, Any] = {"kc": kc, "np": np, "kernel": saxpy}
+    exec(compile(code, "device-memory.md", "exec"), names)
+    found = names["memory"].read(names["y"], names["n"], np.float32)
+    assert np.all(found == 4 * (2 + 1 + 0.5 + 0.25))
