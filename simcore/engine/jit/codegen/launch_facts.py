@@ -15,6 +15,7 @@ from kernelcast.simcore.engine.jit.analysis.lane_variance import (
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import Facts
 from kernelcast.simcore.engine.jit.codegen.clusters import cluster_value, cluster_variances
 from kernelcast.simcore.engine.jit.codegen.registers import lane_vector
+from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
 from kernelcast.simcore.isa.analysis.cluster_addresses import CLUSTER_SPECIALS, needs_clusters
 from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.analysis.warp_dependence import numbered_lanes
@@ -59,6 +60,8 @@ class LaunchFacts:
     """Thread blocks of a cluster; None where the kernel knows of none."""
     numbers: tuple[int, ...] = ()
     """Offsets of parameters that are mere numbers: code may read them when it runs as well."""
+    read_axes: tuple[int, ...] = ()
+    """Axes along which code reads the size of the grid; `grid` is the most there then."""
 
     @property
     def threads(self) -> int:
@@ -183,6 +186,8 @@ class SpecialValues:
                 values[which] = self._thread(entry, linear, "xyz".index(name[-1]), variance, (x, y))
             elif name.startswith("%ctaid."):
                 values[which] = f"%c{name[-1]}"
+            elif name.startswith("%nctaid."):
+                values[which] = _read_size(entry, name[-1])
             elif which is Special.WARPID:
                 values[which] = "%warp"
             elif which in CLUSTER_SPECIALS:
@@ -225,6 +230,9 @@ class SpecialValues:
         for axis, letter in enumerate("xyz"):
             self._constant(f"%ntid.{letter}", launch.thread_block[axis])
             self._constant(f"%nctaid.{letter}", launch.grid[axis])
+            if axis in launch.read_axes:
+                most = uniform(width, (1, launch.grid[axis]))
+                self.variances[Special(f"%nctaid.{letter}")] = most
             last = launch.grid[axis] - 1
             variance = uniform(width, (0, last)) if last else constant_variance(width, 0)
             self.variances[Special(f"%ctaid.{letter}")] = variance
@@ -290,6 +298,12 @@ class SpecialValues:
                     return LaneVariance(tuple(lane // x for lane in lanes), None, bounds, power)
                 return uniform(width, bounds) if z > 1 else constant_variance(width, 0)
         return LaneVariance(None)
+
+
+def _read_size(entry: LaneCode, axis: str) -> str:
+    where = entry.op(f"getelementptr i8, ptr %w, i64 {field_offset(f'grid_{axis}')}")
+    size = entry.op(f"load i64, ptr {where}")
+    return entry.op(f"trunc i64 {size} to i32")
 
 
 def _lane_mask(lane: int, relation: str) -> int:

@@ -1,7 +1,8 @@
-"""Which integer parameters compiled code takes as constants, and which it reads when it runs.
+"""Which integers of a launch compiled code takes as constants, and which it reads when it runs.
 
 Constants make better code, but each value takes a compilation. A kernel that was compiled for a few
-values of its integers reads from then on those that differed; the others stay constants.
+values of its integer parameters and sizes of its grid reads from then on those that differed; the
+others stay constants.
 """
 
 from __future__ import annotations
@@ -19,14 +20,15 @@ __all__ = ["MOST_SPECIAL_VERSIONS", "with_fewer_constants"]
 
 Integers = tuple[tuple[int, int, int], ...]
 MOST_SPECIAL_VERSIONS = 3
-"""Versions of a kernel that differ in nothing but its integer parameters."""
+"""Versions of a kernel that differ in nothing but integer parameters and the grid."""
+_MOST_THREAD_BLOCKS = 2**31 - 1
 _MOST_KEPT = 64
 """Kinds of launches of one kernel that are remembered."""
 
 
 @dataclass(slots=True)
 class _Versions:
-    """The code there is for launches that differ in nothing but integer parameters.
+    """The code there is for launches that differ in nothing but integers.
 
     `special` has all of them as constants, `general` those of each set of numbers of bytes that
     differ.
@@ -68,18 +70,51 @@ def with_fewer_constants(kernel: Kernel, facts: LaunchFacts, *others: Hashable) 
 
     `others`: what else code depends on.
     """
-    numbers = frozenset(facts.numbers)
-    if not numbers:
-        return facts
+    sizes = () if facts.cluster is not None else _sizes(facts)
+    numbers = frozenset(facts.numbers) | {_size_at(axis) for axis in range(len(facts.grid))}
     fixed = tuple(item for item in facts.integers if item[0] not in numbers)
-    kind = (replace(facts, integers=fixed), *others)
+    kept = replace(facts, integers=fixed, grid=facts.grid if not sizes else (0, 0, 0))
     with _lock:
         kinds = _known.setdefault(kernel, OrderedDict())
-        versions = kinds.setdefault(kind, _Versions())
-        kinds.move_to_end(kind)
+        versions = kinds.setdefault((kept, *others), _Versions())
+        kinds.move_to_end((kept, *others))
         while len(kinds) > _MOST_KEPT:
             kinds.popitem(last=False)
-        return replace(facts, integers=versions.chosen(facts.integers, numbers))
+        chosen = versions.chosen((*facts.integers, *sizes), numbers)
+    return _with(facts, chosen) if sizes else replace(facts, integers=chosen)
+
+
+def _sizes(facts: LaunchFacts) -> Integers:
+    """The sizes of a grid, and the most that code for each must be good for, as integers."""
+    return tuple(
+        item
+        for axis, size in enumerate(facts.grid)
+        for item in ((_size_at(axis), 4, size), (_most_at(axis), 4, _most(size)))
+    )
+
+
+def _with(facts: LaunchFacts, chosen: Integers) -> LaunchFacts:
+    """The facts with the integers and sizes that are constants."""
+    values = {offset: value for offset, _, value in chosen}
+    most = [values[_most_at(axis)] for axis in range(len(facts.grid))]
+    x, y, z = (values.get(_size_at(axis), size) for axis, size in enumerate(most))
+    read = (axis for axis, size in enumerate(most) if _size_at(axis) not in values and size > 1)
+    integers = tuple(item for item in chosen if item[0] >= 0)
+    return replace(facts, integers=integers, grid=(x, y, z), read_axes=tuple(read))
+
+
+def _size_at(axis: int) -> int:
+    """What stands for an offset where the size of an axis is among integers."""
+    return -1 - axis
+
+
+def _most_at(axis: int) -> int:
+    return -11 - axis
+
+
+def _most(size: int) -> int:
+    """The least power of eight that is not less: what grows a little needs no other code."""
+    return min(1 << 3 * (((size - 1).bit_length() + 2) // 3), _MOST_THREAD_BLOCKS)
 
 
 def _without(integers: Integers, varying: frozenset[int]) -> Integers:

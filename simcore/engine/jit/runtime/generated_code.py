@@ -149,7 +149,9 @@ def _layout(
     return ThreadBlockLayout(
         width=launch.width,
         warps=launch.warps,
-        grid=launch.grid,
+        grid=tuple(
+            None if axis in launch.read_axes else size for axis, size in enumerate(launch.grid)
+        ),
         counters=function.counters.words,
         context_bytes=max(64, context.bytes),
         shared_bytes=launch.shared_bytes,

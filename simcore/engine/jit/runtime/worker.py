@@ -123,6 +123,7 @@ class Worker:
             "allocations": self._allocations.ctypes.data,
             "allocation_count": len(self._allocations),
             "recent_rows": self._recent_rows.ctypes.data,
+            **{f"grid_{axis}": size for axis, size in zip("xyz", self._launch.grid, strict=True)},
             "contexts": self._contexts.ctypes.data,
             "arrived": self._arrived.ctypes.data,
             "cluster_shared": 0 if place is None else place.shared.hosts.ctypes.data,

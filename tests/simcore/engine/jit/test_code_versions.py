@@ -45,8 +45,10 @@ def constants(monkeypatch: pytest.MonkeyPatch) -> list[dict[int, int]]:
     return found
 
 
-def run(kernel: Kernel, out: np.ndarray[Any, Any], n: int, k: int, stride: int = 4) -> Trace:
-    launch = Launch((4, 1, 1), (64, 1, 1), (out, n, k, stride))
+def run(
+    kernel: Kernel, out: np.ndarray[Any, Any], n: int, k: int, stride: int = 4, grid: int = 4
+) -> Trace:
+    launch = Launch((grid, 1, 1), (64, 1, 1), (out, n, k, stride))
     return execute(kernel, launch, engine="jit")
 
 
@@ -90,4 +92,46 @@ def test_a_version_that_reads_its_numbers_leaves_the_same_trace(compile_ptx: Com
     for k in range(8):
         run(known, out, 200, k)
     read, constant = run(known, out, 190, 17), run(other, out, 190, 17)
+    assert_same_trace(read, constant)
+
+
+GRID = """
+    mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ctaid.y; mov.u32 %r3, %ctaid.z;
+    mov.u32 %r4, %nctaid.x; mov.u32 %r5, %nctaid.y;
+    mad.lo.u32 %r6, %r3, %r5, %r2; mad.lo.u32 %r6, %r6, %r4, %r1;
+    mul.wide.u32 %rd1, %r6, 4; ld.param.u64 %rd2, [out]; add.u64 %rd3, %rd2, %rd1;
+    mad.lo.u32 %r7, %r3, 1000, %r2; mad.lo.u32 %r7, %r7, 1000, %r1;
+    st.global.u32 [%rd3], %r7; ret;
+"""
+
+
+def test_grids_that_grow_need_little_other_code(
+    compile_ptx: Compile, constants: list[dict[int, int]]
+) -> None:
+    kernel = compile_ptx(GRID)
+    for x in (*range(1, 20), 64, 65):
+        out = np.zeros(x * 6, np.uint32)
+        execute(kernel, Launch((x, 3, 2), (1, 1, 1), (out,)), engine="jit")
+        z, y, along = np.meshgrid(range(2), range(3), range(x), indexing="ij")
+        assert out.tolist() == ((z * 1000 + y) * 1000 + along).reshape(-1).tolist()
+    assert len(constants) == MOST_SPECIAL_VERSIONS + 3  # up to 8, 64 and 512
+
+
+def test_all_axes_may_change(compile_ptx: Compile, constants: list[dict[int, int]]) -> None:
+    kernel = compile_ptx(GRID)
+    for grid in ((2, 3, 4), (3, 4, 2), (4, 2, 3), (5, 7, 6), (8, 8, 8), (2, 2, 7)):
+        out = np.zeros(int(np.prod(grid)), np.uint32)
+        execute(kernel, Launch(grid, (1, 1, 1), (out,)), engine="jit")
+        places = np.indices(grid[::-1])
+        expected = (places[0] * 1000 + places[1]) * 1000 + places[2]
+        assert out.tolist() == expected.reshape(-1).tolist()
+    assert len(constants) == MOST_SPECIAL_VERSIONS + 1
+
+
+def test_a_version_that_reads_its_grid_leaves_the_same_trace(compile_ptx: Compile) -> None:
+    known, other = compile_ptx(BODY, PARAMETERS), compile_ptx(BODY, PARAMETERS)
+    out = np.zeros(512, np.uint32)
+    for grid in range(2, 8):
+        run(known, out, 400, 0, grid=grid)
+    read, constant = run(known, out, 400, 0, grid=5), run(other, out, 400, 0, grid=5)
     assert_same_trace(read, constant)
