@@ -85,6 +85,20 @@ class ModuleMemory:
         flat.bytes.flags.writeable = False
         return flat
 
+    def still_has(self, kernel: Kernel, places: dict[str, int]) -> bool:
+        """Whether the variables of a kernel are where `load` found them."""
+        for symbol in kernel.symbols.values():
+            known = self._variables.get(symbol.name)
+            if self._is_new(symbol) or any(
+                name not in self._variables for name, _ in (symbol.variables or {}).values()
+            ):
+                return False
+            if known is None or symbol.space is not AddressSpace.GLOBAL:
+                continue
+            if known.address != places[symbol.name]:
+                return False
+        return True
+
     def prepare(self, kernel: Kernel) -> None:
         """Makes the variables of a kernel, as its first launch would."""
         self.constants(kernel, self.load(kernel, self.memory.for_launch()))
