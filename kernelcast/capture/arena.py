@@ -27,7 +27,7 @@ HOST_BASE = ARENA_BASE + _ZONE_BYTES
 ARENA_BYTES = 2 * _ZONE_BYTES
 _ALIGNMENT = 256
 _GUARD_BYTES = 4096
-"""As between the allocations of a DeviceMemory."""
+"""What lies between two allocations, as between those of a DeviceMemory."""
 _PAGE_BYTES = mmap.PAGESIZE
 _GIVEN_BACK_BYTES = 1 << 20
 """Freed memory of at least that size goes back to the host at once."""
@@ -143,7 +143,7 @@ class Arena:
         return [(address, it.size) for address, it in found if it.size]
 
     def check(self, address: int, size: int, what: str) -> None:
-        """CallError unless the bytes are those of one allocation, or all of the host's own."""
+        """Checks that bytes are of one allocation, or all of the host's own: else CallError."""
         if not ARENA_BASE <= address < ARENA_BASE + ARENA_BYTES:
             return
         try:

@@ -159,7 +159,7 @@ class ProgramCode:
         return self._modules[number]
 
     def _options(self, image: bytes, file: Path) -> CompilerOptions:
-        """Of code for several architectures that of the newest one that the GPU runs."""
+        """Chooses the newest architecture that the GPU runs where there is code for several."""
         if not is_fat_binary(image):
             return CompilerOptions()
         entries = [

@@ -36,8 +36,8 @@ from kernelcast.simcore.profile.profile import KernelProfile
 __all__ = ["Estimated", "Launches"]
 
 _MOST_VARIANTS = 64
-"""So many launches of a kernel that differ in parameters alone are all estimated; then one of
-`_ONE_OF` is."""
+"""How many launches of a kernel that differ in parameters alone are all estimated; of those that
+follow one of `_ONE_OF` is."""
 _ONE_OF = 8
 _NO_LIMITS = Limits(seconds=None, instructions_per_warp=None)
 _OBJECT_BYTES = 8
@@ -202,7 +202,7 @@ class Launches:
 
 
 def _share(profile: KernelProfile) -> float:
-    """Of the SMs' room, what the thread blocks take while they run."""
+    """How much of the SMs' room the thread blocks take while they run."""
     return 1.0 if profile.occupancy is None else min(1.0, profile.occupancy.waves)
 
 

@@ -35,7 +35,7 @@ class _Library:
     sources: Sequence[str]
     flags: Sequence[str] = ()
     version: str = ""
-    """Of all of its symbols; programs ask for it by name."""
+    """The version of all of its symbols, which programs ask for by name."""
 
 
 def _runtime(major: int, soname: str) -> _Library:

@@ -69,7 +69,7 @@ class Program:
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the program has not ended."""
         return self._process.poll() is None
 
     @property

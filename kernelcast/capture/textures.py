@@ -26,7 +26,7 @@ _TYPES = {
     (_FLOAT, 32): ChannelType.FLOAT,
 }
 _ADDRESSING = (Addressing.WRAP, Addressing.CLAMP_TO_EDGE, Addressing.MIRROR, Addressing.BORDER)
-"""By the numbers of cudaTextureAddressMode."""
+"""What the numbers of cudaTextureAddressMode mean, from 0 on."""
 _KINDS = {
     (1, False): ImageKind.IMAGE_1D,
     (1, True): ImageKind.IMAGE_1D_ARRAY,

@@ -376,10 +376,7 @@ class Device:
 
     @property
     def throughputs(self) -> str:
-        """How the six throughputs of `measured` are known; empty when there are none.
-
-        Where they differ it is the least certain way of any of them.
-        """
+        """How the least certain throughput of `measured` is known; empty when there are none."""
         ways = {
             where.source for key, where in self.provenance.items() if key.startswith("measured.")
         }

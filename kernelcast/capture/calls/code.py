@@ -56,7 +56,7 @@ def _launch(session: Session, payload: bytes) -> bytes:
 
 
 def _check_cooperative(session: Session, request: LaunchRequest) -> None:
-    """CallError unless all thread blocks are resident at once."""
+    """Checks that all thread blocks are resident at once: else CallError."""
     blocks = request.grid[0] * request.grid[1] * request.grid[2]
     threads = request.block[0] * request.block[1] * request.block[2]
     resident = _resident(session, request.function, threads, request.shared_bytes)

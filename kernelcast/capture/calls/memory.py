@@ -15,7 +15,7 @@ _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32}
 COPY_WORDS = 12
 _FILL_WORDS = 8
 _POINTER_TYPES = {Space.DEVICE: 2, Space.ARRAY: 2, Space.HOST: 1, Space.MANAGED: 3}
-"""By the numbers of cudaMemoryType."""
+"""Numbers of cudaMemoryType."""
 
 
 def _allocate(session: Session, payload: bytes) -> bytes:
