@@ -9,12 +9,14 @@ from pathlib import Path
 from kernelcast.capture.arena import CallError
 from kernelcast.capture.protocol import Status, packed
 from kernelcast.errors import KernelcastError, LaunchError, SourceError
+from kernelcast.execution.code import Code, planned
 from kernelcast.execution.runnable import LoadedModule, RunnableKernel
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.fat_binary import CodeKind, code_entries, is_fat_binary
 from kernelcast.inputs.source_file import load_source
 from kernelcast.ptx_frontend.sass.container.elf import is_elf
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.isa.schedule.register_estimate import estimated_registers
 from kernelcast.simcore.launch.device_memory import DeviceMemory
 
@@ -38,9 +40,10 @@ class Function:
 class ProgramCode:
     """The modules of one program, in the memory of its launches."""
 
-    def __init__(self, folder: Path, device: Device, memory: DeviceMemory) -> None:
+    def __init__(self, folder: Path, device: Device, code: Code, memory: DeviceMemory) -> None:
         self._folder = folder
         self._device = device
+        self._code = code
         self._memory = memory
         self._modules: dict[int, LoadedModule] = {}
         self._functions: dict[int, Function] = {}
@@ -88,6 +91,12 @@ class ProgramCode:
             raise CallError(Status.INVALID_HANDLE, f"there is no function {number}")
         return self._functions[number]
 
+    def running(self, function: Function) -> Kernel:
+        """The kernel in the code that the GPU runs."""
+        found = function.kernel
+        plan = planned(found.kernel, found.native, [self._device], self._code)
+        return plan.machine[0][0] if plan.machine else found.kernel
+
     def variable(self, module: int, name: str) -> tuple[int, int]:
         """Address and size of a variable; CallError when no kernel uses one of that name."""
         try:
@@ -98,24 +107,23 @@ class ProgramCode:
 
     def described(self, function: Function) -> bytes:
         """What the program's side must know of a function: the words of `kc_function`."""
-        kernel = function.kernel.kernel
-        device = self._device
+        kernel, device = function.kernel.kernel, self._device
         threads = kernel.required_threads or kernel.max_threads
         limit = device.sm.max_threads_per_thread_block
         if threads is not None:
             limit = min(limit, threads[0] * threads[1] * threads[2])
-        machine = kernel.machine
-        code = _version(device)
+        running = self.running(function)
+        machine = running.machine
         words = [
             function.number,
             len(kernel.parameters),
             limit,
-            kernel.shared_bytes - (machine.system_shared_bytes if machine else 0),
+            kernel.shared_bytes,
             0,
-            kernel.local_bytes,
+            running.local_bytes,
             machine.registers if machine else min(estimated_registers(kernel), 255),
             _PTX_VERSION,
-            code,
+            _version(device),
             function.attributes.get(8, max(0, _USUAL_SHARED_BYTES - kernel.shared_bytes)),
             kernel.parameter_bytes,
         ]
@@ -152,5 +160,3 @@ def _suffix(image: bytes) -> str:
     if is_fat_binary(image):
         return ".fatbin"
     return ".cubin" if is_elf(image) else ".ptx"
-
-

@@ -1,11 +1,12 @@
 """Which streams wait for which (CUDA runtime API, stream synchronization behavior).
 
-What is given to a stream happens in turn. The legacy default stream waits for all others that block,
-and they for it.
+What is given to a stream happens in turn. The legacy default stream waits for all others that
+block, and they for it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 __all__ = ["LEGACY_STREAM", "PER_THREAD_STREAM", "Streams"]
@@ -26,6 +27,18 @@ class Streams:
         """A new stream, which is done with everything."""
         self.ready[stream] = 0.0
         self.blocking[stream] = not flags & _NON_BLOCKING
+
+    def create_behind(self, stream: int, others: Sequence[int]) -> None:
+        """A new stream that begins when others are done, and that none waits for."""
+        self.ready[stream] = max((self.free_at(other) for other in others), default=0.0)
+        self.blocking[stream] = False
+
+    def join(self, stream: int, others: Sequence[int]) -> None:
+        """Ends other streams: what follows in this one begins when they are done."""
+        done = [self.ready.pop(other) for other in others if other in self.ready]
+        for other in others:
+            self.blocking.pop(other, None)
+        self.give(stream, max([self.free_at(stream), *done]))
 
     def destroy(self, stream: int) -> None:
         """Forgets a stream; what it was given stays."""
@@ -53,8 +66,10 @@ class Streams:
         """When a stream is done, or with None all are."""
         if stream is None:
             return max(self.ready.values())
-        return self.free_at(stream) if _named(stream) == LEGACY_STREAM else self.ready.get(
-            _named(stream), 0.0
+        return (
+            self.free_at(stream)
+            if _named(stream) == LEGACY_STREAM
+            else self.ready.get(_named(stream), 0.0)
         )
 
     def _blocks(self, stream: int) -> bool:

@@ -1,13 +1,14 @@
 """The time line of a program on one GPU.
 
-The host gives work to streams and goes on, each launch taking `launch_call_s` of its time. A copy of
-the host's other memory and every synchronization make it wait. Each direction of the link to the
-host does one copy at a time. Kernels of different streams run side by side as long as their thread
-blocks have room on the SMs.
+The host gives work to streams and goes on, each launch taking `launch_call_s` of its time. A copy
+of memory that is not page-locked and every synchronization make it wait. Each direction of the link
+to the host does one copy at a time. Kernels of different streams run side by side as long as their
+thread blocks have room on the SMs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kernelcast.capture.timeline.span import Span, SpanKind
@@ -38,6 +39,8 @@ class Work:
     bytes: int = 0
     is_pinned: bool = True
     is_async: bool = True
+    is_in_graph: bool = False
+    """Then the host gave it with the whole graph."""
 
 
 @dataclass
@@ -71,7 +74,8 @@ class DeviceTimeline:
 
     def add(self, work: Work) -> Span:
         """Puts work behind what its stream has to do."""
-        self.host_s += self.link.launch_call_s
+        if not work.is_in_graph:
+            self.host_s += self.link.launch_call_s
         earliest = max(self.host_s, self.streams.free_at(work.stream))
         if work.kind is SpanKind.KERNEL:
             span = self._kernel(work, earliest)
@@ -82,6 +86,18 @@ class DeviceTimeline:
         if not work.is_async:
             self._wait_until(span.end_s)
         return span
+
+    def begin_graph(self) -> None:
+        """The host gives a graph to a stream."""
+        self.host_s += self.link.launch_call_s
+
+    def begin_node(self, own: int, before: Sequence[int]) -> None:
+        """A node of a graph is a stream of its own, which begins when others are done."""
+        self.streams.create_behind(own, before)
+
+    def end_nodes(self, stream: int, nodes: Sequence[int]) -> None:
+        """The stream of a graph is done when all nodes are."""
+        self.streams.join(stream, nodes)
 
     def synchronize(self, stream: int | None) -> None:
         """The host waits for a stream, or with None for all."""
@@ -110,7 +126,10 @@ class DeviceTimeline:
         start = earliest
         self._running = [item for item in self._running if item[0] > earliest]
         for end, _ in sorted(self._running):
-            if sum(other for until, other in self._running if until > start) + share <= 1 + _ROUNDING:
+            if (
+                sum(other for until, other in self._running if until > start) + share
+                <= 1 + _ROUNDING
+            ):
                 break
             start = max(start, end)
         self._running.append((start + work.seconds, share))

@@ -1,0 +1,158 @@
+"""Modules, kernels, launches and what is known of them."""
+
+from __future__ import annotations
+
+from kernelcast.capture.arena import CallError
+from kernelcast.capture.properties import attributes_of, properties_of
+from kernelcast.capture.protocol import Kind, LaunchRequest, Status, TextureRequest, packed, words
+from kernelcast.capture.session import Failure, Session
+from kernelcast.capture.textures import texture_of
+from kernelcast.errors import KernelcastError
+from kernelcast.simcore.launch.launch import Launch
+from kernelcast.simcore.launch.local_arrays import resource_needs
+from kernelcast.simcore.profile.occupancy import occupancy
+
+__all__ = ["CALLS"]
+
+_TEXTURE_WORDS = 19
+_FIRST_OBJECT = 0x7E00_0000_0000_0000
+"""Handles of textures: numbers that no pointer has."""
+
+
+def _module(session: Session, payload: bytes) -> bytes:
+    try:
+        return packed(session.code.load(payload))
+    except CallError as error:
+        session.fail("a module", error)
+        session.sticky = Status.SUCCESS
+        raise
+
+
+def _module_unload(session: Session, payload: bytes) -> bytes:
+    session.code.unload(*words(payload, 1))
+    session.launches.forget()
+    return b""
+
+
+def _function(session: Session, payload: bytes) -> bytes:
+    (module,) = words(payload, 1)
+    return session.code.described(session.code.function(module, payload[8:].decode()))
+
+
+def _variable(session: Session, payload: bytes) -> bytes:
+    (module,) = words(payload, 1)
+    return packed(*session.code.variable(module, payload[8:].decode()))
+
+
+def _launch(session: Session, payload: bytes) -> bytes:
+    request, parameters = LaunchRequest.of(payload)
+    if request.stream in session.graphs.capturing:
+        session.graphs.keep(request.stream, Kind.LAUNCH, payload)
+        return b""
+    if request.is_cooperative:
+        _check_cooperative(session, request)
+    session.launch(request, parameters)
+    return b""
+
+
+def _check_cooperative(session: Session, request: LaunchRequest) -> None:
+    """CallError unless all thread blocks are resident at once."""
+    blocks = request.grid[0] * request.grid[1] * request.grid[2]
+    threads = request.block[0] * request.block[1] * request.block[2]
+    resident = _resident(session, request.function, threads, request.shared_bytes)
+    if blocks > resident * session.devices[0].architecture.sm_count:
+        raise CallError(Status.COOPERATIVE_LAUNCH_TOO_LARGE)
+
+
+def _launch_failed(session: Session, payload: bytes) -> bytes:
+    function, status = words(payload, 2)
+    name = session.code.of_number(function).kernel.name if function else "a kernel"
+    failure = Failure(
+        name, _status(status), f"{name}: not launched: {_status(status).name.lower()}"
+    )
+    session.failures.append(failure)
+    session.tell(f"error: {failure.text.replace('_', ' ')}")
+    return b""
+
+
+def _status(number: int) -> Status:
+    known = {item.value for item in Status}
+    return Status(number) if number in known else Status.INVALID_VALUE
+
+
+def _occupancy(session: Session, payload: bytes) -> bytes:
+    function, threads, shared_bytes = words(payload, 3)
+    return packed(_resident(session, function, threads, shared_bytes))
+
+
+def _resident(session: Session, function: int, threads: int, shared_bytes: int) -> int:
+    """Thread blocks that one SM holds at a time; 0 where none fits."""
+    device = session.devices[0]
+    kernel = session.code.running(session.code.of_number(function))
+    many = (device.sm.max_thread_blocks * device.architecture.sm_count, 1, 1)
+    arguments = tuple(0 for _ in kernel.parameters)
+    launch = Launch(many, (threads, 1, 1), arguments, dynamic_shared_bytes=shared_bytes)
+    try:
+        return occupancy(resource_needs(kernel, launch), launch.shape, device).thread_blocks_per_sm
+    except KernelcastError:
+        return 0
+
+
+def _function_set(session: Session, payload: bytes) -> bytes:
+    function, attribute, value = words(payload, 3)
+    known = session.code.of_number(function)
+    most = session.devices[0].sm.max_shared_bytes_per_thread_block
+    if attribute == 8 and value + known.kernel.kernel.shared_bytes > most:
+        raise CallError(Status.INVALID_VALUE, f"{value} bytes of dynamic shared memory")
+    known.attributes[attribute] = value
+    return b""
+
+
+def _attribute(session: Session, payload: bytes) -> bytes:
+    return packed(attributes_of(session.devices[0]).get(words(payload, 1)[0], 0))
+
+
+def _properties(session: Session, payload: bytes) -> bytes:
+    return properties_of(session.devices[0], words(payload, 1)[0])
+
+
+def _texture_create(session: Session, payload: bytes) -> bytes:
+    request = TextureRequest(*words(payload, _TEXTURE_WORDS))
+    rest = payload[8 * _TEXTURE_WORDS :]
+    levels = words(rest, len(rest) // 8)
+    number = _FIRST_OBJECT + session.number()
+    session.launches.objects[number] = texture_of(request, levels, session.arena.memory)
+    return packed(number)
+
+
+def _texture_destroy(session: Session, payload: bytes) -> bytes:
+    (number,) = words(payload, 1)
+    if session.launches.objects.pop(number, None) is None:
+        raise CallError(Status.INVALID_HANDLE, "there is no such texture")
+    session.launches.forget()
+    return b""
+
+
+def _refused(session: Session, payload: bytes) -> bytes:
+    name = payload.decode()
+    if name not in session.refused:
+        session.tell(f"warning: the program calls {name}, which is not supported; it is told so")
+    session.refused[name] = session.refused.get(name, 0) + 1
+    return b""
+
+
+CALLS = {
+    Kind.MODULE: _module,
+    Kind.MODULE_UNLOAD: _module_unload,
+    Kind.FUNCTION: _function,
+    Kind.VARIABLE: _variable,
+    Kind.LAUNCH: _launch,
+    Kind.LAUNCH_FAILED: _launch_failed,
+    Kind.OCCUPANCY: _occupancy,
+    Kind.FUNCTION_SET: _function_set,
+    Kind.ATTRIBUTE: _attribute,
+    Kind.PROPERTIES: _properties,
+    Kind.TEXTURE_CREATE: _texture_create,
+    Kind.TEXTURE_DESTROY: _texture_destroy,
+    Kind.REFUSED: _refused,
+}

@@ -1,0 +1,88 @@
+"""Runs a program and answers its calls until it ends."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kernelcast.capture.libraries import libraries
+from kernelcast.capture.program import Program
+from kernelcast.capture.result import CaptureResult, ProcessResult
+from kernelcast.capture.server import Server
+from kernelcast.capture.session import Session
+from kernelcast.errors import LaunchError
+from kernelcast.execution.code import Code, code_named
+from kernelcast.simcore.device.device import Device
+
+__all__ = ["CaptureOptions", "capture"]
+
+_TURN_S = 0.05
+"""How long nothing may come before it is asked whether the program still runs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptureOptions:
+    """How a program is captured.
+
+    `is_host_timed`: the host's own time counts. `every`: no launch stands for another. `tell` gets
+    lines for people, `step` each session after each request. `is_quiet`: the program's standard
+    output goes to standard error.
+    """
+
+    code: Code | str | None = None
+    is_host_timed: bool = False
+    every: bool = False
+    is_quiet: bool = False
+    tell: Callable[[str], None] = print
+    step: Callable[[Session], None] = lambda _session: None
+
+
+def capture(
+    command: Sequence[str], devices: Sequence[Device], options: CaptureOptions | None = None
+) -> CaptureResult:
+    """Runs a program without a GPU and estimates its launches on devices.
+
+    The first device is the one that the program sees. Raises InputError when the program cannot be
+    captured. An interrupt ends the program and gives what there was until then.
+    """
+    chosen = options or CaptureOptions()
+    if not devices:
+        raise LaunchError("capture needs a device")
+    began = time.monotonic()
+    folder = Path(tempfile.mkdtemp(prefix="kernelcast-"))
+    try:
+        server = Server(
+            folder / "socket",
+            devices,
+            folder,
+            code_named(chosen.code),
+            chosen.tell,
+            is_host_timed=chosen.is_host_timed,
+            every=chosen.every,
+            step=chosen.step,
+        )
+        with server:
+            program = Program(command, libraries(), server.path, is_quiet=chosen.is_quiet)
+            status = _serve(server, program, chosen.tell)
+            processes = [ProcessResult.of(session) for session in server.sessions]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return CaptureResult(tuple(command), status, processes, time.monotonic() - began)
+
+
+def _serve(server: Server, program: Program, tell: Callable[[str], None]) -> int:
+    """The program's exit status."""
+    try:
+        while program.is_running:
+            server.serve(_TURN_S)
+        while server.is_connected and server.serve(0.0):  # its last words
+            pass
+    except KeyboardInterrupt:
+        tell("interrupted: what follows is of the launches until now")
+    finally:
+        program.stop()
+    return program.status

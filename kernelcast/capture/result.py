@@ -1,0 +1,143 @@
+"""What became of a captured program, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kernelcast.capture.session import CopyRecord, Failure, LaunchRecord, Session
+from kernelcast.capture.timeline.span import Span, SpanKind
+from kernelcast.capture.timeline.timeline import DeviceTimeline
+
+__all__ = ["CaptureResult", "DeviceTotal", "KernelTotal", "ProcessResult"]
+
+
+@dataclass(frozen=True)
+class DeviceTotal:
+    """Seconds of a program on one device.
+
+    `kernels_s` and `copies_s` add up all launches, and all copies and fills. `timeline_s`: from the
+    first call to the end of everything. `idle_s`: when the device had nothing to do.
+    """
+
+    device: str
+    kernels_s: float
+    copies_s: float
+    timeline_s: float
+    idle_s: float
+
+    @property
+    def bound(self) -> str:
+        """What most of the time goes to: `kernels`, `copies` or `launches`, which is waiting."""
+        parts = {"kernels": self.kernels_s, "copies": self.copies_s, "launches": self.idle_s}
+        return max(parts, key=lambda name: parts[name])
+
+
+@dataclass(frozen=True)
+class KernelTotal:
+    """All launches of one kernel on the devices, in their order; seconds.
+
+    `first_s`, `last_s`: its first and its last launch.
+    """
+
+    kernel: str
+    launches: int
+    total_s: tuple[float, ...]
+    first_s: tuple[float, ...]
+    last_s: tuple[float, ...]
+    bottlenecks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ProcessResult:
+    """One process that used the GPU."""
+
+    program: str
+    process: int
+    devices: tuple[str, ...]
+    launches: Sequence[LaunchRecord]
+    copies: Sequence[CopyRecord]
+    timelines: Sequence[DeviceTimeline]
+    failures: Sequence[Failure]
+    refused: dict[str, int]
+    estimated: int
+    largest_change: float
+    most_used_bytes: int
+
+    @classmethod
+    def of(cls, session: Session) -> ProcessResult:
+        """What a session has seen."""
+        return cls(
+            session.program,
+            session.process,
+            tuple(device.name for device in session.devices),
+            session.launched,
+            session.copied,
+            session.timelines,
+            session.failures,
+            session.refused,
+            session.launches.estimated,
+            session.launches.largest_change,
+            session.arena.most_used_bytes,
+        )
+
+    @property
+    def totals(self) -> list[DeviceTotal]:
+        """One for each device."""
+        return [_total(timeline) for timeline in self.timelines]
+
+    @property
+    def kernels(self) -> list[KernelTotal]:
+        """One for each kernel; what takes longest on the first device comes first."""
+        by_name: dict[str, list[LaunchRecord]] = {}
+        for record in self.launches:
+            by_name.setdefault(record.kernel, []).append(record)
+        found = [_kernel_total(name, records) for name, records in by_name.items()]
+        return sorted(found, key=lambda item: -item.total_s[0])
+
+
+@dataclass(frozen=True)
+class CaptureResult:
+    """A program that ended with `status`, negative for a signal."""
+
+    command: tuple[str, ...]
+    status: int
+    processes: Sequence[ProcessResult]
+    seconds: float
+    """How long the capture took."""
+
+    @property
+    def failed(self) -> int:
+        """Calls that failed so that results cannot be believed."""
+        return sum(len(process.failures) for process in self.processes)
+
+
+def _total(timeline: DeviceTimeline) -> DeviceTotal:
+    kernels = sum(span.seconds for span in timeline.spans if span.kind is SpanKind.KERNEL)
+    copies = sum(span.seconds for span in timeline.spans if span.kind is not SpanKind.KERNEL)
+    end = timeline.end_s
+    return DeviceTotal(timeline.device.name, kernels, copies, end, end - _busy_s(timeline.spans))
+
+
+def _busy_s(spans: Sequence[Span]) -> float:
+    """Seconds in which at least one span is there."""
+    busy, until = 0.0, 0.0
+    for span in sorted(spans, key=lambda item: item.start_s):
+        if span.end_s > until:
+            busy += span.end_s - max(span.start_s, until)
+            until = span.end_s
+    return busy
+
+
+def _kernel_total(name: str, records: Sequence[LaunchRecord]) -> KernelTotal:
+    devices = range(len(records[0].estimated.estimates))
+    seconds = [record.estimated.seconds for record in records]
+    last = records[-1].estimated.estimates
+    return KernelTotal(
+        name,
+        len(records),
+        tuple(sum(item[device] for item in seconds) for device in devices),
+        seconds[0],
+        seconds[-1],
+        tuple(item.bottleneck for item in last),
+    )

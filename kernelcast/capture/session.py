@@ -1,0 +1,166 @@
+"""One program: its memory, code, launches, streams and what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kernelcast.capture.arena import Arena, CallError
+from kernelcast.capture.code import ProgramCode
+from kernelcast.capture.graphs import Graphs
+from kernelcast.capture.launches import Estimated, Launches
+from kernelcast.capture.protocol import Action, LaunchRequest, Space, Status
+from kernelcast.capture.timeline.span import SpanKind
+from kernelcast.capture.timeline.timeline import DeviceTimeline, Work
+from kernelcast.execution.code import Code
+from kernelcast.simcore.device.device import Device
+
+__all__ = ["CopyRecord", "Failure", "LaunchRecord", "Session"]
+
+Act = Callable[[Action, bytes], None]
+"""Makes the program do something."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRecord:
+    """One launch of the program."""
+
+    kernel: str
+    request: LaunchRequest
+    parameters: bytes
+    estimated: Estimated
+
+
+@dataclass(frozen=True, slots=True)
+class CopyRecord:
+    """One copy or fill; `bytes` that arrive."""
+
+    kind: SpanKind
+    bytes: int
+    stream: int
+    is_pinned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A call that failed so that the results of the program cannot be believed."""
+
+    what: str
+    status: Status
+    text: str
+
+
+@dataclass
+class Session:
+    """The state that requests of one program read and change.
+
+    `devices`: the first one is what the program sees. `act` makes the program do something, `tell`
+    is told what people should know at once.
+    """
+
+    devices: Sequence[Device]
+    arena: Arena
+    code: ProgramCode
+    launches: Launches
+    act: Act
+    tell: Callable[[str], None]
+    timelines: tuple[DeviceTimeline, ...]
+    program: str = ""
+    process: int = 0
+    graphs: Graphs = field(default_factory=Graphs)
+    launched: list[LaunchRecord] = field(default_factory=list)
+    copied: list[CopyRecord] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    refused: dict[str, int] = field(default_factory=dict)
+    sticky: Status = Status.SUCCESS
+    """A failure after which nothing works any more, as in CUDA."""
+    pending: Status = Status.SUCCESS
+    """A failure that the next synchronization tells."""
+    numbers: int = 15
+    """The last number that a stream, event or object got; 0 to 2 are streams that always are."""
+
+    @classmethod
+    def begin(
+        cls,
+        devices: Sequence[Device],
+        folder: Path,
+        code: Code,
+        act: Act,
+        tell: Callable[[str], None],
+    ) -> Session:
+        """A session whose program has done nothing yet; its code is kept in `folder`."""
+        first = devices[0]
+        arena = Arena(int(first.dram.capacity_bytes), first.title)
+        return cls(
+            devices,
+            arena,
+            ProgramCode(folder, first, code, arena.memory),
+            Launches(devices, arena.memory, code),
+            act,
+            tell,
+            tuple(DeviceTimeline(device) for device in devices),
+        )
+
+    def number(self) -> int:
+        """A number that nothing has yet."""
+        self.numbers += 1
+        return self.numbers
+
+    def launch(
+        self, request: LaunchRequest, parameters: bytes, *, is_in_graph: bool = False
+    ) -> None:
+        """Executes a launch and puts it into the time lines; CallError when it fails."""
+        function = self.code.of_number(request.function)
+        try:
+            estimated = self.launches.make(function, request, parameters)
+        except CallError as error:
+            self.fail(function.kernel.name, error)
+            raise
+        number = len(self.launched)
+        self.launched.append(LaunchRecord(function.kernel.name, request, parameters, estimated))
+        costs = zip(self.timelines, estimated.seconds, estimated.shares, strict=True)
+        for timeline, seconds, share in costs:
+            timeline.add(
+                Work(
+                    SpanKind.KERNEL,
+                    number,
+                    request.stream,
+                    seconds=seconds,
+                    share=share,
+                    is_in_graph=is_in_graph,
+                )
+            )
+
+    def transfer(self, record: CopyRecord, *, is_async: bool, is_in_graph: bool = False) -> None:
+        """Puts a copy or fill into the time lines."""
+        number = len(self.copied)
+        self.copied.append(record)
+        work = Work(
+            record.kind,
+            number,
+            record.stream,
+            bytes=record.bytes,
+            is_pinned=record.is_pinned,
+            is_async=is_async,
+            is_in_graph=is_in_graph,
+        )
+        for timeline in self.timelines:
+            timeline.add(work)
+
+    def fail(self, what: str, error: CallError) -> None:
+        """Notes that a call failed; what the program computes from now on is wrong."""
+        self.failures.append(Failure(what, error.status, str(error)))
+        self.tell(f"error: {error}")
+        if error.status is Status.INVALID_CONFIGURATION:
+            self.pending = error.status
+        else:
+            self.sticky = error.status
+
+    def is_device_memory(self, address: int) -> bool:
+        """Whether an address is in memory of the GPU that the host cannot reach."""
+        return self.arena.space_of(address) in (Space.DEVICE, Space.ARRAY)
+
+    def end(self) -> None:
+        """Gives the memory back."""
+        self.arena.close()

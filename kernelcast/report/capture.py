@@ -1,0 +1,167 @@
+"""The report of a captured program: text and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from kernelcast.report.text import titled_table
+from kernelcast.simcore.isa.ir.source_names import source_name
+from kernelcast.units import format_seconds
+
+if TYPE_CHECKING:
+    from kernelcast.capture.result import CaptureResult, KernelTotal, ProcessResult
+
+__all__ = ["capture_record", "capture_report"]
+
+_MOST_KERNELS = 20
+
+
+def capture_report(result: CaptureResult) -> RenderableType:
+    """Totals of each device first, then the kernels by their time."""
+    parts: list[RenderableType] = [Text(_headline(result), style="bold")]
+    for process in result.processes:
+        if len(result.processes) > 1:
+            parts.append(Text(f"process {process.process}: {process.program}"))
+        parts += [*_process_parts(process), Text()]
+    return Group(*parts)
+
+
+def _headline(result: CaptureResult) -> str:
+    name = " ".join(result.command)
+    launches = sum(len(process.launches) for process in result.processes)
+    if not result.processes:
+        return f"{name}: it made no call to a GPU (exit status {result.status})"
+    ended = f"exit status {result.status}"
+    if result.failed:
+        ended += f", {result.failed} failed: its results cannot be believed"
+    return f"{name}: {launches:,} launches ({ended})"
+
+
+def _process_parts(process: ProcessResult) -> Iterator[RenderableType]:
+    totals = titled_table(
+        "", "device", ">time line", ">kernels", ">copies", ">idle", "most of the time"
+    )
+    for total in process.totals:
+        totals.add_row(
+            total.device,
+            format_seconds(total.timeline_s),
+            format_seconds(total.kernels_s),
+            format_seconds(total.copies_s),
+            format_seconds(total.idle_s),
+            total.bound,
+        )
+    yield totals
+    if process.kernels:
+        yield _kernel_table(process)
+    known = len(process.launches) - process.estimated
+    if known > 0:
+        change = f"{100 * process.largest_change:.1f} %"
+        yield Text(
+            f"{process.estimated:,} launches were estimated; {known:,} repeat one of them or "
+            f"differ in numbers only. Checks of repeats changed a time by {change} at most."
+        )
+    for name, count in process.refused.items():
+        yield Text(f"not supported: {name} ({count} calls)")
+
+
+def _kernel_table(process: ProcessResult) -> Table:
+    columns = [f">{name}" for name in process.devices]
+    table = titled_table(
+        "", "kernel", ">launches", *columns, ">share", ">first", ">last", "limited by"
+    )
+    kernels = process.kernels
+    whole = sum(item.total_s[0] for item in kernels)
+    for item in kernels[:_MOST_KERNELS]:
+        table.add_row(*_kernel_row(item, whole))
+    rest = kernels[_MOST_KERNELS:]
+    if rest:
+        launches = sum(item.launches for item in rest)
+        table.add_row(f"{len(rest)} more", f"{launches:,}")
+    return table
+
+
+def _kernel_row(item: KernelTotal, whole: float) -> list[str]:
+    return [
+        source_name(item.kernel),
+        f"{item.launches:,}",
+        *(format_seconds(seconds) for seconds in item.total_s),
+        f"{100 * item.total_s[0] / whole:.1f} %" if whole else "",
+        format_seconds(item.first_s[0]),
+        format_seconds(item.last_s[0]),
+        item.bottlenecks[0],
+    ]
+
+
+def capture_record(result: CaptureResult) -> dict[str, Any]:
+    """The launches, copies and totals of all processes, as a record."""
+    launches: list[dict[str, Any]] = []
+    copies: list[dict[str, Any]] = []
+    totals: list[dict[str, Any]] = []
+    for process in result.processes:
+        launches += _launches(process)
+        copies += [
+            {
+                "index": number,
+                "process": process.process,
+                "kind": item.kind.value,
+                "bytes": item.bytes,
+                "stream": item.stream,
+                "is_pinned": item.is_pinned,
+            }
+            for number, item in enumerate(process.copies)
+        ]
+        totals += [
+            {
+                "process": process.process,
+                "device": total.device,
+                "kernels_s": total.kernels_s,
+                "copies_s": total.copies_s,
+                "timeline_s": total.timeline_s,
+                "idle_s": total.idle_s,
+                "bound": total.bound,
+            }
+            for total in process.totals
+        ]
+    return {
+        "program": list(result.command),
+        "exit_status": result.status,
+        "failed": result.failed,
+        "failures": [
+            {"what": item.what, "status": int(item.status), "text": item.text}
+            for process in result.processes
+            for item in process.failures
+        ],
+        "refused": {
+            name: count for process in result.processes for name, count in process.refused.items()
+        },
+        "estimated": sum(process.estimated for process in result.processes),
+        "totals": totals,
+        "copies": copies,
+        "launches": launches,
+    }
+
+
+def _launches(process: ProcessResult) -> Iterator[dict[str, Any]]:
+    for number, item in enumerate(process.launches):
+        yield {
+            "index": number,
+            "process": process.process,
+            "kernel": item.kernel,
+            "grid": list(item.request.grid),
+            "block": list(item.request.block),
+            "shared_bytes": item.request.shared_bytes,
+            "stream": item.request.stream,
+            "estimates": [
+                {
+                    "device": estimate.device,
+                    "time_s": estimate.time_s,
+                    "bottleneck": estimate.bottleneck,
+                }
+                for estimate in item.estimated.estimates
+            ],
+        }
