@@ -136,6 +136,12 @@ class Arena:
         place = self._places.get(found.address)
         return Space.DEVICE if place is None else place.space
 
+    def host_visible(self) -> list[tuple[int, int]]:
+        """Address and size of all that host and GPU see alike."""
+        found = [(address, it) for address, it in self._places.items() if _is_shared(it.space)]
+        found += self._registered.items()
+        return [(address, it.size) for address, it in found if it.size]
+
     def check(self, address: int, size: int, what: str) -> None:
         """CallError unless the bytes are those of one allocation, or all of the host's own."""
         if not ARENA_BASE <= address < ARENA_BASE + ARENA_BYTES:
@@ -154,7 +160,7 @@ class Arena:
 
     def _taken(self, size: int, space: Space) -> _Place:
         """A free place: that of the last allocation of this size that was freed, or a new one."""
-        is_host = space in (Space.HOST, Space.MANAGED)
+        is_host = _is_shared(space)
         units = max(_in_units(size), _ALIGNMENT)
         known = self._free[is_host, units]
         if known:
@@ -170,12 +176,16 @@ class Arena:
         return _Place(offset, units, size, space)
 
     def _give_back(self, place: _Place) -> None:
-        is_host = place.space in (Space.HOST, Space.MANAGED)
+        is_host = _is_shared(place.space)
         self._free[is_host, place.units].append(place.offset)
         first = -(-place.offset // _PAGE_BYTES) * _PAGE_BYTES
         whole = (place.offset + place.units - first) // _PAGE_BYTES * _PAGE_BYTES
         if whole >= _GIVEN_BACK_BYTES:
             self._map.madvise(mmap.MADV_REMOVE, first, whole)
+
+
+def _is_shared(space: Space) -> bool:
+    return space in (Space.HOST, Space.MANAGED)
 
 
 def _in_units(size: int) -> int:

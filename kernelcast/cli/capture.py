@@ -7,6 +7,10 @@ from typing import Annotated
 
 import typer
 
+from kernelcast.capture.capturing import CaptureOptions
+from kernelcast.capture.capturing import capture as run_captured
+from kernelcast.capture.recording import RECORDING_SUFFIX
+from kernelcast.capture.replay import ReplayOptions, replay
 from kernelcast.cli import options
 from kernelcast.cli.terminal import show, show_error, show_line
 from kernelcast.report import records
@@ -14,10 +18,15 @@ from kernelcast.report.capture import capture_record, capture_report
 
 __all__ = ["capture"]
 
+_USUAL_DEVICE = "a100-40gb"
+
 
 def capture(
     program: Annotated[
-        list[str], typer.Argument(help="The program and its arguments.", metavar="-- PROGRAM ARGS")
+        list[str],
+        typer.Argument(
+            help="The program and its arguments, or a recording.", metavar="-- PROGRAM ARGS"
+        ),
     ],
     device: Annotated[
         list[str] | None,
@@ -36,7 +45,12 @@ def capture(
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the JSON of the report.", metavar="FILE"),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write the report as JSON, or a recording where FILE ends with .kcrec.",
+            metavar="FILE",
+        ),
     ] = None,
     json: options.Json = False,
 ) -> None:
@@ -45,21 +59,26 @@ def capture(
     The program's CUDA libraries are replaced; its kernels run on the CPU, so that its results are
     right. It must have been built with a shared CUDA runtime, as `kernelcast build -- make` does.
 
+    A recording in place of the program is answered again, for other GPUs say.
+
     Exit status 1: the program failed, or a launch did.
     """
-    from kernelcast.capture.capturing import CaptureOptions
-    from kernelcast.capture.capturing import capture as run_captured
-
-    devices = options.named_devices(device or ["a100-40gb"])
-    chosen = CaptureOptions(
-        code=code,
-        every=every,
-        is_host_timed=host_time,
-        is_quiet=json,
-        tell=lambda line: show_error(line),
-    )
-    result = run_captured(program, devices, chosen)
-    if output is not None:
+    devices = options.named_devices(device or [_USUAL_DEVICE])
+    is_recording = output is not None and output.suffix == RECORDING_SUFFIX
+    if Path(program[0]).suffix == RECORDING_SUFFIX:
+        replayed = ReplayOptions(code=code, every=every, tell=show_error)
+        result = replay(Path(program[0]), devices, replayed)
+    else:
+        captured = CaptureOptions(
+            code=code,
+            every=every,
+            is_host_timed=host_time,
+            is_quiet=json,
+            recording=output if is_recording else None,
+            tell=show_error,
+        )
+        result = run_captured(program, devices, captured)
+    if output is not None and not is_recording:
         output.write_text(records.to_json(capture_record(result)) + "\n")
     if json:
         show_line(records.to_json(capture_record(result)))
