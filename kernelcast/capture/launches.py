@@ -69,7 +69,7 @@ class _Repeated:
 
     @property
     def is_to_be_checked(self) -> bool:
-        """At the 16th launch, and whenever there were eight times as many."""
+        """True of the 16th launch, and whenever there were eight times as many."""
         rank = self.count.bit_length() - 1
         return self.count == 1 << rank and rank % 3 == 1
 
