@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from kernelcast.errors import LaunchError
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.memory_simulation import (
+    ResidentLaunch,
     SimulatedDevice,
-    left_by_launch,
-    resident_thread_blocks,
+    resident_launch,
 )
 from kernelcast.execution.sampling import Sampling
 from kernelcast.simcore.device.device import Device
@@ -50,9 +50,8 @@ def sampled_launch(
             traces.append(sliced.counts(options.progress))
             for device in devices:
                 if device.architecture.warp_width == width:
-                    left = left_by_launch(kernel, launch, device)
-                    resident = resident_thread_blocks(kernel, launch, device)
-                    memory = _memory(sliced, traces[-1], resident, left, options.is_warm)
+                    resident = resident_launch(kernel, launch, device)
+                    memory = _memory(sliced, traces[-1], resident, options.is_warm)
                     simulated.append(SimulatedDevice(device, memory))
         return KernelTrace(tuple(traces), simulated=tuple(simulated))
     if options.sampling is Sampling.ALWAYS:
@@ -61,11 +60,11 @@ def sampled_launch(
 
 
 def _memory(
-    sliced: SlicedLaunch, counts: Trace, resident: int, device: Device, is_warm: bool
+    sliced: SlicedLaunch, counts: Trace, resident: ResidentLaunch, is_warm: bool
 ) -> MemoryResult:
     from kernelcast.simcore.sampling.launch_sample import sample_memory
 
-    return sample_memory(sliced, counts, device, resident, is_warm)
+    return sample_memory(sliced, counts, *resident, is_warm)
 
 
 def _why_not(kernel: Kernel, launch: Launch, engine: str, sampling: Sampling) -> str | None:

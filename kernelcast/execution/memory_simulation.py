@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
@@ -18,7 +18,7 @@ from kernelcast.simcore.profile.shared_configuration import with_l1_left
 if TYPE_CHECKING:
     from kernelcast.simcore.memory.simulated_memory import MemoryResult, SimulatedMemory
 
-__all__ = ["MemorySimulation", "SimulatedDevice", "resident_thread_blocks"]
+__all__ = ["MemorySimulation", "ResidentLaunch", "SimulatedDevice", "resident_launch"]
 
 
 @dataclass(frozen=True)
@@ -63,26 +63,26 @@ class MemorySimulation:
         # The compiled memory simulator is slow to import and runs without devices do not need it.
         from kernelcast.simcore.memory.simulated_memory import SimulatedMemory
 
-        launch = self._launch
-        resident = resident_thread_blocks(self._kernel, launch, device)
-        warps = -(-launch.threads_per_thread_block // warp_width)
+        resident = resident_launch(self._kernel, self._launch, device)
         return SimulatedMemory(
             instruction_rows(self._kernel),
             warp_width,
-            warps,
-            left_by_launch(self._kernel, launch, device),
-            resident,
+            -(-self._launch.threads_per_thread_block // warp_width),
+            resident.device,
+            resident.thread_blocks_per_sm,
             self._is_warm,
         )
 
 
-def left_by_launch(kernel: Kernel, launch: Launch, device: Device) -> Device:
-    """The device with the L1 that shared memory leaves. Raises LaunchError when none fits."""
+class ResidentLaunch(NamedTuple):
+    """A device with the L1 that shared memory leaves, and the thread blocks that an SM holds."""
+
+    device: Device
+    thread_blocks_per_sm: int
+
+
+def resident_launch(kernel: Kernel, launch: Launch, device: Device) -> ResidentLaunch:
+    """What a launch makes of a device. LaunchError when no thread block fits an SM."""
     needs = resource_needs(kernel, launch)
-    return with_l1_left(device, needs, occupancy(needs, launch.shape, device))
-
-
-def resident_thread_blocks(kernel: Kernel, launch: Launch, device: Device) -> int:
-    """Resident thread blocks of an SM. Raises LaunchError when none fits."""
-    shape = launch.shape
-    return occupancy(resource_needs(kernel, launch), shape, device).thread_blocks_per_sm
+    found = occupancy(needs, launch.shape, device)
+    return ResidentLaunch(with_l1_left(device, needs, found), found.thread_blocks_per_sm)
