@@ -17,6 +17,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.analysis.cluster_addresses import needs_clusters
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
+from kernelcast.simcore.memory.cache_contents import FirstContents
 from kernelcast.simcore.sampling.plan import FEWEST_THREADS, why_not_sampled
 from kernelcast.traces.trace import Trace
 
@@ -39,7 +40,7 @@ def sampled_launch(
 
     None where everything must be executed; LaunchError instead when sampling is ALWAYS.
     """
-    reason = _why_not(kernel, launch, options.engine, options.sampling)
+    reason = _why_not(kernel, launch, options)
     if reason is None:
         traces: list[Trace] = []
         simulated: list[SimulatedDevice] = []
@@ -51,7 +52,7 @@ def sampled_launch(
             for device in devices:
                 if device.architecture.warp_width == width:
                     resident = resident_launch(kernel, launch, device)
-                    memory = _memory(sliced, traces[-1], resident, options.is_warm)
+                    memory = _memory(sliced, traces[-1], resident, options)
                     simulated.append(SimulatedDevice(device, memory))
         return KernelTrace(tuple(traces), simulated=tuple(simulated))
     if options.sampling is Sampling.ALWAYS:
@@ -60,22 +61,26 @@ def sampled_launch(
 
 
 def _memory(
-    sliced: SlicedLaunch, counts: Trace, resident: ResidentLaunch, is_warm: bool
+    sliced: SlicedLaunch, counts: Trace, resident: ResidentLaunch, options: RunOptions
 ) -> MemoryResult:
     from kernelcast.simcore.sampling.launch_sample import sample_memory
 
+    is_warm = options.first_contents is FirstContents.EQUAL_LAUNCH
     return sample_memory(sliced, counts, *resident, is_warm)
 
 
-def _why_not(kernel: Kernel, launch: Launch, engine: str, sampling: Sampling) -> str | None:
+def _why_not(kernel: Kernel, launch: Launch, options: RunOptions) -> str | None:
     """Half a sentence why everything must be executed; None when it need not be."""
+    sampling = options.sampling
     if sampling is Sampling.NEVER:
         return "it is to be exact"
+    if options.contents is not None:
+        return "the next launch is to find in L2 what all of its thread blocks leave there"
     threads = launch.thread_blocks * launch.threads_per_thread_block
     fewest = 0 if sampling is Sampling.ALWAYS else FEWEST_THREADS
     if threads < fewest:
         return f"{threads:,} threads are fewer than {fewest:,}"
-    if engine == "reference":
+    if options.engine == "reference":
         return "the reference engine executes everything"
     from kernelcast.simcore.engine.jit.runtime.run import can_run
     from kernelcast.simcore.host.llvm import host_supports_vectors
