@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kernelcast.architectures import whatif as whatif
     from kernelcast.errors import KernelcastError as KernelcastError
     from kernelcast.execution.kernel_trace import KernelTrace as KernelTrace
+    from kernelcast.execution.prepared import PreparedLaunch as PreparedLaunch
     from kernelcast.execution.run_options import RunOptions as RunOptions
     from kernelcast.execution.runnable import LoadedModule as LoadedModule
     from kernelcast.execution.runnable import RunnableKernel as RunnableKernel
@@ -97,6 +98,7 @@ __all__ = [
     "NumbaKernel",
     "OpenclKernel",
     "OpenclProgram",
+    "PreparedLaunch",
     "PystencilsKernel",
     "RankOptions",
     "Ranking",
@@ -161,6 +163,7 @@ _HOMES = {
     "NumbaKernel": "kernelcast.inputs.numba_kernel",
     "OpenclKernel": "kernelcast.inputs.opencl_program",
     "OpenclProgram": "kernelcast.inputs.opencl_program",
+    "PreparedLaunch": "kernelcast.execution.prepared",
     "PystencilsKernel": "kernelcast.inputs.pystencils",
     "RankOptions": "kernelcast.ranking.launches",
     "Ranking": "kernelcast.ranking.ranking",

@@ -22,7 +22,7 @@ from kernelcast.simcore.launch.parameter_block import replaceable_ranges
 
 __all__ = ["ReadyLaunch"]
 
-_ALONE_S = 1e-4
+_ALONE_S = 2e-4
 """A run that lasts longer gets more threads than the one that launches."""
 _POLL_S = 0.05
 _MOST_STACK_BYTES = 1 << 18
@@ -146,6 +146,7 @@ class ReadyLaunch:
         while len(self._hands) < count:
             self._hands.append(Hand(self._task, looks_up=False))
         hands = self._hands[:count]
+        grid.is_shared = True
         for hand in hands:
             hand.worker.begin()
         work = [partial(self._work_there, grid, hand) for hand in hands]
