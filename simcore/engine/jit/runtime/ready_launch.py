@@ -98,6 +98,7 @@ class ReadyLaunch:
         else:
             self._run(deadline_in(self._limits.seconds), began)
         self._code.ran(time.monotonic() - began)
+        self._code.improve(0.0)
 
     def _run(self, deadline: Deadline | None, began: float) -> None:
         grid = DealtGrid(self._launch.thread_blocks, self._piece)
@@ -114,9 +115,9 @@ class ReadyLaunch:
         except BaseException:
             grid.stop()
             self._stop()
+            self._hands, self._own_hand = [], None  # whatever comes, nobody uses them again
             for errand in errands:
                 errand.join()
-            self._hands, self._own_hand = [], None
             raise
         self._is_long = time.monotonic() - began > _ALONE_S
 
