@@ -113,6 +113,19 @@ ret;
 }
 """
 )
+GRID_STATE = (
+    HEAD
+    + """
+.visible .entry count(.param .u64 out) {
+.reg .b32 %r<4>; .reg .b64 %rd<4>;
+mov.b32 %r1, %envreg1; mov.b32 %r2, %envreg2; mov.b64 %rd1, {%r2, %r1};
+atom.global.add.u32 %r3, [%rd1], 1;
+ld.param.u64 %rd2, [out];
+red.global.add.u32 [%rd2], %r3;
+ret;
+}
+"""
+)
 
 
 @pytest.fixture
@@ -319,6 +332,14 @@ def test_thread_blocks_may_wait_for_each_other(memory: kc.DeviceMemory) -> None:
     assert memory.read(x, 1, np.uint32)[0] == 80
     with pytest.raises(ExecutionError, match="endless loop"):
         launch.run(struct.pack("<QI", x.address, 121))
+
+
+def test_the_workspace_of_a_grid_begins_anew(memory: kc.DeviceMemory) -> None:
+    x = memory.allocate(4, "x")
+    launch = kc.load_ptx(GRID_STATE)["count"].prepare(grid=3, block=1, args=[x], memory=memory)
+    for _ in range(4):
+        launch.run()
+    assert memory.read(x, 1, np.uint32)[0] == 4 * (0 + 1 + 2)
 
 
 def test_prints_after_each_run(capsys: pytest.CaptureFixture[str]) -> None:
