@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from kernelcast.capture.result import CaptureResult as CaptureResult
     from kernelcast.errors import KernelcastError as KernelcastError
     from kernelcast.execution.kernel_trace import KernelTrace as KernelTrace
+    from kernelcast.execution.prepared import PreparedLaunch as PreparedLaunch
     from kernelcast.execution.run_options import RunOptions as RunOptions
     from kernelcast.execution.runnable import LoadedModule as LoadedModule
     from kernelcast.execution.runnable import RunnableKernel as RunnableKernel
@@ -107,6 +108,7 @@ __all__ = [
     "NumbaKernel",
     "OpenclKernel",
     "OpenclProgram",
+    "PreparedLaunch",
     "PystencilsKernel",
     "RankOptions",
     "Ranking",
@@ -177,6 +179,7 @@ _HOMES = {
     "NumbaKernel": "kernelcast.inputs.numba_kernel",
     "OpenclKernel": "kernelcast.inputs.opencl_program",
     "OpenclProgram": "kernelcast.inputs.opencl_program",
+    "PreparedLaunch": "kernelcast.execution.prepared",
     "PystencilsKernel": "kernelcast.inputs.pystencils",
     "RankOptions": "kernelcast.ranking.launches",
     "Ranking": "kernelcast.ranking.ranking",
