@@ -44,9 +44,11 @@ def linked(texts: Sequence[str]) -> str:
 
 def _linkages(module: ModuleSyntax) -> dict[str, str]:
     """The linkage of each name of a module, empty for what it keeps for itself."""
+    declared = [(item.name, item.linkage) for item in module.variables]
+    declared += [(item.name, item.linkage) for item in module.functions]
     found: dict[str, str] = {}
-    for declared in (*module.variables, *module.functions):
-        found[declared.name] = declared.linkage or found.get(declared.name, "")
+    for name, linkage in declared:
+        found[name] = linkage or found.get(name, "")
     return found
 
 
