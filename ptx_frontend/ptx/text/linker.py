@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from kernelcast.ptx_frontend.ptx.text.parser import parse
 from kernelcast.ptx_frontend.ptx.text.source import SourceText
-from kernelcast.ptx_frontend.ptx.text.syntax import ModuleSyntax
+from kernelcast.ptx_frontend.ptx.text.syntax import Function, ModuleSyntax, VariableDeclaration
 
 __all__ = ["linked"]
 
@@ -44,11 +44,10 @@ def linked(texts: Sequence[str]) -> str:
 
 def _linkages(module: ModuleSyntax) -> dict[str, str]:
     """The linkage of each name of a module, empty for what it keeps for itself."""
-    declared = [(item.name, item.linkage) for item in module.variables]
-    declared += [(item.name, item.linkage) for item in module.functions]
     found: dict[str, str] = {}
-    for name, linkage in declared:
-        found[name] = linkage or found.get(name, "")
+    declarations: list[VariableDeclaration | Function] = [*module.variables, *module.functions]
+    for declared in declarations:
+        found[declared.name] = declared.linkage or found.get(declared.name, "")
     return found
 
 
