@@ -83,6 +83,8 @@ def build(folder: Path) -> Path:
     partial.mkdir(parents=True, exist_ok=True)
     for library in _LIBRARIES:
         _compile(compiler, library, partial)
+    # What programs find that ask for the driver without a version.
+    (partial / "libcuda.so").symlink_to("libcuda.so.1")
     (partial / _key()).touch()
     try:
         partial.rename(folder)
