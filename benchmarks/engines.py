@@ -35,6 +35,7 @@ from oclgrind_timing import (
     oclgrind_table,
     oclgrind_targets,
 )
+from repeated_launches import launch_table, launch_targets, measure_launches
 from start_up import DEVICE, start_up_targets
 from targets import Target, target_table
 from timing import use_two_threads
@@ -42,7 +43,7 @@ from timing import use_two_threads
 import kernelcast as kc
 from kernelcast.simcore.engine import ENGINES
 
-PARTS = ("kernels", "oclgrind", "checks", "pointers", "start-up", "ranking")
+PARTS = ("kernels", "oclgrind", "checks", "pointers", "launches", "start-up", "ranking")
 _REPEATS, _QUICK_REPEATS = 5, 3
 
 
@@ -94,6 +95,8 @@ class Benchmark:
             self._checks()
         if "pointers" in parts:
             self._pointers()
+        if "launches" in parts:
+            self._launches()
         if "start-up" in parts:
             _note("timing first results")
             self._targets += start_up_targets(self._engine, self._folder, self._repeats)
@@ -147,6 +150,15 @@ class Benchmark:
         self.record["pointers"] = [timing.record() for timing in found]
         self._targets += pointer_targets(found)
         _say("Pointers into a device memory", pointer_table(found))
+
+    def _launches(self) -> None:
+        if self._engine != "jit":
+            return
+        _note("timing launches that repeat")
+        found = measure_launches(self._quick, self._repeats)
+        self.record["launches"] = found.record()
+        self._targets += launch_targets(found)
+        _say("Launches that repeat, wall time", launch_table(found))
 
 
 def _machine() -> dict[str, Any]:

@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from kernelcast.capture.protocol import Space, Status
 from kernelcast.errors import DeviceMemoryError
-from kernelcast.simcore.launch.device_memory import DeviceMemory
+from kernelcast.simcore.launch.allocations import Allocation
+from kernelcast.simcore.launch.device_memory import DeviceMemory, Pointer
 
 __all__ = ["ARENA_BASE", "ARENA_BYTES", "HOST_BASE", "Arena", "CallError"]
 
@@ -51,11 +52,41 @@ class _Place:
     space: Space
 
 
+class _ProgramMemory(DeviceMemory):
+    """What is allocated for variables of modules lies in the file, where copies reach it."""
+
+    def __init__(self, arena: Arena, device: str) -> None:
+        super().__init__(name=device)
+        self._arena = arena
+        self._variables: dict[int, _Place] = {}
+
+    def allocate(
+        self, size: int, name: str = "", *, address: int | None = None, is_read_only: bool = False
+    ) -> Allocation:
+        """Allocates as any DeviceMemory, at a place in the file unless an address is given."""
+        if address is not None:
+            return super().allocate(size, name, address=address, is_read_only=is_read_only)
+        place, contents = self._arena.take(size)
+        host = contents.view()
+        host.flags.writeable = not is_read_only
+        found = self.adopt(host, name, address=ARENA_BASE + place.offset)
+        self._contents[found.address] = contents
+        self._variables[found.address] = place
+        return found
+
+    def free(self, pointer: Pointer) -> None:
+        """Frees as any DeviceMemory; the place in the file can be taken again."""
+        super().free(pointer)
+        place = self._variables.pop(int(pointer), None)
+        if place is not None:
+            self._arena.give_back(place)
+
+
 class Arena:
     """Allocations of one program in a `DeviceMemory` of its own."""
 
     def __init__(self, capacity_bytes: int, device: str) -> None:
-        self.memory = DeviceMemory(name=device)
+        self.memory: DeviceMemory = _ProgramMemory(self, device)
         self.capacity_bytes = capacity_bytes
         self.used_bytes = 0
         """Of the GPU's memory."""
@@ -97,14 +128,20 @@ class Arena:
         place = self._places.pop(address, None)
         if place is None:
             try:
-                self.memory.free(address)
+                if not self._is_of_others(address):
+                    self.memory.free(address)
             except DeviceMemoryError as error:
                 raise CallError(Status.INVALID_VALUE, str(error)) from None
             raise CallError(Status.INVALID_VALUE, f"{address:#x} was not allocated by the program")
         self.memory.free(address)
         if place.space is not Space.HOST:
             self.used_bytes -= _in_units(place.size)
-        self._give_back(place)
+        self.give_back(place)
+
+    def _is_of_others(self, address: int) -> bool:
+        """Whether a variable or memory of the host begins there."""
+        found = self.memory.find(address)
+        return found is not None and found.address == address
 
     def register(self, address: int, size: int) -> int:
         """A place in the file for pages of the program, which kernels see at their address."""
@@ -136,6 +173,12 @@ class Arena:
         place = self._places.get(found.address)
         return Space.DEVICE if place is None else place.space
 
+    def host_visible(self) -> list[tuple[int, int]]:
+        """Address and size of all that host and GPU see alike."""
+        found = [(address, it) for address, it in self._places.items() if _is_shared(it.space)]
+        found += self._registered.items()
+        return [(address, it.size) for address, it in found if it.size]
+
     def check(self, address: int, size: int, what: str) -> None:
         """Checks that bytes are of one allocation, or all of the host's own: else CallError."""
         if not ARENA_BASE <= address < ARENA_BASE + ARENA_BYTES:
@@ -144,6 +187,11 @@ class Arena:
             self.memory.view(address, size)
         except DeviceMemoryError as error:
             raise CallError(Status.INVALID_VALUE, f"{what}: {error}") from None
+
+    def take(self, size: int) -> tuple[_Place, npt.NDArray[np.uint8]]:
+        """A place for what is no allocation of the program, and its bytes."""
+        place = self._taken(size, Space.DEVICE)
+        return place, self._bytes[place.offset : place.offset + size]
 
     def _adopt(self, address: int, place: _Place, name: str) -> None:
         contents = self._bytes[place.offset : place.offset + place.size]
@@ -154,7 +202,7 @@ class Arena:
 
     def _taken(self, size: int, space: Space) -> _Place:
         """A free place: that of the last allocation of this size that was freed, or a new one."""
-        is_host = space in (Space.HOST, Space.MANAGED)
+        is_host = _is_shared(space)
         units = max(_in_units(size), _ALIGNMENT)
         known = self._free[is_host, units]
         if known:
@@ -169,13 +217,18 @@ class Arena:
         self._next[is_host] = end
         return _Place(offset, units, size, space)
 
-    def _give_back(self, place: _Place) -> None:
-        is_host = place.space in (Space.HOST, Space.MANAGED)
+    def give_back(self, place: _Place) -> None:
+        """Lets a place be taken again."""
+        is_host = _is_shared(place.space)
         self._free[is_host, place.units].append(place.offset)
         first = -(-place.offset // _PAGE_BYTES) * _PAGE_BYTES
         whole = (place.offset + place.units - first) // _PAGE_BYTES * _PAGE_BYTES
         if whole >= _GIVEN_BACK_BYTES:
             self._map.madvise(mmap.MADV_REMOVE, first, whole)
+
+
+def _is_shared(space: Space) -> bool:
+    return space in (Space.HOST, Space.MANAGED)
 
 
 def _in_units(size: int) -> int:

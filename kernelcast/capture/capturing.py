@@ -5,15 +5,17 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from kernelcast.capture.libraries import libraries
 from kernelcast.capture.program import Program
+from kernelcast.capture.recording import Recorder
 from kernelcast.capture.result import CaptureResult, ProcessResult
 from kernelcast.capture.server import Server
-from kernelcast.capture.session import Session
+from kernelcast.capture.session import BeforeLaunch, Session
 from kernelcast.errors import LaunchError
 from kernelcast.execution.code import Code, code_named
 from kernelcast.simcore.device.device import Device
@@ -28,17 +30,19 @@ _TURN_S = 0.05
 class CaptureOptions:
     """How a program is captured.
 
-    `is_host_timed`: the host's own time counts. `every`: no launch stands for another. `tell` gets
-    lines for people, `step` each session after each request. `is_quiet`: the program's standard
-    output goes to standard error.
+    `is_host_timed`: the host's own time counts. `every`: no launch stands for another.
+    `recording`: the file of a recording to write. `tell` gets lines for people, `step` each session
+    after each request. `is_quiet`: the program's standard output goes to standard error.
     """
 
     code: Code | str | None = None
     is_host_timed: bool = False
     every: bool = False
     is_quiet: bool = False
+    recording: Path | None = None
     tell: Callable[[str], None] = print
     step: Callable[[Session], None] = lambda _session: None
+    before_launch: BeforeLaunch | None = None
 
 
 def capture(
@@ -64,14 +68,26 @@ def capture(
             is_host_timed=chosen.is_host_timed,
             every=chosen.every,
             step=chosen.step,
+            before_launch=chosen.before_launch,
         )
-        with server:
+        with server, _recorded(server, command, chosen.recording):
             program = Program(command, libraries(), server.path, is_quiet=chosen.is_quiet)
             status = _serve(server, program, chosen.tell)
             processes = [ProcessResult.of(session) for session in server.sessions]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return CaptureResult(tuple(command), status, processes, time.monotonic() - began)
+
+
+@contextmanager
+def _recorded(server: Server, command: Sequence[str], path: Path | None) -> Iterator[None]:
+    """Writes a recording meanwhile, where there is to be one."""
+    if path is None:
+        yield
+        return
+    with Recorder(path, tuple(command)) as recorder:
+        server.recorder = recorder
+        yield
 
 
 def _serve(server: Server, program: Program, tell: Callable[[str], None]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +19,9 @@ from kernelcast.ptx_frontend.sass.container.elf import is_elf
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.isa.schedule.register_estimate import estimated_registers
+from kernelcast.simcore.launch.allocations import Allocation
 from kernelcast.simcore.launch.device_memory import DeviceMemory
+from kernelcast.simcore.launch.module_memory import ModuleMemory
 
 __all__ = ["Function", "ProgramCode"]
 
@@ -33,8 +36,20 @@ class Function:
     number: int
     module: int
     kernel: RunnableKernel
+    file: Path
+    architecture: str = ""
+    """What was taken of a file with code for several."""
     attributes: dict[int, int] = field(default_factory=dict)
     """What the program set, by the numbers of CUfunction_attribute."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """A module, the file of its image, and what was taken of it."""
+
+    module: LoadedModule
+    file: Path
+    options: CompilerOptions
 
 
 class ProgramCode:
@@ -45,7 +60,7 @@ class ProgramCode:
         self._device = device
         self._code = code
         self._memory = memory
-        self._modules: dict[int, LoadedModule] = {}
+        self._modules: dict[int, _Loaded] = {}
         self._functions: dict[int, Function] = {}
         self._numbers: dict[tuple[int, str], int] = {}
         self._count = 0
@@ -56,7 +71,8 @@ class ProgramCode:
         file = self._folder / f"module-{self._count}{_suffix(image)}"
         file.write_bytes(image)
         try:
-            self._modules[self._count] = load_source(file, self._options(image, file))
+            options = self._options(image, file)
+            self._modules[self._count] = _Loaded(load_source(file, options), file, options)
         except SourceError as error:
             raise CallError(Status.INVALID_PTX, str(error)) from None
         except KernelcastError as error:
@@ -65,7 +81,7 @@ class ProgramCode:
 
     def unload(self, number: int) -> None:
         """Frees the variables of a module."""
-        self._module(number).unload(self._memory)
+        self._loaded(number).module.unload(self._memory)
         del self._modules[number]
 
     def function(self, module: int, name: str) -> Function:
@@ -73,15 +89,17 @@ class ProgramCode:
         known = self._numbers.get((module, name))
         if known is not None:
             return self._functions[known]
-        loaded = self._module(module)
+        loaded = self._loaded(module)
         try:
-            kernel = loaded[name]
+            kernel = loaded.module[name]
         except LaunchError as error:
             raise CallError(Status.NOT_FOUND, str(error)) from None
         except KernelcastError as error:
             raise CallError(Status.NO_CODE_FOR_DEVICE, str(error)) from None
         number = len(self._functions) + 1
-        self._functions[number] = Function(number, module, kernel)
+        self._functions[number] = Function(
+            number, module, kernel, loaded.file, loaded.options.architecture
+        )
         self._numbers[module, name] = number
         return self._functions[number]
 
@@ -100,7 +118,7 @@ class ProgramCode:
     def variable(self, module: int, name: str) -> tuple[int, int]:
         """Address and size of a variable; CallError when no kernel uses one of that name."""
         try:
-            found = self._module(module).variable(name, self._memory)
+            found = self._loaded(module).module.variable(name, self._memory)
         except LaunchError as error:
             raise CallError(Status.INVALID_SYMBOL, str(error)) from None
         return found.address, found.size
@@ -130,7 +148,12 @@ class ProgramCode:
         places = [word for item in kernel.parameters for word in (item.offset, item.size)]
         return packed(*words, *places)
 
-    def _module(self, number: int) -> LoadedModule:
+    def variables(self, function: Function) -> Mapping[str, Allocation]:
+        """The variables of a function's module that are there by now."""
+        module = self._loaded(function.module).module.module
+        return ModuleMemory.of(self._memory, module).variables
+
+    def _loaded(self, number: int) -> _Loaded:
         if number not in self._modules:
             raise CallError(Status.INVALID_HANDLE, f"there is no module {number}")
         return self._modules[number]

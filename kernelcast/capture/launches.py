@@ -1,8 +1,8 @@
 """Launches of a program: executed always, estimated when they are new.
 
 A launch repeats an earlier one when kernel, sizes and parameter bytes are equal. Repeats are
-executed without recording; at every power of two of them they are estimated again, which checks the
-estimate and shows what warm caches change.
+executed without recording. The second one is estimated again, which shows what warm caches change,
+and so are the 16th, 128th, 1024th and so on, which checks the estimate.
 """
 
 from __future__ import annotations
@@ -67,6 +67,12 @@ class _Repeated:
     prepared: PreparedLaunch | None
     count: int = 1
 
+    @property
+    def is_to_be_checked(self) -> bool:
+        """At the 16th launch, and whenever there were eight times as many."""
+        rank = self.count.bit_length() - 1
+        return self.count == 1 << rank and rank % 3 == 1
+
 
 @dataclass
 class _Shape:
@@ -130,7 +136,7 @@ class Launches:
         self, function: Function, sizes: LaunchRequest, parameters: bytes, known: _Repeated
     ) -> Estimated:
         known.count += 1
-        if self.every or known.count & (known.count - 1) == 0:
+        if self.every or known.count == 2 or known.is_to_be_checked:
             before = known.estimated.seconds
             known.estimated = self._estimate(function, sizes, parameters)
             if known.count > 2:  # the second one finds warm caches, the first did not

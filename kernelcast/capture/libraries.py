@@ -44,8 +44,15 @@ def _runtime(major: int, soname: str) -> _Library:
     return _Library(soname, sources, (f"-DCUDART_MAJOR={major}",), soname)
 
 
+def _driver() -> _Library:
+    parts = ("device", "context", "memory", "copies", "streams", "modules", "launch", "textures")
+    sources = (*parts, "graphs", "entry", "refused")
+    return _Library("libcuda.so.1", tuple(f"driver_{part}.c" for part in sources))
+
+
 _LIBRARIES = (
-    _Library(_CORE, ("client.c", "errors.c")),
+    _Library(_CORE, ("client.c", "errors.c", "settings.c", "arrays.c", "launches.c")),
+    _driver(),
     _runtime(11, "libcudart.so.11.0"),
     _runtime(12, "libcudart.so.12"),
     _runtime(13, "libcudart.so.13"),

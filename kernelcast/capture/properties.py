@@ -184,7 +184,7 @@ _TEXTURE_LIMITS = {
     28: 32768,
     29: 2048,
 }
-_HAS_POOLS, _HAS_CLUSTERS = 115, 120
+_HAS_ADDRESS_RESERVATION, _HAS_POOLS, _HAS_CLUSTERS = 102, 115, 120
 
 
 def attributes_of(device: Device) -> dict[int, int]:
@@ -199,6 +199,7 @@ def attributes_of(device: Device) -> dict[int, int]:
         several = values[name]
         assert isinstance(several, tuple)
         found |= {first + axis: size for axis, size in enumerate(several)}
+    found[_HAS_ADDRESS_RESERVATION] = 1
     found[_HAS_POOLS] = 1
     found[_HAS_CLUSTERS] = int(_version(device)[0] >= 9)
     return {number: min(value, _LARGEST) for number, value in found.items()}

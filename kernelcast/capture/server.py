@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernelcast.capture.arena import ARENA_BASE, ARENA_BYTES, HOST_BASE, CallError
-from kernelcast.capture.calls import code, graphs, memory, streams
+from kernelcast.capture.calls.table import CALLS
 from kernelcast.capture.protocol import (
     ANSWER_HEADER,
     NO_ANSWER,
@@ -24,13 +24,13 @@ from kernelcast.capture.protocol import (
     packed,
     words,
 )
-from kernelcast.capture.session import Session
+from kernelcast.capture.recording import Recorder
+from kernelcast.capture.session import BeforeLaunch, Session
 from kernelcast.execution.code import Code
 from kernelcast.simcore.device.device import Device
 
 __all__ = ["Server"]
 
-_CALLS = {**memory.CALLS, **code.CALLS, **streams.CALLS, **graphs.CALLS}
 _AFTER_FAILURE = frozenset(
     {Kind.ATTRIBUTE, Kind.PROPERTIES, Kind.REFUSED, Kind.LAUNCH_FAILED, Kind.TIME}
 )
@@ -55,7 +55,9 @@ class Server:
     tell: Callable[[str], None]
     is_host_timed: bool = False
     every: bool = False
+    recorder: Recorder | None = None
     step: Callable[[Session], None] = lambda _session: None
+    before_launch: BeforeLaunch | None = None
     sessions: list[Session] = field(default_factory=list)
 
     def __enter__(self) -> Server:
@@ -146,7 +148,7 @@ class _Connection:
         if session is None:
             raise ConnectionError("a request before the first one")
         self._pass_time(session, host_ns)
-        status, answer = self._called(session, Kind(kind & ~NO_ANSWER), payload)
+        status, answer = self._recorded(session, Kind(kind & ~NO_ANSWER), payload)
         if not kind & NO_ANSWER:
             self._print()
             self._send(status, answer)
@@ -154,16 +156,25 @@ class _Connection:
             session.pending = status
         self._server.step(session)
 
+    def _recorded(self, session: Session, kind: Kind, payload: bytes) -> tuple[Status, bytes]:
+        recorder = self._server.recorder
+        if recorder is None:
+            return self._called(session, kind, payload)
+        recorder.before(session.process, session, kind, payload)
+        found = self._called(session, kind, payload)
+        recorder.after(session.process, session, kind)
+        return found
+
     def _called(self, session: Session, kind: Kind, payload: bytes) -> tuple[Status, bytes]:
         if kind is Kind.GOODBYE:
             return Status.SUCCESS, b""
         if session.sticky is not Status.SUCCESS and kind not in _AFTER_FAILURE:
             return session.sticky, b""
-        if kind not in _CALLS:
+        if kind not in CALLS:
             return Status.NOT_PERMITTED, b""
         try:
             with contextlib.redirect_stdout(self._printed):
-                return Status.SUCCESS, _CALLS[kind](session, payload)
+                return Status.SUCCESS, CALLS[kind](session, payload)
         except CallError as error:
             return error.status, b""
 
@@ -207,6 +218,7 @@ class _Connection:
             return
         session = Session.begin(server.devices, server.folder, server.code, self._act, server.tell)
         session.launches.every = server.every
+        session.before_launch = server.before_launch
         session.program, session.process = payload[24:].decode("utf-8", "replace"), process
         self._session = session
         server.sessions.append(session)

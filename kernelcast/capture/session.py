@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernelcast.capture.arena import Arena, CallError
-from kernelcast.capture.code import ProgramCode
+from kernelcast.capture.code import Function, ProgramCode
 from kernelcast.capture.graphs import Graphs
 from kernelcast.capture.launches import Estimated, Launches
 from kernelcast.capture.protocol import Action, LaunchRequest, Space, Status
@@ -51,6 +51,10 @@ class Failure:
     text: str
 
 
+BeforeLaunch = Callable[["Session", Function, LaunchRequest, bytes], None]
+"""Is told of a launch before it is made."""
+
+
 @dataclass
 class Session:
     """The state that requests of one program read and change.
@@ -73,6 +77,7 @@ class Session:
     copied: list[CopyRecord] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     refused: dict[str, int] = field(default_factory=dict)
+    before_launch: BeforeLaunch | None = None
     sticky: Status = Status.SUCCESS
     """A failure after which nothing works any more, as in CUDA."""
     pending: Status = Status.SUCCESS
@@ -112,6 +117,8 @@ class Session:
     ) -> None:
         """Executes a launch and puts it into the time lines; CallError when it fails."""
         function = self.code.of_number(request.function)
+        if self.before_launch is not None:
+            self.before_launch(self, function, request, parameters)
         try:
             estimated = self.launches.make(function, request, parameters)
         except CallError as error:

@@ -15,6 +15,7 @@ from kernelcast.inputs.compiler_options import CompilerOptions, check_options
 from kernelcast.trust import Trust, file_of, refuse_python
 from kernelcast.workload.arguments import ArgumentSpec
 from kernelcast.workload.image_arguments import AnyArgumentSpec, read_any_argument
+from kernelcast.workload.memory_snapshot import MemorySnapshot
 from kernelcast.workload.sparse_matrix import MATRIX_SIZES, MatrixSpec, read_matrix_spec
 from kernelcast.workload.toml_table import TomlTable, read_toml
 from kernelcast.workload.workload import CheckSpec, KernelSpec, LaunchSpec, Sizes, Workload
@@ -32,7 +33,7 @@ def load_workload(path: str | os.PathLike[str], trust: Trust = Trust.OWN) -> Wor
     """
     file = Path(path)
     document = read_toml(file, trust)
-    document.allow("kernel", "sizes", "launch", "args", "check", "matrix")
+    document.allow("kernel", "sizes", "launch", "args", "check", "matrix", "memory")
     for required in ("kernel", "launch"):
         if required not in document:
             raise WorkloadError(f"{document.where(required)} is missing")
@@ -47,7 +48,17 @@ def load_workload(path: str | os.PathLike[str], trust: Trust = Trust.OWN) -> Wor
         arguments=_read_arguments(document, file.parent, matrix),
         check=_read_check(document.table("check")) if "check" in document else None,
         matrix=matrix,
+        memory=_read_memory(document, file.parent),
     )
+
+
+def _read_memory(document: TomlTable, folder: Path) -> MemorySnapshot | None:
+    if "memory" not in document:
+        return None
+    table = document.table("memory")
+    table.allow("file")
+    where = table.where("file")
+    return MemorySnapshot(file_of(table.trust, folder, table.text("file"), where), where)
 
 
 def _read_kernel(table: TomlTable, folder: Path) -> KernelSpec:

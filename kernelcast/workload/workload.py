@@ -27,6 +27,7 @@ from kernelcast.simcore.profile.profile import LaunchShape
 from kernelcast.workload.arguments import ArgumentSpec
 from kernelcast.workload.expressions import evaluate_integer
 from kernelcast.workload.image_arguments import AnyArgumentSpec
+from kernelcast.workload.memory_snapshot import MemorySnapshot
 from kernelcast.workload.python_functions import call, load_function
 from kernelcast.workload.sparse_matrix import MatrixSpec
 from kernelcast.workload.toml_table import Expression
@@ -126,6 +127,7 @@ class Workload:
     arguments: tuple[AnyArgumentSpec, ...]
     check: CheckSpec | None
     matrix: MatrixSpec | None = None
+    memory: MemorySnapshot | None = None
 
     def size(self, name: str | None = None) -> Sizes:
         """The sizes called `name`, by default the file's first ones, and those of the matrix."""
@@ -205,12 +207,21 @@ class Workload:
                 block=self._thread_block(names),
                 args=self._made_when_used(names) if arguments is None else arguments,
                 shared_bytes=self._shared_bytes(names),
-                options=self._completed(chosen, names),
+                options=self._completed(chosen, names, kernel),
             )
         return trace.repeated(self.launch.repeats)
 
-    def _completed(self, options: RunOptions, names: Mapping[str, int]) -> RunOptions:
+    def _completed(
+        self, options: RunOptions, names: Mapping[str, int], kernel: RunnableKernel
+    ) -> RunOptions:
         """The options, with what the workload says of the launch where they do not."""
+        if self.memory is not None:
+            sampling = options.sampling
+            options = replace(
+                options,
+                memory=options.memory or self.memory.memory(kernel),
+                sampling=Sampling.NEVER if sampling is Sampling.AUTO else sampling,
+            )
         return replace(
             options,
             cluster=options.cluster or self._cluster(names),

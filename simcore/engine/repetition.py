@@ -61,9 +61,8 @@ def repeated(
 ) -> Repetition:
     """A launch that is ready to run; `write` gets what the kernel prints.
 
-    The JIT engine repeats what it can: thread blocks that wait for each other, clusters and
-    operations of several warps are executed as any other launch. Raises LaunchError when the launch
-    does not fit the kernel.
+    What the reference engine runs, and kernels with operations of several warps, are executed as
+    any other launch each time. Raises LaunchError when the launch does not fit the kernel.
     """
     check_fits(kernel, launch, warp_width)
     limits = limits or Limits()
@@ -79,5 +78,4 @@ def repeated(
     if not can_run(kernel):
         return whole
     printed = PrintedText(write or (lambda text: sys.stdout.write(text)))
-    found = RepeatedLaunch(kernel, launch.materialised(), warp_width, limits, printed)
-    return found if found.can_repeat else whole
+    return RepeatedLaunch(kernel, launch.materialised(), warp_width, limits, printed)

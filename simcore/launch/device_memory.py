@@ -7,7 +7,7 @@ not depend on where the host keeps an array, and memory that was freed is never 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -258,6 +258,10 @@ class DeviceMemory:
     def note_argument(self, address: int, name: str) -> None:
         """Makes messages say which argument of a launch points to an allocation."""
         self._arguments.append((address, name))
+
+    def forget_arguments(self, names: Collection[str]) -> None:
+        """Makes messages know nothing of the arguments of those names."""
+        self._arguments = [known for known in self._arguments if known[1] not in names]
 
     def explain(self, address: int, size: int) -> str:
         """Why `size` bytes at an address are not those of one allocation, as half a sentence."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -25,12 +25,11 @@ from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
 from kernelcast.simcore.launch.local_arrays import placed_arguments
 from kernelcast.simcore.launch.memory_spaces import FlatMemory
 from kernelcast.simcore.launch.module_memory import ModuleMemory
+from kernelcast.simcore.launch.pointer_words import POINTER_BYTES, PointerWords, words
 from kernelcast.simcore.launch.tensor_maps import TensorMap
 from kernelcast.simcore.launch.textures import Surface, Texture, levels_of
 
 __all__ = ["LaunchMemory"]
-
-_POINTER_BYTES = 8
 
 
 class LaunchMemory:
@@ -46,7 +45,7 @@ class LaunchMemory:
         self._has_pointers = module is not None
         self.globals = DeviceMemory() if module is None else module.memory.for_launch()
         self._by_host: dict[object, Allocation] = {}
-        self._pointers: list[tuple[int, Allocation]] = []
+        self._pointers = PointerWords(self.globals)
         content = bytearray(parameter_memory_bytes(kernel, launch))
         for i, (value, parameter) in enumerate(
             zip(placed_arguments(kernel, launch), kernel.parameters, strict=True)
@@ -72,13 +71,40 @@ class LaunchMemory:
         Numbers of 64 bits count as pointers where they point to an allocation of the launch's
         device memory: parameters, and words of structs.
         """
-        return tuple(self._pointers)
+        return self._pointers.found
+
+    @property
+    def pointer_rows(self) -> npt.NDArray[np.int64]:
+        """What each of `pointers` points to, as rows of allocations; they are changed in place."""
+        return self._pointers.rows
+
+    def take(self, block: bytes, ranges: Iterable[tuple[int, int]]) -> bool:
+        """Replaces the bytes [first, end) of each range of the parameters by those of a block.
+
+        False, with nothing done, where other words than before are pointers.
+        """
+        if not self._pointers.replace(block):
+            return False
+        self.parameters.replace(block, ranges)
+        return True
+
+    def look_again(self) -> bool:
+        """Finds pointers and variables when allocations have come or gone.
+
+        False where code must know: other words are pointers, or variables are elsewhere.
+        """
+        is_there = self._module.still_has(self._kernel, self._symbols)
+        return is_there and self._pointers.look_again()
+
+    def name_arguments(self) -> None:
+        """Makes messages name the arguments that point to allocations by now."""
+        self._pointers.name_arguments()
 
     def begin_again(self) -> None:
         """Makes what begins anew with each launch what it was: constants, and the grid's state."""
         if self.constants.size:
-            now = self._module.constants(self._kernel, self._symbols)
-            self.constants.replace(now.bytes[: len(self.constants.bytes)])
+            now = self._module.constants(self._kernel, self._symbols).bytes.tobytes()
+            self.constants.replace(now, [(0, len(self.constants.bytes))])
         if GRID in self._symbols:
             size = self._kernel.symbols[GRID].size
             self.globals.fill(self._symbols[GRID], 0, size)
@@ -94,7 +120,7 @@ class LaunchMemory:
             if placed.level == 0:
                 content[offset : offset + 8] = placed.place.to_bytes(8, "little")
             texels, first = self._adopted(placed.parameter.name, placed.image.texels)
-            self._pointers.append((placed.place + DescriptorField.TEXELS, texels))
+            self._pointers.add(placed.place + DescriptorField.TEXELS, texels)
             content[placed.place : end] = descriptor(placed.argument, first, placed.level)
 
     def _adopted(self, name: str, array: npt.NDArray[Any] | LazyBuffer) -> tuple[Allocation, int]:
@@ -116,8 +142,7 @@ class LaunchMemory:
         if isinstance(value, (np.ndarray, LazyBuffer)):
             return self._pointer(parameter.offset, *self._adopted(name, value))
         if isinstance(value, Allocation):
-            self.globals.note_argument(value.address, name)
-            return self._pointer(parameter.offset, value, value.address)
+            return self._with_pointers(value.address.to_bytes(size, "little"), name, parameter)
         for image in levels_of(value):
             self._adopted(name, image.texels)
         if isinstance(value, Image | Texture | Surface):
@@ -134,17 +159,14 @@ class LaunchMemory:
         return self._with_pointers(number, name, parameter)
 
     def _pointer(self, place: int, allocation: Allocation, address: int) -> bytes:
-        self._pointers.append((place, allocation))
-        return address.to_bytes(_POINTER_BYTES, "little")
+        self._pointers.add(place, allocation)
+        return address.to_bytes(POINTER_BYTES, "little")
 
     def _with_pointers(self, content: bytes, name: str, parameter: Parameter) -> bytes:
         """The bytes of an argument; notes the pointers among them."""
         if self._has_pointers and not parameter.is_local_array:
-            for place, address in _words(content, parameter.offset):
-                self.globals.note_argument(address, name)
-                allocation = self.globals.find(address)
-                if allocation is not None:
-                    self._pointers.append((place, allocation))
+            for place, address in words(content, parameter.offset):
+                self._pointers.add_word(place, name, address)
         return content
 
     def _tensor_map(self, value: TensorMap, name: str, size: int) -> bytes:
@@ -155,9 +177,3 @@ class LaunchMemory:
         map_bytes = np.frombuffer(content, np.uint8).copy()
         _, address = self._adopted(f"tensor map {name}", map_bytes)
         return address.to_bytes(8, "little")
-
-
-def _words(content: bytes, offset: int) -> Iterator[tuple[int, int]]:
-    """(place, number) of the 8-byte words of what stands at an offset; words are aligned."""
-    for at in range(-offset % _POINTER_BYTES, len(content) - _POINTER_BYTES + 1, _POINTER_BYTES):
-        yield offset + at, int.from_bytes(content[at : at + _POINTER_BYTES], "little")

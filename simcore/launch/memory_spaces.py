@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,10 +44,12 @@ class FlatMemory:
             self.bytes.flags.writeable = False
         self._views: dict[np.dtype[Any], npt.NDArray[Any]] = {}
 
-    def replace(self, content: npt.NDArray[np.uint8]) -> None:
-        """Makes what is only read begin with other bytes, in place."""
+    def replace(self, content: bytes, ranges: Iterable[tuple[int, int]]) -> None:
+        """Makes what is only read hold the bytes [first, end) of a content, in place."""
+        given = np.frombuffer(content, np.uint8)
         self.bytes.flags.writeable = True
-        self.bytes[: len(content)] = content
+        for first, end in ranges:
+            self.bytes[first:end] = given[first:end]
         self.bytes.flags.writeable = False
 
     def typed(self, dtype: np.dtype[Any]) -> npt.NDArray[Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -37,6 +38,11 @@ class ModuleMemory:
     def of(cls, memory: DeviceMemory, module: object) -> ModuleMemory:
         """The one of `module` in a device memory, whatever object stands for the module."""
         return memory.kept(module, cls)
+
+    @property
+    def variables(self) -> Mapping[str, Allocation]:
+        """The variables that were made so far."""
+        return MappingProxyType(self._variables)
 
     def unload(self) -> None:
         """Frees all variables; their next use begins with the initial contents."""
@@ -78,6 +84,20 @@ class ModuleMemory:
                 flat.bytes[first : first + len(content)] = content
         flat.bytes.flags.writeable = False
         return flat
+
+    def still_has(self, kernel: Kernel, places: dict[str, int]) -> bool:
+        """Whether the variables of a kernel are where `load` found them."""
+        for symbol in kernel.symbols.values():
+            known = self._variables.get(symbol.name)
+            if self._is_new(symbol) or any(
+                name not in self._variables for name, _ in (symbol.variables or {}).values()
+            ):
+                return False
+            if known is None or symbol.space is not AddressSpace.GLOBAL:
+                continue
+            if known.address != places[symbol.name]:
+                return False
+        return True
 
     def prepare(self, kernel: Kernel) -> None:
         """Makes the variables of a kernel, as its first launch would."""

@@ -11,23 +11,27 @@ from kernelcast.simcore.isa.ir.kernel import Kernel, Parameter
 from kernelcast.simcore.launch.allocations import Allocation
 from kernelcast.simcore.launch.launch import Argument, Launch
 
-__all__ = ["block_bytes", "replaceable_parameters", "with_parameters"]
+__all__ = ["check_block", "replaceable_ranges", "with_parameters"]
 
 _REPLACEABLE = (int, float, bytes, np.generic, Allocation)
 
 
-def block_bytes(kernel: Kernel) -> int:
-    """The size of a block of all parameters, each at its offset."""
-    return max((p.offset + p.size for p in kernel.parameters), default=0)
-
-
-def replaceable_parameters(kernel: Kernel, launch: Launch) -> list[Parameter]:
-    """The parameters that a block gives: numbers, pointers and structs.
+def replaceable_ranges(kernel: Kernel, launch: Launch) -> list[tuple[int, int]]:
+    """The bytes [first, end) of each parameter that a block gives: numbers, pointers and structs.
 
     Arrays, textures, images, samplers, tensor maps and `__local` arrays stay what they are.
     """
     pairs = zip(launch.arguments, kernel.parameters, strict=True)
-    return [parameter for argument, parameter in pairs if _is_replaceable(argument, parameter)]
+    return [(p.offset, p.offset + p.size) for a, p in pairs if _is_replaceable(a, p)]
+
+
+def check_block(kernel: Kernel, block: bytes) -> None:
+    """Raises LaunchError for a block of another size than the kernel takes."""
+    size = max((p.offset + p.size for p in kernel.parameters), default=0)
+    if len(block) != size:
+        raise LaunchError(
+            f"a block of {len(block)} bytes of parameters, kernel {kernel.name} takes {size}"
+        )
 
 
 def with_parameters(kernel: Kernel, launch: Launch, block: bytes) -> Launch:
@@ -36,11 +40,7 @@ def with_parameters(kernel: Kernel, launch: Launch, block: bytes) -> Launch:
     Its bytes at the places of other arguments do not matter. LaunchError for a block of another
     size.
     """
-    size = block_bytes(kernel)
-    if len(block) != size:
-        raise LaunchError(
-            f"a block of {len(block)} bytes of parameters, kernel {kernel.name} takes {size}"
-        )
+    check_block(kernel, block)
     pairs = zip(launch.arguments, kernel.parameters, strict=True)
     arguments = tuple(
         _argument(parameter, block) if _is_replaceable(argument, parameter) else argument

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["profile"]
 
 _TRACERS = {"accel-sim": "Accel-Sim's tracer"}
+_OF_COPIES = "host_link."
+"""Facts that no launch depends on."""
 
 
 def profile(
@@ -98,8 +100,9 @@ def _assumptions(device: Device, resident: Occupancy, memory: MemoryResult) -> t
         )
     if resident.registers_assumed:
         found.append(f"registers per thread: {resident.registers_per_thread}, estimated")
-    if device.assumed:
-        found.append(f"of {device.name}, which nobody published: {', '.join(device.assumed)}")
+    assumed = [fact for fact in device.assumed if not fact.startswith(_OF_COPIES)]
+    if assumed:
+        found.append(f"of {device.name}, which nobody published: {', '.join(assumed)}")
     return tuple(found)
 
 

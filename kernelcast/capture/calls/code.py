@@ -7,7 +7,8 @@ from kernelcast.capture.properties import attributes_of, properties_of
 from kernelcast.capture.protocol import Kind, LaunchRequest, Status, TextureRequest, packed, words
 from kernelcast.capture.session import Failure, Session
 from kernelcast.capture.textures import texture_of
-from kernelcast.errors import KernelcastError
+from kernelcast.errors import KernelcastError, SourceError
+from kernelcast.ptx_frontend.ptx.text.linker import linked
 from kernelcast.simcore.launch.launch import Launch
 from kernelcast.simcore.launch.local_arrays import resource_needs
 from kernelcast.simcore.profile.occupancy import occupancy
@@ -32,6 +33,16 @@ def _module_unload(session: Session, payload: bytes) -> bytes:
     session.code.unload(*words(payload, 1))
     session.launches.forget()
     return b""
+
+
+def _link(session: Session, payload: bytes) -> bytes:
+    texts = [text.decode("utf-8", "replace") for text in payload.split(b"\0")[:-1]]
+    try:
+        return linked(texts).encode()
+    except SourceError as error:
+        failure = CallError(Status.INVALID_PTX, str(error))
+        session.tell(f"error: {failure}")
+        raise failure from None
 
 
 def _function(session: Session, payload: bytes) -> bytes:
@@ -144,6 +155,7 @@ def _refused(session: Session, payload: bytes) -> bytes:
 CALLS = {
     Kind.MODULE: _module,
     Kind.MODULE_UNLOAD: _module_unload,
+    Kind.LINK: _link,
     Kind.FUNCTION: _function,
     Kind.VARIABLE: _variable,
     Kind.LAUNCH: _launch,

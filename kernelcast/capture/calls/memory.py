@@ -9,10 +9,10 @@ from kernelcast.capture.protocol import Action, CopyRequest, Kind, Space, Status
 from kernelcast.capture.session import CopyRecord, Session
 from kernelcast.capture.timeline.span import SpanKind
 
-__all__ = ["CALLS", "copy_in_graph", "fill"]
+__all__ = ["CALLS", "COPY_WORDS", "copy_in_graph", "fill"]
 
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32}
-_COPY_WORDS = 12
+COPY_WORDS = 12
 _FILL_WORDS = 8
 _POINTER_TYPES = {Space.DEVICE: 2, Space.ARRAY: 2, Space.HOST: 1, Space.MANAGED: 3}
 """Numbers of cudaMemoryType."""
@@ -43,7 +43,7 @@ def _unregister(session: Session, payload: bytes) -> bytes:
 
 
 def _copy(session: Session, payload: bytes) -> bytes:
-    request = CopyRequest(*words(payload, _COPY_WORDS))
+    request = CopyRequest(*words(payload, COPY_WORDS))
     if request.stream in session.graphs.capturing:
         session.graphs.keep(request.stream, Kind.COPY, payload)
         return packed(0)
@@ -53,9 +53,9 @@ def _copy(session: Session, payload: bytes) -> bytes:
 
 def copy_in_graph(session: Session, payload: bytes, stream: int) -> None:
     """Makes the program do a copy that it asked for when it made a graph."""
-    request = CopyRequest(*words(payload, _COPY_WORDS))._replace(stream=stream, is_async=1)
+    request = CopyRequest(*words(payload, COPY_WORDS))._replace(stream=stream, is_async=1)
     _put_copy(session, request, is_in_graph=True)
-    session.act(Action.ACT_COPY, payload[: 8 * _COPY_WORDS])
+    session.act(Action.ACT_COPY, payload[: 8 * COPY_WORDS])
 
 
 def _put_copy(session: Session, request: CopyRequest, *, is_in_graph: bool) -> None:

@@ -275,14 +275,18 @@ int kc_unregister(void *pointer) {
   return KC_SUCCESS;
 }
 
-/* Bytes of an ELF file in memory: the end of its section headers or of its last section. */
+/* Bytes of an ELF file in memory: the end of its headers or of its last section. */
 static size_t elf_bytes(const unsigned char *image) {
   uint64_t table, end;
   uint16_t entry, count;
-  memcpy(&table, image + 40, 8);
+  memcpy(&table, image + 32, 8); /* of programs */
+  memcpy(&entry, image + 54, 2);
+  memcpy(&count, image + 56, 2);
+  end = table + (uint64_t)entry * count;
+  memcpy(&table, image + 40, 8); /* of sections */
   memcpy(&entry, image + 58, 2);
   memcpy(&count, image + 60, 2);
-  end = table + (uint64_t)entry * count;
+  if (table + (uint64_t)entry * count > end) end = table + (uint64_t)entry * count;
   for (uint16_t number = 0; number < count; number++) {
     const unsigned char *section = image + table + (uint64_t)entry * number;
     uint32_t kind;

@@ -51,6 +51,12 @@ KC_PUBLIC int kc_unregister(void *pointer);
 KC_PUBLIC size_t kc_image_bytes(const void *image);
 /* The program asks for a function that there is not: says so once and returns KC_NOT_SUPPORTED. */
 KC_PUBLIC int kc_refuse(const char *name);
+/* What the program sets and may ask for: the limits by their numbers, and the settings behind them.
+   NULL for another number. */
+enum { KC_CACHE_CONFIGURATION = 16, KC_BANK_CONFIGURATION, KC_SETTINGS };
+KC_PUBLIC size_t *kc_setting(unsigned number);
+/* Set by the CUDA runtime when it is in the process. */
+KC_PUBLIC extern int kc_has_runtime;
 #define KC_WORDS(...) ((const uint64_t[]){__VA_ARGS__})
 #define KC_ASK(kind, ...) \
   kc_ask(kind, KC_WORDS(__VA_ARGS__), sizeof KC_WORDS(__VA_ARGS__), NULL, 0, NULL, 0, NULL)

@@ -1,26 +1,17 @@
 /* Structures of the CUDA runtime's interface, with the layout that programs were compiled with. */
 #ifndef KERNELCAST_CUDA_TYPES_H
 #define KERNELCAST_CUDA_TYPES_H
-#include <stddef.h>
-#include <stdint.h>
+#include "arrays.h"
 
 typedef int status;
 typedef struct { unsigned x, y, z; } dim3;
 typedef void *stream_handle, *event_handle, *graph_handle, *exec_handle, *node_handle;
-typedef struct { size_t width, height, depth; } extent;
+typedef kc_extent extent;
 typedef struct { size_t x, y, z; } position;
 typedef struct { void *ptr; size_t pitch, xsize, ysize; } pitched_pointer;
-typedef struct { int x, y, z, w, kind; } channel_format;
-
-/* An array is memory of the device in plain rows; programs only hold its address. */
-typedef struct {
-  uint64_t address;
-  channel_format format;
-  extent size; /* as it was asked for: 0 stands for a dimension that there is not */
-  unsigned flags;
-  size_t element_bytes, pitch, slice;
-} array;
-typedef struct { unsigned levels; array *level[16]; } mipmapped_array;
+typedef kc_channels channel_format;
+typedef kc_array array;
+typedef kc_mipmapped_array mipmapped_array;
 
 typedef struct {
   array *src_array;

@@ -44,11 +44,6 @@ status done(status found);
 function *function_of(const void *host, status *why);
 /* The place of a variable behind what stands for it in the program. */
 status variable_of(const void *host, uint64_t *address, size_t *size);
-/* Words and parameters of a launch as a request; `room` is that of `request`. Its bytes. */
-size_t launch_request(const function *called, dim3 grid, dim3 block, size_t shared_bytes,
-                      stream_handle stream, void **arguments, int is_cooperative, char *request,
-                      size_t room);
-enum { MOST_LAUNCH_BYTES = sizeof(kc_launch) + 32768 };
 
 static inline uint64_t number(const void *handle) { return (uint64_t)(uintptr_t)handle; }
 static inline void *handle(uint64_t number) { return (void *)(uintptr_t)number; }

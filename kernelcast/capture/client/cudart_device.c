@@ -6,6 +6,9 @@
 
 enum { CLOCKS = 13, PROPERTIES_ROOM = 4096 };
 
+/* The driver tells its context as current where the runtime is. */
+__attribute__((constructor)) static void say_that_it_is_here(void) { kc_has_runtime = 1; }
+
 API status cudaGetDeviceCount(int *count) {
   kc_connected();
   *count = 1;
@@ -114,32 +117,30 @@ API status cudaProfilerStart(void) { return 0; }
 API status cudaProfilerStop(void) { return 0; }
 
 /* Limits are kept and told, and change nothing. */
-static size_t limits[16] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0};
 API status cudaDeviceSetLimit(unsigned limit, size_t value) {
-  if (limit >= sizeof limits / sizeof *limits) return done(KC_INVALID_VALUE);
-  limits[limit] = value;
-  return 0;
+  size_t *kept = kc_setting(limit);
+  if (kept) *kept = value;
+  return done(kept ? 0 : KC_INVALID_VALUE);
 }
 API status cudaDeviceGetLimit(size_t *value, unsigned limit) {
-  if (limit >= sizeof limits / sizeof *limits) return done(KC_INVALID_VALUE);
-  *value = limits[limit];
-  return 0;
+  const size_t *kept = kc_setting(limit);
+  if (kept) *value = *kept;
+  return done(kept ? 0 : KC_INVALID_VALUE);
 }
-static int cache_configuration, bank_configuration;
 API status cudaDeviceSetCacheConfig(int configuration) {
-  cache_configuration = configuration;
+  *kc_setting(KC_CACHE_CONFIGURATION) = (size_t)configuration;
   return 0;
 }
 API status cudaDeviceGetCacheConfig(int *configuration) {
-  *configuration = cache_configuration;
+  *configuration = (int)*kc_setting(KC_CACHE_CONFIGURATION);
   return 0;
 }
 API status cudaDeviceSetSharedMemConfig(int configuration) {
-  bank_configuration = configuration;
+  *kc_setting(KC_BANK_CONFIGURATION) = (size_t)configuration;
   return 0;
 }
 API status cudaDeviceGetSharedMemConfig(int *configuration) {
-  *configuration = bank_configuration;
+  *configuration = (int)*kc_setting(KC_BANK_CONFIGURATION);
   return 0;
 }
 

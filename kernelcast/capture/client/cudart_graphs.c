@@ -1,17 +1,8 @@
 /* Graphs: the server keeps them as the requests that their nodes make. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cudart.h"
-
-enum { MOST_DEPENDENCIES = 1024 };
-
-static status ask_for_handle(void **to, uint32_t kind, uint64_t first, uint64_t second) {
-  uint64_t made = 0;
-  status failure = KC_ASK_FOR(made, kind, first, second);
-  if (!failure && to) *to = handle(made);
-  return done(failure);
-}
+#include "launches.h"
 
 API status cudaStreamBeginCapture(stream_handle stream, int mode) {
   (void)mode;
@@ -19,22 +10,15 @@ API status cudaStreamBeginCapture(stream_handle stream, int mode) {
 }
 WITH_THREAD_STREAMS(cudaStreamBeginCapture)
 API status cudaStreamEndCapture(stream_handle stream, graph_handle *to) {
-  return ask_for_handle(to, KC_CAPTURE_END, number(stream), 0);
+  return done(kc_make(to, KC_CAPTURE_END, number(stream), 0));
 }
 WITH_THREAD_STREAMS(cudaStreamEndCapture)
 API status cudaStreamIsCapturing(stream_handle stream, int *is_capturing) {
-  uint64_t found[2] = {0, 0};
-  status failure = KC_ASK_FOR(found, KC_CAPTURE_STATUS, number(stream));
-  *is_capturing = (int)found[0];
-  return done(failure);
+  return done(kc_capture_status(number(stream), is_capturing, NULL));
 }
 WITH_THREAD_STREAMS(cudaStreamIsCapturing)
 API status cudaStreamGetCaptureInfo(stream_handle stream, int *is_capturing, unsigned long long *id) {
-  uint64_t found[2] = {0, 0};
-  status failure = KC_ASK_FOR(found, KC_CAPTURE_STATUS, number(stream));
-  *is_capturing = (int)found[0];
-  if (id) *id = found[1];
-  return done(failure);
+  return done(kc_capture_status(number(stream), is_capturing, id));
 }
 WITH_THREAD_STREAMS(cudaStreamGetCaptureInfo)
 API status cudaThreadExchangeStreamCaptureMode(int *mode) {
@@ -43,15 +27,15 @@ API status cudaThreadExchangeStreamCaptureMode(int *mode) {
 }
 
 API status cudaGraphCreate(graph_handle *to, unsigned flags) {
-  return ask_for_handle(to, KC_GRAPH_CREATE, flags, 0);
+  return done(kc_make(to, KC_GRAPH_CREATE, flags, 0));
 }
 API status cudaGraphDestroy(graph_handle graph) { return done(KC_ASK(KC_GRAPH_DESTROY, number(graph))); }
 API status cudaGraphClone(graph_handle *to, graph_handle graph) {
-  return ask_for_handle(to, KC_GRAPH_CREATE, 0, number(graph));
+  return done(kc_make(to, KC_GRAPH_CREATE, 0, number(graph)));
 }
 API status cudaGraphInstantiateWithFlags(exec_handle *to, graph_handle graph, unsigned long long flags) {
   (void)flags;
-  return ask_for_handle(to, KC_GRAPH_INSTANTIATE, number(graph), 0);
+  return done(kc_make(to, KC_GRAPH_INSTANTIATE, number(graph), 0));
 }
 #if CUDART_MAJOR >= 12
 API status cudaGraphInstantiate(exec_handle *to, graph_handle graph, unsigned long long flags) {
@@ -95,48 +79,34 @@ API status cudaGraphExecUpdate(exec_handle executable, graph_handle graph, node_
 }
 #endif
 
-/* Sends a node: the graph or what else it changes, the kind of its request, what it depends on, and
-   the request itself. */
 static status send_node(node_handle *to, uint32_t how, uint64_t graph, uint32_t kind,
                         const node_handle *dependencies, size_t count, const void *request,
                         size_t bytes) {
-  uint64_t words[3 + MOST_DEPENDENCIES] = {graph, kind, count};
-  if (count > MOST_DEPENDENCIES) return done(KC_INVALID_VALUE);
-  for (size_t i = 0; i < count; i++) words[3 + i] = number(dependencies[i]);
-  uint64_t made = 0;
-  status failure = kc_ask(how, words, (3 + count) * sizeof *words, request, bytes, &made, sizeof made,
-                          NULL);
-  if (!failure && to) *to = handle(made);
-  return done(failure);
+  return done(kc_send_node(to, how, graph, kind, dependencies, count, request, bytes));
 }
 
-static status kernel_request(const kernel_node *node, char *request, size_t room, size_t *bytes) {
+static status send_kernel(node_handle *to, uint32_t how, uint64_t graph, const node_handle *dependencies,
+                          size_t count, const kernel_node *node) {
+  kc_launch_request request;
   status failure;
   function *called = function_of(node->function, &failure);
-  if (failure) return failure;
-  if (!node->arguments) return kc_refuse("a kernel node with `extra`");
-  *bytes = launch_request(called, node->grid, node->block, node->shared_bytes, NULL, node->arguments,
-                          0, request, room);
-  return *bytes ? 0 : KC_INVALID_VALUE;
+  if (failure) return done(failure);
+  if (!node->arguments && node->extra) return done(kc_refuse("a kernel node with `extra`"));
+  request.words = (kc_launch){.grid = {node->grid.x, node->grid.y, node->grid.z},
+                              .block = {node->block.x, node->block.y, node->block.z},
+                              .shared_bytes = node->shared_bytes};
+  failure = kc_set_arguments(&request, &called->facts, node->arguments);
+  return failure ? done(failure)
+                 : send_node(to, how, graph, KC_LAUNCH, dependencies, count, request.all, request.bytes);
 }
 
 API status cudaGraphAddKernelNode(node_handle *to, graph_handle graph, const node_handle *dependencies,
                                   size_t count, const kernel_node *node) {
-  char request[MOST_LAUNCH_BYTES];
-  size_t bytes;
-  status failure = kernel_request(node, request, sizeof request, &bytes);
-  return failure ? done(failure)
-                 : send_node(to, KC_GRAPH_ADD, number(graph), KC_LAUNCH, dependencies, count, request,
-                             bytes);
+  return send_kernel(to, KC_GRAPH_ADD, number(graph), dependencies, count, node);
 }
 API status cudaGraphExecKernelNodeSetParams(exec_handle executable, node_handle changed,
                                             const kernel_node *node) {
-  char request[MOST_LAUNCH_BYTES];
-  size_t bytes;
-  status failure = kernel_request(node, request, sizeof request, &bytes);
-  return failure ? done(failure)
-                 : send_node(NULL, KC_GRAPH_SET, number(executable), KC_LAUNCH, &changed, 1, request,
-                             bytes);
+  return send_kernel(NULL, KC_GRAPH_SET, number(executable), &changed, 1, node);
 }
 API status cudaGraphKernelNodeSetParams(node_handle changed, const kernel_node *node) {
   return cudaGraphExecKernelNodeSetParams(NULL, changed, node);
@@ -150,7 +120,7 @@ API status cudaGraphAddMemcpyNode1D(node_handle *to, graph_handle graph,
 }
 
 static uint64_t corner(const array *in, const pitched_pointer *plain, position at, size_t element) {
-  if (in) return in->address + at.z * in->slice + at.y * in->pitch + at.x * element;
+  if (in) return kc_in_array(in, at.x * element, at.y, at.z);
   return number(plain->ptr) + at.z * plain->pitch * plain->ysize + at.y * plain->pitch + at.x;
 }
 
@@ -208,14 +178,7 @@ API status cudaGraphAddDependencies(graph_handle graph, const node_handle *from,
 }
 
 API status cudaGraphGetNodes(graph_handle graph, node_handle *to, size_t *count) {
-  uint64_t asked = number(graph), found[4096];
-  size_t bytes = 0;
-  status failure = kc_ask(KC_GRAPH_NODES, &asked, sizeof asked, NULL, 0, found, sizeof found, &bytes);
-  size_t known = bytes / sizeof *found;
-  if (known > sizeof found / sizeof *found) known = sizeof found / sizeof *found;
-  for (size_t i = 0; to && i < known && i < *count; i++) to[i] = handle(found[i]);
-  *count = known;
-  return done(failure);
+  return done(kc_graph_nodes(number(graph), to, count));
 }
 API status cudaGraphGetRootNodes(graph_handle graph, node_handle *to, size_t *count) {
   (void)graph, (void)to, (void)count;

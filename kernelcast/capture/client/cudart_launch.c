@@ -6,6 +6,7 @@
 
 #include "cudart.h"
 #include "errors.h"
+#include "launches.h"
 
 typedef struct variable {
   const void *host;
@@ -214,56 +215,18 @@ API status __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_by
   return 0;
 }
 
-static status fits(const function *called, dim3 grid, dim3 block, size_t shared_bytes) {
-  const kc_session *facts = kc_connected();
-  const unsigned of_grid[] = {grid.x, grid.y, grid.z}, of_block[] = {block.x, block.y, block.z};
-  for (int i = 0; i < 3; i++)
-    if (!of_grid[i] || of_grid[i] > facts->max_grid[i] || !of_block[i] ||
-        of_block[i] > facts->max_block[i])
-      return INVALID_CONFIGURATION;
-  uint64_t threads = (uint64_t)block.x * block.y * block.z;
-  if (threads > facts->max_threads) return INVALID_CONFIGURATION;
-  if (threads > called->facts.max_threads) return 701;
-  if (shared_bytes + called->facts.shared_bytes > facts->max_shared_bytes) return KC_INVALID_VALUE;
-  return 0;
-}
-
-size_t launch_request(const function *called, dim3 grid, dim3 block, size_t shared_bytes,
-                      stream_handle stream, void **arguments, int is_cooperative, char *request,
-                      size_t room) {
-  kc_launch words = {called->facts.id, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
-                     shared_bytes, number(stream), {0, 0, 0}, (uint64_t)is_cooperative};
-  size_t end = sizeof words + called->facts.end;
-  if (end > room) return 0;
-  memset(request, 0, end);
-  memcpy(request, &words, sizeof words);
-  for (uint64_t i = 0; i < called->facts.parameters; i++)
-    memcpy(request + sizeof words + called->facts.places[2 * i], arguments[i],
-           called->facts.places[2 * i + 1]);
-  return end;
-}
-
 static status launch(const void *host, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
                      stream_handle stream, int is_cooperative, const unsigned *cluster) {
   status failure;
   function *called = function_of(host, &failure);
-  char request[MOST_LAUNCH_BYTES];
-  size_t bytes = 0;
-  if (!failure) failure = fits(called, grid, block, shared_bytes);
-  if (!failure) {
-    bytes = launch_request(called, grid, block, shared_bytes, stream, arguments, is_cooperative,
-                           request, sizeof request);
-    if (!bytes) failure = KC_INVALID_VALUE;
-  }
-  if (failure) {
-    KC_POST(KC_LAUNCH_FAILED, called ? called->facts.id : 0, (uint64_t)failure);
-    return done(failure);
-  }
-  for (int i = 0; cluster && i < 3; i++) ((kc_launch *)request)->cluster[i] = cluster[i];
-  if (is_cooperative) /* it may be too large, which the program is told at once */
-    return done(kc_ask(KC_LAUNCH, request, bytes, NULL, 0, NULL, 0, NULL));
-  kc_post(KC_LAUNCH, request, bytes, NULL, 0);
-  return 0;
+  kc_launch_request request;
+  request.words = (kc_launch){.grid = {grid.x, grid.y, grid.z}, .block = {block.x, block.y, block.z},
+                              .shared_bytes = shared_bytes, .stream = number(stream),
+                              .is_cooperative = (uint64_t)is_cooperative};
+  for (int i = 0; cluster && i < 3; i++) request.words.cluster[i] = cluster[i];
+  if (!failure) failure = kc_set_arguments(&request, &called->facts, arguments);
+  if (!failure) failure = kc_check_launch(&request.words, &called->facts);
+  return done(kc_do_launch(&request, failure));
 }
 
 API status cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments,

@@ -214,38 +214,34 @@ API status cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t
 }
 WITH_THREAD_STREAMS(cudaMemcpy2DAsync)
 
-static uint64_t at(const array *in, size_t x_bytes, size_t y, size_t z) {
-  return in->address + z * in->slice + y * in->pitch + x_bytes;
-}
-
 API status cudaMemcpy2DToArray(array *to, size_t x, size_t y, const void *from, size_t pitch,
                                size_t width, size_t height, int kind) {
-  return copy_2d(at(to, x, y, 0), to->pitch, number(from), pitch, width, height, kind, NULL, 0);
+  return copy_2d(kc_in_array(to, x, y, 0), to->pitch, number(from), pitch, width, height, kind, NULL, 0);
 }
 API status cudaMemcpy2DToArrayAsync(array *to, size_t x, size_t y, const void *from, size_t pitch,
                                     size_t width, size_t height, int kind, stream_handle stream) {
-  return copy_2d(at(to, x, y, 0), to->pitch, number(from), pitch, width, height, kind, stream, 1);
+  return copy_2d(kc_in_array(to, x, y, 0), to->pitch, number(from), pitch, width, height, kind, stream, 1);
 }
 WITH_THREAD_STREAMS(cudaMemcpy2DToArrayAsync)
 API status cudaMemcpy2DFromArray(void *to, size_t pitch, const array *from, size_t x, size_t y,
                                  size_t width, size_t height, int kind) {
-  return copy_2d(number(to), pitch, at(from, x, y, 0), from->pitch, width, height, kind, NULL, 0);
+  return copy_2d(number(to), pitch, kc_in_array(from, x, y, 0), from->pitch, width, height, kind, NULL, 0);
 }
 API status cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, const array *from, size_t x, size_t y,
                                       size_t width, size_t height, int kind, stream_handle stream) {
-  return copy_2d(number(to), pitch, at(from, x, y, 0), from->pitch, width, height, kind, stream, 1);
+  return copy_2d(number(to), pitch, kc_in_array(from, x, y, 0), from->pitch, width, height, kind, stream, 1);
 }
 WITH_THREAD_STREAMS(cudaMemcpy2DFromArrayAsync)
 API status cudaMemcpy2DArrayToArray(array *to, size_t x, size_t y, const array *from, size_t from_x,
                                     size_t from_y, size_t width, size_t height, int kind) {
-  return copy_2d(at(to, x, y, 0), to->pitch, at(from, from_x, from_y, 0), from->pitch, width, height,
+  return copy_2d(kc_in_array(to, x, y, 0), to->pitch, kc_in_array(from, from_x, from_y, 0), from->pitch, width, height,
                  kind, NULL, 0);
 }
 
 /* Bytes in a row of an array, which follow each other without gaps. */
 static status copy_lines_to(array *in, size_t x, size_t y, uint64_t host, size_t size, int kind,
                             stream_handle stream, int is_async, int is_to) {
-  uint64_t place = at(in, x, y, 0);
+  uint64_t place = kc_in_array(in, x, y, 0);
   return is_to ? copy_line(place, host, size, kind, stream, is_async)
                : copy_line(host, place, size, kind, stream, is_async);
 }
@@ -268,7 +264,7 @@ static status copy_box(const copy_3d *how, stream_handle stream, int is_async) {
                   .depth = how->size.depth, .kind = (uint64_t)how->kind,
                   .stream = number(stream), .is_async = (uint64_t)is_async};
   if (how->src_array) {
-    rows.from = at(how->src_array, how->src_pos.x * bytes, how->src_pos.y, how->src_pos.z);
+    rows.from = kc_in_array(how->src_array, how->src_pos.x * bytes, how->src_pos.y, how->src_pos.z);
     rows.from_pitch = how->src_array->pitch, rows.from_slice = how->src_array->slice;
   } else {
     rows.from_pitch = how->src.pitch, rows.from_slice = how->src.pitch * how->src.ysize;
@@ -276,7 +272,7 @@ static status copy_box(const copy_3d *how, stream_handle stream, int is_async) {
                 how->src_pos.y * rows.from_pitch + how->src_pos.x;
   }
   if (how->dst_array) {
-    rows.to = at(how->dst_array, how->dst_pos.x * bytes, how->dst_pos.y, how->dst_pos.z);
+    rows.to = kc_in_array(how->dst_array, how->dst_pos.x * bytes, how->dst_pos.y, how->dst_pos.z);
     rows.to_pitch = how->dst_array->pitch, rows.to_slice = how->dst_array->slice;
   } else {
     rows.to_pitch = how->dst.pitch, rows.to_slice = how->dst.pitch * how->dst.ysize;

@@ -134,7 +134,7 @@ class ThreadBlockLayout:
 
     width: int
     warps: int
-    grid: tuple[int, int, int]
+    grid: tuple[int | None, ...]
     counters: int
     context_bytes: int
     shared_bytes: int

@@ -15,6 +15,7 @@ from kernelcast.simcore.engine.jit.analysis.lane_variance import (
 from kernelcast.simcore.engine.jit.analysis.warp_analysis import Facts
 from kernelcast.simcore.engine.jit.codegen.clusters import cluster_value, cluster_variances
 from kernelcast.simcore.engine.jit.codegen.registers import lane_vector
+from kernelcast.simcore.engine.jit.codegen.workspace import field_offset
 from kernelcast.simcore.isa.analysis.cluster_addresses import CLUSTER_SPECIALS, needs_clusters
 from kernelcast.simcore.isa.analysis.uniformity import definitions
 from kernelcast.simcore.isa.analysis.warp_dependence import numbered_lanes
@@ -57,6 +58,10 @@ class LaunchFacts:
     """`%laneid` counts modulo this."""
     cluster: tuple[int, int, int] | None = None
     """Thread blocks of a cluster; None where the kernel knows of none."""
+    numbers: tuple[int, ...] = ()
+    """Offsets of parameters that are mere numbers: code may read them when it runs as well."""
+    read_axes: tuple[int, ...] = ()
+    """Axes along which code reads the size of the grid; `grid` is the most there then."""
 
     @property
     def threads(self) -> int:
@@ -82,6 +87,7 @@ def launch_facts(
     """The facts of a launch with `shared` bytes of shared memory a thread block."""
     pointers = tuple(place for place, _ in memory.pointers)
     integers: list[tuple[int, int, int]] = []
+    numbers: list[int] = []
     images = placed_images(kernel, launch)
     for value, parameter in zip(placed_arguments(kernel, launch), kernel.parameters, strict=True):
         for _ in levels_of(value):
@@ -96,6 +102,8 @@ def launch_facts(
         elif isinstance(value, (int, np.integer)) and not parameter.type.is_float:
             bits = int(value) & ((1 << (8 * parameter.size)) - 1)
             integers.append((parameter.offset, parameter.size, bits))
+            if not parameter.is_local_array:
+                numbers.append(parameter.offset)
     return LaunchFacts(
         width=width,
         grid=launch.grid,
@@ -107,6 +115,7 @@ def launch_facts(
         parameter_bytes=parameter_memory_bytes(kernel, launch),
         numbered_lanes=numbered_lanes(kernel, width),
         cluster=launch.cluster_of(kernel) if needs_clusters(kernel) else None,
+        numbers=tuple(numbers),
     )
 
 
@@ -177,6 +186,8 @@ class SpecialValues:
                 values[which] = self._thread(entry, linear, "xyz".index(name[-1]), variance, (x, y))
             elif name.startswith("%ctaid."):
                 values[which] = f"%c{name[-1]}"
+            elif name.startswith("%nctaid."):
+                values[which] = _read_size(entry, name[-1])
             elif which is Special.WARPID:
                 values[which] = "%warp"
             elif which in CLUSTER_SPECIALS:
@@ -219,6 +230,9 @@ class SpecialValues:
         for axis, letter in enumerate("xyz"):
             self._constant(f"%ntid.{letter}", launch.thread_block[axis])
             self._constant(f"%nctaid.{letter}", launch.grid[axis])
+            if axis in launch.read_axes:
+                most = uniform(width, (1, launch.grid[axis]))
+                self.variances[Special(f"%nctaid.{letter}")] = most
             last = launch.grid[axis] - 1
             variance = uniform(width, (0, last)) if last else constant_variance(width, 0)
             self.variances[Special(f"%ctaid.{letter}")] = variance
@@ -284,6 +298,12 @@ class SpecialValues:
                     return LaneVariance(tuple(lane // x for lane in lanes), None, bounds, power)
                 return uniform(width, bounds) if z > 1 else constant_variance(width, 0)
         return LaneVariance(None)
+
+
+def _read_size(entry: LaneCode, axis: str) -> str:
+    where = entry.op(f"getelementptr i8, ptr %w, i64 {field_offset(f'grid_{axis}')}")
+    size = entry.op(f"load i64, ptr {where}")
+    return entry.op(f"trunc i64 {size} to i32")
 
 
 def _lane_mask(lane: int, relation: str) -> int:

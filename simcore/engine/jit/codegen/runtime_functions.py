@@ -49,11 +49,30 @@ def runtime_functions(width: int, cluster_size: int = 0) -> str:
     """
     locate = _locate(width, cluster_size)
     accesses = (_search_row(), locate, _serve("load"), _serve("store"))
-    return "\n".join((_make_room(), _records(width), *accesses))
+    return "\n".join((_may_go_on(), _make_room(), _records(width), *accesses))
 
 
 def _field(name: str, into: str) -> str:
     return f"  %{into} = getelementptr i8, ptr %w, i64 {field_offset(name)}"
+
+
+def _may_go_on() -> str:
+    """Asks whoever watches the launch about a warp that is over the limit; nobody: it ends."""
+    return f"""
+define internal i1 @may_go_on(ptr %w, i64 %time) noinline cold {{
+entry:
+{_field("limit_call", "where")}
+  %call = load ptr, ptr %where
+  %nobody = icmp eq ptr %call, null
+  br i1 %nobody, label %no, label %ask
+ask:
+  %answer = call i64 %call(i64 %time)
+  %goes.on = icmp ne i64 %answer, 0
+  ret i1 %goes.on
+no:
+  ret i1 false
+}}
+"""
 
 
 def _make_room() -> str:

@@ -59,7 +59,7 @@ finished:
 
 def _start(layout: ThreadBlockLayout) -> str:
     """What the workspace holds, and the next thread block: fresh, or resumed at its barrier."""
-    grid_x, grid_y, _ = layout.grid
+    read, (grid_x, grid_y) = _grid_sizes(layout)
     return f"""entry:
   %c = alloca i64
   store i64 %first, ptr %c
@@ -79,7 +79,7 @@ def _start(layout: ThreadBlockLayout) -> str:
   %common = alloca i32
   %differs = alloca i1
   %live = alloca i64
-{_turn_slots(layout)}  store i64 0, ptr %stp
+{read}{_turn_slots(layout)}  store i64 0, ptr %stp
   br label %next
 next:
   %c0 = load i64, ptr %c
@@ -105,6 +105,18 @@ start:
   %is.resumed = icmp ne i64 %resumed, 0
   store i64 0, ptr %rp
   br i1 %is.resumed, label %{"goes.on" if layout.takes_turns else "release"}, label %fresh"""
+
+
+def _grid_sizes(layout: ThreadBlockLayout) -> tuple[str, list[str]]:
+    """Code that reads sizes of the grid, and the sizes along x and y."""
+    lines, sizes = "", []
+    for axis, size in zip("xy", layout.grid, strict=False):
+        if size is None:
+            lines += (
+                f"{_field(f'grid_{axis}', f'g{axis}p')}\n  %g{axis} = load i64, ptr %g{axis}p\n"
+            )
+        sizes.append(f"%g{axis}" if size is None else str(size))
+    return lines, sizes
 
 
 def _turn_slots(layout: ThreadBlockLayout) -> str:

@@ -6,6 +6,7 @@ __all__ = ["FIELDS", "field_offset"]
 
 FIELDS: tuple[str, ...] = (
     "limit",  # instructions that a warp may issue; 0 stops every warp at its next loop
+    "limit_call",  # compiled function (instructions) -> 1: a warp over the limit may go on; or 0
     "fault_kind",
     "fault_pc",
     "fault_lane",
@@ -31,6 +32,9 @@ FIELDS: tuple[str, ...] = (
     "stage_counts",  # (stages, counters) of the thread block at hand
     "access_counts",  # (stages, slots): how often full warps did the accesses that are counted
     "pairs_differ",  # 1: two neighbouring warps of a thread block took different branches
+    "grid_x",  # thread blocks along each axis, for code that reads them
+    "grid_y",
+    "grid_z",
     "stage_capacity",
     "stage",
     "warp_times",  # of the thread block at hand

@@ -39,6 +39,7 @@ _WARP_HEAD = """define internal i32 @warp(ptr noalias %w, ptr noalias %context, 
 entry:"""
 _MOST_MIXED = 63
 _METADATA = """attributes #0 = { "prefer-vector-width"="512" "min-legal-vector-width"="512" }
+attributes #1 = { cold nounwind memory(inaccessiblemem: readwrite) }
 !0 = !{!"branch_weights", i32 1, i32 100000}
 !1 = !{!"branch_weights", i32 100000, i32 1}"""
 _LEAST_STAGING_BYTES = 16
@@ -148,7 +149,9 @@ def _layout(
     return ThreadBlockLayout(
         width=launch.width,
         warps=launch.warps,
-        grid=launch.grid,
+        grid=tuple(
+            None if axis in launch.read_axes else size for axis, size in enumerate(launch.grid)
+        ),
         counters=function.counters.words,
         context_bytes=max(64, context.bytes),
         shared_bytes=launch.shared_bytes,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections import deque
@@ -26,7 +25,8 @@ from kernelcast.simcore.engine.jit.runtime.in_flight import (
     Standstill,
     Turns,
 )
-from kernelcast.simcore.engine.jit.runtime.stack_threads import start_threads
+from kernelcast.simcore.engine.jit.runtime.stack_threads import Errand, start_threads
+from kernelcast.simcore.engine.jit.runtime.stack_threads import processors as _processors
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.tensor_memory_calls import uses_tensor_memory
 from kernelcast.simcore.engine.jit.runtime.trace_assembly import Counted
@@ -125,7 +125,7 @@ class Job:
         """Runs all thread blocks; ExecutionError when the kernel fails."""
         self._code = code
         work = [partial(self._work, n) for n in range(len(self._idle))]
-        threads: list[threading.Thread] = []
+        threads: list[Errand] = []
         try:
             start_threads(work, code.stack_bytes, threads)
             self._watch(threads, progress)
@@ -156,9 +156,7 @@ class Job:
             all(worker.pairs_agree for worker in self._workers),
         )
 
-    def _watch(
-        self, threads: list[threading.Thread], progress: Callable[[float], None] | None
-    ) -> None:
+    def _watch(self, threads: list[Errand], progress: Callable[[float], None] | None) -> None:
         """Waits so that Ctrl-C and the time limit come through."""
         began, worked = time.monotonic(), time.process_time()
         for thread in threads:
@@ -297,10 +295,3 @@ def _threads(kernel: Kernel, facts: LaunchFacts, most: int) -> int:
     if facts.cluster_size > 1 or reduces_in_buffers(kernel) or uses_tensor_memory(kernel):
         return 1
     return min(_processors(), most)
-
-
-def _processors() -> int:
-    """How many this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -13,6 +13,7 @@ from functools import lru_cache, partial
 
 from kernelcast.errors import LimitExceeded
 from kernelcast.simcore.engine.jit.codegen.launch_facts import LaunchFacts, launch_facts
+from kernelcast.simcore.engine.jit.runtime.code_versions import with_fewer_constants
 from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode, generate
 from kernelcast.simcore.engine.jit.runtime.job import Job
 from kernelcast.simcore.engine.jit.runtime.task import Task
@@ -174,9 +175,11 @@ class CompiledLaunch:
     ) -> tuple[Task, _CompiledKernel]:
         """What workers of this launch share, and the code that they run."""
         symbols = tuple(sorted(self.memory.symbols.items()))
-        code = _generated(self._kernel, self._facts, symbols, records, self._only)
+        others = symbols, records, self._only
+        facts = with_fewer_constants(self._kernel, self._facts, *others)
+        code = _generated(self._kernel, facts, *others)
         host = HostFunctions(self._kernel, self.memory, printed or PrintedText(sys.stdout.write))
-        task = Task(self._kernel, self._launch, self.memory, self._facts, code.source, limits, host)
+        task = Task(self._kernel, self._launch, self.memory, facts, code.source, limits, host)
         return task, code
 
 

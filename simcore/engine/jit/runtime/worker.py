@@ -24,7 +24,8 @@ from kernelcast.simcore.engine.jit.codegen.workspace import FIELDS
 from kernelcast.simcore.engine.jit.runtime.barrier_check import BarrierCheck
 from kernelcast.simcore.engine.jit.runtime.cluster_place import ClusterPlace
 from kernelcast.simcore.engine.jit.runtime.launch_log import FIRST_STAGES, launch_log
-from kernelcast.simcore.engine.jit.runtime.stack_threads import aligned, first_rows, pointer_rows
+from kernelcast.simcore.engine.jit.runtime.lookout import Lookout
+from kernelcast.simcore.engine.jit.runtime.stack_threads import aligned, first_rows
 from kernelcast.simcore.engine.jit.runtime.task import Task
 from kernelcast.simcore.engine.jit.runtime.worker_fault import WorkerFault
 from kernelcast.simcore.engine.reference.batch import Batch, GridShape
@@ -88,7 +89,7 @@ class Worker:
         self._shared = aligned(layout.shared_bytes) if of_cluster is None else of_cluster
         self._local = aligned(layout.local_bytes)
         self._contexts = aligned(layout.context_bytes * layout.warps)
-        self._pointers, self._allocations = pointer_rows(memory), memory.globals.rows()
+        self._pointers, self._allocations = memory.pointer_rows, memory.globals.rows()
         self._recent_rows = first_rows(self._allocations, layout.row_slots)
         self._stages = np.zeros((FIRST_STAGES, layout.counters), np.int64)
         self.totals = np.zeros((FIRST_STAGES, layout.counters), np.int64)
@@ -122,6 +123,7 @@ class Worker:
             "allocations": self._allocations.ctypes.data,
             "allocation_count": len(self._allocations),
             "recent_rows": self._recent_rows.ctypes.data,
+            **{f"grid_{axis}": size for axis, size in zip("xyz", self._launch.grid, strict=True)},
             "contexts": self._contexts.ctypes.data,
             "arrived": self._arrived.ctypes.data,
             "cluster_shared": 0 if place is None else place.shared.hosts.ctypes.data,
@@ -160,13 +162,18 @@ class Worker:
         self._set("limit", self._limit)
 
     def look_again(self) -> None:
-        """Takes the allocations and the pointers as they are by now."""
-        self._pointers, self._allocations = pointer_rows(self._memory), self._memory.globals.rows()
+        """Takes the allocations that there are by now."""
+        self._allocations = self._memory.globals.rows()
         self._recent_rows = first_rows(self._allocations, self._source.layout.row_slots)
-        self._set("pointers", self._pointers.ctypes.data)
         self._set("allocations", self._allocations.ctypes.data)
         self._set("allocation_count", len(self._allocations))
         self._set("recent_rows", self._recent_rows.ctypes.data)
+
+    def new_lookout(self) -> Lookout:
+        """Makes warps ask it, and not end, when they come to a loop after `stop`."""
+        found = Lookout(self.stop, self.begin, self._limit)
+        self._set("limit_call", ctypes.cast(found.entry, ctypes.c_void_p).value or 0)
+        return found
 
     def run(
         self,

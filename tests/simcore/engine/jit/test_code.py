@@ -18,7 +18,7 @@ from kernelcast.simcore.engine.jit.codegen.launch_facts import launch_facts
 from kernelcast.simcore.engine.jit.codegen.runtime_functions import RECORD_WORDS
 from kernelcast.simcore.engine.jit.codegen.workspace import FIELDS
 from kernelcast.simcore.engine.jit.runtime.generated_code import GeneratedCode, generate
-from kernelcast.simcore.engine.jit.runtime.stack_threads import first_rows, pointer_rows
+from kernelcast.simcore.engine.jit.runtime.stack_threads import first_rows
 from kernelcast.simcore.host.llvm import compile_module
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
@@ -67,7 +67,7 @@ def _run(
     stages, totals = (np.zeros((_STAGES, shape.counters), np.int64) for _ in range(2))
     times = np.zeros((blocks, shape.warps), np.int64)
     accesses = np.zeros((_STAGES, max(1, shape.access_slots)), np.int64)
-    rows, table = pointer_rows(memory), memory.globals.rows()
+    rows, table = memory.pointer_rows, memory.globals.rows()
     recent = first_rows(table, source.layout.row_slots)
     fields = {
         "limit": 1 << 40,

@@ -14,6 +14,7 @@ import pytest
 from kernelcast.errors import ExecutionError
 from kernelcast.simcore.engine import execute
 from kernelcast.simcore.engine.jit.runtime import run as jit_run
+from kernelcast.simcore.engine.jit.runtime.stack_threads import end_idle_threads
 from kernelcast.simcore.host.llvm import compile_module
 from kernelcast.simcore.host.stack_frames import frame_bytes
 from kernelcast.simcore.isa.ir.kernel import Kernel
@@ -84,6 +85,8 @@ def test_a_kernel_that_takes_too_much_is_refused_with_the_number(
 def test_a_process_without_room_for_a_stack_says_so(
     compile_ptx: Callable[..., Kernel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    end_idle_threads()
+
     class NoRoom(threading.Thread):
         def start(self) -> None:
             if threading.stack_size():
