@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from kernelcast.simcore.launch.textures import ReadMode as ReadMode
     from kernelcast.simcore.launch.textures import Surface as Surface
     from kernelcast.simcore.launch.textures import Texture as Texture
+    from kernelcast.simcore.memory.cache_contents import CacheContents as CacheContents
     from kernelcast.simcore.profile.profile import KernelProfile as KernelProfile
     from kernelcast.simcore.profile.profile import WorkType as WorkType
     from kernelcast.topdown_analysis.combined import topdown as topdown
@@ -79,6 +80,7 @@ __all__ = [
     "Addressing",
     "Allocation",
     "ApplicationTopDown",
+    "CacheContents",
     "ChannelOrder",
     "ChannelType",
     "Device",
@@ -143,6 +145,7 @@ _HOMES = {
     "Addressing": "kernelcast.simcore.launch.images",
     "Allocation": "kernelcast.simcore.launch.allocations",
     "ApplicationTopDown": "kernelcast.models.topdown",
+    "CacheContents": "kernelcast.simcore.memory.cache_contents",
     "ChannelOrder": "kernelcast.simcore.isa.ir.image_formats",
     "ChannelType": "kernelcast.simcore.isa.ir.image_formats",
     "Device": "kernelcast.simcore.device.device",

@@ -31,6 +31,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.launch.device_memory import DeviceMemory
 from kernelcast.simcore.launch.launch import Argument, Limits
 from kernelcast.simcore.launch.textures import Surface, Texture
+from kernelcast.simcore.memory.cache_contents import CacheContents
 from kernelcast.simcore.profile.profile import KernelProfile
 
 __all__ = ["Estimated", "Launches"]
@@ -69,7 +70,7 @@ class _Repeated:
 
     @property
     def is_to_be_checked(self) -> bool:
-        """At the 16th launch, and whenever there were eight times as many."""
+        """True of the 16th launch, and whenever there were eight times as many."""
         rank = self.count.bit_length() - 1
         return self.count == 1 << rank and rank % 3 == 1
 
@@ -94,6 +95,8 @@ class Launches:
     every: bool = False
     """Whether each launch is estimated."""
     limits: Limits = _NO_LIMITS
+    contents: CacheContents = field(default_factory=CacheContents)
+    """What the launches that were estimated left in L2."""
     estimated: int = 0
     """Launches that were estimated; all others repeat one of them, or are near to it."""
     largest_change: float = 0.0
@@ -163,6 +166,7 @@ class Launches:
             memory=self.memory,
             code=self.code,
             limits=self.limits,
+            caches=self.contents,
         )
         profiles = trace.profiles(self.devices)
         estimates = tuple(estimate(profile) for profile in profiles)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -12,11 +11,13 @@ from kernelcast.capture.capturing import capture as run_captured
 from kernelcast.capture.extraction import Extraction
 from kernelcast.capture.recording import RECORDING_SUFFIX
 from kernelcast.capture.replay import ReplayOptions, replay
-from kernelcast.cli import options
-from kernelcast.cli.terminal import show, show_error, show_line
+from kernelcast.capture.result import CaptureResult
+from kernelcast.cli import capture_options, options
+from kernelcast.cli.terminal import launch_progress, show, show_error, show_line
 from kernelcast.errors import InputError
 from kernelcast.report import records
 from kernelcast.report.capture import capture_record, capture_report
+from kernelcast.report.chrome_trace import chrome_trace
 
 __all__ = ["capture"]
 
@@ -24,85 +25,66 @@ _USUAL_DEVICE = "a100-40gb"
 
 
 def capture(
-    program: Annotated[
-        list[str],
-        typer.Argument(
-            help="The program and its arguments, or a recording.", metavar="-- PROGRAM ARGS"
-        ),
-    ],
-    device: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Estimate on it; repeatable. The program sees the first one. Default: a100-40gb.",
-            metavar="D",
-        ),
-    ] = None,
+    program: capture_options.ProgramCommand,
+    device: capture_options.Devices = None,
     code: options.CodeChoice = None,
-    every: Annotated[
-        bool, typer.Option(help="Estimate each launch, repeats too. It takes long.")
-    ] = False,
-    host_time: Annotated[
-        bool,
-        typer.Option(help="Count the time that the program itself takes between its calls."),
-    ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            help="Write the report as JSON, or a recording where FILE ends with .kcrec.",
-            metavar="FILE",
-        ),
-    ] = None,
-    launch: Annotated[
-        int | None,
-        typer.Option(help="Write launch N, from 0 on, to --workload.", metavar="N", min=0),
-    ] = None,
-    workload: Annotated[
-        Path | None,
-        typer.Option(
-            help="The workload file to write; code and memory of the launch lie beside it.",
-            metavar="FILE.toml",
-        ),
-    ] = None,
+    every: capture_options.Every = False,
+    host_time: capture_options.HostTime = False,
+    output: capture_options.Output = None,
+    trace: capture_options.Trace = None,
+    launch: capture_options.Launch = None,
+    workload: capture_options.WorkloadFile = None,
     json: options.Json = False,
 ) -> None:
     """Run an unmodified program without a GPU, and estimate all of its launches.
 
     The program's CUDA libraries are replaced; its kernels run on the CPU, so that its results are
     right. It must have been built with a shared CUDA runtime, as `kernelcast build -- make` does.
-
     A recording in place of the program is answered again, for other GPUs say.
 
     Exit status 1: the program failed, or a launch did.
     """
     devices = options.named_devices(device or [_USUAL_DEVICE])
     extraction = _extraction(launch, workload)
-    is_recording = output is not None and output.suffix == RECORDING_SUFFIX
-    if Path(program[0]).suffix == RECORDING_SUFFIX:
-        replayed = ReplayOptions(code=code, every=every, tell=show_error, before_launch=extraction)
-        result = replay(Path(program[0]), devices, replayed)
-    else:
-        captured = CaptureOptions(
-            code=code,
-            every=every,
-            is_host_timed=host_time,
-            is_quiet=json,
-            recording=output if is_recording else None,
-            tell=show_error,
-            before_launch=extraction,
-        )
-        result = run_captured(program, devices, captured)
-    if output is not None and not is_recording:
-        output.write_text(records.to_json(capture_record(result)) + "\n")
-    if json:
-        show_line(records.to_json(capture_record(result)))
-    else:
-        show(capture_report(result))
+    recording = output if output is not None and output.suffix == RECORDING_SUFFIX else None
+    with launch_progress() as step:
+        if Path(program[0]).suffix == RECORDING_SUFFIX:
+            replayed = ReplayOptions(
+                code=code, every=every, tell=show_error, step=step, before_launch=extraction
+            )
+            result = replay(Path(program[0]), devices, replayed)
+        else:
+            captured = CaptureOptions(
+                code=code,
+                every=every,
+                is_host_timed=host_time,
+                is_quiet=json,
+                recording=recording,
+                tell=show_error,
+                step=step,
+                before_launch=extraction,
+            )
+            result = run_captured(program, devices, captured)
+    _write(result, None if recording else output, trace)
+    show_line(records.to_json(capture_record(result))) if json else show(capture_report(result))
     if extraction is not None and not extraction.is_done:
         raise InputError(f"there is no launch {extraction.number}: nothing was written")
     if result.status or result.failed:
         raise typer.Exit(1)
+
+
+def _write(result: CaptureResult, report: Path | None, trace: Path | None) -> None:
+    """Writes the files that were asked for."""
+    contents = {}
+    if report is not None:
+        contents[report] = records.to_json(capture_record(result)) + "\n"
+    if trace is not None:
+        contents[trace] = chrome_trace(result)
+    for path, content in contents.items():
+        try:
+            path.write_text(content)
+        except OSError as error:
+            raise InputError(f"cannot write {path}: {error.strerror}") from None
 
 
 def _extraction(launch: int | None, workload: Path | None) -> Extraction | None:
