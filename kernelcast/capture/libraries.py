@@ -23,7 +23,7 @@ CLIENT_SOURCES = Path(__file__).parent / "client"
 _BUILT = CLIENT_SOURCES / "built"
 """What a wheel brings."""
 _COMPILERS = ("cc", "gcc", "clang")
-_FLAGS = ("-D_GNU_SOURCE", "-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared")
+_FLAGS = ("-D_GNU_SOURCE", "-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared", "-Wl,-z,defs")
 _CORE = "libkernelcast_client.so"
 
 
