@@ -31,7 +31,6 @@ def _module(session: Session, payload: bytes) -> bytes:
 
 def _module_unload(session: Session, payload: bytes) -> bytes:
     session.code.unload(*words(payload, 1))
-    session.launches.forget()
     return b""
 
 
@@ -145,7 +144,6 @@ def _texture_destroy(session: Session, payload: bytes) -> bytes:
     (number,) = words(payload, 1)
     if session.launches.objects.pop(number, None) is None:
         raise CallError(Status.INVALID_HANDLE, "there is no such texture")
-    session.launches.forget()
     return b""
 
 

@@ -1,0 +1,1 @@
+"""Commands that run other programs: `capture` and `build`."""
