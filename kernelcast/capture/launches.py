@@ -171,14 +171,16 @@ class Launches:
     def _execute(self, function: Function, sizes: LaunchRequest, parameters: bytes) -> None:
         """Makes a launch without recording it."""
         shape = self._shapes[sizes]
-        if any(
-            isinstance(item, Texture | Surface) for item in self._arguments(function, parameters)
-        ):
+        if self.objects and self._has_objects(function, parameters):
             self._prepared(function, sizes, parameters).run()  # their handles mean no memory
             return
         if shape.prepared is None:
             shape.prepared = self._prepared(function, sizes, parameters)
         shape.prepared.run(parameters)
+
+    def _has_objects(self, function: Function, parameters: bytes) -> bool:
+        given = self._arguments(function, parameters)
+        return any(isinstance(item, Texture | Surface) for item in given)
 
     def _prepared(
         self, function: Function, sizes: LaunchRequest, parameters: bytes

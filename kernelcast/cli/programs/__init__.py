@@ -1,1 +1,4 @@
-"""Commands that run other programs: `capture` and `build`."""
+"""Commands that run other programs: `capture` and `build`.
+
+Imports what `kernelcast.cli` may import.
+"""
