@@ -6,6 +6,7 @@ folder, by their sources.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -23,7 +24,15 @@ CLIENT_SOURCES = Path(__file__).parent / "client"
 _BUILT = CLIENT_SOURCES / "built"
 """What a wheel brings."""
 _COMPILERS = ("cc", "gcc", "clang")
-_FLAGS = ("-D_GNU_SOURCE", "-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared", "-Wl,-z,defs")
+_FLAGS = (
+    "-D_GNU_SOURCE",
+    "-std=gnu11",
+    "-O2",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-shared",
+    "-Wl,-z,defs",
+)
 _CORE = "libkernelcast_client.so"
 
 
@@ -39,7 +48,7 @@ class _Library:
 
 
 def _runtime(major: int, soname: str) -> _Library:
-    parts = ("launch", "memory", "device", "streams", "textures", "graphs")
+    parts = ("launch", "memory", "device", "streams", "textures", "graphs", "nodes", "refused")
     sources = tuple(f"cudart_{part}.c" for part in parts)
     return _Library(soname, sources, (f"-DCUDART_MAJOR={major}",), soname)
 
@@ -81,13 +90,14 @@ def build(folder: Path) -> Path:
         )
     partial = folder.with_name(f"{folder.name}.{os.getpid()}")
     partial.mkdir(parents=True, exist_ok=True)
-    for library in _LIBRARIES:
-        _compile(compiler, library, partial)
-    (partial / _key()).touch()
     try:
-        partial.rename(folder)
-    except OSError:  # another process was faster
-        shutil.rmtree(partial)
+        for library in _LIBRARIES:
+            _compile(compiler, library, partial)
+        (partial / _key()).touch()
+        with contextlib.suppress(OSError):  # another process was faster
+            partial.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
     return folder
 
 

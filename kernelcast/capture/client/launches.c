@@ -68,10 +68,10 @@ int kc_send_node(void **to, uint32_t how, uint64_t graph, uint32_t kind, void *c
   return failure;
 }
 
-int kc_graph_nodes(uint64_t graph, void **to, size_t *count) {
-  uint64_t found[MOST_NODES];
+int kc_graph_nodes(uint64_t graph, int is_root, void **to, size_t *count) {
+  uint64_t found[MOST_NODES], words[] = {graph, (uint64_t)is_root};
   size_t bytes = 0;
-  int failure = kc_ask(KC_GRAPH_NODES, &graph, sizeof graph, NULL, 0, found, sizeof found, &bytes);
+  int failure = kc_ask(KC_GRAPH_NODES, words, sizeof words, NULL, 0, found, sizeof found, &bytes);
   size_t known = bytes / sizeof *found;
   if (known > MOST_NODES) known = MOST_NODES;
   for (size_t i = 0; to && i < known && i < *count; i++) to[i] = (void *)(uintptr_t)found[i];

@@ -15,9 +15,7 @@ _KINDS = [case for case in CASES if case.is_drawn or ALL_CASES]
 
 
 @pytest.mark.parametrize("case", _KINDS, ids=lambda case: case.name)
-def test_programs_find_their_results_right(
-    case: Case, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_programs_find_their_results_right(case: Case, capfd: pytest.CaptureFixture[str]) -> None:
     others = [device for device in DEVICES if device != case.device]
     found = captured(capfd, case.program, devices=[case.device, *others])
     assert found.status == 0, found.told
