@@ -69,8 +69,12 @@ def _link(session: Session, payload: bytes) -> bytes:
 def _function(session: Session, payload: bytes) -> bytes:
     (module,) = words(payload, 1)
     name = payload[8:].decode()
-    with _told(session, name):
+    try:
         return session.code.described(session.code.function(module, name))
+    except CallError as error:
+        if error.status is not Status.NOT_FOUND:  # programs look for names that there may not be
+            session.tell(f"error: {error}")
+        raise
 
 
 def _variable(session: Session, payload: bytes) -> bytes:

@@ -319,7 +319,7 @@ API status cudaFuncSetAttribute(const void *host, int attribute, int value) {
   status failure;
   function *called = function_of(host, &failure);
   if (failure) return done(failure);
-  return done(KC_ASK(KC_FUNCTION_SET, called->facts.id, (uint64_t)attribute, (uint64_t)value));
+  return done(kc_set_function(&called->facts, attribute, value));
 }
 
 API status cudaFuncSetCacheConfig(const void *host, int configuration) {

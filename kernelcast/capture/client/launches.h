@@ -20,6 +20,8 @@ KC_PUBLIC int kc_set_buffer(kc_launch_request *to, const kc_function *called, co
                             size_t bytes);
 /* Whether the device can run it: 0 or an error of the runtime. */
 KC_PUBLIC int kc_check_launch(const kc_launch *words, const kc_function *called);
+/* Sets what the program may set of a kernel, as a CUfunction_attribute. */
+KC_PUBLIC int kc_set_function(kc_function *called, int attribute, int value);
 /* Launches what `failure` lets; else the program's time line gets the failed launch. */
 KC_PUBLIC int kc_do_launch(const kc_launch_request *request, int failure);
 
