@@ -93,6 +93,8 @@ class Kind(IntEnum):
     TIME = 46
     GOODBYE = 47
     LINK = 48
+    SHARE = 49
+    UNITS = 50
 
 
 class Space(IntEnum):
