@@ -6,12 +6,7 @@ from pathlib import Path
 
 import typer
 
-from kernelcast.capture.capturing import CaptureOptions
-from kernelcast.capture.capturing import capture as run_captured
-from kernelcast.capture.extraction import Extraction
-from kernelcast.capture.recording import RECORDING_SUFFIX
-from kernelcast.capture.replay import ReplayOptions, replay
-from kernelcast.capture.result import CaptureResult
+import kernelcast as kc
 from kernelcast.cli import capture_options, options
 from kernelcast.cli.terminal import launch_progress, show, show_error, show_line
 from kernelcast.errors import InputError
@@ -22,6 +17,7 @@ from kernelcast.report.chrome_trace import chrome_trace
 __all__ = ["capture"]
 
 _USUAL_DEVICE = "a100-40gb"
+_RECORDING = ".kcrec"
 
 
 def capture(
@@ -46,25 +42,22 @@ def capture(
     """
     devices = options.named_devices(device or [_USUAL_DEVICE])
     extraction = _extraction(launch, workload)
-    recording = output if output is not None and output.suffix == RECORDING_SUFFIX else None
+    recording = output if output is not None and output.suffix == _RECORDING else None
     with launch_progress() as step:
-        if Path(program[0]).suffix == RECORDING_SUFFIX:
-            replayed = ReplayOptions(
-                code=code, every=every, tell=show_error, step=step, before_launch=extraction
-            )
-            result = replay(Path(program[0]), devices, replayed)
+        chosen = kc.CaptureOptions(
+            code=code,
+            every=every,
+            is_host_timed=host_time,
+            is_quiet=json,
+            recording=recording,
+            tell=show_error,
+            step=step,
+            before_launch=extraction,
+        )
+        if Path(program[0]).suffix == _RECORDING:
+            result = kc.replay_recording(Path(program[0]), devices, chosen)
         else:
-            captured = CaptureOptions(
-                code=code,
-                every=every,
-                is_host_timed=host_time,
-                is_quiet=json,
-                recording=recording,
-                tell=show_error,
-                step=step,
-                before_launch=extraction,
-            )
-            result = run_captured(program, devices, captured)
+            result = kc.capture_program(program, devices, chosen)
     _write(result, None if recording else output, trace)
     show_line(records.to_json(capture_record(result))) if json else show(capture_report(result))
     if extraction is not None and not extraction.is_done:
@@ -73,7 +66,7 @@ def capture(
         raise typer.Exit(1)
 
 
-def _write(result: CaptureResult, report: Path | None, trace: Path | None) -> None:
+def _write(result: kc.CaptureResult, report: Path | None, trace: Path | None) -> None:
     """Writes the files that were asked for."""
     contents = {}
     if report is not None:
@@ -87,7 +80,7 @@ def _write(result: CaptureResult, report: Path | None, trace: Path | None) -> No
             raise InputError(f"cannot write {path}: {error.strerror}") from None
 
 
-def _extraction(launch: int | None, workload: Path | None) -> Extraction | None:
+def _extraction(launch: int | None, workload: Path | None) -> kc.LaunchExtraction | None:
     if (launch is None) != (workload is None):
         raise InputError("--launch says which launch is written to --workload: give both")
-    return None if launch is None or workload is None else Extraction(launch, workload)
+    return None if launch is None or workload is None else kc.LaunchExtraction(launch, workload)

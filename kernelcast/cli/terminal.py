@@ -9,16 +9,18 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as ProgressBar
 
-from kernelcast.capture.session import Session
 from kernelcast.progress import Progress, StageProgress
 from kernelcast.report import records
 from kernelcast.simcore.isa.ir.source_names import source_name
+
+if TYPE_CHECKING:
+    from kernelcast.capture.session import Session
 
 __all__ = [
     "launch_progress",

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from kernelcast.capture.capturing import CaptureOptions, capture
+from kernelcast.capture.capturing import capture_program
 from kernelcast.capture.libraries import libraries
+from kernelcast.capture.options import CaptureOptions
 from kernelcast.capture.result import ProcessResult
 from kernelcast.simcore.device.file import load_device
 
@@ -35,7 +36,7 @@ def run(*command: str | Path) -> ProcessResult:
     """What a program did that ended well."""
     told: list[str] = []
     options = CaptureOptions(tell=told.append)
-    result = capture([str(word) for word in command], [load_device("a100-40gb")], options)
+    result = capture_program([str(word) for word in command], [load_device("a100-40gb")], options)
     assert result.status == 0, told
     return result.processes[0]
 
