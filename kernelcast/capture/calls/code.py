@@ -52,7 +52,6 @@ def _told(session: Session, what: str) -> Iterator[None]:
 
 def _module_unload(session: Session, payload: bytes) -> bytes:
     session.code.unload(*words(payload, 1))
-    session.launches.forget()
     return b""
 
 
@@ -172,7 +171,6 @@ def _texture_destroy(session: Session, payload: bytes) -> bytes:
     (number,) = words(payload, 1)
     if session.launches.objects.pop(number, None) is None:
         raise CallError(Status.INVALID_HANDLE, "there is no such texture")
-    session.launches.forget()
     return b""
 
 

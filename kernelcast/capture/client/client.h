@@ -9,6 +9,9 @@
 
 #include "protocol.h"
 
+/* What programs are told of the driver: as new as the newest toolkit whose code is known. */
+#define KC_DRIVER_VERSION 13050
+
 #define KC_PUBLIC __attribute__((visibility("default")))
 
 enum {

@@ -106,7 +106,7 @@ API status cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
 API status cudaDeviceReset(void) { return done(KC_ASK(KC_SYNCHRONIZE, KC_ALL_STREAMS)); }
 API status cudaThreadExit(void) { return cudaDeviceReset(); }
 API status cudaDriverGetVersion(int *version) {
-  *version = 13000;
+  *version = KC_DRIVER_VERSION;
   return 0;
 }
 API status cudaRuntimeGetVersion(int *version) {
