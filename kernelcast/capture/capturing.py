@@ -16,7 +16,6 @@ from kernelcast.capture.recording import Recorder
 from kernelcast.capture.result import CaptureResult, ProcessResult
 from kernelcast.capture.server import Server
 from kernelcast.errors import LaunchError
-from kernelcast.execution.code import code_named
 from kernelcast.simcore.device.device import Device
 
 __all__ = ["capture_program"]
@@ -39,17 +38,7 @@ def capture_program(
     began = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="kernelcast-"))
     try:
-        server = Server(
-            folder / "socket",
-            devices,
-            folder,
-            code_named(chosen.code),
-            chosen.tell,
-            is_host_timed=chosen.is_host_timed,
-            every=chosen.every,
-            step=chosen.step,
-            before_launch=chosen.before_launch,
-        )
+        server = Server(folder / "socket", devices, folder, chosen)
         with server, _recorded(server, command, chosen.recording):
             program = Program(command, libraries(), server.path, is_quiet=chosen.is_quiet)
             status = _serve(server, program, chosen.tell)

@@ -15,6 +15,7 @@ import numpy as np
 from kernelcast.api import estimate
 from kernelcast.capture.arena import CallError
 from kernelcast.capture.code import Function
+from kernelcast.capture.options import CaptureOptions
 from kernelcast.capture.protocol import LaunchRequest, Status
 from kernelcast.errors import (
     AssertionTriggered,
@@ -24,12 +25,11 @@ from kernelcast.errors import (
     LimitExceeded,
     MemoryAccessError,
 )
-from kernelcast.execution.code import Code
 from kernelcast.execution.prepared import PreparedLaunch
 from kernelcast.models.estimate import Estimate
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.launch.device_memory import DeviceMemory
-from kernelcast.simcore.launch.launch import Argument, Limits
+from kernelcast.simcore.launch.launch import Argument
 from kernelcast.simcore.launch.textures import Surface, Texture
 from kernelcast.simcore.memory.cache_contents import CacheContents
 from kernelcast.simcore.profile.profile import KernelProfile
@@ -40,7 +40,6 @@ _MOST_VARIANTS = 64
 """How many launches of a kernel that differ in parameters alone are all estimated; of those that
 follow one of `_ONE_OF` is."""
 _ONE_OF = 8
-_NO_LIMITS = Limits(seconds=None, instructions_per_warp=None)
 _OBJECT_BYTES = 8
 
 
@@ -93,12 +92,9 @@ class Launches:
 
     devices: Sequence[Device]
     memory: DeviceMemory
-    code: Code
+    options: CaptureOptions
     objects: dict[int, Texture | Surface] = field(default_factory=dict)
     """Textures and surfaces by their handles."""
-    every: bool = False
-    """Whether each launch is estimated."""
-    limits: Limits = _NO_LIMITS
     contents: CacheContents = field(default_factory=CacheContents)
     """What the launches that were estimated left in L2."""
     estimated: int = 0
@@ -123,7 +119,7 @@ class Launches:
         shape = self._shapes.setdefault(sizes, _Shape())
         shape.variants += 1
         is_near = shape.variants > _MOST_VARIANTS and shape.variants % _ONE_OF
-        if shape.latest is not None and is_near and not self.every:
+        if shape.latest is not None and is_near and not self.options.every:
             self._execute(function, sizes, parameters)
             found = shape.latest
         else:
@@ -136,7 +132,7 @@ class Launches:
         self, function: Function, sizes: LaunchRequest, parameters: bytes, known: _Repeated
     ) -> Estimated:
         known.count += 1
-        if self.every or known.count == 2 or known.is_to_be_checked:
+        if self.options.every or known.count == 2 or known.is_to_be_checked:
             before = known.estimated.seconds
             known.estimated = self._estimate(function, sizes, parameters)
             if known.count > 2:  # the second one finds warm caches, the first did not
@@ -159,8 +155,8 @@ class Launches:
             cluster=sizes.cluster,
             devices=self.devices,
             memory=self.memory,
-            code=self.code,
-            limits=self.limits,
+            code=self.options.code,
+            limits=self.options.limits,
             caches=self.contents,
         )
         profiles = trace.profiles(self.devices)
@@ -193,8 +189,8 @@ class Launches:
             cluster=sizes.cluster,
             memory=self.memory,
             target=self.devices[0],
-            code=self.code,
-            limits=self.limits,
+            code=self.options.code,
+            limits=self.options.limits,
         )
 
     def _arguments(self, function: Function, parameters: bytes) -> list[Argument]:

@@ -18,7 +18,6 @@ from kernelcast.capture.protocol import Action, CopyRequest, Kind, words
 from kernelcast.capture.recording import Frame, read_recording
 from kernelcast.capture.result import CaptureResult, ProcessResult
 from kernelcast.capture.session import Session
-from kernelcast.execution.code import code_named
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.launch.device_memory import DeviceMemory
 
@@ -44,7 +43,6 @@ def replay_recording(
                 sessions[frame.process] = _session(devices, folder, chosen)
                 sessions[frame.process].process = frame.process
             _answer(sessions[frame.process], frame)
-            chosen.step(sessions[frame.process])
         processes = [ProcessResult.of(session) for session in sessions.values()]
     except KeyboardInterrupt:
         chosen.tell("interrupted: what follows is of the launches until now")
@@ -59,10 +57,8 @@ def replay_recording(
 def _session(devices: Sequence[Device], folder: Path, options: CaptureOptions) -> Session:
     own = Path(tempfile.mkdtemp(dir=folder))
     actor = _Actor()
-    session = Session.begin(devices, own, code_named(options.code), actor.act, options.tell)
+    session = Session.begin(devices, own, options, actor.act)
     session.arena.capacity_bytes = 1 << 62  # the program had room
-    session.launches.every = options.every
-    session.before_launch = options.before_launch
     actor.memory = session.arena.memory
     return session
 
