@@ -93,6 +93,7 @@ class Kind(IntEnum):
     TIME = 46
     GOODBYE = 47
     LINK = 48
+    TENSOR_MAP = 49
 
 
 class Space(IntEnum):
