@@ -5,6 +5,7 @@ It imports nothing of kernelcast: setup.py runs it before there is a package.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -40,7 +41,7 @@ class _Library:
 
 
 def _runtime(major: int, soname: str) -> _Library:
-    parts = ("launch", "memory", "device", "streams", "textures", "graphs")
+    parts = ("launch", "memory", "device", "streams", "textures", "graphs", "nodes", "refused")
     sources = tuple(f"cudart_{part}.c" for part in parts)
     return _Library(soname, sources, (f"-DCUDART_MAJOR={major}",), soname)
 
@@ -70,15 +71,16 @@ def build(folder: Path) -> Path:
         )
     partial = folder.with_name(f"{folder.name}.{os.getpid()}")
     partial.mkdir(parents=True, exist_ok=True)
-    for library in _LIBRARIES:
-        _compile(compiler, library, partial)
-    # What programs find that ask for the driver without a version.
-    (partial / "libcuda.so").symlink_to("libcuda.so.1")
-    (partial / key()).touch()
     try:
-        partial.rename(folder)
-    except OSError:  # another process was faster
-        shutil.rmtree(partial)
+        for library in _LIBRARIES:
+            _compile(compiler, library, partial)
+        # What programs find that ask for the driver without a version.
+        (partial / "libcuda.so").symlink_to("libcuda.so.1")
+        (partial / key()).touch()
+        with contextlib.suppress(OSError):  # another process was faster
+            partial.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
     return folder
 
 

@@ -62,10 +62,9 @@ class Estimated:
 
 @dataclass
 class _Repeated:
-    """A launch that was made: how often, what it costs, and how to make it again."""
+    """A launch that was made: what it costs, and how often it was made."""
 
     estimated: Estimated
-    prepared: PreparedLaunch | None
     count: int = 1
 
     @property
@@ -77,10 +76,15 @@ class _Repeated:
 
 @dataclass
 class _Shape:
-    """Launches of one kernel with equal sizes: how many parameters they had, and the last costs."""
+    """Launches of one kernel with equal sizes.
+
+    `variants`: how many different parameters they had. `latest`: what the last one costs.
+    `prepared`: makes them again, whatever their parameters.
+    """
 
     variants: int = 0
     latest: Estimated | None = None
+    prepared: PreparedLaunch | None = None
 
 
 @dataclass
@@ -115,24 +119,17 @@ class Launches:
         except KernelcastError as error:
             raise CallError(_status_of(error), f"{function.kernel.name}: {error}") from error
 
-    def forget(self) -> None:
-        """The addresses that launches were made with may mean something else from now on."""
-        for known in self._known.values():
-            known.prepared = None
-
     def _first(self, function: Function, sizes: LaunchRequest, parameters: bytes) -> Estimated:
         shape = self._shapes.setdefault(sizes, _Shape())
         shape.variants += 1
         is_near = shape.variants > _MOST_VARIANTS and shape.variants % _ONE_OF
-        prepared = None
         if shape.latest is not None and is_near and not self.every:
-            prepared = self._prepared(function, sizes, parameters)
-            prepared.run()
+            self._execute(function, sizes, parameters)
             found = shape.latest
         else:
             found = self._estimate(function, sizes, parameters)
         shape.latest = found
-        self._known[sizes, parameters] = _Repeated(found, prepared)
+        self._known[sizes, parameters] = _Repeated(found)
         return found
 
     def _repeat(
@@ -145,9 +142,7 @@ class Launches:
             if known.count > 2:  # the second one finds warm caches, the first did not
                 self._note_change(before, known.estimated.seconds)
             return known.estimated
-        if known.prepared is None:
-            known.prepared = self._prepared(function, sizes, parameters)
-        known.prepared.run()
+        self._execute(function, sizes, parameters)
         return known.estimated
 
     def _note_change(self, before: Sequence[float], after: Sequence[float]) -> None:
@@ -172,6 +167,20 @@ class Launches:
         estimates = tuple(estimate(profile) for profile in profiles)
         shares = tuple(_share(profile) for profile in profiles)
         return Estimated(estimates, shares)
+
+    def _execute(self, function: Function, sizes: LaunchRequest, parameters: bytes) -> None:
+        """Makes a launch without recording it."""
+        shape = self._shapes[sizes]
+        if self.objects and self._has_objects(function, parameters):
+            self._prepared(function, sizes, parameters).run()  # their handles mean no memory
+            return
+        if shape.prepared is None:
+            shape.prepared = self._prepared(function, sizes, parameters)
+        shape.prepared.run(parameters)
+
+    def _has_objects(self, function: Function, parameters: bytes) -> bool:
+        given = self._arguments(function, parameters)
+        return any(isinstance(item, Texture | Surface) for item in given)
 
     def _prepared(
         self, function: Function, sizes: LaunchRequest, parameters: bytes

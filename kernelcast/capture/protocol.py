@@ -93,7 +93,9 @@ class Kind(IntEnum):
     TIME = 46
     GOODBYE = 47
     LINK = 48
-    TENSOR_MAP = 49
+    SHARE = 49
+    UNITS = 50
+    TENSOR_MAP = 51
 
 
 class Space(IntEnum):

@@ -30,7 +30,6 @@ def _free(session: Session, payload: bytes) -> bytes:
     if found is not None:
         session.launches.contents.invalidate(found.address, found.size)
     session.arena.free(address)
-    session.launches.forget()
     return b""
 
 
@@ -41,7 +40,6 @@ def _register(session: Session, payload: bytes) -> bytes:
 
 def _unregister(session: Session, payload: bytes) -> bytes:
     (address,) = words(payload, 1)
-    session.launches.forget()
     return packed(*session.arena.unregister(address))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.kernelcast.capture.building import PROGRAMS, built
 
-__all__ = ["CASES", "Case"]
+__all__ = ["CASES", "Case", "case_named"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,8 @@ class Case:
     sources: tuple[str, ...] = ()
     device: str = "a100-40gb"
     is_least: bool = False
+    is_machine_code: bool = False
+    """Whether the program has no PTX."""
     is_drawn: bool = False
     """Whether `make test` has it."""
 
@@ -34,9 +36,8 @@ class Case:
 
 
 _ADD = ("vector_add.cu",)
-_VOLTA_AND_LATER = tuple(
-    f"-gencode=arch=compute_{number},code=sm_{number}" for number in (75, 80, 90)
-)
+_CUBINS = tuple(f"-gencode=arch=compute_{number},code=sm_{number}" for number in (75, 80, 90))
+_SEVERAL = (*_CUBINS, "-gencode=arch=compute_75,code=compute_75")
 CASES = (
     Case("vector_add", 1, is_drawn=True),
     Case("reduction", 3),
@@ -59,15 +60,15 @@ CASES = (
         is_drawn=True,
     ),
     Case("jacobi", 2020),
-    Case("gauss", 94, is_drawn=True),
+    Case("gauss", 94),
     Case("bfs", 6, is_least=True),
-    Case("printing", 4),
+    Case("printing", 4, is_drawn=True),
     Case("device_heap", 3),
     Case("large_shared", 1),
     Case("function_attributes", 1),
     Case("device_properties", 1, is_drawn=True),
     Case("pitched_copies", 2),
-    Case("pools", 4),
+    Case("pools", 4, is_drawn=True),
     Case("templates", 4, ("-arch=sm_80", "--extended-lambda")),
     Case("tensor_cores", 2),
     Case("nbody", 4),
@@ -83,9 +84,15 @@ CASES = (
     Case("math_functions", 1),
     Case("runtime_in_c", 0, sources=("runtime_in_c.c",)),
     Case("only_ptx", 1, ("-gencode=arch=compute_80,code=compute_80",), _ADD),
-    Case("only_cubin", 1, ("-gencode=arch=compute_80,code=sm_80",), _ADD),
-    Case("several_architectures", 1, (*_VOLTA_AND_LATER, "-compress-mode=none"), _ADD),
-    Case("compressed", 1, (*_VOLTA_AND_LATER, "-compress-mode=size"), _ADD),
+    Case("only_cubin", 1, ("-gencode=arch=compute_80,code=sm_80",), _ADD, is_machine_code=True),
+    Case("several_architectures", 1, (*_SEVERAL, "-compress-mode=none"), _ADD),
+    Case("compressed", 1, (*_SEVERAL, "-compress-mode=size"), _ADD),
+    Case("compressed_cubins", 1, (*_CUBINS, "-compress-mode=size"), _ADD, is_machine_code=True),
     Case("usual_architecture", 1, (), _ADD),
     Case("debugging", 3, ("-arch=sm_80", "-G"), ("reduction.cu",)),
 )
+
+
+def case_named(name: str) -> Case:
+    """One of the programs."""
+    return next(case for case in CASES if case.name == name)

@@ -36,5 +36,5 @@ int main() {
   float *x;
   CHECK(cudaMalloc(&x, 128 * sizeof(float)));
   limited<<<1, 128>>>(x);
-  EXPECT(to_host(x, 128)[15] == 0 && to_host(x, 128)[31] == 1);
+  EXPECT(to_host(x, 128)[14] == 0 && to_host(x, 128)[31] == 1);
 }

@@ -2,10 +2,10 @@
 #include "check.h"
 
 __global__ void turn(const int *in, int *out, int n) {
-  extern __shared__ int all[];
-  for (int i = threadIdx.x; i < n; i += blockDim.x) all[i] = in[i];
+  extern __shared__ int room[];
+  for (int i = threadIdx.x; i < n; i += blockDim.x) room[i] = in[i];
   __syncthreads();
-  for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] = all[n - 1 - i];
+  for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] = room[n - 1 - i];
 }
 
 int main() {

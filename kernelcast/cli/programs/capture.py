@@ -7,7 +7,8 @@ from pathlib import Path
 import typer
 
 import kernelcast as kc
-from kernelcast.cli import capture_options, options
+from kernelcast.cli import options
+from kernelcast.cli.programs import options as capture_options
 from kernelcast.cli.terminal import launch_progress, show, show_error, show_line
 from kernelcast.errors import InputError
 from kernelcast.report import records
