@@ -95,6 +95,7 @@ class Kind(IntEnum):
     LINK = 48
     SHARE = 49
     UNITS = 50
+    TENSOR_MAP = 51
 
 
 class Space(IntEnum):
