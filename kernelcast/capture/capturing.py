@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+from kernelcast.capture.launches import NO_LIMITS
 from kernelcast.capture.libraries import libraries
 from kernelcast.capture.options import CaptureOptions
 from kernelcast.capture.program import Program
 from kernelcast.capture.recording import Recorder
 from kernelcast.capture.result import CaptureResult, ProcessResult
 from kernelcast.capture.server import Server
+from kernelcast.capture.work_folder import work_folder
 from kernelcast.errors import LaunchError
 from kernelcast.execution.code import code_named
 from kernelcast.simcore.device.device import Device
@@ -37,8 +38,7 @@ def capture_program(
     if not devices:
         raise LaunchError("capture needs a device")
     began = time.monotonic()
-    folder = Path(tempfile.mkdtemp(prefix="kernelcast-"))
-    try:
+    with work_folder() as folder:
         server = Server(
             folder / "socket",
             devices,
@@ -47,6 +47,7 @@ def capture_program(
             chosen.tell,
             is_host_timed=chosen.is_host_timed,
             every=chosen.every,
+            limits=replace(NO_LIMITS, seconds=chosen.limit_seconds),
             step=chosen.step,
             before_launch=chosen.before_launch,
         )
@@ -54,8 +55,6 @@ def capture_program(
             program = Program(command, libraries(), server.path, is_quiet=chosen.is_quiet)
             status = _serve(server, program, chosen.tell)
             processes = [ProcessResult.of(session) for session in server.sessions]
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     return CaptureResult(tuple(command), status, processes, time.monotonic() - began)
 
 

@@ -34,13 +34,14 @@ from kernelcast.simcore.launch.textures import Surface, Texture
 from kernelcast.simcore.memory.cache_contents import CacheContents
 from kernelcast.simcore.profile.profile import KernelProfile
 
-__all__ = ["Estimated", "Launches"]
+__all__ = ["NO_LIMITS", "Estimated", "Launches"]
 
 _MOST_VARIANTS = 64
 """How many launches of a kernel that differ in parameters alone are all estimated; of those that
 follow one of `_ONE_OF` is."""
 _ONE_OF = 8
-_NO_LIMITS = Limits(seconds=None, instructions_per_warp=None)
+NO_LIMITS = Limits(seconds=None, instructions_per_warp=None)
+"""A program may take its time."""
 _OBJECT_BYTES = 8
 
 
@@ -98,7 +99,7 @@ class Launches:
     """Textures and surfaces by their handles."""
     every: bool = False
     """Whether each launch is estimated."""
-    limits: Limits = _NO_LIMITS
+    limits: Limits = NO_LIMITS
     contents: CacheContents = field(default_factory=CacheContents)
     """What the launches that were estimated left in L2."""
     estimated: int = 0

@@ -16,7 +16,8 @@ __all__ = ["CaptureOptions"]
 class CaptureOptions:
     """How a program is captured.
 
-    `is_host_timed`: the host's own time counts. `every`: no launch stands for another.
+    `is_host_timed`: the host's own time counts. `every`: no launch stands for another. A launch
+    that runs longer than `limit_seconds` fails.
     `recording`: the file of a recording to write. `tell` gets lines for people, `step` each session
     after each request. `is_quiet`: the program's standard output goes to standard error.
     """
@@ -25,6 +26,7 @@ class CaptureOptions:
     is_host_timed: bool = False
     every: bool = False
     is_quiet: bool = False
+    limit_seconds: float | None = None
     recording: Path | None = None
     tell: Callable[[str], None] = print
     step: Callable[[Session], None] = lambda _session: None

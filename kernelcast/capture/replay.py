@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +13,13 @@ import numpy as np
 from kernelcast.capture.arena import CallError
 from kernelcast.capture.calls.memory import COPY_WORDS
 from kernelcast.capture.calls.table import CALLS
+from kernelcast.capture.launches import NO_LIMITS
 from kernelcast.capture.options import CaptureOptions
 from kernelcast.capture.protocol import Action, CopyRequest, Kind, words
 from kernelcast.capture.recording import Frame, read_recording
 from kernelcast.capture.result import CaptureResult, ProcessResult
 from kernelcast.capture.session import Session
+from kernelcast.capture.work_folder import work_folder
 from kernelcast.execution.code import code_named
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.launch.device_memory import DeviceMemory
@@ -36,23 +38,21 @@ def replay_recording(
     chosen = options or CaptureOptions()
     began = time.monotonic()
     command, frames = read_recording(path)
-    folder = Path(tempfile.mkdtemp(prefix="kernelcast-"))
     sessions: dict[int, Session] = {}
-    try:
-        for frame in frames:
-            if frame.process not in sessions:
-                sessions[frame.process] = _session(devices, folder, chosen)
-                sessions[frame.process].process = frame.process
-            _answer(sessions[frame.process], frame)
-            chosen.step(sessions[frame.process])
-        processes = [ProcessResult.of(session) for session in sessions.values()]
-    except KeyboardInterrupt:
-        chosen.tell("interrupted: what follows is of the launches until now")
-        processes = [ProcessResult.of(session) for session in sessions.values()]
-    finally:
-        for session in sessions.values():
-            session.end()
-        shutil.rmtree(folder, ignore_errors=True)
+    with work_folder() as folder:
+        try:
+            for frame in frames:
+                if frame.process not in sessions:
+                    sessions[frame.process] = _session(devices, folder, chosen)
+                    sessions[frame.process].process = frame.process
+                _answer(sessions[frame.process], frame)
+                chosen.step(sessions[frame.process])
+        except KeyboardInterrupt:
+            chosen.tell("interrupted: what follows is of the launches until now")
+        finally:
+            processes = [ProcessResult.of(session) for session in sessions.values()]
+            for session in sessions.values():
+                session.end()
     return CaptureResult(command, 0, processes, time.monotonic() - began)
 
 
@@ -62,6 +62,7 @@ def _session(devices: Sequence[Device], folder: Path, options: CaptureOptions) -
     session = Session.begin(devices, own, code_named(options.code), actor.act, options.tell)
     session.arena.capacity_bytes = 1 << 62  # the program had room
     session.launches.every = options.every
+    session.launches.limits = replace(NO_LIMITS, seconds=options.limit_seconds)
     session.before_launch = options.before_launch
     actor.memory = session.arena.memory
     return session

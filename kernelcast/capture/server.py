@@ -13,6 +13,7 @@ from pathlib import Path
 
 from kernelcast.capture.arena import ARENA_BASE, ARENA_BYTES, HOST_BASE, CallError
 from kernelcast.capture.calls.table import CALLS
+from kernelcast.capture.launches import NO_LIMITS
 from kernelcast.capture.protocol import (
     ANSWER_HEADER,
     NO_ANSWER,
@@ -26,8 +27,10 @@ from kernelcast.capture.protocol import (
 )
 from kernelcast.capture.recording import Recorder
 from kernelcast.capture.session import BeforeLaunch, Session
+from kernelcast.errors import KernelcastError
 from kernelcast.execution.code import Code
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.launch.launch import Limits
 
 __all__ = ["Server"]
 
@@ -43,9 +46,9 @@ _MOST_WAITING = 8
 class Server:
     """One socket and the sessions of all programs that connected to it.
 
-    `is_host_timed`: what the programs do between calls counts as time. `every`: no
-    launch stands for another. `step` is called after each
-    request, with its session.
+    `is_host_timed`: what the programs do between calls counts as time. `every`: no launch stands
+    for another. `limits` are those of each launch. `step` is called after each request, with its
+    session.
     """
 
     path: Path
@@ -55,6 +58,7 @@ class Server:
     tell: Callable[[str], None]
     is_host_timed: bool = False
     every: bool = False
+    limits: Limits = NO_LIMITS
     recorder: Recorder | None = None
     step: Callable[[Session], None] = lambda _session: None
     before_launch: BeforeLaunch | None = None
@@ -177,6 +181,10 @@ class _Connection:
                 return Status.SUCCESS, CALLS[kind](session, payload)
         except CallError as error:
             return error.status, b""
+        except KernelcastError as error:
+            failure = CallError(Status.UNKNOWN, str(error))
+            session.fail(kind.name.lower(), failure)
+            return failure.status, b""
 
     def _pass_time(self, session: Session, host_ns: int) -> None:
         if self._server.is_host_timed and host_ns > self._host_ns:
@@ -218,6 +226,7 @@ class _Connection:
             return
         session = Session.begin(server.devices, server.folder, server.code, self._act, server.tell)
         session.launches.every = server.every
+        session.launches.limits = server.limits
         session.before_launch = server.before_launch
         session.program, session.process = payload[24:].decode("utf-8", "replace"), process
         self._session = session

@@ -12,6 +12,7 @@ __all__ = [
     "Every",
     "HostTime",
     "Launch",
+    "LimitSeconds",
     "Output",
     "ProgramCommand",
     "Trace",
@@ -61,6 +62,10 @@ Trace = Annotated[
 Launch = Annotated[
     int | None,
     typer.Option("--launch", help="Write launch N, from 0 on, to --workload.", metavar="N", min=0),
+]
+LimitSeconds = Annotated[
+    float | None,
+    typer.Option("--limit-seconds", help="A launch that runs longer fails.", metavar="S", min=0.0),
 ]
 WorkloadFile = Annotated[
     Path | None,
