@@ -132,6 +132,7 @@ class Status(IntEnum):
     NOT_PERMITTED = 800
     NOT_SUPPORTED = 801
     CAPTURE_INVALIDATED = 901
+    UNKNOWN = 999
 
 
 class CopyRequest(NamedTuple):

@@ -27,6 +27,7 @@ from kernelcast.capture.protocol import (
 )
 from kernelcast.capture.recording import Recorder
 from kernelcast.capture.session import Session
+from kernelcast.errors import KernelcastError
 from kernelcast.simcore.device.device import Device
 
 __all__ = ["Server"]
@@ -166,6 +167,10 @@ class _Connection:
                 return Status.SUCCESS, CALLS[kind](session, payload)
         except CallError as error:
             return error.status, b""
+        except KernelcastError as error:
+            failure = CallError(Status.UNKNOWN, str(error))
+            session.fail(kind.name.lower(), failure)
+            return failure.status, b""
 
     def _pass_time(self, session: Session, host_ns: int) -> None:
         if self._server.options.is_host_timed and host_ns > self._host_ns:
