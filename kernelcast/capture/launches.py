@@ -29,6 +29,7 @@ from kernelcast.execution.prepared import PreparedLaunch
 from kernelcast.models.estimate import Estimate
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.launch.device_memory import DeviceMemory
+from kernelcast.simcore.launch.images import Image, Sampler
 from kernelcast.simcore.launch.launch import Argument, Limits
 from kernelcast.simcore.launch.textures import Surface, Texture
 from kernelcast.simcore.profile.profile import KernelProfile
@@ -89,8 +90,8 @@ class Launches:
     devices: Sequence[Device]
     memory: DeviceMemory
     code: Code
-    objects: dict[int, Texture | Surface] = field(default_factory=dict)
-    """Textures and surfaces by their handles."""
+    objects: dict[int, Texture | Surface | Image | Sampler] = field(default_factory=dict)
+    """Textures, surfaces, images and samplers by their handles."""
     every: bool = False
     """Whether each launch is estimated."""
     limits: Limits = _NO_LIMITS

@@ -93,6 +93,13 @@ class Kind(IntEnum):
     TIME = 46
     GOODBYE = 47
     LINK = 48
+    CL_DEVICE = 60
+    CL_BUILD = 61
+    CL_KERNEL = 62
+    CL_MOVE = 63
+    CL_EVENT = 64
+    CL_IMAGE = 65
+    CL_SAMPLER = 66
 
 
 class Space(IntEnum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from kernelcast.capture.calls import code, graphs, memory, streams
+from kernelcast.capture.calls import code, graphs, memory, opencl, streams
 from kernelcast.capture.protocol import Kind
 from kernelcast.capture.session import Session
 
@@ -14,4 +14,10 @@ __all__ = ["CALLS", "Call"]
 Call: TypeAlias = Callable[[Session, bytes], bytes]
 """Answers a request with words and bytes; CallError says why it cannot."""
 
-CALLS: Mapping[Kind, Call] = {**memory.CALLS, **code.CALLS, **streams.CALLS, **graphs.CALLS}
+CALLS: Mapping[Kind, Call] = {
+    **memory.CALLS,
+    **code.CALLS,
+    **streams.CALLS,
+    **graphs.CALLS,
+    **opencl.CALLS,
+}
