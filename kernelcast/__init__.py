@@ -27,8 +27,14 @@ if TYPE_CHECKING:
     from kernelcast.api import save_trace as save_trace
     from kernelcast.architectures import WhatIf as WhatIf
     from kernelcast.architectures import whatif as whatif
+    from kernelcast.capture.capturing import capture_program as capture_program
+    from kernelcast.capture.extraction import LaunchExtraction as LaunchExtraction
+    from kernelcast.capture.options import CaptureOptions as CaptureOptions
+    from kernelcast.capture.replay import replay_recording as replay_recording
+    from kernelcast.capture.result import CaptureResult as CaptureResult
     from kernelcast.errors import KernelcastError as KernelcastError
     from kernelcast.execution.kernel_trace import KernelTrace as KernelTrace
+    from kernelcast.execution.prepared import PreparedLaunch as PreparedLaunch
     from kernelcast.execution.run_options import RunOptions as RunOptions
     from kernelcast.execution.runnable import LoadedModule as LoadedModule
     from kernelcast.execution.runnable import RunnableKernel as RunnableKernel
@@ -67,6 +73,7 @@ if TYPE_CHECKING:
     from kernelcast.simcore.launch.textures import ReadMode as ReadMode
     from kernelcast.simcore.launch.textures import Surface as Surface
     from kernelcast.simcore.launch.textures import Texture as Texture
+    from kernelcast.simcore.memory.cache_contents import CacheContents as CacheContents
     from kernelcast.simcore.profile.profile import KernelProfile as KernelProfile
     from kernelcast.simcore.profile.profile import WorkType as WorkType
     from kernelcast.topdown_analysis.combined import topdown as topdown
@@ -79,6 +86,9 @@ __all__ = [
     "Addressing",
     "Allocation",
     "ApplicationTopDown",
+    "CacheContents",
+    "CaptureOptions",
+    "CaptureResult",
     "ChannelOrder",
     "ChannelType",
     "Device",
@@ -91,12 +101,14 @@ __all__ = [
     "KernelProfile",
     "KernelTrace",
     "KernelcastError",
+    "LaunchExtraction",
     "Limits",
     "LoadedModule",
     "LocalBytes",
     "NumbaKernel",
     "OpenclKernel",
     "OpenclProgram",
+    "PreparedLaunch",
     "PystencilsKernel",
     "RankOptions",
     "Ranking",
@@ -117,6 +129,7 @@ __all__ = [
     "Workload",
     "__version__",
     "address_kernel",
+    "capture_program",
     "device",
     "devices",
     "estimate",
@@ -133,6 +146,7 @@ __all__ = [
     "opencl_program",
     "rank",
     "reference_utilization",
+    "replay_recording",
     "save_trace",
     "topdown",
     "whatif",
@@ -143,6 +157,9 @@ _HOMES = {
     "Addressing": "kernelcast.simcore.launch.images",
     "Allocation": "kernelcast.simcore.launch.allocations",
     "ApplicationTopDown": "kernelcast.models.topdown",
+    "CacheContents": "kernelcast.simcore.memory.cache_contents",
+    "CaptureOptions": "kernelcast.capture.options",
+    "CaptureResult": "kernelcast.capture.result",
     "ChannelOrder": "kernelcast.simcore.isa.ir.image_formats",
     "ChannelType": "kernelcast.simcore.isa.ir.image_formats",
     "Device": "kernelcast.simcore.device.device",
@@ -155,12 +172,14 @@ _HOMES = {
     "KernelProfile": "kernelcast.simcore.profile.profile",
     "KernelTrace": "kernelcast.execution.kernel_trace",
     "KernelcastError": "kernelcast.errors",
+    "LaunchExtraction": "kernelcast.capture.extraction",
     "Limits": "kernelcast.simcore.launch.launch",
     "LoadedModule": "kernelcast.execution.runnable",
     "LocalBytes": "kernelcast.simcore.launch.launch",
     "NumbaKernel": "kernelcast.inputs.numba_kernel",
     "OpenclKernel": "kernelcast.inputs.opencl_program",
     "OpenclProgram": "kernelcast.inputs.opencl_program",
+    "PreparedLaunch": "kernelcast.execution.prepared",
     "PystencilsKernel": "kernelcast.inputs.pystencils",
     "RankOptions": "kernelcast.ranking.launches",
     "Ranking": "kernelcast.ranking.ranking",
@@ -180,6 +199,7 @@ _HOMES = {
     "WorkType": "kernelcast.simcore.profile.profile",
     "Workload": "kernelcast.workload.workload",
     "address_kernel": "kernelcast.address.extraction",
+    "capture_program": "kernelcast.capture.capturing",
     "device": "kernelcast.api",
     "devices": "kernelcast.api",
     "estimate": "kernelcast.api",
@@ -196,6 +216,7 @@ _HOMES = {
     "opencl_program": "kernelcast.inputs.opencl_program",
     "rank": "kernelcast.ranking.launches",
     "reference_utilization": "kernelcast.api",
+    "replay_recording": "kernelcast.capture.replay",
     "save_trace": "kernelcast.api",
     "topdown": "kernelcast.topdown_analysis.combined",
     "whatif": "kernelcast.architectures",

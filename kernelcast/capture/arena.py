@@ -58,7 +58,9 @@ class _ProgramMemory(DeviceMemory):
     def __init__(self, arena: Arena, device: str) -> None:
         super().__init__(name=device)
         self._arena = arena
-        self._variables: dict[int, _Place] = {}
+        self.managed: set[str] = set()
+        """Variables that the host reaches, too."""
+        self.variables: dict[int, _Place] = {}
 
     def allocate(
         self, size: int, name: str = "", *, address: int | None = None, is_read_only: bool = False
@@ -66,18 +68,19 @@ class _ProgramMemory(DeviceMemory):
         """Allocates as any DeviceMemory, at a place in the file unless an address is given."""
         if address is not None:
             return super().allocate(size, name, address=address, is_read_only=is_read_only)
-        place, contents = self._arena.take(size)
+        space = Space.MANAGED if name in self.managed else Space.DEVICE
+        place, contents = self._arena.take(size, space)
         host = contents.view()
         host.flags.writeable = not is_read_only
         found = self.adopt(host, name, address=ARENA_BASE + place.offset)
         self._contents[found.address] = contents
-        self._variables[found.address] = place
+        self.variables[found.address] = place
         return found
 
     def free(self, pointer: Pointer) -> None:
         """Frees as any DeviceMemory; the place in the file can be taken again."""
         super().free(pointer)
-        place = self._variables.pop(int(pointer), None)
+        place = self.variables.pop(int(pointer), None)
         if place is not None:
             self._arena.give_back(place)
 
@@ -86,7 +89,8 @@ class Arena:
     """Allocations of one program in a `DeviceMemory` of its own."""
 
     def __init__(self, capacity_bytes: int, device: str) -> None:
-        self.memory: DeviceMemory = _ProgramMemory(self, device)
+        self._memory = _ProgramMemory(self, device)
+        self.memory: DeviceMemory = self._memory
         self.capacity_bytes = capacity_bytes
         self.used_bytes = 0
         """Of the GPU's memory."""
@@ -170,12 +174,13 @@ class Arena:
             return None
         if found.address in self._registered:
             return Space.HOST
-        place = self._places.get(found.address)
+        place = self._places.get(found.address, self._memory.variables.get(found.address))
         return Space.DEVICE if place is None else place.space
 
     def host_visible(self) -> list[tuple[int, int]]:
         """Address and size of all that host and GPU see alike."""
-        found = [(address, it) for address, it in self._places.items() if _is_shared(it.space)]
+        places = {**self._places, **self._memory.variables}
+        found = [(address, it) for address, it in places.items() if _is_shared(it.space)]
         found += self._registered.items()
         return [(address, it.size) for address, it in found if it.size]
 
@@ -188,9 +193,13 @@ class Arena:
         except DeviceMemoryError as error:
             raise CallError(Status.INVALID_VALUE, f"{what}: {error}") from None
 
-    def take(self, size: int) -> tuple[_Place, npt.NDArray[np.uint8]]:
+    def share(self, variable: str) -> None:
+        """Puts a variable, when it is made, where the host reaches it, too."""
+        self._memory.managed.add(variable)
+
+    def take(self, size: int, space: Space) -> tuple[_Place, npt.NDArray[np.uint8]]:
         """A place for what is no allocation of the program, and its bytes."""
-        place = self._taken(size, Space.DEVICE)
+        place = self._taken(size, space)
         return place, self._bytes[place.offset : place.offset + size]
 
     def _adopt(self, address: int, place: _Place, name: str) -> None:

@@ -7,45 +7,25 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from kernelcast.capture.libraries import libraries
+from kernelcast.capture.options import CaptureOptions
 from kernelcast.capture.program import Program
 from kernelcast.capture.recording import Recorder
 from kernelcast.capture.result import CaptureResult, ProcessResult
 from kernelcast.capture.server import Server
-from kernelcast.capture.session import BeforeLaunch, Session
 from kernelcast.errors import LaunchError
-from kernelcast.execution.code import Code, code_named
+from kernelcast.execution.code import code_named
 from kernelcast.simcore.device.device import Device
 
-__all__ = ["CaptureOptions", "capture"]
+__all__ = ["capture_program"]
 
 _TURN_S = 0.05
 """How long nothing may come before it is asked whether the program still runs."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CaptureOptions:
-    """How a program is captured.
-
-    `is_host_timed`: the host's own time counts. `every`: no launch stands for another.
-    `recording`: the file of a recording to write. `tell` gets lines for people, `step` each session
-    after each request. `is_quiet`: the program's standard output goes to standard error.
-    """
-
-    code: Code | str | None = None
-    is_host_timed: bool = False
-    every: bool = False
-    is_quiet: bool = False
-    recording: Path | None = None
-    tell: Callable[[str], None] = print
-    step: Callable[[Session], None] = lambda _session: None
-    before_launch: BeforeLaunch | None = None
-
-
-def capture(
+def capture_program(
     command: Sequence[str], devices: Sequence[Device], options: CaptureOptions | None = None
 ) -> CaptureResult:
     """Runs a program without a GPU and estimates its launches on devices.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,9 +13,10 @@ from kernelcast.errors import KernelcastError, LaunchError, SourceError
 from kernelcast.execution.code import Code, planned
 from kernelcast.execution.runnable import LoadedModule, RunnableKernel
 from kernelcast.inputs.compiler_options import CompilerOptions
-from kernelcast.inputs.fat_binary import CodeKind, code_entries, is_fat_binary
+from kernelcast.inputs.fat_binary import CodeKind, code_entries, is_fat_binary, payload
 from kernelcast.inputs.llvm_ir import is_bitcode, is_spirv
 from kernelcast.inputs.source_file import load_source
+from kernelcast.ptx_frontend.ptx.text.linker import linked
 from kernelcast.ptx_frontend.sass.container.elf import is_elf
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.ir.kernel import Kernel
@@ -28,6 +29,7 @@ __all__ = ["Function", "ProgramCode"]
 
 _USUAL_SHARED_BYTES = 48 << 10
 _PTX_VERSION = 80
+_UNIT = "a unit of the program"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,32 @@ class ProgramCode:
         except KernelcastError as error:
             raise CallError(Status.INVALID_IMAGE, str(error)) from None
         return self._count
+
+    def load_units(self, units: Sequence[bytes], image: bytes) -> int:
+        """The number of a module of units that were compiled apart, and were linked to `image`.
+
+        Their PTX is linked where each has some; else the image is taken. CallError as of `load`.
+        """
+        texts = [self._text(unit) for unit in units]
+        if not all(texts):
+            return self.load(image)
+        try:
+            return self.load(linked(texts).encode())
+        except SourceError as error:
+            raise CallError(Status.INVALID_PTX, str(error)) from None
+
+    def _text(self, unit: bytes) -> str:
+        """The newest PTX of a fat binary that the GPU runs; empty without any."""
+        stream = io.BytesIO(unit)
+        try:
+            entries = [entry for entry in code_entries(stream, _UNIT) if entry.kind is CodeKind.PTX]
+            fitting = [entry for entry in entries if entry.number <= _version(self._device)]
+            if not fitting:
+                return ""
+            found = payload(stream, max(fitting, key=lambda entry: entry.number), _UNIT)
+        except KernelcastError as error:
+            raise CallError(Status.INVALID_IMAGE, str(error)) from None
+        return found.rstrip(b"\0").decode("utf-8", "replace")
 
     def unload(self, number: int) -> None:
         """Frees the variables of a module."""

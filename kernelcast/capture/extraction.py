@@ -19,7 +19,7 @@ from kernelcast.simcore.launch.allocations import Allocation
 from kernelcast.simcore.launch.device_memory import DeviceMemory
 from kernelcast.workload.memory_snapshot import write_snapshot
 
-__all__ = ["Extraction"]
+__all__ = ["LaunchExtraction"]
 
 _WORD = np.dtype("<u8")
 
@@ -105,7 +105,7 @@ def _reached(memory: DeviceMemory, roots: list[npt.NDArray[np.uint8]]) -> dict[i
 
 
 @dataclass
-class Extraction:
+class LaunchExtraction:
     """Waits for launch `number` of a program, from 0 on, and writes it to `path`."""
 
     number: int

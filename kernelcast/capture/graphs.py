@@ -74,6 +74,8 @@ class Graphs:
     """Streams, and the graphs that they are captured to."""
     last: dict[int, int] = field(default_factory=dict)
     """The last node of a captured stream."""
+    owners: dict[int, int] = field(default_factory=dict)
+    """The graph that each node was made for; its copies and executable graphs keep its number."""
     events: dict[int, tuple[int, int]] = field(default_factory=dict)
     """Events that were recorded in captured streams: the graph and the node before them."""
     _count: int = 15
@@ -97,7 +99,16 @@ class Graphs:
         self._count += 1
         child = self.of_number(inside).copy() if inside else None
         self.of_number(graph).add(GraphNode(self._count, kind, payload, child), after)
+        self.owners[self._count] = graph
         return self._count
+
+    def change(self, graph: int, node: int, kind: Kind, payload: bytes, inside: int = 0) -> None:
+        """Another request for a node of a graph, or with 0 of the graph that it was made for."""
+        changed = self.of_number(graph or self.owners.get(node, 0))
+        if node not in changed.nodes or changed.nodes[node].kind is not kind:
+            raise CallError(Status.INVALID_VALUE, f"the graph has no node {node} of that kind")
+        child = self.of_number(inside).copy() if inside else None
+        changed.nodes[node] = GraphNode(node, kind, payload, child)
 
     def begin(self, stream: int) -> None:
         """What the stream is given goes to a new graph; CallError when it does already."""

@@ -32,6 +32,7 @@ from kernelcast.simcore.launch.device_memory import DeviceMemory
 from kernelcast.simcore.launch.images import Image, Sampler
 from kernelcast.simcore.launch.launch import Argument, Limits
 from kernelcast.simcore.launch.textures import Surface, Texture
+from kernelcast.simcore.memory.cache_contents import CacheContents
 from kernelcast.simcore.profile.profile import KernelProfile
 
 __all__ = ["Estimated", "Launches"]
@@ -62,25 +63,29 @@ class Estimated:
 
 @dataclass
 class _Repeated:
-    """A launch that was made: how often, what it costs, and how to make it again."""
+    """A launch that was made: what it costs, and how often it was made."""
 
     estimated: Estimated
-    prepared: PreparedLaunch | None
     count: int = 1
 
     @property
     def is_to_be_checked(self) -> bool:
-        """At the 16th launch, and whenever there were eight times as many."""
+        """True of the 16th launch, and whenever there were eight times as many."""
         rank = self.count.bit_length() - 1
         return self.count == 1 << rank and rank % 3 == 1
 
 
 @dataclass
 class _Shape:
-    """Launches of one kernel with equal sizes: how many parameters they had, and the last costs."""
+    """Launches of one kernel with equal sizes.
+
+    `variants`: how many different parameters they had. `latest`: what the last one costs.
+    `prepared`: makes them again, whatever their parameters.
+    """
 
     variants: int = 0
     latest: Estimated | None = None
+    prepared: PreparedLaunch | None = None
 
 
 @dataclass
@@ -95,6 +100,8 @@ class Launches:
     every: bool = False
     """Whether each launch is estimated."""
     limits: Limits = _NO_LIMITS
+    contents: CacheContents = field(default_factory=CacheContents)
+    """What the launches that were estimated left in L2."""
     estimated: int = 0
     """Launches that were estimated; all others repeat one of them, or are near to it."""
     largest_change: float = 0.0
@@ -113,24 +120,17 @@ class Launches:
         except KernelcastError as error:
             raise CallError(_status_of(error), f"{function.kernel.name}: {error}") from error
 
-    def forget(self) -> None:
-        """The addresses that launches were made with may mean something else from now on."""
-        for known in self._known.values():
-            known.prepared = None
-
     def _first(self, function: Function, sizes: LaunchRequest, parameters: bytes) -> Estimated:
         shape = self._shapes.setdefault(sizes, _Shape())
         shape.variants += 1
         is_near = shape.variants > _MOST_VARIANTS and shape.variants % _ONE_OF
-        prepared = None
         if shape.latest is not None and is_near and not self.every:
-            prepared = self._prepared(function, sizes, parameters)
-            prepared.run()
+            self._execute(function, sizes, parameters)
             found = shape.latest
         else:
             found = self._estimate(function, sizes, parameters)
         shape.latest = found
-        self._known[sizes, parameters] = _Repeated(found, prepared)
+        self._known[sizes, parameters] = _Repeated(found)
         return found
 
     def _repeat(
@@ -143,9 +143,7 @@ class Launches:
             if known.count > 2:  # the second one finds warm caches, the first did not
                 self._note_change(before, known.estimated.seconds)
             return known.estimated
-        if known.prepared is None:
-            known.prepared = self._prepared(function, sizes, parameters)
-        known.prepared.run()
+        self._execute(function, sizes, parameters)
         return known.estimated
 
     def _note_change(self, before: Sequence[float], after: Sequence[float]) -> None:
@@ -164,11 +162,26 @@ class Launches:
             memory=self.memory,
             code=self.code,
             limits=self.limits,
+            caches=self.contents,
         )
         profiles = trace.profiles(self.devices)
         estimates = tuple(estimate(profile) for profile in profiles)
         shares = tuple(_share(profile) for profile in profiles)
         return Estimated(estimates, shares)
+
+    def _execute(self, function: Function, sizes: LaunchRequest, parameters: bytes) -> None:
+        """Makes a launch without recording it."""
+        shape = self._shapes[sizes]
+        if self.objects and self._has_objects(function, parameters):
+            self._prepared(function, sizes, parameters).run()  # their handles mean no memory
+            return
+        if shape.prepared is None:
+            shape.prepared = self._prepared(function, sizes, parameters)
+        shape.prepared.run(parameters)
+
+    def _has_objects(self, function: Function, parameters: bytes) -> bool:
+        given = self._arguments(function, parameters)
+        return any(isinstance(item, Texture | Surface) for item in given)
 
     def _prepared(
         self, function: Function, sizes: LaunchRequest, parameters: bytes

@@ -1,62 +1,20 @@
-"""The libraries that take the place of CUDA's: built from `client` by the C compiler of the host.
+"""The libraries that take the place of CUDA's: those of a wheel, or built when they are needed.
 
-A wheel brings them; elsewhere they are built when they are first needed and kept in the cache
-folder, by their sources.
+What is built is kept in the cache folder, by its sources.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import shutil
-import subprocess
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from kernelcast.capture.client_build import CLIENT_SOURCES, BuildFailed, build, key
 from kernelcast.errors import InputError
 from kernelcast.simcore.host.disk_cache import cache_folder
 
-__all__ = ["CLIENT_SOURCES", "libraries"]
+__all__ = ["libraries"]
 
-CLIENT_SOURCES = Path(__file__).parent / "client"
 _BUILT = CLIENT_SOURCES / "built"
 """What a wheel brings."""
-_COMPILERS = ("cc", "gcc", "clang")
-_FLAGS = ("-D_GNU_SOURCE", "-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared")
-_CORE = "libkernelcast_client.so"
-
-
-@dataclass(frozen=True, slots=True)
-class _Library:
-    """One library: its file and soname, its sources, and how they are compiled."""
-
-    name: str
-    sources: Sequence[str]
-    flags: Sequence[str] = ()
-    version: str = ""
-    """The version of all of its symbols, which programs ask for by name."""
-
-
-def _runtime(major: int, soname: str) -> _Library:
-    parts = ("launch", "memory", "device", "streams", "textures", "graphs")
-    sources = tuple(f"cudart_{part}.c" for part in parts)
-    return _Library(soname, sources, (f"-DCUDART_MAJOR={major}",), soname)
-
-
-def _driver() -> _Library:
-    parts = ("device", "context", "memory", "copies", "streams", "modules", "launch", "textures")
-    sources = (*parts, "graphs", "entry", "refused")
-    return _Library("libcuda.so.1", tuple(f"driver_{part}.c" for part in sources))
-
-
-_LIBRARIES = (
-    _Library(_CORE, ("client.c", "errors.c", "settings.c", "arrays.c", "launches.c")),
-    _driver(),
-    _runtime(11, "libcudart.so.11.0"),
-    _runtime(12, "libcudart.so.12"),
-    _runtime(13, "libcudart.so.13"),
-)
 
 
 def libraries() -> Path:
@@ -64,56 +22,12 @@ def libraries() -> Path:
 
     InputError without a C compiler, or with its message when it fails.
     """
-    key = _key()
-    for folder in (_BUILT, cache_folder() / "capture" / key):
-        if (folder / key).exists():
+    made_of = key()
+    own = cache_folder() / "capture" / made_of
+    for folder in (_BUILT, own):
+        if (folder / made_of).exists():
             return folder
-    return build(cache_folder() / "capture" / key)
-
-
-def build(folder: Path) -> Path:
-    """Compiles all libraries into a folder; InputError as `libraries`."""
-    compiler = next((path for name in _COMPILERS if (path := shutil.which(name))), None)
-    if compiler is None:
-        raise InputError(
-            "capture needs a C compiler to build its libraries, or a wheel that brings them: "
-            f"none of {', '.join(_COMPILERS)} is on the PATH"
-        )
-    partial = folder.with_name(f"{folder.name}.{os.getpid()}")
-    partial.mkdir(parents=True, exist_ok=True)
-    for library in _LIBRARIES:
-        _compile(compiler, library, partial)
-    (partial / _key()).touch()
     try:
-        partial.rename(folder)
-    except OSError:  # another process was faster
-        shutil.rmtree(partial)
-    return folder
-
-
-def _compile(compiler: str, library: _Library, folder: Path) -> None:
-    command = [compiler, *_FLAGS, *library.flags, f"-Wl,-soname,{library.name}"]
-    if library.version:
-        script = folder / f"{library.name}.map"
-        script.write_text(f"{library.version} {{ global: cuda*; __cuda*; local: *; }};\n")
-        command.append(f"-Wl,--version-script={script}")
-    command += [str(CLIENT_SOURCES / source) for source in library.sources]
-    if library.name != _CORE:
-        command += [str(folder / _CORE), "-Wl,-rpath,$ORIGIN"]
-    done = subprocess.run(
-        [*command, "-lpthread", "-o", str(folder / library.name)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise InputError(f"{library.name} cannot be built by {compiler}:\n{done.stderr.strip()}")
-
-
-def _key() -> str:
-    """What the libraries are built of, as a name."""
-    found = hashlib.sha256()
-    for file in sorted(CLIENT_SOURCES.glob("*.[ch]")):
-        found.update(file.name.encode() + b"\0" + file.read_bytes())
-    found.update(repr((_FLAGS, _LIBRARIES)).encode())
-    return found.hexdigest()[:20]
+        return build(own)
+    except BuildFailed as error:
+        raise InputError(str(error)) from None

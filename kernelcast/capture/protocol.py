@@ -93,6 +93,8 @@ class Kind(IntEnum):
     TIME = 46
     GOODBYE = 47
     LINK = 48
+    SHARE = 49
+    UNITS = 50
     CL_DEVICE = 60
     CL_BUILD = 61
     CL_KERNEL = 62

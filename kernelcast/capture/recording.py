@@ -25,9 +25,8 @@ from kernelcast.capture.protocol import CopyRequest, Kind, packed, words
 from kernelcast.capture.session import Session
 from kernelcast.errors import InputError
 
-__all__ = ["RECORDING_SUFFIX", "Frame", "Recorder", "read_recording"]
+__all__ = ["Frame", "Recorder", "read_recording"]
 
-RECORDING_SUFFIX = ".kcrec"
 _MAGIC = b"kernelcast recording 1\n"
 _FRAME = struct.Struct("<III")
 """Which process, kind, bytes."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,37 +13,27 @@ import numpy as np
 from kernelcast.capture.arena import CallError
 from kernelcast.capture.calls.memory import COPY_WORDS
 from kernelcast.capture.calls.table import CALLS
+from kernelcast.capture.options import CaptureOptions
 from kernelcast.capture.protocol import Action, CopyRequest, Kind, words
 from kernelcast.capture.recording import Frame, read_recording
 from kernelcast.capture.result import CaptureResult, ProcessResult
-from kernelcast.capture.session import BeforeLaunch, Session
-from kernelcast.execution.code import Code, code_named
+from kernelcast.capture.session import Session
+from kernelcast.execution.code import code_named
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.launch.device_memory import DeviceMemory
 
-__all__ = ["ReplayOptions", "replay"]
+__all__ = ["replay_recording"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReplayOptions:
-    """`code`, `every` and `step` as of a capture; `tell` gets lines for people."""
-
-    code: Code | str | None = None
-    every: bool = False
-    tell: Callable[[str], None] = print
-    step: Callable[[Session], None] = lambda _session: None
-    before_launch: BeforeLaunch | None = None
-
-
-def replay(
-    path: Path, devices: Sequence[Device], options: ReplayOptions | None = None
+def replay_recording(
+    path: Path, devices: Sequence[Device], options: CaptureOptions | None = None
 ) -> CaptureResult:
     """Makes the launches of a recording again and estimates them on devices.
 
     The device that the program saw need not be among them. Raises InputError for a file that is no
     recording.
     """
-    chosen = options or ReplayOptions()
+    chosen = options or CaptureOptions()
     began = time.monotonic()
     command, frames = read_recording(path)
     folder = Path(tempfile.mkdtemp(prefix="kernelcast-"))
@@ -67,7 +56,7 @@ def replay(
     return CaptureResult(command, 0, processes, time.monotonic() - began)
 
 
-def _session(devices: Sequence[Device], folder: Path, options: ReplayOptions) -> Session:
+def _session(devices: Sequence[Device], folder: Path, options: CaptureOptions) -> Session:
     own = Path(tempfile.mkdtemp(dir=folder))
     actor = _Actor()
     session = Session.begin(devices, own, code_named(options.code), actor.act, options.tell)

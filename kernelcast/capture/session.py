@@ -79,6 +79,8 @@ class Session:
     copied: list[CopyRecord] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     refused: dict[str, int] = field(default_factory=dict)
+    untimed: set[int] = field(default_factory=set)
+    """Events that no time may be asked of."""
     before_launch: BeforeLaunch | None = None
     sticky: Status = Status.SUCCESS
     """A failure after which nothing works any more, as in CUDA."""

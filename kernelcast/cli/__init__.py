@@ -16,11 +16,12 @@ from typer.core import TyperGroup
 import kernelcast
 from kernelcast.cli import devices, models, trace
 from kernelcast.cli.bench import bench
-from kernelcast.cli.capture import capture
 from kernelcast.cli.estimate import estimate
 from kernelcast.cli.layers import layers
 from kernelcast.cli.mix import mix
 from kernelcast.cli.profile import profile
+from kernelcast.cli.programs.build import build
+from kernelcast.cli.programs.capture import capture
 from kernelcast.cli.rank import rank
 from kernelcast.cli.run import run
 from kernelcast.cli.standard_streams import fill_closed_streams, output_status
@@ -87,7 +88,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (
-    *(estimate, capture, profile, mix, run, topdown, whatif, rank, layers),
+    *(estimate, capture, build, profile, mix, run, topdown, whatif, rank, layers),
     *(support, validate, bench, tools),
 ):
     app.command(help=_unwrapped(command.__doc__ or ""))(command)

@@ -6,9 +6,10 @@ import contextlib
 import errno
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -16,10 +17,24 @@ from rich.progress import Progress as ProgressBar
 
 from kernelcast.progress import Progress, StageProgress
 from kernelcast.report import records
+from kernelcast.simcore.isa.ir.source_names import source_name
 
-__all__ = ["show", "show_error", "show_line", "show_progress", "show_result", "show_stages"]
+if TYPE_CHECKING:
+    from kernelcast.capture.session import Session
+
+__all__ = [
+    "launch_progress",
+    "show",
+    "show_error",
+    "show_line",
+    "show_progress",
+    "show_result",
+    "show_stages",
+]
 
 _WIDTH_WITHOUT_TERMINAL = 120
+_STEP_S = 0.1
+"""How often a line of progress is written anew."""
 
 
 class _Console(Console):
@@ -87,3 +102,28 @@ def show_stages() -> Iterator[StageProgress | None]:
     with ProgressBar(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=1.0)
         yield lambda name, share: progress.update(task, description=name, completed=share)
+
+
+@contextmanager
+def launch_progress() -> Iterator[Callable[[Session], None]]:
+    """Shows which launch of a program is made, and for how long; nothing where no terminal is."""
+    if not sys.stderr.isatty():
+        yield lambda _session: None
+        return
+    began, shown = time.monotonic(), 0.0
+
+    def step(session: Session) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if now - shown < _STEP_S or not session.launched:
+            return
+        shown = now
+        name = source_name(session.launched[-1].kernel)
+        line = f"launch {len(session.launched):,}: {name}, {now - began:.0f} s"
+        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.flush()
+
+    try:
+        yield step
+    finally:
+        sys.stderr.write("\r\x1b[K")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from enum import Enum
 
 from kernelcast.errors import KernelcastError, nearest
+from kernelcast.simcore.memory.cache_contents import CacheContents, FirstContents
 
-__all__ = ["Caches", "caches_named"]
+__all__ = ["Caches", "first_contents"]
 
 
 class Caches(Enum):
@@ -19,15 +20,19 @@ class Caches(Enum):
     WARM = "warm"
 
 
-def caches_named(name: Caches | str | None) -> Caches:
-    """The state of that name, COLD for None; KernelcastError for a name that is none."""
-    if name is None:
-        return Caches.COLD
-    if isinstance(name, Caches):
-        return name
+def first_contents(caches: Caches | CacheContents | str | None) -> FirstContents:
+    """What a launch with those `caches` finds, NOTHING for None.
+
+    KernelcastError for a name that is none.
+    """
+    if caches is None:
+        return FirstContents.NOTHING
+    if isinstance(caches, CacheContents):
+        return FirstContents.LAUNCHES_BEFORE
+    name = caches.value if isinstance(caches, Caches) else caches
     known = [item.value for item in Caches]
     if name not in known:
         raise KernelcastError(
             f"unknown caches {name!r}{nearest(name, known)}; known: {', '.join(known)}"
         )
-    return Caches(name)
+    return FirstContents(name)

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kernelcast.errors import TraceFormatError
-from kernelcast.execution.caches import Caches, caches_named
+from kernelcast.execution.caches import Caches, first_contents
 from kernelcast.execution.code import machine_code_name
 from kernelcast.execution.memory_simulation import SimulatedDevice
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.isa.ir.source_names import source_name
+from kernelcast.simcore.memory.cache_contents import FirstContents
 from kernelcast.simcore.profile.occupancy import held_share, occupancy
 from kernelcast.simcore.profile.profile import KernelProfile, LaunchShape
 from kernelcast.simcore.profile.shared_configuration import with_l1_left
@@ -47,7 +48,7 @@ class KernelTrace:
     simulated: tuple[SimulatedDevice, ...] = ()
     others: tuple[KernelTrace, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
-    caches: Caches = Caches.COLD
+    caches: FirstContents = FirstContents.NOTHING
     has_source: bool = False
 
     @classmethod
@@ -80,8 +81,12 @@ class KernelTrace:
 
     def with_caches(self, caches: Caches | str | None) -> KernelTrace:
         """The trace as of a launch with `cold` or `warm` caches, None for cold."""
-        others = tuple(item.with_caches(caches) for item in self.others)
-        return replace(self, caches=caches_named(caches), others=others)
+        return self.finding(first_contents(caches))
+
+    def finding(self, contents: FirstContents) -> KernelTrace:
+        """The trace as of a launch that finds that in L2."""
+        others = tuple(item.finding(contents) for item in self.others)
+        return replace(self, caches=contents, others=others)
 
     def with_registers(self, registers: int) -> KernelTrace:
         """The trace as if compiled to that many registers: another occupancy, the same counts."""
@@ -126,7 +131,7 @@ class KernelTrace:
         mine = self.of_device(target)
         trace = mine.at_width(target.architecture.warp_width)
         memory = mine._simulated_memory(trace, target)
-        if memory is None and mine.caches is Caches.WARM:
+        if memory is None and mine.caches is FirstContents.EQUAL_LAUNCH:
             memory = mine._warm_memory(trace, target)
         found = profile(trace, target, mine.repeats, memory)
         found = replace(found, assumptions=(*found.assumptions, *self._about_code(trace, target)))
@@ -148,13 +153,13 @@ class KernelTrace:
         ).thread_blocks_per_sm
         for item in self.simulated:
             memory = item.memory
-            is_same = memory.is_warm is (self.caches is Caches.WARM) and item.device == target
+            is_same = memory.found is self.caches and item.device == target
             if is_same and memory.thread_blocks_per_sm == resident:
                 return memory
         if self.simulated and not trace.has_memory:
             known = ", ".join(
                 f"{item.device.name} with {item.memory.thread_blocks_per_sm} thread blocks per SM "
-                f"and {Caches.WARM.value if item.memory.is_warm else Caches.COLD.value} caches"
+                f"and {item.memory.found.value} caches"
                 for item in self.simulated
             )
             raise TraceFormatError(

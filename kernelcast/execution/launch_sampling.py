@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 from kernelcast.errors import LaunchError
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.memory_simulation import (
+    ResidentLaunch,
     SimulatedDevice,
-    left_by_launch,
-    resident_thread_blocks,
+    resident_launch,
 )
 from kernelcast.execution.sampling import Sampling
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.analysis.cluster_addresses import needs_clusters
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch
+from kernelcast.simcore.memory.cache_contents import FirstContents
 from kernelcast.simcore.sampling.plan import FEWEST_THREADS, why_not_sampled
 from kernelcast.traces.trace import Trace
 
@@ -39,7 +40,7 @@ def sampled_launch(
 
     None where everything must be executed; LaunchError instead when sampling is ALWAYS.
     """
-    reason = _why_not(kernel, launch, options.engine, options.sampling)
+    reason = _why_not(kernel, launch, options)
     if reason is None:
         traces: list[Trace] = []
         simulated: list[SimulatedDevice] = []
@@ -50,9 +51,8 @@ def sampled_launch(
             traces.append(sliced.counts(options.progress))
             for device in devices:
                 if device.architecture.warp_width == width:
-                    left = left_by_launch(kernel, launch, device)
-                    resident = resident_thread_blocks(kernel, launch, device)
-                    memory = _memory(sliced, traces[-1], resident, left, options.is_warm)
+                    resident = resident_launch(kernel, launch, device)
+                    memory = _memory(sliced, traces[-1], resident, options)
                     simulated.append(SimulatedDevice(device, memory))
         return KernelTrace(tuple(traces), simulated=tuple(simulated))
     if options.sampling is Sampling.ALWAYS:
@@ -61,22 +61,26 @@ def sampled_launch(
 
 
 def _memory(
-    sliced: SlicedLaunch, counts: Trace, resident: int, device: Device, is_warm: bool
+    sliced: SlicedLaunch, counts: Trace, resident: ResidentLaunch, options: RunOptions
 ) -> MemoryResult:
     from kernelcast.simcore.sampling.launch_sample import sample_memory
 
-    return sample_memory(sliced, counts, device, resident, is_warm)
+    is_warm = options.first_contents is FirstContents.EQUAL_LAUNCH
+    return sample_memory(sliced, counts, *resident, is_warm)
 
 
-def _why_not(kernel: Kernel, launch: Launch, engine: str, sampling: Sampling) -> str | None:
+def _why_not(kernel: Kernel, launch: Launch, options: RunOptions) -> str | None:
     """Half a sentence why everything must be executed; None when it need not be."""
+    sampling = options.sampling
     if sampling is Sampling.NEVER:
         return "it is to be exact"
+    if options.contents is not None:
+        return "the next launch is to find in L2 what all of its thread blocks leave there"
     threads = launch.thread_blocks * launch.threads_per_thread_block
     fewest = 0 if sampling is Sampling.ALWAYS else FEWEST_THREADS
     if threads < fewest:
         return f"{threads:,} threads are fewer than {fewest:,}"
-    if engine == "reference":
+    if options.engine == "reference":
         return "the reference engine executes everything"
     from kernelcast.simcore.engine.jit.runtime.run import can_run
     from kernelcast.simcore.host.llvm import host_supports_vectors

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
+from kernelcast.errors import LaunchError
+from kernelcast.execution.run_options import RunOptions
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.analysis.instruction_rows import instruction_rows
 from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.launch.device_memory import FIRST_OF_LAUNCHES
 from kernelcast.simcore.launch.launch import Launch
 from kernelcast.simcore.launch.local_arrays import resource_needs
 from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.simcore.profile.shared_configuration import with_l1_left
 
 if TYPE_CHECKING:
+    from kernelcast.simcore.memory.cache_contents import CacheContents
     from kernelcast.simcore.memory.simulated_memory import MemoryResult, SimulatedMemory
 
-__all__ = ["MemorySimulation", "SimulatedDevice", "resident_thread_blocks"]
+__all__ = ["MemorySimulation", "ResidentLaunch", "SimulatedDevice", "followed", "resident_launch"]
+
+_END_OF_LAUNCHES = 1 << 60
 
 
 @dataclass(frozen=True)
@@ -30,15 +37,19 @@ class SimulatedDevice:
 
 
 class MemorySimulation:
-    """One launch on several devices. LaunchError when it does not fit one of them."""
+    """One launch on several devices, which finds in their L2 what the options say.
+
+    LaunchError when it does not fit one of the devices.
+    """
 
     def __init__(
-        self, kernel: Kernel, launch: Launch, devices: Sequence[Device], is_warm: bool = False
+        self, kernel: Kernel, launch: Launch, devices: Sequence[Device], options: RunOptions
     ) -> None:
         self._kernel = kernel
         self._launch = launch
         self._devices = tuple(devices)
-        self._is_warm = is_warm
+        self._found = options.first_contents
+        self._contents = options.contents
         self._memories: dict[int, SimulatedMemory] = {}
 
     def sinks(self, warp_width: int) -> list[SimulatedMemory]:
@@ -51,9 +62,12 @@ class MemorySimulation:
         return found
 
     def finish(self) -> tuple[SimulatedDevice, ...]:
-        """The results of all devices that got their accesses."""
+        """The results of all devices that got their accesses, whose L2 has what the launch left."""
         with ThreadPoolExecutor() as pool:
             results = list(pool.map(lambda memory: memory.finish(), self._memories.values()))
+        if self._contents is not None:
+            for number, memory in self._memories.items():
+                self._contents.keep(self._devices[number], memory.left)
         return tuple(
             SimulatedDevice(self._devices[number], result)
             for number, result in zip(self._memories, results, strict=True)
@@ -63,26 +77,59 @@ class MemorySimulation:
         # The compiled memory simulator is slow to import and runs without devices do not need it.
         from kernelcast.simcore.memory.simulated_memory import SimulatedMemory
 
-        launch = self._launch
-        resident = resident_thread_blocks(self._kernel, launch, device)
-        warps = -(-launch.threads_per_thread_block // warp_width)
+        resident = resident_launch(self._kernel, self._launch, device)
         return SimulatedMemory(
             instruction_rows(self._kernel),
             warp_width,
-            warps,
-            left_by_launch(self._kernel, launch, device),
-            resident,
-            self._is_warm,
+            -(-self._launch.threads_per_thread_block // warp_width),
+            resident.device,
+            resident.thread_blocks_per_sm,
+            self._found,
+            None if self._contents is None else self._contents.of(device),
         )
 
 
-def left_by_launch(kernel: Kernel, launch: Launch, device: Device) -> Device:
-    """The device with the L1 that shared memory leaves. Raises LaunchError when none fits."""
+class ResidentLaunch(NamedTuple):
+    """A device with the L1 that shared memory leaves, and the thread blocks that an SM holds."""
+
+    device: Device
+    thread_blocks_per_sm: int
+
+
+def resident_launch(kernel: Kernel, launch: Launch, device: Device) -> ResidentLaunch:
+    """What a launch makes of a device. LaunchError when no thread block fits an SM."""
     needs = resource_needs(kernel, launch)
-    return with_l1_left(device, needs, occupancy(needs, launch.shape, device))
+    found = occupancy(needs, launch.shape, device)
+    return ResidentLaunch(with_l1_left(device, needs, found), found.thread_blocks_per_sm)
 
 
-def resident_thread_blocks(kernel: Kernel, launch: Launch, device: Device) -> int:
-    """Resident thread blocks of an SM. Raises LaunchError when none fits."""
-    shape = launch.shape
-    return occupancy(resource_needs(kernel, launch), shape, device).thread_blocks_per_sm
+@contextmanager
+def followed(options: RunOptions) -> Iterator[RunOptions]:
+    """Options of a launch whose CacheContents become those of `options` once it has succeeded.
+
+    What the launch itself brought to the device is gone then. LaunchError when other options do
+    not let it follow those before.
+    """
+    contents = options.contents
+    if contents is None:
+        yield options
+        return
+    _check(contents, options)
+    with contents.launch() as changed:
+        yield replace(options, caches=changed)
+        changed.invalidate(FIRST_OF_LAUNCHES, _END_OF_LAUNCHES - FIRST_OF_LAUNCHES)
+
+
+def _check(contents: CacheContents, options: RunOptions) -> None:
+    if options.memory is None:
+        raise LaunchError(
+            "caches=CacheContents goes with memory=: without one each launch has addresses of its "
+            "own, which mean nothing to the next"
+        )
+    if not options.devices or not options.record_memory:
+        raise LaunchError(
+            "caches=CacheContents goes with devices= and record_memory=True: what a launch leaves "
+            "in L2 is known of simulated memory only"
+        )
+    if not contents.bind(options.memory):
+        raise LaunchError("caches: the launches before were on another device memory")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
-from kernelcast.execution.caches import Caches, caches_named
+from kernelcast.execution.caches import Caches, first_contents
 from kernelcast.execution.code import Code, code_named
 from kernelcast.execution.sampling import Sampling
 from kernelcast.keywords import check_keywords
@@ -14,6 +14,7 @@ from kernelcast.progress import Progress
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.launch.device_memory import DeviceMemory
 from kernelcast.simcore.launch.launch import Limits
+from kernelcast.simcore.memory.cache_contents import CacheContents, FirstContents
 
 __all__ = ["RunKeywords", "RunOptions"]
 
@@ -36,7 +37,7 @@ class RunKeywords(TypedDict, total=False):
     code: Code | str | None
     target: Device | str | None
     source_registers: int | None
-    caches: Caches | str | None
+    caches: Caches | CacheContents | str | None
     memory: DeviceMemory | None
 
 
@@ -66,8 +67,9 @@ class RunOptions:
     own order, `auto` machine code where the tools and the architecture allow; None is what the
     environment variable `KERNELCAST_CODE` says, else `auto`. Without devices it is that of
     `target`, whose memory is not simulated, and without either the source.
-    `caches`: `cold`, the default, or `warm`, where L2 has what an equal launch on the same buffers
-    left just before.
+    `caches`: `cold`, the default; `warm`, where L2 has what an equal launch on the same buffers
+    left just before; or CacheContents, which hold what launches on the same `memory` left in the L2
+    of each of the `devices`, and then what this one leaves.
     `memory`: the device memory that the launch is on. Arguments may then be pointers into it,
     allocations or numbers, and variables of the kernel's module keep their contents from launch to
     launch; without it they begin anew.
@@ -89,7 +91,7 @@ class RunOptions:
     code: Code | str | None = None
     target: Device | str | None = None
     source_registers: int | None = None
-    caches: Caches | str | None = None
+    caches: Caches | CacheContents | str | None = None
     memory: DeviceMemory | None = None
 
     @classmethod
@@ -111,9 +113,14 @@ class RunOptions:
         return code_named(self.code)
 
     @property
-    def is_warm(self) -> bool:
-        """Whether the launch follows an equal one; KernelcastError for unknown `caches`."""
-        return caches_named(self.caches) is Caches.WARM
+    def first_contents(self) -> FirstContents:
+        """What L2 holds as the launch begins; KernelcastError for unknown `caches`."""
+        return first_contents(self.caches)
+
+    @property
+    def contents(self) -> CacheContents | None:
+        """What is in L2 between launches, where the launch is one of several."""
+        return self.caches if isinstance(self.caches, CacheContents) else None
 
     @property
     def ends(self) -> Limits:

@@ -13,7 +13,7 @@ from kernelcast.errors import LaunchError, nearest
 from kernelcast.execution.code import Code, CodePlan, NativeSource, as_written, planned
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.launch_sampling import sampled_launch
-from kernelcast.execution.memory_simulation import MemorySimulation
+from kernelcast.execution.memory_simulation import MemorySimulation, followed
 from kernelcast.execution.path_samples import PathSamples
 from kernelcast.execution.prepared import PreparedLaunch, check_options
 from kernelcast.execution.run_options import RunKeywords, RunOptions
@@ -89,9 +89,9 @@ class RunnableKernel:
         sizes = LaunchDescription(grid, block, global_size, local_size, shared_bytes)
         launch = self._launch(args, sizes, chosen)
         targets = [load_device(item) if isinstance(item, str) else item for item in chosen.devices]
-        with time_limit(chosen.ends.seconds):
-            found = self._planned(launch, self._plan(targets, chosen), chosen)
-        return found.with_caches(chosen.caches)
+        with time_limit(chosen.ends.seconds), followed(chosen) as options:
+            found = self._planned(launch, self._plan(targets, options), options)
+        return found.finding(chosen.first_contents)
 
     def prepare(
         self,
@@ -213,7 +213,7 @@ class RunnableKernel:
         options: RunOptions,
     ) -> KernelTrace:
         """Executes all thread blocks, with the memory of `devices`; None records no access."""
-        memories = MemorySimulation(self.kernel, launch, devices or (), options.is_warm)
+        memories = MemorySimulation(self.kernel, launch, devices or (), options)
         execute_at = partial(
             execute,
             self.kernel,

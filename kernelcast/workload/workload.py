@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from kernelcast.errors import LaunchError, WorkloadError, nearest
 from kernelcast.execution.kernel_trace import KernelTrace
-from kernelcast.execution.memory_simulation import resident_thread_blocks
+from kernelcast.execution.memory_simulation import resident_launch
 from kernelcast.execution.run_options import RunKeywords, RunOptions
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.execution.sampling import Sampling
@@ -241,7 +241,7 @@ class Workload:
             registers=registers or self.kernel.registers,
         )
         try:
-            resident_thread_blocks(self.load_kernel().kernel, launch, device)
+            resident_launch(self.load_kernel().kernel, launch, device)
         except LaunchError as error:
             return error.message
         return ""

@@ -87,6 +87,7 @@ class AllocationTable:
         self._allocations: list[Allocation] = []
         self._changes = 0
         self._rows: tuple[int, Rows] | None = None
+        self._own_rows: Rows | None = None
 
     @property
     def allocations(self) -> tuple[Allocation, ...]:
@@ -105,6 +106,10 @@ class AllocationTable:
         self._addresses.insert(position, allocation.address)
         self._allocations.insert(position, allocation)
         self._changes += 1
+        if self._own_rows is not None:
+            is_known = allocation.is_materialised
+            row = allocation.row
+            self._own_rows = np.insert(self._own_rows, position, row, 0) if is_known else None
 
     def remove(self, address: int) -> Allocation | None:
         """The allocation that began there, taken out; None when none does."""
@@ -113,6 +118,8 @@ class AllocationTable:
             return None
         del self._addresses[position]
         self._changes += 1
+        if self._own_rows is not None:
+            self._own_rows = np.delete(self._own_rows, position, 0)
         return self._allocations.pop(position)
 
     def find(self, address: int) -> Allocation | None:
@@ -162,14 +169,21 @@ class AllocationTable:
 
         The memory has a row of zeros at least, also where there is no allocation.
         """
-        if self._rows is None or self._rows[0] != self.changes:
-            found = _rows([allocation.row for allocation in self._allocations])
-            if self._below is not None:
-                found = _rows(np.concatenate((self._below.rows(), found)))
-            if not all(allocation.is_materialised for allocation in self._allocations):
-                return found  # contents may be made later
+        if self._rows is not None and self._rows[0] == self.changes:
+            return self._rows[1]
+        own = self._own_rows
+        if own is None:
+            rows = [allocation.row for allocation in self._allocations]
+            own = np.array(rows, np.int64).reshape(-1, ROW_WORDS)
+        found = _rows(own if self._below is None else np.concatenate((self._below.rows(), own)))
+        if self._own_rows is not None or self._all_exist():
+            self._own_rows = own
             self._rows = (self.changes, found)
-        return self._rows[1]
+        return found
+
+    def _all_exist(self) -> bool:
+        """Whether all contents are there; others are made later, elsewhere."""
+        return all(allocation.is_materialised for allocation in self._allocations)
 
     def _last_from(self, address: int) -> Allocation | None:
         """The last allocation that begins at an address or before."""
@@ -188,9 +202,8 @@ class AllocationTable:
         return self._allocations[position] if position < len(self._allocations) else None
 
 
-def _rows(rows: npt.ArrayLike) -> Rows:
+def _rows(known: Rows) -> Rows:
     """The rows in memory that has one more, of zeros."""
-    known = np.asarray(rows, np.int64).reshape(-1, ROW_WORDS)
     found = np.zeros((len(known) + 1, ROW_WORDS), np.int64)
     found[:-1] = known
     return found[:-1]

@@ -27,14 +27,14 @@ from kernelcast.simcore.launch.heap import Heap
 from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
 from kernelcast.simcore.launch.memory_spaces import Addresses, OutOfBounds, check_alignment
 
-__all__ = ["DeviceMemory", "Pointer"]
+__all__ = ["FIRST_OF_LAUNCHES", "DeviceMemory", "Pointer"]
 
 Kept = TypeVar("Kept")
 Pointer: TypeAlias = Allocation | int
 """A virtual address in device memory."""
 
 _FIRST_ADDRESS = 0x7F00_0000_0000
-_FIRST_OF_LAUNCHES = 1 << 48
+FIRST_OF_LAUNCHES = 1 << 48
 """Where the arrays of launches begin that have a device memory: behind all of its addresses."""
 _ALIGNMENT = 256
 # Space between allocations, so that running off one end does not land in a neighbour unnoticed.
@@ -251,7 +251,7 @@ class DeviceMemory:
     def for_launch(self) -> DeviceMemory:
         """Makes room in the memory for what one launch brings itself, which is gone with it."""
         found = DeviceMemory(self.capacity_bytes, self.name)
-        found._base, found._next = self, _FIRST_OF_LAUNCHES
+        found._base, found._next = self, FIRST_OF_LAUNCHES
         found._table = AllocationTable(self._table)
         return found
 
@@ -337,10 +337,10 @@ class DeviceMemory:
         """Raises DeviceMemoryError for an address that cannot be that of an allocation."""
         end = address + size
         lowest = max(WINDOWS.values()) + WINDOW_BYTES
-        if not lowest <= address <= end <= _FIRST_OF_LAUNCHES:
+        if not lowest <= address <= end <= FIRST_OF_LAUNCHES:
             raise DeviceMemoryError(
                 f"{name} of {size} bytes at {address:#x}: device memory has addresses from "
-                f"{lowest:#x} to {_FIRST_OF_LAUNCHES:#x}"
+                f"{lowest:#x} to {FIRST_OF_LAUNCHES:#x}"
             )
         there = self._table.overlapping(address, size)
         if there is not None:

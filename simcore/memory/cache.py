@@ -35,11 +35,11 @@ from kernelcast.simcore.memory.way_search import (
 __all__ = [
     "CacheState",
     "copied",
+    "dirty_groups",
     "empty_cache",
     "fetch",
     "fetched_groups",
     "find",
-    "flush",
     "home",
     "open_line",
     "write_part",
@@ -253,25 +253,31 @@ def find(cache: CacheState, instance: int, line: int) -> int:
 
 
 @compiled
-def _write_back(cache: CacheState, slot: np.uint64) -> None:
-    """Counts the slot's dirty groups, and the incomplete ones among them; cleans it."""
+def _count_dirty(cache: CacheState, slot: np.uint64, counts: Ints) -> None:
+    """Adds the slot's dirty groups, and the incomplete ones among them, to two counts."""
     dirty = np.int64(cache.dirty[slot])
     if dirty == 0:
         return
-    cache.dirty[slot] = 0
     incomplete = dirty & ~np.int64(cache.valid[slot])
     if cache.transaction_sectors == 1:
-        cache.written[0] += count_bits(np.uint64(dirty))
-        cache.written[1] += count_bits(np.uint64(incomplete))
+        counts[0] += count_bits(np.uint64(dirty))
+        counts[1] += count_bits(np.uint64(incomplete))
         return
     first, whole = 0, (1 << cache.transaction_sectors) - 1
     missing = ~np.int64(cache.valid[slot])
     while first < cache.sectors_per_line:
         if (dirty >> first) & whole:
-            cache.written[0] += 1
+            counts[0] += 1
             if (missing >> first) & whole:
-                cache.written[1] += 1
+                counts[1] += 1
         first += cache.transaction_sectors
+
+
+@compiled
+def _write_back(cache: CacheState, slot: np.uint64) -> None:
+    """Counts the slot's dirty groups as written; cleans it."""
+    _count_dirty(cache, slot, cache.written)
+    cache.dirty[slot] = 0
 
 
 @compiled
@@ -345,10 +351,16 @@ def write_part(cache: CacheState, slot: int, sector: int, bytes_: np.uint64) -> 
 
 
 @compiled
-def flush(cache: CacheState) -> None:
-    """Writes every dirty sector back, as at the end of a kernel."""
+def _count_all_dirty(cache: CacheState, counts: Ints) -> None:
     for slot in range(len(cache.dirty)):
-        _write_back(cache, np.uint64(slot))
+        _count_dirty(cache, np.uint64(slot), counts)
+
+
+def dirty_groups(cache: CacheState) -> Ints:
+    """What a write-back of everything would add to `written`, shape (2,)."""
+    counts = np.zeros(2, np.int64)
+    _count_all_dirty(cache, counts)
+    return counts
 
 
 @compiled

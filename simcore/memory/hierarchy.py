@@ -9,22 +9,24 @@
 * An L2 in partitions: an SM reads from its own, which gets what it lacks from the partition that
   the line belongs to, and keeps it as well. Stores go there, and drop what the others have of it.
 * DRAM is read for each sector that L2 lacks, and written for each dirty sector when its line is
-  evicted and at the end of the kernel. Where `partial_write_fills`, a sector that is not known
-  completely is read before it is written.
+  evicted, whichever launch made it dirty. What is left dirty counts for the launch that leaves it.
+  Where `partial_write_fills`, a sector that is not known completely is read before it is written.
 
 * Where a device makes segments (compute capability 1.x), all but texture fetches reach DRAM
   uncached, as transactions of their own sizes.
 
-Caches are cold at launch. Every level counts sectors of the L2, or smaller smallest segments.
+L1 is cold at launch, L2 has what it is given. Every level counts sectors of the L2, or smaller
+smallest segments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from kernelcast.simcore.device.device import CacheFacts, CoalescingRule, Device
 from kernelcast.simcore.memory.cache import CacheState, empty_cache
@@ -44,11 +46,14 @@ __all__ = [
     "SampledCount",
     "SampledTraffic",
     "TrafficResult",
+    "WriteBacks",
     "access_routes",
     "cold_l1",
     "cold_l2",
     "traffic_result",
 ]
+
+Ints = npt.NDArray[np.int64]
 
 _KINDS = {"load": LOAD, "store": STORE, "atomic": ATOMIC}
 _AROUND_L1 = ("cg", "cv")
@@ -59,40 +64,65 @@ _SECTOR_COLUMNS = (
 )
 
 
+class WriteBacks(NamedTuple):
+    """What L2 writes to DRAM, and reads first because it is incomplete, in transactions.
+
+    `evicted`, `evicted_fills`: in the launch, whichever launch made it dirty. `left`, `left_fills`:
+    by how much more is dirty at the end than at the start, negative for less.
+    """
+
+    evicted: int
+    evicted_fills: int = 0
+    left: int = 0
+    left_fills: int = 0
+
+
 @dataclass(frozen=True)
 class TrafficResult:
-    """`by_instruction` counts sectors of `sector_bytes` by pc, DRAM in `transaction_bytes`.
-
-    `fill_reads` are DRAM reads that complete partly written sectors: they belong to no instruction.
-    `left_writes` of the writes are of what L2 still holds when the kernel ends: it is written while
-    something else runs.
-    """
+    """`by_instruction` counts sectors of `sector_bytes` by pc, DRAM in `transaction_bytes`."""
 
     by_instruction: Counters
     sector_bytes: int
     transaction_bytes: int
-    fill_reads: int
-    dram_write_transactions: int
-    left_writes: int = 0
+    writes: WriteBacks
 
-    @cached_property
+    @property
+    def left_writes(self) -> int:
+        """The writes of what the launch leaves in L2: they are made while something else runs."""
+        return max(0, self.writes.left)
+
+    @property
+    def dram_write_transactions(self) -> int:
+        """DRAM transactions that write, with those that are left."""
+        return self.writes.evicted + self.left_writes
+
+    @property
+    def fill_reads(self) -> int:
+        """DRAM reads that complete partly written sectors: they belong to no instruction."""
+        return self.writes.evicted_fills + max(0, self.writes.left_fills)
+
+    @property
     def dram_read_transactions(self) -> int:
         """DRAM transactions that read, with those that fill partly written sectors."""
         return int(self.by_instruction.dram_reads.sum()) + self.fill_reads
 
 
 def traffic_result(
-    counts: Counters, l2: CacheState, paths: Routes, device: Device, left_groups: int = 0
+    counts: Counters, written: Ints, dirtier: Ints, paths: Routes, device: Device
 ) -> TrafficResult:
     """Converts groups of sectors, as the caches count them, to transactions of the DRAM.
 
-    `left_groups` of those that L2 wrote back were there at the end.
+    `written`: groups that L2 wrote back, and of them incomplete ones. `dirtier`: by how many more
+    of both were dirty in it at the end than at the start.
     """
     sector, transaction = device.l2.sector_bytes, device.dram.transaction_bytes
     if makes_segments(device):
         return _segment_traffic(counts, paths, device)
     transactions = max(1, sector // transaction)
-    written, incomplete = (int(count) * transactions for count in l2.written)
+    evicted, evicted_fills = (int(count) * transactions for count in written)
+    left, left_fills = (int(count) * transactions for count in dirtier)
+    if not device.dram.partial_write_fills:
+        evicted_fills = left_fills = 0
     return TrafficResult(
         by_instruction=counts._replace(
             dram_reads=counts.dram_reads * transactions,
@@ -100,9 +130,7 @@ def traffic_result(
         ),
         sector_bytes=sector,
         transaction_bytes=transaction,
-        fill_reads=incomplete if device.dram.partial_write_fills else 0,
-        dram_write_transactions=written,
-        left_writes=left_groups * transactions,
+        writes=WriteBacks(evicted, evicted_fills, left, left_fills),
     )
 
 
@@ -117,8 +145,7 @@ def _segment_traffic(counts: Counters, paths: Routes, device: Device) -> Traffic
         by_instruction=counts._replace(**scaled, dram_reads=counts.dram_reads * fetched),
         sector_bytes=unit,
         transaction_bytes=unit,
-        fill_reads=0,
-        dram_write_transactions=int(dram_writes.sum()),
+        writes=WriteBacks(int(dram_writes.sum())),
     )
 
 

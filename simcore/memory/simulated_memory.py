@@ -8,6 +8,8 @@ from functools import partial
 
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.atomic_contention import AtomicContention, ContentionCounter
+from kernelcast.simcore.memory.cache import CacheState
+from kernelcast.simcore.memory.cache_contents import FirstContents
 from kernelcast.simcore.memory.hierarchy import SampledTraffic, TrafficResult
 from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
 from kernelcast.simcore.memory.stream import TrafficSimulator
@@ -32,15 +34,16 @@ class MemoryResult:
     thread_blocks_per_sm: int
     sample: SampledTraffic | None = None
     atomics: AtomicContention | None = None
-    is_warm: bool = False
-    """Whether the launch found in L2 what an equal one before had left."""
+    found: FirstContents = FirstContents.NOTHING
+    """What L2 held when the launch began."""
     notes: tuple[str, ...] = ()
     """What was assumed."""
 
 
 class SimulatedMemory:
-    """An AccessSink that simulates one launch on `device`, cold or after an equal one.
+    """An AccessSink that simulates one launch on `device`, which finds something in L2 or nothing.
 
+    `left` is what launches before have left there, if that is what it finds.
     DeviceFileError when cache sizes do not fit each other.
     """
 
@@ -51,17 +54,24 @@ class SimulatedMemory:
         warps_per_thread_block: int,
         device: Device,
         thread_blocks_per_sm: int,
-        is_warm: bool = False,
+        found: FirstContents = FirstContents.NOTHING,
+        left: CacheState | None = None,
     ) -> None:
         self._simulators = partial(
             TrafficSimulator,
             *(instructions, warp_width, warps_per_thread_block, device, thread_blocks_per_sm),
         )
-        self._traffic = self._simulators()
-        self._start = KeptStart(device) if is_warm else None
+        self._traffic = self._simulators(left)
+        self._found = found
+        self._start = KeptStart(device) if found is FirstContents.EQUAL_LAUNCH else None
         self._wavefronts = WavefrontCounter(instructions, device)
         self._atomics = ContentionCounter(instructions, device)
         self._thread_blocks_per_sm = thread_blocks_per_sm
+
+    @property
+    def left(self) -> CacheState:
+        """What the launch leaves in L2; complete when it has finished."""
+        return self._traffic.left
 
     def accept(self, batch: AccessBatch) -> None:
         """Takes the next batch; TraceFormatError when it does not follow the one before."""
@@ -85,7 +95,7 @@ class SimulatedMemory:
             self._wavefronts.totals,
             self._thread_blocks_per_sm,
             atomics=self._atomics.found,
-            is_warm=self._start is not None,
+            found=self._found,
             notes=notes,
         )
 
@@ -93,14 +103,17 @@ class SimulatedMemory:
 def simulate_memory(
     trace: Trace, device: Device, thread_blocks_per_sm: int, is_warm: bool = False
 ) -> MemoryResult:
-    """Simulates the memory for a trace that holds its accesses, mostly without the GIL."""
+    """Simulates the memory for a trace that holds its accesses, mostly without the GIL.
+
+    `is_warm`: the launch finds in L2 what an equal one has left.
+    """
     memory = SimulatedMemory(
         trace.instructions,
         trace.warp_width,
         trace.warps_per_thread_block,
         device,
         thread_blocks_per_sm,
-        is_warm,
+        FirstContents.EQUAL_LAUNCH if is_warm else FirstContents.NOTHING,
     )
     memory.accept(
         AccessBatch(

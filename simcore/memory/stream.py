@@ -15,7 +15,7 @@ from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.access_memo import empty_memo, forget
-from kernelcast.simcore.memory.cache import CacheState, copied, flush
+from kernelcast.simcore.memory.cache import CacheState, copied, dirty_groups
 from kernelcast.simcore.memory.hierarchy import (
     TrafficResult,
     access_routes,
@@ -47,7 +47,7 @@ Ints = npt.NDArray[np.int64]
 class TrafficSimulator:
     """Traffic of one launch on `device`, with `thread_blocks_per_sm` resident at once.
 
-    `left` is in L2 at first, None for nothing.
+    `left` is in L2 at first, None for nothing; it stays as it is.
 
     Takes every thread block of the grid, in ascending order, in batches of any size: the result
     does not depend on how they are cut. DeviceFileError when cache sizes do not fit each other.
@@ -66,7 +66,9 @@ class TrafficSimulator:
         self._paths = access_routes(instructions, device)
         self._l1, self._l2 = cold_l1(device), cold_l2(device) if left is None else copied(left)
         self.left: CacheState = self._l2
-        """The contents of L2, at the end those before it is written back."""
+        """The contents of L2, at the end what the launch leaves there."""
+        self._dirty_before = dirty_groups(self._l2)
+        self._dirtier = np.zeros_like(self._dirty_before)
         self._tally: Ints = np.zeros(len(instructions) * TALLY_COLUMNS, np.int64)
         self._memo = empty_memo(
             warp_width,
@@ -84,7 +86,6 @@ class TrafficSimulator:
         self._next_thread_block = 0
         self._held_back = 0
         self._is_finished = False
-        self._left_groups = 0
 
     def accept(self, batch: AccessBatch) -> None:
         """Takes the next batch; TraceFormatError if it does not follow or is inconsistent."""
@@ -137,15 +138,11 @@ class TrafficSimulator:
         self._next_thread_block = thread_block
 
     def finish(self) -> TrafficResult:
-        """The traffic, with the write-back at the end of the kernel. No batch may follow."""
+        """The traffic, with what stays dirty in L2. No batch may follow."""
         if not self._is_finished:
             self._is_finished = True
             self._simulate(None)
-            if self._paths.l2_allocates_writes:
-                self.left = copied(self._l2)
-                evicted = int(self._l2.written[0])
-                flush(self._l2)
-                self._left_groups = int(self._l2.written[0]) - evicted
+            self._dirtier = dirty_groups(self._l2) - self._dirty_before
         return self.traffic_so_far()
 
     def traffic_so_far(self) -> TrafficResult:
@@ -158,7 +155,7 @@ class TrafficSimulator:
             self._simulate(self._distributor.next_start)
         settle(self._paths, self._l1, self._memo, self._tally)
         return traffic_result(
-            counters(self._tally), self._l2, self._paths, self._device, self._left_groups
+            counters(self._tally), self._l2.written, self._dirtier, self._paths, self._device
         )
 
     def _at_once(self) -> int:

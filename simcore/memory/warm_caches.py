@@ -4,19 +4,20 @@ A warm launch differs from a cold one only until L2 has taken in so much else th
 of what was there at first. That stretch, or all of a launch that ends before, is simulated twice
 more, from a cold L2 and from the one that was left; the difference is the warm launch's.
 
-What is dirty in L2 stays dirty from one launch to the next. As many sectors are written back in a
-launch as become dirty in it, whichever launch made them so.
+What is dirty in L2 stays dirty from one launch to the next, and is written back by the launch that
+evicts it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.cache import CacheState
-from kernelcast.simcore.memory.hierarchy import TrafficResult
+from kernelcast.simcore.memory.hierarchy import TrafficResult, WriteBacks
 from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.traces.stream import AccessBatch, AccessSink
@@ -24,8 +25,12 @@ from kernelcast.traces.stream import AccessBatch, AccessSink
 __all__ = ["KeptStart", "warm_traffic"]
 
 _MOST_KEPT_ACCESSES = 1 << 25
-_TURNOVERS = 2
-"""Capacities of L2 after whose traffic nothing of its first contents is taken to be left."""
+_TURNOVERS = {"lru": 2, "fifo": 2}
+_MOST_TURNOVERS = 8
+"""Capacities of L2 after whose traffic nothing of its first contents is taken to be left.
+
+Random replacement still has a fifth of them after two, and one in a thousand after eight.
+"""
 
 Replay = Callable[[Sequence[AccessSink]], None]
 Simulators = Callable[[CacheState | None], TrafficSimulator]
@@ -38,7 +43,8 @@ class KeptStart:
         self._batches: list[AccessBatch] = []
         self._accesses = 0
         self._is_open = True
-        self._enough = _TURNOVERS * device.l2.capacity_bytes
+        turnovers = _TURNOVERS.get(device.l2.replacement, _MOST_TURNOVERS)
+        self._enough = turnovers * device.l2.capacity_bytes
         self.is_complete = True
         """Whether more would have told nothing."""
 
@@ -71,19 +77,15 @@ def warm_traffic(
     """
     first, later = simulators(None), simulators(left)
     replay((first, later))
-    before, after = first.finish().by_instruction, later.finish().by_instruction
-    counts = Counters(
-        *(
-            np.maximum(all_ + warm - own, 0)
-            for all_, warm, own in zip(cold.by_instruction, after, before, strict=True)
-        )
-    )
-    dirtied = int(cold.by_instruction.dram_writes.sum())
-    share = int(counts.dram_writes.sum()) / dirtied if dirtied else 1.0
-    return TrafficResult(
+    before, after = first.finish(), later.finish()
+    columns = zip(cold.by_instruction, after.by_instruction, before.by_instruction, strict=True)
+    counts = Counters(*(np.maximum(all_ + warm - own, 0) for all_, warm, own in columns))
+    writes = zip(cold.writes, after.writes, before.writes, strict=True)
+    moved = WriteBacks(*(all_ + warm - own for all_, warm, own in writes))
+    return replace(
+        cold,
         by_instruction=counts,
-        sector_bytes=cold.sector_bytes,
-        transaction_bytes=cold.transaction_bytes,
-        fill_reads=round(share * cold.fill_reads),
-        dram_write_transactions=round(share * cold.dram_write_transactions),
+        writes=moved._replace(
+            evicted=max(0, moved.evicted), evicted_fills=max(0, moved.evicted_fills)
+        ),
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.memory.cache_contents import FirstContents
 from kernelcast.simcore.memory.simulated_memory import MemoryResult, simulate_memory
 from kernelcast.simcore.profile.derived import DerivedInputs, ProfileSource
 from kernelcast.simcore.profile.instruction_counts import (
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["profile"]
 
+_FOUND = {
+    FirstContents.EQUAL_LAUNCH: "caches: warm, L2 as an equal launch on the same buffers leaves it",
+    FirstContents.LAUNCHES_BEFORE: "caches: kept, L2 as the launches before left it; what the host "
+    "copied to since is not there",
+}
 _TRACERS = {"accel-sim": "Accel-Sim's tracer"}
 _OF_COPIES = "host_link."
 """Facts that no launch depends on."""
@@ -89,8 +95,8 @@ def _recording(trace: Trace) -> str:
 
 def _assumptions(device: Device, resident: Occupancy, memory: MemoryResult) -> tuple[str, ...]:
     found = list(memory.notes)
-    if memory.is_warm:
-        found.append("caches: warm, L2 as an equal launch on the same buffers leaves it")
+    if memory.found in _FOUND:
+        found.append(_FOUND[memory.found])
     sample = memory.sample
     if sample is not None:
         found.append(

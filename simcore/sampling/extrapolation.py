@@ -15,7 +15,12 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from kernelcast.errors import TraceFormatError
-from kernelcast.simcore.memory.hierarchy import SampledCount, SampledTraffic, TrafficResult
+from kernelcast.simcore.memory.hierarchy import (
+    SampledCount,
+    SampledTraffic,
+    TrafficResult,
+    WriteBacks,
+)
 from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.sampling.plan import Role, SamplePlan
 from kernelcast.traces.trace import ThreadBlockClasses
@@ -74,13 +79,12 @@ def extrapolate(
     fills = of_reads["dram_writes"] * float(columns["dram_writes"].sum())
     reads = _with_error(sample, of_reads, float(columns["dram_reads"].sum()) + fills)
     writes = of_writes["dram_writes"] * float(columns["dram_writes"].sum())
+    left = min(finished.left_writes, round(writes))
     traffic = TrafficResult(
         by_instruction=Counters(*(np.rint(columns[name]).astype(np.int64) for name in columns)),
         sector_bytes=finished.sector_bytes,
         transaction_bytes=finished.transaction_bytes,
-        fill_reads=round(fills),
-        dram_write_transactions=round(writes),
-        left_writes=min(finished.left_writes, round(writes)),
+        writes=WriteBacks(round(writes) - left, round(fills), left),
     )
     return SampledTraffic(traffic, reads, _with_error(sample, of_writes, writes), plan.share)
 

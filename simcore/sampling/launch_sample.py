@@ -11,6 +11,7 @@ import numpy as np
 
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.memory.atomic_contention import ContentionCounter
+from kernelcast.simcore.memory.cache_contents import FirstContents
 from kernelcast.simcore.memory.hierarchy import SampledCount, SampledTraffic
 from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
 from kernelcast.simcore.memory.simulated_memory import MemoryResult
@@ -76,7 +77,7 @@ def sample_memory(
         thread_blocks_per_sm,
         sample if is_sampled else None,
         atomics.found,
-        is_warm,
+        FirstContents.EQUAL_LAUNCH if is_warm else FirstContents.NOTHING,
     )
 
 

@@ -15,7 +15,14 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
-from kernelcast.errors import ExecutionError, LaunchError, LimitExceeded, MemoryAccessError
+from kernelcast.errors import (
+    ExecutionError,
+    InputError,
+    LaunchError,
+    LimitExceeded,
+    MemoryAccessError,
+)
+from kernelcast.simcore.engine.jit.runtime import run as jit_run
 from kernelcast.simcore.engine.jit.runtime.worker import Worker
 
 HEAD = ".version 6.0\n.target sm_50\n.address_size 64\n"
@@ -102,6 +109,19 @@ mov.u64 %rd3, text; cvta.global.u64 %rd4, %rd3;
 st.param.b64 [a], %rd4; st.param.b64 [b], %rd2;
 call.uni (c), vprintf, (a, b);
 ld.param.b32 %r2, [c]; }
+ret;
+}
+"""
+)
+GRID_STATE = (
+    HEAD
+    + """
+.visible .entry count(.param .u64 out) {
+.reg .b32 %r<4>; .reg .b64 %rd<4>;
+mov.b32 %r1, %envreg1; mov.b32 %r2, %envreg2; mov.b64 %rd1, {%r2, %r1};
+atom.global.add.u32 %r3, [%rd1], 1;
+ld.param.u64 %rd2, [out];
+red.global.add.u32 [%rd2], %r3;
 ret;
 }
 """
@@ -314,6 +334,14 @@ def test_thread_blocks_may_wait_for_each_other(memory: kc.DeviceMemory) -> None:
         launch.run(struct.pack("<QI", x.address, 121))
 
 
+def test_the_workspace_of_a_grid_begins_anew(memory: kc.DeviceMemory) -> None:
+    x = memory.allocate(4, "x")
+    launch = kc.load_ptx(GRID_STATE)["count"].prepare(grid=3, block=1, args=[x], memory=memory)
+    for _ in range(4):
+        launch.run()
+    assert memory.read(x, 1, np.uint32)[0] == 4 * (0 + 1 + 2)
+
+
 def test_prints_after_each_run(capsys: pytest.CaptureFixture[str]) -> None:
     launch = kc.load_ptx(PRINT)["print"].prepare(grid=3, block=1, args=[])
     for _ in range(2):
@@ -414,3 +442,42 @@ def test_the_example_of_the_docs(monkeypatch: pytest.MonkeyPatch) -> None:
     exec(compile(code, "device-memory.md", "exec"), names)
     found = names["memory"].read(names["y"], names["n"], np.float32)
     assert np.all(found == 4 * (2 + 1 + 0.5 + 0.25))
+
+
+def test_short_runs_that_add_up_are_worth_optimized_code(
+    memory: kc.DeviceMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("LARGE_IR", 0), ("_OPTIMIZING_S_PER_CHARACTER", 0.0)):
+        monkeypatch.setattr(jit_run, name, value)
+    monkeypatch.setattr(jit_run, "is_compiled", lambda ir: False)
+    levels: list[int] = []
+    compile_module = vars(jit_run)["compile_module"]
+
+    def noted(ir: str, level: int) -> Any:
+        levels.append(level)
+        return compile_module(ir, level)
+
+    monkeypatch.setattr(jit_run, "compile_module", noted)
+    x = memory.allocate(4 * 64, "x")
+    launch = kc.load_ptx(ADD)["add"].prepare(grid=1, block=64, args=[x, 1, 64], memory=memory)
+    runs, until = 0, time.monotonic() + 60
+    while len(levels) < 2 and time.monotonic() < until:
+        launch.run()
+        runs += 1
+    launch.run()
+    assert levels == [0, 2]
+    assert memory.read(x, 64, np.uint32).tolist() == [runs + 1] * 64
+
+
+def test_machine_code_takes_a_block_as_well(memory: kc.DeviceMemory) -> None:
+    x, kernel = memory.allocate(4 * 64, "x"), kc.load_ptx(ADD)["add"]
+    try:
+        launch = kernel.prepare(
+            grid=1, block=64, args=[x, 1, 64], memory=memory, code="native", target="v100-pcie"
+        )
+    except InputError:
+        pytest.skip("no assembler is installed")
+    launch.run()
+    for step in range(2, 8):
+        launch.run(block(x, step, 64))
+    assert memory.read(x, 64, np.uint32).tolist() == [28] * 64

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from kernelcast.capture.arena import CallError
 from kernelcast.capture.properties import attributes_of, properties_of
 from kernelcast.capture.protocol import Kind, LaunchRequest, Status, TextureRequest, packed, words
@@ -21,17 +24,34 @@ _FIRST_OBJECT = 0x7E00_0000_0000_0000
 
 
 def _module(session: Session, payload: bytes) -> bytes:
-    try:
+    with _told(session, "a module"):
         return packed(session.code.load(payload))
+
+
+def _units(session: Session, payload: bytes) -> bytes:
+    (count,) = words(payload, 1)
+    sizes = words(payload, 1 + count)[1:]
+    images, begin = [], 8 * (1 + count)
+    for size in sizes:
+        images.append(payload[begin : begin + size])
+        begin += size
+    with _told(session, "a module"):
+        return packed(session.code.load_units(images, payload[begin:]))
+
+
+@contextmanager
+def _told(session: Session, what: str) -> Iterator[None]:
+    """Code that cannot be had is a failure that others do not follow from."""
+    try:
+        yield
     except CallError as error:
-        session.fail("a module", error)
+        session.fail(what, error)
         session.sticky = Status.SUCCESS
         raise
 
 
 def _module_unload(session: Session, payload: bytes) -> bytes:
     session.code.unload(*words(payload, 1))
-    session.launches.forget()
     return b""
 
 
@@ -47,12 +67,23 @@ def _link(session: Session, payload: bytes) -> bytes:
 
 def _function(session: Session, payload: bytes) -> bytes:
     (module,) = words(payload, 1)
-    return session.code.described(session.code.function(module, payload[8:].decode()))
+    name = payload[8:].decode()
+    try:
+        return session.code.described(session.code.function(module, name))
+    except CallError as error:
+        if error.status is not Status.NOT_FOUND:  # programs look for names that there may not be
+            session.tell(f"error: {error}")
+        raise
 
 
 def _variable(session: Session, payload: bytes) -> bytes:
     (module,) = words(payload, 1)
     return packed(*session.code.variable(module, payload[8:].decode()))
+
+
+def _share(session: Session, payload: bytes) -> bytes:
+    session.arena.share(payload.decode())
+    return b""
 
 
 def _launch(session: Session, payload: bytes) -> bytes:
@@ -140,7 +171,6 @@ def _texture_destroy(session: Session, payload: bytes) -> bytes:
     (number,) = words(payload, 1)
     if session.launches.objects.pop(number, None) is None:
         raise CallError(Status.INVALID_HANDLE, "there is no such texture")
-    session.launches.forget()
     return b""
 
 
@@ -154,10 +184,12 @@ def _refused(session: Session, payload: bytes) -> bytes:
 
 CALLS = {
     Kind.MODULE: _module,
+    Kind.UNITS: _units,
     Kind.MODULE_UNLOAD: _module_unload,
     Kind.LINK: _link,
     Kind.FUNCTION: _function,
     Kind.VARIABLE: _variable,
+    Kind.SHARE: _share,
     Kind.LAUNCH: _launch,
     Kind.LAUNCH_FAILED: _launch_failed,
     Kind.OCCUPANCY: _occupancy,

@@ -41,8 +41,12 @@ def _destroy(session: Session, payload: bytes) -> bytes:
 
 def _add(session: Session, payload: bytes) -> bytes:
     graph, kind, after, request = _node(payload)
-    inside = words(request, 1)[0] if kind is Kind.GRAPH_CREATE else 0
-    return packed(session.graphs.add(graph, kind, request, after, inside))
+    return packed(session.graphs.add(graph, kind, request, after, _inside(kind, request)))
+
+
+def _inside(kind: Kind, request: bytes) -> int:
+    """The number of the graph inside of a node; 0 where there is none."""
+    return words(request, 1)[0] if kind is Kind.GRAPH_CREATE else 0
 
 
 def _node(payload: bytes) -> tuple[int, Kind, tuple[int, ...], bytes]:
@@ -65,12 +69,7 @@ def _set(session: Session, payload: bytes) -> bytes:
         session.graphs.graphs[executable] = session.graphs.of_number(other).copy()
         return b""
     _, kind, (number,), request = _node(payload)
-    targets = (
-        [session.graphs.of_number(executable)] if executable else session.graphs.graphs.values()
-    )
-    for graph in targets:
-        if number in graph.nodes:
-            graph.nodes[number] = GraphNode(number, kind, request)
+    session.graphs.change(executable, number, kind, request, _inside(kind, request))
     return b""
 
 
@@ -81,7 +80,9 @@ def _depend(session: Session, payload: bytes) -> bytes:
 
 
 def _nodes(session: Session, payload: bytes) -> bytes:
-    return packed(*session.graphs.of_number(words(payload, 1)[0]).nodes)
+    number, is_root = words(payload, 2)
+    graph = session.graphs.of_number(number)
+    return packed(*(node for node in graph.nodes if not (is_root and graph.after[node])))
 
 
 def _launch(session: Session, payload: bytes) -> bytes:

@@ -26,8 +26,10 @@ def _allocate(session: Session, payload: bytes) -> bytes:
 def _free(session: Session, payload: bytes) -> bytes:
     address, _ = words(payload, 2)
     _synchronize(session)
+    found = session.arena.memory.find(address)
+    if found is not None:
+        session.launches.contents.invalidate(found.address, found.size)
     session.arena.free(address)
-    session.launches.forget()
     return b""
 
 
@@ -38,7 +40,6 @@ def _register(session: Session, payload: bytes) -> bytes:
 
 def _unregister(session: Session, payload: bytes) -> bytes:
     (address,) = words(payload, 1)
-    session.launches.forget()
     return packed(*session.arena.unregister(address))
 
 
@@ -66,6 +67,8 @@ def _put_copy(session: Session, request: CopyRequest, *, is_in_graph: bool) -> N
     kind = _kind_of(to, source, request.kind)
     if kind is None:  # the host does it
         return
+    if kind is SpanKind.TO_DEVICE:
+        session.launches.contents.invalidate(request.to, request.to_span)
     # Small copies from pageable memory are staged; others to and from it make the host wait.
     is_async = bool(request.is_async) and is_pinned
     record = CopyRecord(kind, request.bytes, request.stream, is_pinned)

@@ -10,6 +10,9 @@ from kernelcast.capture.session import Session
 
 __all__ = ["CALLS"]
 
+_DISABLE_TIMING = 2
+"""A flag of events that are there to be waited for only."""
+
 
 def _synchronize(session: Session, payload: bytes) -> bytes:
     (stream,) = words(payload, 1)
@@ -44,8 +47,11 @@ def _stream_wait(session: Session, payload: bytes) -> bytes:
     return b""
 
 
-def _event_create(session: Session, _payload: bytes) -> bytes:
-    return packed(session.number())
+def _event_create(session: Session, payload: bytes) -> bytes:
+    number = session.number()
+    if words(payload, 1)[0] & _DISABLE_TIMING:
+        session.untimed.add(number)
+    return packed(number)
 
 
 def _event_destroy(session: Session, payload: bytes) -> bytes:
@@ -75,8 +81,8 @@ def _event_synchronize(session: Session, payload: bytes) -> bytes:
 def _event_elapsed(session: Session, payload: bytes) -> bytes:
     first, second = words(payload, 2)
     events = session.timelines[0].events
-    if first not in events or second not in events:
-        raise CallError(Status.INVALID_HANDLE, "an event that was not recorded")
+    if not events.keys() >= {first, second} or session.untimed & {first, second}:
+        raise CallError(Status.INVALID_HANDLE, "an event without a time")
     return struct.pack("<d", (events[second] - events[first]) * 1e3)
 
 

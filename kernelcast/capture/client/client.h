@@ -9,6 +9,9 @@
 
 #include "protocol.h"
 
+/* What programs are told of the driver: as new as the newest toolkit whose code is known. */
+#define KC_DRIVER_VERSION 13050
+
 #define KC_PUBLIC __attribute__((visibility("default")))
 
 enum {
@@ -57,6 +60,9 @@ enum { KC_CACHE_CONFIGURATION = 16, KC_BANK_CONFIGURATION, KC_SETTINGS };
 KC_PUBLIC size_t *kc_setting(unsigned number);
 /* Set by the CUDA runtime when it is in the process. */
 KC_PUBLIC extern int kc_has_runtime;
+/* Attributes of memory pools by their numbers, which the runtime and the driver share. */
+KC_PUBLIC int kc_set_pool(int attribute, const void *value);
+KC_PUBLIC int kc_get_pool(int attribute, void *value);
 #define KC_WORDS(...) ((const uint64_t[]){__VA_ARGS__})
 #define KC_ASK(kind, ...) \
   kc_ask(kind, KC_WORDS(__VA_ARGS__), sizeof KC_WORDS(__VA_ARGS__), NULL, 0, NULL, 0, NULL)

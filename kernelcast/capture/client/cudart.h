@@ -26,7 +26,7 @@ typedef struct module {
   uint64_t id;
   int is_loaded;
   status failure;
-  const void *image;
+  const void *image, **units;
 } module;
 
 typedef struct function {
@@ -44,6 +44,9 @@ status done(status found);
 function *function_of(const void *host, status *why);
 /* The place of a variable behind what stands for it in the program. */
 status variable_of(const void *host, uint64_t *address, size_t *size);
+
+/* A copy of a box as rows, of an asynchronous one in the default stream. */
+kc_copy box_rows(const copy_3d *how);
 
 static inline uint64_t number(const void *handle) { return (uint64_t)(uintptr_t)handle; }
 static inline void *handle(uint64_t number) { return (void *)(uintptr_t)number; }

@@ -106,7 +106,7 @@ API status cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
 API status cudaDeviceReset(void) { return done(KC_ASK(KC_SYNCHRONIZE, KC_ALL_STREAMS)); }
 API status cudaThreadExit(void) { return cudaDeviceReset(); }
 API status cudaDriverGetVersion(int *version) {
-  *version = 13000;
+  *version = KC_DRIVER_VERSION;
   return 0;
 }
 API status cudaRuntimeGetVersion(int *version) {
@@ -169,13 +169,12 @@ API status cudaMemPoolTrimTo(void *pool, size_t keep) {
   return 0;
 }
 API status cudaMemPoolSetAttribute(void *pool, int attribute, void *value) {
-  (void)pool, (void)attribute, (void)value;
-  return 0;
+  (void)pool;
+  return done(kc_set_pool(attribute, value));
 }
 API status cudaMemPoolGetAttribute(void *pool, int attribute, void *value) {
-  (void)pool, (void)attribute;
-  memset(value, 0, 4);
-  return 0;
+  (void)pool;
+  return done(kc_get_pool(attribute, value));
 }
 API status cudaMemPoolSetAccess(void *pool, const void *descriptions, size_t count) {
   (void)pool, (void)descriptions, (void)count;
@@ -186,47 +185,3 @@ API status cudaMemPoolGetAccess(int *flags, void *pool, void *location) {
   *flags = 3;
   return 0;
 }
-
-/* ---- functions that there are not: the program is told, and so is the user ---- */
-
-#define REFUSED(name) \
-  API status name(void) { return done(kc_refuse(#name)); }
-REFUSED(cudaIpcGetMemHandle)
-REFUSED(cudaIpcOpenMemHandle)
-REFUSED(cudaIpcCloseMemHandle)
-REFUSED(cudaIpcGetEventHandle)
-REFUSED(cudaIpcOpenEventHandle)
-REFUSED(cudaMemPoolExportPointer)
-REFUSED(cudaMemPoolImportPointer)
-REFUSED(cudaMemPoolExportToShareableHandle)
-REFUSED(cudaMemPoolImportFromShareableHandle)
-REFUSED(cudaImportExternalMemory)
-REFUSED(cudaDestroyExternalMemory)
-REFUSED(cudaExternalMemoryGetMappedBuffer)
-REFUSED(cudaExternalMemoryGetMappedMipmappedArray)
-REFUSED(cudaImportExternalSemaphore)
-REFUSED(cudaDestroyExternalSemaphore)
-REFUSED(cudaSignalExternalSemaphoresAsync)
-REFUSED(cudaWaitExternalSemaphoresAsync)
-REFUSED(cudaGraphicsGLRegisterBuffer)
-REFUSED(cudaGraphicsGLRegisterImage)
-REFUSED(cudaGraphicsMapResources)
-REFUSED(cudaGraphicsUnmapResources)
-REFUSED(cudaGraphicsUnregisterResource)
-REFUSED(cudaGraphicsResourceGetMappedPointer)
-REFUSED(cudaGraphicsResourceSetMapFlags)
-REFUSED(cudaGraphicsSubResourceGetMappedArray)
-REFUSED(cudaDeviceGetNvSciSyncAttributes)
-REFUSED(cudaGetDriverEntryPoint)
-REFUSED(cudaGetDriverEntryPointByVersion)
-REFUSED(cudaGraphConditionalHandleCreate)
-REFUSED(cudaGraphAddNode)
-REFUSED(cudaGraphAddMemAllocNode)
-REFUSED(cudaGraphAddMemFreeNode)
-REFUSED(cudaDeviceGetGraphMemAttribute)
-REFUSED(cudaDeviceGraphMemTrim)
-REFUSED(cudaStreamUpdateCaptureDependencies)
-REFUSED(cudaStreamBeginCaptureToGraph)
-REFUSED(cudaLibraryLoadData)
-REFUSED(cudaGetExportTable)
-REFUSED(cudaLaunchCooperativeKernelMultiDevice)

@@ -17,9 +17,38 @@ API status cudaStreamIsCapturing(stream_handle stream, int *is_capturing) {
   return done(kc_capture_status(number(stream), is_capturing, NULL));
 }
 WITH_THREAD_STREAMS(cudaStreamIsCapturing)
-API status cudaStreamGetCaptureInfo(stream_handle stream, int *is_capturing, unsigned long long *id) {
-  return done(kc_capture_status(number(stream), is_capturing, id));
+/* Of a stream that is not captured there is nothing more to tell; of another one only the number. */
+static status capture_info(stream_handle stream, int *is_capturing, unsigned long long *id, void **graph,
+                           void *dependencies, size_t *count) {
+  if (graph) *graph = NULL;
+  if (count) *count = 0;
+  status failure = kc_capture_status(number(stream), is_capturing, id);
+  if (!failure && *is_capturing && (graph || dependencies || count))
+    failure = kc_refuse("cudaStreamGetCaptureInfo of the graph");
+  return done(failure);
 }
+#if CUDART_MAJOR >= 13
+API status cudaStreamGetCaptureInfo(stream_handle stream, int *is_capturing, unsigned long long *id,
+                                    void **graph, void *dependencies, void *edges, size_t *count) {
+  (void)edges;
+  return capture_info(stream, is_capturing, id, graph, dependencies, count);
+}
+#else
+API status cudaStreamGetCaptureInfo(stream_handle stream, int *is_capturing, unsigned long long *id) {
+  return capture_info(stream, is_capturing, id, NULL, NULL, NULL);
+}
+API status cudaStreamGetCaptureInfo_v2(stream_handle stream, int *is_capturing, unsigned long long *id,
+                                       void **graph, void *dependencies, size_t *count) {
+  return capture_info(stream, is_capturing, id, graph, dependencies, count);
+}
+WITH_THREAD_STREAMS(cudaStreamGetCaptureInfo_v2)
+API status cudaStreamGetCaptureInfo_v3(stream_handle stream, int *is_capturing, unsigned long long *id,
+                                       void **graph, void *dependencies, void *edges, size_t *count) {
+  (void)edges;
+  return capture_info(stream, is_capturing, id, graph, dependencies, count);
+}
+WITH_THREAD_STREAMS(cudaStreamGetCaptureInfo_v3)
+#endif
 WITH_THREAD_STREAMS(cudaStreamGetCaptureInfo)
 API status cudaThreadExchangeStreamCaptureMode(int *mode) {
   (void)mode;
@@ -48,6 +77,17 @@ API status cudaGraphInstantiate(exec_handle *to, graph_handle graph, node_handle
   if (log && size) *log = 0;
   return cudaGraphInstantiateWithFlags(to, graph, 0);
 }
+#endif
+#if CUDART_MAJOR >= 12
+typedef struct { unsigned long long flags; stream_handle stream; node_handle failed; int result; }
+instantiation;
+API status cudaGraphInstantiateWithParams(exec_handle *to, graph_handle graph, instantiation *how) {
+  how->failed = NULL;
+  status failure = cudaGraphInstantiateWithFlags(to, graph, how->flags);
+  how->result = failure ? 1 : 0;
+  return failure;
+}
+WITH_THREAD_STREAMS(cudaGraphInstantiateWithParams)
 #endif
 API status cudaGraphExecDestroy(exec_handle graph) {
   return done(KC_ASK(KC_GRAPH_EXEC_DESTROY, number(graph)));
@@ -79,89 +119,6 @@ API status cudaGraphExecUpdate(exec_handle executable, graph_handle graph, node_
 }
 #endif
 
-static status send_node(node_handle *to, uint32_t how, uint64_t graph, uint32_t kind,
-                        const node_handle *dependencies, size_t count, const void *request,
-                        size_t bytes) {
-  return done(kc_send_node(to, how, graph, kind, dependencies, count, request, bytes));
-}
-
-static status send_kernel(node_handle *to, uint32_t how, uint64_t graph, const node_handle *dependencies,
-                          size_t count, const kernel_node *node) {
-  kc_launch_request request;
-  status failure;
-  function *called = function_of(node->function, &failure);
-  if (failure) return done(failure);
-  if (!node->arguments && node->extra) return done(kc_refuse("a kernel node with `extra`"));
-  request.words = (kc_launch){.grid = {node->grid.x, node->grid.y, node->grid.z},
-                              .block = {node->block.x, node->block.y, node->block.z},
-                              .shared_bytes = node->shared_bytes};
-  failure = kc_set_arguments(&request, &called->facts, node->arguments);
-  return failure ? done(failure)
-                 : send_node(to, how, graph, KC_LAUNCH, dependencies, count, request.all, request.bytes);
-}
-
-API status cudaGraphAddKernelNode(node_handle *to, graph_handle graph, const node_handle *dependencies,
-                                  size_t count, const kernel_node *node) {
-  return send_kernel(to, KC_GRAPH_ADD, number(graph), dependencies, count, node);
-}
-API status cudaGraphExecKernelNodeSetParams(exec_handle executable, node_handle changed,
-                                            const kernel_node *node) {
-  return send_kernel(NULL, KC_GRAPH_SET, number(executable), &changed, 1, node);
-}
-API status cudaGraphKernelNodeSetParams(node_handle changed, const kernel_node *node) {
-  return cudaGraphExecKernelNodeSetParams(NULL, changed, node);
-}
-
-API status cudaGraphAddMemcpyNode1D(node_handle *to, graph_handle graph,
-                                    const node_handle *dependencies, size_t count, void *into,
-                                    const void *from, size_t size, int kind) {
-  kc_copy rows = {number(into), size, size, number(from), size, size, size, 1, 1, (uint64_t)kind, 0, 1};
-  return send_node(to, KC_GRAPH_ADD, number(graph), KC_COPY, dependencies, count, &rows, sizeof rows);
-}
-
-static uint64_t corner(const array *in, const pitched_pointer *plain, position at, size_t element) {
-  if (in) return kc_in_array(in, at.x * element, at.y, at.z);
-  return number(plain->ptr) + at.z * plain->pitch * plain->ysize + at.y * plain->pitch + at.x;
-}
-
-API status cudaGraphAddMemcpyNode(node_handle *to, graph_handle graph, const node_handle *dependencies,
-                                  size_t count, const copy_3d *how) {
-  size_t element = how->src_array   ? how->src_array->element_bytes
-                   : how->dst_array ? how->dst_array->element_bytes
-                                    : 1;
-  kc_copy rows = {corner(how->dst_array, &how->dst, how->dst_pos, element),
-                  how->dst_array ? how->dst_array->pitch : how->dst.pitch,
-                  how->dst_array ? how->dst_array->slice : how->dst.pitch * how->dst.ysize,
-                  corner(how->src_array, &how->src, how->src_pos, element),
-                  how->src_array ? how->src_array->pitch : how->src.pitch,
-                  how->src_array ? how->src_array->slice : how->src.pitch * how->src.ysize,
-                  how->size.width * element, how->size.height, how->size.depth, (uint64_t)how->kind,
-                  0, 1};
-  return send_node(to, KC_GRAPH_ADD, number(graph), KC_COPY, dependencies, count, &rows, sizeof rows);
-}
-
-API status cudaGraphAddMemsetNode(node_handle *to, graph_handle graph, const node_handle *dependencies,
-                                  size_t count, const fill_node *how) {
-  uint64_t words[] = {number(how->to), how->pitch, how->value, how->element_bytes, how->width,
-                      how->height, 0, 1};
-  return send_node(to, KC_GRAPH_ADD, number(graph), KC_FILL, dependencies, count, words, sizeof words);
-}
-API status cudaGraphAddHostNode(node_handle *to, graph_handle graph, const node_handle *dependencies,
-                                size_t count, const host_node *how) {
-  uint64_t words[] = {(uint64_t)(uintptr_t)how->function, number(how->data), 0};
-  return send_node(to, KC_GRAPH_ADD, number(graph), KC_CALL, dependencies, count, words, sizeof words);
-}
-API status cudaGraphAddEmptyNode(node_handle *to, graph_handle graph, const node_handle *dependencies,
-                                 size_t count) {
-  return send_node(to, KC_GRAPH_ADD, number(graph), KC_DONE, dependencies, count, NULL, 0);
-}
-API status cudaGraphAddChildGraphNode(node_handle *to, graph_handle graph,
-                                      const node_handle *dependencies, size_t count,
-                                      graph_handle child) {
-  uint64_t words[] = {number(child)};
-  return send_node(to, KC_GRAPH_ADD, number(graph), KC_GRAPH_CREATE, dependencies, count, words,
-                   sizeof words);
-}
 API status cudaGraphAddDependencies(graph_handle graph, const node_handle *from, const node_handle *to,
 #if CUDART_MAJOR >= 13
                                     const void *edges,
@@ -177,10 +134,17 @@ API status cudaGraphAddDependencies(graph_handle graph, const node_handle *from,
   return 0;
 }
 
+#if CUDART_MAJOR == 12
+API status cudaGraphAddDependencies_v2(graph_handle graph, const node_handle *from,
+                                       const node_handle *to, const void *edges, size_t count) {
+  (void)edges;
+  return cudaGraphAddDependencies(graph, from, to, count);
+}
+#endif
+
 API status cudaGraphGetNodes(graph_handle graph, node_handle *to, size_t *count) {
-  return done(kc_graph_nodes(number(graph), to, count));
+  return done(kc_graph_nodes(number(graph), 0, to, count));
 }
 API status cudaGraphGetRootNodes(graph_handle graph, node_handle *to, size_t *count) {
-  (void)graph, (void)to, (void)count;
-  return done(kc_refuse("cudaGraphGetRootNodes"));
+  return done(kc_graph_nodes(number(graph), 1, to, count));
 }

@@ -64,21 +64,45 @@ static variable *find_variable(const void *host) {
   return variables[at];
 }
 
+/* Code of units that were compiled apart lies in images of their own, beside what was linked of them. */
+static status load_units(module *wanted, size_t linked_bytes) {
+  size_t count = 0, bytes = linked_bytes;
+  for (; wanted->units[count]; count++) bytes += kc_image_bytes(wanted->units[count]);
+  uint64_t *words = malloc((1 + count) * sizeof *words);
+  char *all = malloc(bytes), *at = all;
+  words[0] = count;
+  for (size_t i = 0; i < count; i++) {
+    words[1 + i] = kc_image_bytes(wanted->units[i]);
+    at = mempcpy(at, wanted->units[i], words[1 + i]);
+  }
+  memcpy(at, wanted->image, linked_bytes);
+  status failure = kc_ask(KC_UNITS, words, (1 + count) * sizeof *words, all, bytes, &wanted->id,
+                          sizeof wanted->id, NULL);
+  free(words), free(all);
+  return failure;
+}
+
 static status load(module *wanted) {
   if (wanted->is_loaded) return wanted->failure;
   wanted->is_loaded = 1;
-  wanted->failure = kc_ask(KC_MODULE, NULL, 0, wanted->image, kc_image_bytes(wanted->image),
-                           &wanted->id, sizeof wanted->id, NULL);
+  size_t bytes = kc_image_bytes(wanted->image);
+  wanted->failure = wanted->units && *wanted->units
+                        ? load_units(wanted, bytes)
+                        : kc_ask(KC_MODULE, NULL, 0, wanted->image, bytes, &wanted->id,
+                                 sizeof wanted->id, NULL);
   return wanted->failure;
 }
 
 /* ---- registration: the code that compilers put into programs calls it before main ---- */
 
-typedef struct { int magic, version; const void *image; void *file; } wrapper;
+typedef struct { int magic, version; const void *image; const void **units; } wrapper;
+enum { OF_UNITS = 2 }; /* a version; of other ones the last word is a name */
 
 API void **__cudaRegisterFatBinary(void *registered) {
   module *made = calloc(1, sizeof *made);
-  made->image = ((wrapper *)registered)->image;
+  const wrapper *given = registered;
+  made->image = given->image;
+  if (given->version == OF_UNITS) made->units = given->units;
   pthread_mutex_lock(&lock);
   if (module_count < TABLE) modules[module_count++] = made;
   pthread_mutex_unlock(&lock);
@@ -131,12 +155,17 @@ static status place(variable *wanted) {
   return failure;
 }
 
+/* All are named first: variables get their places together. */
 static void place_managed(module *in) {
-  for (size_t at = 0; at < TABLE; at++) {
-    variable *found = variables[at];
-    if (found && found->managed && (!in || found->in == in) && !place(found))
-      *found->managed = handle(found->address);
-  }
+  for (int is_second = 0; is_second < 2; is_second++)
+    for (size_t at = 0; at < TABLE; at++) {
+      variable *found = variables[at];
+      if (!found || !found->managed || found->in != in) continue;
+      if (!is_second)
+        kc_post(KC_SHARE, NULL, 0, found->name, strlen(found->name));
+      else if (!place(found))
+        *found->managed = handle(found->address);
+    }
 }
 
 API void __cudaRegisterManagedVar(void **in, void **host, char *device, const char *name,
@@ -290,7 +319,7 @@ API status cudaFuncSetAttribute(const void *host, int attribute, int value) {
   status failure;
   function *called = function_of(host, &failure);
   if (failure) return done(failure);
-  return done(KC_ASK(KC_FUNCTION_SET, called->facts.id, (uint64_t)attribute, (uint64_t)value));
+  return done(kc_set_function(&called->facts, attribute, value));
 }
 
 API status cudaFuncSetCacheConfig(const void *host, int configuration) {
@@ -309,6 +338,23 @@ API status cudaFuncGetName(const char **name, const void *host) {
   function *called = function_of(host, &failure);
   if (!failure) *name = called->name;
   return done(failure);
+}
+
+API status cudaFuncGetParamCount(const void *host, size_t *count) {
+  status failure;
+  function *called = function_of(host, &failure);
+  if (!failure) *count = called->facts.parameters;
+  return done(failure);
+}
+
+API status cudaFuncGetParamInfo(const void *host, size_t index, size_t *offset, size_t *size) {
+  status failure;
+  function *called = function_of(host, &failure);
+  if (!failure && index >= called->facts.parameters) failure = KC_INVALID_VALUE;
+  if (failure) return done(failure);
+  *offset = called->facts.places[2 * index];
+  if (size) *size = called->facts.places[2 * index + 1];
+  return 0;
 }
 
 API status cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, const void *host,

@@ -218,6 +218,7 @@ API status cudaMemcpy2DToArray(array *to, size_t x, size_t y, const void *from, 
                                size_t width, size_t height, int kind) {
   return copy_2d(kc_in_array(to, x, y, 0), to->pitch, number(from), pitch, width, height, kind, NULL, 0);
 }
+WITH_THREAD_COPIES(cudaMemcpy2DToArray)
 API status cudaMemcpy2DToArrayAsync(array *to, size_t x, size_t y, const void *from, size_t pitch,
                                     size_t width, size_t height, int kind, stream_handle stream) {
   return copy_2d(kc_in_array(to, x, y, 0), to->pitch, number(from), pitch, width, height, kind, stream, 1);
@@ -227,6 +228,7 @@ API status cudaMemcpy2DFromArray(void *to, size_t pitch, const array *from, size
                                  size_t width, size_t height, int kind) {
   return copy_2d(number(to), pitch, kc_in_array(from, x, y, 0), from->pitch, width, height, kind, NULL, 0);
 }
+WITH_THREAD_COPIES(cudaMemcpy2DFromArray)
 API status cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, const array *from, size_t x, size_t y,
                                       size_t width, size_t height, int kind, stream_handle stream) {
   return copy_2d(number(to), pitch, kc_in_array(from, x, y, 0), from->pitch, width, height, kind, stream, 1);
@@ -234,9 +236,10 @@ API status cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, const array *from,
 WITH_THREAD_STREAMS(cudaMemcpy2DFromArrayAsync)
 API status cudaMemcpy2DArrayToArray(array *to, size_t x, size_t y, const array *from, size_t from_x,
                                     size_t from_y, size_t width, size_t height, int kind) {
-  return copy_2d(kc_in_array(to, x, y, 0), to->pitch, kc_in_array(from, from_x, from_y, 0), from->pitch, width, height,
-                 kind, NULL, 0);
+  return copy_2d(kc_in_array(to, x, y, 0), to->pitch, kc_in_array(from, from_x, from_y, 0),
+                 from->pitch, width, height, kind, NULL, 0);
 }
+WITH_THREAD_COPIES(cudaMemcpy2DArrayToArray)
 
 /* Bytes in a row of an array, which follow each other without gaps. */
 static status copy_lines_to(array *in, size_t x, size_t y, uint64_t host, size_t size, int kind,
@@ -248,21 +251,32 @@ static status copy_lines_to(array *in, size_t x, size_t y, uint64_t host, size_t
 API status cudaMemcpyToArray(array *to, size_t x, size_t y, const void *from, size_t size, int kind) {
   return copy_lines_to(to, x, y, number(from), size, kind, NULL, 0, 1);
 }
+WITH_THREAD_COPIES(cudaMemcpyToArray)
 API status cudaMemcpyToArrayAsync(array *to, size_t x, size_t y, const void *from, size_t size,
                                   int kind, stream_handle stream) {
   return copy_lines_to(to, x, y, number(from), size, kind, stream, 1, 1);
 }
+WITH_THREAD_STREAMS(cudaMemcpyToArrayAsync)
 API status cudaMemcpyFromArray(void *to, array *from, size_t x, size_t y, size_t size, int kind) {
   return copy_lines_to(from, x, y, number(to), size, kind, NULL, 0, 0);
 }
+WITH_THREAD_COPIES(cudaMemcpyFromArray)
+API status cudaMemcpyFromArrayAsync(void *to, array *from, size_t x, size_t y, size_t size, int kind,
+                                    stream_handle stream) {
+  return copy_lines_to(from, x, y, number(to), size, kind, stream, 1, 0);
+}
+WITH_THREAD_STREAMS(cudaMemcpyFromArrayAsync)
+API status cudaMemcpyArrayToArray(array *to, size_t x, size_t y, array *from, size_t from_x,
+                                  size_t from_y, size_t size, int kind) {
+  return copy_lines_to(to, x, y, kc_in_array(from, from_x, from_y, 0), size, kind, NULL, 0, 1);
+}
+WITH_THREAD_COPIES(cudaMemcpyArrayToArray)
 
-static status copy_box(const copy_3d *how, stream_handle stream, int is_async) {
-  size_t bytes = how->src_array   ? how->src_array->element_bytes
-                 : how->dst_array ? how->dst_array->element_bytes
-                                  : 1;
+kc_copy box_rows(const copy_3d *how) {
+  const array *in = how->src_array ? how->src_array : how->dst_array;
+  size_t bytes = in ? in->element_bytes : 1;
   kc_copy rows = {.width = how->size.width * bytes, .height = how->size.height,
-                  .depth = how->size.depth, .kind = (uint64_t)how->kind,
-                  .stream = number(stream), .is_async = (uint64_t)is_async};
+                  .depth = how->size.depth, .kind = (uint64_t)how->kind, .is_async = 1};
   if (how->src_array) {
     rows.from = kc_in_array(how->src_array, how->src_pos.x * bytes, how->src_pos.y, how->src_pos.z);
     rows.from_pitch = how->src_array->pitch, rows.from_slice = how->src_array->slice;
@@ -279,6 +293,12 @@ static status copy_box(const copy_3d *how, stream_handle stream, int is_async) {
     rows.to = number(how->dst.ptr) + how->dst_pos.z * rows.to_slice +
               how->dst_pos.y * rows.to_pitch + how->dst_pos.x;
   }
+  return rows;
+}
+
+static status copy_box(const copy_3d *how, stream_handle stream, int is_async) {
+  kc_copy rows = box_rows(how);
+  rows.stream = number(stream), rows.is_async = (uint64_t)is_async;
   return copy(&rows);
 }
 API status cudaMemcpy3D(const copy_3d *how) { return copy_box(how, NULL, 0); }
@@ -287,6 +307,30 @@ API status cudaMemcpy3DAsync(const copy_3d *how, stream_handle stream) {
   return copy_box(how, stream, 1);
 }
 WITH_THREAD_STREAMS(cudaMemcpy3DAsync)
+
+typedef struct {
+  array *src_array;
+  position src_pos;
+  pitched_pointer src;
+  int src_device;
+  array *dst_array;
+  position dst_pos;
+  pitched_pointer dst;
+  int dst_device;
+  extent size;
+} peer_copy_3d;
+static status copy_peer(const peer_copy_3d *how, stream_handle stream, int is_async) {
+  if (how->src_device || how->dst_device) return done(INVALID_DEVICE);
+  copy_3d same = {how->src_array, how->src_pos, how->src, how->dst_array, how->dst_pos,
+                  how->dst, how->size, DEVICE_TO_DEVICE};
+  return copy_box(&same, stream, is_async);
+}
+API status cudaMemcpy3DPeer(const peer_copy_3d *how) { return copy_peer(how, NULL, 0); }
+WITH_THREAD_COPIES(cudaMemcpy3DPeer)
+API status cudaMemcpy3DPeerAsync(const peer_copy_3d *how, stream_handle stream) {
+  return copy_peer(how, stream, 1);
+}
+WITH_THREAD_STREAMS(cudaMemcpy3DPeerAsync)
 
 /* ---- fills ---- */
 
@@ -310,11 +354,19 @@ API status cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, si
   return fill(to, pitch, value, width, height, stream, 1);
 }
 WITH_THREAD_STREAMS(cudaMemset2DAsync)
-API status cudaMemset3D(pitched_pointer to, int value, extent size) {
+static status fill_box(pitched_pointer to, int value, extent size, stream_handle stream, int is_async) {
   for (size_t slice = 0; slice < size.depth; slice++) {
     status failure = fill((char *)to.ptr + slice * to.pitch * to.ysize, to.pitch, value, size.width,
-                          size.height, NULL, 0);
+                          size.height, stream, is_async);
     if (failure) return failure;
   }
   return 0;
 }
+API status cudaMemset3D(pitched_pointer to, int value, extent size) {
+  return fill_box(to, value, size, NULL, 0);
+}
+WITH_THREAD_COPIES(cudaMemset3D)
+API status cudaMemset3DAsync(pitched_pointer to, int value, extent size, stream_handle stream) {
+  return fill_box(to, value, size, stream, 1);
+}
+WITH_THREAD_STREAMS(cudaMemset3DAsync)

@@ -48,6 +48,18 @@ API status cudaStreamGetId(stream_handle stream, unsigned long long *id) {
   *id = number(stream);
   return 0;
 }
+WITH_THREAD_STREAMS(cudaStreamGetId)
+API status cudaStreamGetDevice(stream_handle stream, int *device) {
+  (void)stream;
+  *device = 0;
+  return 0;
+}
+WITH_THREAD_STREAMS(cudaStreamGetDevice)
+API status cudaStreamCopyAttributes(stream_handle to, stream_handle from) {
+  (void)to, (void)from;
+  return 0;
+}
+WITH_THREAD_STREAMS(cudaStreamCopyAttributes)
 API status cudaStreamSetAttribute(stream_handle stream, int attribute, const void *value) {
   (void)stream, (void)attribute, (void)value;
   return 0;

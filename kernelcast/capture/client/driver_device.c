@@ -5,7 +5,7 @@
 #include "driver.h"
 #include "errors.h"
 
-enum { DRIVER_VERSION = 13000, PROPERTIES_ROOM = 4096, NAME_BYTES = 256, UUID_BYTES = 16 };
+enum { PROPERTIES_OF = 13, PROPERTIES_ROOM = 4096, NAME_BYTES = 256, UUID_BYTES = 16 };
 
 status done(status found) {
   switch (found) {
@@ -23,7 +23,7 @@ status check_device(int device) { return device ? NO_DEVICE_OF_NUMBER : 0; }
 
 API status cuInit(unsigned flags) { return flags ? KC_INVALID_VALUE : 0; }
 API status cuDriverGetVersion(int *version) {
-  *version = DRIVER_VERSION;
+  *version = KC_DRIVER_VERSION;
   return 0;
 }
 
@@ -64,7 +64,7 @@ API status cuDeviceComputeCapability(int *major, int *minor, int device) {
 /* The runtime's properties begin with the name and the UUID of the device. */
 static status properties(char *to, int device) {
   if (device) return NO_DEVICE_OF_NUMBER;
-  uint64_t version = DRIVER_VERSION / 1000;
+  uint64_t version = PROPERTIES_OF;
   return done(kc_ask(KC_PROPERTIES, &version, sizeof version, NULL, 0, to, PROPERTIES_ROOM, NULL));
 }
 API status cuDeviceGetName(char *to, int size, int device) {

@@ -205,5 +205,8 @@ API status cuGraphAddDependencies_v2(graph_handle graph, const node_handle *from
   return cuGraphAddDependencies(graph, from, to, count);
 }
 API status cuGraphGetNodes(graph_handle graph, node_handle *to, size_t *count) {
-  return done(kc_graph_nodes(number(graph), to, count));
+  return done(kc_graph_nodes(number(graph), 0, to, count));
+}
+API status cuGraphGetRootNodes(graph_handle graph, node_handle *to, size_t *count) {
+  return done(kc_graph_nodes(number(graph), 1, to, count));
 }

@@ -115,12 +115,7 @@ API status cuFuncGetAttribute(int *value, int attribute, const function *of) {
   return 0;
 }
 API status cuFuncSetAttribute(function *of, int attribute, int value) {
-  enum { MAX_DYNAMIC_SHARED_BYTES = 8 };
-  if (!of) return INVALID_HANDLE;
-  status failure = KC_ASK(KC_FUNCTION_SET, of->facts.id, (uint64_t)attribute, (uint64_t)value);
-  if (!failure && attribute == MAX_DYNAMIC_SHARED_BYTES)
-    of->facts.max_dynamic_shared_bytes = (uint64_t)value;
-  return done(failure);
+  return of ? done(kc_set_function(&of->facts, attribute, value)) : INVALID_HANDLE;
 }
 API status cuKernelGetAttribute(int *value, int attribute, const function *of, int device) {
   return device ? NO_DEVICE_OF_NUMBER : cuFuncGetAttribute(value, attribute, of);

@@ -100,13 +100,12 @@ API status cuMemPoolTrimTo(void *pool, size_t keep) {
   return 0;
 }
 API status cuMemPoolSetAttribute(void *pool, int attribute, void *value) {
-  (void)pool, (void)attribute, (void)value;
-  return 0;
+  (void)pool;
+  return done(kc_set_pool(attribute, value));
 }
 API status cuMemPoolGetAttribute(void *pool, int attribute, void *value) {
   (void)pool;
-  memset(value, 0, attribute < 4 ? 4 : 8); /* the first three are flags, the others sizes */
-  return 0;
+  return done(kc_get_pool(attribute, value));
 }
 API status cuMemPoolSetAccess(void *pool, const void *descriptions, size_t count) {
   (void)pool, (void)descriptions, (void)count;

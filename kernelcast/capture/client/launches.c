@@ -36,8 +36,16 @@ int kc_check_launch(const kc_launch *words, const kc_function *called) {
   uint64_t threads = words->block[0] * words->block[1] * words->block[2];
   if (threads > facts->max_threads) return INVALID_CONFIGURATION;
   if (threads > called->max_threads) return OUT_OF_RESOURCES;
-  if (words->shared_bytes + called->shared_bytes > facts->max_shared_bytes) return KC_INVALID_VALUE;
+  if (words->shared_bytes > called->max_dynamic_shared_bytes) return KC_INVALID_VALUE;
   return KC_SUCCESS;
+}
+
+int kc_set_function(kc_function *called, int attribute, int value) {
+  enum { MAX_DYNAMIC_SHARED_BYTES = 8 };
+  int failure = KC_ASK(KC_FUNCTION_SET, called->id, (uint64_t)attribute, (uint64_t)value);
+  if (!failure && attribute == MAX_DYNAMIC_SHARED_BYTES)
+    called->max_dynamic_shared_bytes = (uint64_t)value;
+  return failure;
 }
 
 int kc_do_launch(const kc_launch_request *request, int failure) {
@@ -68,10 +76,10 @@ int kc_send_node(void **to, uint32_t how, uint64_t graph, uint32_t kind, void *c
   return failure;
 }
 
-int kc_graph_nodes(uint64_t graph, void **to, size_t *count) {
-  uint64_t found[MOST_NODES];
+int kc_graph_nodes(uint64_t graph, int is_root, void **to, size_t *count) {
+  uint64_t found[MOST_NODES], words[] = {graph, (uint64_t)is_root};
   size_t bytes = 0;
-  int failure = kc_ask(KC_GRAPH_NODES, &graph, sizeof graph, NULL, 0, found, sizeof found, &bytes);
+  int failure = kc_ask(KC_GRAPH_NODES, words, sizeof words, NULL, 0, found, sizeof found, &bytes);
   size_t known = bytes / sizeof *found;
   if (known > MOST_NODES) known = MOST_NODES;
   for (size_t i = 0; to && i < known && i < *count; i++) to[i] = (void *)(uintptr_t)found[i];

@@ -72,7 +72,7 @@ typedef enum {
   KC_GRAPH_INSTANTIATE = 38, /* graph */
   KC_GRAPH_EXEC_DESTROY = 39, /* executable graph */
   KC_GRAPH_LAUNCH = 40,    /* executable graph, stream */
-  KC_GRAPH_NODES = 41,     /* graph */
+  KC_GRAPH_NODES = 41,     /* graph, whether only nodes that come after no other */
   KC_GRAPH_SET = 42,       /* executable graph, node, kind of request; the request */
   KC_GRAPH_DEPEND = 43,    /* graph, dependencies, each: from, to */
   KC_TEXTURE_CREATE = 44,  /* see kc_texture */
@@ -80,6 +80,8 @@ typedef enum {
   KC_TIME = 46,            /* predicted nanoseconds since the program began */
   KC_GOODBYE = 47,
   KC_LINK = 48,            /* PTX texts, each ended by a zero byte */
+  KC_SHARE = 49,           /* name of a variable that the host reaches, too, before its place is asked for */
+  KC_UNITS = 50,           /* count, bytes of each; fat binaries of units, and what was linked of them */
   KC_CL_DEVICE = 60,       /* what OpenCL says of the device: number, bytes, value of each */
   KC_CL_BUILD = 61,        /* whether it is SPIR-V; options, folder, source, two zero bytes between */
   KC_CL_KERNEL = 62,       /* module, global offset; name */

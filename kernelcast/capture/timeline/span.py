@@ -35,6 +35,7 @@ class Span:
     stream: int
     start_s: float
     end_s: float
+    is_in_graph: bool = False
 
     @property
     def seconds(self) -> float:

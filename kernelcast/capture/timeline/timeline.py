@@ -133,7 +133,7 @@ class DeviceTimeline:
                 break
             start = max(start, end)
         self._running.append((start + work.seconds, share))
-        return Span(work.kind, work.number, work.stream, start, start + work.seconds)
+        return _span(work, start, start + work.seconds)
 
     def _transfer(self, work: Work, earliest: float) -> Span:
         link = self.link
@@ -142,11 +142,15 @@ class DeviceTimeline:
             seconds = moved / self.device.dram.bandwidth_bytes_per_s
             launch = self.device.timing
             seconds += 0.0 if launch is None else launch.launch_overhead_s
-            return Span(work.kind, work.number, work.stream, earliest, earliest + seconds)
+            return _span(work, earliest, earliest + seconds)
         rate = link.bandwidth_bytes_per_s
         if not work.is_pinned:
             rate = link.pageable_bandwidth_bytes_per_s
         start = max(earliest, self._link_free.get(work.kind, 0.0))
         end = start + link.latency_s + work.bytes / rate
         self._link_free[work.kind] = end
-        return Span(work.kind, work.number, work.stream, start, end)
+        return _span(work, start, end)
+
+
+def _span(work: Work, start: float, end: float) -> Span:
+    return Span(work.kind, work.number, work.stream, start, end, work.is_in_graph)

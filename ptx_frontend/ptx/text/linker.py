@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from kernelcast.ptx_frontend.ptx.text.parser import parse
 from kernelcast.ptx_frontend.ptx.text.source import SourceText
-from kernelcast.ptx_frontend.ptx.text.syntax import ModuleSyntax
+from kernelcast.ptx_frontend.ptx.text.syntax import Function, ModuleSyntax, VariableDeclaration
 
 __all__ = ["linked"]
 
@@ -45,7 +45,8 @@ def linked(texts: Sequence[str]) -> str:
 def _linkages(module: ModuleSyntax) -> dict[str, str]:
     """The linkage of each name of a module, empty for what it keeps for itself."""
     found: dict[str, str] = {}
-    for declared in (*module.variables, *module.functions):
+    declarations: list[VariableDeclaration | Function] = [*module.variables, *module.functions]
+    for declared in declarations:
         found[declared.name] = declared.linkage or found.get(declared.name, "")
     return found
 

@@ -223,7 +223,7 @@ def _levels(
     asked = np.maximum(np.maximum(counts.sectors, counts.l1_reads), served)
     kept = counts.l1_hits + counts.merged_writes
     below = asked - kept
-    dram = counts.dram_reads * traffic.transaction_bytes + counts.dram_writes * _written(traffic)
+    dram = counts.dram_reads * traffic.transaction_bytes + _written(traffic)
     return MemoryLevels(
         sectors=_ratio(asked * traffic.sector_bytes, requests * sector_bytes),
         ideal_sectors=_ratio(counts.ideal_sectors * traffic.sector_bytes, requests * sector_bytes),
@@ -254,14 +254,28 @@ def _partial_writes(counts: Counters, below: npt.NDArray[Any]) -> Floats:
     return _ratio(first, below) * max(0.0, left)
 
 
-def _written(traffic: TrafficResult) -> float:
-    """Bytes that reach DRAM in the launch for one of the writes that it made necessary.
+def _written(traffic: TrafficResult) -> Floats:
+    """Bytes written to DRAM in the launch, by pc.
 
-    Several writes may go in one transaction, and some stay in L2.
+    Several of the writes that it made necessary may go in one transaction, and some stay in L2.
+    What is written beyond them was left dirty by launches before: it goes with the accesses that
+    brought something else to L2.
     """
-    writes = int(traffic.by_instruction.dram_writes.sum())
-    transactions = traffic.dram_write_transactions - traffic.left_writes
-    return transactions * traffic.transaction_bytes / writes if writes else 0.0
+    counts = traffic.by_instruction
+    own = min(traffic.writes.evicted, int(counts.dram_writes.sum()))
+    others = traffic.writes.evicted - own
+    brought = counts.dram_reads + counts.dram_writes
+    found: Floats = np.add(
+        counts.dram_writes * _bytes_each(own, counts.dram_writes, traffic),
+        brought * _bytes_each(others, brought, traffic),
+    )
+    return found
+
+
+def _bytes_each(transactions: int, counts: npt.NDArray[np.int64], traffic: TrafficResult) -> float:
+    """Bytes of so many transactions for each of what `counts` count; 0 where that is nothing."""
+    all_ = int(counts.sum())
+    return transactions * traffic.transaction_bytes / all_ if all_ else 0.0
 
 
 def _is_bulk(rows: Sequence[InstructionRow]) -> npt.NDArray[np.bool_]:

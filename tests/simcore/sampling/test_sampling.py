@@ -13,7 +13,7 @@ import pytest
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import CacheFacts, CoalescingRule, Device
 from kernelcast.simcore.device.file import load_device
-from kernelcast.simcore.memory.hierarchy import SampledTraffic, TrafficResult
+from kernelcast.simcore.memory.hierarchy import SampledTraffic, TrafficResult, WriteBacks
 from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.simcore.sampling.extrapolation import extrapolate
@@ -335,7 +335,7 @@ def test_counts_of_another_plan_are_refused() -> None:
     stream = STREAMS["stencil"]
     plan = planned(stream, 0.1)
     nothing = Counters(*(np.zeros(4, np.int64) for _ in Counters._fields))
-    finished = TrafficResult(nothing, 32, 32, 0, 0)
+    finished = TrafficResult(nothing, 32, 32, WriteBacks(0))
     with pytest.raises(TraceFormatError, match="counts of 1 intervals where"):
         extrapolate(plan, [nothing], finished, stream.classes)
 
@@ -361,7 +361,7 @@ def test_accesses_under_a_guard_and_in_few_thread_blocks() -> None:
     assert sum(own[1] for own in requests) > 0
     parts = [counted(own, rate) for own in requests]
     whole = Counters(*(sum(columns) for columns in zip(*parts, strict=True)))
-    found = extrapolate(plan, parts, TrafficResult(whole, 32, 32, 0, 123), classes)
+    found = extrapolate(plan, parts, TrafficResult(whole, 32, 32, WriteBacks(123)), classes)
     expected = [10 * size // 2, 6 * 3]
     assert found.traffic.by_instruction.requests.tolist() == expected
     assert found.traffic.by_instruction.l2_read_hits.tolist() == [5 * size * 4, 18 * 7]
@@ -377,7 +377,7 @@ def test_measuring_nothing_is_an_error_and_not_a_certainty() -> None:
     parts = [warm_up if i.role is Role.WARM_UP else nothing for i in plan.intervals]
     whole = Counters(*(sum(columns) for columns in zip(*parts, strict=True)))
     with pytest.raises(TraceFormatError, match="none of the accesses that were to be measured"):
-        extrapolate(plan, parts, TrafficResult(whole, 32, 32, 0, 0), stream.classes)
+        extrapolate(plan, parts, TrafficResult(whole, 32, 32, WriteBacks(0)), stream.classes)
 
 
 def test_a_kernel_without_accesses_has_no_traffic() -> None:

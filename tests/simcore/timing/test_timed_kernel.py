@@ -15,6 +15,7 @@ from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.runnable import RunnableKernel
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.isa.ir.kernel import Kernel
+from kernelcast.simcore.memory.hierarchy import WriteBacks
 from kernelcast.simcore.memory.levels import Counters
 from kernelcast.simcore.memory.simulated_memory import simulate_memory
 from kernelcast.simcore.profile.timed import timed_warps
@@ -310,7 +311,8 @@ def test_a_transaction_may_take_several_written_sectors(compile_ptx: Compile, de
         grid=2, block=256, args=[out], warp_width=width, record_paths=True
     )
     memory = simulate_memory(trace.data, load_device(device), 1)
-    written = replace(memory, traffic=replace(memory.traffic, left_writes=0))
+    evicted = WriteBacks(memory.traffic.dram_write_transactions)
+    written = replace(memory, traffic=replace(memory.traffic, writes=evicted))
     found = timed_kernel(trace.data, load_device(device), written)
     (pc,) = (i.pc for i in kernel.instructions if i.mnemonic.startswith("st.global"))
     assert found.levels.l2_hits[pc] == 0.5

@@ -20,6 +20,8 @@ _MOST_COUNTED_BYTES = 1 << 18
 _SHORT_S, _LONG_S = 1e-4, 2e-3
 """Pieces that take less or more time make the next ones longer or shorter."""
 
+_PIECES_AT_THE_END = 4
+
 
 class Hand:
     """A worker with room for the counters of a piece, which nobody reads.
@@ -65,6 +67,8 @@ class DealtGrid:
         self._next = 0
         self._end = thread_blocks
         self._lock = threading.Lock()
+        self.is_shared = False
+        """Whether several threads work on it."""
         self.is_cut = False
         """Whether thread blocks were left out."""
 
@@ -83,7 +87,10 @@ class DealtGrid:
         """Runs a piece; False when none is left."""
         with self._lock:
             first = self._next
-            end = min(self._end, first + min(self.size, hand.rows))
+            size = min(self.size, hand.rows)
+            if self.is_shared:  # so that all end at about the same time
+                size = min(size, max(1, self.left // _PIECES_AT_THE_END))
+            end = min(self._end, first + size)
             if first == end or self.faults or self.broken:
                 return False
             self._next = end

@@ -22,7 +22,7 @@ from kernelcast.simcore.launch.parameter_block import replaceable_ranges
 
 __all__ = ["ReadyLaunch"]
 
-_ALONE_S = 1e-4
+_ALONE_S = 2e-4
 """A run that lasts longer gets more threads than the one that launches."""
 _POLL_S = 0.05
 _MOST_STACK_BYTES = 1 << 18
@@ -98,6 +98,7 @@ class ReadyLaunch:
         else:
             self._run(deadline_in(self._limits.seconds), began)
         self._code.ran(time.monotonic() - began)
+        self._code.improve(0.0)
 
     def _run(self, deadline: Deadline | None, began: float) -> None:
         grid = DealtGrid(self._launch.thread_blocks, self._piece)
@@ -114,9 +115,9 @@ class ReadyLaunch:
         except BaseException:
             grid.stop()
             self._stop()
+            self._hands, self._own_hand = [], None  # whatever comes, nobody uses them again
             for errand in errands:
                 errand.join()
-            self._hands, self._own_hand = [], None
             raise
         self._is_long = time.monotonic() - began > _ALONE_S
 
@@ -146,6 +147,7 @@ class ReadyLaunch:
         while len(self._hands) < count:
             self._hands.append(Hand(self._task, looks_up=False))
         hands = self._hands[:count]
+        grid.is_shared = True
         for hand in hands:
             hand.worker.begin()
         work = [partial(self._work_there, grid, hand) for hand in hands]

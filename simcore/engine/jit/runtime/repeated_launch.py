@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import deque
 from threading import Lock
 
+from kernelcast.errors import LaunchError
 from kernelcast.simcore.engine.jit.runtime.ready_launch import ReadyLaunch
 from kernelcast.simcore.engine.rules.host_functions import PrintedText
+from kernelcast.simcore.host.deadline import time_limit
 from kernelcast.simcore.isa.ir.kernel import Kernel
 from kernelcast.simcore.launch.launch import Launch, Limits
 from kernelcast.simcore.launch.parameter_block import check_block, with_parameters
@@ -46,6 +48,9 @@ class RepeatedLaunch:
                 self._ready = self._made(self._with(self._block))
             try:
                 self._ready.run()
+            except MemoryError:
+                name = self._kernel.name
+                raise LaunchError(f"no memory left to execute kernel {name}") from None
             finally:
                 self._printed.flush()
 
@@ -68,4 +73,5 @@ class RepeatedLaunch:
         return with_parameters(self._kernel, self._launch, block)
 
     def _made(self, launch: Launch) -> ReadyLaunch:
-        return ReadyLaunch(self._kernel, launch, self._width, self._limits, self._printed)
+        with time_limit(self._limits.seconds):  # code may have to be compiled
+            return ReadyLaunch(self._kernel, launch, self._width, self._limits, self._printed)

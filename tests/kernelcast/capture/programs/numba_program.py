@@ -1,5 +1,7 @@
 """Adds vectors, sums with atomics and uses constants in Numba, and checks the results."""
 
+import sys
+
 import numpy as np
 from numba import cuda, float32
 
@@ -51,7 +53,7 @@ def main() -> None:
     pinned = cuda.pinned_array(10, np.float32)
     pinned[:] = 7
     assert (cuda.to_device(pinned).copy_to_host() == 7).all()
-    print("all right")
+    sys.stdout.write("all right\n")
 
 
 main()

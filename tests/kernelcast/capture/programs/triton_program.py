@@ -1,6 +1,7 @@
 """Adds vectors and multiplies matrices in Triton without torch, and checks the results."""
 
 import ctypes
+import sys
 
 import numpy as np
 import triton
@@ -33,21 +34,21 @@ class Buffer:
 
 
 @triton.jit
-def added(out, first, second, count, BLOCK: tl.constexpr):
+def added(out, first, second, count, block: tl.constexpr):
     """One block of elements for each program."""
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    i = tl.program_id(0) * block + tl.arange(0, block)
     inside = i < count
     total = tl.load(first + i, mask=inside) + tl.load(second + i, mask=inside)
     tl.store(out + i, total, mask=inside)
 
 
 @triton.jit
-def multiplied(out, first, second, N: tl.constexpr):
+def multiplied(out, first, second, size: tl.constexpr):
     """The product of two matrices in one program, on the tensor cores."""
-    rows, columns = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
-    a = tl.load(first + rows * N + columns)
-    b = tl.load(second + rows * N + columns)
-    tl.store(out + rows * N + columns, tl.dot(a, b))
+    rows, columns = tl.arange(0, size)[:, None], tl.arange(0, size)[None, :]
+    a = tl.load(first + rows * size + columns)
+    b = tl.load(second + rows * size + columns)
+    tl.store(out + rows * size + columns, tl.dot(a, b))
 
 
 def main() -> None:
@@ -55,14 +56,14 @@ def main() -> None:
     assert driver.cuInit(0) == 0
     values = np.arange(1000, dtype=np.float32)
     first, out = Buffer(values), Buffer(np.zeros_like(values))
-    added[(triton.cdiv(values.size, 256),)](out, first, first, values.size, BLOCK=256)
+    added[(triton.cdiv(values.size, 256),)](out, first, first, values.size, block=256)
     assert (out.host() == 2 * values).all()
     random = np.random.default_rng(1)
     a, b = (random.integers(-8, 8, (32, 32)).astype(np.float16) for _ in range(2))
     product = Buffer(np.zeros((32, 32), np.float32))
-    multiplied[(1,)](product, Buffer(a), Buffer(b), N=32)
+    multiplied[(1,)](product, Buffer(a), Buffer(b), size=32)
     assert (product.host() == a.astype(np.float32) @ b.astype(np.float32)).all()
-    print("all right")
+    sys.stdout.write("all right\n")
 
 
 main()

@@ -1,0 +1,129 @@
+"""Builds the libraries of `client` with the C compiler of the host.
+
+It imports nothing of kernelcast: setup.py runs it before there is a package.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["CLIENT_SOURCES", "BuildFailed", "build", "key"]
+
+CLIENT_SOURCES = Path(__file__).parent / "client"
+_COMPILERS = ("cc", "gcc", "clang")
+_FLAGS = (
+    *("-D_GNU_SOURCE", "-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared"),
+    "-Wl,-z,defs",
+)
+_CORE = "libkernelcast_client.so"
+
+
+class BuildFailed(Exception):
+    """There is no compiler, or it refuses a source; the text is for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Library:
+    """One library: its file and soname, its sources, and how they are compiled."""
+
+    name: str
+    sources: Sequence[str]
+    flags: Sequence[str] = ()
+    version: str = ""
+    """The version of all of its symbols, which programs ask for by name."""
+    script: str = ""
+    """The file that says the versions of its symbols."""
+
+
+def _runtime(major: int, soname: str) -> _Library:
+    parts = ("launch", "memory", "device", "streams", "textures", "graphs", "nodes", "refused")
+    sources = tuple(f"cudart_{part}.c" for part in parts)
+    return _Library(soname, sources, (f"-DCUDART_MAJOR={major}",), soname)
+
+
+def _driver() -> _Library:
+    parts = ("device", "context", "memory", "copies", "streams", "modules", "launch", "textures")
+    sources = (*parts, "graphs", "entry", "refused")
+    return _Library("libcuda.so.1", tuple(f"driver_{part}.c" for part in sources))
+
+
+def _opencl() -> _Library:
+    parts = ("objects", "dispatch", "platform", "queues", "memory", "transfers", "programs")
+    sources = (*parts, "kernels", "launches", "images", "image_transfers")
+    return _Library(
+        "libOpenCL.so.1",
+        tuple(f"opencl_{part}.c" for part in sources),
+        # A loader that has the same functions may be in the process.
+        ("-Wl,-Bsymbolic",),
+        script="opencl.map",
+    )
+
+
+_LIBRARIES = (
+    _Library(_CORE, ("client.c", "errors.c", "settings.c", "arrays.c", "launches.c")),
+    _driver(),
+    _opencl(),
+    _runtime(11, "libcudart.so.11.0"),
+    _runtime(12, "libcudart.so.12"),
+    _runtime(13, "libcudart.so.13"),
+)
+
+
+def build(folder: Path) -> Path:
+    """Compiles all libraries into a folder; BuildFailed with the reason."""
+    compiler = next((path for name in _COMPILERS if (path := shutil.which(name))), None)
+    if compiler is None:
+        raise BuildFailed(
+            "capture needs a C compiler to build its libraries, or a wheel that brings them: "
+            f"none of {', '.join(_COMPILERS)} is on the PATH"
+        )
+    partial = folder.with_name(f"{folder.name}.{os.getpid()}")
+    partial.mkdir(parents=True, exist_ok=True)
+    try:
+        for library in _LIBRARIES:
+            _compile(compiler, library, partial)
+        # What programs find that ask for the driver without a version.
+        (partial / "libcuda.so").symlink_to("libcuda.so.1")
+        (partial / key()).touch()
+        with contextlib.suppress(OSError):  # another process was faster
+            partial.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return folder
+
+
+def _compile(compiler: str, library: _Library, folder: Path) -> None:
+    command = [compiler, *_FLAGS, *library.flags, f"-Wl,-soname,{library.name}"]
+    if library.version:
+        script = folder / f"{library.name}.map"
+        script.write_text(f"{library.version} {{ global: cuda*; __cuda*; local: *; }};\n")
+        command.append(f"-Wl,--version-script={script}")
+    if library.script:
+        command.append(f"-Wl,--version-script={CLIENT_SOURCES / library.script}")
+    command += [str(CLIENT_SOURCES / source) for source in library.sources]
+    if library.name != _CORE:
+        command += [str(folder / _CORE), "-Wl,-rpath,$ORIGIN"]
+    done = subprocess.run(
+        [*command, "-lpthread", "-o", str(folder / library.name)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise BuildFailed(f"{library.name} cannot be built by {compiler}:\n{done.stderr.strip()}")
+
+
+def key() -> str:
+    """What the libraries are built of, as a name."""
+    found = hashlib.sha256()
+    for file in sorted((*CLIENT_SOURCES.glob("*.[ch]"), *CLIENT_SOURCES.glob("*.map"))):
+        found.update(file.name.encode() + b"\0" + file.read_bytes())
+    found.update(repr((_FLAGS, _LIBRARIES)).encode())
+    return found.hexdigest()[:20]

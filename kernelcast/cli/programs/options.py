@@ -1,0 +1,72 @@
+"""The options of `kernelcast capture`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "Devices",
+    "Every",
+    "HostTime",
+    "Launch",
+    "Output",
+    "ProgramCommand",
+    "Trace",
+    "WorkloadFile",
+]
+
+ProgramCommand = Annotated[
+    list[str],
+    typer.Argument(
+        help="The program and its arguments, or a recording.", metavar="-- PROGRAM ARGS"
+    ),
+]
+Devices = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--device",
+        help="Estimate on it; repeatable. The program sees the first one. Default: a100-40gb.",
+        metavar="D",
+    ),
+]
+Every = Annotated[
+    bool, typer.Option("--every", help="Estimate each launch, repeats too. It takes long.")
+]
+HostTime = Annotated[
+    bool,
+    typer.Option(
+        "--host-time", help="Count the time that the program itself takes between its calls."
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Write the report as JSON, or a recording where FILE ends with .kcrec.",
+        metavar="FILE",
+    ),
+]
+Trace = Annotated[
+    Path | None,
+    typer.Option(
+        "--trace",
+        help="Write the time line for Perfetto or Chrome (chrome://tracing).",
+        metavar="FILE.json",
+    ),
+]
+Launch = Annotated[
+    int | None,
+    typer.Option("--launch", help="Write launch N, from 0 on, to --workload.", metavar="N", min=0),
+]
+WorkloadFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--workload",
+        help="The workload file to write; code and memory of the launch lie beside it.",
+        metavar="FILE.toml",
+    ),
+]
