@@ -209,8 +209,8 @@ class ProgramCode:
 
 def _version(device: Device) -> int:
     """80 of compute capability 8.0; that of Hopper for GPUs of other vendors."""
-    given = device.architecture.compute_capability
-    return int(given.replace(".", "")) if given else 90
+    given = device.architecture.compute_capability.replace(".", "")
+    return int(given) if given.isdecimal() else 90
 
 
 def _suffix(image: bytes) -> str:

@@ -63,7 +63,9 @@ _OFFSETS: Mapping[str, tuple[str, int, int | None]] = {
 
 
 def _version(device: Device) -> tuple[int, int]:
-    given = device.architecture.compute_capability or "9.0"
+    given = device.architecture.compute_capability
+    if not given.replace(".", "").isdecimal():
+        given = "9.0"
     major, _, minor = given.partition(".")
     return int(major), int(minor or 0)
 
