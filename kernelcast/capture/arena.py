@@ -106,7 +106,8 @@ class Arena:
         self._count = 0
 
     def close(self) -> None:
-        """Gives the memory back to the host."""
+        """Gives the memory back to the host; what still looks at it sees zeros."""
+        self._map.madvise(mmap.MADV_REMOVE)
         os.close(self.file)
 
     def allocate(self, size: int, space: Space) -> int:

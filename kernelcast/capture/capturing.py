@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,8 +13,8 @@ from kernelcast.capture.program import Program
 from kernelcast.capture.recording import Recorder
 from kernelcast.capture.result import CaptureResult, ProcessResult
 from kernelcast.capture.server import Server
+from kernelcast.capture.work_folder import work_folder
 from kernelcast.errors import LaunchError
-from kernelcast.execution.code import code_named
 from kernelcast.simcore.device.device import Device
 
 __all__ = ["capture_program"]
@@ -37,25 +35,12 @@ def capture_program(
     if not devices:
         raise LaunchError("capture needs a device")
     began = time.monotonic()
-    folder = Path(tempfile.mkdtemp(prefix="kernelcast-"))
-    try:
-        server = Server(
-            folder / "socket",
-            devices,
-            folder,
-            code_named(chosen.code),
-            chosen.tell,
-            is_host_timed=chosen.is_host_timed,
-            every=chosen.every,
-            step=chosen.step,
-            before_launch=chosen.before_launch,
-        )
+    with work_folder() as folder:
+        server = Server(folder / "socket", devices, folder, chosen)
         with server, _recorded(server, command, chosen.recording):
             program = Program(command, libraries(), server.path, is_quiet=chosen.is_quiet)
             status = _serve(server, program, chosen.tell)
             processes = [ProcessResult.of(session) for session in server.sessions]
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     return CaptureResult(tuple(command), status, processes, time.monotonic() - began)
 
 

@@ -50,7 +50,7 @@ def _runtime(major: int, soname: str) -> _Library:
 
 def _driver() -> _Library:
     parts = ("device", "context", "memory", "copies", "streams", "modules", "launch", "textures")
-    sources = (*parts, "graphs", "entry", "refused")
+    sources = (*parts, "tensor_maps", "graphs", "entry", "refused")
     return _Library("libcuda.so.1", tuple(f"driver_{part}.c" for part in sources))
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from kernelcast.capture.code import Function
-from kernelcast.capture.protocol import LaunchRequest
-from kernelcast.capture.session import Session
+from kernelcast.capture.options import NextLaunch
 from kernelcast.errors import InputError
 from kernelcast.simcore.isa.ir.kernel import Parameter
 from kernelcast.simcore.launch.allocations import Allocation
@@ -24,25 +21,20 @@ __all__ = ["LaunchExtraction"]
 _WORD = np.dtype("<u8")
 
 
-def _write_workload(
-    path: Path,
-    function: Function,
-    request: LaunchRequest,
-    parameters: bytes,
-    memory: DeviceMemory,
-    variables: Mapping[str, Allocation],
-) -> None:
+def _write_workload(path: Path, launch: NextLaunch) -> None:
     """Writes the workload, and beside it the code and the memory that the launch can reach.
 
     Allocations count as reached when a parameter, a variable or another such allocation holds a
     number that is an address in them. InputError when a file cannot be written.
     """
+    function, request, parameters = launch.function, launch.request, launch.parameters
+    variables = launch.variables
     code = path.with_suffix(function.file.suffix)
     contents = path.with_suffix(".npz")
     roots = [np.frombuffer(parameters.ljust(-(-len(parameters) // 8) * 8, b"\0"), np.uint8)]
     roots += [variable.bytes for variable in variables.values()]
     own = {item.address for item in variables.values()}
-    reached = {at: it for at, it in _reached(memory, roots).items() if at not in own}
+    reached = {at: it for at, it in _reached(launch.memory, roots).items() if at not in own}
     write_snapshot(contents, reached, variables)
     lines = [
         f"# One launch of {function.kernel.name}, as a program made it.",
@@ -112,13 +104,8 @@ class LaunchExtraction:
     path: Path
     is_done: bool = False
 
-    def __call__(
-        self, session: Session, function: Function, request: LaunchRequest, parameters: bytes
-    ) -> None:
+    def __call__(self, launch: NextLaunch) -> None:
         """A launch is about to be made; InputError where it cannot be written."""
-        if self.is_done or len(session.launched) != self.number:
-            return
-        self.is_done = True
-        variables = session.code.variables(function)
-        memory = session.arena.memory
-        _write_workload(self.path, function, request, parameters, memory, variables)
+        if not self.is_done and launch.number == self.number:
+            self.is_done = True
+            _write_workload(self.path, launch)

@@ -15,6 +15,7 @@ import numpy as np
 from kernelcast.api import estimate
 from kernelcast.capture.arena import CallError
 from kernelcast.capture.code import Function
+from kernelcast.capture.options import CaptureOptions
 from kernelcast.capture.protocol import LaunchRequest, Status
 from kernelcast.errors import (
     AssertionTriggered,
@@ -24,13 +25,12 @@ from kernelcast.errors import (
     LimitExceeded,
     MemoryAccessError,
 )
-from kernelcast.execution.code import Code
 from kernelcast.execution.prepared import PreparedLaunch
 from kernelcast.models.estimate import Estimate
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.launch.device_memory import DeviceMemory
 from kernelcast.simcore.launch.images import Image, Sampler
-from kernelcast.simcore.launch.launch import Argument, Limits
+from kernelcast.simcore.launch.launch import Argument
 from kernelcast.simcore.launch.textures import Surface, Texture
 from kernelcast.simcore.memory.cache_contents import CacheContents
 from kernelcast.simcore.profile.profile import KernelProfile
@@ -41,7 +41,6 @@ _MOST_VARIANTS = 64
 """How many launches of a kernel that differ in parameters alone are all estimated; of those that
 follow one of `_ONE_OF` is."""
 _ONE_OF = 8
-_NO_LIMITS = Limits(seconds=None, instructions_per_warp=None)
 _OBJECT_BYTES = 8
 
 
@@ -94,12 +93,9 @@ class Launches:
 
     devices: Sequence[Device]
     memory: DeviceMemory
-    code: Code
+    options: CaptureOptions
     objects: dict[int, Texture | Surface | Image | Sampler] = field(default_factory=dict)
     """Textures, surfaces, images and samplers by their handles."""
-    every: bool = False
-    """Whether each launch is estimated."""
-    limits: Limits = _NO_LIMITS
     contents: CacheContents = field(default_factory=CacheContents)
     """What the launches that were estimated left in L2."""
     estimated: int = 0
@@ -124,7 +120,7 @@ class Launches:
         shape = self._shapes.setdefault(sizes, _Shape())
         shape.variants += 1
         is_near = shape.variants > _MOST_VARIANTS and shape.variants % _ONE_OF
-        if shape.latest is not None and is_near and not self.every:
+        if shape.latest is not None and is_near and not self.options.every:
             self._execute(function, sizes, parameters)
             found = shape.latest
         else:
@@ -137,7 +133,7 @@ class Launches:
         self, function: Function, sizes: LaunchRequest, parameters: bytes, known: _Repeated
     ) -> Estimated:
         known.count += 1
-        if self.every or known.count == 2 or known.is_to_be_checked:
+        if self.options.every or known.count == 2 or known.is_to_be_checked:
             before = known.estimated.seconds
             known.estimated = self._estimate(function, sizes, parameters)
             if known.count > 2:  # the second one finds warm caches, the first did not
@@ -160,8 +156,8 @@ class Launches:
             cluster=sizes.cluster,
             devices=self.devices,
             memory=self.memory,
-            code=self.code,
-            limits=self.limits,
+            code=self.options.code,
+            limits=self.options.limits,
             caches=self.contents,
         )
         profiles = trace.profiles(self.devices)
@@ -194,8 +190,8 @@ class Launches:
             cluster=sizes.cluster,
             memory=self.memory,
             target=self.devices[0],
-            code=self.code,
-            limits=self.limits,
+            code=self.options.code,
+            limits=self.options.limits,
         )
 
     def _arguments(self, function: Function, parameters: bytes) -> list[Argument]:

@@ -13,7 +13,7 @@ from kernelcast.errors import CompilationError, InputError, KernelcastError
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.opencl_source import OpenclSource, compile_opencl
 
-__all__ = ["OpenclPrograms", "Offset"]
+__all__ = ["Offset", "OpenclPrograms"]
 
 Offset = tuple[int, int, int]
 _NO_OFFSET: Offset = (0, 0, 0)

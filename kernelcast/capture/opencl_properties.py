@@ -18,7 +18,7 @@ _TYPE_GPU = 1 << 2
 _VENDOR_NUMBERS = {"NVIDIA": 0x10DE, "AMD": 0x1002, "Intel": 0x8086}
 _USUAL_SHARED_BYTES = 48 << 10
 _VERSION = (3 << 22, (1 << 22) | (2 << 12))
-"""Of OpenCL and of the language: 3.0 and 1.2, as numbers."""
+"""OpenCL 3.0 and its language 1.2, as numbers."""
 _EXTENSIONS = (
     "cl_khr_global_int32_base_atomics cl_khr_global_int32_extended_atomics "
     "cl_khr_local_int32_base_atomics cl_khr_local_int32_extended_atomics "
@@ -148,7 +148,7 @@ def _memory(device: Device) -> Iterator[tuple[int, bytes]]:
 
 
 def _later(device: Device) -> Iterator[tuple[int, bytes]]:
-    """Of OpenCL 1.2 to 3.0: what it has, and what it has not."""
+    """Values that OpenCL 1.2 to 3.0 added, most of them for what this device has not."""
     yield 0x1042, _u64(0)
     yield 0x1043, _u32(0)
     yield 0x1044, b""

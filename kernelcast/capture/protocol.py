@@ -95,6 +95,7 @@ class Kind(IntEnum):
     LINK = 48
     SHARE = 49
     UNITS = 50
+    TENSOR_MAP = 51
     CL_DEVICE = 60
     CL_BUILD = 61
     CL_KERNEL = 62
@@ -138,6 +139,7 @@ class Status(IntEnum):
     NOT_PERMITTED = 800
     NOT_SUPPORTED = 801
     CAPTURE_INVALIDATED = 901
+    UNKNOWN = 999
 
 
 class CopyRequest(NamedTuple):

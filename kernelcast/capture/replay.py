@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import time
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ from kernelcast.capture.protocol import Action, CopyRequest, Kind, words
 from kernelcast.capture.recording import Frame, read_recording
 from kernelcast.capture.result import CaptureResult, ProcessResult
 from kernelcast.capture.session import Session
-from kernelcast.execution.code import code_named
+from kernelcast.capture.work_folder import work_folder
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.launch.device_memory import DeviceMemory
 
@@ -36,33 +35,28 @@ def replay_recording(
     chosen = options or CaptureOptions()
     began = time.monotonic()
     command, frames = read_recording(path)
-    folder = Path(tempfile.mkdtemp(prefix="kernelcast-"))
     sessions: dict[int, Session] = {}
-    try:
-        for frame in frames:
-            if frame.process not in sessions:
-                sessions[frame.process] = _session(devices, folder, chosen)
-                sessions[frame.process].process = frame.process
-            _answer(sessions[frame.process], frame)
-            chosen.step(sessions[frame.process])
-        processes = [ProcessResult.of(session) for session in sessions.values()]
-    except KeyboardInterrupt:
-        chosen.tell("interrupted: what follows is of the launches until now")
-        processes = [ProcessResult.of(session) for session in sessions.values()]
-    finally:
-        for session in sessions.values():
-            session.end()
-        shutil.rmtree(folder, ignore_errors=True)
+    with work_folder() as folder:
+        try:
+            for frame in frames:
+                if frame.process not in sessions:
+                    sessions[frame.process] = _session(devices, folder, chosen)
+                    sessions[frame.process].process = frame.process
+                _answer(sessions[frame.process], frame)
+        except KeyboardInterrupt:
+            chosen.tell("interrupted: what follows is of the launches until now")
+        finally:
+            processes = [ProcessResult.of(session) for session in sessions.values()]
+            for session in sessions.values():
+                session.end()
     return CaptureResult(command, 0, processes, time.monotonic() - began)
 
 
 def _session(devices: Sequence[Device], folder: Path, options: CaptureOptions) -> Session:
     own = Path(tempfile.mkdtemp(dir=folder))
     actor = _Actor()
-    session = Session.begin(devices, own, code_named(options.code), actor.act, options.tell)
+    session = Session.begin(devices, own, options, actor.act)
     session.arena.capacity_bytes = 1 << 62  # the program had room
-    session.launches.every = options.every
-    session.before_launch = options.before_launch
     actor.memory = session.arena.memory
     return session
 

@@ -7,12 +7,13 @@ import contextlib
 import io
 import selectors
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernelcast.capture.arena import ARENA_BASE, ARENA_BYTES, HOST_BASE, CallError
 from kernelcast.capture.calls.table import CALLS
+from kernelcast.capture.options import CaptureOptions
 from kernelcast.capture.protocol import (
     ANSWER_HEADER,
     NO_ANSWER,
@@ -25,8 +26,8 @@ from kernelcast.capture.protocol import (
     words,
 )
 from kernelcast.capture.recording import Recorder
-from kernelcast.capture.session import BeforeLaunch, Session
-from kernelcast.execution.code import Code
+from kernelcast.capture.session import Session
+from kernelcast.errors import KernelcastError
 from kernelcast.simcore.device.device import Device
 
 __all__ = ["Server"]
@@ -41,23 +42,13 @@ _MOST_WAITING = 8
 
 @dataclass
 class Server:
-    """One socket and the sessions of all programs that connected to it.
-
-    `is_host_timed`: what the programs do between calls counts as time. `every`: no
-    launch stands for another. `step` is called after each
-    request, with its session.
-    """
+    """One socket and the sessions of all programs that connected to it."""
 
     path: Path
     devices: Sequence[Device]
     folder: Path
-    code: Code
-    tell: Callable[[str], None]
-    is_host_timed: bool = False
-    every: bool = False
+    options: CaptureOptions
     recorder: Recorder | None = None
-    step: Callable[[Session], None] = lambda _session: None
-    before_launch: BeforeLaunch | None = None
     sessions: list[Session] = field(default_factory=list)
 
     def __enter__(self) -> Server:
@@ -154,7 +145,6 @@ class _Connection:
             self._send(status, answer)
         elif status is not Status.SUCCESS and session.pending is Status.SUCCESS:
             session.pending = status
-        self._server.step(session)
 
     def _recorded(self, session: Session, kind: Kind, payload: bytes) -> tuple[Status, bytes]:
         recorder = self._server.recorder
@@ -177,9 +167,13 @@ class _Connection:
                 return Status.SUCCESS, CALLS[kind](session, payload)
         except CallError as error:
             return error.status, b""
+        except KernelcastError as error:
+            failure = CallError(Status.UNKNOWN, str(error))
+            session.fail(kind.name.lower(), failure)
+            return failure.status, b""
 
     def _pass_time(self, session: Session, host_ns: int) -> None:
-        if self._server.is_host_timed and host_ns > self._host_ns:
+        if self._server.options.is_host_timed and host_ns > self._host_ns:
             for timeline in session.timelines:
                 timeline.pass_host_time((host_ns - self._host_ns) * 1e-9)
         self._host_ns = max(self._host_ns, host_ns)
@@ -216,9 +210,7 @@ class _Connection:
         if version != PROTOCOL_VERSION:
             self._stream.sendall(ANSWER_HEADER.pack(Status.NOT_SUPPORTED, 0, Action.ANSWERED, 0))
             return
-        session = Session.begin(server.devices, server.folder, server.code, self._act, server.tell)
-        session.launches.every = server.every
-        session.before_launch = server.before_launch
+        session = Session.begin(server.devices, server.folder, server.options, self._act)
         session.program, session.process = payload[24:].decode("utf-8", "replace"), process
         self._session = session
         server.sessions.append(session)

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernelcast.capture.arena import Arena, CallError
-from kernelcast.capture.code import Function, ProgramCode
+from kernelcast.capture.code import ProgramCode
 from kernelcast.capture.graphs import Graphs
 from kernelcast.capture.launches import Estimated, Launches
 from kernelcast.capture.opencl import OpenclPrograms
+from kernelcast.capture.options import CaptureOptions, NextLaunch
 from kernelcast.capture.protocol import Action, LaunchRequest, Space, Status
 from kernelcast.capture.timeline.span import SpanKind
 from kernelcast.capture.timeline.timeline import DeviceTimeline, Work
-from kernelcast.execution.code import Code
 from kernelcast.simcore.device.device import Device
 
 __all__ = ["CopyRecord", "Failure", "LaunchRecord", "Session"]
@@ -52,16 +52,11 @@ class Failure:
     text: str
 
 
-BeforeLaunch = Callable[["Session", Function, LaunchRequest, bytes], None]
-"""Is told of a launch before it is made."""
-
-
 @dataclass
 class Session:
     """The state that requests of one program read and change.
 
-    `devices`: the first one is what the program sees. `act` makes the program do something, `tell`
-    is told what people should know at once.
+    `devices`: the first one is what the program sees. `act` makes the program do something.
     """
 
     devices: Sequence[Device]
@@ -69,7 +64,7 @@ class Session:
     code: ProgramCode
     launches: Launches
     act: Act
-    tell: Callable[[str], None]
+    options: CaptureOptions
     timelines: tuple[DeviceTimeline, ...]
     program: str = ""
     process: int = 0
@@ -81,7 +76,6 @@ class Session:
     refused: dict[str, int] = field(default_factory=dict)
     untimed: set[int] = field(default_factory=set)
     """Events that no time may be asked of."""
-    before_launch: BeforeLaunch | None = None
     sticky: Status = Status.SUCCESS
     """A failure after which nothing works any more, as in CUDA."""
     pending: Status = Status.SUCCESS
@@ -94,9 +88,8 @@ class Session:
         cls,
         devices: Sequence[Device],
         folder: Path,
-        code: Code,
+        options: CaptureOptions,
         act: Act,
-        tell: Callable[[str], None],
     ) -> Session:
         """A session whose program has done nothing yet; its code is kept in `folder`."""
         first = devices[0]
@@ -104,10 +97,10 @@ class Session:
         return cls(
             devices,
             arena,
-            ProgramCode(folder, first, code, arena.memory),
-            Launches(devices, arena.memory, code),
+            ProgramCode(folder, first, options.chosen_code, arena.memory),
+            Launches(devices, arena.memory, options),
             act,
-            tell,
+            options,
             tuple(DeviceTimeline(device) for device in devices),
         )
 
@@ -121,14 +114,24 @@ class Session:
     ) -> None:
         """Executes a launch and puts it into the time lines; CallError when it fails."""
         function = self.code.of_number(request.function)
-        if self.before_launch is not None:
-            self.before_launch(self, function, request, parameters)
+        if self.options.before_launch is not None:
+            self.options.before_launch(
+                NextLaunch(
+                    len(self.launched),
+                    function,
+                    request,
+                    parameters,
+                    self.arena.memory,
+                    self.code.variables(function),
+                )
+            )
         try:
             estimated = self.launches.make(function, request, parameters)
         except CallError as error:
             self.fail(function.kernel.name, error)
             raise
         number = len(self.launched)
+        self.options.step(number + 1, function.kernel.name)
         self.launched.append(LaunchRecord(function.kernel.name, request, parameters, estimated))
         costs = zip(self.timelines, estimated.seconds, estimated.shares, strict=True)
         for timeline, seconds, share in costs:
@@ -162,7 +165,7 @@ class Session:
     def fail(self, what: str, error: CallError) -> None:
         """Notes that a call failed; what the program computes from now on is wrong."""
         self.failures.append(Failure(what, error.status, str(error)))
-        self.tell(f"error: {error}")
+        self.options.tell(f"error: {error}")
         if error.status is Status.INVALID_CONFIGURATION:
             self.pending = error.status
         else:

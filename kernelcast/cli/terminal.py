@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -18,9 +18,6 @@ from rich.progress import Progress as ProgressBar
 from kernelcast.progress import Progress, StageProgress
 from kernelcast.report import records
 from kernelcast.simcore.isa.ir.source_names import source_name
-
-if TYPE_CHECKING:
-    from kernelcast.capture.session import Session
 
 __all__ = [
     "launch_progress",
@@ -105,23 +102,21 @@ def show_stages() -> Iterator[StageProgress | None]:
 
 
 @contextmanager
-def launch_progress() -> Iterator[Callable[[Session], None]]:
+def launch_progress() -> Iterator[Callable[[int, str], None]]:
     """Shows which launch of a program is made, and for how long; nothing where no terminal is."""
     if not sys.stderr.isatty():
-        yield lambda _session: None
+        yield lambda _number, _kernel: None
         return
     began, shown = time.monotonic(), 0.0
 
-    def step(session: Session) -> None:
+    def step(number: int, kernel: str) -> None:
         nonlocal shown
         now = time.monotonic()
-        if now - shown < _STEP_S or not session.launched:
-            return
-        shown = now
-        name = source_name(session.launched[-1].kernel)
-        line = f"launch {len(session.launched):,}: {name}, {now - began:.0f} s"
-        sys.stderr.write(f"\r\x1b[K{line}")
-        sys.stderr.flush()
+        if now - shown >= _STEP_S:
+            shown = now
+            line = f"launch {number:,}: {source_name(kernel)}, {now - began:.0f} s"
+            sys.stderr.write(f"\r\x1b[K{line}")
+            sys.stderr.flush()
 
     try:
         yield step

@@ -61,7 +61,7 @@ def _link(session: Session, payload: bytes) -> bytes:
         return linked(texts).encode()
     except SourceError as error:
         failure = CallError(Status.INVALID_PTX, str(error))
-        session.tell(f"error: {failure}")
+        session.options.tell(f"error: {failure}")
         raise failure from None
 
 
@@ -72,7 +72,7 @@ def _function(session: Session, payload: bytes) -> bytes:
         return session.code.described(session.code.function(module, name))
     except CallError as error:
         if error.status is not Status.NOT_FOUND:  # programs look for names that there may not be
-            session.tell(f"error: {error}")
+            session.options.tell(f"error: {error}")
         raise
 
 
@@ -113,7 +113,7 @@ def _launch_failed(session: Session, payload: bytes) -> bytes:
         name, _status(status), f"{name}: not launched: {_status(status).name.lower()}"
     )
     session.failures.append(failure)
-    session.tell(f"error: {failure.text.replace('_', ' ')}")
+    session.options.tell(f"error: {failure.text.replace('_', ' ')}")
     return b""
 
 
@@ -177,7 +177,9 @@ def _texture_destroy(session: Session, payload: bytes) -> bytes:
 def _refused(session: Session, payload: bytes) -> bytes:
     name = payload.decode()
     if name not in session.refused:
-        session.tell(f"warning: the program calls {name}, which is not supported; it is told so")
+        session.options.tell(
+            f"warning: the program calls {name}, which is not supported; it is told so"
+        )
     session.refused[name] = session.refused.get(name, 0) + 1
     return b""
 

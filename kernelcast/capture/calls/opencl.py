@@ -55,17 +55,17 @@ def _build(session: Session, payload: bytes) -> bytes:
         number = session.opencl.build(session.code, payload[8:], is_il=bool(is_il))
         names = session.code.kernel_names(number)
     except (KernelcastError, CallError) as error:
-        session.tell(f"warning: a program is not built, and it is told so: {error}")
+        session.options.tell(f"warning: a program is not built, and it is told so: {error}")
         return packed(0, 0) + str(error).encode()[:_LARGEST_TEXT]
     return packed(number, len(names)) + ";".join(names).encode()
 
 
 def _kernel(session: Session, payload: bytes) -> bytes:
     """The words of `kernel_facts`, three of each argument, and the arguments' names."""
-    module, *offset = words(payload, 4)
+    module, x, y, z = words(payload, 4)
     name = payload[32:].decode()
     try:
-        function = session.opencl.function(session.code, module, (*offset,), name)
+        function = session.opencl.function(session.code, module, (x, y, z), name)
     except CallError as error:
         if error.status is not Status.NOT_FOUND:
             session.fail(name, error)

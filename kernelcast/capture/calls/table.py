@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from kernelcast.capture.calls import code, graphs, memory, opencl, streams
+from kernelcast.capture.calls import code, graphs, memory, opencl, streams, tensor_maps
 from kernelcast.capture.protocol import Kind
 from kernelcast.capture.session import Session
 
@@ -19,5 +19,6 @@ CALLS: Mapping[Kind, Call] = {
     **code.CALLS,
     **streams.CALLS,
     **graphs.CALLS,
+    **tensor_maps.CALLS,
     **opencl.CALLS,
 }

@@ -1,7 +1,9 @@
 #include "client.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,7 @@ static pid_t owner;
 static kc_session session;
 static char *everything; /* a second view of the shared memory, all of it readable and writable */
 static uint64_t inside_ns, began_ns;
+static volatile int has_said_goodbye;
 
 static uint64_t now_ns(void) {
   struct timespec time;
@@ -159,6 +162,25 @@ static void map_memory(int file) {
     lost("the addresses of device memory are taken in this process");
 }
 
+/* A thread that ends the program with kernelcast, however long it makes no call. */
+static void *watch(void *unused) {
+  (void)unused;
+  struct pollfd end = {.fd = connection};
+  while (poll(&end, 1, -1) < 0 && errno == EINTR) {
+  }
+  if (!has_said_goodbye && !(end.revents & POLLNVAL)) lost("kernelcast has ended");
+  return NULL;
+}
+
+static void begin_to_watch(void) {
+  sigset_t all, before;
+  pthread_t made;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's own threads */
+  if (!pthread_create(&made, NULL, watch, NULL)) pthread_detach(made);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static void connect_to_server(void) {
   const char *path = getenv(SOCKET_VARIABLE);
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -180,6 +202,7 @@ static void connect_to_server(void) {
   session.file = file;
   owner = getpid();
   map_memory(file);
+  begin_to_watch();
 }
 
 /* The lock is held. A forked child has lost its device, as with CUDA: it may not use it. */
@@ -320,5 +343,7 @@ int kc_refuse(const char *name) {
 }
 
 __attribute__((destructor)) static void say_goodbye(void) {
-  if (connection >= 0 && owner == getpid()) kc_ask(KC_GOODBYE, NULL, 0, NULL, 0, NULL, 0, NULL);
+  if (connection < 0 || owner != getpid()) return;
+  has_said_goodbye = 1;
+  kc_ask(KC_GOODBYE, NULL, 0, NULL, 0, NULL, 0, NULL);
 }

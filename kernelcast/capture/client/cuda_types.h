@@ -31,9 +31,13 @@ typedef struct {
     mipmapped_array *of_mipmapped;
     struct { void *ptr; channel_format format; size_t bytes; } linear;
     struct { void *ptr; channel_format format; size_t width, height, pitch; } pitched;
+#if CUDART_MAJOR >= 13
     int reserved[32];
   } of;
   unsigned flags;
+#else
+  } of;
+#endif
 } resource;
 
 typedef struct {
@@ -43,7 +47,10 @@ typedef struct {
   unsigned anisotropy;
   int mipmap_filter;
   float mipmap_bias, mipmap_low, mipmap_high;
-  int no_trilinear, seamless;
+  int no_trilinear;
+#if CUDART_MAJOR >= 12
+  int seamless;
+#endif
 } texture_description;
 
 /* A texture reference of CUDA 11 and before, as its header declares it. */
@@ -55,7 +62,10 @@ typedef struct {
 typedef struct {
   size_t shared_bytes, constant_bytes, local_bytes;
   int max_threads, registers, ptx_version, binary_version, cache_mode, max_dynamic_shared_bytes,
-      carveout, cluster_must_be_set, cluster[3], cluster_policy, non_portable_cluster, reserved[16];
+      carveout;
+#if CUDART_MAJOR >= 12
+  int cluster_must_be_set, cluster[3], cluster_policy, non_portable_cluster, reserved[16];
+#endif
 } function_attributes;
 
 typedef struct {

@@ -82,6 +82,7 @@ typedef enum {
   KC_LINK = 48,            /* PTX texts, each ended by a zero byte */
   KC_SHARE = 49,           /* name of a variable that the host reaches, too, before its place is asked for */
   KC_UNITS = 50,           /* count, bytes of each; fat binaries of units, and what was linked of them */
+  KC_TENSOR_MAP = 51,      /* see kc_tensor_map */
   KC_CL_DEVICE = 60,       /* what OpenCL says of the device: number, bytes, value of each */
   KC_CL_BUILD = 61,        /* whether it is SPIR-V; options, folder, source, two zero bytes between */
   KC_CL_KERNEL = 62,       /* module, global offset; name */
@@ -104,6 +105,13 @@ typedef struct {
 typedef struct {
   uint64_t function, grid[3], block[3], shared_bytes, stream, cluster[3], is_cooperative;
 } kc_launch;
+
+/* Sizes, box and steps from the innermost dimension on, strides in bytes of all but that one; kinds
+   have the numbers of CUDA's enumerations, corners are signed. */
+typedef struct {
+  uint64_t address, rank, element, interleave, swizzle, fill, channels, pixels, strides[4], sizes[5],
+      box[5], steps[5], lower[3], upper[3];
+} kc_tensor_map;
 
 /* A texture, or with `is_surface` a surface. `shape`: 0 linear memory, 1 to 3 dimensions; kinds and
    modes have the numbers of CUDA's enumerations. */

@@ -26,6 +26,7 @@ def capture(
     device: capture_options.Devices = None,
     code: options.CodeChoice = None,
     every: capture_options.Every = False,
+    limit_seconds: capture_options.LimitSeconds = None,
     host_time: capture_options.HostTime = False,
     output: capture_options.Output = None,
     trace: capture_options.Trace = None,
@@ -48,6 +49,7 @@ def capture(
         chosen = kc.CaptureOptions(
             code=code,
             every=every,
+            limits=kc.Limits(seconds=limit_seconds, instructions_per_warp=None),
             is_host_timed=host_time,
             is_quiet=json,
             recording=recording,

@@ -12,6 +12,7 @@ __all__ = [
     "Every",
     "HostTime",
     "Launch",
+    "LimitSeconds",
     "Output",
     "ProgramCommand",
     "Trace",
@@ -56,6 +57,15 @@ Trace = Annotated[
         "--trace",
         help="Write the time line for Perfetto or Chrome (chrome://tracing).",
         metavar="FILE.json",
+    ),
+]
+LimitSeconds = Annotated[
+    float | None,
+    typer.Option(
+        "--limit-seconds",
+        help="Stop a launch that runs longer; default none.",
+        metavar="S",
+        min=0.0,
     ),
 ]
 Launch = Annotated[

@@ -32,11 +32,11 @@ def built(name: str, folder: Path, *others: str) -> Path:
     return program
 
 
-def run(*command: str | Path) -> ProcessResult:
+def run(*command: str | Path, device: str = "a100-40gb") -> ProcessResult:
     """What a program did that ended well."""
     told: list[str] = []
     options = CaptureOptions(tell=told.append)
-    result = capture_program([str(word) for word in command], [load_device("a100-40gb")], options)
+    result = capture_program([str(word) for word in command], [load_device(device)], options)
     assert result.status == 0, told
     return result.processes[0]
 
@@ -85,6 +85,14 @@ def test_runtime_and_driver_share_what_they_make(
     found = run(built("driver_runtime", tmp_path, "libcudart.so.13"), KERNELS)
     assert capfd.readouterr().out == "all right\n"
     assert len(found.launches) == 1
+
+
+def test_tensor_maps_are_what_kernels_read(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    found = run(built("driver_tensor_maps", tmp_path), device="h100-sxm")
+    assert capfd.readouterr().out == "all right\n"
+    assert not found.failures
 
 
 @pytest.mark.parametrize("name", ["numba", "triton"])

@@ -14,10 +14,10 @@ from tests.ptx_frontend.sass.drawn_cases import ALL_CASES
 _KINDS = [
     pytest.param(case, code, id=f"{case.name}-{code}")
     for case in CASES
-    for code in ("source", "native")
+    for code in ("source", "auto")
     if ALL_CASES or case.is_drawn
     if ALL_CASES or code == "source"
-    if code == "native" or not case.is_machine_code
+    if code == "auto" or not case.is_machine_code
 ]
 
 
