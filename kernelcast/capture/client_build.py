@@ -38,6 +38,8 @@ class _Library:
     flags: Sequence[str] = ()
     version: str = ""
     """The version of all of its symbols, which programs ask for by name."""
+    script: str = ""
+    """The file that says the versions of its symbols."""
 
 
 def _runtime(major: int, soname: str) -> _Library:
@@ -52,9 +54,22 @@ def _driver() -> _Library:
     return _Library("libcuda.so.1", tuple(f"driver_{part}.c" for part in sources))
 
 
+def _opencl() -> _Library:
+    parts = ("objects", "dispatch", "platform", "queues", "memory", "transfers", "programs")
+    sources = (*parts, "kernels", "launches", "images", "image_transfers")
+    return _Library(
+        "libOpenCL.so.1",
+        tuple(f"opencl_{part}.c" for part in sources),
+        # A loader that has the same functions may be in the process.
+        ("-Wl,-Bsymbolic",),
+        script="opencl.map",
+    )
+
+
 _LIBRARIES = (
     _Library(_CORE, ("client.c", "errors.c", "settings.c", "arrays.c", "launches.c")),
     _driver(),
+    _opencl(),
     _runtime(11, "libcudart.so.11.0"),
     _runtime(12, "libcudart.so.12"),
     _runtime(13, "libcudart.so.13"),
@@ -90,6 +105,8 @@ def _compile(compiler: str, library: _Library, folder: Path) -> None:
         script = folder / f"{library.name}.map"
         script.write_text(f"{library.version} {{ global: cuda*; __cuda*; local: *; }};\n")
         command.append(f"-Wl,--version-script={script}")
+    if library.script:
+        command.append(f"-Wl,--version-script={CLIENT_SOURCES / library.script}")
     command += [str(CLIENT_SOURCES / source) for source in library.sources]
     if library.name != _CORE:
         command += [str(folder / _CORE), "-Wl,-rpath,$ORIGIN"]
@@ -106,7 +123,7 @@ def _compile(compiler: str, library: _Library, folder: Path) -> None:
 def key() -> str:
     """What the libraries are built of, as a name."""
     found = hashlib.sha256()
-    for file in sorted(CLIENT_SOURCES.glob("*.[ch]")):
+    for file in sorted((*CLIENT_SOURCES.glob("*.[ch]"), *CLIENT_SOURCES.glob("*.map"))):
         found.update(file.name.encode() + b"\0" + file.read_bytes())
     found.update(repr((_FLAGS, _LIBRARIES)).encode())
     return found.hexdigest()[:20]

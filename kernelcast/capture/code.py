@@ -15,6 +15,7 @@ from kernelcast.execution.code import Code, planned
 from kernelcast.execution.runnable import LoadedModule, RunnableKernel
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.fat_binary import CodeKind, code_entries, is_fat_binary, payload
+from kernelcast.inputs.llvm_ir import is_bitcode, is_spirv
 from kernelcast.inputs.source_file import load_source
 from kernelcast.ptx_frontend.ptx.text.linker import linked
 from kernelcast.ptx_frontend.sass.container.elf import is_elf
@@ -112,6 +113,11 @@ class ProgramCode:
         """Frees the variables of a module."""
         self._loaded(number).module.unload(self._memory)
         del self._modules[number]
+
+    def kernel_names(self, module: int) -> tuple[str, ...]:
+        """The kernels of a module, those that cannot run too."""
+        found = self._loaded(module).module.module
+        return (*found.kernels, *found.rejected)
 
     def function(self, module: int, name: str) -> Function:
         """A kernel by its symbol; CallError with the reason when it cannot run."""
@@ -211,4 +217,6 @@ def _version(device: Device) -> int:
 def _suffix(image: bytes) -> str:
     if is_fat_binary(image):
         return ".fatbin"
+    if is_bitcode(image) or is_spirv(image):
+        return ".bc" if is_bitcode(image) else ".spv"
     return ".cubin" if is_elf(image) else ".ptx"

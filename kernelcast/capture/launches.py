@@ -29,6 +29,7 @@ from kernelcast.execution.prepared import PreparedLaunch
 from kernelcast.models.estimate import Estimate
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.launch.device_memory import DeviceMemory
+from kernelcast.simcore.launch.images import Image, Sampler
 from kernelcast.simcore.launch.launch import Argument
 from kernelcast.simcore.launch.textures import Surface, Texture
 from kernelcast.simcore.memory.cache_contents import CacheContents
@@ -93,8 +94,8 @@ class Launches:
     devices: Sequence[Device]
     memory: DeviceMemory
     options: CaptureOptions
-    objects: dict[int, Texture | Surface] = field(default_factory=dict)
-    """Textures and surfaces by their handles."""
+    objects: dict[int, Texture | Surface | Image | Sampler] = field(default_factory=dict)
+    """Textures, surfaces, images and samplers by their handles."""
     contents: CacheContents = field(default_factory=CacheContents)
     """What the launches that were estimated left in L2."""
     estimated: int = 0

@@ -20,6 +20,7 @@ _SOCKET_VARIABLE = "KERNELCAST_CAPTURE_SOCKET"
 BUILD_FLAGS = "-cudart shared"
 """What nvcc must be told so that the runtime can be replaced."""
 _SHARED_MARKS = (b"libcudart.so", b"libcuda.so", b"libOpenCL.so")
+_OPENCL = "libOpenCL.so.1"
 _PR_SET_PDEATHSIG = 1
 _PATIENCE_S = 2.0
 
@@ -57,6 +58,7 @@ class Program:
         environment[_SOCKET_VARIABLE] = str(path)
         known = environment.get("LD_LIBRARY_PATH")
         environment["LD_LIBRARY_PATH"] = f"{folder}:{known}" if known else str(folder)
+        environment["OCL_ICD_VENDORS"] = str(_opencl_vendors(path.parent, folder))
         try:
             self._process = subprocess.Popen(
                 [found, *command[1:]],
@@ -87,6 +89,14 @@ class Program:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+def _opencl_vendors(to: Path, folder: Path) -> Path:
+    """A folder that tells loaders of OpenCL of one implementation, which is ours."""
+    vendors = to / "OpenCL"
+    vendors.mkdir()
+    (vendors / "kernelcast.icd").write_text(f"{folder / _OPENCL}\n")
+    return vendors
 
 
 def _die_with_parent() -> None:

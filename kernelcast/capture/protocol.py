@@ -96,6 +96,13 @@ class Kind(IntEnum):
     SHARE = 49
     UNITS = 50
     TENSOR_MAP = 51
+    CL_DEVICE = 60
+    CL_BUILD = 61
+    CL_KERNEL = 62
+    CL_MOVE = 63
+    CL_EVENT = 64
+    CL_IMAGE = 65
+    CL_SAMPLER = 66
 
 
 class Space(IntEnum):

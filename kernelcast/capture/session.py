@@ -10,6 +10,7 @@ from kernelcast.capture.arena import Arena, CallError
 from kernelcast.capture.code import ProgramCode
 from kernelcast.capture.graphs import Graphs
 from kernelcast.capture.launches import Estimated, Launches
+from kernelcast.capture.opencl import OpenclPrograms
 from kernelcast.capture.options import CaptureOptions, NextLaunch
 from kernelcast.capture.protocol import Action, LaunchRequest, Space, Status
 from kernelcast.capture.timeline.span import SpanKind
@@ -68,6 +69,7 @@ class Session:
     program: str = ""
     process: int = 0
     graphs: Graphs = field(default_factory=Graphs)
+    opencl: OpenclPrograms = field(default_factory=OpenclPrograms)
     launched: list[LaunchRecord] = field(default_factory=list)
     copied: list[CopyRecord] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -177,7 +179,8 @@ class RunnableKernel:
                 snapshot.restore()
             chosen = replace(options, progress=_share_of(options.progress, number, len(parts)))
             kernel = runnable.with_exact_sums() if options.exact_sums else runnable
-            found.append(kernel._recorded(launched, devices, chosen))
+            with _heard(is_last=number == len(parts) - 1):
+                found.append(kernel._recorded(launched, devices, chosen))
         has_source = self.kernel.machine is None
         return replace(KernelTrace.of_codes(found, plan.notes), has_source=has_source)
 
@@ -263,8 +266,14 @@ def _at_each_width(
             snapshot.restore()
         told = _share_of(progress, len(traces), len(widths))
         sinks = memories.sinks(width)
-        traces.append(execute_at(warp_width=width, listener=Listener(told), sinks=sinks))
+        with _heard(is_last=len(traces) == len(widths) - 1):
+            traces.append(execute_at(warp_width=width, listener=Listener(told), sinks=sinks))
     return tuple(reversed(traces))
+
+
+def _heard(*, is_last: bool) -> AbstractContextManager[object]:
+    """What kernels print is heard once, of executions that repeat each other."""
+    return nullcontext() if is_last else redirect_stdout(io.StringIO())
 
 
 def _share_of(progress: Progress | None, done: int, runs: int) -> Progress | None:

@@ -132,10 +132,15 @@ def _compilation_error(log: str, path: str, source: bytes | None) -> Compilation
     return CompilationError(message, SourceSpan(first["file"], line, column, 1, text))
 
 
+def _without_marker(source: bytes) -> bytes:
+    """The text behind the line that says what the compiler is to call it."""
+    return source.partition(b"\n")[2] if source.startswith(b"# 1 ") else source
+
+
 def _line_of(file: str, line: int, source: bytes | None) -> str:
     """Empty where the text is not at hand."""
     try:
-        content = read_input(file) if source is None else source
+        content = read_input(file) if source is None else _without_marker(source)
     except OSError:
         return ""
     lines = content.decode("utf-8", "replace").split("\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from kernelcast.capture.calls import code, graphs, memory, streams, tensor_maps
+from kernelcast.capture.calls import code, graphs, memory, opencl, streams, tensor_maps
 from kernelcast.capture.protocol import Kind
 from kernelcast.capture.session import Session
 
@@ -20,4 +20,5 @@ CALLS: Mapping[Kind, Call] = {
     **streams.CALLS,
     **graphs.CALLS,
     **tensor_maps.CALLS,
+    **opencl.CALLS,
 }

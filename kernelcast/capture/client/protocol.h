@@ -83,6 +83,13 @@ typedef enum {
   KC_SHARE = 49,           /* name of a variable that the host reaches, too, before its place is asked for */
   KC_UNITS = 50,           /* count, bytes of each; fat binaries of units, and what was linked of them */
   KC_TENSOR_MAP = 51,      /* see kc_tensor_map */
+  KC_CL_DEVICE = 60,       /* what OpenCL says of the device: number, bytes, value of each */
+  KC_CL_BUILD = 61,        /* whether it is SPIR-V; options, folder, source, two zero bytes between */
+  KC_CL_KERNEL = 62,       /* module, global offset; name */
+  KC_CL_MOVE = 63,         /* kind, bytes, stream, is page-locked: a copy that the program has done */
+  KC_CL_EVENT = 64,        /* stream, is a mark: an event behind the last command, and its times */
+  KC_CL_IMAGE = 65,        /* address, type, order, channels, 3 sizes, layers, 2 pitches */
+  KC_CL_SAMPLER = 66,      /* is normalized, addressing, filter */
 } kc_kind;
 
 typedef enum { KC_DEVICE = 0, KC_MANAGED = 1, KC_HOST = 2, KC_ARRAY = 3 } kc_space;
