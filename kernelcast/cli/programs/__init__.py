@@ -1,4 +1,4 @@
 """Commands that run other programs: `capture` and `build`.
 
-Imports what `kernelcast.cli` may import.
+`capture` is the place to begin. Imports what `kernelcast.cli` may import.
 """
