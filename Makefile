@@ -23,8 +23,8 @@ help:
 	@echo 'make run     estimate the shipped examples on seven GPUs'
 	@echo 'make test    run all tests'
 	@echo 'make explore   all tests, the random ones on examples that are new each time'
-	@echo 'make test-all  all tests, those of machine code on all cases, and every validation at the'
-	@echo '             small sizes'
+	@echo 'make test-all  all tests, those of machine code and of captured programs on all cases, and'
+	@echo '             every validation at the small sizes'
 	@echo 'make validate  every validation at all sizes: hours; validate-small: minutes'
 	@echo 'make check   format, lint, types, import directions, sizes and docstrings'
 	@echo 'make bench   time the engines beside C, Oclgrind and their targets'
@@ -48,7 +48,7 @@ explore: $(VENV)/installed-test
 	$(BIN)/python -m pytest $(or $(TEST),$(ALL_TESTS)) --hypothesis-profile=explore $(REPORT)
 
 test-all: test validate-small
-	KERNELCAST_TESTS=all $(BIN)/python -m pytest tests/ptx_frontend/sass $(ALL_TESTS)
+	KERNELCAST_TESTS=all $(BIN)/python -m pytest tests/ptx_frontend/sass tests/kernelcast/capture $(ALL_TESTS)
 	$(BIN)/python -m tests.ptx_frontend.sass.native_suite
 
 # What takes longer than a test may: the suite of workloads, and the published cases at full size.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernelcast.capture.arena import CallError
+from kernelcast.capture.properties import compute_capability
 from kernelcast.capture.protocol import Status, packed
 from kernelcast.errors import KernelcastError, LaunchError, SourceError
 from kernelcast.execution.code import Code, planned
@@ -208,9 +209,9 @@ class ProgramCode:
 
 
 def _version(device: Device) -> int:
-    """80 of compute capability 8.0; that of Hopper for GPUs of other vendors."""
-    given = device.architecture.compute_capability.replace(".", "")
-    return int(given) if given.isdecimal() else 90
+    """The number of its code: 80 of compute capability 8.0."""
+    major, minor = compute_capability(device)
+    return 10 * major + minor
 
 
 def _suffix(image: bytes) -> str:

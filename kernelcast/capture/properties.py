@@ -7,13 +7,15 @@ have, as the tables of compute capabilities say (CUDA C++ Programming Guide).
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Mapping
 
 from kernelcast.simcore.device.device import Device
 
-__all__ = ["attributes_of", "properties_of"]
+__all__ = ["attributes_of", "compute_capability", "properties_of"]
 
+_COMPUTE_CAPABILITY = re.compile(r"(\d+)\.(\d+)")
 _LARGEST = 2**31 - 1
 _USUAL_SHARED_BYTES = 48 << 10
 _SIZES = {11: 728, 12: 1032, 13: 1008}
@@ -62,12 +64,10 @@ _OFFSETS: Mapping[str, tuple[str, int, int | None]] = {
 """Type and offset of a field in CUDA 11 and 12, and in CUDA 13; None where it is gone."""
 
 
-def _version(device: Device) -> tuple[int, int]:
-    given = device.architecture.compute_capability
-    if not given.replace(".", "").isdecimal():
-        given = "9.0"
-    major, _, minor = given.partition(".")
-    return int(major), int(minor or 0)
+def compute_capability(device: Device) -> tuple[int, int]:
+    """Major and minor number; those of Hopper for GPUs of other vendors."""
+    found = _COMPUTE_CAPABILITY.fullmatch(device.architecture.compute_capability or "")
+    return (int(found[1]), int(found[2])) if found else (9, 0)
 
 
 def properties_of(device: Device, major: int) -> bytes:
@@ -86,7 +86,7 @@ def properties_of(device: Device, major: int) -> bytes:
 
 
 def _values(device: Device) -> dict[str, int | tuple[int, ...]]:
-    sm, version = device.sm, _version(device)
+    sm, version = device.sm, compute_capability(device)
     most_shared = sm.max_shared_bytes_per_thread_block
     clock = int(device.architecture.clock_hz / 1000)
     # The bus and its clock are not in device files: two that make the bandwidth.
@@ -203,5 +203,5 @@ def attributes_of(device: Device) -> dict[int, int]:
         found |= {first + axis: size for axis, size in enumerate(several)}
     found[_HAS_ADDRESS_RESERVATION] = 1
     found[_HAS_POOLS] = 1
-    found[_HAS_CLUSTERS] = int(_version(device)[0] >= 9)
+    found[_HAS_CLUSTERS] = int(compute_capability(device)[0] >= 9)
     return {number: min(value, _LARGEST) for number, value in found.items()}

@@ -35,6 +35,7 @@ __all__ = [
 _VARIABLE = "KERNELCAST_CODE"
 OLDEST_ARCHITECTURE = 70
 """The first architecture whose machine code is executed (Volta)."""
+_HOLDS_FUNCTIONS = "a variable of its module holds addresses of functions, which codes do not share"
 _NO_MACHINE_CODE = (InputError, CompilationError, UnsupportedInstruction)
 
 
@@ -128,6 +129,9 @@ def planned(
         raise LaunchError("machine code is that of a GPU: name one, as --device or `devices`")
     plan = CodePlan()
     is_machine_code = kernel.machine is not None and native is None
+    if code is Code.AUTO and any(symbol.holds_functions for symbol in kernel.symbols.values()):
+        plan.notes = dict.fromkeys((device.name for device in devices), _HOLDS_FUNCTIONS)
+        code = Code.SOURCE
     if code in (Code.SOURCE, Code.AS_WRITTEN) or is_machine_code:
         plan.source = list(devices)
         return plan

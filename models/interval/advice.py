@@ -50,6 +50,7 @@ REMEDIES: Mapping[Component, str] = {
     Component.BANK_CONFLICTS: "padded or swizzled rows of shared memory",
     Component.CONSTANT_SERIALISATION: "one constant address for all threads of a warp",
     Component.CONSTANT_LATENCY: "constants loaded ahead of their use",
+    Component.TEXTURE: "fewer or narrower texels, nearest ones instead of filtered ones",
     Component.L1_BANDWIDTH: "neighbouring threads on neighbouring addresses, wider accesses",
     Component.L2_BANDWIDTH: "more reuse in L1 or shared memory",
     Component.DRAM_BANDWIDTH: "reuse of data on chip, smaller types",

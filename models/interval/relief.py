@@ -38,6 +38,9 @@ _ALONE = 1 / 3
 _MOST_OF_ALL = 0.5
 """What a smaller set of parts must save of what a larger one does to be named in its place."""
 
+_WITHIN: Mapping[Component, Component] = {Component.L1_BANDWIDTH: Component.TEXTURE}
+"""A part that another one has inside, which is named in its place where it is most of it."""
+
 _UNITS = (
     *(Component.FP32, Component.FP64, Component.HALF, Component.INTEGER),
     *(Component.INTEGER_MULTIPLY, Component.CONVERSION, Component.SPECIAL_FUNCTION),
@@ -61,6 +64,7 @@ _USED_BY: Mapping[Component, Pipeline] = {
     Component.SHARED_PIPE: Pipeline.SHARED,
     Component.SHARED_LATENCY: Pipeline.SHARED,
     Component.CONSTANT_LATENCY: Pipeline.CONSTANT,
+    Component.TEXTURE: Pipeline.GLOBAL,
     Component.L1_BANDWIDTH: Pipeline.GLOBAL,
     Component.L2_BANDWIDTH: Pipeline.GLOBAL,
     Component.DRAM_BANDWIDTH: Pipeline.GLOBAL,
@@ -155,12 +159,20 @@ def _ranked(
     found = _relieved(times, [(part,) for part in parts], total_s)
     alone = sorted(found, key=lambda relief: relief.saved_s, reverse=True)
     first, most_s = max(alone, key=lambda relief: relief.weight), alone[0].saved_s
+    first = _most_precise(first, alone)
     if most_s < _ALONE * total_s:
         together = _together(times, used, total_s)
         if together is not None and most_s < _ALONE * together.saved_s:
             first = together
     others = (relief for relief in alone if relief.saved_s > NOTABLE * total_s)
     return (first, *(relief for relief in others if relief is not first))
+
+
+def _most_precise(first: Relief, alone: Sequence[Relief]) -> Relief:
+    inside = _WITHIN.get(first.components[0])
+    most = _MOST_OF_ALL * first.saved_s
+    found = (item for item in alone if item.components == (inside,) and item.saved_s >= most)
+    return next(found, first)
 
 
 def _together(times: Times, parts: Sequence[Component], total_s: float) -> Relief | None:

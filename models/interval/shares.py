@@ -89,7 +89,7 @@ SHARES: tuple[Share, ...] = (
         Group.MEMORY,
         (StallReason.L1_PIPE,),
         "passes of L1",
-        (Component.L1_BANDWIDTH, *_ACCESSES),
+        (Component.TEXTURE, Component.L1_BANDWIDTH, *_ACCESSES),
     ),
     Share(
         "L2 bandwidth",

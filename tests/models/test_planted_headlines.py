@@ -173,6 +173,39 @@ def test_headlines_of_machine_code(name: str, monkeypatch: pytest.MonkeyPatch) -
     check(kc.estimate(profile), plant.components)
 
 
+TEXTURE_READS = """
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 t, .param .u64 o) {{
+    .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<99>;
+    ld.param.u64 %rd1, [t]; ld.param.u64 %rd2, [o];
+    mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31; cvt.rn.f32.u32 %f1, %r2; mov.f32 %f2, 0f3F000000;
+    {reads}
+    mul.wide.u32 %rd3, %r1, 4; add.u64 %rd2, %rd2, %rd3; st.global.f32 [%rd2], %f3; ret;
+}}
+"""
+
+
+@pytest.mark.parametrize("name", DEVICES[:2])
+def test_headlines_of_texture_reads(name: str) -> None:
+    """Texels of one row, again and again: the units that read them are the limit."""
+    reads = "".join(
+        f"tex.2d.v4.f32.f32 {{%f{i}, %f{i + 1}, %f{i + 2}, %f{i + 3}}}, [%rd1, {{%f1, %f2}}];"
+        for i in range(3, 83, 4)
+    )
+    texture = kc.Texture(np.zeros((2, 32, 1), np.float32))
+    device = kc.device(name)
+    trace = kc.load_ptx(TEXTURE_READS.format(reads=reads))["k"].run(
+        grid=16 * device.architecture.sm_count,
+        block=512,
+        args=[texture, np.zeros(512, np.float32)],
+        code="source",
+        devices=[device],
+    )
+    check(kc.estimate(trace.profile(device)), (Component.TEXTURE,))
+
+
 def test_what_is_equally_busy_is_named_together() -> None:
     """Additions of both kinds in turn: each takes its lanes of a V100 for two cycles."""
     pair = " ".join(

@@ -134,7 +134,8 @@ def _place(
     if variable.space == "shared" and size >= _WIDE_ALIGNMENT:
         align = max(align, _WIDE_ALIGNMENT)
     data, relocations = _initial_data(variable, size, source)
-    for position in [at for at, name in relocations.items() if name in functions]:
+    of_functions = [at for at, name in relocations.items() if name in functions]
+    for position in of_functions:
         (addend,) = struct.unpack_from("<q", data, position)
         address = functions[relocations.pop(position)] + addend & _ADDRESS_MASK
         data = data[:position] + struct.pack("<Q", address) + data[position + _POINTER_BYTES :]
@@ -146,6 +147,7 @@ def _place(
         space.place(size, align),
         data,
         relocations,
+        holds_functions=bool(of_functions),
     )
 
 

@@ -58,3 +58,5 @@ class Symbol:
     data: bytes = b""
     relocations: Mapping[int, str] = field(default_factory=dict)
     variables: Mapping[int, tuple[str, int]] | None = None
+    holds_functions: bool = False
+    """Whether `data` has addresses of functions, which machine code has others for."""

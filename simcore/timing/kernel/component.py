@@ -31,6 +31,7 @@ class Component(Enum):
     BANK_CONFLICTS = "bank conflicts"
     CONSTANT_SERIALISATION = "constant serialisation"
     CONSTANT_LATENCY = "constant latency"
+    TEXTURE = "texture units"
     L1_BANDWIDTH = "L1 bandwidth"
     L2_BANDWIDTH = "L2 bandwidth"
     DRAM_BANDWIDTH = "DRAM bandwidth"

@@ -72,7 +72,7 @@ def timed_kernel(trace: Trace, device: Device, memory: MemoryResult) -> TimedKer
         reads=_padded(reads),
         writes=_padded(writes),
         wavefronts=np.maximum(passes, texels) + cycles,
-        ideal_wavefronts=np.maximum(ideal, texels) + cycles,
+        ideal_wavefronts=ideal + cycles,
         levels=_levels(trace, native, memory.traffic, device.l2.sector_bytes),
         thread_blocks=trace.thread_blocks,
         thread_blocks_per_sm=memory.thread_blocks_per_sm,

@@ -22,6 +22,7 @@ from kernelcast.simcore.timing.kernel.equal_warps import (
     equal_warps,
     longest_share,
 )
+from kernelcast.simcore.timing.kernel.texture_passes import is_texel
 from kernelcast.simcore.timing.kernel.timed_kernel import Pipeline, TimedKernel
 from kernelcast.traces.warp_paths import GOLDEN
 
@@ -33,6 +34,7 @@ _PASSING: Mapping[Component, Pipeline] = MappingProxyType(
         Component.BANK_CONFLICTS: Pipeline.SHARED,
         Component.CONSTANT_SERIALISATION: Pipeline.CONSTANT,
         Component.ATOMICS: Pipeline.SHARED,
+        Component.TEXTURE: Pipeline.GLOBAL,
     }
 )
 _MEMORY = (Pipeline.SHARED, Pipeline.CONSTANT, Pipeline.GLOBAL)
@@ -68,7 +70,7 @@ def is_burdened_by(component: Component, kernel: TimedKernel, device: Device) ->
     """Whether the launch without it differs; true of all parts of the machine."""
     levels, per_sm = kernel.levels, kernel.thread_blocks_per_sm
     match component:
-        case Component.BANK_CONFLICTS | Component.CONSTANT_SERIALISATION:
+        case Component.BANK_CONFLICTS | Component.CONSTANT_SERIALISATION | Component.TEXTURE:
             return _takes_longer(component, kernel)
         case Component.ATOMICS:
             has_contention = kernel.atomic_cycles is not None and bool(kernel.atomic_cycles.any())
@@ -108,6 +110,9 @@ def _of(kernel: TimedKernel, *pipelines: Pipeline) -> Bools:
 
 def _passing(component: Component, kernel: TimedKernel) -> Bools:
     """The events whose passes the component is about: atomics of shared memory are apart."""
+    if component is Component.TEXTURE:
+        texels: Bools = np.array([is_texel(row) for row in kernel.instructions], np.bool_)
+        return texels[kernel.paths.pc] if len(texels) else np.zeros(len(kernel.paths.pc), np.bool_)
     atomic = [row.kind == "atomic" for row in kernel.instructions]
     is_atomic = np.array(atomic or [False] * len(kernel.pipeline), np.bool_)
     chosen = is_atomic if component is Component.ATOMICS else ~is_atomic

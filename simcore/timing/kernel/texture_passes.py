@@ -17,7 +17,7 @@ from kernelcast.simcore.memory.native_accesses import NativeAccesses
 from kernelcast.traces.trace import InstructionRow
 from kernelcast.traces.warp_paths import WarpPaths
 
-__all__ = ["texture_passes"]
+__all__ = ["is_texel", "texture_passes"]
 
 _TOGETHER = 4
 """Texels that a unit filters at a time."""
@@ -37,12 +37,12 @@ def texture_passes(
     """
     cycles = np.zeros(len(paths.pc))
     facts = device.texture
-    is_texel = np.array([_is_texel(row) for row in instructions], np.bool_)
-    if facts is None or not is_texel.any():
+    loads = np.array([is_texel(row) for row in instructions], np.bool_)
+    if facts is None or not loads.any():
         return cycles
     is_read = np.array([row.unit == Unit.TEXTURE.value for row in instructions], np.bool_)
     read = np.cumsum(is_read[paths.pc])
-    texels = np.flatnonzero(is_texel[paths.pc] & (read > 0))
+    texels = np.flatnonzero(loads[paths.pc] & (read > 0))
     of_read = np.bincount(read[texels], minlength=int(read.max(initial=0)) + 1)[read[texels]]
     widths = native.bytes[paths.pc[texels]]
     wide = np.where(of_read > 1, np.maximum(1.0, widths / facts.filtered_bytes), 1.0)
@@ -52,5 +52,6 @@ def texture_passes(
     return cycles
 
 
-def _is_texel(row: InstructionRow) -> bool:
+def is_texel(row: InstructionRow) -> bool:
+    """Whether the instruction loads a texel, as a part of a read."""
     return row.is_part and row.kind == "load" and row.cache == "nc" and row.access_bytes > 0

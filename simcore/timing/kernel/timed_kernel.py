@@ -82,7 +82,8 @@ class TimedKernel:
     `reads`, `writes`: numbers of the registers of each pc, predicates among them, padded with -1,
     shape (instructions, most). `wavefronts` of each event of `paths`: passes that a shared,
     constant or L1 access takes, cycles of a scheduler's tensor unit (1 for all others), shape
-    (events,); `ideal_wavefronts` those without conflicts of banks and of constant addresses.
+    (events,); `ideal_wavefronts` those without conflicts of banks and of constant
+    addresses, and without what texture units take.
     `tensor_latency` by pc: cycles until the result of a tensor operation is there; None where there
     are none. `atomic_cycles` by pc: for how long a request keeps the busiest address of all atomics
     occupied; None where there are none. `schedule`: how the assembler has scheduled machine code,

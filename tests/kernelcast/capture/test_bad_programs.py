@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import re
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -190,9 +192,12 @@ def test_without_a_compiler_it_is_told_what_is_missing(
     assert "capture needs a C compiler" in found.told
 
 
-def _started(program: Path, which: str) -> subprocess.Popen[str]:
+@contextmanager
+def _started(program: Path, which: str) -> Iterator[subprocess.Popen[str]]:
     """A capture in a process group of its own, whose program has begun what does not end."""
     arguments = ["-m", "kernelcast", "capture", "--device", *_ONE, "--", str(program), which]
+    # Where the tests are in the background, interrupts are ignored: not so in what they start.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [sys.executable, *arguments],
         stdout=subprocess.PIPE,
@@ -200,11 +205,15 @@ def _started(program: Path, which: str) -> subprocess.Popen[str]:
         text=True,
         start_new_session=True,
     )
-    assert process.stdout is not None
-    for line in process.stdout:
-        if line == "begins\n":
-            return process
-    raise AssertionError(f"the program ended: {process.wait()}")
+    signal.signal(signal.SIGINT, before)
+    try:
+        assert process.stdout is not None
+        assert "begins\n" in iter(process.stdout.readline, "")
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def _wait_until_none_runs(program: Path) -> None:
@@ -234,10 +243,10 @@ def alone(bad: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("which", ["forever", "host_forever"])
 def test_an_interrupt_ends_the_program(which: str, alone: Path) -> None:
-    process = _started(alone, which)
-    time.sleep(0.5)
-    os.killpg(process.pid, signal.SIGINT)
-    said, _ = process.communicate(timeout=_FAR_S)
+    with _started(alone, which) as process:
+        time.sleep(0.5)
+        os.killpg(process.pid, signal.SIGINT)
+        said, _ = process.communicate(timeout=_FAR_S)
     assert process.returncode == 1, said
     assert "interrupted" in said
     assert "Traceback" not in said
@@ -250,10 +259,10 @@ def test_a_program_ends_when_kernelcast_is_killed(which: str, alone: Path, tmp_p
     script = tmp_path / "between.sh"
     script.write_text(f"#!/bin/sh\n{alone} {which}\necho again\n{alone} {which}\n")
     script.chmod(0o755)
-    process = _started(script, which)
-    process.kill()
-    process.communicate(timeout=_FAR_S)
-    _wait_until_none_runs(alone)
+    with _started(script, which) as process:
+        process.kill()
+        process.communicate(timeout=_FAR_S)
+        _wait_until_none_runs(alone)
     # What it could not remove goes when the next capture begins.
     next_one = captured_alone("true")
     assert next_one.returncode == 0, next_one.stderr
