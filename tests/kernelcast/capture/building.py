@@ -16,7 +16,7 @@ import pytest
 from kernelcast.capture.libraries import libraries
 from kernelcast.simcore.host.disk_cache import cache_folder
 
-__all__ = ["PROGRAMS", "built", "c_compiler", "cuda_home", "nvcc"]
+__all__ = ["PROGRAMS", "built", "c_compiler", "cuda_home", "nvcc", "runtime_folder"]
 
 PROGRAMS = Path(__file__).parent / "programs"
 _HEADER = PROGRAMS / "check.h"
@@ -71,12 +71,12 @@ def built(name: str, sources: Sequence[Path], flags: Sequence[str] = ()) -> Path
 def _compile(sources: Sequence[Path], flags: Sequence[str], to: Path) -> None:
     command = [nvcc(), *_USUAL, *flags, *map(str, sources), "-o", str(to)]
     if "-cudart" not in flags:
-        command += ["-cudart", "shared", "-L", str(_runtime(to.parent))]
+        command += ["-cudart", "shared", "-L", str(runtime_folder(to.parent))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert not done.returncode, f"{' '.join(command)}\n{done.stderr}"
 
 
-def _runtime(folder: Path) -> Path:
+def runtime_folder(folder: Path) -> Path:
     """A folder whose libcudart.so is NVIDIA's own where it is there, else ours."""
     for place in (cuda_home() / "lib", cuda_home() / "lib64"):
         for real in sorted(place.glob("libcudart.so.*")):

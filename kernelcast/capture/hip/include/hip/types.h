@@ -1,0 +1,105 @@
+// Types and constants of HIP that are CUDA's under other names.
+#ifndef KERNELCAST_HIP_TYPES_H
+#define KERNELCAST_HIP_TYPES_H
+
+typedef cudaStream_t hipStream_t;
+typedef cudaEvent_t hipEvent_t;
+typedef enum cudaMemcpyKind hipMemcpyKind;
+typedef enum cudaLimit hipLimit_t;
+typedef enum cudaFuncCache hipFuncCache_t;
+typedef enum cudaFuncAttribute hipFuncAttribute;
+typedef struct cudaFuncAttributes hipFuncAttributes;
+typedef struct cudaPointerAttributes hipPointerAttribute_t;
+typedef struct cudaPitchedPtr hipPitchedPtr;
+typedef struct cudaExtent hipExtent;
+typedef struct cudaPos hipPos;
+typedef struct cudaMemcpy3DParms hipMemcpy3DParms;
+typedef cudaArray_t hipArray_t;
+typedef cudaArray_const_t hipArray_const_t;
+typedef struct cudaArray hipArray;
+typedef struct cudaChannelFormatDesc hipChannelFormatDesc;
+typedef enum cudaChannelFormatKind hipChannelFormatKind;
+typedef cudaTextureObject_t hipTextureObject_t;
+typedef cudaSurfaceObject_t hipSurfaceObject_t;
+typedef struct cudaResourceDesc hipResourceDesc;
+typedef struct cudaTextureDesc hipTextureDesc;
+#define hipResourceViewDesc cudaResourceViewDesc
+typedef cudaGraph_t hipGraph_t;
+typedef cudaGraphExec_t hipGraphExec_t;
+typedef cudaGraphNode_t hipGraphNode_t;
+typedef enum cudaStreamCaptureMode hipStreamCaptureMode;
+typedef cudaHostFn_t hipHostFn_t;
+typedef void *hipDeviceptr_t;
+typedef int hipDevice_t;
+
+#define hipMemcpyHostToHost cudaMemcpyHostToHost
+#define hipMemcpyHostToDevice cudaMemcpyHostToDevice
+#define hipMemcpyDeviceToHost cudaMemcpyDeviceToHost
+#define hipMemcpyDeviceToDevice cudaMemcpyDeviceToDevice
+#define hipMemcpyDefault cudaMemcpyDefault
+#define hipMemAttachGlobal cudaMemAttachGlobal
+#define hipMemAttachHost cudaMemAttachHost
+#define hipCpuDeviceId cudaCpuDeviceId
+#define hipMemAdviseSetReadMostly 1
+#define hipMemAdviseSetPreferredLocation 3
+#define hipMemAdviseSetAccessedBy 5
+
+#define hipHostMallocDefault cudaHostAllocDefault
+#define hipHostMallocPortable cudaHostAllocPortable
+#define hipHostMallocMapped cudaHostAllocMapped
+#define hipHostMallocWriteCombined cudaHostAllocWriteCombined
+#define hipHostMallocNumaUser 0x20000000
+#define hipHostMallocCoherent 0x40000000
+#define hipHostMallocNonCoherent 0x80000000
+#define hipHostAllocDefault cudaHostAllocDefault
+#define hipHostAllocMapped cudaHostAllocMapped
+#define hipHostRegisterDefault cudaHostRegisterDefault
+#define hipHostRegisterPortable cudaHostRegisterPortable
+#define hipHostRegisterMapped cudaHostRegisterMapped
+
+#define hipStreamDefault cudaStreamDefault
+#define hipStreamNonBlocking cudaStreamNonBlocking
+#define hipStreamPerThread cudaStreamPerThread
+#define hipStreamLegacy cudaStreamLegacy
+#define hipEventDefault cudaEventDefault
+#define hipEventBlockingSync cudaEventBlockingSync
+#define hipEventDisableTiming cudaEventDisableTiming
+#define hipEventInterprocess cudaEventInterprocess
+#define hipStreamCaptureModeGlobal cudaStreamCaptureModeGlobal
+#define hipStreamCaptureModeThreadLocal cudaStreamCaptureModeThreadLocal
+#define hipStreamCaptureModeRelaxed cudaStreamCaptureModeRelaxed
+
+#define hipDeviceScheduleAuto cudaDeviceScheduleAuto
+#define hipDeviceScheduleSpin cudaDeviceScheduleSpin
+#define hipDeviceScheduleYield cudaDeviceScheduleYield
+#define hipDeviceScheduleBlockingSync cudaDeviceScheduleBlockingSync
+#define hipDeviceMapHost cudaDeviceMapHost
+#define hipLimitStackSize cudaLimitStackSize
+#define hipLimitPrintfFifoSize cudaLimitPrintfFifoSize
+#define hipLimitMallocHeapSize cudaLimitMallocHeapSize
+#define hipFuncCachePreferNone cudaFuncCachePreferNone
+#define hipFuncCachePreferShared cudaFuncCachePreferShared
+#define hipFuncCachePreferL1 cudaFuncCachePreferL1
+#define hipFuncCachePreferEqual cudaFuncCachePreferEqual
+#define hipFuncAttributeMaxDynamicSharedMemorySize cudaFuncAttributeMaxDynamicSharedMemorySize
+#define hipFuncAttributePreferredSharedMemoryCarveout cudaFuncAttributePreferredSharedMemoryCarveout
+
+#define hipChannelFormatKindSigned cudaChannelFormatKindSigned
+#define hipChannelFormatKindUnsigned cudaChannelFormatKindUnsigned
+#define hipChannelFormatKindFloat cudaChannelFormatKindFloat
+#define hipResourceTypeArray cudaResourceTypeArray
+#define hipResourceTypeLinear cudaResourceTypeLinear
+#define hipResourceTypePitch2D cudaResourceTypePitch2D
+#define hipAddressModeWrap cudaAddressModeWrap
+#define hipAddressModeClamp cudaAddressModeClamp
+#define hipAddressModeMirror cudaAddressModeMirror
+#define hipAddressModeBorder cudaAddressModeBorder
+#define hipFilterModePoint cudaFilterModePoint
+#define hipFilterModeLinear cudaFilterModeLinear
+#define hipReadModeElementType cudaReadModeElementType
+#define hipReadModeNormalizedFloat cudaReadModeNormalizedFloat
+#define hipArrayDefault cudaArrayDefault
+#define make_hipExtent make_cudaExtent
+#define make_hipPitchedPtr make_cudaPitchedPtr
+#define make_hipPos make_cudaPos
+#endif
