@@ -17,6 +17,8 @@ from pathlib import Path
 __all__ = ["CLIENT_SOURCES", "BuildFailed", "build", "key"]
 
 CLIENT_SOURCES = Path(__file__).parent / "client"
+_KERNELS = CLIENT_SOURCES / "kernels"
+"""Kernels in place of those of closed libraries, which the libraries hold as PTX."""
 _COMPILERS = ("cc", "gcc", "clang")
 _FLAGS = (
     *("-D_GNU_SOURCE", "-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared"),
@@ -38,6 +40,8 @@ class _Library:
     flags: Sequence[str] = ()
     version: str = ""
     """The version of all of its symbols, which programs ask for by name."""
+    names: str = "cuda*; __cuda*"
+    """What its symbols are called."""
     script: str = ""
     """The file that says the versions of its symbols."""
 
@@ -66,13 +70,29 @@ def _opencl() -> _Library:
     )
 
 
+def _blas(major: int, number: int) -> tuple[_Library, _Library]:
+    parts = ("handle", "vectors", "matrices", "gemm", "refused")
+    sources = tuple(f"cublas_{part}.c" for part in parts)
+    flags = (f"-DCUBLAS_MAJOR={major}", f"-DCUBLAS_NUMBER={number}")
+    name, light = f"libcublas.so.{major}", f"libcublasLt.so.{major}"
+    return (
+        _Library(name, sources, flags, name, "cublas*"),
+        _Library(light, ("cublaslt.c",), flags, light, "cublasLt*"),
+    )
+
+
+_CORE_PARTS = ("client", "errors", "settings", "arrays", "launches", "kernels", "refusals")
 _LIBRARIES = (
-    _Library(_CORE, ("client.c", "errors.c", "settings.c", "arrays.c", "launches.c")),
+    _Library(_CORE, tuple(f"{part}.c" for part in _CORE_PARTS)),
     _driver(),
     _opencl(),
     _runtime(11, "libcudart.so.11.0"),
     _runtime(12, "libcudart.so.12"),
     _runtime(13, "libcudart.so.13"),
+    *_blas(11, 11000),
+    *_blas(12, 120000),
+    *_blas(13, 130000),
+    _Library("libcurand.so.10", ("curand.c",), version="libcurand.so.10", names="curand*"),
 )
 
 
@@ -101,9 +121,10 @@ def build(folder: Path) -> Path:
 
 def _compile(compiler: str, library: _Library, folder: Path) -> None:
     command = [compiler, *_FLAGS, *library.flags, f"-Wl,-soname,{library.name}"]
+    command.append(f'-DKC_KERNEL_FOLDER="{_KERNELS}"')
     if library.version:
         script = folder / f"{library.name}.map"
-        script.write_text(f"{library.version} {{ global: cuda*; __cuda*; local: *; }};\n")
+        script.write_text(f"{library.version} {{ global: {library.names}; local: *; }};\n")
         command.append(f"-Wl,--version-script={script}")
     if library.script:
         command.append(f"-Wl,--version-script={CLIENT_SOURCES / library.script}")
@@ -111,7 +132,7 @@ def _compile(compiler: str, library: _Library, folder: Path) -> None:
     if library.name != _CORE:
         command += [str(folder / _CORE), "-Wl,-rpath,$ORIGIN"]
     done = subprocess.run(
-        [*command, "-lpthread", "-o", str(folder / library.name)],
+        [*command, "-lpthread", "-ldl", "-lm", "-o", str(folder / library.name)],
         capture_output=True,
         text=True,
         check=False,
@@ -123,7 +144,8 @@ def _compile(compiler: str, library: _Library, folder: Path) -> None:
 def key() -> str:
     """What the libraries are built of, as a name."""
     found = hashlib.sha256()
-    for file in sorted((*CLIENT_SOURCES.glob("*.[ch]"), *CLIENT_SOURCES.glob("*.map"))):
+    patterns = ("*.[ch]", "*.map", "kernels/*.h", "kernels/*.ptx")
+    for file in sorted(file for pattern in patterns for file in CLIENT_SOURCES.glob(pattern)):
         found.update(file.name.encode() + b"\0" + file.read_bytes())
     found.update(repr((_FLAGS, _LIBRARIES)).encode())
     return found.hexdigest()[:20]

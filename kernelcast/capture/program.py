@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from kernelcast.capture.closed_libraries import check_libraries
 from kernelcast.errors import InputError
 from kernelcast.ptx_frontend.sass.container.elf import is_elf
 
@@ -58,6 +59,7 @@ class Program:
         environment[_SOCKET_VARIABLE] = str(path)
         known = environment.get("LD_LIBRARY_PATH")
         environment["LD_LIBRARY_PATH"] = f"{folder}:{known}" if known else str(folder)
+        check_libraries(Path(found), folder, environment)
         environment["OCL_ICD_VENDORS"] = str(_opencl_vendors(path.parent, folder))
         try:
             self._process = subprocess.Popen(

@@ -46,6 +46,8 @@ class KernelTotal:
     first_s: tuple[float, ...]
     last_s: tuple[float, ...]
     bottlenecks: tuple[str, ...]
+    is_stand_in: bool
+    """Whether it is one of ours in place of a closed library's."""
 
 
 @dataclass(frozen=True)
@@ -140,4 +142,5 @@ def _kernel_total(name: str, records: Sequence[LaunchRecord]) -> KernelTotal:
         seconds[0],
         seconds[-1],
         tuple(item.bottleneck for item in last),
+        records[0].is_stand_in,
     )

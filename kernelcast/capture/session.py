@@ -19,6 +19,8 @@ from kernelcast.simcore.device.device import Device
 
 __all__ = ["CopyRecord", "Failure", "LaunchRecord", "Session"]
 
+_STAND_IN = "kernelcast_"
+"""What the names of kernels in `client/kernels` begin with."""
 Act = Callable[[Action, bytes], None]
 """Makes the program do something."""
 
@@ -31,6 +33,11 @@ class LaunchRecord:
     request: LaunchRequest
     parameters: bytes
     estimated: Estimated
+
+    @property
+    def is_stand_in(self) -> bool:
+        """Whether the kernel is one of ours in place of a closed library's."""
+        return self.kernel.startswith(_STAND_IN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,12 @@ def _process_parts(process: ProcessResult) -> Iterator[RenderableType]:
     yield totals
     if process.kernels:
         yield _kernel_table(process)
+    stand_ins = sum(item.launches for item in process.kernels if item.is_stand_in)
+    if stand_ins:
+        yield Text(
+            f"{stand_ins:,} launches are of kernels of kernelcast (kernelcast_...) in place of "
+            "cuBLAS's and cuRAND's: their times are not those of NVIDIA's kernels."
+        )
     known = len(process.launches) - process.estimated
     if known > 0:
         change = f"{100 * process.largest_change:.1f} %"
@@ -152,6 +158,7 @@ def _launches(process: ProcessResult) -> Iterator[dict[str, Any]]:
             "index": number,
             "process": process.process,
             "kernel": item.kernel,
+            "is_stand_in": item.is_stand_in,
             "grid": list(item.request.grid),
             "block": list(item.request.block),
             "shared_bytes": item.request.shared_bytes,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kernelcast.capture.arena import CallError
+from kernelcast.capture.places import place_of
 from kernelcast.capture.properties import attributes_of, properties_of
 from kernelcast.capture.protocol import Kind, LaunchRequest, Status, TextureRequest, packed, words
 from kernelcast.capture.session import Failure, Session
@@ -175,10 +176,11 @@ def _texture_destroy(session: Session, payload: bytes) -> bytes:
 
 
 def _refused(session: Session, payload: bytes) -> bytes:
-    name = payload.decode()
+    name, *where = payload.decode("utf-8", "replace").split("\0")
     if name not in session.refused:
+        place = f" ({place_of(where[1], int(where[0], 16))})" if len(where) == 2 else ""
         session.options.tell(
-            f"warning: the program calls {name}, which is not supported; it is told so"
+            f"warning: the program calls {name}{place}, which is not supported; it is told so"
         )
     session.refused[name] = session.refused.get(name, 0) + 1
     return b""

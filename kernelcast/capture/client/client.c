@@ -337,11 +337,6 @@ size_t kc_image_bytes(const void *image) {
   return strnlen(image, (size_t)1 << 28);
 }
 
-int kc_refuse(const char *name) {
-  kc_post(KC_REFUSED, NULL, 0, name, strlen(name));
-  return KC_NOT_SUPPORTED;
-}
-
 __attribute__((destructor)) static void say_goodbye(void) {
   if (connection < 0 || owner != getpid()) return;
   has_said_goodbye = 1;

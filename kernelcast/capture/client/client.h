@@ -52,8 +52,10 @@ KC_PUBLIC int kc_register(void *pointer, size_t size);
 KC_PUBLIC int kc_unregister(void *pointer);
 /* The bytes of an image of code: a fat binary, a cubin or PTX; 0 when it is none of them. */
 KC_PUBLIC size_t kc_image_bytes(const void *image);
-/* The program asks for a function that there is not: says so once and returns KC_NOT_SUPPORTED. */
-KC_PUBLIC int kc_refuse(const char *name);
+/* The program asks for a function that there is not: says so once, with the place that `from` returns
+   to, and returns KC_NOT_SUPPORTED. */
+KC_PUBLIC int kc_refuse_at(const char *name, void *from);
+#define kc_refuse(name) kc_refuse_at(name, __builtin_return_address(0))
 /* What the program sets and may ask for: the limits by their numbers, and the settings behind them.
    NULL for another number. */
 enum { KC_CACHE_CONFIGURATION = 16, KC_BANK_CONFIGURATION, KC_SETTINGS };

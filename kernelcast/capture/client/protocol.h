@@ -62,7 +62,7 @@ typedef enum {
   KC_OCCUPANCY = 28,       /* function, threads, dynamic shared bytes */
   KC_POINTER = 29,         /* address */
   KC_FUNCTION_SET = 30,    /* function, attribute, value */
-  KC_REFUSED = 31,         /* name of a function that kernelcast does not have */
+  KC_REFUSED = 31,         /* name of a function that kernelcast does not have; address, file */
   KC_CAPTURE_BEGIN = 32,   /* stream, graph to extend or 0 */
   KC_CAPTURE_END = 33,     /* stream */
   KC_CAPTURE_STATUS = 34,  /* stream */
