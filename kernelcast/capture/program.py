@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,6 +23,8 @@ BUILD_FLAGS = "-cudart shared"
 _SHARED_MARKS = (b"libcudart.so", b"libcuda.so", b"libOpenCL.so")
 _OPENCL = "libOpenCL.so.1"
 _PR_SET_PDEATHSIG = 1
+_prctl = ctypes.CDLL(None).prctl
+"""Found here: between fork and exec little may be done."""
 _PATIENCE_S = 2.0
 
 
@@ -60,12 +63,15 @@ class Program:
         environment["LD_LIBRARY_PATH"] = f"{folder}:{known}" if known else str(folder)
         environment["OCL_ICD_VENDORS"] = str(_opencl_vendors(path.parent, folder))
         try:
-            self._process = subprocess.Popen(
-                [found, *command[1:]],
-                env=environment,
-                stdout=sys.stderr if is_quiet else None,
-                preexec_fn=_die_with_parent,
-            )
+            with warnings.catch_warnings():
+                # Python warns of forks where there are threads, for what the child may do.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                self._process = subprocess.Popen(
+                    [found, *command[1:]],
+                    env=environment,
+                    stdout=sys.stderr if is_quiet else None,
+                    preexec_fn=_die_with_parent,
+                )
         except OSError as error:
             raise InputError(f"{command[0]} cannot be started: {error.strerror}") from None
 
@@ -101,4 +107,4 @@ def _opencl_vendors(to: Path, folder: Path) -> Path:
 
 def _die_with_parent() -> None:
     """A program whose server is killed ends, too."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
