@@ -45,7 +45,17 @@ class _Library:
 
 
 def _runtime(major: int, soname: str) -> _Library:
-    parts = ("launch", "memory", "device", "streams", "textures", "graphs", "nodes", "refused")
+    parts = (
+        "launch",
+        "memory",
+        "device",
+        "streams",
+        "textures",
+        "graphs",
+        "nodes",
+        "threads",
+        "refused",
+    )
     sources = tuple(f"cudart_{part}.c" for part in parts)
     return _Library(soname, sources, (f"-DCUDART_MAJOR={major}",), soname)
 

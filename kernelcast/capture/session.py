@@ -97,7 +97,7 @@ class Session:
         return cls(
             devices,
             arena,
-            ProgramCode(folder, first, options.chosen_code, arena.memory),
+            ProgramCode(folder, first, options.chosen_code, arena.memory, options.tell),
             Launches(devices, arena.memory, options),
             act,
             options,

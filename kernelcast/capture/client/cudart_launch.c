@@ -165,6 +165,8 @@ static void place_managed(module *in) {
         kc_post(KC_SHARE, NULL, 0, found->name, strlen(found->name));
       else if (!place(found))
         *found->managed = handle(found->address);
+      else
+        kc_refuse("a managed variable that no kernel of the machine code uses");
     }
 }
 
@@ -262,13 +264,11 @@ API status cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **argu
                             size_t shared_bytes, stream_handle stream) {
   return launch(host, grid, block, arguments, shared_bytes, stream, 0, NULL);
 }
-WITH_THREAD_STREAMS(cudaLaunchKernel)
 
 API status cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block, void **arguments,
                                        size_t shared_bytes, stream_handle stream) {
   return launch(host, grid, block, arguments, shared_bytes, stream, 1, NULL);
 }
-WITH_THREAD_STREAMS(cudaLaunchCooperativeKernel)
 
 API status cudaLaunchKernelExC(const launch_configuration *how, const void *host, void **arguments) {
   unsigned cluster[3] = {0, 0, 0};
@@ -281,7 +281,6 @@ API status cudaLaunchKernelExC(const launch_configuration *how, const void *host
   return launch(host, how->grid, how->block, arguments, how->shared_bytes, how->stream,
                 is_cooperative, cluster);
 }
-WITH_THREAD_STREAMS(cudaLaunchKernelExC)
 
 API status __cudaGetKernel(void **kernel, const void *host) {
   function *found = find_function(host);
@@ -293,7 +292,6 @@ API status __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **argume
                               size_t shared_bytes, stream_handle stream) {
   return launch(((function *)kernel)->host, grid, block, arguments, shared_bytes, stream, 0, NULL);
 }
-WITH_THREAD_STREAMS(__cudaLaunchKernel)
 
 API status cudaGetFuncBySymbol(void **found, const void *host) { return __cudaGetKernel(found, host); }
 API status cudaGetKernel(void **found, const void *host) { return __cudaGetKernel(found, host); }

@@ -45,6 +45,7 @@ CASES = (
     Case("captured_graph", 12, is_drawn=True),
     Case("explicit_graph", 4, is_drawn=True),
     Case("constants", 2, is_drawn=True),
+    Case("unused_variables", 2),
     Case("linked_list", 3),
     Case("managed", 1, is_drawn=True),
     Case("pinned", 3),

@@ -157,6 +157,24 @@ def test_two_programs_at_once(bad: Path, tmp_path: Path, capfd: pytest.CaptureFi
     assert len({launch["process"] for launch in found.record["launches"]}) == 2
 
 
+def test_kernels_that_launch_kernels_are_refused_by_name(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    flags = ("-arch=sm_80", "-rdc=true", "-lcudadevrt")
+    program = built("nested", [PROGRAMS / "nested.cu"], flags)
+    found = captured(capfd, program, devices=_ONE)
+    assert found.status == 1
+    assert "launches kernels itself (dynamic parallelism), which is not supported" in found.told
+    assert _said(found, "launch") == ["cudaErrorNotSupported"]
+
+
+def test_code_of_newer_gpus_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    program = built("newer", [PROGRAMS / "vector_add.cu"], ("-arch=sm_90",))
+    found = captured(capfd, program, devices=_ONE)
+    assert found.status == 0, found.told
+    assert "itself runs none of the program's code, which is for sm_90 and later" in found.told
+
+
 def test_there_is_no_such_program(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     found = captured(capfd, tmp_path / "nothing", devices=_ONE)
     assert found.status == 2
