@@ -77,6 +77,7 @@ check: $(VENV)/installed-check
 # make bench BENCH='--quick --kernel saxpy' for less than all.
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/engines.py $(BENCH)
+	$(BIN)/python benchmarks/capture.py
 
 # make fuzz FUZZ=10000 for fewer than a million texts; a tenth as many modules of IR are read, and as
 # many kernels executed whose addresses wrap around.

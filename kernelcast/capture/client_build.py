@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["CLIENT_SOURCES", "BuildFailed", "build", "key"]
+__all__ = ["CLIENT_SOURCES", "CLOCK", "BuildFailed", "build", "key"]
 
 CLIENT_SOURCES = Path(__file__).parent / "client"
 _COMPILERS = ("cc", "gcc", "clang")
@@ -23,6 +23,8 @@ _FLAGS = (
     "-Wl,-z,defs",
 )
 _CORE = "libkernelcast_client.so"
+CLOCK = "libkernelcast_clock.so"
+"""What makes the clocks of a program tell predicted time."""
 
 
 class BuildFailed(Exception):
@@ -78,6 +80,7 @@ def _opencl() -> _Library:
 
 _LIBRARIES = (
     _Library(_CORE, ("client.c", "errors.c", "settings.c", "arrays.c", "launches.c")),
+    _Library(CLOCK, ("clock.c",)),
     _driver(),
     _opencl(),
     _runtime(11, "libcudart.so.11.0"),

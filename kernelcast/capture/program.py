@@ -12,6 +12,8 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+from kernelcast.capture.client_build import CLOCK
+from kernelcast.capture.options import CaptureOptions
 from kernelcast.errors import InputError
 from kernelcast.ptx_frontend.sass.container.elf import is_elf
 
@@ -46,7 +48,7 @@ class Program:
     """A running program whose CUDA calls come to a socket."""
 
     def __init__(
-        self, command: Sequence[str], folder: Path, path: Path, *, is_quiet: bool = False
+        self, command: Sequence[str], folder: Path, path: Path, options: CaptureOptions
     ) -> None:
         found = shutil.which(command[0])
         if found is None:
@@ -62,6 +64,10 @@ class Program:
         known = environment.get("LD_LIBRARY_PATH")
         environment["LD_LIBRARY_PATH"] = f"{folder}:{known}" if known else str(folder)
         environment["OCL_ICD_VENDORS"] = str(_opencl_vendors(path.parent, folder))
+        if options.is_clock_predicted:
+            before = environment.get("LD_PRELOAD")
+            clock = str(folder / CLOCK)
+            environment["LD_PRELOAD"] = f"{clock}:{before}" if before else clock
         try:
             with warnings.catch_warnings():
                 # Python warns of forks where there are threads, for what the child may do.
@@ -69,7 +75,7 @@ class Program:
                 self._process = subprocess.Popen(
                     [found, *command[1:]],
                     env=environment,
-                    stdout=sys.stderr if is_quiet else None,
+                    stdout=sys.stderr if options.is_quiet else None,
                     preexec_fn=_die_with_parent,
                 )
         except OSError as error:
