@@ -45,18 +45,8 @@ class _Library:
 
 
 def _runtime(major: int, soname: str) -> _Library:
-    parts = (
-        "launch",
-        "memory",
-        "device",
-        "streams",
-        "textures",
-        "graphs",
-        "nodes",
-        "threads",
-        "refused",
-    )
-    sources = tuple(f"cudart_{part}.c" for part in parts)
+    parts = ("launch", "functions", "memory", "device", "streams", "textures", "graphs", "nodes")
+    sources = tuple(f"cudart_{part}.c" for part in (*parts, "threads", "refused"))
     return _Library(soname, sources, (f"-DCUDART_MAJOR={major}",), soname)
 
 

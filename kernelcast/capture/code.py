@@ -109,6 +109,11 @@ class ProgramCode:
         self._loaded(number).module.unload(self._memory)
         del self._modules[number]
 
+    def unload_variables(self) -> None:
+        """Frees the variables of all modules: their next use begins with the initial contents."""
+        for loaded in self._modules.values():
+            loaded.module.unload(self._memory)
+
     def kernel_names(self, module: int) -> tuple[str, ...]:
         """The kernels of a module, those that cannot run too."""
         found = self._loaded(module).module.module

@@ -3,11 +3,14 @@
 
 #include "cudart.h"
 
+enum { HOST_MEMORY = 1, MAPPED = 2 };
 enum { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, BY_ADDRESS };
 
 static status allocate(void **to, size_t size, kc_space space) {
   uint64_t address = 0;
   if (!to) return done(KC_INVALID_VALUE);
+  *to = NULL;
+  if (!size) return 0;
   status failure = KC_ASK_FOR(address, KC_ALLOCATE, size, (uint64_t)space);
   if (!failure) *to = handle(address);
   return done(failure);
@@ -68,13 +71,17 @@ API status cudaHostRegister(void *pointer, size_t size, unsigned flags) {
 API status cudaHostUnregister(void *pointer) { return done(kc_unregister(pointer)); }
 API status cudaHostGetDevicePointer(void **to, void *pointer, unsigned flags) {
   (void)flags;
-  *to = pointer;
-  return 0;
+  uint64_t found[3] = {0, 0, 0}; /* type, base, size */
+  status failure = KC_ASK_FOR(found, KC_POINTER, number(pointer));
+  if (!failure && found[0] != HOST_MEMORY) failure = KC_INVALID_VALUE;
+  if (!failure) *to = pointer;
+  return done(failure);
 }
+/* All host memory that the device sees is mapped; what else it was made with is not kept. */
 API status cudaHostGetFlags(unsigned *flags, void *pointer) {
-  (void)pointer;
-  *flags = 0;
-  return 0;
+  void *seen;
+  *flags = MAPPED;
+  return cudaHostGetDevicePointer(&seen, pointer, 0);
 }
 
 API status cudaMemGetInfo(size_t *free_bytes, size_t *all_bytes) {

@@ -29,16 +29,22 @@ API status cudaStreamWaitEvent(stream_handle stream, event_handle event, unsigne
   (void)flags;
   return done(KC_ASK(KC_STREAM_WAIT, number(stream), number(event)));
 }
+static status info(stream_handle stream, uint64_t *found) {
+  uint64_t asked = number(stream);
+  return done(kc_ask(KC_STREAM_INFO, &asked, sizeof asked, NULL, 0, found, 2 * sizeof *found, NULL));
+}
 API status cudaStreamGetFlags(stream_handle stream, unsigned *flags) {
-  (void)stream;
-  *flags = 0;
-  return 0;
+  uint64_t found[2] = {0, 0};
+  status failure = info(stream, found);
+  *flags = (unsigned)found[0];
+  return failure;
 }
 WITH_THREAD_STREAMS(cudaStreamGetFlags)
 API status cudaStreamGetPriority(stream_handle stream, int *priority) {
-  (void)stream;
-  *priority = 0;
-  return 0;
+  uint64_t found[2] = {0, 0};
+  status failure = info(stream, found);
+  *priority = (int)found[1];
+  return failure;
 }
 WITH_THREAD_STREAMS(cudaStreamGetPriority)
 API status cudaStreamGetId(stream_handle stream, unsigned long long *id) {

@@ -83,6 +83,8 @@ CASES = (
     Case("async_copies", 2),
     Case("look_back", 1),
     Case("math_functions", 1),
+    Case("odd_arguments", 4),
+    Case("handles", 105, is_drawn=True),
     Case("runtime_in_c", 0, sources=("runtime_in_c.c",)),
     Case("only_ptx", 1, ("-gencode=arch=compute_80,code=compute_80",), _ADD),
     Case("only_cubin", 1, ("-gencode=arch=compute_80,code=sm_80",), _ADD, is_machine_code=True),
