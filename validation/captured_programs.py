@@ -83,7 +83,7 @@ class Outcome:
         launches = f"{self.launches:,}" if tried else ""
         seconds = f"{self.seconds:.0f}" if tried else ""
         return (
-            f"| {self.attempt.project} {self.version} | `{self.attempt.name}` | {self.word} "
+            f"| {self.attempt.project} {self.version} | {self.attempt.name} | {self.word} "
             f"| {launches} | {seconds} | {remark} |"
         )
 
