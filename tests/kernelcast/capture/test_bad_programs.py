@@ -32,8 +32,11 @@ def bad() -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _nothing_is_left(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
     """Temporary folders and files in memory are gone when a capture has ended."""
+    tmp_path_factory.getbasetemp()  # pytest's own folder, which all tests share, is elsewhere
     own = Path(tempfile.mkdtemp(prefix="kc-"))
     monkeypatch.setattr("tempfile.tempdir", str(own))
     monkeypatch.setenv("TMPDIR", str(own))
