@@ -50,6 +50,7 @@ explore: $(VENV)/installed-test
 test-all: test validate-small
 	KERNELCAST_TESTS=all $(BIN)/python -m pytest tests/ptx_frontend/sass tests/kernelcast/capture $(ALL_TESTS)
 	$(BIN)/python -m tests.ptx_frontend.sass.native_suite
+	$(BIN)/python validation/captured_programs.py
 
 # What takes longer than a test may: the suite of workloads, and the published cases at full size.
 validate-small: $(VENV)/installed

@@ -143,6 +143,11 @@ class Arena:
             self.used_bytes -= _in_units(place.size)
         self.give_back(place)
 
+    def free_all(self) -> None:
+        """Gives all allocations of the program back."""
+        for address in list(self._places):
+            self.free(address)
+
     def _is_of_others(self, address: int) -> bool:
         """Whether a variable or memory of the host begins there."""
         found = self.memory.find(address)

@@ -38,7 +38,7 @@ def capture_program(
     with work_folder() as folder:
         server = Server(folder / "socket", devices, folder, chosen)
         with server, _recorded(server, command, chosen.recording):
-            program = Program(command, libraries(), server.path, is_quiet=chosen.is_quiet)
+            program = Program(command, libraries(), server.path, chosen)
             status = _serve(server, program, chosen.tell)
             processes = [ProcessResult.of(session) for session in server.sessions]
     return CaptureResult(tuple(command), status, processes, time.monotonic() - began)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["CLIENT_SOURCES", "BuildFailed", "build", "key"]
+__all__ = ["CLIENT_SOURCES", "CLOCK", "BuildFailed", "build", "key"]
 
 CLIENT_SOURCES = Path(__file__).parent / "client"
 _KERNELS = CLIENT_SOURCES / "kernels"
@@ -25,6 +25,8 @@ _FLAGS = (
     "-Wl,-z,defs",
 )
 _CORE = "libkernelcast_client.so"
+CLOCK = "libkernelcast_clock.so"
+"""What makes the clocks of a program tell predicted time."""
 
 
 class BuildFailed(Exception):
@@ -47,8 +49,8 @@ class _Library:
 
 
 def _runtime(major: int, soname: str) -> _Library:
-    parts = ("launch", "memory", "device", "streams", "textures", "graphs", "nodes", "refused")
-    sources = tuple(f"cudart_{part}.c" for part in parts)
+    parts = ("launch", "functions", "memory", "device", "streams", "textures", "graphs", "nodes")
+    sources = tuple(f"cudart_{part}.c" for part in (*parts, "threads", "refused"))
     return _Library(soname, sources, (f"-DCUDART_MAJOR={major}",), soname)
 
 
@@ -84,6 +86,7 @@ def _blas(major: int, number: int) -> tuple[_Library, _Library]:
 _CORE_PARTS = ("client", "errors", "settings", "arrays", "launches", "kernels", "refusals")
 _LIBRARIES = (
     _Library(_CORE, tuple(f"{part}.c" for part in _CORE_PARTS)),
+    _Library(CLOCK, ("clock.c",)),
     _driver(),
     _opencl(),
     _runtime(11, "libcudart.so.11.0"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ _KNOWN = re.compile(
 )
 """Libraries of NVIDIA that have kernels, or lead to others that have some."""
 _PATIENCE_S = 20.0
+_TELLS = "LD_TRACE_LOADED_OBJECTS"
+"""With it a loader tells what it would load, and starts nothing."""
 _FOUND = re.compile(r"^\s*(\S+) => (.+?)(?: \(0x[0-9a-f]+\))?$", re.MULTILINE)
 _MISSING = "not found"
 
@@ -58,8 +60,8 @@ def _loaded(program: Path, environment: Mapping[str, str]) -> dict[str, Path | N
         return {}
     try:
         said = subprocess.run(
-            [loader, "--list", str(program)],
-            env=environment,
+            [loader, str(program)],
+            env={**environment, _TELLS: "1"},
             capture_output=True,
             text=True,
             errors="replace",
@@ -78,7 +80,8 @@ def _loader_of(program: Path) -> str | None:
         with program.open("rb") as stream:
             if not is_elf(stream.read(4)):
                 return None
-            for segment in open_elf(stream).iter_segments():
+            segments: Iterable[Any] = open_elf(stream).iter_segments()
+            for segment in segments:
                 if segment["p_type"] == "PT_INTERP":
                     return str(segment.get_interp_name())
     except (OSError, *DAMAGED):

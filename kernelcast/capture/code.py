@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kernelcast.capture.arena import CallError
 from kernelcast.capture.properties import compute_capability
 from kernelcast.capture.protocol import Status, packed
+from kernelcast.capture.units import DEVICE_RUNTIME, linked_units, newest_ptx
+from kernelcast.capture.unused_variables import kernel_with_variable
 from kernelcast.errors import KernelcastError, LaunchError, SourceError
 from kernelcast.execution.code import Code, planned
 from kernelcast.execution.runnable import LoadedModule, RunnableKernel
 from kernelcast.inputs.compiler_options import CompilerOptions
-from kernelcast.inputs.fat_binary import CodeKind, code_entries, is_fat_binary, payload
+from kernelcast.inputs.fat_binary import CodeKind, code_entries, is_fat_binary
 from kernelcast.inputs.llvm_ir import is_bitcode, is_spirv
 from kernelcast.inputs.source_file import load_source
-from kernelcast.ptx_frontend.ptx.text.linker import linked
 from kernelcast.ptx_frontend.sass.container.elf import is_elf
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.ir.kernel import Kernel
@@ -30,7 +31,6 @@ __all__ = ["Function", "ProgramCode"]
 
 _USUAL_SHARED_BYTES = 48 << 10
 _PTX_VERSION = 80
-_UNIT = "a unit of the program"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,15 @@ class _Loaded:
 class ProgramCode:
     """The modules of one program, in the memory of its launches."""
 
-    def __init__(self, folder: Path, device: Device, code: Code, memory: DeviceMemory) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        device: Device,
+        code: Code,
+        memory: DeviceMemory,
+        tell: Callable[[str], None],
+    ) -> None:
+        self._tell = tell
         self._folder = folder
         self._device = device
         self._code = code
@@ -88,31 +96,23 @@ class ProgramCode:
 
         Their PTX is linked where each has some; else the image is taken. CallError as of `load`.
         """
-        texts = [self._text(unit) for unit in units]
-        if not all(texts):
-            return self.load(image)
         try:
-            return self.load(linked(texts).encode())
+            text = linked_units(units, _version(self._device))
         except SourceError as error:
             raise CallError(Status.INVALID_PTX, str(error)) from None
-
-    def _text(self, unit: bytes) -> str:
-        """The newest PTX of a fat binary that the GPU runs; empty without any."""
-        stream = io.BytesIO(unit)
-        try:
-            entries = [entry for entry in code_entries(stream, _UNIT) if entry.kind is CodeKind.PTX]
-            fitting = [entry for entry in entries if entry.number <= _version(self._device)]
-            if not fitting:
-                return ""
-            found = payload(stream, max(fitting, key=lambda entry: entry.number), _UNIT)
         except KernelcastError as error:
             raise CallError(Status.INVALID_IMAGE, str(error)) from None
-        return found.rstrip(b"\0").decode("utf-8", "replace")
+        return self.load(text.encode() if text else image)
 
     def unload(self, number: int) -> None:
         """Frees the variables of a module."""
         self._loaded(number).module.unload(self._memory)
         del self._modules[number]
+
+    def unload_variables(self) -> None:
+        """Frees the variables of all modules: their next use begins with the initial contents."""
+        for loaded in self._modules.values():
+            loaded.module.unload(self._memory)
 
     def kernel_names(self, module: int) -> tuple[str, ...]:
         """The kernels of a module, those that cannot run too."""
@@ -130,6 +130,11 @@ class ProgramCode:
         except LaunchError as error:
             raise CallError(Status.NOT_FOUND, str(error)) from None
         except KernelcastError as error:
+            if DEVICE_RUNTIME in str(error):
+                text = (
+                    f"{name} launches kernels itself (dynamic parallelism), which is not supported"
+                )
+                raise CallError(Status.NOT_SUPPORTED, text) from None
             raise CallError(Status.NO_CODE_FOR_DEVICE, str(error)) from None
         number = len(self._functions) + 1
         self._functions[number] = Function(
@@ -151,12 +156,27 @@ class ProgramCode:
         return plan.machine[0][0] if plan.machine else found.kernel
 
     def variable(self, module: int, name: str) -> tuple[int, int]:
-        """Address and size of a variable; CallError when no kernel uses one of that name."""
+        """Address and size of a variable; CallError when the module has none of that name.
+
+        Of machine code only what a kernel uses is known.
+        """
+        loaded = self._loaded(module)
         try:
-            found = self._loaded(module).module.variable(name, self._memory)
+            found = loaded.module.variable(name, self._memory)
         except LaunchError as error:
-            raise CallError(Status.INVALID_SYMBOL, str(error)) from None
+            user = kernel_with_variable(self._text(loaded), name)
+            if user is None:
+                raise CallError(Status.INVALID_SYMBOL, str(error)) from None
+            memory = ModuleMemory.of(self._memory, loaded.module.module)
+            found = memory.variable(name, [user])
         return found.address, found.size
+
+    def _text(self, loaded: _Loaded) -> str:
+        """The PTX of a module; empty without any."""
+        image = loaded.file.read_bytes()
+        if is_fat_binary(image):
+            return newest_ptx(image, _version(self._device)) or newest_ptx(image)
+        return "" if is_elf(image) else image.rstrip(b"\0").decode("utf-8", "replace")
 
     def described(self, function: Function) -> bytes:
         """What the program's side must know of a function: the words of `kc_function`."""
@@ -203,6 +223,12 @@ class ProgramCode:
             if entry.kind in (CodeKind.PTX, CodeKind.CUBIN)
         ]
         fitting = [item for item in entries if item[1] <= _version(self._device)]
+        if entries and not fitting:
+            oldest = min(entries, key=lambda item: item[1])[2]
+            self._tell(
+                f"warning: {self._device.title} itself runs none of the program's code, which is "
+                f"for {oldest} and later"
+            )
         if len({architecture for *_, architecture in entries}) < 2 or not fitting:
             return CompilerOptions()
         return CompilerOptions(max(fitting)[2])

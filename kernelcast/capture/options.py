@@ -37,7 +37,8 @@ class NextLaunch:
 class CaptureOptions:
     """How a program is captured.
 
-    `is_host_timed`: the host's own time counts. `every`: no launch stands for another. `limits` are
+    `is_host_timed`: the host's own time counts. `is_clock_predicted`: clocks that the program reads
+    tell the time on the first device. `every`: no launch stands for another. `limits` are
     those of each launch, by default none. `recording`: the file of a recording to write. `tell`
     gets lines for people, `step` the number of launches that were made and the last one's kernel.
     `is_quiet`: the program's standard output goes to standard error.
@@ -45,6 +46,7 @@ class CaptureOptions:
 
     code: Code | str | None = None
     is_host_timed: bool = False
+    is_clock_predicted: bool = False
     every: bool = False
     is_quiet: bool = False
     limits: Limits = _NO_LIMITS

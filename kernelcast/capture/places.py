@@ -31,7 +31,5 @@ def place_of(file: str, returns_to: int) -> str:
     function, _, line = done.stdout.strip().partition("\n")
     if done.returncode or not line or function.startswith(_UNKNOWN):
         return plain
-    if line.startswith(_UNKNOWN):
-        return f"{function}, {plain}"
     path, _, number = line.partition(" ")[0].rpartition(":")
-    return f"{function}, {Path(path).name}:{number}"
+    return f"{function}, {Path(path).name}:{number}" if number.isdigit() else f"{function}, {plain}"

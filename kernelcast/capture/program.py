@@ -8,10 +8,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+from kernelcast.capture.client_build import CLOCK
 from kernelcast.capture.closed_libraries import check_libraries
+from kernelcast.capture.options import CaptureOptions
 from kernelcast.errors import InputError
 from kernelcast.ptx_frontend.sass.container.elf import is_elf
 
@@ -23,6 +26,8 @@ BUILD_FLAGS = "-cudart shared"
 _SHARED_MARKS = (b"libcudart.so", b"libcuda.so", b"libOpenCL.so")
 _OPENCL = "libOpenCL.so.1"
 _PR_SET_PDEATHSIG = 1
+_prctl = ctypes.CDLL(None).prctl
+"""Found here: between fork and exec little may be done."""
 _PATIENCE_S = 2.0
 
 
@@ -44,7 +49,7 @@ class Program:
     """A running program whose CUDA calls come to a socket."""
 
     def __init__(
-        self, command: Sequence[str], folder: Path, path: Path, *, is_quiet: bool = False
+        self, command: Sequence[str], folder: Path, path: Path, options: CaptureOptions
     ) -> None:
         found = shutil.which(command[0])
         if found is None:
@@ -61,13 +66,20 @@ class Program:
         environment["LD_LIBRARY_PATH"] = f"{folder}:{known}" if known else str(folder)
         check_libraries(Path(found), folder, environment)
         environment["OCL_ICD_VENDORS"] = str(_opencl_vendors(path.parent, folder))
+        if options.is_clock_predicted:
+            before = environment.get("LD_PRELOAD")
+            clock = str(folder / CLOCK)
+            environment["LD_PRELOAD"] = f"{clock}:{before}" if before else clock
         try:
-            self._process = subprocess.Popen(
-                [found, *command[1:]],
-                env=environment,
-                stdout=sys.stderr if is_quiet else None,
-                preexec_fn=_die_with_parent,
-            )
+            with warnings.catch_warnings():
+                # Python warns of forks where there are threads, for what the child may do.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                self._process = subprocess.Popen(
+                    [found, *command[1:]],
+                    env=environment,
+                    stdout=sys.stderr if options.is_quiet else None,
+                    preexec_fn=_die_with_parent,
+                )
         except OSError as error:
             raise InputError(f"{command[0]} cannot be started: {error.strerror}") from None
 
@@ -103,4 +115,4 @@ def _opencl_vendors(to: Path, folder: Path) -> Path:
 
 def _die_with_parent() -> None:
     """A program whose server is killed ends, too."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -96,6 +96,8 @@ class Kind(IntEnum):
     SHARE = 49
     UNITS = 50
     TENSOR_MAP = 51
+    STREAM_INFO = 52
+    RESET = 53
     CL_DEVICE = 60
     CL_BUILD = 61
     CL_KERNEL = 62

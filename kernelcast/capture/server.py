@@ -33,7 +33,10 @@ from kernelcast.simcore.device.device import Device
 __all__ = ["Server"]
 
 _AFTER_FAILURE = frozenset(
-    {Kind.ATTRIBUTE, Kind.PROPERTIES, Kind.REFUSED, Kind.LAUNCH_FAILED, Kind.TIME}
+    {
+        *(Kind.ATTRIBUTE, Kind.PROPERTIES, Kind.REFUSED, Kind.LAUNCH_FAILED, Kind.TIME),
+        Kind.RESET,
+    }
 )
 """What works after a failure that cannot be mended."""
 _CHUNK = 1 << 20

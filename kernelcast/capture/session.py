@@ -21,6 +21,10 @@ __all__ = ["CopyRecord", "Failure", "LaunchRecord", "Session"]
 
 _STAND_IN = "kernelcast_"
 """What the names of kernels in `client/kernels` begin with."""
+_LAST_OF_ALWAYS = 2
+_FIRST_OF_THREADS = 1 << 40
+"""Default streams of threads have numbers from here on."""
+
 Act = Callable[[Action, bytes], None]
 """Makes the program do something."""
 
@@ -81,8 +85,10 @@ class Session:
     copied: list[CopyRecord] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     refused: dict[str, int] = field(default_factory=dict)
-    untimed: set[int] = field(default_factory=set)
-    """Events that no time may be asked of."""
+    streams: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Flags and priorities of the streams that the program made."""
+    events: dict[int, int] = field(default_factory=dict)
+    """Flags of events."""
     sticky: Status = Status.SUCCESS
     """A failure after which nothing works any more, as in CUDA."""
     pending: Status = Status.SUCCESS
@@ -104,7 +110,7 @@ class Session:
         return cls(
             devices,
             arena,
-            ProgramCode(folder, first, options.chosen_code, arena.memory),
+            ProgramCode(folder, first, options.chosen_code, arena.memory, options.tell),
             Launches(devices, arena.memory, options),
             act,
             options,
@@ -115,6 +121,22 @@ class Session:
         """A number that nothing has yet."""
         self.numbers += 1
         return self.numbers
+
+    def check_stream(self, stream: int) -> None:
+        """Checks that there is a stream, of the program's own or always: else CallError."""
+        is_always = stream <= _LAST_OF_ALWAYS or stream >= _FIRST_OF_THREADS
+        if not is_always and stream not in self.streams:
+            raise CallError(Status.INVALID_HANDLE, f"there is no stream {stream:#x}")
+
+    def reset(self) -> None:
+        """Frees what the program has, and lets it begin anew even after a failure."""
+        for timeline in self.timelines:
+            timeline.synchronize(None)
+        self.arena.free_all()
+        self.code.unload_variables()
+        self.launches.objects.clear()
+        self.streams, self.events = {}, {}
+        self.sticky = self.pending = Status.SUCCESS
 
     def launch(
         self, request: LaunchRequest, parameters: bytes, *, is_in_graph: bool = False

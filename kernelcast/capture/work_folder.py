@@ -14,15 +14,24 @@ __all__ = ["work_folder"]
 
 _PREFIX = "kernelcast-"
 _LOCK = "lock"
+_LONGEST = 70
+"""How many bytes of the 108 that a socket's path may have are for the folder of folders."""
+_SHORT = "/tmp"
 
 
 @contextmanager
 def work_folder() -> Iterator[Path]:
-    """A new folder, which is removed in the end; those of captures that were killed go first."""
-    for old in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    """A new folder, which is removed in the end; those of captures that were killed go first.
+
+    Its path is short enough for that of a socket in it.
+    """
+    home = tempfile.gettempdir()
+    if len(os.fsencode(home)) > _LONGEST:
+        home = _SHORT
+    for old in Path(home).glob(f"{_PREFIX}*"):
         if not _is_in_use(old):
             shutil.rmtree(old, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=home))
     unlocked = folder / f"{_LOCK}.new"
     lock = os.open(unlocked, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
     try:

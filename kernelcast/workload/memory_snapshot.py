@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from kernelcast.errors import DeviceMemoryError, KernelcastError, LaunchError, WorkloadError
 from kernelcast.execution.runnable import RunnableKernel
+from kernelcast.input_files import open_input
 from kernelcast.simcore.launch.allocations import Allocation
 from kernelcast.simcore.launch.device_memory import DeviceMemory
 from kernelcast.simcore.launch.module_memory import ModuleMemory
@@ -37,7 +38,7 @@ class MemorySnapshot:
         """A new memory with the contents of the file; WorkloadError when it holds none."""
         memory = DeviceMemory(name=self.path.name)
         try:
-            with np.load(self.path, allow_pickle=False) as found:
+            with open_input(self.path) as file, np.load(file, allow_pickle=False) as found:
                 for name in found.files:
                     self._place(memory, kernel, name, found[name])
         except (OSError, ValueError, zipfile.BadZipFile, DeviceMemoryError, LaunchError) as error:
@@ -52,8 +53,9 @@ class MemorySnapshot:
         content: npt.NDArray[np.uint8],
     ) -> None:
         if name.startswith(_VARIABLE):
+            kernels = [kernel.kernel] if kernel.module is None else kernel.module.kernels.values()
             module = ModuleMemory.of(memory, kernel.module or kernel.kernel)
-            variable = module.variable(name.removeprefix(_VARIABLE), [kernel.kernel])
+            variable = module.variable(name.removeprefix(_VARIABLE), kernels)
             memory.write(variable, content)
             return
         address, _, title = name.partition(_BETWEEN)

@@ -26,6 +26,7 @@ from tests.models.test_planted_bottlenecks import (
     rows,
     shared,
 )
+from tests.simcore.timing.test_textures import BODY as TEXTURE_READS
 
 _SUM = " ".join(f"add.f32 %f2, %f2, %f{i};" for i in range(3, 10))
 END = f"{_SUM} st.global.f32 [%rd2], %f2;"
@@ -171,20 +172,6 @@ def test_headlines_of_machine_code(name: str, monkeypatch: pytest.MonkeyPatch) -
     profile = planted(plant, "a100-80gb")
     assert profile.code == "sm_80"
     check(kc.estimate(profile), plant.components)
-
-
-TEXTURE_READS = """
-.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry k(.param .u64 t, .param .u64 o) {{
-    .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<99>;
-    ld.param.u64 %rd1, [t]; ld.param.u64 %rd2, [o];
-    mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31; cvt.rn.f32.u32 %f1, %r2; mov.f32 %f2, 0f3F000000;
-    {reads}
-    mul.wide.u32 %rd3, %r1, 4; add.u64 %rd2, %rd2, %rd3; st.global.f32 [%rd2], %f3; ret;
-}}
-"""
 
 
 @pytest.mark.parametrize("name", DEVICES[:2])

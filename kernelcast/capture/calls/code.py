@@ -89,6 +89,7 @@ def _share(session: Session, payload: bytes) -> bytes:
 
 def _launch(session: Session, payload: bytes) -> bytes:
     request, parameters = LaunchRequest.of(payload)
+    session.check_stream(request.stream)
     if request.stream in session.graphs.capturing:
         session.graphs.keep(request.stream, Kind.LAUNCH, payload)
         return b""

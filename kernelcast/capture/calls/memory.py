@@ -45,6 +45,7 @@ def _unregister(session: Session, payload: bytes) -> bytes:
 
 def _copy(session: Session, payload: bytes) -> bytes:
     request = CopyRequest(*words(payload, COPY_WORDS))
+    session.check_stream(request.stream)
     if request.stream in session.graphs.capturing:
         session.graphs.keep(request.stream, Kind.COPY, payload)
         return packed(0)

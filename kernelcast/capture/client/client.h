@@ -42,6 +42,8 @@ KC_PUBLIC int kc_ask(uint32_t kind, const void *words, size_t word_bytes, const 
 KC_PUBLIC void kc_post(uint32_t kind, const void *words, size_t word_bytes, const void *bytes,
                        size_t byte_count);
 KC_PUBLIC const kc_session *kc_connected(void);
+/* Whether this process has made its first call, and when by the monotonic clock. */
+KC_PUBLIC int kc_began(uint64_t *when_ns);
 /* Where this library reads and writes an address of the program, also of memory that only the
    device sees. */
 KC_PUBLIC void *kc_visible(uint64_t address);

@@ -155,9 +155,9 @@ static float from_half(uint16_t bits) {
 }
 
 /* A factor in half precision, for kernels that have it in single precision. */
-static status half_factor(const handle *of, factor *to, const uint16_t *given) {
+static status half_factor(const handle *of, factor *to, const uint16_t *given, void *from) {
   if (of->is_device_mode) {
-    kc_refuse("cuBLAS's products with half-precision factors that lie on the device");
+    kc_refuse_at("cuBLAS's products with half-precision factors that lie on the device", from);
     return NOT_SUPPORTED;
   }
   *to = (factor){0};
@@ -176,21 +176,22 @@ static const kind *kind_for(int a, int b, int c, int compute) {
   return a == REAL_16F && c == REAL_16F && (is_single || is_half) ? &in_f16 : NULL;
 }
 
-static status multiply_typed(const handle *of, const int types[3], int compute, const void *alpha,
-                             const void *beta, product p) {
+/* Products called from a place. */
+static status multiply_typed(const handle *of, void *from, const int types[3], int compute,
+                             const void *alpha, const void *beta, product p) {
   if (!of) return NOT_INITIALIZED;
   const kind *numbers = kind_for(types[0], types[1], types[2], compute);
   if (!numbers) {
     char name[80];
     snprintf(name, sizeof name, "cublasGemmEx of types %d, %d, %d, computed in %d", types[0], types[1],
              types[2], compute);
-    kc_refuse(name);
+    kc_refuse_at(name, from);
     return NOT_SUPPORTED;
   }
   status failure = 0;
   if (compute < COMPUTE_32F) {
-    failure = half_factor(of, &p.alpha, alpha);
-    if (!failure) failure = half_factor(of, &p.beta, beta);
+    failure = half_factor(of, &p.alpha, alpha, from);
+    if (!failure) failure = half_factor(of, &p.beta, beta, from);
   } else {
     p.alpha = factor_of(of, numbers->sums, alpha), p.beta = factor_of(of, numbers->sums, beta);
   }
@@ -201,12 +202,13 @@ static status multiply_typed(const handle *of, const int types[3], int compute, 
 
 static const int halves[] = {REAL_16F, REAL_16F, REAL_16F};
 
+#define CALLER __builtin_return_address(0)
 #define GEMM_TYPED(integer, suffix)                                                                 \
   API status cublasHgemm##suffix(handle *of, int a_operation, int b_operation, integer m, integer n, \
                                  integer k, const void *alpha, const void *a, integer lda,          \
                                  const void *b, integer ldb, const void *beta, void *c,             \
                                  integer ldc) {                                                     \
-    return multiply_typed(of, halves, COMPUTE_16F, alpha, beta,                                     \
+    return multiply_typed(of, CALLER, halves, COMPUTE_16F, alpha, beta,                                     \
                           (product){m, n, k, 1, {0}, {0}, {a, NULL, lda, 0, a_operation},           \
                                     {b, NULL, ldb, 0, b_operation}, {c, NULL, ldc, 0, 0}, ALL});    \
   }                                                                                                 \
@@ -215,7 +217,7 @@ static const int halves[] = {REAL_16F, REAL_16F, REAL_16F};
       const void *alpha, const void *a, integer lda, long long a_distance, const void *b,           \
       integer ldb, long long b_distance, const void *beta, void *c, integer ldc,                    \
       long long c_distance, integer count) {                                                        \
-    return multiply_typed(of, halves, COMPUTE_16F, alpha, beta,                                     \
+    return multiply_typed(of, CALLER, halves, COMPUTE_16F, alpha, beta,                                     \
                           (product){m, n, k, count, {0}, {0}, {a, NULL, lda, a_distance, a_operation}, \
                                     {b, NULL, ldb, b_distance, b_operation},                        \
                                     {c, NULL, ldc, c_distance, 0}, ALL});                           \
@@ -226,7 +228,7 @@ static const int halves[] = {REAL_16F, REAL_16F, REAL_16F};
                                   const void *beta, void *c, int c_type, integer ldc, int compute,  \
                                   int algorithm) {                                                  \
     (void)algorithm;                                                                                \
-    return multiply_typed(of, (const int[]){a_type, b_type, c_type}, compute, alpha, beta,          \
+    return multiply_typed(of, CALLER, (const int[]){a_type, b_type, c_type}, compute, alpha, beta,  \
                           (product){m, n, k, 1, {0}, {0}, {a, NULL, lda, 0, a_operation},           \
                                     {b, NULL, ldb, 0, b_operation}, {c, NULL, ldc, 0, 0}, ALL});    \
   }                                                                                                 \
@@ -236,7 +238,7 @@ static const int halves[] = {REAL_16F, REAL_16F, REAL_16F};
       const void *b, int b_type, integer ldb, long long b_distance, const void *beta, void *c,      \
       int c_type, integer ldc, long long c_distance, integer count, int compute, int algorithm) {   \
     (void)algorithm;                                                                                \
-    return multiply_typed(of, (const int[]){a_type, b_type, c_type}, compute, alpha, beta,          \
+    return multiply_typed(of, CALLER, (const int[]){a_type, b_type, c_type}, compute, alpha, beta,  \
                           (product){m, n, k, count, {0}, {0}, {a, NULL, lda, a_distance, a_operation}, \
                                     {b, NULL, ldb, b_distance, b_operation},                        \
                                     {c, NULL, ldc, c_distance, 0}, ALL});                           \

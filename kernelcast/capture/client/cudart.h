@@ -42,6 +42,9 @@ typedef struct function {
 status done(status found);
 /* The function behind what stands for it in the program, described; NULL where there is none. */
 function *function_of(const void *host, status *why);
+/* Resets the device and what is known of variables, whose places are new ones. */
+status reset_variables(void);
+status cudaGetLastError(void);
 /* The place of a variable behind what stands for it in the program. */
 status variable_of(const void *host, uint64_t *address, size_t *size);
 

@@ -103,7 +103,10 @@ API status cudaDeviceGetP2PAttribute(int *value, int attribute, int device, int 
 
 API status cudaDeviceSynchronize(void) { return done(KC_ASK(KC_SYNCHRONIZE, KC_ALL_STREAMS)); }
 API status cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
-API status cudaDeviceReset(void) { return done(KC_ASK(KC_SYNCHRONIZE, KC_ALL_STREAMS)); }
+API status cudaDeviceReset(void) {
+  cudaGetLastError();
+  return done(reset_variables());
+}
 API status cudaThreadExit(void) { return cudaDeviceReset(); }
 API status cudaDriverGetVersion(int *version) {
   *version = KC_DRIVER_VERSION;

@@ -8,15 +8,12 @@ API status cudaStreamBeginCapture(stream_handle stream, int mode) {
   (void)mode;
   return done(KC_ASK(KC_CAPTURE_BEGIN, number(stream), 0));
 }
-WITH_THREAD_STREAMS(cudaStreamBeginCapture)
 API status cudaStreamEndCapture(stream_handle stream, graph_handle *to) {
   return done(kc_make(to, KC_CAPTURE_END, number(stream), 0));
 }
-WITH_THREAD_STREAMS(cudaStreamEndCapture)
 API status cudaStreamIsCapturing(stream_handle stream, int *is_capturing) {
   return done(kc_capture_status(number(stream), is_capturing, NULL));
 }
-WITH_THREAD_STREAMS(cudaStreamIsCapturing)
 /* Of a stream that is not captured there is nothing more to tell; of another one only the number. */
 static status capture_info(stream_handle stream, int *is_capturing, unsigned long long *id, void **graph,
                            void *dependencies, size_t *count) {
@@ -100,7 +97,6 @@ WITH_THREAD_STREAMS(cudaGraphUpload)
 API status cudaGraphLaunch(exec_handle graph, stream_handle stream) {
   return done(KC_ASK(KC_GRAPH_LAUNCH, number(graph), number(stream)));
 }
-WITH_THREAD_STREAMS(cudaGraphLaunch)
 
 /* The graph's nodes take the place of those of the executable graph. */
 #if CUDART_MAJOR >= 12

@@ -165,7 +165,19 @@ static void place_managed(module *in) {
         kc_post(KC_SHARE, NULL, 0, found->name, strlen(found->name));
       else if (!place(found))
         *found->managed = handle(found->address);
+      else
+        kc_refuse("a managed variable that no kernel of the machine code uses");
     }
+}
+
+status reset_variables(void) {
+  pthread_mutex_lock(&lock);
+  status failure = kc_ask(KC_RESET, NULL, 0, NULL, 0, NULL, 0, NULL);
+  for (size_t at = 0; at < TABLE; at++)
+    if (variables[at]) variables[at]->address = 0;
+  for (size_t i = 0; i < module_count; i++) place_managed(modules[i]);
+  pthread_mutex_unlock(&lock);
+  return failure;
 }
 
 API void __cudaRegisterManagedVar(void **in, void **host, char *device, const char *name,
@@ -262,13 +274,11 @@ API status cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **argu
                             size_t shared_bytes, stream_handle stream) {
   return launch(host, grid, block, arguments, shared_bytes, stream, 0, NULL);
 }
-WITH_THREAD_STREAMS(cudaLaunchKernel)
 
 API status cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block, void **arguments,
                                        size_t shared_bytes, stream_handle stream) {
   return launch(host, grid, block, arguments, shared_bytes, stream, 1, NULL);
 }
-WITH_THREAD_STREAMS(cudaLaunchCooperativeKernel)
 
 API status cudaLaunchKernelExC(const launch_configuration *how, const void *host, void **arguments) {
   unsigned cluster[3] = {0, 0, 0};
@@ -281,7 +291,6 @@ API status cudaLaunchKernelExC(const launch_configuration *how, const void *host
   return launch(host, how->grid, how->block, arguments, how->shared_bytes, how->stream,
                 is_cooperative, cluster);
 }
-WITH_THREAD_STREAMS(cudaLaunchKernelExC)
 
 API status __cudaGetKernel(void **kernel, const void *host) {
   function *found = find_function(host);
@@ -293,97 +302,9 @@ API status __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **argume
                               size_t shared_bytes, stream_handle stream) {
   return launch(((function *)kernel)->host, grid, block, arguments, shared_bytes, stream, 0, NULL);
 }
-WITH_THREAD_STREAMS(__cudaLaunchKernel)
 
 API status cudaGetFuncBySymbol(void **found, const void *host) { return __cudaGetKernel(found, host); }
 API status cudaGetKernel(void **found, const void *host) { return __cudaGetKernel(found, host); }
-
-API status cudaFuncGetAttributes(function_attributes *to, const void *host) {
-  status failure;
-  function *called = function_of(host, &failure);
-  if (failure) return done(failure);
-  memset(to, 0, sizeof *to);
-  to->shared_bytes = called->facts.shared_bytes;
-  to->constant_bytes = called->facts.constant_bytes;
-  to->local_bytes = called->facts.local_bytes;
-  to->max_threads = (int)called->facts.max_threads;
-  to->registers = (int)called->facts.registers;
-  to->ptx_version = (int)called->facts.ptx_version;
-  to->binary_version = (int)called->facts.binary_version;
-  to->max_dynamic_shared_bytes = (int)called->facts.max_dynamic_shared_bytes;
-  to->carveout = -1;
-  return 0;
-}
-
-API status cudaFuncSetAttribute(const void *host, int attribute, int value) {
-  status failure;
-  function *called = function_of(host, &failure);
-  if (failure) return done(failure);
-  return done(kc_set_function(&called->facts, attribute, value));
-}
-
-API status cudaFuncSetCacheConfig(const void *host, int configuration) {
-  (void)configuration;
-  status failure;
-  function_of(host, &failure);
-  return done(failure);
-}
-
-API status cudaFuncSetSharedMemConfig(const void *host, int configuration) {
-  return cudaFuncSetCacheConfig(host, configuration);
-}
-
-API status cudaFuncGetName(const char **name, const void *host) {
-  status failure;
-  function *called = function_of(host, &failure);
-  if (!failure) *name = called->name;
-  return done(failure);
-}
-
-API status cudaFuncGetParamCount(const void *host, size_t *count) {
-  status failure;
-  function *called = function_of(host, &failure);
-  if (!failure) *count = called->facts.parameters;
-  return done(failure);
-}
-
-API status cudaFuncGetParamInfo(const void *host, size_t index, size_t *offset, size_t *size) {
-  status failure;
-  function *called = function_of(host, &failure);
-  if (!failure && index >= called->facts.parameters) failure = KC_INVALID_VALUE;
-  if (failure) return done(failure);
-  *offset = called->facts.places[2 * index];
-  if (size) *size = called->facts.places[2 * index + 1];
-  return 0;
-}
-
-API status cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, const void *host,
-                                                                  int threads, size_t shared_bytes,
-                                                                  unsigned flags) {
-  (void)flags;
-  status failure;
-  function *called = function_of(host, &failure);
-  if (failure) return done(failure);
-  uint64_t found = 0;
-  failure = KC_ASK_FOR(found, KC_OCCUPANCY, called->facts.id, (uint64_t)threads, shared_bytes);
-  *count = (int)found;
-  return done(failure);
-}
-
-API status cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, const void *host, int threads,
-                                                         size_t shared_bytes) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(count, host, threads, shared_bytes, 0);
-}
-
-API status cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *host, int blocks,
-                                                     int threads) {
-  for (*bytes = kc_connected()->max_shared_bytes; *bytes; *bytes -= 1024) {
-    int found;
-    status failure = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&found, host, threads, *bytes);
-    if (failure || found >= blocks) return failure;
-  }
-  return 0;
-}
 
 API status cudaGetSymbolAddress(void **to, const void *symbol) {
   uint64_t address;

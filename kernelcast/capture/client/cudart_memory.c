@@ -3,11 +3,14 @@
 
 #include "cudart.h"
 
+enum { HOST_MEMORY = 1, MAPPED = 2 };
 enum { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, BY_ADDRESS };
 
 static status allocate(void **to, size_t size, kc_space space) {
   uint64_t address = 0;
   if (!to) return done(KC_INVALID_VALUE);
+  *to = NULL;
+  if (!size) return 0;
   status failure = KC_ASK_FOR(address, KC_ALLOCATE, size, (uint64_t)space);
   if (!failure) *to = handle(address);
   return done(failure);
@@ -68,13 +71,17 @@ API status cudaHostRegister(void *pointer, size_t size, unsigned flags) {
 API status cudaHostUnregister(void *pointer) { return done(kc_unregister(pointer)); }
 API status cudaHostGetDevicePointer(void **to, void *pointer, unsigned flags) {
   (void)flags;
-  *to = pointer;
-  return 0;
+  uint64_t found[3] = {0, 0, 0}; /* type, base, size */
+  status failure = KC_ASK_FOR(found, KC_POINTER, number(pointer));
+  if (!failure && found[0] != HOST_MEMORY) failure = KC_INVALID_VALUE;
+  if (!failure) *to = pointer;
+  return done(failure);
 }
+/* All host memory that the device sees is mapped; what else it was made with is not kept. */
 API status cudaHostGetFlags(unsigned *flags, void *pointer) {
-  (void)pointer;
-  *flags = 0;
-  return 0;
+  void *seen;
+  *flags = MAPPED;
+  return cudaHostGetDevicePointer(&seen, pointer, 0);
 }
 
 API status cudaMemGetInfo(size_t *free_bytes, size_t *all_bytes) {
@@ -149,11 +156,9 @@ static status copy_line(uint64_t to, uint64_t from, size_t size, int kind, strea
 API status cudaMemcpy(void *to, const void *from, size_t size, int kind) {
   return copy_line(number(to), number(from), size, kind, NULL, 0);
 }
-WITH_THREAD_COPIES(cudaMemcpy)
 API status cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, stream_handle stream) {
   return copy_line(number(to), number(from), size, kind, stream, 1);
 }
-WITH_THREAD_STREAMS(cudaMemcpyAsync)
 API status cudaMemcpyPeer(void *to, int device, const void *from, int other, size_t size) {
   return device || other ? done(INVALID_DEVICE)
                          : copy_line(number(to), number(from), size, DEVICE_TO_DEVICE, NULL, 0);
@@ -188,12 +193,10 @@ API status cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t 
                                    int kind, stream_handle stream) {
   return copy_symbol(symbol, number(from), size, offset, kind, stream, 1, 1);
 }
-WITH_THREAD_STREAMS(cudaMemcpyToSymbolAsync)
 API status cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size_t offset,
                                      int kind, stream_handle stream) {
   return copy_symbol(symbol, number(to), size, offset, kind, stream, 1, 0);
 }
-WITH_THREAD_STREAMS(cudaMemcpyFromSymbolAsync)
 
 static status copy_2d(uint64_t to, size_t to_pitch, uint64_t from, size_t from_pitch, size_t width,
                       size_t height, int kind, stream_handle stream, int is_async) {
@@ -212,7 +215,6 @@ API status cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t
                              size_t width, size_t height, int kind, stream_handle stream) {
   return copy_2d(number(to), to_pitch, number(from), from_pitch, width, height, kind, stream, 1);
 }
-WITH_THREAD_STREAMS(cudaMemcpy2DAsync)
 
 API status cudaMemcpy2DToArray(array *to, size_t x, size_t y, const void *from, size_t pitch,
                                size_t width, size_t height, int kind) {
@@ -306,7 +308,6 @@ WITH_THREAD_COPIES(cudaMemcpy3D)
 API status cudaMemcpy3DAsync(const copy_3d *how, stream_handle stream) {
   return copy_box(how, stream, 1);
 }
-WITH_THREAD_STREAMS(cudaMemcpy3DAsync)
 
 typedef struct {
   array *src_array;
@@ -340,11 +341,9 @@ static status fill(void *to, size_t pitch, int value, size_t width, size_t heigh
                      number(stream), (uint64_t)is_async));
 }
 API status cudaMemset(void *to, int value, size_t size) { return fill(to, size, value, size, 1, NULL, 0); }
-WITH_THREAD_COPIES(cudaMemset)
 API status cudaMemsetAsync(void *to, int value, size_t size, stream_handle stream) {
   return fill(to, size, value, size, 1, stream, 1);
 }
-WITH_THREAD_STREAMS(cudaMemsetAsync)
 API status cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
   return fill(to, pitch, value, width, height, NULL, 0);
 }
@@ -353,7 +352,6 @@ API status cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, si
                              stream_handle stream) {
   return fill(to, pitch, value, width, height, stream, 1);
 }
-WITH_THREAD_STREAMS(cudaMemset2DAsync)
 static status fill_box(pitched_pointer to, int value, extent size, stream_handle stream, int is_async) {
   for (size_t slice = 0; slice < size.depth; slice++) {
     status failure = fill((char *)to.ptr + slice * to.pitch * to.ysize, to.pitch, value, size.width,

@@ -23,25 +23,28 @@ API status cudaStreamDestroy(stream_handle stream) {
 API status cudaStreamSynchronize(stream_handle stream) {
   return done(KC_ASK(KC_SYNCHRONIZE, number(stream)));
 }
-WITH_THREAD_STREAMS(cudaStreamSynchronize)
 /* What was given to a stream is done when the next call comes. */
 API status cudaStreamQuery(stream_handle stream) { return cudaStreamSynchronize(stream); }
-WITH_THREAD_STREAMS(cudaStreamQuery)
 API status cudaStreamWaitEvent(stream_handle stream, event_handle event, unsigned flags) {
   (void)flags;
   return done(KC_ASK(KC_STREAM_WAIT, number(stream), number(event)));
 }
-WITH_THREAD_STREAMS(cudaStreamWaitEvent)
+static status info(stream_handle stream, uint64_t *found) {
+  uint64_t asked = number(stream);
+  return done(kc_ask(KC_STREAM_INFO, &asked, sizeof asked, NULL, 0, found, 2 * sizeof *found, NULL));
+}
 API status cudaStreamGetFlags(stream_handle stream, unsigned *flags) {
-  (void)stream;
-  *flags = 0;
-  return 0;
+  uint64_t found[2] = {0, 0};
+  status failure = info(stream, found);
+  *flags = (unsigned)found[0];
+  return failure;
 }
 WITH_THREAD_STREAMS(cudaStreamGetFlags)
 API status cudaStreamGetPriority(stream_handle stream, int *priority) {
-  (void)stream;
-  *priority = 0;
-  return 0;
+  uint64_t found[2] = {0, 0};
+  status failure = info(stream, found);
+  *priority = (int)found[1];
+  return failure;
 }
 WITH_THREAD_STREAMS(cudaStreamGetPriority)
 API status cudaStreamGetId(stream_handle stream, unsigned long long *id) {
@@ -80,7 +83,6 @@ API status cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
 API status cudaLaunchHostFunc(stream_handle stream, void (*called)(void *), void *data) {
   return done(KC_ASK(KC_CALL, (uint64_t)(uintptr_t)called, number(data), number(stream)));
 }
-WITH_THREAD_STREAMS(cudaLaunchHostFunc)
 API status cudaStreamAddCallback(stream_handle stream, void (*called)(stream_handle, status, void *),
                                  void *data, unsigned flags) {
   (void)flags;
@@ -88,7 +90,6 @@ API status cudaStreamAddCallback(stream_handle stream, void (*called)(stream_han
   called(stream, failure, data);
   return failure;
 }
-WITH_THREAD_STREAMS(cudaStreamAddCallback)
 
 API status cudaEventCreateWithFlags(event_handle *to, unsigned flags) {
   return create(to, KC_EVENT_CREATE, flags, 0);
@@ -98,12 +99,10 @@ API status cudaEventDestroy(event_handle event) { return done(KC_ASK(KC_EVENT_DE
 API status cudaEventRecord(event_handle event, stream_handle stream) {
   return done(KC_ASK(KC_EVENT_RECORD, number(event), number(stream)));
 }
-WITH_THREAD_STREAMS(cudaEventRecord)
 API status cudaEventRecordWithFlags(event_handle event, stream_handle stream, unsigned flags) {
   (void)flags;
   return cudaEventRecord(event, stream);
 }
-WITH_THREAD_STREAMS(cudaEventRecordWithFlags)
 API status cudaEventSynchronize(event_handle event) {
   return done(KC_ASK(KC_EVENT_SYNCHRONIZE, number(event)));
 }

@@ -14,14 +14,33 @@ struct kc_kernel {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* What stands before the first kernel, and one of the kernels: a module of its own, so that nothing is
+   made of those that nobody launches. NULL without such a kernel. */
+static char *text_of(const char *all, const char *name) {
+  static const char opening[] = "\n.visible .entry ", closing[] = "\n}\n";
+  const char *first = strstr(all, opening), *begin = first, *end = NULL;
+  size_t length = strlen(name);
+  for (; begin; begin = strstr(begin + 1, opening)) {
+    const char *at = begin + sizeof opening - 1;
+    if (!strncmp(at, name, length) && at[length] == '(') break;
+  }
+  if (begin) end = strstr(begin, closing);
+  if (!end) return NULL;
+  size_t head = (size_t)(first - all), body = (size_t)(end - begin) + sizeof closing - 1;
+  char *made = calloc(1, head + body + 1);
+  memcpy(made, all, head);
+  memcpy(made + head, begin, body);
+  return made;
+}
+
 static int describe(kc_kernel **to, kc_kernels *of, const char *name) {
   kc_function facts;
-  if (!of->is_loaded) {
-    of->is_loaded = 1;
-    of->failure = kc_ask(KC_MODULE, NULL, 0, of->begin, (size_t)(of->end - of->begin), &of->module,
-                         sizeof of->module, NULL);
-  }
-  int failure = of->failure ? of->failure : kc_describe(of->module, name, &facts);
+  uint64_t module = 0;
+  char *text = text_of(of->text, name);
+  if (!text) return KC_NOT_SUPPORTED;
+  int failure = kc_ask(KC_MODULE, NULL, 0, text, strlen(text), &module, sizeof module, NULL);
+  free(text);
+  if (!failure) failure = kc_describe(module, name, &facts);
   if (failure) return failure;
   size_t bytes = offsetof(kc_function, places) + 2 * sizeof *facts.places * facts.parameters;
   kc_kernel *made = calloc(1, offsetof(kc_kernel, facts) + bytes);

@@ -83,6 +83,8 @@ typedef enum {
   KC_SHARE = 49,           /* name of a variable that the host reaches, too, before its place is asked for */
   KC_UNITS = 50,           /* count, bytes of each; fat binaries of units, and what was linked of them */
   KC_TENSOR_MAP = 51,      /* see kc_tensor_map */
+  KC_STREAM_INFO = 52,     /* stream: its flags and priority */
+  KC_RESET = 53,           /* frees all allocations and variables; failures are forgiven */
   KC_CL_DEVICE = 60,       /* what OpenCL says of the device: number, bytes, value of each */
   KC_CL_BUILD = 61,        /* whether it is SPIR-V; options, folder, source, two zero bytes between */
   KC_CL_KERNEL = 62,       /* module, global offset; name */

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 __all__ = [
+    "Clock",
     "Devices",
     "Every",
     "HostTime",
@@ -31,6 +32,12 @@ Devices = Annotated[
         "--device",
         help="Estimate on it; repeatable. The program sees the first one. Default: a100-40gb.",
         metavar="D",
+    ),
+]
+Clock = Annotated[
+    bool,
+    typer.Option(
+        "--clock", help="Clocks that the program reads tell the time on the first device, too."
     ),
 ]
 Every = Annotated[

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,15 +32,18 @@ def bad() -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _nothing_is_left(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
     """Temporary folders and files in memory are gone when a capture has ended."""
-    own = tmp_path / "temporary"
-    own.mkdir()
+    tmp_path_factory.getbasetemp()  # pytest's own folder, which all tests share, is elsewhere
+    own = Path(tempfile.mkdtemp(prefix="kc-"))
     monkeypatch.setattr("tempfile.tempdir", str(own))
     monkeypatch.setenv("TMPDIR", str(own))
     before = _files_in_memory()
     yield
-    assert not list(own.glob("kernelcast-*"))
+    assert not list(own.iterdir())
+    own.rmdir()
     assert _files_in_memory() <= before
 
 
@@ -155,6 +159,34 @@ def test_two_programs_at_once(bad: Path, tmp_path: Path, capfd: pytest.CaptureFi
     found = captured(capfd, script, devices=_ONE)
     assert found.status == 0, found.told
     assert len({launch["process"] for launch in found.record["launches"]}) == 2
+
+
+def test_kernels_that_launch_kernels_are_refused_by_name(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    flags = ("-arch=sm_80", "-rdc=true", "-lcudadevrt")
+    program = built("nested", [PROGRAMS / "nested.cu"], flags)
+    found = captured(capfd, program, devices=_ONE)
+    assert found.status == 1
+    assert "launches kernels itself (dynamic parallelism), which is not supported" in found.told
+    assert _said(found, "launch") == ["cudaErrorNotSupported"]
+
+
+def test_code_of_newer_gpus_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    program = built("newer", [PROGRAMS / "vector_add.cu"], ("-arch=sm_90",))
+    found = captured(capfd, program, devices=_ONE)
+    assert found.status == 0, found.told
+    assert "itself runs none of the program's code, which is for sm_90 and later" in found.told
+
+
+def test_folders_of_temporary_files_may_have_long_names(
+    bad: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    deep = tmp_path / ("long" * 30)
+    deep.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(deep))
+    assert captured(capfd, bad, "double_free", devices=_ONE).status == 0
+    assert not list(deep.iterdir())
 
 
 def test_there_is_no_such_program(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

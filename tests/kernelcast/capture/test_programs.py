@@ -55,6 +55,13 @@ def test_what_kernels_print_comes_in_the_order_of_the_program(
     ]
 
 
+def test_threads_have_default_streams_of_their_own(capfd: pytest.CaptureFixture[str]) -> None:
+    found = captured(capfd, case_named("per_thread_streams").program, devices=["a100-40gb"])
+    launches = [(launch["stream"], launch["kernel"]) for launch in found.record["launches"]]
+    assert len(set(launches)) == 6
+    assert all(launches.count(pair) == 5 for pair in launches)
+
+
 def test_there_are_many_kinds() -> None:
     assert len(CASES) >= 40
     assert 8 <= sum(case.is_drawn for case in CASES) <= 14

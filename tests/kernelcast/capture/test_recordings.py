@@ -45,6 +45,7 @@ def test_recordings_are_estimated_on_other_gpus(
         (gzip.compress(b"something else entirely, though compressed"), "is no recording"),
         (gzip.compress(b"kernelcast recording 1\n\xff\xff"), "ends early"),
     ],
+    ids=["plain", "other", "short"],
 )
 def test_what_is_no_recording_is_refused(
     content: bytes, message: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
