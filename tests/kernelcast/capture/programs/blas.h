@@ -66,7 +66,7 @@ int cublasCreate_v2(object *), cublasDestroy_v2(object), cublasSetStream_v2(obje
 int cublasGetStream_v2(object, object *), cublasSetPointerMode_v2(object, int);
 int cublasGetPointerMode_v2(object, int *), cublasSetMathMode(object, int), cublasGetMathMode(object, int *);
 int cublasGetVersion_v2(object, int *), cublasSetWorkspace_v2(object, void *, size_t);
-int cublasGetProperty(int, int *);
+int cublasGetProperty(int, int *), cublasSetSmCountTarget(object, int);
 const char *cublasGetStatusString(int), *cublasGetStatusName(int);
 int cublasSetVector(int, int, const void *, int, void *, int);
 int cublasGetVector(int, int, const void *, int, void *, int);

@@ -65,7 +65,7 @@ static void check_sums(int n, int dx, int dy) {
   }
   real *on_x = on_device(x, sizeof x), *on_y = on_device(y, sizeof y);
   CHECK(OF(dot, _v2)(blas, n, on_x, dx, on_y, dy, &result));
-  EXPECT(fabs((double)result - dot) < TOLERANCE * n);
+  EXPECT(fabs((double)result - dot) <= TOLERANCE * n);
   CHECK(OF(asum, _v2)(blas, n, on_x, dx, &result));
   EXPECT(is_near((double)result, sum));
   CHECK(OF(nrm2, _v2)(blas, n, on_x, dx, &result));
