@@ -22,7 +22,7 @@ _KNOWN = re.compile(
 """Libraries of NVIDIA that have kernels, or lead to others that have some."""
 _PATIENCE_S = 20.0
 _TELLS = "LD_TRACE_LOADED_OBJECTS"
-"""With it a loader tells what it would load, and starts nothing."""
+"""A variable that makes loaders tell what they would load, and start nothing."""
 _FOUND = re.compile(r"^\s*(\S+) => (.+?)(?: \(0x[0-9a-f]+\))?$", re.MULTILINE)
 _MISSING = "not found"
 

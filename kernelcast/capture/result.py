@@ -47,7 +47,7 @@ class KernelTotal:
     last_s: tuple[float, ...]
     bottlenecks: tuple[str, ...]
     is_stand_in: bool
-    """Whether it is one of ours in place of a closed library's."""
+    """Whether the kernel is one of ours in place of a closed library's."""
 
 
 @dataclass(frozen=True)
