@@ -26,7 +26,6 @@ KERNELS = CLIENT_SOURCES / "kernels"
 BLAS = ("libcublas.so.12", "libcublasLt.so.12", "libcudart.so.12")
 RANDOM = ("libcurand.so.10", "libcudart.so.12")
 XORWOW, MRG32K3A, PHILOX = 101, 121, 161
-only_in_all = pytest.mark.skipif(not ALL_CASES, reason="runs in `make test-all`")
 
 
 def built(name: str, folder: Path, linked: Sequence[str], *flags: str) -> Path:
@@ -48,9 +47,7 @@ def run(capfd: pytest.CaptureFixture[str], program: Path, *arguments: str) -> Ca
     return found
 
 
-@pytest.mark.parametrize(
-    "major", [pytest.param(11, marks=only_in_all), 12, pytest.param(13, marks=only_in_all)]
-)
+@pytest.mark.parametrize("major", [11, 12, 13] if ALL_CASES else [12])
 def test_products_sums_and_refusals(
     major: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -66,24 +63,26 @@ def test_products_sums_and_refusals(
     assert re.search(r"calls cublasChemm_v2 \((main, blas_first\.c:\d+|.*\+0x\w+)\)", found.told)
 
 
-@only_in_all
-@pytest.mark.parametrize("flag", ["-DSINGLE", "-DDOUBLE"])
-@pytest.mark.parametrize("name", ["blas_vectors", "blas_matrices"])
-def test_functions_beside_plain_loops(
-    name: str, flag: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    found = run(capfd, built(name, tmp_path, BLAS, flag), "3000")
-    assert len(set(found.kernels)) >= 7
-    assert not found.record["refused"]
+if ALL_CASES:
+
+    @pytest.mark.parametrize("flag", ["-DSINGLE", "-DDOUBLE"])
+    @pytest.mark.parametrize("name", ["blas_vectors", "blas_matrices"])
+    def test_functions_beside_plain_loops(
+        name: str, flag: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        found = run(capfd, built(name, tmp_path, BLAS, flag), "3000")
+        assert len(set(found.kernels)) >= 7
+        assert not found.record["refused"]
 
 
-@only_in_all
-def test_half_precision_given_types_and_wide_sizes(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    found = run(capfd, built("blas_half", tmp_path, BLAS))
-    assert found.record["refused"] == {"cublasGemmEx of types 3, 3, 10, computed in 72": 2}
-    assert {"kernelcast_gemm_f16_128x128", "kernelcast_gemm_f16_32x32"} <= set(found.kernels)
+if ALL_CASES:
+
+    def test_half_precision_given_types_and_wide_sizes(
+        tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        found = run(capfd, built("blas_half", tmp_path, BLAS))
+        assert found.record["refused"] == {"cublasGemmEx of types 3, 3, 10, computed in 72": 2}
+        assert {"kernelcast_gemm_f16_128x128", "kernelcast_gemm_f16_32x32"} <= set(found.kernels)
 
 
 def test_generators_that_there_are_not_are_refused(
@@ -112,9 +111,9 @@ def read(path: Path, count: int) -> list[npt.NDArray[np.generic]]:
 @pytest.mark.parametrize(
     ("kind", "is_host"),
     [
-        pytest.param(kind, is_host, marks=() if is_host else only_in_all)
+        (kind, is_host)
         for kind in (XORWOW, MRG32K3A, PHILOX)
-        for is_host in (True, False)
+        for is_host in ((True, False) if ALL_CASES else (True,))
     ],
 )
 def test_numbers_have_their_distributions(
@@ -197,11 +196,12 @@ def kernels_in(text: str) -> dict[str, int]:
     return {name: parameters.count(".param") for name, parameters in found}
 
 
-@only_in_all
-@pytest.mark.parametrize("source", sorted(KERNELS.glob("*.cu")), ids=lambda file: file.stem)
-def test_texts_are_of_the_sources(source: Path, tmp_path: Path) -> None:
-    """Compilers differ in their registers; which kernels there are, they agree on."""
-    to = tmp_path / "made.ptx"
-    command = [nvcc(), "-arch=compute_75", "-ptx", str(source), "-o", str(to)]
-    subprocess.run(command, check=True)
-    assert kernels_in(to.read_text()) == kernels_in(source.with_suffix(".ptx").read_text())
+if ALL_CASES:
+
+    @pytest.mark.parametrize("source", sorted(KERNELS.glob("*.cu")), ids=lambda file: file.stem)
+    def test_texts_are_of_the_sources(source: Path, tmp_path: Path) -> None:
+        """Compilers differ in their registers; which kernels there are, they agree on."""
+        to = tmp_path / "made.ptx"
+        command = [nvcc(), "-arch=compute_75", "-ptx", str(source), "-o", str(to)]
+        subprocess.run(command, check=True)
+        assert kernels_in(to.read_text()) == kernels_in(source.with_suffix(".ptx").read_text())
