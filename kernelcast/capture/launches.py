@@ -176,8 +176,13 @@ class Launches:
         shape.prepared.run(parameters)
 
     def _has_objects(self, function: Function, parameters: bytes) -> bool:
-        given = self._arguments(function, parameters)
-        return any(isinstance(item, Texture | Surface) for item in given)
+        """Whether a parameter is the handle of a texture, surface, image or sampler."""
+        return any(
+            item.size == _OBJECT_BYTES
+            and int.from_bytes(parameters[item.offset : item.offset + item.size], "little")
+            in self.objects
+            for item in function.kernel.kernel.parameters
+        )
 
     def _prepared(
         self, function: Function, sizes: LaunchRequest, parameters: bytes

@@ -12,7 +12,7 @@ from kernelcast.capture.graphs import Graphs
 from kernelcast.capture.launches import Estimated, Launches
 from kernelcast.capture.opencl import OpenclPrograms
 from kernelcast.capture.options import CaptureOptions, NextLaunch
-from kernelcast.capture.protocol import Action, LaunchRequest, Space, Status
+from kernelcast.capture.protocol import Action, LaunchRequest, Status
 from kernelcast.capture.timeline.span import SpanKind
 from kernelcast.capture.timeline.timeline import DeviceTimeline, Work
 from kernelcast.simcore.device.device import Device
@@ -199,10 +199,6 @@ class Session:
             self.pending = error.status
         else:
             self.sticky = error.status
-
-    def is_device_memory(self, address: int) -> bool:
-        """Whether an address is in memory of the GPU that the host cannot reach."""
-        return self.arena.space_of(address) in (Space.DEVICE, Space.ARRAY)
 
     def end(self) -> None:
         """Gives the memory back."""

@@ -65,7 +65,7 @@ def _put_copy(session: Session, request: CopyRequest, *, is_in_graph: bool) -> N
     session.arena.check(request.source, request.source_span, "the source of a copy")
     to, source = (session.arena.space_of(item) for item in (request.to, request.source))
     is_pinned = to is not None and source is not None
-    kind = _kind_of(to, source, request.kind)
+    kind = _kind_of(to, source)
     if kind is None:  # the host does it
         return
     if kind is SpanKind.TO_DEVICE:
@@ -77,7 +77,7 @@ def _put_copy(session: Session, request: CopyRequest, *, is_in_graph: bool) -> N
     session.transfer(record, is_async=not is_waited_for, is_in_graph=is_in_graph)
 
 
-def _kind_of(to: Space | None, source: Space | None, given: int) -> SpanKind | None:
+def _kind_of(to: Space | None, source: Space | None) -> SpanKind | None:
     """Where bytes go; managed memory counts as the GPU's where the other side is the host's."""
     is_to_device = to in (Space.DEVICE, Space.ARRAY, Space.MANAGED)
     is_from_device = source in (Space.DEVICE, Space.ARRAY, Space.MANAGED)
@@ -99,7 +99,7 @@ def _fill(session: Session, payload: bytes) -> bytes:
 
 def fill(session: Session, payload: bytes, stream: int, *, is_in_graph: bool = False) -> None:
     """Sets elements of rows to a value."""
-    address, pitch, value, element, width, height, _, is_async = words(payload, _FILL_WORDS)
+    address, pitch, value, element, width, height, *_ = words(payload, _FILL_WORDS)
     if element not in _UNSIGNED:
         raise CallError(Status.INVALID_VALUE, f"a fill of elements of {element} bytes")
     row = width * element
@@ -112,7 +112,6 @@ def fill(session: Session, payload: bytes, stream: int, *, is_in_graph: bool = F
         memory.fill(address + number * pitch, value & 2 ** (8 * element) - 1, count, dtype)
     record = CopyRecord(SpanKind.FILL, row * height, stream, True)
     session.transfer(record, is_async=True, is_in_graph=is_in_graph)
-    del is_async  # fills return at once either way
 
 
 def _memory_info(session: Session, _payload: bytes) -> bytes:

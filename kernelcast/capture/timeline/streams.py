@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["LEGACY_STREAM", "PER_THREAD_STREAM", "Streams"]
+__all__ = ["LEGACY_STREAM", "Streams"]
 
-LEGACY_STREAM, PER_THREAD_STREAM = 0, 2
+LEGACY_STREAM = 0
 _ALSO_LEGACY = 1
 _NON_BLOCKING = 1
 

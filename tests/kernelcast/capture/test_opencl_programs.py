@@ -35,7 +35,7 @@ def built(name: str, folder: Path) -> Path:
         ("opencl_solver", None, None),
         ("opencl_mappings", 4, 6),
         ("opencl_events", 4, 3),
-        ("opencl_images", 2, 7),
+        ("opencl_images", 8, 14),
         ("opencl_programs", 4, 4),
     ],
 )

@@ -44,6 +44,20 @@ int main(void) {
   CHECK(clEnqueueReadBuffer(queue, b, 1, 0, sizeof line, line, 0, NULL, NULL));
   for (int x = 0; x < WIDTH - 1; x++) EXPECT(line[x][1] > 10 * x + 5.9f && line[x][1] < 10 * x + 6.1f);
 
+  /* Two images in turn, again and again: each launch reads its own. */
+  float negative[HEIGHT][WIDTH][4];
+  for (int i = 0; i < HEIGHT * WIDTH * 4; i++) negative[0][0][i] = -in[0][0][i];
+  object other = clCreateImage2D(context, READ_ONLY | COPY_HOST_PTR, &format, WIDTH, HEIGHT, 0, negative, &error);
+  CHECK(error);
+  for (int round = 0; round < 6; round++) {
+    float sign = round % 2 ? -1.0f : 1.0f;
+    ARGUMENT(middle, 0, *(round % 2 ? &other : &from));
+    launch(middle, WIDTH, 0);
+    CHECK(clEnqueueReadBuffer(queue, b, 1, 0, sizeof line, line, 0, NULL, NULL));
+    for (int x = 0; x < WIDTH - 1; x++) EXPECT(sign * line[x][1] > 10 * x + 5.9f && sign * line[x][1] < 10 * x + 6.1f);
+  }
+  CHECK(clReleaseMemObject(other));
+
   const float color[] = {1, 2, 3, 4};
   const size_t place[] = {1, 2, 0}, two[] = {2, 2, 1};
   size_t pitch;
