@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from kernelcast.capture.session import CopyRecord, Failure, LaunchRecord, Session
 from kernelcast.capture.timeline.span import Span, SpanKind
 from kernelcast.capture.timeline.timeline import DeviceTimeline
+from kernelcast.models.estimate import Estimate
+from kernelcast.simcore.device.device import Device
 
 __all__ = ["CaptureResult", "DeviceTotal", "KernelTotal", "ProcessResult"]
 
@@ -16,15 +18,22 @@ __all__ = ["CaptureResult", "DeviceTotal", "KernelTotal", "ProcessResult"]
 class DeviceTotal:
     """Seconds of a program on one device.
 
-    `kernels_s` and `copies_s` add up all launches, and all copies and fills. `timeline_s`: from the
-    first call to the end of everything. `idle_s`: when the device had nothing to do.
+    `kernels_s` and `copies_s` add up all launches, and all copies and fills; `kernels_low_s` and
+    `kernels_high_s` the lower and the upper ends of the estimates of all launches. `timeline_s`:
+    from the first call to the end of everything. `idle_s`: when the device had nothing to do;
+    `host_waits_s`: when the host waited for it. `assumed`: facts of its link to the host that
+    nobody measured.
     """
 
     device: str
     kernels_s: float
+    kernels_low_s: float
+    kernels_high_s: float
     copies_s: float
     timeline_s: float
     idle_s: float
+    host_waits_s: float
+    assumed: tuple[str, ...] = ()
 
     @property
     def bound(self) -> str:
@@ -86,7 +95,10 @@ class ProcessResult:
     @property
     def totals(self) -> list[DeviceTotal]:
         """One for each device."""
-        return [_total(timeline) for timeline in self.timelines]
+        return [
+            _total(timeline, [record.estimated.estimates[number] for record in self.launches])
+            for number, timeline in enumerate(self.timelines)
+        ]
 
     @property
     def kernels(self) -> list[KernelTotal]:
@@ -114,11 +126,28 @@ class CaptureResult:
         return sum(len(process.failures) for process in self.processes)
 
 
-def _total(timeline: DeviceTimeline) -> DeviceTotal:
+def _total(timeline: DeviceTimeline, estimates: Sequence[Estimate]) -> DeviceTotal:
     kernels = sum(span.seconds for span in timeline.spans if span.kind is SpanKind.KERNEL)
     copies = sum(span.seconds for span in timeline.spans if span.kind is not SpanKind.KERNEL)
     end = timeline.end_s
-    return DeviceTotal(timeline.device.name, kernels, copies, end, end - _busy_s(timeline.spans))
+    device = timeline.device
+    return DeviceTotal(
+        device.name,
+        kernels,
+        sum(item.time_low_s for item in estimates),
+        sum(item.time_high_s for item in estimates),
+        copies,
+        end,
+        end - _busy_s(timeline.spans),
+        timeline.waited_s,
+        _assumed(device),
+    )
+
+
+def _assumed(device: Device) -> tuple[str, ...]:
+    if device.host_link is None:
+        return ("host_link, as of PCI Express 4.0",)
+    return tuple(fact for fact in device.assumed if fact.startswith("host_link."))
 
 
 def _busy_s(spans: Sequence[Span]) -> float:

@@ -44,13 +44,14 @@ def _headline(result: CaptureResult) -> str:
 
 def _process_parts(process: ProcessResult) -> Iterator[RenderableType]:
     totals = titled_table(
-        "", "device", ">time line", ">kernels", ">copies", ">idle", "most of the time"
+        "", "device", ">time line", ">kernels", ">between", ">copies", ">idle", "most of the time"
     )
     for total in process.totals:
         totals.add_row(
             total.device,
             format_seconds(total.timeline_s),
             format_seconds(total.kernels_s),
+            f"{format_seconds(total.kernels_low_s)} and {format_seconds(total.kernels_high_s)}",
             format_seconds(total.copies_s),
             format_seconds(total.idle_s),
             total.bound,
@@ -58,6 +59,9 @@ def _process_parts(process: ProcessResult) -> Iterator[RenderableType]:
     yield totals
     if process.kernels:
         yield _kernel_table(process)
+    for assumed in dict.fromkeys(total.assumed for total in process.totals if total.assumed):
+        names = ", ".join(total.device for total in process.totals if total.assumed == assumed)
+        yield Text(f"Copies and calls of the host, assumed of {names}: {', '.join(assumed)}.")
     stand_ins = sum(item.launches for item in process.kernels if item.is_stand_in)
     if stand_ins:
         yield Text(
@@ -126,9 +130,13 @@ def capture_record(result: CaptureResult) -> dict[str, Any]:
                 "process": process.process,
                 "device": total.device,
                 "kernels_s": total.kernels_s,
+                "kernels_low_s": total.kernels_low_s,
+                "kernels_high_s": total.kernels_high_s,
                 "copies_s": total.copies_s,
                 "timeline_s": total.timeline_s,
                 "idle_s": total.idle_s,
+                "host_waits_s": total.host_waits_s,
+                "assumed": list(total.assumed),
                 "bound": total.bound,
             }
             for total in process.totals
@@ -167,6 +175,8 @@ def _launches(process: ProcessResult) -> Iterator[dict[str, Any]]:
                 {
                     "device": estimate.device,
                     "time_s": estimate.time_s,
+                    "time_low_s": estimate.time_low_s,
+                    "time_high_s": estimate.time_high_s,
                     "bottleneck": estimate.bottleneck,
                 }
                 for estimate in item.estimated.estimates

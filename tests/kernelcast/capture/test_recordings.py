@@ -97,6 +97,12 @@ def test_time_lines_have_a_track_for_each_stream(
     assert len(kernels) == 2 * len(found.record["launches"])
     total = sum(event["dur"] for event in kernels if event["pid"] == kernels[0]["pid"])
     assert total == pytest.approx(1e6 * found.record["totals"][0]["kernels_s"])
+    first = found.record["totals"][0]
+    low, high = first["kernels_low_s"], first["kernels_high_s"]
+    assert low < 1e-6 * total < high
+    ends = [launch["estimates"][0] for launch in found.record["launches"]]
+    assert low == pytest.approx(sum(item["time_low_s"] for item in ends))
+    assert high == pytest.approx(sum(item["time_high_s"] for item in ends))
     streams = {launch["stream"] for launch in found.record["launches"]}
     tracks = {event["args"]["name"] for event in events if event["name"] == "thread_name"}
     assert {f"stream {number}" for number in streams} <= tracks
