@@ -1,4 +1,4 @@
-"""Launches of a program: executed always, estimated when they are new.
+"""Launches of a program: executed unless asked otherwise, estimated when they are new.
 
 A launch repeats an earlier one when kernel, sizes and parameter bytes are equal. Repeats are
 executed without recording. The second one is estimated again, which shows what warm caches change,
@@ -100,6 +100,8 @@ class Launches:
     """What the launches that were estimated left in L2."""
     estimated: int = 0
     """Launches that were estimated; all others repeat one of them, or are near to it."""
+    skipped: int = 0
+    """Repeats that were not executed, because the user does not need what they compute."""
     largest_change: float = 0.0
     """The largest relative change of a time at a check."""
     _known: dict[tuple[LaunchRequest, bytes], _Repeated] = field(default_factory=dict)
@@ -139,7 +141,10 @@ class Launches:
             if known.count > 2:  # the second one finds warm caches, the first did not
                 self._note_change(before, known.estimated.seconds)
             return known.estimated
-        self._execute(function, sizes, parameters)
+        if self.options.is_fast:
+            self.skipped += 1
+        else:
+            self._execute(function, sizes, parameters)
         return known.estimated
 
     def _note_change(self, before: Sequence[float], after: Sequence[float]) -> None:

@@ -38,7 +38,8 @@ class CaptureOptions:
     """How a program is captured.
 
     `is_host_timed`: the host's own time counts. `is_clock_predicted`: clocks that the program reads
-    tell the time on the first device. `every`: no launch stands for another. `limits` are
+    tell the time on the first device. `every`: no launch stands for another. `is_fast`: repeats
+    whose time is known are not executed, so that results are wrong from then on. `limits` are
     those of each launch, by default none. `recording`: the file of a recording to write. `tell`
     gets lines for people, `step` the number of launches that were made and the last one's kernel.
     `is_quiet`: the program's standard output goes to standard error.
@@ -48,6 +49,7 @@ class CaptureOptions:
     is_host_timed: bool = False
     is_clock_predicted: bool = False
     every: bool = False
+    is_fast: bool = False
     is_quiet: bool = False
     limits: Limits = _NO_LIMITS
     recording: Path | None = None

@@ -72,6 +72,8 @@ class ProcessResult:
     failures: Sequence[Failure]
     refused: dict[str, int]
     estimated: int
+    skipped: int
+    stale_reads: int
     largest_change: float
     most_used_bytes: int
 
@@ -88,6 +90,8 @@ class ProcessResult:
             session.failures,
             session.refused,
             session.launches.estimated,
+            session.launches.skipped,
+            session.stale_reads,
             session.launches.largest_change,
             session.arena.most_used_bytes,
         )
@@ -124,6 +128,11 @@ class CaptureResult:
     def failed(self) -> int:
         """Calls that failed so that results cannot be believed."""
         return sum(len(process.failures) for process in self.processes)
+
+    @property
+    def stale_reads(self) -> int:
+        """Copies to the host after launches that were not executed: what they brought is wrong."""
+        return sum(process.stale_reads for process in self.processes)
 
 
 def _total(timeline: DeviceTimeline, estimates: Sequence[Estimate]) -> DeviceTotal:

@@ -85,6 +85,8 @@ class Session:
     copied: list[CopyRecord] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     refused: dict[str, int] = field(default_factory=dict)
+    stale_reads: int = 0
+    """Copies to the host that may have brought what skipped launches should have written."""
     streams: dict[int, tuple[int, int]] = field(default_factory=dict)
     """Flags and priorities of the streams that the program made."""
     events: dict[int, int] = field(default_factory=dict)
@@ -179,6 +181,8 @@ class Session:
         """Puts a copy or fill into the time lines."""
         number = len(self.copied)
         self.copied.append(record)
+        if record.kind is SpanKind.TO_HOST and self.launches.skipped:
+            self.stale_reads += 1
         work = Work(
             record.kind,
             number,

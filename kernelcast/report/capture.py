@@ -39,6 +39,8 @@ def _headline(result: CaptureResult) -> str:
     ended = f"exit status {result.status}"
     if result.failed:
         ended += f", {result.failed} failed: its results cannot be believed"
+    elif result.stale_reads:
+        ended += ", it read results that --fast left out: they are wrong"
     return f"{name}: {launches:,} launches ({ended})"
 
 
@@ -74,6 +76,11 @@ def _process_parts(process: ProcessResult) -> Iterator[RenderableType]:
         yield Text(
             f"{process.estimated:,} launches were estimated; {known:,} repeat one of them or "
             f"differ in numbers only. Checks of repeats changed a time by {change} at most."
+        )
+    if process.skipped:
+        yield Text(
+            f"{process.skipped:,} repeats were not executed (--fast); {process.stale_reads:,} "
+            "copies to the host came after them."
         )
     for name, count in process.refused.items():
         yield Text(f"not supported: {name} ({count} calls)")
@@ -154,6 +161,8 @@ def capture_record(result: CaptureResult) -> dict[str, Any]:
             name: count for process in result.processes for name, count in process.refused.items()
         },
         "estimated": sum(process.estimated for process in result.processes),
+        "skipped": sum(process.skipped for process in result.processes),
+        "stale_reads": result.stale_reads,
         "totals": totals,
         "copies": copies,
         "launches": launches,

@@ -26,6 +26,7 @@ def capture(
     device: capture_options.Devices = None,
     code: options.CodeChoice = None,
     every: capture_options.Every = False,
+    fast: capture_options.Fast = False,
     limit_seconds: capture_options.LimitSeconds = None,
     host_time: capture_options.HostTime = False,
     clock: capture_options.Clock = False,
@@ -41,8 +42,10 @@ def capture(
     right. It must have been built with a shared CUDA runtime, as `kernelcast build -- make` does.
     A recording in place of the program is answered again, for other GPUs say.
 
-    Exit status 1: the program failed, or a launch did.
+    Exit status 1: the program failed, a launch did, or --fast left out what the program reads.
     """
+    if every and fast:
+        raise InputError("--every executes each launch and --fast leaves repeats out: give one")
     devices = options.named_devices(device or [_USUAL_DEVICE])
     extraction = _extraction(launch, workload)
     recording = output if output is not None and output.suffix == _RECORDING else None
@@ -50,6 +53,7 @@ def capture(
         chosen = kc.CaptureOptions(
             code=code,
             every=every,
+            is_fast=fast,
             limits=kc.Limits(seconds=limit_seconds, instructions_per_warp=None),
             is_host_timed=host_time,
             is_clock_predicted=clock,
@@ -67,7 +71,7 @@ def capture(
     show_line(records.to_json(capture_record(result))) if json else show(capture_report(result))
     if extraction is not None and not extraction.is_done:
         raise InputError(f"there is no launch {extraction.number}: nothing was written")
-    if result.status or result.failed:
+    if result.status or result.failed or result.stale_reads:
         raise typer.Exit(1)
 
 

@@ -11,6 +11,7 @@ __all__ = [
     "Clock",
     "Devices",
     "Every",
+    "Fast",
     "HostTime",
     "Launch",
     "LimitSeconds",
@@ -42,6 +43,14 @@ Clock = Annotated[
 ]
 Every = Annotated[
     bool, typer.Option("--every", help="Estimate each launch, repeats too. It takes long.")
+]
+Fast = Annotated[
+    bool,
+    typer.Option(
+        "--fast",
+        help="Do not execute repeats whose time is known. What they compute is missing: exit "
+        "status 1 if the program reads results after them.",
+    ),
 ]
 HostTime = Annotated[
     bool,

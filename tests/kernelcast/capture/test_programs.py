@@ -62,6 +62,15 @@ def test_threads_have_default_streams_of_their_own(capfd: pytest.CaptureFixture[
     assert all(launches.count(pair) == 5 for pair in launches)
 
 
+def test_a_program_that_reads_what_fast_leaves_out_is_told_so(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    found = captured(capfd, case_named("jacobi").program, options=("--fast",))
+    assert found.status == 1
+    assert found.record["skipped"] == 2020 - found.record["estimated"] > 1900
+    assert found.record["stale_reads"] > 0
+
+
 def test_there_are_many_kinds() -> None:
     assert len(CASES) >= 40
     assert 8 <= sum(case.is_drawn for case in CASES) <= 14

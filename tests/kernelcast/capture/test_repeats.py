@@ -34,12 +34,12 @@ COUNT = 1 << 14
 
 
 def launches(
-    memory: DeviceMemory, *, every: bool = False
+    memory: DeviceMemory, *, every: bool = False, is_fast: bool = False
 ) -> tuple[Launches, Function, LaunchRequest]:
     """Something to launch `increment` with."""
     kernel = load_ptx(INCREMENT)["increment"]
     function = Function(1, 1, kernel, Path("increment.ptx"))
-    chosen = CaptureOptions(code="source", every=every)
+    chosen = CaptureOptions(code="source", every=every, is_fast=is_fast)
     request = LaunchRequest(1, (COUNT // 128, 1, 1), (128, 1, 1), 0, 0, None, False)
     return Launches([load_device("v100-pcie")], memory, chosen), function, request
 
@@ -68,6 +68,16 @@ def test_every_launch_is_estimated_when_asked_for() -> None:
     for _ in range(5):
         made.make(function, request, parameters(data.address, 1))
     assert made.estimated == 5
+
+
+def test_repeats_are_not_executed_when_nobody_needs_them() -> None:
+    memory = DeviceMemory()
+    data = memory.allocate(4 * COUNT, "data")
+    made, function, request = launches(memory, is_fast=True)
+    times = [made.make(function, request, parameters(data.address, 1)).seconds for _ in range(20)]
+    assert (made.estimated, made.skipped) == (3, 17)  # the first, the second and the 16th
+    assert (memory.read(data, COUNT, np.uint32) == 3).all()
+    assert times[2] == times[1]
 
 
 def test_launches_of_many_parameters_stand_for_each_other_after_a_while() -> None:
