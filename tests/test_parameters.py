@@ -54,9 +54,15 @@ def parameters(function: Function) -> int:
     return len(ordered) - is_bound + len(given.kwonlyargs) + catching
 
 
+def is_kernel(node: Function) -> bool:
+    """Whether Triton compiles it: kernels get their arguments one by one."""
+    decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
+    return any(ast.unparse(item) == "triton.jit" for item in decorators)
+
+
 def functions(text: str) -> Iterator[tuple[str, Function]]:
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, Function):
+        if isinstance(node, Function) and not is_kernel(node):
             yield getattr(node, "name", "lambda"), node
 
 
