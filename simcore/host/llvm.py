@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 
@@ -20,18 +20,40 @@ from kernelcast.simcore.host.stack_frames import frame_bytes
 __all__ = [
     "LARGE_IR",
     "CompiledModule",
+    "Processor",
+    "common_processor",
     "compile_module",
     "emit_object",
     "host_supports_vectors",
     "is_compiled",
+    "link_entry",
+    "load_object",
     "printed_module",
     "serve",
 ]
 
 LARGE_IR = 250_000
 """Characters: compiling more takes longer than a second."""
+_COMMON = {
+    "x86_64": (
+        "x86-64-v3",
+        *("avx", "avx2", "bmi", "bmi2", "cmov", "cx16", "cx8", "f16c", "fma", "fxsr", "lzcnt"),
+        *("mmx", "movbe", "popcnt", "sahf", "sse", "sse2", "sse3", "sse4.1", "sse4.2", "ssse3"),
+        "xsave",
+    ),
+    "aarch64": ("generic",),
+    "arm64": ("generic",),
+}
+"""By architecture the processor whose code nearly every machine runs, and what it has to have."""
 _ALWAYS_NEON = ("aarch64", "arm64")  # LLVM does not always list what every such host has
 _REQUIRED = {"x86_64": ("avx2", "fma", "f16c"), "aarch64": ("neon",), "arm64": ("neon",)}
+
+
+class Processor(NamedTuple):
+    """What code is made for: LLVM's name of a processor and its features, separated by commas."""
+
+    name: str
+    features: str
 
 
 class CompiledModule:
@@ -76,6 +98,17 @@ def host_supports_vectors() -> bool:
     return all(f"+{name}" in enabled for name in needed)
 
 
+@cache
+def common_processor() -> Processor:
+    """A processor whose code this machine runs and most others do; its own, where it lacks that."""
+    architecture, name, features = _host()
+    common, *needed = _COMMON.get(architecture, (name,))
+    wanted = [f"+{feature}" for feature in needed]
+    if common != name and set(wanted) <= set(features.split(",")):
+        return Processor(common, ",".join(wanted))
+    return Processor(name, features)
+
+
 def compile_module(ir: str, optimization: int = 2) -> CompiledModule:
     """Compiles IR for this machine, or loads the object of an earlier run.
 
@@ -89,9 +122,13 @@ def compile_module(ir: str, optimization: int = 2) -> CompiledModule:
         emit = emit_object if len(ir) < LARGE_IR else emit_object_apart
         data = emit(ir, optimization)
         write_checked(name, data)
-    empty = llvm.parse_assembly("")
-    machine = _machine(None, optimization)
-    engine = llvm.create_mcjit_compiler(empty, machine)
+    return load_object(data)
+
+
+def load_object(data: bytes) -> CompiledModule:
+    """Loads an object file that was made for this machine, or for what it can do at least."""
+    _initialize()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(None, 0))
     compiled = llvm.ObjectFileRef.from_data(data)
     texts = [section.data() for section in compiled.sections() if section.is_text()]
     engine.add_object_file(compiled)
@@ -122,6 +159,32 @@ def emit_object(ir: str, optimization: int = 2, triple: str | None = None) -> by
         tuning.slp_vectorization = False
         builder = llvm.create_pass_builder(machine, tuning)
         builder.getModulePassManager().run(module, builder)
+    return bytes(machine.emit_object(module))
+
+
+def link_entry(entry_ir: str, ir: str, entry: str, processor: Processor) -> bytes:
+    """An object file of `entry_ir`, whose function `entry` calls what is in `ir`, for a processor.
+
+    The code is as it stands: it has been optimized. RuntimeError where it needs functions of other
+    libraries than those of C.
+    """
+    _initialize()
+    module = llvm.parse_assembly(entry_ir)
+    module.link_in(llvm.parse_assembly(ir))
+    for part in (*module.functions, *module.global_variables):
+        if not part.is_declaration and part.name != entry:
+            part.linkage = "internal"
+    target = llvm.Target.from_default_triple()
+    cpu, features = processor
+    machine = target.create_target_machine(cpu=cpu, features=features, opt=3, jit=True)
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+    passes.run(module, builder)
+    needed = [f.name for f in module.functions if f.is_declaration]
+    foreign = [name for name in needed if name.startswith(("Py", "_Py", "NRT_", "numba_"))]
+    if foreign:
+        raise RuntimeError(f"compiled code needs {', '.join(foreign)}")
     return bytes(machine.emit_object(module))
 
 
