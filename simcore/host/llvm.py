@@ -29,6 +29,7 @@ __all__ = [
     "link_entry",
     "load_object",
     "printed_module",
+    "runs_common_code",
     "serve",
 ]
 
@@ -102,11 +103,18 @@ def host_supports_vectors() -> bool:
 def common_processor() -> Processor:
     """A processor whose code this machine runs and most others do; its own, where it lacks that."""
     architecture, name, features = _host()
-    common, *needed = _COMMON.get(architecture, (name,))
-    wanted = [f"+{feature}" for feature in needed]
-    if common != name and set(wanted) <= set(features.split(",")):
-        return Processor(common, ",".join(wanted))
+    if runs_common_code():
+        common, *needed = _COMMON[architecture]
+        return Processor(common, ",".join(f"+{feature}" for feature in needed))
     return Processor(name, features)
+
+
+def runs_common_code() -> bool:
+    """Whether `common_processor` is what most machines are, and not this one's own."""
+    architecture, _, features = _host()
+    if architecture not in _COMMON:
+        return False
+    return {f"+{name}" for name in _COMMON[architecture][1:]} <= set(features.split(","))
 
 
 def compile_module(ir: str, optimization: int = 2) -> CompiledModule:

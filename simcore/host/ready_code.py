@@ -28,8 +28,15 @@ ENTRY = "entry"
 INSTALLED = Path(__file__).resolve().parents[1] / "machine_code"
 """What the installation brings; no package, and in no repository."""
 _DIGITS = 24
+_DIGEST_BYTES = hashlib.sha256().digest_size
 
-_made_into: Path | None = None
+
+class _Making(NamedTuple):
+    folder: Path
+    asked: set[str]
+
+
+_made_into: _Making | None = None
 
 
 class ReadyCode(NamedTuple):
@@ -41,13 +48,16 @@ class ReadyCode(NamedTuple):
 
 
 @contextmanager
-def made_into(folder: Path) -> Iterator[None]:
-    """Code is looked for in the folder only meanwhile, and what is missing is put there."""
+def made_into(folder: Path) -> Iterator[set[str]]:
+    """Code is looked for in the folder only meanwhile, and what is missing is put there.
+
+    Yields the names of files that were asked for.
+    """
     global _made_into
     folder.mkdir(parents=True, exist_ok=True)
-    _made_into = folder
+    _made_into = _Making(folder, set())
     try:
-        yield
+        yield _made_into.asked
     finally:
         _made_into = None
 
@@ -73,7 +83,7 @@ def keep_code(
     if _made_into is None:
         write_checked(name, content)
         return
-    with ReplacedFile(_made_into / name) as file:
+    with ReplacedFile(_made_into.folder / name) as file:
         file.write(hashlib.sha256(content).digest() + content)
 
 
@@ -84,12 +94,15 @@ def is_ready(function: Callable[..., Any], processor: Processor) -> bool:
 
 
 def _installed(name: str) -> bytes | None:
+    folder = INSTALLED
+    if _made_into is not None:
+        folder = _made_into.folder
+        _made_into.asked.add(name)
     try:
-        content = ((_made_into or INSTALLED) / name).read_bytes()
+        content = (folder / name).read_bytes()
     except OSError:
         return None
-    length = hashlib.sha256().digest_size
-    digest, content = content[:length], content[length:]
+    digest, content = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
     return content if hashlib.sha256(content).digest() == digest else None
 
 
