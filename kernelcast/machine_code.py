@@ -1,12 +1,14 @@
-"""Makes the code of the simulators that an installation brings: `python -m kernelcast.machine_code`.
+"""Makes the code of the simulators that an installation brings.
 
-setup.py runs it when kernelcast is built, `make` when sources of an editable installation changed.
+`python -m kernelcast.machine_code [FOLDER]`: setup.py runs it when kernelcast is built, `make` when
+sources of an editable installation have changed.
 It executes and estimates small launches which call every compiled function with each layout of
 arguments that launches have, so that all code is made that a user's launch will ask for.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import tempfile
@@ -28,6 +30,8 @@ from kernelcast.simcore.host.ready_code import INSTALLED, made_into
 __all__ = ["make_machine_code"]
 
 _BLOCK, _GRID = 64, 4
+_MARK = "made-of-"
+"""How the name of the file begins that says that all has been made."""
 _SCATTERED = """
 .version 8.0
 .target sm_75
@@ -147,13 +151,16 @@ _WORK: dict[str, Callable[[], None]] = {
 }
 
 
-def make_machine_code(folder: Path = INSTALLED) -> int:
-    """Makes what the folder lacks and removes what is of other sources; how many files it has then.
+def make_machine_code(folder: Path = INSTALLED) -> None:
+    """Makes what the folder lacks and removes what is of other sources.
 
     RuntimeError on a machine that cannot run what most others can.
     """
     if not runs_common_code():
         raise RuntimeError("code for this processor would run on few other machines")
+    mark = folder / f"{_MARK}{_all_sources()}"
+    if mark.exists():
+        return
     with made_into(folder) as used:
         for name, work in _WORK.items():
             sys.stderr.write(f"kernelcast: code of the simulators for {name}\n")
@@ -161,7 +168,14 @@ def make_machine_code(folder: Path = INSTALLED) -> int:
     for file in folder.iterdir():
         if file.name not in used:
             file.unlink()
-    return len(used)
+    mark.touch()
+
+
+def _all_sources() -> str:
+    """A digest of everything that may change what is made."""
+    files = [Path(__file__), *INSTALLED.parent.rglob("*.py")]
+    contents = sorted(hashlib.sha256(file.read_bytes()).digest() for file in files)
+    return hashlib.sha256(b"".join(contents)).hexdigest()[:32]
 
 
 def main() -> None:

@@ -20,8 +20,11 @@ __all__ = ["compiled", "inlined", "intrinsic", "is_compiled", "noinline", "unlik
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OPTIONS: dict[str, Any] = {
-    **{"nogil": True, "error_model": "numpy", "_nrt": False},
-    **{"no_cpython_wrapper": True, "no_cfunc_wrapper": True},
+    "nogil": True,
+    "error_model": "numpy",
+    "_nrt": False,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
 }
 _NATIVE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_void_p)
 
@@ -50,7 +53,7 @@ class _Part:
 
 
 class _Compiled(_Part):
-    """A function that Python code calls, too: code for each layout of arguments that it is given."""
+    """A function that Python code calls, too: code for each layout of arguments."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function, is_inlined=True)

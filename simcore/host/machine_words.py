@@ -1,8 +1,8 @@
 """Arguments and results of compiled functions as words of 64 bits, as they take and give them.
 
-A number is a word. An array is what numba passes for one: two words for its owner, which are 0, how
-many items, their size, where they lie, its shape and its strides. A tuple is its parts. The *layout*
-says of what types arguments are; code is compiled for one layout.
+A number is a word. An array is what numba passes for one: two words for its owner, which are 0, the
+number of its items, their size, where they lie, its shape and its strides. A tuple is its parts.
+The *layout* says of what types arguments are; code is compiled for one layout.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 __all__ = ["ResultReader", "Words", "layout_of"]
 
 _SIGNED, _UNSIGNED, _DOUBLE, _SINGLE = "q", "Q", "d", "f4x"
+_KINDS = "biuf"
 _LARGEST = {_SIGNED: (1 << 63) - 1, _UNSIGNED: (1 << 64) - 1}
 _RESULTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "bool": (_SIGNED, bool),
@@ -50,6 +51,8 @@ class Words:
         return self._add_number(value)
 
     def _add_array(self, array: Any) -> str:
+        if array.dtype.kind not in _KINDS:
+            raise TypeError(f"compiled code takes no arrays of {array.dtype}")
         shape, strides, flags = array.shape, array.strides, array.flags
         self.formats.append(f"{5 + 2 * len(shape)}q")
         data = array.__array_interface__["data"][0]

@@ -7,12 +7,13 @@ numba: it can be kept and loaded where numba has never been imported.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from kernelcast.simcore.host.llvm import Processor, link_entry
 from kernelcast.simcore.host.ready_code import ENTRY, ReadyCode
 
 __all__ = ["dispatcher_of", "intrinsic_type", "make_code"]
+
 
 def dispatcher_of(function: Callable[..., Any], options: Mapping[str, Any]) -> Any:
     """What compiles the function for numba, with numba's options."""
@@ -35,11 +36,13 @@ def intrinsic_type(typing: Callable[..., Any]) -> Any:
 def make_code(dispatcher: Any, arguments: Sequence[Any], processor: Processor) -> ReadyCode:
     """Compiles a function for arguments of the types of `arguments`, for a processor.
 
-    numba's own errors for what it cannot compile; RuntimeError for results that are not numbers.
+    numba's own errors for what it cannot compile; RuntimeError for code that only this process can
+    run.
     """
     import numba
 
-    types = tuple(numba.typeof(argument) for argument in arguments)
+    type_of: Any = numba.typeof
+    types = tuple(type_of(argument) for argument in arguments)
     dispatcher.compile(types)
     made: Any = dispatcher.overloads[types]
     if made.library.has_dynamic_globals:
@@ -54,7 +57,7 @@ def _parts(result: Any) -> tuple[list[Any], bool]:
     from numba import types
 
     if isinstance(result, types.BaseTuple):
-        return list(result.types), True
+        return list(cast(Any, result).types), True
     return ([] if result == types.none else [result]), False
 
 

@@ -65,6 +65,8 @@ def made_into(folder: Path) -> Iterator[set[str]]:
 def find_code(function: Callable[..., Any], layout: str, processor: Processor) -> ReadyCode | None:
     """None where there is none, where it was made of other sources, and where it is damaged."""
     name = _name(function, layout, processor)
+    if name is None:
+        return None
     content = _installed(name)
     if content is None and _made_into is None:
         content = read_checked(name)
@@ -79,6 +81,8 @@ def keep_code(
 ) -> None:
     """Puts code where `find_code` finds it in later processes, if there is such a place."""
     name = _name(function, layout, processor)
+    if name is None:
+        return
     content = json.dumps((made.results, made.is_tuple)).encode() + b"\n" + made.code
     if _made_into is None:
         write_checked(name, content)
@@ -90,6 +94,8 @@ def keep_code(
 def is_ready(function: Callable[..., Any], processor: Processor) -> bool:
     """Whether there is code of the function for some arguments."""
     start = _start(function, processor)
+    if start is None:
+        return False
     return any(INSTALLED.glob(f"{start}*")) or is_kept(start)
 
 
@@ -106,15 +112,18 @@ def _installed(name: str) -> bytes | None:
     return content if hashlib.sha256(content).digest() == digest else None
 
 
-def _start(function: Callable[..., Any], processor: Processor) -> str:
-    """How the names of a function's code begin."""
+def _start(function: Callable[..., Any], processor: Processor) -> str | None:
+    """How the names of a function's code begin; None where its sources are not known."""
     sources = source_digest(Path(function.__code__.co_filename))
+    if sources is None:
+        return None
     parts = (function.__module__, function.__qualname__, sources, sys.platform, processor)
     return f"compiled-{function.__qualname__.rpartition('.')[2]}-{_digest(repr(parts))}-"
 
 
-def _name(function: Callable[..., Any], layout: str, processor: Processor) -> str:
-    return f"{_start(function, processor)}{_digest(layout)}.code"
+def _name(function: Callable[..., Any], layout: str, processor: Processor) -> str | None:
+    start = _start(function, processor)
+    return None if start is None else f"{start}{_digest(layout)}.code"
 
 
 def _digest(text: str) -> str:

@@ -9,31 +9,36 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+import time
 from functools import cache
 from pathlib import Path
 
 __all__ = ["source_digest"]
 
-_PACKAGE = "kernelcast"
 _IMPORT = re.compile(
     r"^(?:from\s+(kernelcast[\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)|import\s+(kernelcast[\w.]*))",
     re.MULTILINE,
 )
 _NAME = re.compile(r"\w+")
 _HOST = Path(__file__).resolve().parent
+_BEGAN = time.time()
 
 
 @cache
-def source_digest(source: Path) -> str:
+def source_digest(source: Path) -> str | None:
     """32 hexadecimal digits for a file whose module has been imported.
 
+    None where one of the files was written after this process began: what was imported may be
+    another text.
+
     All of this folder counts, which decides how code is made, and every module of the package that
-    the source imports, directly or not.
+    the source imports, directly or not, wherever they lie.
     """
-    digest = hashlib.sha256()
-    for file in sorted({*_HOST.glob("*.py"), *_reachable(source.resolve())}):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:32]
+    files = {*_HOST.glob("*.py"), *_reachable(source.resolve())}
+    if max(file.stat().st_mtime for file in files) > _BEGAN:
+        return None
+    contents = sorted(hashlib.sha256(file.read_bytes()).digest() for file in files)
+    return hashlib.sha256(b"".join(contents)).hexdigest()[:32]
 
 
 def _reachable(source: Path) -> set[Path]:
@@ -47,7 +52,10 @@ def _reachable(source: Path) -> set[Path]:
 
 @cache
 def _imported(source: Path) -> frozenset[Path]:
-    """Files of modules that are loaded; those that are imported in functions later may not be."""
+    """Files of modules that a source imports at its beginning, as compiled code can use no others.
+
+    They have been loaded.
+    """
     text = source.read_text(encoding="utf-8")
     names: set[str] = set()
     for module, parts, plain in _IMPORT.findall(text):

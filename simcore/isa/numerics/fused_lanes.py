@@ -38,8 +38,7 @@ def fused_lanes(a: Array, b: Array, c: Array) -> Array:
     shape = np.broadcast_shapes(np.shape(a), np.shape(b), np.shape(c))
     kind = np.float32 if np.result_type(a, b, c) == np.float32 else np.float64
     sums = np.empty(shape, kind)
-    columns = [_column(operand, sums) for operand in (a, b, c)]
-    _fill(*columns, sums.reshape(-1))
+    _fill(_column(a, sums), _column(b, sums), _column(c, sums), sums.reshape(-1))
     filled: Array = sums[()]
     return filled
 
