@@ -228,3 +228,27 @@ def test_ready_code_needs_no_numba() -> None:
     command = [sys.executable, "-c", program]
     finished = subprocess.run(command, capture_output=True, text=True, check=True)
     assert finished.stdout.split() == ["3", "False"]
+
+
+V3 = (
+    "avx avx2 bmi bmi2 cmov cx16 cx8 f16c fma fxsr lzcnt mmx movbe popcnt sahf sse sse2 sse3 sse4.1 "
+    "sse4.2 ssse3 xsave"
+)
+
+
+@pytest.mark.parametrize("missing", ["", "bmi2", "avx2"])
+def test_code_is_common_where_the_processor_has_all_that_it_needs(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kernelcast.simcore.host import llvm
+
+    features = ",".join(f"{'-' if name == missing else '+'}{name}" for name in V3.split())
+    monkeypatch.setattr(llvm, "_host", lambda: ("x86_64", "znver9", f"{features},+avx512f"))
+    llvm.common_processor.cache_clear()
+    try:
+        found = llvm.common_processor()
+    finally:
+        monkeypatch.undo()
+        llvm.common_processor.cache_clear()
+    assert (found.name == "x86-64-v3") == (missing == "")
+    assert ("avx512f" in found.features) == (missing != "")
