@@ -1,4 +1,4 @@
-"""Compiled code from textual LLVM IR, and IR as LLVM prints it; only this imports llvmlite.
+"""Compiled code from textual LLVM IR, and IR as LLVM prints it.
 
 Objects are kept on disk under a hash of everything that they depend on: the IR, the host's CPU and
 features, the optimization level and the version of LLVM.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
@@ -45,7 +46,7 @@ _COMMON = {
     "aarch64": ("generic",),
     "arm64": ("generic",),
 }
-"""By architecture the processor whose code nearly every machine runs, and what it has to have."""
+"""The processor of each architecture whose code nearly every machine runs; what it has to have."""
 _ALWAYS_NEON = ("aarch64", "arm64")  # LLVM does not always list what every such host has
 _REQUIRED = {"x86_64": ("avx2", "fma", "f16c"), "aarch64": ("neon",), "arm64": ("neon",)}
 
@@ -58,15 +59,16 @@ class Processor(NamedTuple):
 
 
 class CompiledModule:
-    """Compiled functions of one module; they live as long as this object.
+    """Compiled functions of one module; they live as long as this object."""
 
-    `stack_bytes`: the stack that a call of any of them takes at most, but for small frames and
-    what they call outside of the module.
-    """
-
-    def __init__(self, engine: Any, stack_bytes: int) -> None:
+    def __init__(self, engine: Any, code: Sequence[bytes]) -> None:
         self._engine = engine
-        self.stack_bytes = stack_bytes
+        self._code = code
+
+    @cached_property
+    def stack_bytes(self) -> int:
+        """The stack that a call of any of them takes at most, but for small frames and calls out."""
+        return sum(frame_bytes(text, _host()[0]) for text in self._code)
 
     def address(self, name: str) -> int:
         """The address of a function of the module."""
@@ -141,7 +143,7 @@ def load_object(data: bytes) -> CompiledModule:
     texts = [section.data() for section in compiled.sections() if section.is_text()]
     engine.add_object_file(compiled)
     engine.finalize_object()
-    return CompiledModule(engine, sum(frame_bytes(text, _host()[0]) for text in texts))
+    return CompiledModule(engine, texts)
 
 
 def is_compiled(ir: str, optimization: int = 2) -> bool:
