@@ -110,7 +110,8 @@ def _estimates(folder: Path, repeats: int) -> list[Target]:
     for name in _EXAMPLES:
         command = [sys.executable, "-m", "kernelcast", "estimate", f"examples/{name}.toml"]
         command += ["--device", DEVICE]
-        first, later = [], []
+        first: list[float] = []
+        later: list[float] = []
         for turn in range(repeats):
             environment = isolated_environment(folder / f"{Path(name).stem}{turn}")
             for times in (first, later):

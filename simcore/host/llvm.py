@@ -67,7 +67,7 @@ class CompiledModule:
 
     @cached_property
     def stack_bytes(self) -> int:
-        """The stack that a call of any of them takes at most, but for small frames and calls out."""
+        """The stack that a call takes at most, but for small frames and what it calls outside."""
         return sum(frame_bytes(text, _host()[0]) for text in self._code)
 
     def address(self, name: str) -> int:
