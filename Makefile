@@ -34,17 +34,17 @@ help:
 	@echo 'make format  format the sources'
 	@echo 'make clean   remove the virtual environment and caches'
 
-run: $(VENV)/installed
+run: $(VENV)/installed $(VENV)/machine-code
 	$(BIN)/kernelcast estimate examples/sor/sor.toml $(call on,$(ALL_GPUS))
 	$(BIN)/kernelcast estimate examples/sgemm/sgemm32.toml $(call on,$(CUDA_GPUS))
 	$(BIN)/kernelcast estimate examples/sgemm/sgemm16.toml $(call on,r9-nano)
 
 # make test TEST='tests/simcore -k barrier' for less than all, in one process.
-test: $(VENV)/installed-test
+test: $(VENV)/installed-test $(VENV)/machine-code
 	$(BIN)/python -m pytest $(or $(TEST),$(ALL_TESTS)) $(REPORT)
 
 # make explore TEST=tests/models for less than all; `make test` draws the same examples each time.
-explore: $(VENV)/installed-test
+explore: $(VENV)/installed-test $(VENV)/machine-code
 	$(BIN)/python -m pytest $(or $(TEST),$(ALL_TESTS)) --hypothesis-profile=explore $(REPORT)
 
 test-all: test validate-small
@@ -53,12 +53,12 @@ test-all: test validate-small
 	$(BIN)/python validation/captured_programs.py
 
 # What takes longer than a test may: the suite of workloads, and the published cases at full size.
-validate-small: $(VENV)/installed
+validate-small: $(VENV)/installed $(VENV)/machine-code
 	$(BIN)/kernelcast validate papers
 	$(BIN)/kernelcast validate thesis
 	$(BIN)/kernelcast validate suite
 
-validate: $(VENV)/installed
+validate: $(VENV)/installed $(VENV)/machine-code
 	$(BIN)/kernelcast validate papers
 	$(BIN)/kernelcast validate thesis
 	$(BIN)/kernelcast validate suite --all-devices
@@ -76,13 +76,13 @@ check: $(VENV)/installed-check
 		tests/test_packaging.py
 
 # make bench BENCH='--quick --kernel saxpy' for less than all.
-bench: $(VENV)/installed
+bench: $(VENV)/installed $(VENV)/machine-code
 	$(BIN)/python benchmarks/engines.py $(BENCH)
 	$(BIN)/python benchmarks/capture.py
 
 # make fuzz FUZZ=10000 for fewer than a million texts; a tenth as many modules of IR are read, and as
 # many kernels executed whose addresses wrap around.
-fuzz: $(VENV)/installed-test
+fuzz: $(VENV)/installed-test $(VENV)/machine-code
 	$(BIN)/python -m tests.ptx_frontend.fuzz_ptx $(or $(FUZZ),1000000)
 	$(BIN)/python -m tests.ptx_frontend.fuzz_ir $$(( $(or $(FUZZ),1000000) / 10 ))
 	$(BIN)/python -m tests.ptx_frontend.sass.fuzz_cubins $$(( $(or $(FUZZ),1000000) / 100 ))
@@ -95,7 +95,7 @@ format: $(VENV)/installed-check
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) simcore/machine_code build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	@test -n '$(PYTHON)' || { echo 'error: kernelcast needs Python 3.11 or newer; none of python3,' \
@@ -109,4 +109,9 @@ $(VENV)/installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/installed-%: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
+	@touch $@
+
+# The code of the simulators, which the installation has made of the sources as they were then.
+$(VENV)/machine-code: kernelcast/machine_code.py $(shell find simcore -name '*.py') | $(VENV)/installed
+	$(BIN)/python -m kernelcast.machine_code
 	@touch $@

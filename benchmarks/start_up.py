@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from targets import Target
-from timing import isolated_environment, process_wall_seconds
+from timing import isolated_environment, process_core_seconds, process_wall_seconds
 
 import kernelcast as kc
 from kernelcast.execution.runnable import RunnableKernel
@@ -25,6 +25,7 @@ __all__ = ["DEVICE", "start_up_targets"]
 
 ROOT = Path(__file__).parents[1]
 DEVICE = "gtx-1060-6gb"
+_EXAMPLES = ("saxpy/saxpy", "sor/sor", "sgemm/sgemm32", "reduction/reduction")
 _GROUPS = 90
 _THREADS = 128
 _HEAD = """.version 8.0
@@ -103,6 +104,26 @@ def _first_results(engine: str, folder: Path, repeats: int, *, records: bool) ->
     return FirstResults(*(statistics.median(column) for column in zip(*found, strict=True)))
 
 
+def _estimates(folder: Path, repeats: int) -> list[Target]:
+    """Processor time of whole estimates, with an empty cache folder and with that one again."""
+    found = []
+    for name in _EXAMPLES:
+        command = [sys.executable, "-m", "kernelcast", "estimate", f"examples/{name}.toml"]
+        command += ["--device", DEVICE]
+        first: list[float] = []
+        later: list[float] = []
+        for turn in range(repeats):
+            environment = isolated_environment(folder / f"{Path(name).stem}{turn}")
+            for times in (first, later):
+                times.append(process_core_seconds(command, folder=ROOT, environment=environment))
+        what = f"estimate of {name} for {DEVICE}, processor time"
+        found += [
+            Target(f"first {what}", statistics.median(first), 8.0, "s"),
+            Target(f"later {what}", statistics.median(later), 1.5, "s"),
+        ]
+    return found
+
+
 def _sor_seconds(engine: str, repeats: int) -> float:
     command = [sys.executable, "-m", "kernelcast", "estimate", "examples/sor/sor.toml"]
     command = [*command, "--device", DEVICE, "--engine", engine, "--exact"]
@@ -169,6 +190,7 @@ def start_up_targets(engine: str, folder: Path, repeats: int) -> list[Target]:
         ]
     return [
         *found,
+        *_estimates(folder, repeats),
         Target(f"SOR 8192 x 8192 estimated for {DEVICE}", _sor_seconds(engine, repeats), 5.0, "s"),
         *_sgemm(engine, folder, repeats),
     ]

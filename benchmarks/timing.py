@@ -78,19 +78,24 @@ def process_wall_seconds(command: Sequence[str], repeats: int, folder: Path | No
 
 
 def process_core_seconds(
-    command: Sequence[str], repeats: int = 1, folder: Path | None = None
+    command: Sequence[str],
+    repeats: int = 1,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> float:
     """Median user and system time of a process and its children."""
     found = []
     for _ in range(repeats):
         before = _children_seconds()
-        _run(command, folder)
+        _run(command, folder, environment)
         found.append(_children_seconds() - before)
     return statistics.median(found)
 
 
-def _run(command: Sequence[str], folder: Path | None) -> None:
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=folder)
+def _run(
+    command: Sequence[str], folder: Path | None, environment: Mapping[str, str] | None = None
+) -> None:
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=folder, env=environment)
 
 
 def _children_seconds() -> float:

@@ -6,7 +6,9 @@ no other model.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -50,6 +52,13 @@ _BUILT_IN: Mapping[str, Model] = {
 }
 
 
+@cache
+def _installed(_path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
+    """What packages on that `sys.path` declare; looking through all of them takes 20 ms."""
+    found = entry_points(group=ENTRY_POINT_GROUP)
+    return {point.name: point for point in found if point.name not in _BUILT_IN}
+
+
 class _Registry(Mapping[str, Model]):
     """The built-in models, then those of installed packages, which are imported when asked for.
 
@@ -57,14 +66,10 @@ class _Registry(Mapping[str, Model]):
     imported.
     """
 
-    def _installed(self) -> dict[str, EntryPoint]:
-        found = entry_points(group=ENTRY_POINT_GROUP)
-        return {point.name: point for point in found if point.name not in _BUILT_IN}
-
     def __getitem__(self, name: str) -> Model:
         if name in _BUILT_IN:
             return _BUILT_IN[name]
-        point = self._installed()[name]
+        point = _installed(tuple(sys.path))[name]
         try:
             model: Model = point.load()
         except Exception as error:  # whatever a foreign package does when it is imported
@@ -76,10 +81,10 @@ class _Registry(Mapping[str, Model]):
 
     def __iter__(self) -> Iterator[str]:
         yield from _BUILT_IN
-        yield from self._installed()
+        yield from _installed(tuple(sys.path))
 
     def __len__(self) -> int:
-        return len(_BUILT_IN) + len(self._installed())
+        return len(_BUILT_IN) + len(_installed(tuple(sys.path)))
 
 
 MODELS: Mapping[str, Model] = _Registry()

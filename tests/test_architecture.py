@@ -76,7 +76,6 @@ HOMES_OF_LIBRARIES = {
     "llvmlite": ("simcore/host", "simcore/memory/way_search.py"),
     "numba": (
         "simcore/host",
-        "simcore/isa/numerics/fused_lanes.py",
         "simcore/memory/way_search.py",
         "simcore/timing/walk/ready_warps.py",
     ),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from importlib import import_module
 from pathlib import Path
 
 import kernelcast as kc
-from kernelcast import simcore
 from kernelcast.cli import options
 from kernelcast.cli.terminal import show_progress
 from kernelcast.errors import KernelcastError
@@ -21,10 +21,10 @@ __all__ = ["Execution", "Simulator", "first_compiled"]
 
 
 class Simulator(Enum):
-    """What numba compiles once: packages of `kernelcast.simcore`."""
+    """What is compiled once where the installation brings no code: the module of its function."""
 
-    MEMORY = "memory"
-    TIMING = "timing"
+    MEMORY = "memory.traversal", "traverse"
+    TIMING = "timing.walk.sm_cycles", "walk"
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,11 @@ class Execution:
 
 
 def first_compiled(simulator: Simulator) -> str:
-    """What the title of a progress bar says of a simulator that no earlier run has compiled."""
+    """What the title of a progress bar says of a simulator that is to be compiled now."""
     # slow to import, and only wanted where something is simulated
     from kernelcast.simcore.host.compiled import is_compiled
 
-    if is_compiled(Path(simcore.__file__).parent / simulator.value):
+    module, function = simulator.value
+    if is_compiled(getattr(import_module(f"kernelcast.simcore.{module}"), function)):
         return ""
-    return f" (first, once: compiling the {simulator.value} simulator)"
+    return f" (first, once: compiling the {simulator.name.lower()} simulator)"

@@ -6,14 +6,12 @@ from pathlib import Path
 
 from kernelcast.errors import InputError
 from kernelcast.input_files import read_input
-from kernelcast.ptx_frontend.llvm import read_llvm
 from kernelcast.ptx_frontend.ptx.module_cache import (
     cached_ir_name,
     collector_paused,
     load_module,
     store_module,
 )
-from kernelcast.ptx_frontend.spirv import read_spirv
 from kernelcast.simcore.host.limits import check_source
 from kernelcast.simcore.isa.ir.kernel import Module
 
@@ -61,6 +59,10 @@ def read_ir(content: bytes, path: str) -> Module:
 
 
 def _read(content: bytes, path: str) -> Module:
+    # PTX, and what was read before, does without
+    from kernelcast.ptx_frontend.llvm import read_llvm
+    from kernelcast.ptx_frontend.spirv import read_spirv
+
     if is_spirv(content):
         return read_llvm(read_spirv(content, path).encode(), path, is_text=True)
     return read_llvm(content, path, is_text=not is_bitcode(content))

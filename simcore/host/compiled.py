@@ -1,99 +1,97 @@
-"""Turns Python functions over typed arrays into compiled code, and says how to lay it out."""
+"""Turns Python functions over typed arrays into compiled code, and says how to lay it out.
+
+Code that is there already (`ready_code`) is loaded without numba, which takes half a second to
+import; other code is compiled by numba at its first call.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import pickle
+import ctypes
 from collections.abc import Callable, Sequence
-from functools import cache
-from operator import attrgetter
-from pathlib import Path
+from functools import cached_property, update_wrapper
 from typing import Any, TypeVar, cast
 
-import llvmlite.ir
-import numba
-from numba import types
-from numba.core import caching, cgutils, compiler, serialize
-from numba.extending import intrinsic
+from kernelcast.simcore.host.llvm import CompiledModule, common_processor, load_object
+from kernelcast.simcore.host.machine_words import ResultReader, Words, layout_of
+from kernelcast.simcore.host.ready_code import ENTRY, find_code, is_ready, keep_code
 
-from kernelcast.simcore.host.disk_cache import is_kept, read_checked, write_checked
-
-__all__ = ["compiled", "compiled_ufunc", "inlined", "is_compiled", "noinline", "unlikely"]
+__all__ = ["compiled", "inlined", "intrinsic", "is_compiled", "noinline", "unlikely"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_HOST = Path(__file__).resolve().parent
-_SIMCORE = _HOST.parent
-_FunctionCache: Any = caching.FunctionCache
-_CompileResult: Any = compiler.CompileResult
-_dumps: Any = serialize.dumps
-_vectorize: Any = numba.vectorize
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "_nrt": False,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+_NATIVE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_void_p)
 
 
-def _room(source: Path) -> Path:
-    """The folder of simcore that a source belongs to: whatever is there may change its code."""
-    if not source.is_relative_to(_SIMCORE):
-        return source.parent
-    return _SIMCORE / source.relative_to(_SIMCORE).parts[0]
+class _Part:
+    """A Python function that compiled code calls; numba knows it when it compiles such code."""
 
+    def __init__(self, function: Callable[..., Any], *, is_inlined: bool) -> None:
+        update_wrapper(self, function)
+        self._function = function
+        self._is_inlined = is_inlined
 
-@cache
-def _sources(room: Path) -> str:
-    """The start of names of machine code: a digest of all sources of `room` and of `host`.
+    @cached_property
+    def dispatcher(self) -> Any:
+        """What compiles it."""
+        from kernelcast.simcore.host.numba_code import dispatcher_of
 
-    numba notices a changed function but not a changed callee or constant in another file, so
-    machine code made from other sources must never be found again.
-    """
-    digest = hashlib.sha256(numba.__version__.encode())
-    for folder in dict.fromkeys((_HOST, room)):
-        for source in sorted(folder.rglob("*.py")):
-            digest.update(source.read_bytes())
-    return f"compiled-{digest.hexdigest()[:16]}-"
-
-
-def is_compiled(room: Path | None = None) -> bool:
-    """Whether an earlier run left machine code of the folder, by default the memory simulator."""
-    return is_kept(_sources((room or _SIMCORE / "memory").resolve()))
-
-
-class _KeptCode(_FunctionCache):  # type: ignore[misc]  # numba has no types
-    """numba's cache of one function, in kernelcast's: numba's own decodes whatever it finds."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._py_func = function
-        room = _room(Path(function.__code__.co_filename).resolve())
-        self._start = f"{_sources(room)}{function.__qualname__.rpartition('.')[2]}"
-        self._place = f"{function.__module__}.{function.__qualname__}"
+        return dispatcher_of(self._function, _OPTIONS | {"forceinline": self._is_inlined})
 
     @property
-    def cache_path(self) -> str:
-        return ""
+    def _numba_type_(self) -> Any:
+        return self.dispatcher._numba_type_
 
-    def flush(self) -> None:
-        """Nothing waits."""
+    def __call__(self, *_arguments: Any) -> Any:
+        raise TypeError(f"{self._function.__qualname__} is a part of compiled functions only")
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        target_context.refresh()
-        name = self._file(sig, target_context.codegen())
-        data = read_checked(name)
-        if data is None:
-            return None
-        signature, code = pickle.loads(data)
-        if signature != sig:
-            return None
-        return _CompileResult._rebuild(target_context, *code)
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        lifted, code = attrgetter("lifted", "library")(data)
-        if lifted or code.has_dynamic_globals:  # addresses of this process
-            return
-        name = self._file(sig, data.codegen)
-        write_checked(name, _dumps((sig, data._reduce())))
+class _Compiled(_Part):
+    """A function that Python code calls, too: code for each layout of arguments."""
 
-    def _file(self, sig: Any, codegen: Any) -> str:
-        _, target, code = self._index_key(sig, codegen)
-        parts = repr((self._place, str(sig), target, code))
-        return f"{self._start}-{hashlib.sha256(parts.encode()).hexdigest()[:32]}.nbc"
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function, is_inlined=True)
+        self._loaded: dict[str, _Loaded] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        layout, words = layout_of(arguments)
+        loaded = self._loaded.get(layout)
+        if loaded is None:
+            loaded = self._loaded[layout] = self._load(layout, arguments)
+        return loaded.call(words)
+
+    def _load(self, layout: str, arguments: Sequence[Any]) -> _Loaded:
+        processor = common_processor()
+        found = find_code(self._function, layout, processor)
+        if found is None:
+            from kernelcast.simcore.host.numba_code import make_code
+
+            found = make_code(self.dispatcher, arguments, processor)
+            keep_code(self._function, layout, processor, found)
+        reader = ResultReader(found.results, found.is_tuple)
+        return _Loaded(self._function.__qualname__, load_object(found.code), reader)
+
+
+class _Loaded:
+    """Code in memory for arguments of one layout."""
+
+    def __init__(self, name: str, module: CompiledModule, reader: ResultReader) -> None:
+        self._module = module  # the code lives as long
+        self._entry = _NATIVE(module.address(ENTRY))
+        self._name, self._reader = name, reader
+
+    def call(self, words: Words) -> Any:
+        """What the code returns, which runs without the GIL; RuntimeError where it raises."""
+        results = self._reader.room()
+        if self._entry(words.packed(), results):
+            raise RuntimeError(f"{self._name} raised an exception")
+        return self._reader.read(results)
 
 
 def compiled(function: Function) -> Function:
@@ -101,24 +99,15 @@ def compiled(function: Function) -> Function:
 
     Such a function cannot allocate: room is passed in. That makes reference counts needless
     (`_nrt`), and with calls inlined, which would else copy the descriptors of a dozen arrays, the
-    simulator is four times as fast. Division by zero is not checked.
+    simulator is four times as fast. Division by zero is not checked. It takes numbers, arrays and
+    tuples of them and returns a number, a tuple of numbers or None.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-    options |= {"forceinline": True, "_nrt": False}
-    built = numba.njit(**options)(function)
-    built._cache = _KeptCode(function)
-    return cast(Function, built)
+    return cast(Function, _Compiled(function))
 
 
 def inlined(function: Function) -> Function:
-    """Marks a part of `compiled` functions, which Python code does not call.
-
-    It has no entry of its own, which takes longer to compile than the part.
-    """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-    options |= {"forceinline": True, "_nrt": False}
-    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return cast(Function, numba.njit(**options)(function))
+    """Marks a part of `compiled` functions, which Python code does not call."""
+    return cast(Function, _Part(function, is_inlined=True))
 
 
 def noinline(function: Function) -> Function:
@@ -127,28 +116,41 @@ def noinline(function: Function) -> Function:
     A call hands over the descriptors of all arrays, and takes as long as a few instructions of a
     kernel.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return cast(Function, numba.njit(**options)(function))
+    return cast(Function, _Part(function, is_inlined=False))
 
 
-def compiled_ufunc(function: Callable[..., Any], signatures: Sequence[Any]) -> Any:
-    """A function of numbers as a ufunc of just these signatures, compiled or loaded at once."""
-    built = _vectorize(function)
-    built._dispatcher.cache = _KeptCode(function)
-    for signature in signatures:
-        built.add(signature)
-    built.disable_compile()
-    return built
+class _Operation:
+    """An operation of compiled code that is written in LLVM's IR."""
+
+    def __init__(self, typing: Callable[..., Any]) -> None:
+        self._typing = typing
+
+    @cached_property
+    def _numba_type_(self) -> Any:
+        from kernelcast.simcore.host.numba_code import intrinsic_type
+
+        return intrinsic_type(self._typing)
+
+
+def intrinsic(typing: Callable[..., Any]) -> Any:
+    """An operation whose types and IR `typing` tells, as that of `numba.extending.intrinsic`."""
+    return _Operation(typing)
+
+
+def is_compiled(function: Callable[..., Any]) -> bool:
+    """Whether there is code of a `compiled` function for some arguments."""
+    return is_ready(cast(Any, function)._function, common_processor())
 
 
 def _emit_expect(_typing: Any, _condition: Any) -> Any:
+    from llvmlite import ir
+    from numba import types
+    from numba.core import cgutils
+
     def emit(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        truth = llvmlite.ir.IntType(1)
+        truth = ir.IntType(1)
         declare: Any = cgutils.get_or_insert_function
-        expect = declare(
-            builder.module, llvmlite.ir.FunctionType(truth, (truth, truth)), "llvm.expect.i1"
-        )
+        expect = declare(builder.module, ir.FunctionType(truth, (truth, truth)), "llvm.expect.i1")
         return builder.call(expect, (arguments[0], truth(0)))
 
     return types.boolean(types.boolean), emit

@@ -1,4 +1,4 @@
-"""Compiled code from textual LLVM IR, and IR as LLVM prints it; only this imports llvmlite.
+"""Compiled code from textual LLVM IR, and IR as LLVM prints it.
 
 Objects are kept on disk under a hash of everything that they depend on: the IR, the host's CPU and
 features, the optimization level and the version of LLVM.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from functools import cache
-from typing import Any
+from collections.abc import Sequence
+from functools import cache, cached_property
+from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 
@@ -20,30 +21,54 @@ from kernelcast.simcore.host.stack_frames import frame_bytes
 __all__ = [
     "LARGE_IR",
     "CompiledModule",
+    "Processor",
+    "common_processor",
     "compile_module",
     "emit_object",
     "host_supports_vectors",
     "is_compiled",
+    "link_entry",
+    "load_object",
     "printed_module",
+    "runs_common_code",
     "serve",
 ]
 
 LARGE_IR = 250_000
 """Characters: compiling more takes longer than a second."""
+_COMMON = {
+    "x86_64": (
+        "x86-64-v3",
+        *("avx", "avx2", "bmi", "bmi2", "cmov", "cx16", "cx8", "f16c", "fma", "fxsr", "lzcnt"),
+        *("mmx", "movbe", "popcnt", "sahf", "sse", "sse2", "sse3", "sse4.1", "sse4.2", "ssse3"),
+        "xsave",
+    ),
+    "aarch64": ("generic",),
+    "arm64": ("generic",),
+}
+"""The processor of each architecture whose code nearly every machine runs; what it has to have."""
 _ALWAYS_NEON = ("aarch64", "arm64")  # LLVM does not always list what every such host has
 _REQUIRED = {"x86_64": ("avx2", "fma", "f16c"), "aarch64": ("neon",), "arm64": ("neon",)}
 
 
+class Processor(NamedTuple):
+    """What code is made for: LLVM's name of a processor and its features, separated by commas."""
+
+    name: str
+    features: str
+
+
 class CompiledModule:
-    """Compiled functions of one module; they live as long as this object.
+    """Compiled functions of one module; they live as long as this object."""
 
-    `stack_bytes`: the stack that a call of any of them takes at most, but for small frames and
-    what they call outside of the module.
-    """
-
-    def __init__(self, engine: Any, stack_bytes: int) -> None:
+    def __init__(self, engine: Any, code: Sequence[bytes]) -> None:
         self._engine = engine
-        self.stack_bytes = stack_bytes
+        self._code = code
+
+    @cached_property
+    def stack_bytes(self) -> int:
+        """The stack that a call takes at most, but for small frames and what it calls outside."""
+        return sum(frame_bytes(text, _host()[0]) for text in self._code)
 
     def address(self, name: str) -> int:
         """The address of a function of the module."""
@@ -76,6 +101,24 @@ def host_supports_vectors() -> bool:
     return all(f"+{name}" in enabled for name in needed)
 
 
+@cache
+def common_processor() -> Processor:
+    """A processor whose code this machine runs and most others do; its own, where it lacks that."""
+    architecture, name, features = _host()
+    if runs_common_code():
+        common, *needed = _COMMON[architecture]
+        return Processor(common, ",".join(f"+{feature}" for feature in needed))
+    return Processor(name, features)
+
+
+def runs_common_code() -> bool:
+    """Whether `common_processor` is what most machines are, and not this one's own."""
+    architecture, _, features = _host()
+    if architecture not in _COMMON:
+        return False
+    return {f"+{name}" for name in _COMMON[architecture][1:]} <= set(features.split(","))
+
+
 def compile_module(ir: str, optimization: int = 2) -> CompiledModule:
     """Compiles IR for this machine, or loads the object of an earlier run.
 
@@ -89,14 +132,18 @@ def compile_module(ir: str, optimization: int = 2) -> CompiledModule:
         emit = emit_object if len(ir) < LARGE_IR else emit_object_apart
         data = emit(ir, optimization)
         write_checked(name, data)
-    empty = llvm.parse_assembly("")
-    machine = _machine(None, optimization)
-    engine = llvm.create_mcjit_compiler(empty, machine)
+    return load_object(data)
+
+
+def load_object(data: bytes) -> CompiledModule:
+    """Loads an object file that was made for this machine, or for what it can do at least."""
+    _initialize()
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(None, 0))
     compiled = llvm.ObjectFileRef.from_data(data)
     texts = [section.data() for section in compiled.sections() if section.is_text()]
     engine.add_object_file(compiled)
     engine.finalize_object()
-    return CompiledModule(engine, sum(frame_bytes(text, _host()[0]) for text in texts))
+    return CompiledModule(engine, texts)
 
 
 def is_compiled(ir: str, optimization: int = 2) -> bool:
@@ -122,6 +169,32 @@ def emit_object(ir: str, optimization: int = 2, triple: str | None = None) -> by
         tuning.slp_vectorization = False
         builder = llvm.create_pass_builder(machine, tuning)
         builder.getModulePassManager().run(module, builder)
+    return bytes(machine.emit_object(module))
+
+
+def link_entry(entry_ir: str, ir: str, entry: str, processor: Processor) -> bytes:
+    """An object file of `entry_ir`, whose function `entry` calls what is in `ir`, for a processor.
+
+    The code is as it stands: it has been optimized. RuntimeError where it needs functions of other
+    libraries than those of C.
+    """
+    _initialize()
+    module = llvm.parse_assembly(entry_ir)
+    module.link_in(llvm.parse_assembly(ir))
+    for part in (*module.functions, *module.global_variables):
+        if not part.is_declaration and part.name != entry:
+            part.linkage = "internal"
+    target = llvm.Target.from_default_triple()
+    cpu, features = processor
+    machine = target.create_target_machine(cpu=cpu, features=features, opt=3, jit=True)
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+    passes.run(module, builder)
+    needed = [f.name for f in module.functions if f.is_declaration]
+    foreign = [name for name in needed if name.startswith(("Py", "_Py", "NRT_", "numba_"))]
+    if foreign:
+        raise RuntimeError(f"compiled code needs {', '.join(foreign)}")
     return bytes(machine.emit_object(module))
 
 

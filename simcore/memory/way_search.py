@@ -11,10 +11,8 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
 
-from kernelcast.simcore.host.compiled import compiled
+from kernelcast.simcore.host.compiled import compiled, intrinsic
 
 __all__ = [
     "NOT_FOUND",
@@ -35,6 +33,8 @@ _VECTOR = ir.VectorType(_WORD, WAYS_AT_ONCE)
 
 
 def _intrinsic(module: Any, of_type: Any, name: str) -> Any:
+    from numba.core import cgutils
+
     declare: Any = cgutils.get_or_insert_function
     return declare(module, of_type, name)
 
@@ -47,6 +47,8 @@ def _load(context: Any, builder: Any, array_type: Any, array: Any, first: Any) -
 
 
 def _equal_words(_: Any, words: Any, first: Any, word: Any) -> Any:
+    from numba import types
+
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         loaded = _load(context, builder, signature.args[0], *arguments[:2])
         empty = ir.Constant(_VECTOR, ir.Undefined)
@@ -59,6 +61,8 @@ def _equal_words(_: Any, words: Any, first: Any, word: Any) -> Any:
 
 
 def _lowest_word(_: Any, words: Any, first: Any) -> Any:
+    from numba import types
+
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         reduction = _intrinsic(
             builder.module,
@@ -71,6 +75,8 @@ def _lowest_word(_: Any, words: Any, first: Any) -> Any:
 
 
 def _trailing_zeros(_: Any, bits: Any) -> Any:
+    from numba import types
+
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
@@ -78,6 +84,8 @@ def _trailing_zeros(_: Any, bits: Any) -> Any:
 
 
 def _high_product(_: Any, one: Any, other: Any) -> Any:
+    from numba import types
+
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         double = ir.IntType(128)
         product = builder.mul(*(builder.zext(word, double) for word in arguments))

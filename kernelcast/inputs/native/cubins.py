@@ -19,8 +19,6 @@ from kernelcast.ptx_frontend.ptx.module_cache import (
     store_module,
 )
 from kernelcast.ptx_frontend.sass.container.cubin import Cubin, read_cubin
-from kernelcast.ptx_frontend.sass.lowering.module import lower_cubin
-from kernelcast.ptx_frontend.sass.text.statements import read_listing
 from kernelcast.simcore.isa.ir.kernel import Module
 
 __all__ = ["AssembledSource", "assembled_kernel", "assembled_module", "cubin_module", "kernels_of"]
@@ -111,6 +109,10 @@ def _lowered(
     names: Collection[str],
 ) -> Module:
     """The kernels; functions that are not inlined stand in the sections of those that call them."""
+    # machine code that was read before does without
+    from kernelcast.ptx_frontend.sass.lowering.module import lower_cubin
+    from kernelcast.ptx_frontend.sass.text.statements import read_listing
+
     codes = {name: function.code for name, function in cubin.functions.items()}
     chosen = None
     if names:

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-import networkx as nx
-
 from kernelcast.ptx_frontend.ptx.lowering.variables import references
 from kernelcast.ptx_frontend.ptx.text import syntax
 
@@ -63,6 +61,8 @@ class CallGraph:
     @cached_property
     def _cycle_of(self) -> dict[str, int]:
         """Functions that may come to call themselves, each with the number of its cycle."""
+        import networkx as nx  # few files have functions that are called
+
         graph: Any = nx.DiGraph()
         for name, function in self._functions.items():
             graph.add_edges_from((name, callee) for callee in self._callees(function))

@@ -5,11 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-
-from elftools.elf.elffile import ELFFile
-from elftools.elf.relocation import RelocationSection
-from elftools.elf.sections import Section as ElfSection
-from elftools.elf.sections import SymbolTableSection
+from typing import TYPE_CHECKING
 
 from kernelcast.errors import InputError
 from kernelcast.ptx_frontend.sass.container.elf import DAMAGED, machine_of, open_elf
@@ -21,6 +17,12 @@ from kernelcast.ptx_frontend.sass.container.kernel_info import (
     module_registers,
     read_kernel_info,
 )
+
+if TYPE_CHECKING:
+    from elftools.elf.elffile import ELFFile
+    from elftools.elf.relocation import RelocationSection
+    from elftools.elf.sections import Section as ElfSection
+    from elftools.elf.sections import SymbolTableSection
 
 __all__ = ["CodeSymbol", "Cubin", "CubinFunction", "Relocation", "is_cubin", "read_cubin"]
 
@@ -151,6 +153,9 @@ def _architecture(elf: ELFFile) -> int:
 
 
 def _sections(elf: ELFFile) -> _Sections:
+    from elftools.elf.relocation import RelocationSection
+    from elftools.elf.sections import SymbolTableSection
+
     found = _Sections()
     sections = list(elf.iter_sections())
     names = [section.name for section in sections]

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import io
 import struct
-from typing import IO, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
 
 from kernelcast.simcore.host.deadline import check_time
+
+if TYPE_CHECKING:
+    from elftools.elf.elffile import ELFFile
 
 __all__ = ["DAMAGED", "MOST_SECTIONS", "is_elf", "machine_of", "open_elf"]
 
@@ -77,6 +79,8 @@ def machine_of(beginning: bytes) -> int | None:
 
 def open_elf(stream: BinaryIO) -> ELFFile:
     """The file as `elftools` sees it; one of `DAMAGED` when it is no such file, or is damaged."""
+    from elftools.elf.elffile import ELFFile  # most kernels come without any
+
     elf = ELFFile(cast(IO[bytes], _BudgetedStream(stream)))
     if elf.elfclass != 64 or not elf.little_endian:
         raise ValueError("only 64-bit little-endian ELF files are read")

@@ -1,4 +1,4 @@
-"""Fused multiply-add, which NumPy does not have: one rounding, as a compiled ufunc."""
+"""Fused multiply-add, which NumPy does not have: one rounding, compiled."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def fma(a: Array, b: Array, c: Array) -> Array:
     if a.dtype == np.float16:
         half: Array = (np.multiply(a, b, dtype=np.float64) + c).astype(np.float16)
         return half
-    # only kernels that execute an fma wait for numba
+    # only kernels that execute an fma wait for LLVM
     from kernelcast.simcore.isa.numerics.fused_lanes import fused_lanes
 
     return fused_lanes(a, b, c)

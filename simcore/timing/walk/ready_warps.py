@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
-from kernelcast.simcore.host.compiled import inlined, unlikely
+from kernelcast.simcore.host.compiled import inlined, intrinsic, unlikely
 from kernelcast.simcore.timing.walk.kernel_arrays import KINDS
 from kernelcast.simcore.timing.walk.packed_words import entry_cycle, entry_warp, ring_entry
 from kernelcast.simcore.timing.walk.sm_reads import (
@@ -45,6 +43,8 @@ __all__ = [
 
 
 def _emit_trailing_zeros(_typing: Any, _bits: Any) -> Any:
+    from numba import types
+
     def emit(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -117,13 +118,17 @@ def test_help_breaks_lines_by_the_terminal_alone(
 def test_the_first_run_says_what_it_compiles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kernelcast.simcore.host import compiled
-    from kernelcast.simcore.host.disk_cache import write_checked
+    from kernelcast.simcore.host import ready_code
+    from kernelcast.simcore.host.llvm import common_processor
+    from kernelcast.simcore.memory import traversal
 
     monkeypatch.setenv("KERNELCAST_CACHE", str(tmp_path / "cache"))
-    rooms = Path(compiled.__file__).resolve().parents[1]
+    monkeypatch.setattr(ready_code, "INSTALLED", tmp_path / "nothing")
     assert first_compiled(Simulator.TIMING) == " (first, once: compiling the timing simulator)"
-    write_checked(f"{compiled._sources(rooms / 'memory')}walk.nbc", b"code")
+    assert first_compiled(Simulator.MEMORY) == " (first, once: compiling the memory simulator)"
+    function = cast(Any, traversal.traverse).__wrapped__
+    made = ready_code.ReadyCode(b"", [], False)
+    ready_code.keep_code(function, "int64", common_processor(), made)
     assert first_compiled(Simulator.MEMORY) == ""
     assert first_compiled(Simulator.TIMING)
 
