@@ -1,0 +1,198 @@
+"""What is kept of launches: traces, paths of warps, accesses, and what they did to memories.
+
+A launch is known by its kernel (as it is executed: source form or machine code), its sizes, its
+arguments with their contents, and the options that change what is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernelcast.simcore.device.device import Device
+from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
+from kernelcast.simcore.isa.ir.host_functions import HostFunction
+from kernelcast.simcore.isa.ir.kernel import HostCall, Kernel
+from kernelcast.simcore.launch.launch import Argument, Launch
+from kernelcast.simcore.memory.cache_contents import FirstContents
+from kernelcast.store.accesses import AccessKeeper, KeptAccesses
+from kernelcast.store.code_version import code_version
+from kernelcast.store.digests import NotDigestible, digest
+from kernelcast.store.memory_facts import memory_facts
+from kernelcast.store.results import Sealed, keep, kept
+from kernelcast.traces.trace import AccessTable, PatternCounts, Trace
+
+if TYPE_CHECKING:
+    from kernelcast.simcore.memory.simulated_memory import MemoryResult
+
+__all__ = ["KeptDevice", "KeptLaunch", "KeptPaths", "inputs_digest", "launch_identity"]
+
+
+@dataclass(frozen=True)
+class KeptDevice:
+    """What one launch did to the memory of `device`, decoded when it is looked at."""
+
+    device: Device
+    thread_blocks_per_sm: int
+    found: FirstContents
+    sealed: Sealed
+
+    @property
+    def memory(self) -> MemoryResult:
+        """The result of the simulation."""
+        result: MemoryResult = self.sealed.value
+        return result
+
+
+@dataclass(frozen=True)
+class KeptPaths:
+    """The paths of a launch in warps of some width."""
+
+    sealed: Sealed
+
+    def of(self, trace: Trace) -> Trace:
+        """The trace of that launch with its paths, or with why there are none."""
+        paths, reason, schedule = self.sealed.value
+        return replace(trace, paths=paths, no_paths=reason, schedule=schedule)
+
+
+@dataclass(frozen=True)
+class KeptLaunch:
+    """The entries of one launch of one code; those of another `identity` are others.
+
+    A `trace` comes without accesses and paths, which are entries of their own.
+    """
+
+    identity: str
+
+    def of_mode(self, mode: str) -> KeptLaunch:
+        """The same launch as recorded in another way, from a part of its thread blocks."""
+        return KeptLaunch(digest(self.identity, mode))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether this way of recording was found to execute all thread blocks after all."""
+        return self._sealed("exact") is not None
+
+    def keep_is_exact(self) -> None:
+        """Keeps that this way of recording executes all thread blocks."""
+        self._keep("exact", True)
+
+    def trace(self, width: int) -> Trace | None:
+        """The counts in warps of that many threads."""
+        found: Trace | None = self._value("trace", width)
+        return found
+
+    def keep_trace(self, trace: Trace) -> None:
+        """Keeps the counts of a trace."""
+        bare = replace(
+            trace,
+            accesses=AccessTable.empty(),
+            patterns=trace.patterns.empty(trace.warp_width),
+            pattern_counts=PatternCounts.empty(),
+            has_memory=False,
+            paths=None,
+            no_paths="",
+            schedule=None,
+        )
+        self._keep("trace", bare, trace.warp_width)
+
+    def paths(self, width: int) -> KeptPaths | None:
+        """The paths of warps that were recorded, or why there are none."""
+        sealed = self._sealed("paths", width)
+        return None if sealed is None else KeptPaths(sealed)
+
+    def keep_paths(self, trace: Trace) -> None:
+        """Keeps the paths of a trace, or why it has none."""
+        self._keep("paths", (trace.paths, trace.no_paths, trace.schedule), trace.warp_width)
+
+    def accesses(self, width: int) -> KeptAccesses | None:
+        """All accesses of the launch; None also where they were too many."""
+        sealed = self._sealed("accesses", width)
+        return None if sealed is None else KeptAccesses(sealed)
+
+    def keep_accesses(self, keeper: AccessKeeper, width: int) -> None:
+        """Keeps what a keeper has collected, unless it was too much."""
+        if keeper.is_complete:
+            self._keep("accesses", keeper.parts, width)
+
+    def memory(
+        self, width: int, left: Device, thread_blocks_per_sm: int, found: FirstContents
+    ) -> Sealed | None:
+        """What the launch did to the memory of a device with the L1 that shared memory `left`."""
+        return self._sealed("memory", *_memory_parts(width, left, thread_blocks_per_sm, found))
+
+    def keep_memory(self, width: int, left: Device, result: MemoryResult) -> None:
+        """Keeps what the launch did to the memory of such a device."""
+        parts = _memory_parts(width, left, result.thread_blocks_per_sm, result.found)
+        self._keep("memory", result, *parts)
+
+    def _sealed(self, what: str, *parts: object) -> Sealed | None:
+        return kept(digest(self.identity, what, parts), what)
+
+    def _value(self, what: str, *parts: object) -> Any:
+        sealed = self._sealed(what, *parts)
+        return None if sealed is None else sealed.value
+
+    def _keep(self, what: str, value: object, *parts: object) -> None:
+        keep(digest(self.identity, what, parts), what, value)
+
+
+def inputs_digest(arguments: Sequence[Argument]) -> str | None:
+    """A hash of arguments as they are before a launch; None where they cannot be told.
+
+    Arrays that share a part of their memory, but not all, are not told.
+    """
+    arrays = [item for item in arguments if isinstance(item, np.ndarray)]
+    for number, array in enumerate(arrays):
+        for other in arrays[:number]:
+            if other is not array and np.may_share_memory(array, other):
+                return None
+    first = {id(item): position for position, item in reversed(list(enumerate(arguments)))}
+    try:
+        return digest([first[id(item)] for item in arguments if _is_place(item)], arguments)
+    except NotDigestible:
+        return None
+
+
+def launch_identity(
+    kernel: Kernel, launch: Launch, inputs: str, options: Iterable[object]
+) -> KeptLaunch | None:
+    """The entries of a launch; None where it prints, or runs on a device memory of the caller's.
+
+    `inputs` from before the launch; `options` are whatever else changes what is recorded.
+    """
+    if launch.memory is not None or _prints(kernel):
+        return None
+    sizes = replace(launch, arguments=(), memory=None)
+    try:
+        return KeptLaunch(digest(code_version(), _kernel_digest(kernel), sizes, inputs, *options))
+    except NotDigestible:
+        return None
+
+
+@once_per_kernel
+def _kernel_digest(kernel: Kernel) -> str:
+    return digest(kernel)
+
+
+@once_per_kernel
+def _prints(kernel: Kernel) -> bool:
+    return any(
+        isinstance(item, HostCall) and item.function is HostFunction.PRINT
+        for item in kernel.instructions
+    )
+
+
+def _is_place(argument: Argument) -> bool:
+    """Whether it matters that an argument is given twice: the kernel then has one buffer."""
+    return not isinstance(argument, int | float | bytes | np.generic)
+
+
+def _memory_parts(
+    width: int, device: Device, thread_blocks_per_sm: int, found: FirstContents
+) -> tuple[object, ...]:
+    return width, memory_facts(device), thread_blocks_per_sm, found
