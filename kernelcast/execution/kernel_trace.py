@@ -137,7 +137,7 @@ class KernelTrace:
         return replace(found, target=target, has_source=self.has_source)
 
     def _profile(self, trace: Trace, target: Device) -> KernelProfile:
-        """That of this code, made or kept."""
+        """The profile of this code, made or kept."""
         memory = self._memory(trace, target)
 
         def made() -> KernelProfile:

@@ -10,13 +10,11 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import kernelcast
-
 __all__ = ["code_version"]
 
 _SOURCES = (".py", ".csv", ".toml", ".cl", ".json")
 _DECIDING_PACKAGES = ("numpy", "numba", "llvmlite")
-"""Whose versions may change a number: random contents of buffers, compiled arithmetic."""
+"""Another version of one may change a number: random contents of buffers, compiled arithmetic."""
 
 
 @cache
@@ -28,7 +26,7 @@ def code_version() -> str:
     found = hashlib.sha256(f"{sys.version} {platform.machine()}".encode())
     for package in _DECIDING_PACKAGES:
         found.update(f"{package} {_version(package)}\n".encode())
-    root = Path(kernelcast.__file__).parent
+    root = Path(__file__).parents[1]
     for folder, folders, files in os.walk(root, followlinks=True):  # a checkout has links in it
         folders.sort()
         for name in sorted(files):

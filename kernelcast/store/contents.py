@@ -21,7 +21,7 @@ class Held:
     size: int = 0
 
     def with_file(self, size: int) -> Held:
-        """With one more file of that many bytes."""
+        """Counts one more file of that many bytes."""
         return Held(self.files + 1, self.size + size)
 
 

@@ -134,7 +134,7 @@ class _Walk:
         self._bytes(b"{", self._sets[items])
 
     def _mapping(self, items: Mapping[Any, Any]) -> None:
-        """In the order of the mapping, which may decide where things are placed."""
+        """Feeds items in the order of the mapping, which may decide where things are placed."""
         self._feed(b"m%d," % len(items))
         for key, value in items.items():
             self.add(key)
@@ -148,7 +148,7 @@ class _Walk:
             self._feed_array(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
 
     def _buffer(self, buffer: LazyBuffer) -> None:
-        """By how it is filled, while nobody has made it or could have changed it."""
+        """Feeds how a buffer is filled, until it is made and could have been changed."""
         if buffer.is_materialised:
             self._array(buffer.materialise())
             return

@@ -69,12 +69,12 @@ class KeptLaunch:
     identity: str
 
     def of_mode(self, mode: str) -> KeptLaunch:
-        """The same launch as recorded in another way, from a part of its thread blocks."""
+        """Entries of the launch as recorded in another way, from a part of its thread blocks."""
         return KeptLaunch(digest(self.identity, mode))
 
     @property
     def is_exact(self) -> bool:
-        """Whether this way of recording was found to execute all thread blocks after all."""
+        """Whether recording in that way was found to execute all thread blocks."""
         return self._sealed("exact") is not None
 
     def keep_is_exact(self) -> None:
@@ -188,7 +188,7 @@ def _prints(kernel: Kernel) -> bool:
 
 
 def _is_place(argument: Argument) -> bool:
-    """Whether it matters that an argument is given twice: the kernel then has one buffer."""
+    """Whether an argument that is given twice is one buffer of the kernel."""
     return not isinstance(argument, int | float | bytes | np.generic)
 
 

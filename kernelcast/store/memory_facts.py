@@ -13,12 +13,12 @@ __all__ = ["MemoryFacts", "memory_facts"]
 class MemoryFacts(NamedTuple):
     """Equal for devices whose memories do the same.
 
-    `device` is without what only models read; the latencies say how long a miss is on its way.
+    `device` is without what only models read; latencies say how many cycles a miss is on its way.
     """
 
     device: Device
-    l2_latency_cycles: float
-    dram_latency_cycles: float
+    l2_latency_cycles: int
+    dram_latency_cycles: int
 
 
 def memory_facts(device: Device) -> MemoryFacts:
@@ -42,6 +42,6 @@ def memory_facts(device: Device) -> MemoryFacts:
             curves={},
             ceilings={},
         ),
-        0.0 if timing is None else timing.l2_latency_cycles,
-        0.0 if timing is None else timing.dram_latency_cycles,
+        0 if timing is None else round(timing.l2_latency_cycles),
+        0 if timing is None else round(timing.dram_latency_cycles),
     )

@@ -47,7 +47,7 @@ _ENTRY = re.compile(r"[0-9a-f]{64}\.[a-z]+")
 _OFF = ("off", "0")
 _MOST_BYTES = float(1 << 60)
 _LEFT_SHARE = 0.9
-"""Of the limit, when entries have been removed: not each new one is to look for an old one."""
+"""What is left of the limit when entries are removed: not each new one is to look for old ones."""
 _NO_FOLDER = (OSError, RuntimeError)
 
 _log = logging.getLogger("kernelcast.store")

@@ -193,13 +193,11 @@ class Workload:
     ) -> KernelTrace:
         """Executes one launch; `arguments` as `make_arguments` gave them, else new ones.
 
-        Warps are as wide as those of `devices`, or as `warp_width` says; by default 32 threads.
-        Nobody sees what a launch with new arguments writes: an equal one that was executed before
-        is taken from the store (docs/store.md), unless `store=False`.
-        Raises LaunchError, before it runs, when the launch does not fit one of `devices`. For
-        `exact_sums` see `RunnableKernel.run`. The time limit of `limits` covers reading the kernel.
+        Nobody sees what is written to new ones: an equal launch may come from the store. `limits`
+        cover reading the kernel. Raises LaunchError when the launch does not fit its `devices`.
         """
         chosen = RunOptions.of(self.run, options, keywords)
+        chosen = chosen if arguments is not None else replace(chosen, results=False)
         with time_limit(chosen.ends.seconds):
             names = self._names(size)
             kernel = self.load_kernel()
@@ -209,10 +207,7 @@ class Workload:
                 block=self._thread_block(names),
                 args=self._made_when_used(names) if arguments is None else arguments,
                 shared_bytes=self._shared_bytes(names),
-                options=replace(
-                    self._completed(chosen, names, kernel),
-                    results=chosen.results and arguments is not None,
-                ),
+                options=self._completed(chosen, names, kernel),
             )
         return trace.repeated(self.launch.repeats)
 
