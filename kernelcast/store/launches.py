@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.ir.host_functions import HostFunction
 from kernelcast.simcore.isa.ir.kernel import HostCall, Kernel
 from kernelcast.simcore.launch.launch import Argument, Launch
+from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
+from kernelcast.simcore.launch.tensor_maps import TensorMap
+from kernelcast.simcore.launch.textures import levels_of
 from kernelcast.simcore.memory.cache_contents import FirstContents
 from kernelcast.store.accesses import AccessKeeper, KeptAccesses
 from kernelcast.store.code_version import code_version
@@ -144,18 +149,33 @@ class KeptLaunch:
 def inputs_digest(arguments: Sequence[Argument]) -> str | None:
     """A hash of arguments as they are before a launch; None where they cannot be told.
 
-    Arrays that share a part of their memory, but not all, are not told.
+    Different arrays that share memory are not told.
     """
-    arrays = [item for item in arguments if isinstance(item, np.ndarray)]
-    for number, array in enumerate(arrays):
-        for other in arrays[:number]:
-            if other is not array and np.may_share_memory(array, other):
-                return None
-    first = {id(item): position for position, item in reversed(list(enumerate(arguments)))}
+    arrays = {id(array): array for item in arguments for array in _arrays(item)}
+    if any(np.may_share_memory(one, other) for one, other in combinations(arrays.values(), 2)):
+        return None
+    first: dict[int, int] = {}
+    places = [
+        first.setdefault(id(item), len(first))
+        for argument in arguments
+        if _is_place(argument)
+        for item in (argument, *_arrays(argument))
+    ]
     try:
-        return digest([first[id(item)] for item in arguments if _is_place(item)], arguments)
+        return digest(places, arguments)
     except NotDigestible:
         return None
+
+
+def _arrays(argument: Argument) -> tuple[npt.NDArray[Any], ...]:
+    """The arrays that an argument lets a kernel reach, as far as they are made."""
+    if isinstance(argument, np.ndarray):
+        return (argument,)
+    if isinstance(argument, LazyBuffer):
+        return (argument.materialise(),) if argument.is_materialised else ()
+    if isinstance(argument, TensorMap):
+        return (argument.array,)
+    return tuple(image.texels for image in levels_of(argument))
 
 
 def launch_identity(

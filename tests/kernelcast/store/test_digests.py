@@ -88,3 +88,13 @@ def test_arrays_that_overlap_are_not_told() -> None:
     whole = np.zeros(8)
     assert inputs_digest((whole, whole[4:])) is None
     assert inputs_digest((whole[:4].copy(), whole[4:])) is not None
+
+
+def test_an_array_and_a_tensor_map_of_it_are_another_launch_than_two_arrays() -> None:
+    one, two = np.zeros((2, 64, 64), np.float32)
+    one, two = one.copy(), two.copy()
+    maps = [kc.TensorMap(array, (32, 8)) for array in (one, one.copy())]
+    assert inputs_digest((maps[0], one)) != inputs_digest((maps[1], one))
+    assert inputs_digest((maps[0], two)) == inputs_digest((maps[1], one))
+    assert inputs_digest((kc.TensorMap(one, (16, 8)), two)) != inputs_digest((maps[0], two))
+    assert inputs_digest((kc.TensorMap(one[8:], (32, 8)), one)) is None
