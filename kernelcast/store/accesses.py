@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from kernelcast.store.codec import decoded, encoded
 from kernelcast.store.results import Sealed, limit_bytes
 from kernelcast.traces.stream import AccessBatch
 
 __all__ = ["AccessKeeper", "KeptAccesses"]
 
-_SHARE_OF_LIMIT = 8
+_SHARE_OF_LIMIT = 16
 """One launch may take that part of the folder: more of them are of more use."""
 
 
@@ -24,7 +27,7 @@ class AccessKeeper:
     def __init__(self) -> None:
         self._most = limit_bytes() // _SHARE_OF_LIMIT
         self._size = 0
-        self.parts: list[bytes] = []
+        self.parts: list[npt.NDArray[np.uint8]] = []
 
     @property
     def is_complete(self) -> bool:
@@ -37,7 +40,7 @@ class AccessKeeper:
             return
         part = encoded(batch)
         self._size += len(part)
-        self.parts.append(part)
+        self.parts.append(np.frombuffer(part, np.uint8))
         if not self.is_complete:
             self.parts.clear()
 
@@ -51,5 +54,5 @@ class KeptAccesses:
     def batches(self) -> Iterator[AccessBatch]:
         """Each batch, decoded when it is its turn."""
         for part in self.sealed.value:
-            batch: AccessBatch = decoded(part)
+            batch: AccessBatch = decoded(part.data)
             yield batch

@@ -46,7 +46,7 @@ def encoded(value: object) -> bytes:
     return b"".join(piece for part in parts for piece in (_LENGTH.pack(len(part)), part))
 
 
-def decoded(data: bytes) -> Any:
+def decoded(data: bytes | memoryview) -> Any:
     """The value of `encoded`; CodecError for anything else."""
     try:
         parts = _parts(memoryview(data))
