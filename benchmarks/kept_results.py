@@ -43,7 +43,12 @@ class KeptResult:
 
 def measure_kept_results(folder: Path, repeats: int, *, quick: bool) -> list[KeptResult]:
     """Medians of `repeats`, each with an empty store at first; `folder` is for the cache."""
-    environment = isolated_environment(folder / "kept") | {"KERNELCAST_STORE": "2 GB"}
+    environment = isolated_environment(folder / "kept") | {
+        "KERNELCAST_STORE": "2 GB",
+        # an installation has its bytecode; a checkout that may write none would read sources anew
+        "PYTHONDONTWRITEBYTECODE": "",
+        "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
+    }
     return [
         _measured(name, environment, repeats)
         for name in (_QUICK_WORKLOADS if quick else _WORKLOADS)

@@ -70,8 +70,27 @@ class KeptRun:
             kept = launch_identity(kernel, launch, inputs, chosen)
         return cls(kernel, launch, devices, widths, options, kept)
 
+    def sampled(self, run: _Run) -> KernelTrace | None:
+        """What `run` makes of a part of the thread blocks, or made, with paths; else None.
+
+        What is sampled may depend on all that is wanted: it is kept for just that.
+        """
+        if self.kept is None:
+            return run(self._told_devices, self.widths)
+        options = self.options
+        wanted = options.sampling.value, self.widths, options.keeps_paths, options.record_memory
+        mode = self.kept.of_mode(*wanted)
+        if mode.is_exact:
+            return None
+        found = self._completed(mode, run)
+        if found is None:
+            self._found_exact = mode
+            return None
+        has_new_paths = options.keeps_paths and bool(self._new_widths)
+        return self._with_new_kept(found, has_new_paths=has_new_paths)
+
     def path_samples(self) -> PathSamples | None:
-        """The paths of warps, recorded before the launch runs; None for unwanted and kept ones."""
+        """The paths of warps, to be recorded before all run; None for unwanted and kept ones."""
         if not self.options.keeps_paths:
             return None
         if self.kept is not None:
@@ -81,26 +100,19 @@ class KeptRun:
                 return None
         return PathSamples.record(self.kernel, self.launch, self.widths, self.options.ends)
 
-    def sampled(self, run: _Run) -> KernelTrace | None:
-        """What `run` makes of a part of the thread blocks, or made; None where all must run."""
-        if self.kept is None:
-            return run(self._told_devices, self.widths)
-        mode = self.kept.of_mode(self.options.sampling.value)
-        if mode.is_exact:
-            return None
-        found = self._completed(mode, run)
-        if found is None:
-            self._found_exact = mode
-        return found
-
-    def exact(self, run: _Run) -> KernelTrace:
-        """What `run` makes of all thread blocks, or made."""
+    def exact(self, run: _Run, samples: PathSamples | None) -> KernelTrace:
+        """What `run` makes of all thread blocks, or made; with paths where they are wanted."""
         if self.kept is None:
             found = run(self._told_devices, self.widths)
         else:
             found = self._completed(self.kept, run)
         assert found is not None
-        return found
+        if samples is not None:
+            found = samples.added_to(found)
+        elif self.options.keeps_paths:
+            traces = (self._paths[trace.warp_width].of(trace) for trace in found.traces)
+            found = replace(found, traces=tuple(traces))
+        return self._with_new_kept(found, has_new_paths=samples is not None)
 
     def sinks(self, width: int) -> list[AccessSink]:
         """Who keeps the accesses of a run in warps of that many threads."""
@@ -109,19 +121,14 @@ class KeptRun:
         self._keepers[width] = AccessKeeper()
         return [self._keepers[width]]
 
-    def finished(self, found: KernelTrace, samples: PathSamples | None) -> KernelTrace:
-        """The trace with its paths, which are kept if they are new."""
-        if samples is not None:
-            found = samples.added_to(found)
-        elif self.options.keeps_paths:
-            traces = (self._paths[trace.warp_width].of(trace) for trace in found.traces)
-            found = replace(found, traces=tuple(traces))
-        if self.kept is None:
+    def _with_new_kept(self, found: KernelTrace, *, has_new_paths: bool) -> KernelTrace:
+        """The trace, of which what is new is kept now, unless it was made in no time."""
+        if found.kept is None:
             return found
         is_new = self._new_widths.issuperset(self.widths)
         if is_new and time.monotonic() - self._began < _LEAST_SECONDS:
             return replace(found, kept=None)
-        self._keep_new(found, has_new_paths=samples is not None)
+        self._keep(found, found.kept, has_new_paths=has_new_paths)
         return found
 
     @property
@@ -149,8 +156,8 @@ class KeptRun:
             if traces[width] is None
             or any(item.architecture.warp_width == width for item in missing)
         ]
-        made = None
         if widths:
+            widths = widths if kept is self.kept else list(self.widths)
             made = run(missing or self._told_devices, widths)
             if made is None:
                 return None
@@ -164,8 +171,11 @@ class KeptRun:
         )
 
     def _kept_trace(self, kept: KeptLaunch, width: int) -> Trace | None:
-        """The counts, and the accesses where no device forgets them."""
+        """The counts, and the accesses where no device forgets them; of a sample the paths, too."""
         found = kept.trace(width)
+        if found is not None and kept is not self.kept and self.options.keeps_paths:
+            paths = kept.paths(width)
+            return None if paths is None else paths.of(found)
         if found is None or self.devices or not self.options.record_memory:
             return found
         accesses = kept.accesses(width)
@@ -207,16 +217,13 @@ class KeptRun:
                 progress(end / self.launch.thread_blocks)
         return memories.finish()
 
-    def _keep_new(self, found: KernelTrace, *, has_new_paths: bool) -> None:
+    def _keep(self, found: KernelTrace, kept: KeptLaunch, *, has_new_paths: bool) -> None:
         """Keeps what was recorded and simulated just now."""
-        kept = found.kept
-        assert kept is not None
-        assert self.kept is not None
         if self._found_exact is not None:
             self._found_exact.keep_is_exact()
         for trace in found.traces:
             if has_new_paths:
-                self.kept.keep_paths(trace)
+                kept.keep_paths(trace)
             if trace.warp_width in self._new_widths:
                 kept.keep_trace(trace)
         for width, keeper in self._keepers.items():

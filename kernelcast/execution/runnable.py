@@ -17,6 +17,7 @@ from kernelcast.execution.kept_run import KeptRun
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.launch_sampling import sampled_launch
 from kernelcast.execution.memory_simulation import MemorySimulation, followed
+from kernelcast.execution.path_samples import PathSamples
 from kernelcast.execution.prepared import PreparedLaunch, check_options
 from kernelcast.execution.run_options import RunKeywords, RunOptions
 from kernelcast.inputs.kernel_names import kernels_called, shortest_names
@@ -196,14 +197,26 @@ class RunnableKernel:
         """
         widths = _widths(devices) if options.warp_width is None else [options.warp_width]
         kept = KeptRun.of(self.kernel, launch, devices, widths, options, inputs)
-        samples = kept.path_samples()
         found = None
         if devices or not options.record_memory:
-            sampled = partial(sampled_launch, self.kernel, launch, options=options)
-            found = kept.sampled(sampled)
-        if found is None:
-            found = kept.exact(partial(self._executed, launch, options=options, kept=kept))
-        return kept.finished(found, samples)
+            found = kept.sampled(partial(self._sampled, launch, options))
+        if found is not None:
+            return found
+        samples = kept.path_samples()
+        return kept.exact(partial(self._executed, launch, options, kept), samples)
+
+    def _sampled(
+        self,
+        launch: Launch,
+        options: RunOptions,
+        devices: Sequence[Device],
+        widths: Sequence[int],
+    ) -> KernelTrace | None:
+        """Executes a part of the thread blocks; buffers stay as they are."""
+        found = sampled_launch(self.kernel, launch, devices, widths, options)
+        if found is None or not options.keeps_paths:
+            return found
+        return PathSamples.record(self.kernel, launch, widths, options.ends).added_to(found)
 
     def with_exact_sums(self) -> RunnableKernel:
         """The kernel with matrix instructions that add up exactly and round once."""
@@ -214,10 +227,10 @@ class RunnableKernel:
     def _executed(
         self,
         launch: Launch,
-        devices: Sequence[Device],
-        widths: Sequence[int],
         options: RunOptions,
         kept: KeptRun,
+        devices: Sequence[Device],
+        widths: Sequence[int],
     ) -> KernelTrace:
         """Executes all thread blocks, with the memory of `devices`; none keep the accesses."""
         records = options.record_memory

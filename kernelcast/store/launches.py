@@ -73,7 +73,7 @@ class KeptLaunch:
 
     identity: str
 
-    def of_mode(self, mode: str) -> KeptLaunch:
+    def of_mode(self, *mode: object) -> KeptLaunch:
         """Entries of the launch as recorded in another way, from a part of its thread blocks."""
         return KeptLaunch(digest(self.identity, mode))
 

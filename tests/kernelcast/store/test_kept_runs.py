@@ -18,6 +18,7 @@ from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.sampling import Sampling
 from kernelcast.simcore import engine
 from kernelcast.simcore.engine.jit.runtime import job
+from kernelcast.simcore.engine.jit.runtime.run import CompiledLaunch
 from kernelcast.simcore.memory import simulated_memory
 from kernelcast.simcore.memory.simulated_memory import simulate_memory
 from kernelcast.simcore.timing.launch import launch_timing
@@ -40,7 +41,10 @@ def forbidden(monkeypatch: pytest.MonkeyPatch, *places: tuple[Any, str]) -> Iter
         yield
 
 
-EXECUTION = (runnable, "execute"), (runnable, "sampled_launch"), (path_samples, "record_paths")
+EXECUTION = (
+    *((runnable, "execute"), (path_samples, "record_paths")),
+    *((CompiledLaunch, "run"), (CompiledLaunch, "run_ranges")),
+)
 SIMULATION = (simulated_memory.SimulatedMemory, "accept"), (simulated_memory, "simulate_memory")
 WALK = ((launch_timing, "launch_timing"),)
 
