@@ -22,6 +22,9 @@ _PROGRAM = f"""
 import kernelcast as kc
 from kernelcast.store.code_version import code_version
 from kernelcast.store.digests import digest
+from kernelcast.store.launches import inputs_digest
+workload = kc.load_workload({str(EXAMPLES / "sgemm/sgemm16.toml")!r})
+print(inputs_digest(workload.make_launch("small", lazy=True).arguments))
 kernel = kc.load({str(EXAMPLES / "sgemm/sgemm.ptx")!r})["sgemm_16x16"].kernel
 print(digest(kernel, kc.device("a100-40gb"), frozenset("abcdef")), code_version())
 """

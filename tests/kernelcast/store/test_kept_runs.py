@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
+from kernelcast.architectures import ExecutedKernel
 from kernelcast.cli import main
 from kernelcast.errors import TraceFormatError
 from kernelcast.execution import kept_run, path_samples, runnable
@@ -368,3 +369,22 @@ def test_facts_that_memories_read_are_told_apart() -> None:
         if memory_facts(device.changed(change)) == memory_facts(device):
             raise AssertionError(change)
     assert memory_facts(device.changed({"measured.fp32_ops_per_s": 1e12})) == memory_facts(device)
+
+
+@pytest.mark.parametrize(
+    ("change", "memories"),
+    [({"timing.dram_latency_cycles": 900.0}, 2), ({"timing.fence_latency_cycles": 900.0}, 1)],
+)
+def test_what_if_questions_simulate_each_memory_once(
+    change: dict[str, float], memories: int, sgemm: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    trace = ExecutedKernel.trace
+
+    def counted(kernel: ExecutedKernel, devices: Sequence[kc.Device]) -> KernelTrace:
+        asked.append(len(devices))
+        return trace(kernel, devices)
+
+    monkeypatch.setattr(ExecutedKernel, "trace", counted)
+    kc.whatif(kc.load_workload(sgemm), PASCAL, change, models=["roofline"], size="small")
+    assert asked == [memories]
