@@ -133,7 +133,7 @@ class RunOptions:
     @property
     def is_kept(self) -> bool:
         """Whether the store is asked for what a launch recorded before."""
-        return self.store and not self.results and is_switched_on()
+        return self.store and not self.results and self.contents is None and is_switched_on()
 
     @property
     def ends(self) -> Limits:

@@ -173,7 +173,9 @@ class RunnableKernel:
             parts.append((mine, replace(launch, registers=registers), plan.source))
         for runnable, launched, devices in parts:
             runnable._check(launched, devices)
-        inputs = inputs_digest(launch.arguments) if options.is_kept else None
+        inputs = None
+        if options.is_kept:
+            inputs = inputs_digest(launch, [runnable.kernel for runnable, *_ in parts])
         snapshot = None
         if len(parts) > 1:
             snapshot = ArgumentSnapshot.of(launch, [runnable.kernel for runnable, *_ in parts])

@@ -6,7 +6,7 @@ arguments with their contents, and the options that change what is recorded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -18,8 +18,10 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.isa.analysis.kernel_analysis import once_per_kernel
 from kernelcast.simcore.isa.ir.host_functions import HostFunction
 from kernelcast.simcore.isa.ir.kernel import HostCall, Kernel
+from kernelcast.simcore.launch.allocations import Allocation
 from kernelcast.simcore.launch.launch import Argument, Launch
 from kernelcast.simcore.launch.lazy_buffer import LazyBuffer
+from kernelcast.simcore.launch.module_memory import ModuleMemory
 from kernelcast.simcore.launch.tensor_maps import TensorMap
 from kernelcast.simcore.launch.textures import levels_of
 from kernelcast.simcore.memory.cache_contents import FirstContents
@@ -146,14 +148,19 @@ class KeptLaunch:
         keep(digest(self.identity, what, parts), what, value)
 
 
-def inputs_digest(arguments: Sequence[Argument]) -> str | None:
-    """A hash of arguments as they are before a launch; None where they cannot be told.
+def inputs_digest(launch: Launch, kernels: Iterable[Kernel]) -> str | None:
+    """A hash of what a launch finds: arguments, and all of its device memory if it has one.
 
-    Different arrays that share memory are not told.
+    The variables of the kernels are made there. None where it cannot be told: different arrays that
+    share memory are not.
     """
-    arrays = {id(array): array for item in arguments for array in _arrays(item)}
-    if any(np.may_share_memory(one, other) for one, other in combinations(arrays.values(), 2)):
+    held = _held(launch.memory, kernels)
+    found = [array for item in launch.arguments for array in _arrays(item)]
+    arrays = {id(array): array for array in (*found, *(item.host for item in held))}
+    made = [array for array in arrays.values() if isinstance(array, np.ndarray)]
+    if any(np.may_share_memory(one, other) for one, other in combinations(made, 2)):
         return None
+    arguments = [int(item) if isinstance(item, Allocation) else item for item in launch.arguments]
     first: dict[int, int] = {}
     places = [
         first.setdefault(id(item), len(first))
@@ -161,10 +168,20 @@ def inputs_digest(arguments: Sequence[Argument]) -> str | None:
         if _is_place(argument)
         for item in (argument, *_arrays(argument))
     ]
+    variables = {} if launch.memory is None else launch.memory.variables
     try:
-        return digest(places, arguments)
+        return digest(places, arguments, held, {name: int(at) for name, at in variables.items()})
     except NotDigestible:
         return None
+
+
+def _held(module: ModuleMemory | None, kernels: Iterable[Kernel]) -> tuple[Allocation, ...]:
+    """The allocations of a launch's device memory, with the variables of the kernels."""
+    if module is None:
+        return ()
+    for kernel in kernels:
+        module.prepare(kernel)
+    return module.memory.allocations
 
 
 def _arrays(argument: Argument) -> tuple[npt.NDArray[Any], ...]:
@@ -181,11 +198,11 @@ def _arrays(argument: Argument) -> tuple[npt.NDArray[Any], ...]:
 def launch_identity(
     kernel: Kernel, launch: Launch, inputs: str, options: Iterable[object]
 ) -> KeptLaunch | None:
-    """The entries of a launch; None where it prints, or runs on a device memory of the caller's.
+    """The entries of a launch; None where it prints.
 
     `inputs` from before the launch; `options` are whatever else changes what is recorded.
     """
-    if launch.memory is not None or _prints(kernel):
+    if _prints(kernel):
         return None
     sizes = replace(launch, arguments=(), memory=None)
     try:

@@ -193,11 +193,11 @@ class Workload:
     ) -> KernelTrace:
         """Executes one launch; `arguments` as `make_arguments` gave them, else new ones.
 
-        Nobody sees what is written to new ones: an equal launch may come from the store. `limits`
-        cover reading the kernel. Raises LaunchError when the launch does not fit its `devices`.
+        Without them an equal launch may come from the store. LaunchError where it does not fit.
         """
         chosen = RunOptions.of(self.run, options, keywords)
-        chosen = chosen if arguments is not None else replace(chosen, results=False)
+        if arguments is None and chosen.memory is None:
+            chosen = replace(chosen, results=False)
         with time_limit(chosen.ends.seconds):
             names = self._names(size)
             kernel = self.load_kernel()

@@ -388,3 +388,28 @@ def test_what_if_questions_simulate_each_memory_once(
     monkeypatch.setattr(ExecutedKernel, "trace", counted)
     kc.whatif(kc.load_workload(sgemm), PASCAL, change, models=["roofline"], size="small")
     assert asked == [memories]
+
+
+@pytest.mark.usefixtures("store")
+def test_a_launch_on_a_device_memory_is_known_by_what_the_memory_holds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    n = 4096
+    kernel = kc.load(Path(__file__).parents[3] / "examples/saxpy/saxpy.ptx")["saxpy"]
+
+    def run(first: float, *, results: bool = False) -> KernelTrace:
+        memory = kc.DeviceMemory()
+        x, y = (memory.allocate(4 * n, name) for name in "xy")
+        memory.write(x, np.full(n, first, np.float32))
+        arguments = [n, np.float32(2), x, y]
+        launch: dict[str, Any] = {"grid": n // 256, "block": 256, "args": arguments}
+        found = kernel.run(**launch, memory=memory, devices=[KEPLER], results=results)
+        assert memory.read(y, n, np.float32).any() or not results
+        return found
+
+    usual = run(1.0).profile(KEPLER)
+    with forbidden(monkeypatch, *EXECUTION, *SIMULATION):
+        assert run(1.0).profile(KEPLER) == usual
+        with pytest.raises(AssertionError, match="done again"):
+            run(3.0)
+    run(1.0, results=True)
