@@ -89,8 +89,8 @@ class KeptRun:
         has_new_paths = options.keeps_paths and bool(self._new_widths)
         return self._with_new_kept(found, has_new_paths=has_new_paths)
 
-    def path_samples(self) -> PathSamples | None:
-        """The paths of warps, to be recorded before all run; None for unwanted and kept ones."""
+    def path_samples(self, record: Callable[[], PathSamples]) -> PathSamples | None:
+        """The paths of warps, recorded before all run; None for unwanted and kept ones."""
         if not self.options.keeps_paths:
             return None
         if self.kept is not None:
@@ -98,7 +98,7 @@ class KeptRun:
             self._paths = {width: item for width, item in paths.items() if item is not None}
             if len(self._paths) == len(self.widths):
                 return None
-        return PathSamples.record(self.kernel, self.launch, self.widths, self.options.ends)
+        return record()
 
     def exact(self, run: _Run, samples: PathSamples | None) -> KernelTrace:
         """What `run` makes of all thread blocks, or made; with paths where they are wanted."""

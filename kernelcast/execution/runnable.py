@@ -204,7 +204,8 @@ class RunnableKernel:
             found = kept.sampled(partial(self._sampled, launch, options))
         if found is not None:
             return found
-        samples = kept.path_samples()
+        record = partial(PathSamples.record, self.kernel, launch, widths, options.ends)
+        samples = kept.path_samples(record)
         return kept.exact(partial(self._executed, launch, options, kept), samples)
 
     def _sampled(
