@@ -12,6 +12,7 @@ import platform
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,11 @@ from bounds_checks import ENGINE as CHECKED_ENGINE
 from bounds_checks import check_table, check_target, measure_checks
 from c_twins import CTwins
 from device_pointers import measure_pointers, pointer_table, pointer_targets
+from kept_results import (
+    kept_result_table,
+    kept_result_targets,
+    measure_kept_results,
+)
 from kernel_cases import CASES
 from kernel_timing import (
     KernelTimer,
@@ -43,7 +49,10 @@ from timing import use_two_threads
 import kernelcast as kc
 from kernelcast.simcore.engine import ENGINES
 
-PARTS = ("kernels", "oclgrind", "checks", "pointers", "launches", "start-up", "ranking")
+PARTS = (
+    *("kernels", "oclgrind", "checks", "pointers", "launches", "start-up", "ranking"),
+    "store",
+)
 _REPEATS, _QUICK_REPEATS = 5, 3
 
 
@@ -103,6 +112,8 @@ class Benchmark:
         if "ranking" in parts:
             _note("timing rankings")
             self._targets += ranking_targets(self._quick)
+        if "store" in parts:
+            self._store()
         _say(target_table(self._targets))
         self.record["targets"] = [target.record() for target in self._targets]
 
@@ -150,6 +161,13 @@ class Benchmark:
         self.record["pointers"] = [timing.record() for timing in found]
         self._targets += pointer_targets(found)
         _say("Pointers into a device memory", pointer_table(found))
+
+    def _store(self) -> None:
+        _note("timing estimates that were made before")
+        found = measure_kept_results(self._folder, self._repeats, quick=self._quick)
+        self.record["store"] = [asdict(item) for item in found]
+        self._targets += kept_result_targets(found)
+        _say("Estimates with a store, process time", kept_result_table(found))
 
     def _launches(self) -> None:
         if self._engine != "jit":

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,19 @@ from kernelcast.execution.runnable import LoadedModule
 from kernelcast.inputs.compiler_options import CompilerOptions
 from kernelcast.inputs.native.sources import ptx_module
 from kernelcast.inputs.source_file import load_source
-from kernelcast.models import ModelOptions, check_options, get_model, utilization_factor
+from kernelcast.models import (
+    ModelOptions,
+    check_options,
+    get_model,
+    is_built_in,
+    utilization_factor,
+)
 from kernelcast.models.estimate import Estimate
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import known_devices, load_device
 from kernelcast.simcore.profile.measured_profile import profile_from_metrics
 from kernelcast.simcore.profile.profile import KernelProfile, WorkType
+from kernelcast.store.estimates import kept_estimate
 from kernelcast.traces.accelsim.reader import ACCELSIM_SUFFIXES, read_accelsim_trace
 from kernelcast.traces.profilers.metrics import read_metrics
 from kernelcast.traces.stored.parquet import read_trace, write_trace
@@ -138,15 +146,23 @@ def estimate(
     given = {option: value for option, value in own.items() if value is not None}
     check_options((name,), given)
     options = ModelOptions(_work_type(work_type), utilization, variant, given)
-    found = get_model(name)(profile, chosen, options)
-    found = replace(
-        found,
-        code=profile.code,
-        contradictions=contradictions(found, profile, chosen, options),
-    )
+    make = partial(_estimated, profile, name, chosen, options)
+    if is_built_in(name):
+        found = kept_estimate(profile, (name, chosen, chosen.provenance, options), make)
+    else:
+        found = make()
     if model is None:
         return replace(found, assumptions=(*why_not_default(chosen), *found.assumptions))
     return found
+
+
+def _estimated(
+    profile: KernelProfile, model: str, device: Device, options: ModelOptions
+) -> Estimate:
+    """What a model says, and where it contradicts another one's bound."""
+    found = get_model(model)(profile, device, options)
+    against = contradictions(found, profile, device, options)
+    return replace(found, code=profile.code, contradictions=against)
 
 
 def reference_utilization(

@@ -23,11 +23,12 @@ from kernelcast.simcore.device.changed import (
     followed_facts,
     typed_changes,
 )
-from kernelcast.simcore.device.device import Device, PeakThroughput
+from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.device.rescaling import Scalar
 from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.simcore.profile.profile import KernelProfile, LaunchShape, WorkType
+from kernelcast.store.memory_facts import MemoryFacts, memory_facts
 from kernelcast.workload.workload import Workload
 
 __all__ = [
@@ -290,22 +291,6 @@ def _fitting(
     return fitting, said
 
 
-def _memory_key(device: Device) -> Device:
-    """Equal for devices whose memories do the same: without what only models read."""
-    return replace(
-        device,
-        name="",
-        title="",
-        architecture=replace(device.architecture, clock_hz=1.0),
-        sm=replace(device.sm, fp32_lanes=0, fp64_lanes=0),
-        dram=replace(device.dram, bandwidth_bytes_per_s=1.0, capacity_bytes=1),
-        peak=PeakThroughput(1.0, 1.0),
-        measured=None,
-        timing=None,
-        sections={},
-    )
-
-
 def _profiles(source: KernelSource, found: Sequence[Architecture]) -> list[KernelProfile]:
     """A profile for each architecture.
 
@@ -335,19 +320,19 @@ def _code_and_width(device: Device) -> tuple[str | None, int]:
 
 def _trace(source: KernelSource, devices: Sequence[Device]) -> KernelTrace:
     """One launch with the memory simulated once for all devices whose memories are the same."""
-    representatives: dict[Device, Device] = {}
+    representatives: dict[MemoryFacts, Device] = {}
     for device in devices:
-        representatives.setdefault(_memory_key(device), device)
+        representatives.setdefault(memory_facts(device), device)
     trace = source.trace(list(representatives.values()))
     results = {
-        _memory_key(item.device): item.memory
+        memory_facts(item.device): item.memory
         for code in (trace, *trace.others)
         for item in code.simulated
     }
     simulated = tuple(
         SimulatedDevice(device, results[key])
         for device in devices
-        if (key := _memory_key(device)) in results
+        if (key := memory_facts(device)) in results
     )
     others = tuple(replace(code, simulated=simulated) for code in trace.others)
     return replace(trace, simulated=simulated, others=others)

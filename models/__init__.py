@@ -34,6 +34,7 @@ __all__ = [
     "check_options",
     "check_variant",
     "get_model",
+    "is_built_in",
     "model_options",
     "needs_paths",
     "utilization_factor",
@@ -129,6 +130,11 @@ def get_model(name: str) -> Model:
         known = ", ".join(MODELS)
         raise UnknownModel(f"no model {name!r}{nearest(name, MODELS)}; known are {known}")
     return MODELS[name]
+
+
+def is_built_in(name: str) -> bool:
+    """Whether the model comes with kernelcast."""
+    return name in _BUILT_IN
 
 
 def needs_paths(name: str) -> bool:

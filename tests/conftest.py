@@ -39,6 +39,9 @@ settings.load_profile("kernelcast")
 # What tests execute must not depend on whether an assembler is installed; some ask for its code.
 os.environ["KERNELCAST_CODE"] = "source"
 
+# Tests execute: what an earlier run of theirs has kept must not hide that they no longer could.
+os.environ["KERNELCAST_STORE"] = "off"
+
 _REGISTERS = """
     .reg .pred %p<10>; .reg .b16 %rs<10>; .reg .b32 %r<40>; .reg .b64 %rd<20>;
     .reg .f32 %f<20>; .reg .f64 %fd<20>;

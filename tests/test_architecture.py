@@ -71,7 +71,7 @@ HOMES_OF_LIBRARIES = {
     "pyopencl": ("opencl_bench",),
     "pyarrow": ("traces",),
     "elftools": ("ptx_frontend/sass/container",),
-    "lz4": ("kernelcast/inputs/decompression.py",),
+    "lz4": ("kernelcast/inputs/decompression.py", "kernelcast/store/codec.py"),
     "demangle": ("simcore/isa/ir/source_names.py",),
     "llvmlite": ("simcore/host", "simcore/memory/way_search.py"),
     "numba": (

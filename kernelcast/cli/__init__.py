@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 import kernelcast
-from kernelcast.cli import devices, models, trace
+from kernelcast.cli import cache, devices, models, trace
 from kernelcast.cli.bench import bench
 from kernelcast.cli.estimate import estimate
 from kernelcast.cli.layers import layers
@@ -95,6 +95,7 @@ for command in (
 app.add_typer(trace.app, name="trace")
 app.add_typer(devices.app, name="devices")
 app.add_typer(models.app, name="models")
+app.add_typer(cache.app, name="cache")
 
 
 def _print_version(wanted: bool) -> None:

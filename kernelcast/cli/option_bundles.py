@@ -12,7 +12,7 @@ from rich.console import RenderableType
 
 from kernelcast.cli import options
 from kernelcast.cli.model_options import OwnOptions
-from kernelcast.cli.terminal import show_result
+from kernelcast.cli.terminal import show_log, show_result
 from kernelcast.cli.trace_source import Execution
 from kernelcast.execution.sampling import Sampling
 from kernelcast.simcore.device.device import Device
@@ -34,6 +34,8 @@ class ExecutionOptions:
     sample: options.Sample = False
     code: options.CodeChoice = None
     caches: options.CachesChoice = None
+    no_store: options.NoStore = False
+    verbose: options.Verbose = False
 
     @property
     def sampling(self) -> Sampling:
@@ -52,6 +54,8 @@ class ExecutionOptions:
 
     def execution(self, *, record_paths: bool = False, target: Device | None = None) -> Execution:
         """The options as the models' pipeline takes them."""
+        if self.verbose:
+            show_log("kernelcast.store")
         return Execution(
             self.size,
             self.registers,
@@ -62,6 +66,7 @@ class ExecutionOptions:
             record_paths=record_paths,
             code=self.code,
             caches=self.caches,
+            store=not self.no_store,
             target=target,
             warp_width=None if target is None else target.architecture.warp_width,
         )

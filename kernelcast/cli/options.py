@@ -28,10 +28,12 @@ __all__ = [
     "Json",
     "LimitInstructions",
     "LimitSeconds",
+    "NoStore",
     "OptionalWorkload",
     "Registers",
     "Sample",
     "Size",
+    "Verbose",
     "WorkloadOrTrace",
     "WorkloadPath",
     "assignments",
@@ -102,6 +104,23 @@ AlwaysExact: TypeAlias = Annotated[
     typer.Option(
         "--exact",
         help="Taken for uniformity: this command always executes every thread block.",
+        rich_help_panel=_EXECUTION,
+    ),
+]
+NoStore: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--no-store",
+        help="Do again what an earlier command has done, and keep nothing of it.",
+        rich_help_panel=_EXECUTION,
+    ),
+]
+Verbose: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Say on standard error what is not done again but taken from the store.",
         rich_help_panel=_EXECUTION,
     ),
 ]

@@ -48,6 +48,7 @@ def run(
             exact_sums=exact_sums,
             code=code,
             target=None if device is None else kc.device(device),
+            store=False,  # the command is there to execute
         )
         if check:
             result = loaded.run_check(size, options=executed)

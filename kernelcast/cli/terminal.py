@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import logging
 import os
 import sys
 import time
@@ -24,6 +25,7 @@ __all__ = [
     "show",
     "show_error",
     "show_line",
+    "show_log",
     "show_progress",
     "show_result",
     "show_stages",
@@ -74,6 +76,14 @@ def show_error(message: str) -> None:
     """Writes a message to standard error."""
     with contextlib.suppress(OSError):  # there is no other place to tell it
         sys.stderr.write(f"{message}\n")
+
+
+def show_log(name: str) -> None:
+    """Writes what is logged under that name, from now on, to standard error."""
+    log = logging.getLogger(name)
+    log.setLevel(logging.INFO)
+    log.addHandler(logging.StreamHandler())
+    log.propagate = False
 
 
 @contextmanager

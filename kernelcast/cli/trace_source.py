@@ -41,6 +41,8 @@ class Execution:
     record_paths: bool = False
     code: Code | None = None
     caches: Caches | None = None
+    store: bool = True
+    """Whether what an earlier command recorded is taken, and what is new kept."""
     target: kc.Device | None = None
     """The GPU whose machine code is executed where its memory is not simulated."""
 
@@ -81,6 +83,7 @@ class Execution:
                 code=self.code,
                 caches=self.caches,
                 target=self.target,
+                store=self.store,
             )
             return loaded.run(self.size, options=executed)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from kernelcast.errors import TraceFormatError
@@ -16,9 +17,12 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.device.file import load_device
 from kernelcast.simcore.isa.ir.source_names import source_name
 from kernelcast.simcore.memory.cache_contents import FirstContents
+from kernelcast.simcore.profile.derived import ProfileSource
 from kernelcast.simcore.profile.occupancy import held_share, occupancy
 from kernelcast.simcore.profile.profile import KernelProfile, LaunchShape
 from kernelcast.simcore.profile.shared_configuration import with_l1_left
+from kernelcast.store.estimates import kept_profile
+from kernelcast.store.launches import KeptDevice, KeptLaunch
 from kernelcast.traces.trace import Trace
 from kernelcast.traces.widen import widened
 
@@ -40,16 +44,17 @@ class KernelTrace:
     `repeats` launches are to be estimated. `simulated`: what the run's devices did meanwhile.
     `caches`: what each launch finds there. `others`: the same launch as the machine code of other
     architectures. `notes`: why a device has no machine code, by its name. `has_source`: the kernel
-    has a source form, too.
+    has a source form, too. `kept`: what the store has of the launch; None where nothing is kept.
     """
 
     traces: tuple[Trace, ...]
     repeats: int = 1
-    simulated: tuple[SimulatedDevice, ...] = ()
+    simulated: tuple[SimulatedDevice | KeptDevice, ...] = ()
     others: tuple[KernelTrace, ...] = ()
     notes: Mapping[str, str] = field(default_factory=dict)
     caches: FirstContents = FirstContents.NOTHING
     has_source: bool = False
+    kept: KeptLaunch | None = None
 
     @classmethod
     def of_codes(cls, found: Sequence[KernelTrace], notes: Mapping[str, str]) -> KernelTrace:
@@ -124,18 +129,36 @@ class KernelTrace:
         TraceFormatError when its warps are of another width that `at_width` does not give, and
         when the run did not keep its accesses.
         """
-        # The compiled memory simulator is slow to import and runs of the kernel do not need it.
-        from kernelcast.simcore.profile.profiler import profile
-
         target = load_device(device) if isinstance(device, str) else device
         mine = self.of_device(target)
         trace = mine.at_width(target.architecture.warp_width)
-        memory = mine._simulated_memory(trace, target)
-        if memory is None and mine.caches is FirstContents.EQUAL_LAUNCH:
-            memory = mine._warm_memory(trace, target)
-        found = profile(trace, target, mine.repeats, memory)
+        found = mine._profile(trace, target)
         found = replace(found, assumptions=(*found.assumptions, *self._about_code(trace, target)))
         return replace(found, target=target, has_source=self.has_source)
+
+    def _profile(self, trace: Trace, target: Device) -> KernelProfile:
+        """The profile of this code, made or kept."""
+        memory = self._memory(trace, target)
+
+        def made() -> KernelProfile:
+            # The compiled memory simulator is slow to import and runs of the kernel need none.
+            from kernelcast.simcore.profile.profiler import profile
+
+            return profile(trace, target, self.repeats, None if memory is None else memory())
+
+        kept = self._kept_at(trace)
+        if kept is None or memory is None:
+            return made()
+        shown = target, self.repeats, self.caches
+        return kept_profile(
+            kept, lambda: ProfileSource(trace, target, memory()), trace, shown, made
+        )
+
+    def _kept_at(self, trace: Trace) -> KeptLaunch | None:
+        """What is kept of the launch in the warps of a trace, be they joined from narrower ones."""
+        if self.kept is None or any(item is trace for item in self.traces):
+            return self.kept
+        return self.kept.of_mode(f"joined from warps of {self.data.warp_width} threads and more")
 
     def _about_code(self, trace: Trace, target: Device) -> Iterator[str]:
         """What is assumed because the device does not run the code that was executed."""
@@ -145,40 +168,49 @@ class KernelTrace:
         elif trace.is_machine_code and trace.code != machine_code_name(target):
             yield f"machine code of {trace.code} stands for that of {target.name}"
 
-    def _simulated_memory(self, trace: Trace, target: Device) -> MemoryResult | None:
-        """What the run simulated; None where the trace has kept its accesses."""
+    def _memory(self, trace: Trace, target: Device) -> Callable[[], MemoryResult] | None:
+        """What the launch does to the memory of a device, when it is called.
+
+        None where the trace has no accesses, and no devices were to be simulated on the way.
+        """
         launch = LaunchShape(trace.grid, trace.thread_block)
-        resident = occupancy(
-            trace.resources, launch, target, held_share(trace)
-        ).thread_blocks_per_sm
+        resident = occupancy(trace.resources, launch, target, held_share(trace))
         for item in self.simulated:
-            memory = item.memory
-            is_same = memory.found is self.caches and item.device == target
-            if is_same and memory.thread_blocks_per_sm == resident:
-                return memory
+            is_same = item.found is self.caches and item.device == target
+            if is_same and item.thread_blocks_per_sm == resident.thread_blocks_per_sm:
+                return partial(getattr, item, "memory")
         if self.simulated and not trace.has_memory:
             known = ", ".join(
-                f"{item.device.name} with {item.memory.thread_blocks_per_sm} thread blocks per SM "
-                f"and {item.memory.found.value} caches"
+                f"{item.device.name} with {item.thread_blocks_per_sm} thread blocks per SM "
+                f"and {item.found.value} caches"
                 for item in self.simulated
             )
             raise TraceFormatError(
-                f"the run simulated the memory of {known}, not of {target.name} with {resident} "
-                f"and {self.caches.value} caches: "
+                f"the run simulated the memory of {known}, not of {target.name} with "
+                f"{resident.thread_blocks_per_sm} and {self.caches.value} caches: "
                 "execute the kernel with this device and these registers, or without devices"
             )
-        return None
-
-    def _warm_memory(self, trace: Trace, target: Device) -> MemoryResult | None:
-        """What a launch after an equal one does; None where accesses are missing for it."""
-        from kernelcast.simcore.memory.simulated_memory import simulate_memory  # slow to import
-
         if not trace.has_memory:
             return None
-        launch = LaunchShape(trace.grid, trace.thread_block)
-        resident = occupancy(trace.resources, launch, target, held_share(trace))
         left = with_l1_left(target, trace.resources, resident)
-        return simulate_memory(trace, left, resident.thread_blocks_per_sm, is_warm=True)
+        return cache(partial(self._simulated, trace, left, resident.thread_blocks_per_sm))
+
+    def _simulated(self, trace: Trace, left: Device, thread_blocks_per_sm: int) -> MemoryResult:
+        """The memory of a device with the L1 that is `left`, simulated or kept."""
+        from kernelcast.simcore.memory.simulated_memory import simulate_memory  # slow to import
+
+        kept = self._kept_at(trace)
+        width = trace.warp_width
+        if kept is not None:
+            sealed = kept.memory(width, left, thread_blocks_per_sm, self.caches)
+            if sealed is not None:
+                known: MemoryResult = sealed.value
+                return known
+        is_warm = self.caches is FirstContents.EQUAL_LAUNCH
+        found = simulate_memory(trace, left, thread_blocks_per_sm, is_warm)
+        if kept is not None:
+            kept.keep_memory(width, left, found)
+        return found
 
     def profiles(self, devices: Sequence[Device | str]) -> list[KernelProfile]:
         """`profile` on several devices, in their order, on all cores."""

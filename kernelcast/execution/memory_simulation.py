@@ -20,7 +20,7 @@ from kernelcast.simcore.profile.occupancy import occupancy
 from kernelcast.simcore.profile.shared_configuration import with_l1_left
 
 if TYPE_CHECKING:
-    from kernelcast.simcore.memory.cache_contents import CacheContents
+    from kernelcast.simcore.memory.cache_contents import CacheContents, FirstContents
     from kernelcast.simcore.memory.simulated_memory import MemoryResult, SimulatedMemory
 
 __all__ = ["MemorySimulation", "ResidentLaunch", "SimulatedDevice", "followed", "resident_launch"]
@@ -34,6 +34,16 @@ class SimulatedDevice:
 
     device: Device
     memory: MemoryResult
+
+    @property
+    def thread_blocks_per_sm(self) -> int:
+        """How many thread blocks of the launch an SM held."""
+        return self.memory.thread_blocks_per_sm
+
+    @property
+    def found(self) -> FirstContents:
+        """What L2 held when the launch began."""
+        return self.memory.found
 
 
 class MemorySimulation:

@@ -15,6 +15,7 @@ from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.launch.device_memory import DeviceMemory
 from kernelcast.simcore.launch.launch import Limits
 from kernelcast.simcore.memory.cache_contents import CacheContents, FirstContents
+from kernelcast.store.results import is_switched_on
 
 __all__ = ["RunKeywords", "RunOptions"]
 
@@ -39,6 +40,8 @@ class RunKeywords(TypedDict, total=False):
     source_registers: int | None
     caches: Caches | CacheContents | str | None
     memory: DeviceMemory | None
+    results: bool
+    store: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +76,9 @@ class RunOptions:
     `memory`: the device memory that the launch is on. Arguments may then be pointers into it,
     allocations or numbers, and variables of the kernel's module keep their contents from launch to
     launch; without it they begin anew.
+    `results`: what the launch writes is wanted. Without them buffers may stay as they are, and what
+    an equal launch recorded before, in whatever process, is taken from the store (docs/store.md),
+    unless it prints; without `store` nothing is taken from there nor put there.
     `source_registers` per thread hold for the source form alone: machine code has its own.
     """
 
@@ -93,6 +99,8 @@ class RunOptions:
     source_registers: int | None = None
     caches: Caches | CacheContents | str | None = None
     memory: DeviceMemory | None = None
+    results: bool = True
+    store: bool = True
 
     @classmethod
     def of(
@@ -121,6 +129,11 @@ class RunOptions:
     def contents(self) -> CacheContents | None:
         """What is in L2 between launches, where the launch is one of several."""
         return self.caches if isinstance(self.caches, CacheContents) else None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the store is asked for what a launch recorded before."""
+        return self.store and not self.results and self.contents is None and is_switched_on()
 
     @property
     def ends(self) -> Limits:

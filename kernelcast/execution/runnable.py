@@ -13,6 +13,7 @@ from typing import Unpack
 
 from kernelcast.errors import LaunchError, nearest
 from kernelcast.execution.code import Code, CodePlan, NativeSource, as_written, planned
+from kernelcast.execution.kept_run import KeptRun
 from kernelcast.execution.kernel_trace import KernelTrace
 from kernelcast.execution.launch_sampling import sampled_launch
 from kernelcast.execution.memory_simulation import MemorySimulation, followed
@@ -35,6 +36,8 @@ from kernelcast.simcore.launch.launch import Argument, Launch
 from kernelcast.simcore.launch.local_arrays import resource_needs
 from kernelcast.simcore.launch.module_memory import ModuleMemory
 from kernelcast.simcore.profile.occupancy import occupancy
+from kernelcast.store.launches import inputs_digest
+from kernelcast.traces.stream import AccessSink
 from kernelcast.traces.trace import Trace
 from kernelcast.workload.argument_snapshot import ArgumentSnapshot
 from kernelcast.workload.launch_sizes import LaunchDescription, Size
@@ -170,6 +173,9 @@ class RunnableKernel:
             parts.append((mine, replace(launch, registers=registers), plan.source))
         for runnable, launched, devices in parts:
             runnable._check(launched, devices)
+        inputs = None
+        if options.is_kept:
+            inputs = inputs_digest(launch, [runnable.kernel for runnable, *_ in parts])
         snapshot = None
         if len(parts) > 1:
             snapshot = ArgumentSnapshot.of(launch, [runnable.kernel for runnable, *_ in parts])
@@ -180,27 +186,40 @@ class RunnableKernel:
             chosen = replace(options, progress=_share_of(options.progress, number, len(parts)))
             kernel = runnable.with_exact_sums() if options.exact_sums else runnable
             with _heard(is_last=number == len(parts) - 1):
-                found.append(kernel._recorded(launched, devices, chosen))
+                found.append(kernel._recorded(launched, devices, chosen, inputs))
         has_source = self.kernel.machine is None
         return replace(KernelTrace.of_codes(found, plan.notes), has_source=has_source)
 
     def _recorded(
-        self, launch: Launch, devices: Sequence[Device], options: RunOptions
+        self, launch: Launch, devices: Sequence[Device], options: RunOptions, inputs: str | None
     ) -> KernelTrace:
-        """The trace of a launch that fits, with paths where they are wanted."""
+        """The trace of a launch that fits, with paths where they are wanted.
+
+        `inputs`: a hash of the arguments before it; None where it is not to be kept.
+        """
         widths = _widths(devices) if options.warp_width is None else [options.warp_width]
-        samples = None
-        if options.keeps_paths:
-            samples = PathSamples.record(self.kernel, launch, widths, options.ends)
+        kept = KeptRun.of(self.kernel, launch, devices, widths, options, inputs)
         found = None
         if devices or not options.record_memory:
-            memories = devices if options.record_memory else ()
-            found = sampled_launch(self.kernel, launch, memories, widths, options)
-        if found is None:
-            found = self._executed(
-                launch, devices if options.record_memory else None, widths, options
-            )
-        return found if samples is None else samples.added_to(found)
+            found = kept.sampled(partial(self._sampled, launch, options))
+        if found is not None:
+            return found
+        record = partial(PathSamples.record, self.kernel, launch, widths, options.ends)
+        samples = kept.path_samples(record)
+        return kept.exact(partial(self._executed, launch, options, kept), samples)
+
+    def _sampled(
+        self,
+        launch: Launch,
+        options: RunOptions,
+        devices: Sequence[Device],
+        widths: Sequence[int],
+    ) -> KernelTrace | None:
+        """Executes a part of the thread blocks; buffers stay as they are."""
+        found = sampled_launch(self.kernel, launch, devices, widths, options)
+        if found is None or not options.keeps_paths:
+            return found
+        return PathSamples.record(self.kernel, launch, widths, options.ends).added_to(found)
 
     def with_exact_sums(self) -> RunnableKernel:
         """The kernel with matrix instructions that add up exactly and round once."""
@@ -211,22 +230,25 @@ class RunnableKernel:
     def _executed(
         self,
         launch: Launch,
-        devices: Sequence[Device] | None,
-        widths: Sequence[int],
         options: RunOptions,
+        kept: KeptRun,
+        devices: Sequence[Device],
+        widths: Sequence[int],
     ) -> KernelTrace:
-        """Executes all thread blocks, with the memory of `devices`; None records no access."""
-        memories = MemorySimulation(self.kernel, launch, devices or (), options)
+        """Executes all thread blocks, with the memory of `devices`; none keep the accesses."""
+        records = options.record_memory
+        memories = MemorySimulation(self.kernel, launch, devices if records else (), options)
         execute_at = partial(
             execute,
             self.kernel,
             launch,
             limits=options.ends,
             engine=options.engine,
-            record_memory=devices is not None and not devices,
+            record_memory=records and not devices,
         )
         snapshot = ArgumentSnapshot.of(launch, [self.kernel]) if len(widths) > 1 else None
-        traces = _at_each_width(widths, snapshot, memories, execute_at, options.progress)
+        sinks = partial(_sinks, memories, kept)
+        traces = _at_each_width(widths, snapshot, sinks, execute_at, options.progress)
         if depends_on_warp_width(self.kernel):  # one width then tells nothing of another
             traces = tuple(replace(trace, pairs_agree=False) for trace in traces)
         return KernelTrace(traces, simulated=memories.finish())
@@ -252,7 +274,7 @@ def _widths(devices: Sequence[Device]) -> list[int]:
 def _at_each_width(
     widths: Sequence[int],
     snapshot: ArgumentSnapshot | None,
-    memories: MemorySimulation,
+    sinks: Callable[[int], list[AccessSink]],
     execute_at: Callable[..., Trace],
     progress: Progress | None,
 ) -> tuple[Trace, ...]:
@@ -265,10 +287,14 @@ def _at_each_width(
         if snapshot is not None and traces:
             snapshot.restore()
         told = _share_of(progress, len(traces), len(widths))
-        sinks = memories.sinks(width)
         with _heard(is_last=len(traces) == len(widths) - 1):
-            traces.append(execute_at(warp_width=width, listener=Listener(told), sinks=sinks))
+            traces.append(execute_at(warp_width=width, listener=Listener(told), sinks=sinks(width)))
     return tuple(reversed(traces))
+
+
+def _sinks(memories: MemorySimulation, kept: KeptRun, width: int) -> list[AccessSink]:
+    """Who gets the accesses of a run in warps of that many threads."""
+    return [*memories.sinks(width), *kept.sinks(width)]
 
 
 def _heard(*, is_last: bool) -> AbstractContextManager[object]:

@@ -52,7 +52,7 @@ class Contents:
 
     def lazy_buffer(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> LazyBuffer:
         """A buffer of generated contents."""
-        return LazyBuffer(shape, dtype, self._fill(dtype))
+        return LazyBuffer(shape, dtype, self._fill(dtype), repr(self))
 
     def _fill(self, dtype: np.dtype[Any]) -> Fill | None:
         def arange(chunk: int, elements: int) -> Array:

@@ -193,11 +193,11 @@ class Workload:
     ) -> KernelTrace:
         """Executes one launch; `arguments` as `make_arguments` gave them, else new ones.
 
-        Warps are as wide as those of `devices`, or as `warp_width` says; by default 32 threads.
-        Raises LaunchError, before it runs, when the launch does not fit one of `devices`. For
-        `exact_sums` see `RunnableKernel.run`. The time limit of `limits` covers reading the kernel.
+        Without them an equal launch may come from the store. LaunchError where it does not fit.
         """
         chosen = RunOptions.of(self.run, options, keywords)
+        if arguments is None and chosen.memory is None:
+            chosen = replace(chosen, results=False)
         with time_limit(chosen.ends.seconds):
             names = self._names(size)
             kernel = self.load_kernel()

@@ -60,11 +60,16 @@ def cache_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "kernelcast"
 
 
-def read_checked(name: str) -> bytes | None:
-    """What `write_checked` wrote; None when there is no such file or it is not believed."""
+def read_checked(name: str, room: str = "") -> bytes | None:
+    """What `write_checked` wrote; None when there is no such file or it is not believed.
+
+    `room`: a folder in the cache's, which has a key of its own and notes when its files are used.
+    """
     try:
-        with PrivateFolder(cache_folder()).opened() as folder:
+        with PrivateFolder(cache_folder() / room).opened() as folder:
             key, content = _key(folder), folder.read(name)
+            if room and content is not None:
+                folder.mark_used(name)
     except FolderRefused as reason:
         _tell(reason)
         return None
@@ -76,10 +81,10 @@ def read_checked(name: str) -> bytes | None:
     return data if hmac.compare_digest(_digest(key, name, data), digest) else None
 
 
-def write_checked(name: str, data: bytes) -> None:
+def write_checked(name: str, data: bytes, room: str = "") -> None:
     """Atomically, so that parallel runs never see half a file; a full disk is no error."""
     try:
-        with PrivateFolder(cache_folder()).opened(create=True) as folder:
+        with PrivateFolder(cache_folder() / room).opened(create=True) as folder:
             key = _key(folder) or _new_key(folder)
             if key is not None:
                 folder.write(name, _digest(key, name, data) + data)

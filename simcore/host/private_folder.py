@@ -14,10 +14,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from kernelcast.partial_files import partial_name, remove_left_overs
 
-__all__ = ["FolderRefused", "OpenFolder", "PrivateFolder"]
+__all__ = ["FolderRefused", "HeldFile", "OpenFolder", "PrivateFolder"]
 
 _OWN_FOLDER, _OWN_FILE, _OWN_PROGRAM = 0o700, 0o600, 0o700
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -32,6 +33,14 @@ _swept: set[tuple[int, Path]] = set()
 
 class FolderRefused(Exception):
     """The folder is there, but somebody else could have put into it what is in it."""
+
+
+class HeldFile(NamedTuple):
+    """A regular file of a folder: its size in bytes and when it was last used, in ns since 1970."""
+
+    name: str
+    size: int
+    used_ns: int
 
 
 class OpenFolder:
@@ -88,6 +97,22 @@ class OpenFolder:
         """Removes a file, if it is there."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._at(name), dir_fd=self._descriptor)
+
+    def mark_used(self, name: str) -> None:
+        """Notes that a file is in use now, for `files`; one that is gone stays so."""
+        with contextlib.suppress(OSError, NotImplementedError):
+            os.utime(self._at(name), dir_fd=self._descriptor, follow_symlinks=False)
+
+    def files(self) -> list[HeldFile]:
+        """The regular files that the folder holds, in no order."""
+        found = []
+        with os.scandir(self._path if self._descriptor is None else self._descriptor) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):  # another process may remove it meanwhile
+                    status = entry.stat(follow_symlinks=False)
+                    if stat.S_ISREG(status.st_mode):
+                        found.append(HeldFile(entry.name, status.st_size, status.st_mtime_ns))
+        return found
 
     def names(self) -> list[str]:
         """Names of what the folder holds, in no order."""

@@ -30,13 +30,18 @@ class LazyBuffer:
     """An array of `shape` and `dtype` that is made when it is first needed, then kept.
 
     It is filled in chunks of ELEMENTS_PER_CHUNK, each by its number alone; without `fill` it holds
-    zeros.
+    zeros. `recipe`: equal for buffers that are filled in the same way, None where nobody says so.
     """
 
     def __init__(
-        self, shape: tuple[int, ...], dtype: npt.DTypeLike, fill: Fill | None = None
+        self,
+        shape: tuple[int, ...],
+        dtype: npt.DTypeLike,
+        fill: Fill | None = None,
+        recipe: str | None = None,
     ) -> None:
         self.shape = shape
+        self.recipe = "zeros" if fill is None else recipe
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self._fill = fill
         self._array: Array | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -28,20 +29,24 @@ class ProfileSource:
 class DerivedInputs:
     """The inputs that models' functions make of a source, each made once.
 
-    Without a source there are none but those that are `given`, by the functions that make them.
+    `source` is called when it is first needed. Without one there are none but those that are
+    `given`, by the functions that make them. `key`: equal for inputs of equal sources, in whatever
+    process; empty where that is not known.
     """
 
     def __init__(
         self,
-        source: ProfileSource | None = None,
+        source: Callable[[], ProfileSource] | None = None,
         given: Mapping[Callable[[ProfileSource], Any], Any] | None = None,
+        key: str = "",
     ) -> None:
-        self._source = source
+        self._source = None if source is None else cache(source)
         self._made = dict(given or {})
+        self.key = key
 
     def of(self, make: Callable[[ProfileSource], Value]) -> Value | None:
         """None without a source."""
         if make not in self._made and self._source is not None:
-            self._made[make] = make(self._source)
+            self._made[make] = make(self._source())
         found: Value | None = self._made.get(make)
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kernelcast.errors import TraceFormatError
@@ -71,7 +72,7 @@ def profile(
         mix=instruction_mix(trace),
         hot_spots=hot_spots(trace, traffic, wavefronts),
         assumptions=_assumptions(device, resident, memory),
-        inputs=DerivedInputs(ProfileSource(trace, device, memory)),
+        inputs=DerivedInputs(partial(ProfileSource, trace, device, memory)),
         not_timed=lacks_units or trace.no_paths,
         code=trace.code,
         machine=machine_counts(trace),

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import kernelcast as kc
+from kernelcast.simcore.launch.launch import Launch
 from kernelcast.simcore.launch.module_memory import ModuleMemory
+from kernelcast.store.launches import inputs_digest
 from kernelcast.workload.memory_snapshot import write_snapshot
 
 PTX = """
@@ -85,3 +87,20 @@ def test_damaged_files_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "launch.npz").write_bytes(b"PK\x03\x04 and then nothing")
     with pytest.raises(kc.KernelcastError, match=r"launch\.toml.*launch\.npz"):
         workload.run()
+
+
+def test_what_is_kept_of_a_launch_depends_on_all_that_its_memory_holds(
+    tmp_path: Path,
+) -> None:
+    workload, kernel = written(tmp_path), kc.load(tmp_path / "shifted.ptx")["shifted"]
+    assert workload.memory is not None
+    found = set()
+    for name in ("", "", "data", "shift", "of_the_other"):
+        memory = workload.memory.memory(kernel)
+        module = ModuleMemory.of(memory, kernel.module)
+        for item in memory.allocations:
+            if item.name == name:
+                memory.write(item, np.uint32(77))
+        launch = Launch((1, 1, 1), (32, 1, 1), (0x2000_0000_1000,), memory=module)
+        found.add(inputs_digest(launch, [kernel.kernel]))
+    assert len(found) == 4
