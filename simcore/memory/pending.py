@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.host.compiled import compiled
+from kernelcast.simcore.memory.line_requests import SM_BITS
 from kernelcast.simcore.memory.pattern_rows import KEPT_ROWS, SINGLE_USE, PatternRows
 from kernelcast.simcore.memory.schedule import Dispatch
 from kernelcast.simcore.memory.traversal import (
@@ -23,7 +24,6 @@ from kernelcast.simcore.memory.traversal import (
     PC_MASK,
     RECORD_WORDS,
     SM_AND_STEP,
-    SM_BITS,
     Patterns,
 )
 from kernelcast.traces.pattern_table import PatternTable
