@@ -83,7 +83,8 @@ class AccessMemo(NamedTuple):
 class WarpAccess(NamedTuple):
     """One access: `lanes` at (place + offsets[lane]) & alignment, `bytes` each.
 
-    `place` counts from the start of its stretch. `is_written`: which bytes it touches matters.
+    `place` counts from the start of its stretch. `lanes_asking` take part; others may be in `lanes`
+    that repeat one of them. `is_written`: which bytes it touches matters.
     """
 
     place: int
@@ -91,6 +92,7 @@ class WarpAccess(NamedTuple):
     lanes: np.uint64
     alignment: int
     bytes: int
+    lanes_asking: int
     is_written: bool
 
 
@@ -169,7 +171,7 @@ def _coalesce(memo: AccessMemo, row: np.uint64, access: WarpAccess, unit_bytes: 
         SectorRoom(memo.starts, memo.sectors, memo.byte_masks),
     )
     facts[fact(row, FOUND)] = found
-    facts[fact(row, REQUESTED_BYTES)] = count_bits(access.lanes) * access.bytes
+    facts[fact(row, REQUESTED_BYTES)] = access.lanes_asking * access.bytes
     distinct = distinct_bytes(memo.byte_masks, found)
     facts[fact(row, IDEAL_SECTORS)] = (distinct + unit_bytes - 1) >> trailing_zeros(unit_bytes)
     return found

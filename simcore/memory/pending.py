@@ -33,6 +33,8 @@ __all__ = ["PendingAccesses", "rows_by_warp"]
 
 _FIRST_ROOM = 1 << 12
 _KEY_BITS = 63
+_MOST_CYCLES_PER_ACCESS = 4
+"""With more, counting the accesses of each cycle takes longer than sorting them."""
 _NEVER = (1 << 63) - 1  # no cycle comes later
 
 Ints = npt.NDArray[np.int64]
@@ -74,13 +76,16 @@ class _Held(NamedTuple):
 
 
 class PendingAccesses:
-    """Accesses of dispatched thread blocks, not simulated yet, and the patterns they refer to."""
+    """Accesses of dispatched thread blocks, not simulated yet, and the patterns they refer to.
 
-    def __init__(self, warp_width: int) -> None:
+    `sorts_lanes`: which lane has which offset does not matter, only how many lanes there are.
+    """
+
+    def __init__(self, warp_width: int, *, sorts_lanes: bool = False) -> None:
         self._count = 0
         self._single_uses = 0
         self._records: Ints = np.empty(_FIRST_ROOM * RECORD_WORDS, np.int64)
-        self._rows = PatternRows(warp_width)
+        self._rows = PatternRows(warp_width, sorts_lanes)
         self._patterns = PatternTable(np.empty(0, np.uint64), np.empty((0, warp_width), np.int64))
         self._numbers: Ints = np.empty(0, np.int64)
         self._has_single_uses = False
@@ -124,7 +129,7 @@ class PendingAccesses:
         `rows` of the table are those of their warps, one warp after the other; `row_ends`, shape
         (warps + 1,), are positions in it.
         """
-        begin, end = int(row_ends[0]), int(row_ends[-1])
+        begin, end, first = int(row_ends[0]), int(row_ends[-1]), self._single_uses
         self._make_room(end - begin)
         chosen = rows[begin:end] if len(rows) else slice(begin, end)
         self._count, self._single_uses = _append(
@@ -139,6 +144,7 @@ class PendingAccesses:
             self._count,
             self._single_uses,
         )
+        self._rows.sort_lanes(first, self._single_uses)
 
     @property
     def records(self) -> Ints:
@@ -163,6 +169,11 @@ class PendingAccesses:
         first, last, due = _span(self._records, self._count, _NEVER if until is None else until)
         if due == 0:
             return np.empty(0, np.int64), 0
+        if last - first < _MOST_CYCLES_PER_ACCESS * due:
+            order = np.empty(due, np.int64)
+            places = np.zeros(last - first + 1, np.int64)
+            _sort_by_cycle(self._records, self._count, first, last, places, order)
+            return order, -1
         row_bits = self._count.bit_length()
         if (last - first) >> (_KEY_BITS - row_bits):
             order = np.argsort(self._column(CYCLE), kind="stable").astype(np.int64, copy=False)
@@ -299,6 +310,31 @@ def _pack_keys(records: Ints, count: int, first: int, row_bits: int, last: int, 
         cycle = records[np.uint64(row * RECORD_WORDS + CYCLE)]
         keys[np.uint64(packed)] = ((cycle - first) << row_bits) | row
         packed += cycle <= last
+
+
+@compiled
+def _sort_by_cycle(
+    records: Ints, count: int, first: int, last: int, places: Ints, order: Ints
+) -> None:
+    """Lists the rows from cycle `first` to `last`, those of one cycle in their order.
+
+    `places` are zeros, one for each cycle.
+    """
+    for row in range(count):
+        cycle = records[np.uint64(row * RECORD_WORDS + CYCLE)]
+        if cycle <= last:
+            places[np.uint64(cycle - first)] += 1
+    place = 0
+    for cycle in range(len(places)):
+        number = places[cycle]
+        places[cycle] = place
+        place += number
+    for row in range(count):
+        cycle = records[np.uint64(row * RECORD_WORDS + CYCLE)]
+        if cycle <= last:
+            at = np.uint64(cycle - first)
+            order[np.uint64(places[at])] = row
+            places[at] += 1
 
 
 @compiled

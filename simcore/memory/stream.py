@@ -23,9 +23,10 @@ from kernelcast.simcore.memory.hierarchy import (
     traffic_result,
 )
 from kernelcast.simcore.memory.levels import Caches, counters
+from kernelcast.simcore.memory.passes import Passes
 from kernelcast.simcore.memory.pending import PendingAccesses, rows_by_warp
 from kernelcast.simcore.memory.schedule import WorkDistributor, cycles_per_instruction
-from kernelcast.simcore.memory.passes import Passes
+from kernelcast.simcore.memory.segments import makes_segments
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import InstructionRow, Trace
 
@@ -68,7 +69,7 @@ class TrafficSimulator:
             thread_blocks_per_sm * warps_per_thread_block, device.sm.warp_schedulers
         )
         self._distributor = WorkDistributor(device.architecture.sm_count, thread_blocks_per_sm)
-        self._pending = PendingAccesses(warp_width)
+        self._pending = PendingAccesses(warp_width, sorts_lanes=not makes_segments(device))
         self._next_thread_block = 0
         self._held_back = 0
         self._is_finished = False

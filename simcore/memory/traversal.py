@@ -30,6 +30,7 @@ from kernelcast.simcore.memory.access_memo import (
     learn_segments,
     memo_row,
 )
+from kernelcast.simcore.memory.bitmask import ALL_BITS, count_bits
 from kernelcast.simcore.memory.levels import (
     DRAM_READS,
     DRAM_WRITES,
@@ -66,6 +67,7 @@ from kernelcast.simcore.memory.line_requests import (
 )
 from kernelcast.simcore.memory.on_the_way import stamp
 from kernelcast.simcore.memory.segments import SegmentRule
+from kernelcast.simcore.memory.way_search import prefetch
 
 __all__ = [
     "ADDRESS",
@@ -92,6 +94,8 @@ RECORD_WORDS = 4
 """An access to come is so many words: one line of the processor's cache holds two."""
 PC_BITS = 31
 PC_MASK = (1 << PC_BITS) - 1
+_AHEAD = 4
+_WORDS_PER_HOST_LINE = 8
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -101,11 +105,13 @@ class Patterns(NamedTuple):
     """Access patterns: `lanes`, shape (patterns,), and `offsets`, shape (patterns, warp width).
 
     The first `kept` of them may be used by many accesses, each other one by a single access.
+    `are_sorted`: offsets of the latter ascend, whichever lanes they are of.
     """
 
     lanes: Words
     offsets: Ints
     kept: int
+    are_sorted: bool
 
 
 class Routes(NamedTuple):
@@ -193,6 +199,23 @@ def _memo_row_of(
 
 
 @compiled
+def _look_ahead(
+    order: Ints, position: int, row_mask: int, records: Ints, patterns: Patterns
+) -> None:
+    """Has memory of accesses to come brought near: in the order of time it lies anywhere."""
+    if position + 2 * _AHEAD >= len(order):
+        return
+    later = (order[np.uint64(position + 2 * _AHEAD)] & row_mask) * RECORD_WORDS
+    prefetch(records, np.uint64(later))
+    next_ = (order[np.uint64(position + _AHEAD)] & row_mask) * RECORD_WORDS
+    pattern = records[np.uint64(next_ + PC_AND_PATTERN)] >> PC_BITS
+    if pattern >= patterns.kept:
+        width = patterns.offsets.shape[1]
+        for lane in range(0, width, _WORDS_PER_HOST_LINE):
+            prefetch(patterns.offsets, np.uint64(pattern * width + lane))
+
+
+@compiled
 def request(
     order: Ints,
     begin: int,
@@ -219,6 +242,7 @@ def request(
             break
         at = (order[np.uint64(position)] & row_mask) * RECORD_WORDS
         position += 1
+        _look_ahead(order, position, row_mask, records, patterns)
         address, placed = records[np.uint64(at + ADDRESS)], records[np.uint64(at + SM_AND_STEP)]
         pc = np.uint64(records[np.uint64(at + PC_AND_PATTERN)] & PC_MASK)
         pattern = records[np.uint64(at + PC_AND_PATTERN)] >> PC_BITS
@@ -228,8 +252,11 @@ def request(
         if not is_known or (memo.facts[fact(row, BATCH)] != batch and not in_segments):
             which, is_written = np.uint64(pattern), paths.kind[pc] != LOAD
             offsets, lanes = patterns.offsets[which], patterns.lanes[which]
+            asking = count_bits(lanes)
+            if patterns.are_sorted and pattern >= patterns.kept:
+                lanes = ALL_BITS
             access = WarpAccess(
-                place, offsets, lanes, paths.alignment[pc], paths.bytes[pc], is_written
+                *(place, offsets, lanes, paths.alignment[pc], paths.bytes[pc]), asking, is_written
             )
             if in_segments:
                 learn_segments(memo, row, paths.segments, access)
