@@ -45,13 +45,13 @@ __all__ = [
     "most_words",
 ]
 
-_ROW_BITS = 9
+_ROW_BITS = 10
 SINGLE_USE_ROW = 1 << _ROW_BITS
 """The row of accesses that are not worth remembering."""
 _UNKNOWN = -1
 _WIDEST_ACCESS_BYTES = 64  # merged accesses too: they begin at multiples of their width
 _WIDEST_REQUEST_BYTES = 2 * LARGEST_SEGMENT_BYTES  # of the words in order that segments serve
-KEY, USES, PC, FOUND, REQUESTED_BYTES, IDEAL_SECTORS, LINES, LIST, BATCH = range(9)
+KEY, USES, LIST, BATCH, PC, FOUND, REQUESTED_BYTES, IDEAL_SECTORS, LINES = range(9)
 _FACT_BITS = 4
 """LINES of L1, and the LIST of all in the requests of BATCH, `unpack_lines`. Of an access that
 makes segments FOUND are units of traffic and LINES transactions."""
@@ -218,4 +218,5 @@ def learn_segments(
 @compiled
 def memo_row(key: int) -> np.uint64:
     """The row in which the access of `key` is remembered, if it is."""
-    return np.uint64((key ^ (key >> _ROW_BITS)) & (SINGLE_USE_ROW - 1))
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    return np.uint64(mixed >> np.uint64(64 - _ROW_BITS))

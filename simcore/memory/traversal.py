@@ -65,21 +65,20 @@ from kernelcast.simcore.memory.line_requests import (
     Requests,
     unpack_lines,
 )
-from kernelcast.simcore.memory.on_the_way import stamp
 from kernelcast.simcore.memory.segments import SegmentRule
 from kernelcast.simcore.memory.way_search import prefetch
 
 __all__ = [
     "ADDRESS",
     "ATOMIC",
-    "CYCLE",
     "LOAD",
     "NOTHING",
     "PC_AND_PATTERN",
     "PC_BITS",
     "PC_MASK",
     "RECORD_WORDS",
-    "SM_AND_STEP",
+    "SM",
+    "STAMP",
     "STORE",
     "Patterns",
     "Routes",
@@ -89,7 +88,7 @@ __all__ = [
 ]
 
 NOTHING, LOAD, STORE, ATOMIC = 0, 1, 2, 3
-CYCLE, ADDRESS, PC_AND_PATTERN, SM_AND_STEP = range(4)
+STAMP, ADDRESS, PC_AND_PATTERN, SM = range(4)
 RECORD_WORDS = 4
 """An access to come is so many words: one line of the processor's cache holds two."""
 PC_BITS = 31
@@ -243,7 +242,7 @@ def request(
         at = (order[np.uint64(position)] & row_mask) * RECORD_WORDS
         position += 1
         _look_ahead(order, position, row_mask, records, patterns)
-        address, placed = records[np.uint64(at + ADDRESS)], records[np.uint64(at + SM_AND_STEP)]
+        address = records[np.uint64(at + ADDRESS)]
         pc = np.uint64(records[np.uint64(at + PC_AND_PATTERN)] & PC_MASK)
         pattern = records[np.uint64(at + PC_AND_PATTERN)] >> PC_BITS
         place = address & (memo.stretch_bytes - 1)
@@ -268,10 +267,10 @@ def request(
         head = heads * HEAD_WORDS
         heads += 1
         requests.heads[np.uint64(head + STRETCH)] = address >> memo.stretch_shift
-        requests.heads[np.uint64(head + NOW)] = stamp(
-            records[np.uint64(at + CYCLE)], placed >> SM_BITS
-        )
-        requests.heads[np.uint64(head + PC_AND_SM)] = (np.int64(pc) << SM_BITS) | (placed & SM_MASK)
+        requests.heads[np.uint64(head + NOW)] = records[np.uint64(at + STAMP)]
+        requests.heads[np.uint64(head + PC_AND_SM)] = (np.int64(pc) << SM_BITS) | records[
+            np.uint64(at + SM)
+        ]
         requests.heads[np.uint64(head + LINES_AT)] = memo.facts[fact(row, LIST)]
     return position, heads
 
