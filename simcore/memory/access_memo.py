@@ -19,7 +19,7 @@ from kernelcast.simcore.memory.coalescer import (
     distinct_bytes,
     sector_room,
 )
-from kernelcast.simcore.memory.line_requests import WORDS_PER_LINE, pack_lines
+from kernelcast.simcore.memory.line_requests import WORDS_PER_LINE, both_masks, pack_lines
 from kernelcast.simcore.memory.segments import LARGEST_SEGMENT_BYTES, SegmentRule, segments_of
 from kernelcast.simcore.memory.way_search import trailing_zeros
 
@@ -151,9 +151,8 @@ def _collect_lines(memo: AccessMemo, found: int, line_shift: int, words: Ints, a
         bit = 1 << (sector & within)
         touched |= bit
         whole |= bit if memo.byte_masks[np.uint64(position)] == full else 0
-        words[np.uint64(at - 3)] = line
-        words[np.uint64(at - 2)] = touched
-        words[np.uint64(at - 1)] = whole
+        words[np.uint64(at - 2)] = line
+        words[np.uint64(at - 1)] = both_masks(touched, whole)
     return count
 
 

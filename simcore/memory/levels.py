@@ -19,7 +19,7 @@ from kernelcast.simcore.memory.cache import (
     write_part,
     write_whole,
 )
-from kernelcast.simcore.memory.line_requests import WORDS_PER_LINE, Lines
+from kernelcast.simcore.memory.line_requests import WORDS_PER_LINE, Lines, sector_masks
 from kernelcast.simcore.memory.on_the_way import is_pending, joins_store, note_store
 from kernelcast.simcore.memory.way_search import trailing_zeros
 
@@ -186,7 +186,7 @@ def read_l1(
     at = access.lines.l1_at
     for _ in range(access.lines.l1_lines):
         line = access.l1_line + words[np.uint64(at)]
-        wanted = words[np.uint64(at + 1)]
+        wanted, _ = sector_masks(words[np.uint64(at + 1)])
         at += WORDS_PER_LINE
         if whole_lines:
             wanted = (1 << l1.sectors_per_line) - 1
@@ -221,7 +221,8 @@ def read_l2(l2: CacheState, access: Access, tally: Ints, count: np.uint64) -> No
     at, words, sm, now = access.lines.l2_at, access.words, access.sm, access.now
     for _ in range(access.lines.l2_lines):
         line = access.l2_line + words[np.uint64(at)]
-        _read_l2_line(l2, sm, line, words[np.uint64(at + 1)], tally, count, now)
+        wanted, _ = sector_masks(words[np.uint64(at + 1)])
+        _read_l2_line(l2, sm, line, wanted, tally, count, now)
         at += WORDS_PER_LINE
 
 
@@ -230,7 +231,8 @@ def write_l1(l1: CacheState, role: int, access: Access) -> None:
     """Stores pass through L1: they evict what it holds of their lines, or keep whole sectors."""
     at, words, instance = access.lines.l1_at, access.words, access.sm
     for _ in range(access.lines.l1_lines):
-        line, whole = access.l1_line + words[np.uint64(at)], words[np.uint64(at + 2)]
+        line = access.l1_line + words[np.uint64(at)]
+        _, whole = sector_masks(words[np.uint64(at + 1)])
         at += WORDS_PER_LINE
         if role == L1_EVICT:
             slot = find(l1, instance, line)
@@ -258,7 +260,7 @@ def write_l2(l2: CacheState, access: Access, tally: Ints, count: np.uint64) -> N
     mask_at, cleaned, partial, merged = access.lines.masks_at, 0, 0, 0
     for _ in range(access.lines.l2_lines):
         line = access.l2_line + words[np.uint64(at)]
-        touched, whole = words[np.uint64(at + 1)], words[np.uint64(at + 2)]
+        touched, whole = sector_masks(words[np.uint64(at + 1)])
         at += WORDS_PER_LINE
         if l2.partitions > 1:
             _drop_copies(l2, line, touched)
@@ -289,7 +291,7 @@ def write_around_l2(l2: CacheState, access: Access, tally: Ints, count: np.uint6
     at, words = access.lines.l2_at, access.words
     for _ in range(access.lines.l2_lines):
         line = access.l2_line + words[np.uint64(at)]
-        touched, whole = words[np.uint64(at + 1)], words[np.uint64(at + 2)]
+        touched, whole = sector_masks(words[np.uint64(at + 1)])
         at += WORDS_PER_LINE
         if l2.partitions > 1:
             _drop_copies(l2, line, touched)

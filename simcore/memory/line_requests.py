@@ -21,16 +21,19 @@ __all__ = [
     "Lines",
     "Requests",
     "new_requests",
+    "both_masks",
     "pack_lines",
+    "sector_masks",
     "unpack_lines",
 ]
 
 STRETCH, NOW, PC_AND_SM, LINES_AT = range(4)
 HEAD_WORDS = 4
-WORDS_PER_LINE = 3
+WORDS_PER_LINE = 2
 SM_BITS = 16
 SM_MASK = (1 << SM_BITS) - 1
 _HEADS = 1 << 14
+_MASK_BITS = 32
 _COUNT_BITS = 12  # 64 lanes of 64 bytes touch at most 4,096 sectors less one
 
 Ints = npt.NDArray[np.int64]
@@ -42,8 +45,8 @@ class Requests(NamedTuple):
     `heads`, HEAD_WORDS each: the STRETCH of memory that lines are numbered from, the stamp NOW, the
     PC_AND_SM, and where its LINES_AT are, `unpack_lines`. `words`: for each list the lines of L1,
     WORDS_PER_LINE each, those of L2 where these are not the same, and the byte masks of all sectors
-    that are asked for. A line is its number, the mask of the sectors asked for, and the mask of
-    those asked for completely. All ascend; accesses may share a list.
+    that are asked for. A line is its number and, as one word, two `sector_masks`: of the sectors
+    asked for and of those asked for completely. All ascend; accesses may share a list.
     """
 
     heads: Ints
@@ -63,6 +66,19 @@ class Lines(NamedTuple):
 def new_requests(words: int) -> Requests:
     """Room for as many accesses as are worth a pass, with `words` for lists of lines."""
     return Requests(np.empty(_HEADS * HEAD_WORDS, np.int64), np.empty(words, np.int64))
+
+
+@compiled
+def both_masks(touched: int, whole: int) -> int:
+    """One word for the sectors of a line that are asked for, and those of them completely."""
+    return (whole << _MASK_BITS) | touched
+
+
+@compiled
+def sector_masks(word: int) -> tuple[int, int]:
+    """The masks of `both_masks`."""
+    low = (1 << _MASK_BITS) - 1
+    return word & low, (word >> _MASK_BITS) & low
 
 
 @compiled
