@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.host.compiled import compiled
-from kernelcast.simcore.memory.bitmask import count_bits, low_bits
+from kernelcast.simcore.memory.bitmask import low_bits
 from kernelcast.simcore.memory.coalescer import (
     SectorRoom,
     coalesce_into,
     distinct_bytes,
     sector_room,
 )
-from kernelcast.simcore.memory.line_requests import WORDS_PER_LINE, both_masks, pack_lines
+from kernelcast.simcore.memory.passes.line_requests import WORDS_PER_LINE, both_masks, pack_lines
 from kernelcast.simcore.memory.segments import LARGEST_SEGMENT_BYTES, SegmentRule, segments_of
 from kernelcast.simcore.memory.way_search import trailing_zeros
 
@@ -196,9 +196,7 @@ def learn_access(memo: AccessMemo, row: np.uint64, access: WarpAccess, words: In
 
 
 @compiled
-def learn_segments(
-    memo: AccessMemo, row: np.uint64, rule: SegmentRule, access: WarpAccess
-) -> None:
+def learn_segments(memo: AccessMemo, row: np.uint64, rule: SegmentRule, access: WarpAccess) -> None:
     """Learns an access that goes to memory in segments: it has no lines."""
     _coalesce(memo, row, access, rule.unit_bytes)
     count, bytes_ = segments_of(

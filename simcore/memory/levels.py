@@ -19,8 +19,8 @@ from kernelcast.simcore.memory.cache import (
     write_part,
     write_whole,
 )
-from kernelcast.simcore.memory.line_requests import WORDS_PER_LINE, Lines, sector_masks
 from kernelcast.simcore.memory.on_the_way import is_pending, joins_store, note_store
+from kernelcast.simcore.memory.passes.line_requests import WORDS_PER_LINE, Lines, sector_masks
 from kernelcast.simcore.memory.way_search import trailing_zeros
 
 __all__ = [

@@ -34,7 +34,7 @@ __all__ = ["PendingAccesses", "rows_by_warp"]
 _FIRST_ROOM = 1 << 12
 _KEY_BITS = 63
 _MOST_CYCLES_PER_ACCESS = 4
-"""With more, counting the accesses of each cycle takes longer than sorting them."""
+"""Where there are more, counting the accesses of each cycle takes longer than sorting them."""
 _NEVER = (1 << 63) - 1  # no cycle comes later
 
 Ints = npt.NDArray[np.int64]
@@ -274,7 +274,7 @@ def _append(
                 single_uses += 1
             cycle = start + np.int64(time[row]) * turn
             cycles[np.uint64(count)] = cycle
-            records[np.uint64(to + STAMP)] = stamp(cycle, np.int64(time[row]))
+            records[np.uint64(to + STAMP)] = stamp(cycle, int(time[row]))
             records[np.uint64(to + ADDRESS)] = address[row]
             records[np.uint64(to + PC_AND_PATTERN)] = (number << PC_BITS) | np.int64(at)
             records[np.uint64(to + SM)] = at_sm

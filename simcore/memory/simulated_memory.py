@@ -11,8 +11,8 @@ from kernelcast.simcore.memory.atomic_contention import AtomicContention, Conten
 from kernelcast.simcore.memory.cache import CacheState
 from kernelcast.simcore.memory.cache_contents import FirstContents
 from kernelcast.simcore.memory.hierarchy import SampledTraffic, TrafficResult
+from kernelcast.simcore.memory.passes.stage import Stage
 from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
-from kernelcast.simcore.memory.stage import Stage
 from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.simcore.memory.warm_caches import KeptStart, warm_traffic
 from kernelcast.traces.stream import AccessBatch

@@ -23,7 +23,7 @@ from kernelcast.simcore.memory.hierarchy import (
     traffic_result,
 )
 from kernelcast.simcore.memory.levels import Caches, counters
-from kernelcast.simcore.memory.passes import Passes
+from kernelcast.simcore.memory.passes.two_passes import Passes
 from kernelcast.simcore.memory.pending import PendingAccesses, rows_by_warp
 from kernelcast.simcore.memory.schedule import WorkDistributor, cycles_per_instruction
 from kernelcast.simcore.memory.segments import makes_segments
@@ -141,9 +141,7 @@ class TrafficSimulator:
         if not self._is_finished:
             self._simulate(self._distributor.next_start)
         counts = counters(self._passes.tally())
-        return traffic_result(
-            counts, self._l2.written, self._dirtier, self._paths, self._device
-        )
+        return traffic_result(counts, self._l2.written, self._dirtier, self._paths, self._device)
 
     def _at_once(self) -> int:
         """New accesses that are worth a pass over those held back before."""

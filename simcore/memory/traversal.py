@@ -54,7 +54,7 @@ from kernelcast.simcore.memory.levels import (
     write_l1,
     write_l2,
 )
-from kernelcast.simcore.memory.line_requests import (
+from kernelcast.simcore.memory.passes.line_requests import (
     HEAD_WORDS,
     LINES_AT,
     NOW,
@@ -81,7 +81,9 @@ __all__ = [
     "STAMP",
     "STORE",
     "Patterns",
+    "Room",
     "Routes",
+    "Turn",
     "request",
     "settle",
     "traverse",
@@ -214,26 +216,42 @@ def _look_ahead(
             prefetch(patterns.offsets, np.uint64(pattern * width + lane))
 
 
+class Turn(NamedTuple):
+    """Accesses in the order of time: those whose rows are the low bits `row_mask` of `order`."""
+
+    order: Ints
+    row_mask: int
+    begin: int
+
+
+class Room(NamedTuple):
+    """Requests to be filled; `batch` is a number of theirs that no others had.
+
+    An access adds at most `most_words` to their words.
+    """
+
+    requests: Requests
+    batch: int
+    most_words: int
+
+
 @compiled
 def request(
-    order: Ints,
-    begin: int,
-    row_mask: int,
+    turn: Turn,
     records: Ints,
     patterns: Patterns,
     paths: Routes,
     memo: AccessMemo,
-    batch: int,
-    most_words: int,
-    requests: Requests,
+    room: Room,
     tally: Ints,
 ) -> tuple[int, int]:
-    """Lists what the accesses ask for whose rows are the low bits `row_mask` of `order[begin:]`.
+    """Lists what the accesses of a turn ask for, from `begin` on.
 
-    Returns where in `order` it stopped because `requests` were full, and how many these are.
-    `batch`: a number of these requests that no others had.
+    Returns where in `order` it stopped because the room was full, and how many it has listed.
     """
-    heads, words, position = 0, 0, begin
+    order, row_mask, position = turn
+    requests, batch, most_words = room
+    heads, words = 0, 0
     while position < len(order):
         if (heads + 1) * HEAD_WORDS > len(requests.heads) or words + most_words > len(
             requests.words

@@ -7,9 +7,17 @@ import numpy.typing as npt
 
 from kernelcast.simcore.memory.access_memo import empty_memo, forget, most_words
 from kernelcast.simcore.memory.levels import TALLY_COLUMNS, Caches
-from kernelcast.simcore.memory.line_requests import Requests, new_requests
-from kernelcast.simcore.memory.stage import Stage
-from kernelcast.simcore.memory.traversal import Patterns, Routes, request, settle, traverse
+from kernelcast.simcore.memory.passes.line_requests import Requests, new_requests
+from kernelcast.simcore.memory.passes.stage import Stage
+from kernelcast.simcore.memory.traversal import (
+    Patterns,
+    Room,
+    Routes,
+    Turn,
+    request,
+    settle,
+    traverse,
+)
 
 __all__ = ["Passes"]
 
@@ -47,16 +55,12 @@ class Passes:
             requests = self._free_requests()
             self._batches += 1
             begin, count = request(
-                order,
-                begin,
-                row_mask,
+                Turn(order, row_mask, begin),
                 records,
                 patterns,
                 self._paths,
                 self._memo,
-                self._batches,
-                self._most_words,
-                requests,
+                Room(requests, self._batches, self._most_words),
                 self._asked,
             )
             found = (self._paths, self._caches, self._found)
