@@ -61,8 +61,13 @@ class Problem:
         engine: str,
         device: kc.Device | None = None,
         memory: kc.DeviceMemory | None = None,
+        *,
+        record_paths: bool | None = None,
     ) -> KernelTrace:
-        """Counts instructions; records what the profile of `device` needs when there is one."""
+        """Counts instructions; records what the profile of `device` needs when there is one.
+
+        Models of time need the paths of warps besides, which `record_paths` may leave out.
+        """
         return kernel.run(
             grid=self.grid,
             block=self.thread_block,
@@ -70,6 +75,7 @@ class Problem:
             devices=() if device is None else (device,),
             engine=engine,
             record_memory=device is not None,
+            record_paths=record_paths,
             memory=memory,
         )
 

@@ -257,10 +257,12 @@ def _serve(
             accesses.bytes[row],
             bank_bytes,
         )
-        found, _ = _ask_banks(access, lanes, asked)
+        found, total = _ask_banks(access, lanes, asked)
         alone = min(int(groups.lanes[row]), len(places))
         together = min(alone * groups.joined[row], len(places))
-        total, served = _in_groups(access, lanes, asked, together, alone)
+        served = int(total > 0)
+        if alone < len(places):
+            total, served = _in_groups(access, lanes, asked, together, alone)
         taken[row] = max(1, total)
         ideal[row] = max(1, -(-found // len(asked.load)))
         if groups.are_needed:

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.host.compiled import compiled
-from kernelcast.simcore.memory.access_memo import WORDS_PER_LINE, AccessMemo, lines_of
 from kernelcast.simcore.memory.bitmask import count_bits
 from kernelcast.simcore.memory.cache import (
     CacheState,
@@ -21,6 +20,8 @@ from kernelcast.simcore.memory.cache import (
     write_whole,
 )
 from kernelcast.simcore.memory.on_the_way import is_pending, joins_store, note_store
+from kernelcast.simcore.memory.passes.line_requests import WORDS_PER_LINE, Lines, sector_masks
+from kernelcast.simcore.memory.way_search import trailing_zeros
 
 __all__ = [
     "DRAM_READS",
@@ -84,10 +85,16 @@ class Counters(NamedTuple):
 
 
 class Access(NamedTuple):
-    """One access: its `row` of the memo, the line that it starts from, and its stamp `now`."""
+    """One access: its lines in `words`, numbered from `l1_line` and `l2_line`, and who asks when.
 
-    row: np.uint64
-    first_line: int
+    `words` as in Requests; `now` is its stamp.
+    """
+
+    words: Ints
+    lines: Lines
+    l1_line: int
+    l2_line: int
+    sm: int
     now: int
 
 
@@ -167,25 +174,19 @@ def _below(l1: CacheState, l2: CacheState, line: int, fetched: int, piece: int) 
 
 @compiled
 def read_l1(
-    caches: Caches,
-    instance: int,
-    whole_lines: bool,
-    memo: AccessMemo,
-    access: Access,
-    tally: Ints,
-    count: np.uint64,
+    caches: Caches, whole_lines: bool, access: Access, tally: Ints, count: np.uint64
 ) -> None:
     """Reads the L1 lines of an access; what L1 lacks is asked of L2.
 
     L1 lines that lie in one L2 line ask it once, together.
     """
-    l1, l2 = caches.l1, caches.l2
+    l1, l2, instance, words = caches.l1, caches.l2, access.sm, access.words
     hits, pending, misses, below, wanted_below = 0, 0, 0, 0, 0
     pieces = 1 << max(0, l1.line_shift - l2.line_shift)
-    at, lines = lines_of(memo, access.row, 0)
-    for _ in range(lines):
-        line = access.first_line + memo.lines[np.uint64(at)]
-        wanted = memo.lines[np.uint64(at + 1)]
+    at = access.lines.l1_at
+    for _ in range(access.lines.l1_lines):
+        line = access.l1_line + words[np.uint64(at)]
+        wanted, _ = sector_masks(words[np.uint64(at + 1)])
         at += WORDS_PER_LINE
         if whole_lines:
             wanted = (1 << l1.sectors_per_line) - 1
@@ -215,30 +216,23 @@ def read_l1(
 
 
 @compiled
-def read_l2(
-    l2: CacheState,
-    sm: int,
-    memo: AccessMemo,
-    access: Access,
-    tally: Ints,
-    count: np.uint64,
-) -> None:
+def read_l2(l2: CacheState, access: Access, tally: Ints, count: np.uint64) -> None:
     """Looks up the lines of an access in L2, and counts hits and misses."""
-    at, lines = lines_of(memo, access.row, 1)
-    for _ in range(lines):
-        line = access.first_line + memo.lines[np.uint64(at)]
-        _read_l2_line(l2, sm, line, memo.lines[np.uint64(at + 1)], tally, count, access.now)
+    at, words, sm, now = access.lines.l2_at, access.words, access.sm, access.now
+    for _ in range(access.lines.l2_lines):
+        line = access.l2_line + words[np.uint64(at)]
+        wanted, _ = sector_masks(words[np.uint64(at + 1)])
+        _read_l2_line(l2, sm, line, wanted, tally, count, now)
         at += WORDS_PER_LINE
 
 
 @compiled
-def write_l1(
-    l1: CacheState, instance: int, role: int, memo: AccessMemo, row: np.uint64, stretch: int
-) -> None:
+def write_l1(l1: CacheState, role: int, access: Access) -> None:
     """Stores pass through L1: they evict what it holds of their lines, or keep whole sectors."""
-    at, lines = lines_of(memo, row, 0)
-    for _ in range(lines):
-        line, whole = stretch + memo.lines[np.uint64(at)], memo.lines[np.uint64(at + 2)]
+    at, words, instance = access.lines.l1_at, access.words, access.sm
+    for _ in range(access.lines.l1_lines):
+        line = access.l1_line + words[np.uint64(at)]
+        _, whole = sector_masks(words[np.uint64(at + 1)])
         at += WORDS_PER_LINE
         if role == L1_EVICT:
             slot = find(l1, instance, line)
@@ -260,21 +254,13 @@ def _drop_copies(l2: CacheState, line: int, sectors: int) -> None:
 
 
 @compiled
-def write_l2(
-    l2: CacheState,
-    sm: int,
-    memo: AccessMemo,
-    access: Access,
-    tally: Ints,
-    count: np.uint64,
-) -> None:
+def write_l2(l2: CacheState, access: Access, tally: Ints, count: np.uint64) -> None:
     """Writes the lines of an access to L2, and counts what it takes."""
-    ordinal, cleaned = 0, 0
-    at, lines = lines_of(memo, access.row, 1)
-    partial, merged = 0, 0
-    for _ in range(lines):
-        line = access.first_line + memo.lines[np.uint64(at)]
-        touched, whole = memo.lines[np.uint64(at + 1)], memo.lines[np.uint64(at + 2)]
+    at, words, sm = access.lines.l2_at, access.words, access.sm
+    mask_at, cleaned, partial, merged = access.lines.masks_at, 0, 0, 0
+    for _ in range(access.lines.l2_lines):
+        line = access.l2_line + words[np.uint64(at)]
+        touched, whole = sector_masks(words[np.uint64(at + 1)])
         at += WORDS_PER_LINE
         if l2.partitions > 1:
             _drop_copies(l2, line, touched)
@@ -286,29 +272,26 @@ def write_l2(
             partial += count_bits(np.uint64(touched & ~whole))
         note_store(l2, slot, sm, access.now)
         cleaned += write_whole(l2, slot, whole)
-        if touched == whole:
-            ordinal += count_bits(np.uint64(touched))
-            continue
-        for sector in range(l2.sectors_per_line):
-            if (touched >> sector) & 1:
-                if not (whole >> sector) & 1:
-                    written = memo.byte_masks[access.row, np.uint64(ordinal)]
-                    cleaned += write_part(l2, slot, sector, written)
-                ordinal += 1
+        in_part = touched & ~whole
+        while in_part:
+            sector = trailing_zeros(in_part)
+            before = count_bits(np.uint64(touched & ((1 << sector) - 1)))
+            written = np.uint64(words[np.uint64(mask_at + before)])
+            cleaned += write_part(l2, slot, sector, written)
+            in_part &= in_part - 1
+        mask_at += count_bits(np.uint64(touched))
     add(tally, count, DRAM_WRITES, cleaned)
     add(tally, count, PARTIAL_WRITES, partial)
     add(tally, count, MERGED_WRITES, merged)
 
 
 @compiled
-def write_around_l2(
-    l2: CacheState, memo: AccessMemo, row: np.uint64, stretch: int, tally: Ints, count: np.uint64
-) -> None:
+def write_around_l2(l2: CacheState, access: Access, tally: Ints, count: np.uint64) -> None:
     """Writes straight to DRAM, without write-allocation, and drops what L2 holds of it."""
-    at, lines = lines_of(memo, row, 1)
-    for _ in range(lines):
-        line = stretch + memo.lines[np.uint64(at)]
-        touched, whole = memo.lines[np.uint64(at + 1)], memo.lines[np.uint64(at + 2)]
+    at, words = access.lines.l2_at, access.words
+    for _ in range(access.lines.l2_lines):
+        line = access.l2_line + words[np.uint64(at)]
+        touched, whole = sector_masks(words[np.uint64(at + 1)])
         at += WORDS_PER_LINE
         if l2.partitions > 1:
             _drop_copies(l2, line, touched)

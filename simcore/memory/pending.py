@@ -12,18 +12,18 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelcast.simcore.host.compiled import compiled
+from kernelcast.simcore.memory.on_the_way import stamp
 from kernelcast.simcore.memory.pattern_rows import KEPT_ROWS, SINGLE_USE, PatternRows
 from kernelcast.simcore.memory.schedule import Dispatch
 from kernelcast.simcore.memory.traversal import (
     ADDRESS,
-    CYCLE,
     NOTHING,
     PC_AND_PATTERN,
     PC_BITS,
     PC_MASK,
     RECORD_WORDS,
-    SM_AND_STEP,
-    SM_BITS,
+    SM,
+    STAMP,
     Patterns,
 )
 from kernelcast.traces.pattern_table import PatternTable
@@ -33,6 +33,8 @@ __all__ = ["PendingAccesses", "rows_by_warp"]
 
 _FIRST_ROOM = 1 << 12
 _KEY_BITS = 63
+_MOST_CYCLES_PER_ACCESS = 4
+"""Where there are more, counting the accesses of each cycle takes longer than sorting them."""
 _NEVER = (1 << 63) - 1  # no cycle comes later
 
 Ints = npt.NDArray[np.int64]
@@ -66,21 +68,26 @@ class _Patterns(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """What pending accesses are and refer to."""
+    """What pending accesses are and refer to, and the cycle of each."""
 
     lanes: Words
     offsets: Ints
     records: Ints
+    cycles: Ints
 
 
 class PendingAccesses:
-    """Accesses of dispatched thread blocks, not simulated yet, and the patterns they refer to."""
+    """Accesses of dispatched thread blocks, not simulated yet, and the patterns they refer to.
 
-    def __init__(self, warp_width: int) -> None:
+    `sorts_lanes`: which lane has which offset does not matter, only how many lanes there are.
+    """
+
+    def __init__(self, warp_width: int, *, sorts_lanes: bool = False) -> None:
         self._count = 0
         self._single_uses = 0
         self._records: Ints = np.empty(_FIRST_ROOM * RECORD_WORDS, np.int64)
-        self._rows = PatternRows(warp_width)
+        self._cycles: Ints = np.empty(_FIRST_ROOM, np.int64)
+        self._rows = PatternRows(warp_width, sorts_lanes)
         self._patterns = PatternTable(np.empty(0, np.uint64), np.empty((0, warp_width), np.int64))
         self._numbers: Ints = np.empty(0, np.int64)
         self._has_single_uses = False
@@ -102,7 +109,7 @@ class PendingAccesses:
         return is_full
 
     def _keep_pending_patterns(self) -> None:
-        column = self._column(PC_AND_PATTERN)
+        column = self._records[PC_AND_PATTERN : self._count * RECORD_WORDS : RECORD_WORDS]
         number = column >> PC_BITS
         kept = np.unique(number[number < KEPT_ROWS])
         renumbered = np.where(number < KEPT_ROWS, np.searchsorted(kept, number), number)
@@ -124,7 +131,7 @@ class PendingAccesses:
         `rows` of the table are those of their warps, one warp after the other; `row_ends`, shape
         (warps + 1,), are positions in it.
         """
-        begin, end = int(row_ends[0]), int(row_ends[-1])
+        begin, end, first = int(row_ends[0]), int(row_ends[-1]), self._single_uses
         self._make_room(end - begin)
         chosen = rows[begin:end] if len(rows) else slice(begin, end)
         self._count, self._single_uses = _append(
@@ -135,18 +142,16 @@ class PendingAccesses:
             _Clock(dispatch.sm, dispatch.start_cycle, cycles_per_instruction),
             kinds,
             _Patterns(self._patterns.mask, self._patterns.offsets, self._numbers),
-            _Held(self._rows.lanes, self._rows.offsets, self._records),
+            _Held(self._rows.lanes, self._rows.offsets, self._records, self._cycles),
             self._count,
             self._single_uses,
         )
+        self._rows.sort_lanes(first, self._single_uses)
 
     @property
     def records(self) -> Ints:
         """RECORD_WORDS a row: ADDRESS and so on, see `traverse`."""
         return self._records
-
-    def _column(self, word: int) -> Ints:
-        return self._records[word : self._count * RECORD_WORDS : RECORD_WORDS]
 
     @property
     def patterns(self) -> Patterns:
@@ -160,15 +165,21 @@ class PendingAccesses:
         """
         if self._count == 0:
             return np.empty(0, np.int64), 0
-        first, last, due = _span(self._records, self._count, _NEVER if until is None else until)
+        cycles = self._cycles[: self._count]
+        first, last, due = _span(cycles, _NEVER if until is None else until)
         if due == 0:
             return np.empty(0, np.int64), 0
+        if last - first < _MOST_CYCLES_PER_ACCESS * due:
+            order = np.empty(due, np.int64)
+            places = np.zeros(last - first + 1, np.int64)
+            _sort_by_cycle(cycles, first, last, places, order)
+            return order, -1
         row_bits = self._count.bit_length()
         if (last - first) >> (_KEY_BITS - row_bits):
-            order = np.argsort(self._column(CYCLE), kind="stable").astype(np.int64, copy=False)
+            order = np.argsort(cycles, kind="stable").astype(np.int64, copy=False)
             return order[:due], -1
         keys = np.empty(due + 1, np.int64)
-        _pack_keys(self._records, self._count, first, row_bits, last, keys)
+        _pack_keys(cycles, first, row_bits, last, keys)
         order = keys[:due]
         order.sort()
         return order, (1 << row_bits) - 1
@@ -179,7 +190,9 @@ class PendingAccesses:
             self._count, self._single_uses = 0, 0
             return
         self._count, self._single_uses = _drop(
-            self._count, until, self._records, self._rows.lanes, self._rows.offsets
+            self._count,
+            until,
+            _Held(self._rows.lanes, self._rows.offsets, self._records, self._cycles),
         )
 
     def _make_room(self, more: int) -> None:
@@ -191,6 +204,9 @@ class PendingAccesses:
             longer = np.empty(2 * wanted, np.int64)
             longer[:used] = self._records[:used]
             self._records = longer
+            cycles = np.empty(len(longer) // RECORD_WORDS, np.int64)
+            cycles[: self._count] = self._cycles[: self._count]
+            self._cycles = cycles
 
 
 def rows_by_warp(table: AccessTable, first_warp: int, warps: int) -> tuple[Ints, Ints]:
@@ -244,7 +260,7 @@ def _append(
     """
     pc, time, address, pattern = columns
     lanes, offsets, numbers = patterns
-    to_lanes, to_offsets, records = held
+    to_lanes, to_offsets, records, cycles = held
     turn, row = clock.turn, 0
     for thread_block in range(len(ends)):
         start, at_sm = clock.start_cycle[thread_block], clock.sm[thread_block]
@@ -256,10 +272,12 @@ def _append(
                 number = KEPT_ROWS + single_uses
                 _copy_pattern(lanes, offsets, which, to_lanes, to_offsets, np.uint64(number))
                 single_uses += 1
-            records[np.uint64(to + CYCLE)] = start + np.int64(time[row]) * turn
+            cycle = start + np.int64(time[row]) * turn
+            cycles[np.uint64(count)] = cycle
+            records[np.uint64(to + STAMP)] = stamp(cycle, int(time[row]))
             records[np.uint64(to + ADDRESS)] = address[row]
             records[np.uint64(to + PC_AND_PATTERN)] = (number << PC_BITS) | np.int64(at)
-            records[np.uint64(to + SM_AND_STEP)] = at_sm | np.int64(time[row]) << SM_BITS
+            records[np.uint64(to + SM)] = at_sm
             count += is_due
             row += 1
     return count, single_uses
@@ -280,11 +298,10 @@ def _copy_pattern(
 
 
 @compiled
-def _span(records: Ints, count: int, until: int) -> tuple[int, int, int]:
+def _span(cycles: Ints, until: int) -> tuple[int, int, int]:
     """The first and the last cycle up to `until`, and how many accesses these are."""
     first, last, due = _NEVER, -_NEVER, 0
-    for row in range(count):
-        cycle = records[np.uint64(row * RECORD_WORDS + CYCLE)]
+    for cycle in cycles:
         first = min(first, cycle)
         last = max(last, min(cycle, until))
         due += cycle <= until
@@ -292,23 +309,47 @@ def _span(records: Ints, count: int, until: int) -> tuple[int, int, int]:
 
 
 @compiled
-def _pack_keys(records: Ints, count: int, first: int, row_bits: int, last: int, keys: Ints) -> None:
+def _pack_keys(cycles: Ints, first: int, row_bits: int, last: int, keys: Ints) -> None:
     """Packs cycle and row of what is due into `keys`, which has room for one more."""
     packed = 0
-    for row in range(count):
-        cycle = records[np.uint64(row * RECORD_WORDS + CYCLE)]
+    for row in range(len(cycles)):
+        cycle = cycles[row]
         keys[np.uint64(packed)] = ((cycle - first) << row_bits) | row
         packed += cycle <= last
 
 
 @compiled
-def _drop(count: int, until: int, records: Ints, lanes: Words, offsets: Ints) -> tuple[int, int]:
+def _sort_by_cycle(cycles: Ints, first: int, last: int, places: Ints, order: Ints) -> None:
+    """Lists the rows from cycle `first` to `last`, those of one cycle in their order.
+
+    `places` are zeros, one for each cycle.
+    """
+    for cycle in cycles:
+        if cycle <= last:
+            places[np.uint64(cycle - first)] += 1
+    place = 0
+    for cycle in range(len(places)):
+        number = places[cycle]
+        places[cycle] = place
+        place += number
+    for row in range(len(cycles)):
+        cycle = cycles[row]
+        if cycle <= last:
+            at = np.uint64(cycle - first)
+            order[np.uint64(places[at])] = row
+            places[at] += 1
+
+
+@compiled
+def _drop(count: int, until: int, held: _Held) -> tuple[int, int]:
     """Single uses are numbered in the order of the accesses, so that they can move down too."""
+    lanes, offsets, records, cycles = held
     kept, single_uses = 0, 0
     for row in range(count):
         at, to = row * RECORD_WORDS, kept * RECORD_WORDS
-        if records[np.uint64(at + CYCLE)] <= until:
+        if cycles[row] <= until:
             continue
+        cycles[np.uint64(kept)] = cycles[row]
         for word in range(RECORD_WORDS):
             records[np.uint64(to + word)] = records[np.uint64(at + word)]
         kept += 1

@@ -11,6 +11,7 @@ from kernelcast.simcore.memory.atomic_contention import AtomicContention, Conten
 from kernelcast.simcore.memory.cache import CacheState
 from kernelcast.simcore.memory.cache_contents import FirstContents
 from kernelcast.simcore.memory.hierarchy import SampledTraffic, TrafficResult
+from kernelcast.simcore.memory.passes.stage import Stage
 from kernelcast.simcore.memory.pattern_wavefronts import PatternWavefronts, WavefrontCounter
 from kernelcast.simcore.memory.stream import TrafficSimulator
 from kernelcast.simcore.memory.warm_caches import KeptStart, warm_traffic
@@ -19,6 +20,7 @@ from kernelcast.traces.trace import InstructionRow, Trace
 
 __all__ = ["MemoryResult", "SimulatedMemory", "simulate_memory"]
 
+_BATCHES_WAITING = 2
 _INCOMPLETE = "warm caches: what was left is looked for in the first 33 million accesses only"
 
 
@@ -67,6 +69,7 @@ class SimulatedMemory:
         self._wavefronts = WavefrontCounter(instructions, device)
         self._atomics = ContentionCounter(instructions, device)
         self._thread_blocks_per_sm = thread_blocks_per_sm
+        self._counting = Stage(_BATCHES_WAITING)
 
     @property
     def left(self) -> CacheState:
@@ -77,13 +80,18 @@ class SimulatedMemory:
         """Takes the next batch; TraceFormatError when it does not follow the one before."""
         if self._start is not None:
             self._start.accept(batch, self._traffic.moved_bytes)
+        self._counting.call(self._count, batch)
         self._traffic.accept(batch)
+
+    def _count(self, batch: AccessBatch) -> None:
+        """What needs no caches."""
         self._wavefronts.accept(batch)
         self._atomics.accept(batch)
 
     def finish(self) -> MemoryResult:
         """The whole launch; no batch may follow."""
         traffic = self._traffic.finish()
+        self._counting.wait()
         notes: tuple[str, ...] = ()
         if self._start is not None:
             traffic = warm_traffic(

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from kernelcast.errors import TraceFormatError
 from kernelcast.simcore.device.device import Device
 from kernelcast.simcore.host.compiled import compiled
-from kernelcast.simcore.memory.access_memo import empty_memo, forget
 from kernelcast.simcore.memory.cache import CacheState, copied, dirty_groups
 from kernelcast.simcore.memory.hierarchy import (
     TrafficResult,
@@ -23,16 +22,11 @@ from kernelcast.simcore.memory.hierarchy import (
     cold_l2,
     traffic_result,
 )
-from kernelcast.simcore.memory.levels import (
-    DRAM_READS,
-    DRAM_WRITES,
-    TALLY_COLUMNS,
-    Caches,
-    counters,
-)
+from kernelcast.simcore.memory.levels import Caches, counters
+from kernelcast.simcore.memory.passes.two_passes import Passes
 from kernelcast.simcore.memory.pending import PendingAccesses, rows_by_warp
 from kernelcast.simcore.memory.schedule import WorkDistributor, cycles_per_instruction
-from kernelcast.simcore.memory.traversal import settle, traverse
+from kernelcast.simcore.memory.segments import makes_segments
 from kernelcast.traces.stream import AccessBatch
 from kernelcast.traces.trace import InstructionRow, Trace
 
@@ -64,25 +58,18 @@ class TrafficSimulator:
     ) -> None:
         self._device = device
         self._paths = access_routes(instructions, device)
-        self._l1, self._l2 = cold_l1(device), cold_l2(device) if left is None else copied(left)
+        self._l2 = cold_l2(device) if left is None else copied(left)
         self.left: CacheState = self._l2
         """The contents of L2, at the end what the launch leaves there."""
         self._dirty_before = dirty_groups(self._l2)
         self._dirtier = np.zeros_like(self._dirty_before)
-        self._tally: Ints = np.zeros(len(instructions) * TALLY_COLUMNS, np.int64)
-        self._memo = empty_memo(
-            warp_width,
-            int(self._paths.bytes.max(initial=1)),
-            device.l2.sector_bytes,
-            self._l1.line_shift,
-            self._l2.line_shift,
-        )
+        self._passes = Passes(self._paths, Caches(cold_l1(device), self._l2), warp_width)
         self._warps = warps_per_thread_block
         self._turn = cycles_per_instruction(
             thread_blocks_per_sm * warps_per_thread_block, device.sm.warp_schedulers
         )
         self._distributor = WorkDistributor(device.architecture.sm_count, thread_blocks_per_sm)
-        self._pending = PendingAccesses(warp_width)
+        self._pending = PendingAccesses(warp_width, sorts_lanes=not makes_segments(device))
         self._next_thread_block = 0
         self._held_back = 0
         self._is_finished = False
@@ -96,8 +83,7 @@ class TrafficSimulator:
         lasts = np.zeros(batch.thread_blocks, np.int64)
         _last_cycles(batch.warp_time, self._warps, self._turn, lasts)
         if self._pending.use_patterns(batch.patterns, batch.accesses.pattern):
-            settle(self._paths, self._l1, self._memo, self._tally)
-            forget(self._memo)
+            self._passes.forget_patterns()
         begin = 0
         while begin < batch.thread_blocks:
             end = self._piece_end(thread_block_ends, begin)
@@ -118,8 +104,8 @@ class TrafficSimulator:
     @property
     def moved_bytes(self) -> int:
         """What has been read from DRAM or has to be written there, of all simulated accesses."""
-        table = self._tally.reshape(-1, TALLY_COLUMNS)
-        transactions = int(table[:, (DRAM_READS, DRAM_WRITES)].sum())
+        counts = counters(self._passes.tally())
+        transactions = int(counts.dram_reads.sum() + counts.dram_writes.sum())
         return transactions * max(self._device.l2.sector_bytes, self._device.dram.transaction_bytes)
 
     def skip_to(self, thread_block: int) -> None:
@@ -142,6 +128,7 @@ class TrafficSimulator:
         if not self._is_finished:
             self._is_finished = True
             self._simulate(None)
+            self._passes.wait()
             self._dirtier = dirty_groups(self._l2) - self._dirty_before
         return self.traffic_so_far()
 
@@ -153,10 +140,8 @@ class TrafficSimulator:
         """
         if not self._is_finished:
             self._simulate(self._distributor.next_start)
-        settle(self._paths, self._l1, self._memo, self._tally)
-        return traffic_result(
-            counters(self._tally), self._l2.written, self._dirtier, self._paths, self._device
-        )
+        counts = counters(self._passes.tally())
+        return traffic_result(counts, self._l2.written, self._dirtier, self._paths, self._device)
 
     def _at_once(self) -> int:
         """New accesses that are worth a pass over those held back before."""
@@ -169,16 +154,7 @@ class TrafficSimulator:
 
     def _simulate(self, until: int | None) -> None:
         order, row_mask = self._pending.order(until)
-        traverse(
-            order,
-            row_mask,
-            self._pending.records,
-            self._pending.patterns,
-            self._paths,
-            Caches(self._l1, self._l2),
-            self._memo,
-            self._tally,
-        )
+        self._passes.run(order, row_mask, self._pending.records, self._pending.patterns)
         self._pending.drop(until)
         self._held_back = len(self._pending)
 

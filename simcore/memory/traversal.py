@@ -1,4 +1,8 @@
-"""The compiled traversal: accesses, in the order of time, through L1 and L2 to DRAM."""
+"""The compiled traversal: accesses, in the order of time, through L1 and L2 to DRAM.
+
+Its first half, `request`, finds the lines of each access and needs no cache; its second half,
+`traverse`, takes them through the caches. They may work on different accesses at the same time.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +13,24 @@ import numpy.typing as npt
 
 from kernelcast.simcore.host.compiled import compiled
 from kernelcast.simcore.memory.access_memo import (
+    BATCH,
     FOUND,
     IDEAL_SECTORS,
     KEY,
     LINES,
+    LIST,
     PC,
     REQUESTED_BYTES,
     SINGLE_USE_ROW,
     USES,
     AccessMemo,
+    WarpAccess,
     fact,
     learn_access,
     learn_segments,
     memo_row,
 )
-from kernelcast.simcore.memory.cache import CacheState
+from kernelcast.simcore.memory.bitmask import ALL_BITS, count_bits
 from kernelcast.simcore.memory.levels import (
     DRAM_READS,
     DRAM_WRITES,
@@ -47,37 +54,49 @@ from kernelcast.simcore.memory.levels import (
     write_l1,
     write_l2,
 )
-from kernelcast.simcore.memory.on_the_way import stamp
+from kernelcast.simcore.memory.passes.line_requests import (
+    HEAD_WORDS,
+    LINES_AT,
+    NOW,
+    PC_AND_SM,
+    SM_BITS,
+    SM_MASK,
+    STRETCH,
+    Requests,
+    unpack_lines,
+)
 from kernelcast.simcore.memory.segments import SegmentRule
-from kernelcast.simcore.memory.way_search import trailing_zeros
+from kernelcast.simcore.memory.way_search import prefetch
 
 __all__ = [
     "ADDRESS",
     "ATOMIC",
-    "CYCLE",
     "LOAD",
     "NOTHING",
     "PC_AND_PATTERN",
     "PC_BITS",
     "PC_MASK",
     "RECORD_WORDS",
-    "SM_AND_STEP",
-    "SM_BITS",
+    "SM",
+    "STAMP",
     "STORE",
     "Patterns",
+    "Room",
     "Routes",
+    "Turn",
+    "request",
     "settle",
     "traverse",
 ]
 
 NOTHING, LOAD, STORE, ATOMIC = 0, 1, 2, 3
-CYCLE, ADDRESS, PC_AND_PATTERN, SM_AND_STEP = range(4)
-SM_BITS = 16
-SM_MASK = (1 << SM_BITS) - 1
+STAMP, ADDRESS, PC_AND_PATTERN, SM = range(4)
 RECORD_WORDS = 4
 """An access to come is so many words: one line of the processor's cache holds two."""
 PC_BITS = 31
 PC_MASK = (1 << PC_BITS) - 1
+_AHEAD = 4
+_WORDS_PER_HOST_LINE = 8
 
 Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -87,11 +106,13 @@ class Patterns(NamedTuple):
     """Access patterns: `lanes`, shape (patterns,), and `offsets`, shape (patterns, warp width).
 
     The first `kept` of them may be used by many accesses, each other one by a single access.
+    `are_sorted`: offsets of the latter ascend, whichever lanes they are of.
     """
 
     lanes: Words
     offsets: Ints
     kept: int
+    are_sorted: bool
 
 
 class Routes(NamedTuple):
@@ -113,9 +134,7 @@ class Routes(NamedTuple):
 
 
 @compiled
-def _settle_row(
-    paths: Routes, l1: CacheState, memo: AccessMemo, row: np.uint64, tally: Ints
-) -> None:
+def _settle_row(paths: Routes, memo: AccessMemo, row: np.uint64, tally: Ints) -> None:
     """Adds what all uses of an access have in common to the counters."""
     facts, uses_at = memo.facts, fact(row, USES)
     uses, pc = facts[uses_at], np.uint64(facts[fact(row, PC)])
@@ -139,7 +158,7 @@ def _settle_row(
     if kind == LOAD and paths.l1_role[pc] == L1_READ:
         if paths.whole_lines:
             transactions = facts[fact(row, LINES)]
-            found = transactions << l1.line_shift
+            found = transactions << memo.l1_line_shift
         add(tally, count, L1_READS, uses * found)
     elif kind != STORE:
         add(tally, count, L2_READS, uses * found)
@@ -150,85 +169,171 @@ def _settle_row(
 
 
 @compiled
-def settle(paths: Routes, l1: CacheState, memo: AccessMemo, tally: Ints) -> None:
+def settle(paths: Routes, memo: AccessMemo, tally: Ints) -> None:
     """Brings the counters up to date with the uses of all remembered memo."""
     for row in range(SINGLE_USE_ROW + 1):
-        _settle_row(paths, l1, memo, np.uint64(row), tally)
+        _settle_row(paths, memo, np.uint64(row), tally)
 
 
 @compiled
 def _memo_row_of(
     patterns: Patterns,
     paths: Routes,
-    l1: CacheState,
     memo: AccessMemo,
     pc: np.uint64,
     pattern: int,
     place: int,
     tally: Ints,
-) -> np.uint64:
-    """The row in which an access is remembered, used once more."""
+) -> tuple[np.uint64, bool]:
+    """The row in which an access is remembered, used once more, and whether it is there already."""
     row, key = np.uint64(SINGLE_USE_ROW), -1
     if pattern < patterns.kept:
         key = (pattern * len(paths.kind) + int(np.int64(pc))) * memo.stretch_bytes + place
         row = memo_row(key)
-    if key < 0 or memo.facts[fact(row, KEY)] != key:
-        _settle_row(paths, l1, memo, row, tally)
+    is_known = key >= 0 and memo.facts[fact(row, KEY)] == key
+    if not is_known:
+        _settle_row(paths, memo, row, tally)
         memo.facts[fact(row, KEY)] = key
         memo.facts[fact(row, PC)] = np.int64(pc)
-        at = np.uint64(pattern)
-        offsets, lanes = patterns.offsets[at], patterns.lanes[at]
-        align, size = paths.alignment[pc], paths.bytes[pc]
-        if paths.in_segments[pc]:
-            learn_segments(memo, row, paths.segments, place, offsets, lanes, align, size)
-        else:
-            learn_access(memo, row, place, offsets, lanes, align, size)
     memo.facts[fact(row, USES)] += 1
-    return row
+    return row, is_known
+
+
+@compiled
+def _look_ahead(
+    order: Ints, position: int, row_mask: int, records: Ints, patterns: Patterns
+) -> None:
+    """Has memory of accesses to come brought near: in the order of time it lies anywhere."""
+    if position + 2 * _AHEAD >= len(order):
+        return
+    later = (order[np.uint64(position + 2 * _AHEAD)] & row_mask) * RECORD_WORDS
+    prefetch(records, np.uint64(later))
+    next_ = (order[np.uint64(position + _AHEAD)] & row_mask) * RECORD_WORDS
+    pattern = records[np.uint64(next_ + PC_AND_PATTERN)] >> PC_BITS
+    if pattern >= patterns.kept:
+        width = patterns.offsets.shape[1]
+        for lane in range(0, width, _WORDS_PER_HOST_LINE):
+            prefetch(patterns.offsets, np.uint64(pattern * width + lane))
+
+
+class Turn(NamedTuple):
+    """Accesses in the order of time: those whose rows are the low bits `row_mask` of `order`."""
+
+    order: Ints
+    row_mask: int
+    begin: int
+
+
+class Room(NamedTuple):
+    """Requests to be filled; `batch` is a number of theirs that no others had.
+
+    An access adds at most `most_words` to their words.
+    """
+
+    requests: Requests
+    batch: int
+    most_words: int
+
+
+@compiled
+def request(
+    turn: Turn,
+    records: Ints,
+    patterns: Patterns,
+    paths: Routes,
+    memo: AccessMemo,
+    room: Room,
+    tally: Ints,
+) -> tuple[int, int]:
+    """Lists what the accesses of a turn ask for, from `begin` on.
+
+    Returns where in `order` it stopped because the room was full, and how many it has listed.
+    """
+    order, row_mask, position = turn
+    requests, batch, most_words = room
+    heads, words = 0, 0
+    while position < len(order):
+        if (heads + 1) * HEAD_WORDS > len(requests.heads) or words + most_words > len(
+            requests.words
+        ):
+            break
+        at = (order[np.uint64(position)] & row_mask) * RECORD_WORDS
+        position += 1
+        _look_ahead(order, position, row_mask, records, patterns)
+        address = records[np.uint64(at + ADDRESS)]
+        pc = np.uint64(records[np.uint64(at + PC_AND_PATTERN)] & PC_MASK)
+        pattern = records[np.uint64(at + PC_AND_PATTERN)] >> PC_BITS
+        place = address & (memo.stretch_bytes - 1)
+        row, is_known = _memo_row_of(patterns, paths, memo, pc, pattern, place, tally)
+        in_segments = paths.in_segments[pc]
+        if not is_known or (memo.facts[fact(row, BATCH)] != batch and not in_segments):
+            which, is_written = np.uint64(pattern), paths.kind[pc] != LOAD
+            offsets, lanes = patterns.offsets[which], patterns.lanes[which]
+            asking = count_bits(lanes)
+            if patterns.are_sorted and pattern >= patterns.kept:
+                lanes = ALL_BITS
+            access = WarpAccess(
+                *(place, offsets, lanes, paths.alignment[pc], paths.bytes[pc]), asking, is_written
+            )
+            if in_segments:
+                learn_segments(memo, row, paths.segments, access)
+            else:
+                words = learn_access(memo, row, access, requests.words, words)
+                memo.facts[fact(row, BATCH)] = batch
+        if in_segments:
+            continue
+        head = heads * HEAD_WORDS
+        heads += 1
+        requests.heads[np.uint64(head + STRETCH)] = address >> memo.stretch_shift
+        requests.heads[np.uint64(head + NOW)] = records[np.uint64(at + STAMP)]
+        requests.heads[np.uint64(head + PC_AND_SM)] = (np.int64(pc) << SM_BITS) | records[
+            np.uint64(at + SM)
+        ]
+        requests.heads[np.uint64(head + LINES_AT)] = memo.facts[fact(row, LIST)]
+    return position, heads
 
 
 @compiled
 def traverse(
-    order: Ints,
-    row_mask: int,
-    records: Ints,
-    patterns: Patterns,
+    requests: Requests,
+    count: int,
+    levels: int,
+    l1_shift: int,
+    l2_shift: int,
     paths: Routes,
     caches: Caches,
-    memo: AccessMemo,
     tally: Ints,
 ) -> None:
-    """Runs the accesses whose rows are the low bits `row_mask` of `order`.
+    """Runs the first `count` accesses of `requests` through the caches.
 
-    Atomics read and write their sectors at L2.
+    A stretch of memory is 2^`l1_shift` lines of L1 and 2^`l2_shift` of L2. Atomics read and write
+    their sectors at L2.
     """
     l1, l2 = caches.l1, caches.l2
-    sector_shift = trailing_zeros(memo.sector_bytes)
-    l1_shift = memo.stretch_shift - sector_shift - l1.line_shift
-    l2_shift = memo.stretch_shift - sector_shift - l2.line_shift
-    for item in order:
-        at = (item & row_mask) * RECORD_WORDS
-        address, placed = records[np.uint64(at + ADDRESS)], records[np.uint64(at + SM_AND_STEP)]
-        sm, now = placed & SM_MASK, stamp(records[np.uint64(at + CYCLE)], placed >> SM_BITS)
-        pc = np.uint64(records[np.uint64(at + PC_AND_PATTERN)] & PC_MASK)
-        pattern = records[np.uint64(at + PC_AND_PATTERN)] >> PC_BITS
-        count = np.uint64(pc * np.uint64(TALLY_COLUMNS))
-        place = address & (memo.stretch_bytes - 1)
-        row = _memo_row_of(patterns, paths, l1, memo, pc, pattern, place, tally)
-        if paths.in_segments[pc]:
-            continue
-        stretch = address >> memo.stretch_shift
-        l1_line, l2_line = stretch << l1_shift, stretch << l2_shift
+    for number in range(count):
+        head = number * HEAD_WORDS
+        stretch = requests.heads[np.uint64(head + STRETCH)]
+        who = requests.heads[np.uint64(head + PC_AND_SM)]
+        access = Access(
+            requests.words,
+            unpack_lines(requests.heads[np.uint64(head + LINES_AT)], levels),
+            stretch << l1_shift,
+            stretch << l2_shift,
+            who & SM_MASK,
+            requests.heads[np.uint64(head + NOW)],
+        )
+        pc = np.uint64(who >> SM_BITS)
+        row = np.uint64(pc * np.uint64(TALLY_COLUMNS))
         kind, role = paths.kind[pc], paths.l1_role[pc]
         if kind == LOAD and role == L1_READ:
-            read_l1(caches, sm, paths.whole_lines, memo, Access(row, l1_line, now), tally, count)
+            read_l1(caches, paths.whole_lines, access, tally, row)
             continue
         if kind != STORE:
-            read_l2(l2, sm, memo, Access(row, l2_line, now), tally, count)
+            read_l2(l2, access, tally, row)
         if kind != LOAD:
             if role != L1_BYPASS:
-                write_l1(l1, sm, role, memo, row, l1_line)
+                write_l1(l1, role, access)
             if paths.l2_allocates_writes:
-                write_l2(l2, sm, memo, Access(row, l2_line, now), tally, count)
+                write_l2(l2, access, tally, row)
             else:
-                write_around_l2(l2, memo, row, l2_line, tally, count)
+                write_around_l2(l2, access, tally, row)

@@ -19,6 +19,7 @@ __all__ = [
     "WAYS_AT_ONCE",
     "high_product",
     "lowest",
+    "prefetch",
     "trailing_zeros",
     "way_of",
 ]
@@ -94,11 +95,29 @@ def _high_product(_: Any, one: Any, other: Any) -> Any:
     return types.uint64(types.uint64, types.uint64), emit
 
 
+def _prefetch(_: Any, words: Any, at: Any) -> Any:
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        function = _intrinsic(
+            builder.module,
+            ir.FunctionType(ir.VoidType(), [byte, number, number, number]),
+            "llvm.prefetch.p0i8",
+        )
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+        builder.call(function, [place, *(ir.Constant(number, flag) for flag in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(words, types.uint64), emit
+
+
 equal_words = cast(Callable[[Ints, np.uint64, int], int], intrinsic(_equal_words))
 lowest_word = cast(Callable[[Ints, np.uint64], int], intrinsic(_lowest_word))
 trailing_zeros = cast(Callable[[int], int], intrinsic(_trailing_zeros))
 high_product = cast(Callable[[np.uint64, np.uint64], np.uint64], intrinsic(_high_product))
 """The upper half of the 128-bit product."""
+prefetch = cast(Callable[[Any, np.uint64], None], intrinsic(_prefetch))
+"""Asks for the memory of element `at`, counted through all dimensions, to be brought near."""
 
 
 @compiled

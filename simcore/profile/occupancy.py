@@ -27,9 +27,12 @@ def held_share(trace: Trace) -> float:
     A warp holds its part for as long as it issues, the thread block for as long as the warp that
     issues most: warps that only wait at barriers for others count as finished. Above 0, at most 1.
     """
-    warps = np.asarray(trace.warp_time, np.float64).reshape(-1, trace.warps_per_thread_block)
-    lifetimes = float(warps.max(axis=1).sum())
-    return float(warps.mean(axis=1).sum()) / lifetimes if lifetimes else 1.0
+    warps = trace.warp_time.reshape(-1, trace.warps_per_thread_block)
+    longest = np.zeros(len(warps), np.int64)
+    for column in warps.T:  # whole columns at once: rows are short
+        np.maximum(longest, column, out=longest)
+    held = warps.shape[1] * int(longest.sum())
+    return int(warps.sum(dtype=np.int64)) / held if held else 1.0
 
 
 def occupancy(

@@ -217,10 +217,11 @@ def test_cost_of_checks_needs_every_kernel(cases: dict[str, Any]) -> None:
 def test_ratios_and_worst_kernel(cases: dict[str, Any]) -> None:
     kernel_timing = importlib.import_module("kernel_timing")
     seconds = {"counters_core_s": 2.0, "simulation_s": 4.0, "reference_size": 1}
+    seconds |= {"simulation_core_s": 5.0, "paths_s": 9.0}
     seconds |= {"reference_counters_s": 30.0, "reference_simulation_s": 60.0}
     seconds |= {"counters_there_s": 1.0, "simulation_there_s": 6.0}
     timings = [
-        kernel_timing.KernelTiming(name, 1, worst, 10, 1.0, counters, **seconds)
+        kernel_timing.KernelTiming(name, 1, worst, 10, 1.0, 2.0, counters, **seconds)
         for name, worst, counters in (("near", 20.0, 8.0), ("far", 4.0, 2.0))
     ]
     found = {target.name: target.value for target in kernel_timing.kernel_targets(timings)}
@@ -229,6 +230,8 @@ def test_ratios_and_worst_kernel(cases: dict[str, Any]) -> None:
             "counters / C, geometric mean": 4.0,
             "counters / C, worst (far)": 2.0,  # half of its limit; "near" is at 40 %
             "simulation / C, geometric mean": 4.0,
+            "simulation / C, core time, geometric mean": 2.5,
+            "simulation with paths / C, geometric mean": 9.0,
             "reference / counters, geometric mean": 30.0,
             "reference / simulation, geometric mean": 10.0,
         }

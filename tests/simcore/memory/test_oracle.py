@@ -54,32 +54,99 @@ WARPS, RESIDENT, SMS, WIDTH, SECTOR, LINE = 2, 2, 2, 32, 32, 128
 RULES = (CoalescingRule.SECTORS, CoalescingRule.LINES)
 
 
-def device(rule: CoalescingRule) -> Device:
+def device(rule: CoalescingRule, policy: str = "lru") -> Device:
     base = load_device("gtx-480")
     few = replace(base.architecture, sm_count=SMS)
-    return replace(base, architecture=few, coalescing=rule, l1=L1, l2=L2)
+    l1, l2 = (replace(facts, replacement=policy) for facts in (L1, L2))
+    return replace(base, architecture=few, coalescing=rule, l1=l1, l2=l2)
+
+
+XORSHIFT_SEED = 0x9E3779B97F4A7C15
+POLICIES = ("lru", "fifo", "plru", "random")
+
+
+@dataclass
+class Dice:
+    """Marsaglia's xorshift64, with shifts of 13, 7 and 17; the upper 31 bits count."""
+
+    word: int = XORSHIFT_SEED
+
+    def throw(self, sides: int) -> int:
+        self.word ^= self.word << 13 & (1 << 64) - 1
+        self.word ^= self.word >> 7
+        self.word ^= self.word << 17 & (1 << 64) - 1
+        return (self.word >> 33) % sides
+
+
+@dataclass
+class Ways:
+    """The lines of one set, in the ways that they came into, and which one goes."""
+
+    policy: str
+    dice: Dice
+    lines: list[int] = field(default_factory=list)
+    used: list[int] = field(default_factory=list)
+    came: list[int] = field(default_factory=list)
+    tree: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def victim(self) -> int:
+        ways = len(self.lines)
+        if self.policy == "random":
+            return self.lines[self.dice.throw(ways)]
+        if self.policy == "plru":
+            low, high = 0, ways
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (middle, high) if self.tree.get((low, high), 0) else (low, middle)
+            return self.lines[low]
+        return self.used[0] if self.policy == "lru" else self.came[0]
+
+    def use(self, line: int, gone: int | None, ways: int) -> None:
+        """`gone`: the line whose way it takes; None where it takes none or a free one."""
+        if gone is not None:
+            self.lines[self.lines.index(gone)] = line
+            self.used.remove(gone)
+            self.came.remove(gone)
+        if line not in self.lines:
+            self.lines.append(line)
+        if line not in self.came:
+            self.came.append(line)
+        self.used = [*(other for other in self.used if other != line), line]
+        low, high, way = 0, ways, self.lines.index(line)
+        while high - low > 1:  # every node points away from the half that has just been used
+            middle = (low + high) // 2
+            self.tree[low, high] = int(way < middle)
+            low, high = (low, middle) if way < middle else (middle, high)
 
 
 @dataclass
 class Cache:
-    """LRU sets of lines: per line the bytes known and the bytes dirty, by sector."""
+    """Sets of lines: per line the bytes known and the bytes dirty, by sector."""
 
     facts: CacheFacts
+    dice: Dice = field(default_factory=Dice)
+    ways: dict[int, Ways] = field(default_factory=dict)
     lines: dict[int, OrderedDict[int, dict[int, list[set[int]]]]] = field(
         default_factory=lambda: defaultdict(OrderedDict)
     )
     written: int = 0
 
+    def index(self, line: int) -> int:
+        return line % (self.facts.capacity_bytes // LINE // self.facts.ways)
+
     def set_of(self, line: int) -> OrderedDict[int, dict[int, list[set[int]]]]:
-        return self.lines[line % (self.facts.capacity_bytes // LINE // self.facts.ways)]
+        return self.lines[self.index(line)]
 
     def sector(self, sector: int) -> list[set[int]]:
         """[valid, dirty] bytes; the line is used now."""
         line = sector * SECTOR // LINE
         held = self.set_of(line)
-        if line not in held and len(held) == self.facts.ways:
-            self.clean(held.popitem(last=False)[1])
-        held[line] = held.pop(line, {})
+        ways = self.ways.setdefault(self.index(line), Ways(self.facts.replacement, self.dice))
+        gone = ways.victim() if line not in held and len(held) == self.facts.ways else None
+        if gone is not None:
+            self.clean(held.pop(gone))
+        ways.use(line, gone, self.facts.ways)
+        held.setdefault(line, {})
         return held[line].setdefault(sector, [set(), set()])
 
     def clean(self, sectors: dict[int, list[set[int]]]) -> None:
@@ -95,10 +162,11 @@ class Cache:
 class Model:
     """Accesses of whole thread blocks, in order of time, through an L1 an SM and one L2."""
 
-    def __init__(self, rule: CoalescingRule) -> None:
+    def __init__(self, rule: CoalescingRule, policy: str = "lru") -> None:
         self.rule = rule
-        self.l1 = [Cache(L1) for _ in range(SMS)]
-        self.l2 = Cache(L2)
+        l1_dice = Dice()
+        self.l1 = [Cache(replace(L1, replacement=policy), l1_dice) for _ in range(SMS)]
+        self.l2 = Cache(replace(L2, replacement=policy))
         self.count: Counter[tuple[str, int]] = Counter()
         self.free = [(0, place) for place in range(SMS * RESIDENT)]
         self.last = -1
@@ -214,14 +282,26 @@ MATTERS_OF_TIME = ("l1_pending", "l2_pending", "merged_writes", "partial_writes"
 """Counters that move nothing; tests/simcore/memory/test_on_the_way.py has them."""
 
 
-@settings(max_examples=25)
-@given(seed=st.integers(0, 2**20), distinct=st.booleans(), rule=st.sampled_from(RULES))
-def test_the_traffic_is_that_of_the_model(seed: int, distinct: bool, rule: CoalescingRule) -> None:
-    batch = launch(seed, 0, 6, distinct=distinct)
-    simulator, model = TrafficSimulator(ROWS, WIDTH, WARPS, device(rule), RESIDENT), Model(rule)
-    simulator.accept(batch)
+@settings(max_examples=50)
+@given(
+    seed=st.integers(0, 2**20),
+    distinct=st.booleans(),
+    rule=st.sampled_from(RULES),
+    policy=st.sampled_from(POLICIES),
+    full_at=st.sampled_from([1, 7, 1 << 14]),
+)
+def test_the_traffic_is_that_of_the_model(
+    seed: int, distinct: bool, rule: CoalescingRule, policy: str, full_at: int
+) -> None:
+    """`full_at`: the accesses that go through the caches while those behind are looked at."""
+    batch, model = launch(seed, 0, 6, distinct=distinct), Model(rule, policy)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kernelcast.simcore.memory.passes.line_requests._HEADS", full_at)
+        patch.setattr("kernelcast.simcore.memory.passes.two_passes._WORDS_AT_LEAST", full_at)
+        simulator = TrafficSimulator(ROWS, WIDTH, WARPS, device(rule, policy), RESIDENT)
+        simulator.accept(batch)
+        found = simulator.finish()
     model.run(batch)
-    found = simulator.finish()
     model.flush()
     assert model.agrees(found)
 

@@ -141,20 +141,29 @@ def counted(tables: Tables) -> dict[tuple[object, ...], int]:
     }
 
 
-def test_traffic_does_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    device, code, found = load_device("gtx-1060-6gb"), kernel(), []
-    for workers in (1, 2, 3):
+@pytest.mark.parametrize("name", ["gtx-1060-6gb", "a100-40gb", "gtx-260"])
+def test_simulated_memory_does_not_depend_on_threads(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device, code, found = load_device(name), kernel(), []
+    for workers in (1, 2, 8):
         monkeypatch.setattr(job, "_processors", lambda workers=workers: workers)
         monkeypatch.setattr(job, "_PIECE_ACCESSES", 100 * workers)
         memory = SimulatedMemory(instruction_rows(code), 32, THREADS // 32, device, 4)
         execute(code, launch(), engine="jit", record_memory=False, sinks=[memory])
-        result = memory.finish()
-        found.append((result.traffic.dram_read_transactions, result.traffic.by_instruction))
-    assert found[0][0] > 0
-    for reads, counts in found[1:]:
-        assert reads == found[0][0]
-        for column, first in zip(counts, found[0][1], strict=True):
-            np.testing.assert_array_equal(column, first)
+        result, left = memory.finish(), memory.left
+        assert result.traffic.dram_read_transactions > 0
+        waves, stages = result.wavefronts, result.wavefronts.stages
+        assert stages is not None
+        columns: list[np.ndarray[Any, Any]] = [
+            *result.traffic.by_instruction,
+            waves.requests,
+            waves.taken,
+            waves.ideal,
+        ]
+        columns += [stages.requests, stages.taken, left.tags, left.valid, left.dirty, left.recency]
+        found.append((result.traffic.writes, [column.tobytes() for column in columns]))
+    assert found == found[:1] * 3
 
 
 def threads_of_launches() -> int:
