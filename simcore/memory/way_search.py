@@ -96,6 +96,8 @@ def _high_product(_: Any, one: Any, other: Any) -> Any:
 
 
 def _prefetch(_: Any, words: Any, at: Any) -> Any:
+    from numba import types
+
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         function = _intrinsic(
